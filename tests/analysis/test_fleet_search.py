@@ -27,7 +27,7 @@ from clusterspec.analysis.layout_search import SearchOptions, found_on_sizes
 from clusterspec.analysis.rl_splits import rl_splits
 from clusterspec.report.fleet_search_text import options_csv
 from clusterspec.results.fleet_search import JobOption
-from tests.cli.conftest import Call, call  # noqa: F401 - the fixture
+from tests.cli.conftest import Call
 from tests.effort import examples
 from tests.studies.test_fleets import study
 
@@ -137,7 +137,7 @@ def test_sizes_searched_together_give_what_each_gives_alone() -> None:
         assert together[1] == alone[1]
 
 
-def test_a_target_that_cannot_be_met_is_said_with_its_figures(call: Call) -> None:  # noqa: F811
+def test_a_target_that_cannot_be_met_is_said_with_its_figures(call: Call) -> None:
     Path("x.yaml").write_text(FLEET[: FLEET.index("  short")])
     done = call("search", "x.yaml", "--fleet", "--nodes", "1", "--within", "long=1 s", "--jobs", "1")
     assert done.status == 1
@@ -154,7 +154,7 @@ REFUSED = {
 }
 
 
-def test_a_wrong_call_is_one_line(call: Call) -> None:  # noqa: F811
+def test_a_wrong_call_is_one_line(call: Call) -> None:
     Path("x.yaml").write_text(FLEET)
     Path("one.yaml").write_text("clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 1}\n")
     Path("endless.yaml").write_text(FLEET.replace(", tokens: 1B", ""))

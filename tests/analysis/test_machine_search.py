@@ -13,7 +13,7 @@ from clusterspec import load
 from clusterspec.analysis.candidates import Candidate, Limits, default_sizes, read_prices
 from clusterspec.analysis.machine_search import pareto_rows
 from clusterspec.results.machines import MachineRow
-from tests.cli.conftest import Call, call  # noqa: F401 - the fixture
+from tests.cli.conftest import Call
 from tests.studies.test_fleets import study
 
 WORK = """clusterspec: 1
@@ -40,7 +40,7 @@ def single(platform: str, nodes: int) -> dict[str, object]:
     return spec | {"cluster": {"platform": platform, "nodes": nodes}, "procurement": procurement}
 
 
-def test_each_machine_is_the_search_of_its_spec_and_the_best_are_the_least(call: Call) -> None:  # noqa: F811
+def test_each_machine_is_the_search_of_its_spec_and_the_best_are_the_least(call: Call) -> None:
     Path("work.yaml").write_text(WORK)
     Path("prices.yaml").write_text(PRICES)
     words = ("--nodes", "1,2", "--prices", "prices.yaml", "--within", "2d", "--jobs", "1", "--format", "json")
@@ -99,7 +99,7 @@ def test_sizes_follow_from_the_limits(tmp_path: Path) -> None:
     assert default_sizes(work, stated, "", prices, Limits()) == [5]
 
 
-def test_prices_hold_for_the_machine_for_which_they_are_stated(call: Call) -> None:  # noqa: F811
+def test_prices_hold_for_the_machine_for_which_they_are_stated(call: Call) -> None:
     own = WORK.replace("term: 4 years", "term: 4 years, prices: {node: 1000, cable: 1}")
     Path("a.yaml").write_text(own + "cluster: {platform: dgx-h100, nodes: 2}\n")
     Path("b.yaml").write_text(
@@ -115,7 +115,7 @@ def test_prices_hold_for_the_machine_for_which_they_are_stated(call: Call) -> No
     assert isclose(cost["b.yaml"], 2 * 9 + cables), "a cable costs the same for all"
 
 
-def test_a_machine_for_serving_has_the_nodes_of_its_plan(call: Call) -> None:  # noqa: F811
+def test_a_machine_for_serving_has_the_nodes_of_its_plan(call: Call) -> None:
     load_ = "serving: {input_tokens: 500, output_tokens: 100, concurrency: 8, targets: {tpot: 50 ms}}"
     Path("s.yaml").write_text(
         f"clusterspec: 1\nworkload: {{kind: serve, model: llama-3.1-8b, {load_}}}\nlayout: {{framework: vllm}}\n"
@@ -141,7 +141,7 @@ REFUSED = {
 }
 
 
-def test_a_wrong_call_is_one_line(call: Call) -> None:  # noqa: F811
+def test_a_wrong_call_is_one_line(call: Call) -> None:
     Path("work.yaml").write_text(WORK)
     Path("bad.yaml").write_text("machines: {x: {node: cheap}}\n")
     Path("euro.yaml").write_text("currency: EUR\n")

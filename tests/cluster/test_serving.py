@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import clusterspec
-from clusterspec.cluster.model import Engines, Layout, Serving, Workload
+from clusterspec.cluster.model import Engines, Layout, Lengths, Serving, Workload
 from tests.cluster.resolving import assumed, clean, resolve_text
 
 REQUESTS = "input_tokens: 8192, output_tokens: 1024"
@@ -199,3 +199,89 @@ def test_copies_make_experts_divisible_for_the_rules_too() -> None:
     enough = f"serving: {{{REQUESTS}, concurrency: 8, redundant_experts: 8}}"
     assert "experts-indivisible-by-ep" in findings(few, layout, 3)
     assert "experts-indivisible-by-ep" not in findings(enough, layout, 3)
+
+
+CONTRADICTIONS = {  # keys beside or in place of 8,192 tokens of input and 1,024 of output, and the key with a problem
+    "session: {turns: 4, think_time: 10 s}": "session.growth",
+    # four turns that add 3,000 tokens each: the first prompt has 8,192 − 1.5 × 3,000 = 3,692
+    "session: {turns: 4, think_time: 10 s, growth: 3000, shared_prefix: 3693}": "session",
+    "prefix_hit: 0.5, session: {turns: 4, think_time: 10 s, growth: 30}": "session",
+    "cache_tiers: [{medium: host, capacity: 1 TB, read: 50 GB/s}]": "session",
+    "prefix_hit: 0.5, cache_tiers: [{medium: host, capacity: 1 TB}]": "cache_tiers.0.read",
+    "input_tokens: {mean: 100, p99: 99}": "input_tokens",
+    "input_tokens: {mean: 100, p99: 1401}": "input_tokens",
+    "input_tokens: {mean: 100, p99: 300, max: 299}": "input_tokens",
+    "concurrency: 8, arrivals: {process: gamma, cv: 2}": "arrivals",
+    "request_rate: 8, arrivals: {process: poisson, cv: 2}": "arrivals.cv",
+    "request_rate: 8, concurrency: 8": "request_rate",
+    "expert_load: {alpha: 1}": "expert_load",
+}
+
+
+def test_sections_that_contradict_are_reported_at_their_key() -> None:
+    for keys, key in CONTRADICTIONS.items():
+        prompt = "" if "input_tokens" in keys else "input_tokens: 8192, "
+        serving = f"{prompt}output_tokens: 1024, {keys}"
+        _, problems = resolve_text(
+            "cluster: {platform: dgx-h100, nodes: 2}\n"
+            f"workload: {{kind: serve, model: llama-3.1-70b, serving: {{{serving}}}}}\nlayout: {{tp: 8}}\n"
+        )
+        assert ".".join(map(str, problems[0].path[2:])) == key, (serving, problems)
+
+
+def test_sessions_and_tiers_are_taken_as_written() -> None:
+    """Four turns that add 3,000 tokens each: the mean prompt of 8,192 tokens is the first one and 1.5 × 3,000."""
+    found = serving_of(
+        f"{REQUESTS}, session: {{turns: 4, think_time: 1 min, growth: 3000, shared_prefix: 3692}}, cache_tiers: ["
+        "{medium: host, capacity: 1 TB, read: 50 GB/s}, "
+        "{medium: nvme, capacity: 30 TB, read: 12 GB/s, write: 6 GB/s, scope: plan}]"
+    )
+    assert found.session is not None
+    assert tuple(found.session) == (4, 60.0, 3000, 3692, 3692.0)
+    assert [(tier.medium, tier.capacity, tier.read, tier.write, tier.scope) for tier in found.tiers] == [
+        ("host", 1e12, 50e9, 50e9, "node"),
+        ("nvme", 30e12, 12e9, 6e9, "plan"),
+    ]
+
+
+def test_the_edges_of_lengths_loads_and_targets_are_allowed() -> None:
+    found = serving_of(
+        "input_tokens: {mean: 100, p99: 1400, max: 1400}, output_tokens: 1024, request_rate: 8, "
+        "arrivals: {process: gamma, cv: 2}, targets: {ttft: {p50: 2 s, p90: 3 s}, tpot: 40 ms}, "
+        "disaggregated: {prefill: {replicas: 2, tp: 4, pp: 2}, decode: {tp: 8}, "
+        "transfer: {send: layer, block_tokens: 64, bandwidth: 25 GB/s}}"
+    )
+    assert (found.load, found.arrival_cv, found.input_lengths) == ("open", 2, Lengths(100, 1400, 1400))
+    assert [(one.quantity, one.percentile, one.seconds) for one in found.targets] == [
+        ("ttft", 50.0, 2.0),
+        ("ttft", 90.0, 3.0),
+        ("tpot", 50.0, 0.04),
+    ]
+    assert found.prefill is not None and found.decode is not None
+    assert (found.prefill.replicas, found.prefill.tp, found.prefill.pp, found.decode.replicas) == (2, 4, 2, 1)
+    assert tuple(found.transfer) == ("layer", 64, 25e9, "decode")
+
+
+LOADS = [  # what is written for a layer of 8 experts, and the load, or the key with a problem
+    ("{alpha: 1.2}", (1.2, None, (), False)),
+    ("{max_over_mean: 3, placement: balanced}", (0.0, 3, (), True)),
+    ("{counts: [8, 1, 1, 1, 1, 1, 1, 2]}", (0.0, None, (8.0, 1, 1, 1, 1, 1, 1, 2.0), False)),
+    ("{counts: [8, 1, 1]}", "expert_load.counts"),
+    ("{counts: [0, 0, 0, 0, 0, 0, 0, 0]}", "expert_load.counts"),
+    ("{alpha: 1.2, max_over_mean: 3}", "expert_load"),
+    ("{placement: balanced}", "expert_load.alpha"),
+]
+
+
+def test_the_load_of_experts_is_one_of_its_forms() -> None:
+    for written, wanted in LOADS:
+        design, problems = resolve_text(
+            "cluster: {platform: dgx-h100, nodes: 2}\nworkload: {kind: serve, model: mixtral-8x7b, "
+            f"serving: {{{REQUESTS}, expert_load: {written}}}}}\nlayout: {{tp: 8}}\n"
+        )
+        assert design.workload is not None and design.workload.serving is not None
+        load = design.workload.serving.expert_load
+        if isinstance(wanted, str):
+            assert load is None and [".".join(map(str, one.path[2:])) for one in problems] == [wanted], written
+        else:
+            assert load is not None and (load.alpha, load.ratio, load.counts, load.balanced) == wanted, written

@@ -9,7 +9,7 @@ import pytest
 
 from clusterspec.cluster.model import Lengths
 from clusterspec.cost.reinforcement.explain import rl_term
-from clusterspec.cost.reinforcement.rollout import sample_lengths
+from clusterspec.cost.reinforcement.rollout import rollout_design, sample_lengths
 from clusterspec.cost.reinforcement.times import RlTimes
 from clusterspec.cost.reinforcement.weights import checkpoint_tensors, weight_bytes
 from clusterspec.studies.study import Study, study_text
@@ -152,6 +152,29 @@ def test_one_rank_sends_over_its_own_nics() -> None:
     every, single = (times(**split, weight_sync={"method": "nccl", "ranks": each}).sync for each in ("all", "one"))
     assert single.wire == pytest.approx(single.sent / (0.7 * 1e9 / (1 / 450 + 1 / 50)))
     assert every.wire == pytest.approx(every.sent / (0.7 * 1e9 / (1 / 450 + 1 / 400)))
+
+
+PRECISIONS = [  # a platform, the precision in which the engines keep weights, and that of their products
+    ("dgx-h100", None, "bf16"),
+    ("dgx-h100", "fp8", "fp8"),
+    ("dgx-a100", "fp8", "bf16"),  # has no peak in fp8: weights are widened
+    ("dgx-h100", "mxfp4", "bf16"),
+    ("dgx-h100", "nvfp4", "bf16"),  # widened by kernels of CUDA
+    ("mi300x-ubb8", "nvfp4", "fp4"),  # which this accelerator does not have
+    ("dgx-b200", "mxfp4", "fp4"),
+    ("dgx-b200", "nvfp4", "fp4"),
+]
+
+
+def test_engines_compute_in_the_precision_of_their_weights_where_they_can() -> None:
+    for platform, kept, products in PRECISIONS:
+        spec = described(rollout={"parameter_precision": kept} if kept else {})
+        spec["cluster"]["platform"] = platform
+        one = study_text(json.dumps(spec), SETTINGS).design
+        assert one.workload is not None and one.workload.rl is not None
+        engines = rollout_design(one, one.workload.rl, 4).workload
+        assert engines is not None and engines.precision == products, (platform, kept)
+        assert engines.parameter_precision == (kept or "bf16")
 
 
 def test_recorded_log_probabilities_save_a_pass_and_single_launches_cost_time() -> None:

@@ -1,4 +1,4 @@
-"""Reports are written as a person would write them."""
+"""The fixture of calls, for tests of reports as commands write them."""
 
 from __future__ import annotations
 

@@ -107,3 +107,61 @@ def test_a_convolution_reads_and_writes_queries_keys_and_values(tp: int) -> None
     channels = (2 * 16 * 128 + 32 * 128) / tp
     assert work.forward[0].traffic == 2 * 2 * channels * share.tokens
     assert work.backward[0].traffic == 3 * 2 * channels * share.tokens, "also a gradient"
+
+
+ELEMENTS = [  # elements that a memory-bound kernel moves for a token, forward and backward, by hand
+    # two norms, each with its residual: x and its sum are read, both and the norm written: 2 × 5 × 4,096
+    ("llama-3.1-8b", "norms and residuals", 40960, 40960),
+    # 32 + 8 heads of 128 are read and written
+    ("llama-3.1-8b", "rotary embedding", 2 * 40 * 128, 2 * 40 * 128),
+    # gate and up are read and their product is written; backward reads all three and writes two gradients
+    ("llama-3.1-8b", "feed-forward activation", 3 * 14336, 5 * 14336),
+    ("gpt-oss-120b", "norms and residuals", 10 * 2880, 10 * 2880),
+    ("gpt-oss-120b", "experts activation", 3 * 4 * 2880, 5 * 4 * 2880),
+    ("gpt-oss-120b", "expert choice", 6 * 128, 6 * 128),
+    ("deepseek-v3.2", "expert choice", 6 * 256, 6 * 256),
+    ("deepseek-v3.2", "experts activation", 3 * 8 * 2048, 5 * 8 * 2048),
+    ("deepseek-v3.2", "shared experts activation", 3 * 2048, 5 * 2048),
+    ("qwen3-next-80b-a3b", "experts activation", 3 * 10 * 512, 5 * 10 * 512),
+    # queries and keys of 2,048 and values of 4,096 pass the convolution
+    ("qwen3-next-80b-a3b", "convolution", 2 * 8192, 3 * 8192),
+    ("qwen3-next-80b-a3b", "gated norm", 3 * 4096, 5 * 4096),
+    # a gate of 16 × 256 elements, and as many outputs read and written
+    ("qwen3-next-80b-a3b", "attention gate", 3 * 4096, 6 * 4096),
+    # squared ReLU without a gate: 22 experts of 2,688 and a shared one of 5,376
+    ("nemotron-3-super", "experts activation", 2 * 22 * 2688, 3 * 22 * 2688),
+    ("nemotron-3-super", "shared experts activation", 2 * 5376, 3 * 5376),
+]
+COPIED = {"qwen3-next-80b-a3b": 2 * (10 + 1) * 2048, "gpt-oss-120b": 2 * (4 + 1) * 2880, "deepseek-v3.2": 2 * 9 * 7168}
+"""Elements of a token that is copied to each of its experts and back: the token and its copies, read and written."""
+SUMMED = {  # elements of the weights whose gradient is added to that of other micro-batches
+    ("llama-3.1-8b", "query, key, value"): 4096 * (32 + 2 * 8) * 128,
+    ("llama-3.1-8b", "attention output"): 4096 * 4096,
+    ("llama-3.1-8b", "feed-forward in"): 2 * 4096 * 14336,
+    ("qwen3-next-80b-a3b", "experts in"): 512 * 2 * 2048 * 512,
+    ("qwen3-next-80b-a3b", "router"): 512 * 2048,
+    ("gpt-oss-120b", "experts out"): 128 * 2880 * 2880,
+    ("nemotron-3-super", "into experts"): 4096 * 1024,
+}
+
+
+def test_memory_bound_kernels_move_the_bytes_worked_out_by_hand() -> None:
+    """Bytes of a token by kernel, in the passes of the software over fused ones; a sum of gradients reads and writes
+    four bytes a weight."""
+    moved: dict[tuple[str, str], tuple[float, float]] = {}
+    for model in {model for model, *_ in ELEMENTS}:
+        share, _ = shard({"model": model}, tp=1, ep=1)
+        for layer in dict.fromkeys(model_layers(share.model)):
+            done = work(model, layer)
+            both = ({one.name: one.traffic for one in kernels} for kernels in (done.forward, done.backward))
+            forward, backward = both
+            moved |= {(model, name): (forward.get(name, 0.0), backward[name]) for name in backward}
+    tokens, width = share.tokens, share.width
+    passes = moved["llama-3.1-8b", "norms and residuals"][0] / (tokens * width * 40960)
+    assert 1 <= passes < 2
+    for model, name, *elements in ELEMENTS:
+        assert moved[model, name] == pytest.approx([passes * tokens * width * each for each in elements]), (model, name)
+    for model, copied in COPIED.items():
+        assert moved[model, "dispatch and combine"] == pytest.approx([tokens * width * copied] * 2), model
+    for (model, name), weights in SUMMED.items():
+        assert moved[model, f"{name}: weight gradient: sum"][1] == pytest.approx(8 * weights), (model, name)

@@ -1,0 +1,113 @@
+"""Reinforcement learning as resolved: samples, nodes of the roles, and the packed sequences of the trainer, by hand."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from clusterspec.cluster.model import Lengths, Rl, Workload
+from clusterspec.cluster.reinforcement import spread_tokens
+from clusterspec.records import replace
+from tests.cluster.resolving import assumed, resolve_text
+
+SAMPLES = {"prompts_per_step": 60, "samples_per_prompt": 8, "input_tokens": 500, "output_tokens": {"mean": 1500}}
+
+
+def resolved(
+    nodes: int = 8, layout: dict[str, Any] | None = None, **rl: Any
+) -> tuple[Rl, Workload, dict[str, Any], set[str]]:
+    """The roles, the trainer's workload, the assumptions, and the keys with a problem."""
+    spec = {
+        "cluster": {"platform": "dgx-h100", "nodes": nodes},
+        "workload": {"kind": "rl", "model": "qwen2.5-7b", "rl": SAMPLES | rl},
+        "layout": {"framework": "megatron-core", "tp": 2} | (layout or {}),
+    }
+    design, problems = resolve_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in spec.items()))
+    work = design.workload
+    assert work is not None and work.rl is not None, problems
+    return work.rl, work, assumed(design), {".".join(map(str, one.path)) for one in problems}
+
+
+NODES: list[tuple[dict[str, Any], dict[str, Any], tuple[str, int, int], set[str]]] = [
+    # what the section states, the layout, the placement with nodes of trainer and rollout, and keys with a problem
+    ({}, {}, ("colocated", 8, 0), set()),
+    ({}, {"nodes": 6}, ("colocated", 6, 0), set()),
+    ({"placement": "split"}, {}, ("split", 4, 4), set()),
+    ({"placement": "split"}, {"nodes": 3}, ("split", 3, 5), set()),
+    ({"rollout": {"nodes": 3}}, {}, ("split", 5, 3), set()),
+    ({"rollout": {"nodes": 3}}, {"nodes": 5}, ("split", 5, 3), set()),
+    ({"rollout": {"nodes": 4}}, {"nodes": 5}, ("split", 5, 4), {"workload.rl.rollout.nodes"}),
+    ({"rollout": {"nodes": 3}, "reference": {"nodes": 2}}, {}, ("split", 3, 3), set()),
+    ({"placement": "split", "reward": {"model": "llama-3.1-8b", "nodes": 1}}, {}, ("split", 4, 3), set()),
+]
+
+
+def test_the_roles_share_the_nodes_of_the_cluster() -> None:
+    for rl, layout, wanted, keys in NODES:
+        found, _, _, problems = resolved(layout=layout, **rl)
+        assert (found.placement, found.trainer_nodes, found.rollout_nodes) == wanted, (rl, layout)
+        assert problems & {"workload.rl.rollout.nodes", "layout.nodes"} == keys, (rl, layout)
+
+
+def test_an_algorithm_brings_its_models_and_named_ones_are_added() -> None:
+    table = {
+        "ppo": ["reference", "critic"],
+        "grpo": ["reference"],
+        "rloo": ["reference"],
+        "dapo": [],
+    }
+    for algorithm, names in table.items():
+        found, _, _, _ = resolved(algorithm=algorithm)
+        assert [role.name for role in found.roles] == names
+        found, _, _, _ = resolved(algorithm=algorithm, reward={"model": "llama-3.1-8b", "offload": True})
+        assert [role.name for role in found.roles] == [*names, "reward"]
+        assert (found.roles[-1].nodes, found.roles[-1].offload) == (None, True)
+
+
+def test_weights_travel_by_the_placement_and_in_the_precision_of_the_engines() -> None:
+    found, _, said, _ = resolved()
+    assert (found.sync.method, found.sync.precision, found.sync.bucket, found.sync.ranks) == (
+        "ipc",
+        "bf16",
+        2.0**30,
+        "all",
+    )
+    assert said["workload.rl.weight_sync.method"] == "ipc"
+    found, _, said, _ = resolved(rollout={"nodes": 2, "parameter_precision": "fp8"}, weight_sync={"bucket": "2 GiB"})
+    assert (found.sync.method, found.sync.precision, found.sync.bucket) == ("nccl", "fp8", 2.0**31)
+    assert said["workload.rl.weight_sync.precision"] == "fp8"
+
+
+def test_the_trainer_packs_a_whole_number_of_samples_into_a_sequence() -> None:
+    """480 samples of 500 + 1500 tokens: a sequence of 8,192 tokens holds 4, and 32 replicas divide 160 sequences of 3,
+    filled to 6,000 / 8,192. Of 240 samples, which 32 does not divide, 60 sequences hold 4 each. 7 minibatches do not
+    divide 480; 480 / 7 is 68, of which 17 sequences hold 4 each."""
+    longest: dict[str, Any] = {"output_tokens": {"mean": 1500, "max": 7692}}
+    rl, work, said, problems = resolved(**longest)
+    assert (rl.samples, rl.sample_tokens, work.sequence_length) == (480, 2000, 8192)
+    assert (work.global_batch, problems) == (160, set())
+    assert work.fill == pytest.approx(6000 / 8192)
+    assert said["workload.sequence_length"] == 8192
+    rl, work, _, problems = resolved(**longest, minibatches=2)
+    assert (work.global_batch, problems) == (60, set())
+    assert work.fill == pytest.approx(8000 / 8192)
+    _, work, _, problems = resolved(**longest, minibatches=7)
+    assert (work.global_batch, problems) == (17, {"workload.rl.minibatches"})
+    _, work, said, _ = resolved(layout={"tp": 4, "cp": 2}, output_tokens={"mean": 1500, "max": 7690})
+    assert work.sequence_length == said["workload.sequence_length"] == 8192, "8,190 padded to a multiple of 4 × 2 × 2"
+
+
+def test_a_token_lies_in_a_sample_longer_than_the_mean() -> None:
+    """Prompts of one length and answers of 1,000 tokens with a standard deviation of 500: 250,000 / 2,000 = 125."""
+    rl, _, _, _ = resolved()
+    answers = Lengths(1000, 1000, None)
+    even = replace(rl, inputs=Lengths(1000, 1000, None), outputs=answers)
+    assert spread_tokens(even) == 0
+    spread = replace(rl, inputs=Lengths(1000, 1000, None), outputs=Lengths(1000, 2500, None))
+    variance = 1000**2 * spread.outputs.variation
+    assert variance > 0
+    assert spread_tokens(spread) == pytest.approx(variance / 2000)
+    cut = replace(spread, outputs=Lengths(1000, 2500, 100))
+    assert spread_tokens(cut) == pytest.approx(min(variance, 50**2) / cut.sample_tokens)

@@ -1,0 +1,59 @@
+"""Power of a machine at full load, added up by hand from nameplates; a figure that nobody states is a range."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.cost.nameplates import it_power, least_node_power, machine_watts, power_draw, rack_power
+from clusterspec.spec.model import PowerSpec
+from tests.cluster.resolving import clean
+
+BARE = "{accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 4, "
+RACKS = [  # a cluster, and watts of a full rack
+    ("{platform: dgx-h100, nodes: 8, power: {nodes_per_rack: 4}}", 4 * 10200),
+    ("{platform: dgx-h100, nodes: 8, power: {nodes_per_rack: 4, node: 8 kW, rack_overhead: 500 W}}", 4 * 8000 + 500),
+    ("{platform: dgx-h100, nodes: 8, power: {node: 8 kW}}", None),
+    # 8 × 700 W and the least of the range for the rest of the node, 0.4 of them
+    (BARE + "power: {nodes_per_rack: 2}}", 2 * 1.4 * 5600),
+]
+
+
+def section(text: str) -> PowerSpec:
+    spec = clean(f"cluster: {text}\n").spec.cluster
+    assert spec is not None and spec.power is not None
+    return spec.power
+
+
+def test_a_rack_is_its_nodes_and_what_it_draws_besides() -> None:
+    for text, watts in RACKS:
+        cluster = clean(f"cluster: {text}\n").cluster
+        assert cluster is not None
+        found = rack_power(cluster, section(text))
+        assert found == (pytest.approx(watts) if watts else None), text
+
+
+def test_a_machine_is_its_nodes_spares_switches_and_racks() -> None:
+    """31 nodes and a spare of 10.2 kW, 12 switches of 1 kW and 8 racks of 500 W: 326.4 + 12 + 4 kW."""
+    keys = "scale_out: {topology: rail-optimized}, power: {nodes_per_rack: 4, rack_overhead: 500 W, switch: 1 kW}"
+    design = clean(f"cluster: {{platform: dgx-h100, nodes: 31, spare_nodes: 1, {keys}}}\n")
+    assert machine_watts(design) == pytest.approx(32 * 10200 + 12 * 1000 + 8 * 500)
+    assert design.cluster is not None
+    without = it_power(design.cluster, None, None)
+    assert without is not None and without[0] == pytest.approx(32 * 10200)
+
+
+def test_a_server_without_a_nameplate_has_the_range_of_servers() -> None:
+    """8 × 700 W and 0.4 to 1.1 of them."""
+    cluster = clean(f"cluster: {BARE}spare_nodes: 1}}\n").cluster
+    assert cluster is not None
+    draw = power_draw(cluster, None, None)
+    assert (draw.nodes, draw.racks) == (5, None)
+    assert draw.node_range == pytest.approx((7840, 11760))
+    assert least_node_power(cluster) == pytest.approx(7840)
+    one = clean("cluster: {platform: gb200-nvl72, nodes: 36, power: {nodes_per_rack: 18}}\n").cluster
+    assert one is not None and one.node_power is not None
+    rack = rack_power(one, PowerSpec(nodes_per_rack=18))
+    assert rack is not None
+    overhead = rack - 18 * one.node_power.value
+    assert overhead > 0
+    assert rack_power(one, PowerSpec(nodes_per_rack=9)) == pytest.approx(9 * one.node_power.value), "no whole domain"
