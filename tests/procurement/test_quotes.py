@@ -1,0 +1,124 @@
+"""The lines of a quote beside the bill of materials, worked out by hand."""
+
+from __future__ import annotations
+
+from clusterspec.money import Money
+from clusterspec.procurement.bill import bill
+from clusterspec.procurement.quotes import (
+    NETWORKED,
+    QuotedPart,
+    kind_of_part,
+    named_entries,
+    offered_lines,
+    quoted_parts,
+    quoted_total,
+)
+from clusterspec.spec.model import QuoteLine
+from tests.cluster.resolving import catalog, clean
+
+POD = """
+cluster: {platform: dgx-h100, nodes: 31, spare_nodes: 1, scale_out: {topology: rail-optimized}}
+procurement: {currency: USD, prices: {node: 300000, leaf_switch: 36000, spine_switch: 36000, cable: 900}}
+"""
+RACKS = "cluster: {platform: gb200-nvl72, nodes: 36}\nprocurement: {currency: USD, prices: {node: 200000}}\n"
+
+
+def quoted(*lines: QuoteLine, spec: str = POD) -> dict[str, QuotedPart]:
+    """The parts of a quote for 32 nodes, 8 leaves, 4 spines, 512 cables and 512 transceivers, by kind."""
+    design = clean(spec)
+    assert design.cluster is not None
+    return {part.kind: part for part in quoted_parts(bill(design), lines, design.cluster)}
+
+
+def dollars(value: float) -> Money:
+    return Money.of(value, "USD")
+
+
+LINES = [  # a line, and its part: needed, quoted, price, value of what is missing, and state
+    (QuoteLine("DGX H100", 32, 310000), ("node", 32, 32, 9_920_000, None, "quoted")),
+    (QuoteLine("DGX H100", 30, 310000), ("node", 32, 30, 9_300_000, 620_000, "short")),
+    (QuoteLine("DGX H100", 33, None, 9_900_000), ("node", 32, 33, 9_900_000, None, "surplus")),
+    (QuoteLine("DGX H100", 30, None, 9_000_000), ("node", 32, 30, 9_000_000, 600_000, "short")),  # price of the spec
+    (QuoteLine("DGX H100", None, 310000), ("node", 32, None, None, None, "no quantity")),
+    (QuoteLine("leaf switch", 7, 40000), ("leaf_switch", 8, 7, 280_000, 40_000, "short")),
+    (QuoteLine("QM9700 switch", 11), ("switch", 12, 11, None, 36_000, "short")),  # 8 leaves and 4 spines
+    (QuoteLine("MPO cable", 512, 100), ("cable", 512, 512, 51_200, None, "quoted")),
+    (QuoteLine("cabling", 1, None, 500_000), ("cable", 512, 1, 500_000, None, "no quantity")),  # one lot
+    (QuoteLine("OSFP transceiver", 500, 1000), ("transceiver", 512, 500, 500_000, 12_000, "short")),
+    (QuoteLine("ConnectX-7 NIC", 4, 1500), ("nic", None, 4, 6_000, None, "not needed")),
+    (QuoteLine("installation", 1, None, 5_000), ("installation", None, 1, 5_000, None, "not needed")),
+    (QuoteLine("H100 GPU", 256), ("accelerator", 256, 256, None, None, "quoted")),  # 32 × 8, where no line has nodes
+]
+
+
+def test_a_line_offers_its_part_of_the_bill() -> None:
+    for line, (kind, needed, number, price, missing, state) in LINES:
+        found = quoted(line)[kind]
+        assert (found.needed, found.quoted, found.state) == (needed, number, state), line
+        assert found.price == (dollars(price) if price else None), line
+        assert found.missing == (dollars(missing) if missing else None), line
+        assert found.lacks == (state in {"short", "missing"})
+
+
+def test_what_no_line_offers_is_missing() -> None:
+    found = quoted(QuoteLine("DGX H100", 32, 310000), QuoteLine("DAC cable", 512, 80))
+    assert found["leaf_switch"].state == "missing" and found["leaf_switch"].missing == dollars(8 * 36000)
+    assert "transceiver" not in found, "cables with fixed ends take none"
+    assert quoted() == {}
+    tiers = quoted(QuoteLine("leaf switch", 8), QuoteLine("switch", 4))
+    assert (tiers["leaf_switch"].needed, tiers["switch"].needed) == (8, 4), "unnamed switches are the other tiers"
+
+
+def test_a_rack_holds_the_nodes_of_a_domain() -> None:
+    for text, number in (("GB200 NVL72 rack", 36), ("GB200 NVL72 compute tray", 2)):
+        assert quoted(QuoteLine(text, 2, 4e6), spec=RACKS)["node"].quoted == number
+    short = quoted(QuoteLine("NVL72", 1, 3_600_000), spec=RACKS)["node"]
+    assert (short.quoted, short.missing) == (18, dollars(18 * 200_000)), "3.6 million for 18 nodes"
+
+
+def test_a_quote_adds_up_where_every_line_has_a_price() -> None:
+    lines = (QuoteLine("a", 2, 10), QuoteLine("b", 3, None, 45), QuoteLine("c", 4, 1, 5))
+    assert quoted_total(lines, None, "USD") == dollars(20 + 45 + 5)
+    assert quoted_total(lines, 60, "USD") == dollars(60)
+    assert quoted_total((*lines, QuoteLine("d", None, 7)), None, "USD") is None
+    assert quoted_total((), None, "USD") is None
+
+
+KINDS = {
+    "rack of 4 dgx h100": "other",
+    "hgx h100 server, 8 gpus": "node",
+    "8 gpus": "accelerator",
+    "spine": "spine_switch",
+    "core switch": "core_switch",
+    "qm9700": "other",
+    "aoc module": "cable",
+    "switch for leaf": "leaf_switch",
+    "for the node": "node",
+    "leaf-switches": "leaf_switch",
+}
+
+
+def test_a_description_names_its_part_and_its_entry() -> None:
+    for text, kind in KINDS.items():
+        assert kind_of_part(text) == kind, text
+    assert named_entries("HGX H100/8 server", catalog(), "accelerator") == {"h100"}
+    assert named_entries("ConnectX 7 adapter", catalog(), "nic") == {"connectx-7"}
+    assert named_entries("QM9700", catalog(), "switch") == {"qm9700"}
+
+
+COVERED = [
+    (QuoteLine("InfiniBand network", 1, None, 900_000), set(NETWORKED)),
+    (QuoteLine("switch fabric"), set(NETWORKED)),
+    (QuoteLine("InfiniBand network", 2), {"other"}),
+    (QuoteLine("storage network", 1), {"other"}),
+    (QuoteLine("cabling", 1), {"cable", "transceiver"}),
+    (QuoteLine("cable", 512), {"cable"}),
+]
+
+
+def test_one_lot_may_cover_the_network_or_its_optics() -> None:
+    cluster = clean(POD).cluster
+    assert cluster is not None
+    for line, kinds in COVERED:
+        (offered,) = offered_lines((line,), cluster)
+        assert set(offered.covers) == kinds, line

@@ -1,0 +1,296 @@
+"""Texts and tables of results made by hand: every figure of the result is in its row, in its unit."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from clusterspec.records import replace
+from clusterspec.report.faults_text import faults_as_text, faults_csv
+from clusterspec.report.fleet_search_text import fleet_search_text, options_csv
+from clusterspec.report.ink import Ink
+from clusterspec.report.machines_text import machines_csv, machines_text
+from clusterspec.report.separation_text import separation_text
+from clusterspec.report.simulation_text import simulation_as_text
+from clusterspec.results import Input, Tool
+from clusterspec.results.faults import FaultRow, FaultsReport, FirstYear, PairRow, Stock, YearlyGoodput
+from clusterspec.results.fleet_search import Assignment, FleetSearchReport, JobOption
+from clusterspec.results.machines import MachineRow, MachinesReport
+from clusterspec.results.search import BreakEvenRow, Separation, SeparationSide
+from clusterspec.results.simulation import HitsBySize, Percentiles, QueuePoint, SimulatedTarget, SimulationReport
+
+TOOL, INPUT = Tool("1", "2026-11-01"), Input("x.yaml", b"")
+WIDE = Ink(width=400)
+
+
+def lines(text: str) -> list[str]:
+    """The lines of a text, with single spaces."""
+    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+
+
+def table(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+FAULTS = FaultsReport(
+    TOOL,
+    INPUT,
+    rows=(
+        FaultRow("node", 64, 12.5, "stops", 0.0, None, 180.4, 9020.0, "no spare"),
+        FaultRow("leaf switch", 1200, 0.25, "slows", 0.5, 12.5, 3.0, None, "one of two planes"),
+        FaultRow("fan", None, None, "none", 0.0, 10.0, None, 0.0, "redundant"),
+    ),
+    step_time=10.0,
+    hour=50.0,
+    currency="USD",
+    goodput=YearlyGoodput(0.95, 0.90, 0.96, 0.99),
+    repairs={"node": 3, "leaf switch": 1200},
+    assumptions=(),
+    notes=("Nothing is stored.",),
+    pairs=(
+        PairRow(("NIC", "leaf switch"), "leaf", "in two planes", 1024, 0.5, "stops", True, None, 1.5, 75.0),
+        PairRow(("NIC", "link"), "node", "", 8, None, "none", False, 10.0, None, None),
+    ),
+    first_year=FirstYear(2.5, YearlyGoodput(0.90, 0.80, 0.91, 0.97)),
+    stock=Stock(0.95, 604800.0, {"node": 5}),
+)
+
+
+def test_the_failures_of_a_year_stand_in_their_rows() -> None:
+    """A year has 8,766 hours, so that 5 % lost cost 8,766 × 50 × 0.05 = 21,915 USD, and 10 % twice as much."""
+    text = lines(faults_as_text(FAULTS, WIDE))
+    assert text[:8] == [
+        "one failed count a year the job step h lost cost USD why",
+        "node 64 12.5 stops – 180 9,020 no spare",
+        "leaf switch 1,200 0.25 slows 12.5 s 3 – one of two planes",
+        "fan – – unaffected 10 s – 0 redundant",
+        "two failed at once they share pairs a year the job step h lost",
+        "NIC and leaf switch a leaf in two planes 1,024 0.5 stops * – 1.5",
+        "NIC and link a node 8 – unaffected 10 s –",
+        "* more than either alone",
+    ]
+    said = " ".join(text[8:])
+    for sentence in (
+        "The step takes 10 s on the whole machine.",
+        "95 % of the year; half of the years exceed 96 %; 9 years of 10 lie between 90 % and 99 %.",
+        "Hours that keep no step cost 21,915 USD a year, in 95 % of the years at most 43,830.",
+        "2.5 times as often: goodput 90 %, 9 machines of 10 between 80 % and 97 %;",
+        "lost hours cost 43,830 USD, at 95 % at most 87,660.",
+        "In repair at once, 95 % of the time at most: node 3, leaf switch 1,200.",
+        "To stock for a lead time of 7 days, so that it suffices 95 % of the time: node 5.",
+        "Nothing is stored.",
+    ):
+        assert sentence in said, sentence
+    rows = table(faults_csv(FAULTS))
+    assert [row["part"] for row in rows] == ["node", "leaf switch", "fan", "NIC and leaf switch", "NIC and link"]
+    assert [row["hours_lost_per_year"] for row in rows] == ["180.4", "3.0", "", "1.5", ""]
+    assert [row["bandwidth_lost"] for row in rows] == ["0.0", "0.5", "0.0", "", ""]
+    assert rows[3]["why"] == "both share a leaf in two planes; more than either alone"
+    assert {row["currency"] for row in rows} == {"USD"}
+    unpriced = replace(FAULTS, hour=None, pairs=(), first_year=None, stock=None, step_time=None)
+    text = lines(faults_as_text(unpriced, WIDE))
+    assert text[1] == "node 64 12.5 stops – 180 no spare"
+    assert text[4] == "No two parts of unlike kinds share a node, a leaf or a rack."
+    assert "cost" not in " ".join(text)
+
+
+MACHINES = (
+    MachineRow(
+        "small",
+        4,
+        "rail-optimized",
+        {},
+        32,
+        {"tp": 8, "nodes": 4},
+        None,
+        2.0,
+        0.45,
+        7200.0,
+        8000.0,
+        None,
+        60e9,
+        False,
+        1_500_000.4,
+        12.0,
+        40e3,
+        ("optics",),
+    ),
+    MachineRow("large", 1024, "", {}, 8192, None, why="no layout fits", missed=("cost 9 > 8",)),
+    MachineRow(
+        "serving", 2, "", {}, 16, {"tp": 8}, None, serving={"ttft": 1.5, "tpot": 0.02}, power=20e3, missed=("late",)
+    ),
+)
+
+
+def test_machines_stand_with_their_titles_or_what_they_miss() -> None:
+    best = {"cheapest": MACHINES[0]}
+    report = MachinesReport(TOOL, INPUT, "x", ("cost <= 8",), MACHINES, best, (MACHINES[0],), "EUR")
+    text = lines(machines_text(report, WIDE))
+    assert text[0] == "x: 3 machines compared, 1 miss nothing (cost <= 8)."
+    assert " ".join(text[1:4]) == (
+        "Cheapest small, 4 nodes, 32 accelerators, rail-optimized: 2 s, 2 h, 40 kW, 1,500,000 EUR. Layout: tp 8. It may"
+        " not fit: the upper end of its memory range is above the memory."
+    )
+    assert text[4:9] == [
+        "Machines",
+        "machine nodes fabric time MFU run power cost",
+        "small 4 rail-optimized 2 s 45 % 2 h 40 kW 1,500,000 EUR cheapest",
+        "large 1,024 – – – – – – no layout fits; cost 9 > 8",
+        "serving 2 – 1.5 s / 20 ms – – 20 kW – late",
+    ]
+    assert " ".join(text[9:]).endswith(
+        "cost: of the purchase, since `procurement.term` is not stated. Some costs leave out: optics."
+    )
+    many = replace(report, machines=MACHINES[1:2] * 43, best={}, pareto=MACHINES[:1], whole_term=True)
+    text = lines(machines_text(many, WIDE))
+    assert text[0].startswith("x: 43 machines compared, 0 miss nothing")
+    assert text[2] == "machine nodes time MFU run power cost", "no column of fabrics that are all alike"
+    assert "3 more with --format csv or json." in text and "cost: over the term." in " ".join(text)
+    rows = table(machines_csv(report))
+    assert [row["best"] for row in rows] == ["cheapest", "", ""]
+    assert [row["pareto"] for row in rows] == ["True", "False", "False"]
+    assert [row["tpot"] for row in rows] == ["", "", "0.02"]
+    assert [row["time_to_train"] for row in rows] == ["7200.0", "", ""]
+    assert [row["time_to_train_with_interruptions"] for row in rows] == ["8000.0", "", ""]
+
+
+SIMULATED = SimulationReport(
+    TOOL,
+    INPUT,
+    seed=7,
+    requests=1000,
+    warm_up=100,
+    load="8 requests a second",
+    engines=2,
+    accelerators=16.0,
+    ttft=Percentiles(0.5, 1.0, 2.0),
+    tpot=Percentiles(0.02, 0.03, 0.04),
+    itl=None,
+    end_to_end=Percentiles(5.0, 9.0, 20.0),
+    goodput=0.91,
+    hit_rate={"host": 0.25},
+    request_rate=7.5,
+    output_tokens_per_second=3000.0,
+    saturation=9.25,
+    preemptions=3,
+    expected=(0.75, 0.025),
+    targets=(SimulatedTarget("ttft", 99.0, 2.0, 2.0), SimulatedTarget("end_to_end", 50.0, 4.0, 5.0)),
+    queue_share=0.13,
+    queue=tuple(QueuePoint(float(at), at, 2 * at) for at in range(23)),
+    cache_sizes=(HitsBySize(1e6, 2e12, 0.5, 1500.0, 60.0), HitsBySize(2e6, 4e12, 0.75, 3000.0, None)),
+    notes=("One trace.",),
+)
+
+
+def test_a_simulation_has_percentiles_rates_and_the_queue() -> None:
+    """Of 23 points every second one is shown."""
+    text = lines(simulation_as_text(SIMULATED, WIDE))
+    queue = [f"{at} s {at} {2 * at}" for at in range(0, 23, 2)]
+    heading = "1,000 requests on 2 engines (16 accelerators): 8 requests a second, seed 7. The first 100 do not count."
+    assert " ".join(text).startswith(heading)
+    assert text[text.index("latency p50 p90 p99 formula") + 1 :] == [
+        "time to first token 500 ms 1 s 2 s 750 ms",
+        "time per output token 20 ms 30 ms 40 ms 25 ms",
+        "end to end 5 s 9 s 20 s",
+        "within targets 91 % of requests",
+        "ttft p99 2 s, target 2 s: met",
+        "end to end p50 5 s, target 4 s: missed",
+        "waiting for admission 13 % of the time to the first token",
+        "read from host 25 % of the input tokens",
+        "throughput 3 kT/s of output",
+        "requests 7.5/s",
+        "sustained at most 9.25/s",
+        "Queue over time",
+        "time waiting running",
+        *queue,
+        "Hits of one cache of all engines, by its size",
+        "size of the input tokens keeps a block for",
+        "2 TB 50 % 1,500 requests, 60 s",
+        "4 TB 75 % 3,000 requests",
+        "One trace.",
+    ]
+
+
+OPTIONS = (
+    JobOption("train", "a", 8, {"tp": 4, "nodes": 8}, None, 2.0, 0.4, 86400.0, None, 70e9, False, 5000.0, 3.6e9),
+    JobOption(
+        "chat",
+        "b",
+        1200,
+        {"tp": 8},
+        None,
+        serving={"ttft": 1.0, "tpot": 0.05},
+        missed=("tpot 50 ms > 40 ms",),
+        cost=700.0,
+    ),
+    JobOption("train", "b", 4, why="not searched", least=172800.0),
+    JobOption("train", "b", 2, why="does not fit"),
+)
+
+
+def test_assignments_stand_with_their_value_and_how_far_a_better_one_may_be() -> None:
+    best = Assignment({"train": OPTIONS[0], "chat": OPTIONS[1]}, 5700.0, 0.02)
+    other, present = Assignment({"train": OPTIONS[0]}, 6000.0, 0.0), Assignment({"train": OPTIONS[0]}, 7600.0, None)
+    report = FleetSearchReport(TOOL, INPUT, "x", "cost", "", (best, other), present, OPTIONS, "USD")
+    text = lines(fleet_search_text(report, WIDE))
+    assert text[:14] == [
+        "x: 4 choices of job, pool and nodes compared.",
+        "Best by cost: 5,700 USD; a better one is at most 2 % below",
+        "job pool nodes layout time run cost",
+        "train a 8 tp 4 ? 2 s 24 h 5,000 USD",
+        "chat b 1,200 tp 8 1 s / 50 ms – 700 USD",
+        "Number 2 by cost: 6,000 USD",
+        "job pool nodes layout time run cost",
+        "train a 8 tp 4 ? 2 s 24 h 5,000 USD",
+        "The spec (train on 8 of a, with its own layouts): 7,600 USD; the best one saves 25 %.",
+        "Choices",
+        "job pool nodes time run cost",
+        "train a 8 2 s 24 h 5,000 USD best",
+        "train b 2 – – – does not fit",
+        "chat b 1,200 1 s / 50 ms – 700 USD best",
+    ]
+    assert "Not searched: train on b (at least 48 h)." in " ".join(text[14:])
+    late = replace(report, present=Assignment({"chat": OPTIONS[1]}, 1.0, None), assignments=(), why="chat is late")
+    said = " ".join(lines(fleet_search_text(late, WIDE)))
+    assert "No assignment: chat is late." in said
+    assert "it misses chat: tpot 50 ms > 40 ms." in said and "saves" not in said
+    faster = replace(report, objective="time", unit="s", assignments=(replace(best, objective=7200.0, gap=0.0),))
+    assert lines(fleet_search_text(faster, WIDE))[1:4] == [
+        "Best by time: 2 h; proven",
+        "job pool nodes layout time run",
+        "train a 8 tp 4 ? 2 s 24 h",
+    ]
+    rows = table(options_csv(report))
+    assert [row["chosen"] for row in rows] == ["True", "True", "False", "False"]
+    assert [row["elapsed"] for row in rows] == ["86400.0", "", "", ""]
+    assert [row["least"] for row in rows] == ["", "", "172800.0", ""]
+
+
+TOGETHER = SeparationSide({"tp": 8}, None, 16.0, 1.0, 0.05, 900.0, 1000.4, True, 1.0, 0.4, 0.0)
+APART = SeparationSide({"tp": 8}, {}, 24.0, 1.0, 0.05, 900.0, 1500.6, True, 1.0, 1.2, 0.03)
+BREAKS = (
+    BreakEvenRow("input_tokens", 4000.0, 1207.9, True, 100.0, 1e5),
+    BreakEvenRow("link_bandwidth", 50e9, 2.5e9, True, 1e9, 1e12),
+    BreakEvenRow("concurrency", 64.0, None, False, 1.0, 1024.0),
+)
+
+
+def test_separate_engines_are_named_with_their_reason_and_their_break_evens() -> None:
+    """2.5e9 B/s are 20 Gb/s; prefill engines are at most 100 % busy."""
+    found = Separation(True, "", True, TOGETHER, APART, BREAKS)
+    assert separation_text(found) == (
+        "Separate engines for prefill and decode: 24 accelerators, each with 1,501 output tokens per second, against"
+        " 16 accelerators, each with 1,000 output tokens per second with one kind of engine. Prefill takes 40 % of the"
+        " time of one kind of engine and delays its decode steps; a handoff takes 30 ms, and separate prefill engines"
+        " are 100 % busy. By output tokens per accelerator at the best load within the targets, the plan with separate"
+        " engines is better for prompts above 1,200 tokens; links above 20 Gb/s per accelerator; no load tried (1 to"
+        " 1,000 requests in flight)."
+    )
+    other = separation_text(replace(found, separate=False, targeted=False, break_even=BREAKS[:1]))
+    assert other.startswith("One kind of engine: 16 accelerators") and "at the load, the plan" in other
+    late = replace(found, together=replace(TOGETHER, meets_targets=False, excess=1.25))
+    assert separation_text(late).endswith(
+        "no plan with one kind of engine meets the targets at the load; the nearest exceeds a limit 1.25 times."
+    )
+    assert separation_text(Separation(None, "the spec fixes it")).endswith("were not compared: the spec fixes it.")
+    assert separation_text(Separation(None, "")) == ""
