@@ -11,21 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from clusterspec.studies.study import study_file
 from tests.cli.conftest import BASE, ROOT
 from tools.site import weight
-from tools.site.pages import (
-    DECORATED,
-    LINK,
-    PAGE_IN_HTML,
-    REPOSITORY,
-    named,
-    navigation,
-    pages,
-    permalink,
-    with_examples,
-    with_links,
-)
+from tools.site.decorate import DECORATED, permalink, with_difference, with_examples
+from tools.site.machines import drawings
+from tools.site.pages import LINK, REPOSITORY, named, navigation, pages, with_links, with_parts
 from tools.site.playground import EXAMPLES, GALLERY, examples
+from tools.site.split import SPLIT, divided, headings, moved, slug
 
 ASSETS = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*") if path.suffix != ".md"}
 
@@ -37,13 +30,41 @@ def test_every_page_is_in_the_navigation_or_listed_by_one_that_is() -> None:
 
 def test_every_link_of_every_page_leads_somewhere() -> None:
     """To a page or file of the site, or to a file of the repository."""
-    everything = {*pages(), *ASSETS}
-    for target, source in pages().items():
-        text = with_links((ROOT / source).read_text("utf-8"), source, target)
+    texts = {target: (source, (ROOT / source).read_text("utf-8")) for target, source in pages().items()}
+    for target in SPLIT:
+        source, text = texts[target]
+        kept, parts = divided(text, target)
+        texts |= {target: (source, kept)} | {part.target: (source, part.text) for part in parts}
+    everything = {*texts, *ASSETS}
+    for target, (source, whole) in texts.items():
+        text = with_links(whole, source, target)
         for path, _ in LINK.findall(text):
-            assert posixpath.normpath(posixpath.join(posixpath.dirname(target), path)) in everything, (source, path)
+            assert posixpath.normpath(posixpath.join(posixpath.dirname(target), path)) in everything, (target, path)
         for path in re.findall(re.escape(REPOSITORY) + r"([^)#\s]+)(?=[)#])", text):
-            assert (ROOT / path).exists(), (source, path)
+            assert (ROOT / path).exists(), (target, path)
+
+
+def test_long_documents_are_split_and_nothing_is_lost() -> None:
+    """Every heading is on one page, and a link to it leads there."""
+    for target in SPLIT:
+        text = (ROOT / "docs" / target).read_text("utf-8")
+        kept, parts = divided(text, target)
+        assert parts and len({part.target for part in parts}) == len(parts)
+        assert len(kept) + sum(len(part.text) for part in parts) > 0.95 * len(text)
+        there = {(page, title) for page, body in ((target, kept), *((one.target, one.text) for one in parts))
+                 for _, _, title in headings(body)}  # fmt: skip
+        for _, _, title in headings(text):
+            assert (moved(target, f"#{slug(title)}")[0], title) in there
+    assert moved("catalog/accelerator.md", "#a10") == ("catalog/accelerator/a10.md", "")
+    assert moved("board.md", "#peers") == ("board.md", "#peers")
+
+
+def test_tables_of_entries_and_machines_link_to_their_pages() -> None:
+    for target in ("catalog/accelerator.md", "gallery.md"):
+        kept, parts = divided((ROOT / "docs" / target).read_text("utf-8"), target)
+        page = with_parts(kept, target, parts)
+        assert '<table class="sortable">' in page and "<!-- parts -->" not in page
+        assert {*re.findall(r'<td><a href="([^"]+)/">', page)} == {Path(part.target).stem for part in parts}
 
 
 def test_the_link_to_the_playground_holds_the_spec() -> None:
@@ -57,8 +78,10 @@ def test_the_examples_of_a_rule_show_what_it_finds(tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(tmp_path)
     Path("cluster.yaml").touch()
     rule = "tp-crosses-scale-up-domain"
-    text = with_examples((ROOT / "docs" / "rules" / f"{rule}.md").read_text("utf-8"), f"rules/{rule}.md", rule)
+    source = (ROOT / "docs" / "rules" / f"{rule}.md").read_text("utf-8")
+    text = with_difference(with_examples(source, f"rules/{rule}.md"), f"rules/{rule}.md")
     fires, silent = text.split("## Fires")[1].split("## Silent")
+    assert "\n- layout: {tp: 16, pp: 2}\n+ layout: {tp: 8, pp: 2}\n" in silent.split("## The difference")[1]
     assert fires.count(f"[{rule}]: ") == fires.count("](../playground/index.html#spec=") >= 2
     assert f"[{rule}]: " not in silent and "](../playground/index.html#spec=" in silent
     assert "```yaml layout" not in text
@@ -69,18 +92,13 @@ def test_a_visitor_finds_the_playground_on_the_first_page_and_beside_every_machi
     assert tuple(groups["Examples"]) == EXAMPLES and len(groups["Gallery"]) >= 25
     first = DECORATED["index.md"]((ROOT / "README.md").read_text("utf-8"))
     assert first.index("](playground/index.html){ .md-button") < first.index("```")
-    machines = DECORATED["gallery.md"]((ROOT / "docs" / "gallery.md").read_text("utf-8"))
-    assert set(re.findall(r"playground/index\.html#example=([\w.-]+)\)", machines)) == {*groups["Gallery"]}
     left_out = {path.stem for path in GALLERY.glob("*.yaml")} - {*groups["Gallery"]}
     assert all("\nextends:" in (GALLERY / f"{name}.yaml").read_text("utf-8") for name in left_out)
 
 
-def test_tables_in_html_link_to_the_pages_of_the_site() -> None:
-    for path in (ROOT / "docs").rglob("*.html"):
-        text = PAGE_IN_HTML.sub(r'href="\1/', path.read_text("utf-8"))
-        for link in re.findall(r'href="(?!https?:)([^"#]+)', text):
-            place = (path.parent / link).resolve()
-            assert place.with_name(f"{place.name}.md").is_file() or place.is_file(), (path, link)
+def test_the_page_of_a_machine_draws_it() -> None:
+    page = "".join(drawings(study_file(GALLERY / "fire-flyer-2.yaml")))
+    assert page.startswith("\n## The machine\n") and page.count("<figure><svg") >= 2
 
 
 def test_the_index_of_search_holds_no_code_and_rules_once() -> None:
@@ -88,13 +106,19 @@ def test_the_index_of_search_holds_no_code_and_rules_once() -> None:
         {"location": "rules/x/", "title": "x", "text": "<p>What it finds</p> <pre><code>tp: 2</code></pre>"},
         {"location": "rules/x/#fires", "title": "Fires", "text": "tp: 2"},
         {"location": "formulas/#ring", "title": "ring", "text": "steps"},
-        {"location": "spec/#tp", "title": "tp", "text": "one <pre>a\nb</pre> two"},
+        {
+            "location": "spec/layout/",
+            "title": "layout",
+            "text": "<code>layout.tp</code> the <code>jobs[].tp</code> degree",
+        },
+        {"location": "ci/#a", "title": "a", "text": "one <pre>a\nb</pre> <em>two</em>"},
     ]
     kept = weight.shortened({"config": {}, "items": items})["items"]
     assert [(one["location"], one["text"]) for one in kept] == [
-        ("rules/x/", "<p>What it finds</p>"),
+        ("rules/x/", "What it finds"),
         ("formulas/#ring", ""),
-        ("spec/#tp", "one two"),
+        ("spec/layout/", "tp"),
+        ("ci/#a", "one two"),
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,15 +24,22 @@ Made from `schemas/spec.schema.json` by `make docs`. Editors complete and explai
 ```yaml
 # yaml-language-server: $schema=https://raw.githubusercontent.com/clusterspec/clusterspec/main/schemas/editor.schema.json
 ```
-
+"""
+TABLE = """
 | key | takes | meaning |
 |---|---|---|
 """
 
 
 def page() -> str:
+    """The keys of a spec: one table of those at the top, and a section for each of them that has keys of its own."""
     schema: Schema = json.loads((resources.schemas() / "spec.schema.json").read_text("utf-8"))
-    return HEAD + "".join(row + "\n" for row in rows(schema, schema, ""))
+    tables: dict[str, list[str]] = {}
+    for row in rows(schema, schema, ""):
+        tables.setdefault(re.findall(r"[^.\[`|\s]+", row)[0], []).append(f"{row}\n")
+    top = "".join(inner[0] for inner in tables.values())
+    sections = (f"\n## {key}\n{TABLE}{''.join(inner[1:])}" for key, inner in tables.items() if len(inner) > 1)
+    return f"{HEAD}{TABLE}{top}{''.join(sections)}"
 
 
 def rows(schema: Schema, root: Schema, prefix: str) -> Iterator[str]:

@@ -1,24 +1,24 @@
 """The sources of the site from the documents of the repository: nothing is written twice.
 
-The README is the first page. Links to files that the site does not have lead to the repository, blocks that hold a
-whole spec get a link that opens it in the playground, and the examples of a rule show what `check` says about them.
+The README is the first page. Links to files that the site does not have lead to the repository, long documents become
+several pages (`tools.site.split`), and pages get what only a site can have (`tools.site.decorate`).
 """
 
 from __future__ import annotations
 
-import base64
 import posixpath
 import re
 import shutil
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
-from clusterspec.cli.editor.verbs import Session
+from tools.site.decorate import CONVENTION, DECORATED, sortable_table, with_difference, with_examples
 from tools.site.engine import ROOT
-from tools.site.playground import examples
+from tools.site.machines import dark_colors, with_machine
+from tools.site.split import PARTS, SPLIT, Part, divided, listed, moved
 
 REPOSITORY = "https://github.com/clusterspec/clusterspec/blob/main/"
 ROOT_PAGES = {
@@ -30,10 +30,9 @@ ROOT_PAGES = {
 }
 """Pages of the root of the repository, and where the site has them."""
 LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?(?=\))")
-FENCE = re.compile(r"^```(\w+)[^\n`]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-PAGE_IN_HTML = re.compile(r'(?<![\w-])href="(?!https?:)([^":]+)\.md(?=[#"])')
+MACHINES = re.compile(r"(?<=\n)\| machine \| accelerators .*?\n(?=\n)", re.DOTALL)
 UNSEARCHED = "---\nsearch:\n  exclude: true\n---\n\n"
-LISTS = ("accuracy.md", "reality.md", "review.md", "gallery.md", "changelog.md")
+LISTS = ("accuracy.md", "board.md", "reality.md", "review.md", "changelog.md")
 """Long lists, whose words would make up most of the index that every visitor loads."""
 CONFIGURATION = ROOT / "tools" / "site" / "mkdocs.yml"
 
@@ -68,6 +67,8 @@ def place_in_site(path: str) -> str | None:
     if path in ROOT_PAGES:
         return ROOT_PAGES[path]
     inside = path.removeprefix("docs/")
+    if inside != path and inside.endswith(".html") and inside.replace(".html", ".md") in SPLIT:
+        return inside.replace(".html", ".md")  # the page has the table
     return inside if inside != path and (ROOT / path).is_file() else None
 
 
@@ -79,89 +80,73 @@ def with_links(text: str, source: str, target: str) -> str:
         place = place_in_site(path)
         if place is None:
             return f"{REPOSITORY}{path}{match[2] or ''}"
-        return posixpath.relpath(place, posixpath.dirname(target) or ".") + (match[2] or "")
+        place, anchor = moved(place, match[2] or "")
+        return posixpath.relpath(place, posixpath.dirname(target) or ".") + anchor
 
     return LINK.sub(linked, text)
 
 
-def permalink(spec: str) -> str:
-    """The fragment of an address that opens a spec in the playground, as web/src/permalink.js reads it."""
-    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    packed = packer.compress(spec.encode()) + packer.flush()
-    return "#spec=" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
+@dataclass(frozen=True)
+class Written:
+    """A page of the site: its path, its text, and whether the search finds it."""
+
+    target: str
+    text: str
+    searched: bool = True
 
 
-def with_examples(text: str, target: str, rule: str = "") -> str:
-    """The text with a link to the playground under each block that holds a whole spec.
-
-    On the page of a ``rule``, blocks in which it finds something also show its findings.
-    """
-    to_playground = posixpath.relpath("playground/index.html", posixpath.dirname(target) or ".")
-
-    def shown(match: re.Match[str]) -> str:
-        language, body = match[1], match[2]
-        block = f"```{language}\n{body}```"
-        if language != "yaml" or not re.search(r"^clusterspec: 1\b", body, re.MULTILINE):
-            return block
-        said = findings(body, rule) if rule else ""
-        said = f"\n\n```console\n$ clusterspec check cluster.yaml --select {rule}\n{said}```" if said else ""
-        return f"{block}{said}\n\n[Open in the playground]({to_playground}{permalink(body)}){{ .try }}"
-
-    return FENCE.sub(shown, text)
-
-
-def findings(spec: str, rule: str) -> str:
-    """What a rule finds in a spec, as the command line prints it; empty if nothing, or if it needs more files."""
-    session = Session("cluster.yaml", [f"--select={rule}"])
-    answer = session.answer({"verb": "check", "format": "text", "text": spec})
-    return str(answer["out"]) if f"[{rule}]" in str(answer["out"]) else ""
+def written() -> Iterator[Written]:
+    """Every page of the site, those that long documents are split into among them."""
+    for target, source in pages().items():
+        text = (ROOT / source).read_text("utf-8")
+        parts: list[Part] = []
+        searched = target not in LISTS and target not in SPLIT
+        if target in SPLIT:
+            text, parts = divided(text, target)
+        text = with_examples(with_links(text, source, target), target)
+        text = with_parts(text, target, parts) if parts else text
+        text = with_difference(text, target) if target.startswith("rules/") else text
+        yield Written(target, DECORATED.get(target, str)(text), searched)
+        for part in parts:
+            text = with_links(part.text, source, part.target)
+            text = with_machine(text, part.title) if target == "gallery.md" else text
+            text = with_examples(text, part.target)
+            back = f"[{titled(source)}]({posixpath.relpath(target, posixpath.dirname(part.target))}){{ .back }}"
+            yield Written(part.target, f"{back}\n\n{text}", target not in LISTS)
 
 
-def with_start(text: str) -> str:
-    """The first page with a link to the playground above the first block."""
-    start = "[Try it in this browser](playground/index.html){ .md-button .md-button--primary }"
-    more = "[The first hour](first-hour.md){ .md-button }"
-    return text.replace("\n```", f"\n{start} {more}\n\n```", 1)
+def with_parts(text: str, target: str, parts: list[Part]) -> str:
+    """The page of a long document with a list or table of its parts."""
+    if target.startswith("catalog/"):
+        table = sortable_table(target.replace(".md", ".html"), {Path(part.target).stem: part.target for part in parts})
+        return text.replace(PARTS, f"{CONVENTION}\n{table}")
+    if target == "gallery.md":
+        table = sortable_table("gallery.html", {Path(part.target).stem: part.target for part in parts})
+        return MACHINES.sub(lambda _: table, text.replace(PARTS, ""), count=1)
+    return text.replace(PARTS, listed(parts))
 
 
-def with_machines(text: str) -> str:
-    """The page of the gallery with a link that opens each machine in the playground."""
-    names = examples()["Gallery"]
-
-    def headed(match: re.Match[str]) -> str:
-        if match[1] not in names:
-            return match[0]
-        return f"{match[0]}\n\n[Open in the playground](playground/index.html#example={match[1]}){{ .try }}"
-
-    return re.sub(r"^## (.+)$", headed, text, flags=re.MULTILINE)
-
-
-DECORATED: dict[str, Callable[[str], str]] = {"index.md": with_start, "gallery.md": with_machines}
-"""What a page has on the site besides what its document has."""
+def titled(source: str) -> str:
+    """The title of a document."""
+    return (ROOT / source).read_text("utf-8").partition("\n")[0].removeprefix("# ")
 
 
 def write_sources(folder: Path) -> Path:
     """Write the sources of the site into an empty folder; returns the configuration for them."""
     sources = folder / "docs"
     shutil.rmtree(folder, ignore_errors=True)
-    for target, source in pages().items():
-        text = (ROOT / source).read_text("utf-8")
-        rule = Path(target).stem if target.startswith("rules/") else ""
-        path = sources / target
+    for page in written():
+        path = sources / page.target
         path.parent.mkdir(parents=True, exist_ok=True)
-        head = UNSEARCHED if target.startswith("catalog/") or target in LISTS else ""
-        text = with_examples(with_links(text, source, target), target, rule)
-        path.write_text(head + DECORATED.get(target, str)(text), "utf-8")
+        path.write_text(("" if page.searched else UNSEARCHED) + page.text, "utf-8")
     for path in sorted((ROOT / "docs").rglob("*")):
-        if path.is_file() and path.suffix in {".svg", ".html", ".png", ".ipynb"}:
-            copy = sources / path.relative_to(ROOT / "docs")
-            if path.suffix == ".html":  # beside pages in folders of their own
-                copy.write_text(PAGE_IN_HTML.sub(r'href="\1/', path.read_text("utf-8")), "utf-8")
-            else:
-                shutil.copy(path, copy)
-    shutil.copy(ROOT / "tools" / "site" / "site.css", sources)
+        if path.is_file() and path.suffix in {".svg", ".png", ".ipynb"}:
+            shutil.copy(path, sources / path.relative_to(ROOT / "docs"))
+    shutil.copy(ROOT / "tools" / "site" / "site.js", sources)
+    style = (ROOT / "tools" / "site" / "site.css").read_text("utf-8")
+    (sources / "site.css").write_text(style + dark_colors(), "utf-8")
     configuration = yaml.safe_load(CONFIGURATION.read_text("utf-8"))
     configuration |= {"docs_dir": "docs", "site_dir": "site", "nav": navigation()}
-    written = folder / "mkdocs.yml"
-    written.write_text(yaml.safe_dump(configuration, sort_keys=False), "utf-8")
-    return written
+    made = folder / "mkdocs.yml"
+    made.write_text(yaml.safe_dump(configuration, sort_keys=False), "utf-8")
+    return made

@@ -12,28 +12,41 @@ from typing import Any
 
 LARGEST = 200_000
 """Bytes that a page may transfer with its styles, scripts and the index of search, without the playground."""
-LONGEST = 250_000
-"""The same for the few pages that are one long list, such as all accelerators of the catalog."""
-LINKED = re.compile(r'(?:src|href)="?(?:\.{0,2}/)*(assets/[^">\s]+\.(?:js|css))')
+LINKED = re.compile(r'(?:src|href)="?(?:\.{0,2}/)*((?:assets/[^">\s]+|site)\.(?:js|css))')
 CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
-WITHOUT_SECTIONS = "rules/"
+KEY = re.compile(r"<code>[\w.\[\]]*?(\w+)</code>")
+"""The last word of a path in the pages of the spec, which are found by their keys alone."""
+TAG = re.compile(r"<[^>]+>")
+WITHOUT_SECTIONS = ("rules/", "catalog/", "gallery/")
 """Pages found by their title and first lines: a rule repeats its words in every section."""
-TITLES_ONLY = "formulas/"
+TITLES_ONLY = ("formulas/", "architecture/", "contributing/")
+LONGEST_TEXT = {"rules/": 160, "catalog/": 80, "gallery/": 160}
+"""Characters of the text that pages of a folder are found by, up to a whole word."""
 
 
 def shortened(index: Mapping[str, Any]) -> dict[str, Any]:
-    """The index of search without code blocks, without the sections of rules and the texts of formulas.
+    """The index of search without code blocks, without the sections of rules, entries and machines, and with the titles
+    alone of formulas.
 
     Zensical loads the index with every page.
     """
     items = []
     for one in index["items"]:
         page, _, section = str(one["location"]).partition("#")
-        if section and page.startswith(WITHOUT_SECTIONS):
-            continue
-        text = "" if page.startswith(TITLES_ONLY) else re.sub(r"\s+", " ", CODE.sub("", one["text"])).strip()
-        items.append({**one, "text": text})
+        if not section or not page.startswith(WITHOUT_SECTIONS):
+            items.append({**one, "text": _searched_text(page, one["text"]), "path": []})
     return {**index, "items": items}
+
+
+def _searched_text(page: str, text: str) -> str:
+    """The words by which a section of a page is found, besides those of its title."""
+    if page.startswith(TITLES_ONLY):
+        return ""
+    if page.startswith("spec/"):
+        return " ".join(dict.fromkeys(KEY.findall(text)))
+    plain = " ".join(TAG.sub(" ", CODE.sub("", text)).split())
+    longest = next((most for folder, most in LONGEST_TEXT.items() if page.startswith(folder)), len(plain))
+    return plain if len(plain) <= longest else plain[:longest].rpartition(" ")[0]
 
 
 def shorten_index(site: Path) -> None:
