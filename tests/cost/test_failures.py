@@ -6,9 +6,20 @@ from math import sqrt
 
 import pytest
 
-from clusterspec.cost.failures import Interruptions, interruptions, stated_time_between_failures
+from clusterspec.cost.failures import (
+    CAUSES,
+    YEAR,
+    Interruptions,
+    failure_rate,
+    interruptions,
+    published_time_between_failures,
+    stated_rates,
+    stated_time_between_failures,
+    time_between_failures,
+)
 from clusterspec.origin import Assumed, Written
-from clusterspec.spec.model import OperationsSpec
+from clusterspec.quantity import Quantity
+from clusterspec.spec.model import FailureRateSpec, FailuresSpec, OperationsSpec
 from tests.cluster.resolving import clean
 
 WORK = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512}\nlayout: {tp: 1}\n"
@@ -149,3 +160,21 @@ def test_training_saves_at_most_once_per_step(checkpoint: str, interval: float) 
 
 def test_goodput_is_zero_if_failures_come_faster_than_restarts() -> None:
     assert found("mean_time_between_failures: 9 min").share == 0
+
+
+def test_stated_rates_replace_their_share_of_the_published_one() -> None:
+    """Eight nodes with one failure in two years each fail 4 times a year; the other causes at the published rate."""
+    published, (low, high) = published_time_between_failures(64)
+    assert low < published.value < high
+    assert failure_rate(FailureRateSpec(afr=2.0)) == pytest.approx(2 / YEAR)
+    assert failure_rate(FailureRateSpec(mtbf=Quantity(50.0, "s", "50 s"))) == 0.02
+    assert failure_rate(FailureRateSpec()) is None and failure_rate(None) is None
+    for stated in ("node", "accelerator", "software"):
+        written = OperationsSpec(failures=FailuresSpec(**{stated: FailureRateSpec(afr=0.5)}))
+        count = 8 if stated == "node" else 64
+        assert stated_rates(written, 8, 64) == {stated: pytest.approx(count * 0.5 / YEAR)}
+        rest = 1 - CAUSES[stated] / sum(CAUSES.values())
+        found, ends = time_between_failures(written, 8, 64)
+        assert found.value == pytest.approx(1 / (count * 0.5 / YEAR + rest / published.value))
+        assert ends == pytest.approx([1 / (count * 0.5 / YEAR + rest / end) for end in (low, high)])
+    assert time_between_failures(OperationsSpec(), 8, 64) == (published, (low, high))
