@@ -8,6 +8,7 @@ import pytest
 
 from clusterspec.catalog.models import Model
 from clusterspec.cost.parameters import model_weights
+from clusterspec.records import replace
 from tests.catalog.shipped import CATALOG
 from tests.effort import each
 
@@ -61,3 +62,38 @@ def test_the_shape_of_a_model_is_possible(model: Model) -> None:
     assert model.moe_layers <= model.layers
     assert model.experts_per_token <= model.experts
     assert (model.experts > 0) == (model.moe_layers > 0)
+
+
+def test_layers_are_counted_by_kind() -> None:
+    """Qwen3-Next: 48 layers, three of four with a linear recurrence, all with experts; Gemma 3 4B: 34, of which five of
+    six with a window."""
+    hybrid, windowed = CATALOG.model("qwen3-next-80b-a3b"), CATALOG.model("gemma-3-4b")
+    assert hybrid.linear is not None and windowed.window is not None
+    counts = (hybrid.linear_layers, hybrid.attention_layers, hybrid.window_layers, hybrid.full_layers)
+    assert (hybrid.layers, *counts, hybrid.ffn_layers, hybrid.moe_layers, hybrid.dense_layers) == (
+        *(48, 36, 12, 0, 12, 48, 48, 0),
+    )
+    assert (windowed.linear_layers, windowed.attention_layers, windowed.window_layers, windowed.full_layers) == (
+        *(0, 34, 29, 5),
+    )
+    for layers in (48, 60):
+        recurrent = replace(hybrid, linear=replace(hybrid.linear, layers=layers))
+        assert (recurrent.attention_layers, recurrent.full_layers) == (0, 0)
+    few = replace(windowed, stated_attention_layers=20)
+    assert (few.window_layers, few.full_layers) == (20, 0), "a window is one of attention"
+    assert replace(hybrid, stated_ffn_layers=50).dense_layers == 2
+    assert replace(hybrid, stated_ffn_layers=40).dense_layers == 0
+
+
+def test_widths_that_an_entry_leaves_out_have_their_defaults() -> None:
+    experts = CATALOG.model("qwen3-next-80b-a3b")
+    assert (experts.shared_experts, experts.shared_width, experts.expert_width) == (1, 512, 2048)
+    assert replace(experts, shared_experts=3).shared_width == 3 * 512
+    assert replace(experts, shared_experts=2, shared_expert_ffn_hidden=700).shared_width == 1400
+    assert replace(experts, expert_latent=1024).expert_width == 1024
+    assert (replace(experts, value_head_dim=0).value_width, replace(experts, value_head_dim=64).value_width) == (
+        256,
+        64,
+    )
+    assert (replace(experts, gated_ffn=True).ffn_matrices, replace(experts, gated_ffn=False).ffn_matrices) == (3, 2)
+    assert (replace(experts, latent_kv=0).latent, replace(experts, latent_kv=1).latent) == (False, True)
