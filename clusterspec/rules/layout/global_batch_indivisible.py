@@ -2,7 +2,8 @@
 
 ## What it finds
 
-A `global_batch` that dp × `micro_batch` does not divide.
+A `global_batch` that dp × `micro_batch` does not divide; in reinforcement learning, samples of a minibatch that dp does not
+divide.
 
 ## Why it matters
 
@@ -26,6 +27,16 @@ workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 500}
 layout: {tp: 8, micro_batch: 2}
 ```
 
+```yaml workload.rl.minibatches
+clusterspec: 1
+cluster: {platform: dgx-h200, nodes: 8}
+workload:
+  kind: rl
+  model: qwen3-8b
+  rl: {prompts_per_step: 64, samples_per_prompt: 8, input_tokens: 300, output_tokens: {mean: 2500, max: 7680}, minibatches: 16}
+layout: {framework: fsdp}
+```
+
 ## Silent
 
 ```yaml
@@ -46,7 +57,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cluster.model import Layout, Rl, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality, near_multiples
 from clusterspec.rules.rule import Rule
@@ -60,6 +71,9 @@ def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Pr
         return
     if training.rl is not None and training.rl.samples // training.rl.minibatches % layout.dp == 0:
         return  # ranks pack the samples of a minibatch each on its own
+    if training.rl is not None:
+        yield _of_samples(training.rl, layout)
+        return
     step = layout.dp * layout.micro_batch
     rounds = layout.pp if layout.schedule == "interleaved" else 1  # the schedule takes them in rounds of pp
     batches = either(near_multiples(training.global_batch, step * rounds))
@@ -69,3 +83,14 @@ def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Pr
         f"a global batch of {training.global_batch:,} is not a multiple of dp {layout.dp} × micro_batch {layout.micro_batch} = {step:,}",
         f"use a batch of {batches}" + (f", or {legal}" if legal else ""),
     )
+
+
+def _of_samples(rl: Rl, layout: Layout) -> Problem:
+    """The finding of reinforcement learning, whose batch is what `rl` leaves for one optimizer step."""
+    samples = rl.samples // rl.minibatches
+    fitting = [number for number in range(1, rl.minibatches) if rl.samples % (number * layout.dp) == 0]
+    help_ = f"write `minibatches: {max(fitting)}`" if fitting else "use more prompts in a step, or fewer replicas"
+    message = (
+        f"a minibatch has {rl.samples:,} / {rl.minibatches:,} = {samples:,} samples, not a multiple of dp {layout.dp}"
+    )
+    return RULE.problem("workload.rl.minibatches", message, help_)
