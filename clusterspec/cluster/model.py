@@ -87,6 +87,11 @@ class Lengths:
         return NORMAL_99 - sqrt(max(0.0, NORMAL_99 * NORMAL_99 - 2 * log(self.p99 / self.mean)))
 
     @property
+    def typical(self) -> float:
+        """The median over the mean, before the cut."""
+        return exp(-self.sigma * self.sigma / 2)
+
+    @property
     def variation(self) -> float:
         """The square of the coefficient of variation, before the cut."""
         return exp(self.sigma * self.sigma) - 1
@@ -215,6 +220,11 @@ class Serving:
     def tokens(self) -> int:
         """Tokens of one request at its end."""
         return self.input_tokens + self.output_tokens
+
+    @property
+    def typical_prompt(self) -> float:
+        """The median of the prompts over their mean: below 1 where they vary."""
+        return self.input_lengths.typical if self.input_lengths else 1.0
 
     @property
     def longest(self) -> int | None:

@@ -174,6 +174,18 @@ def time_to_first_token(wait: float, prefill: float, handoff: float, request: fl
     return wait + prefill + handoff + request + 0.5 * tpot
 
 
+@formula("typical * mean_prompt")
+def typical_prompt_time(mean_prompt: float, typical: float) -> float:
+    """The time of a prompt of median length: that of one of mean length, times the median over the mean.
+
+    Times of prompts are in proportion to their lengths as far as attention is a small part of them.
+
+    >>> typical_prompt_time(0.2, 0.5)
+    0.1
+    """
+    return typical * mean_prompt
+
+
 @formula("passing + size / bandwidth")
 def handoff_time(passing: float, size: float, bandwidth: float) -> float:
     """The time to transfer the cache of a prompt, ``size`` bytes per rank, to a decode engine.

@@ -14,6 +14,7 @@ from clusterspec.cost.formulas.serving import (
     time_per_token_after_transfer,
     time_to_first_token,
     transfer_time,
+    typical_prompt_time,
 )
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import Part, StepTime
@@ -116,7 +117,12 @@ def _prompt_term(times: ServingTimes) -> Term:
     )
     step = _step_term("step", times.prefill, times.prefill.total / times.prefill.steps)
     expression, source_ = EXPRESSIONS[prompt_time], _source(prompt_time)
-    return Term("prefill", times.prompt_time, "s", expression, inputs, (step,), source_)
+    if times.typical_prompt == 1:
+        return Term("prefill", times.prompt_time, "s", expression, inputs, (step,), source_)
+    mean = Term("mean_prompt", times.prompt_time, "s", expression, inputs, (step,), source_)
+    typical = ("typical", _computed(times.typical_prompt, "the median length of the prompts over the mean"))
+    median = typical_prompt_time(times.prompt_time, times.typical_prompt)
+    return Term("prefill", median, "s", EXPRESSIONS[typical_prompt_time], (typical,), (mean,))
 
 
 def _handoff_term(times: ServingTimes) -> Term:
@@ -176,7 +182,8 @@ def serving_headline(found: ServingTimes) -> Iterator[Term]:
     yield replace(first_token_time_term(found), name="time to first token")
     yield replace(token_time_term(found), name="time per output token")
     tokens = named_count("output_tokens", found.output_tokens)
-    times = (("ttft", _seconds_figure(found.ttft)), ("tpot", _seconds_figure(found.tpot)))
+    mean = _computed(found.ttft_of_mean_prompt, "the time to first token of a prompt of mean length", "s")
+    times = (("ttft", mean), ("tpot", _seconds_figure(found.tpot)))
     yield Term("request latency", found.request_latency, "s", EXPRESSIONS[request_time], (*times, tokens))
     inputs = (named_count("concurrency", found.offered), tokens, ("latency", _seconds_figure(found.request_latency)))
     rate = found.output_tokens_per_second

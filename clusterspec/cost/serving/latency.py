@@ -101,11 +101,18 @@ class ServingTimes:
     """What each tier of memory keeps; empty without sessions."""
     experts: ExpertUse | None = None
     """How uneven the ranks are under the load of experts that the spec states."""
+    typical_prompt: float = 1.0
+    """The median length of the prompts over their mean, which ``prompt_time`` is of."""
     starts_together: bool = False
     """Whether all requests start and end together."""
     joining: float = 0.0
     """Seconds that the handoff adds to the first gap between tokens, where the first token is sent before it."""
     highest: Highest | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def ttft_of_mean_prompt(self) -> float:
+        """The median time to the first token of a prompt of mean length, in seconds."""
+        return self.ttft + (1 - self.typical_prompt) * self.prompt_time
 
     @property
     def max_concurrency(self) -> float | None:
@@ -309,7 +316,7 @@ def _prompt_times(times: ServingTimes, load: Serving) -> list[tuple[float, float
     if load.input_lengths is None:
         return [(times.ttft, 1.0)]
     return [
-        (times.ttft + times.prompt_time * (length / load.input_tokens - 1), part)
+        (times.ttft + times.prompt_time * (length / load.input_tokens - times.typical_prompt), part)
         for length, part in lengths_in_parts(load.input_lengths)
     ]
 

@@ -15,6 +15,7 @@ from clusterspec.cost.formulas.serving import (
     request_time,
     time_per_token_after_transfer,
     time_to_first_token,
+    typical_prompt_time,
 )
 from clusterspec.cost.mixers import next_token_elements
 from clusterspec.cost.serving import constants
@@ -213,13 +214,15 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     overhead = engine.habits.request
     delay = _burst_delay(pools, now, offered)
     early = burst_wait_percentile(delay, min(1.0, offered / load.requests), 0.5) if load.requests else 0.0
-    ttft = time_to_first_token(wait + early + pools.loading, prompt, handoff, overhead, tpot=started)
-    latency = request_time(ttft, load.output_tokens, token)
+    median = typical_prompt_time(prompt, load.typical_prompt)
+    ttft = time_to_first_token(wait + early + pools.loading, median, handoff, overhead, tpot=started)
+    of_mean = ttft + prompt - median
+    latency = request_time(of_mean, load.output_tokens, token)
     offered = _requests_in_flight(pools, now, offered, latency)
     return ServingTimes(
         ttft=ttft,
         tpot=token,
-        ttft_mean=ttft - early + delay,
+        ttft_mean=of_mean - early + delay,
         tpot_mean=token,
         request_latency=latency,
         output_tokens_per_second=_output_rate(pools, now, offered, latency),
@@ -232,6 +235,7 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
         decode=now.decode,
         prefill=steps,
         prompt_time=prompt,
+        typical_prompt=load.typical_prompt,
         wait=wait,
         burst=(early, delay),
         stages=(prompts.layout.pp, engine.layout.pp),

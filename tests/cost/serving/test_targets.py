@@ -113,6 +113,15 @@ def test_gaps_between_tokens_are_longer_where_a_prompt_starts() -> None:
     assert found.tpot == pytest.approx(mean)
 
 
+def test_the_median_first_token_is_that_of_a_prompt_of_median_length() -> None:
+    """A 99th percentile of four times the mean: sigma = z - sqrt(z² - 2 ln 4) = 0.702, so the median is 0.782 of it."""
+    lengths = "output_tokens: 500, concurrency: 32, input_tokens: "
+    varied, equal = (plan(lengths + prompts)[0] for prompts in ("{mean: 4000, p99: 16000}", "4000"))
+    assert varied.typical_prompt == pytest.approx(0.7817, abs=1e-4)
+    assert varied.ttft == pytest.approx(varied.ttft_mean - (1 - varied.typical_prompt) * varied.prompt_time)
+    assert varied.ttft < equal.ttft == equal.ttft_mean
+
+
 def test_a_whole_request_takes_its_first_token_and_its_gaps() -> None:
     found, load = plan("concurrency: 32")
     assert latency_at(found, load, "end_to_end", 50) == pytest.approx(found.ttft + 499 * found.tpot)
