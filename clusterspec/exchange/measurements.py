@@ -48,12 +48,21 @@ def read_log(reader: LogReader, file: InputFile) -> ImportResult:
 
 
 def _chosen_part(benchmark: Benchmark, part: int | None) -> Benchmark:
-    """One table of a log, or all of them. Raises `SeveralParts` if they are of different accelerators."""
+    """One table of a log, or all of them. Raises `SeveralParts` if they are of different machines or runs."""
     tables: list[Series | PairTable] = sorted([*benchmark.series, *benchmark.pairs], key=_first_line)
     if part is None:
-        if _of_several_machines(benchmark.series):
+        apart = (
+            "tables of different machines"
+            if _of_several_machines(benchmark.series)
+            else "several tests of two ranks"
+            if benchmark.tool == "osu" and len(benchmark.series) > 1
+            else "tables that contradict each other"
+            if any(_contradict(*both) for both in combinations(benchmark.series[:MOST_COMPARED], 2))
+            else ""
+        )
+        if apart:
             named = (f"{series.points[0].line} ({_series_description(series)})" for series in benchmark.series[:12])
-            raise SeveralParts(f"holds tables of different machines, on lines {', '.join(named)}: --part N chooses")
+            raise SeveralParts(f"holds {apart}, on lines {', '.join(named)}: --part N chooses")
         return benchmark
     if part > len(tables):
         raise FormatError(f"has {plural(len(tables), 'table')}, and --part {part} is none of them")
@@ -63,6 +72,30 @@ def _chosen_part(benchmark: Benchmark, part: int | None) -> Benchmark:
     series = (chosen,) if isinstance(chosen, Series) else ()
     pairs = (chosen,) if isinstance(chosen, PairTable) else ()
     return Benchmark(benchmark.tool, series, pairs, evidence, benchmark.remarks)
+
+
+MOST_COMPARED = 30
+APART = 1.5
+"""Ratio of bandwidths of a collective at one size, above which two tables are of different machines or settings."""
+LARGE = 16 << 20
+"""Bytes from which bandwidth, not latency, limits the time."""
+
+
+def _contradict(one: Series, other: Series) -> bool:
+    """Whether two tables of the same collective, ranks and nodes differ at their largest common size."""
+    if (one.collective, one.ranks, one.nodes, one.algorithm) != (
+        other.collective,
+        other.ranks,
+        other.nodes,
+        other.algorithm,
+    ):
+        return False
+    rates = {point.size: point.busbw for point in one.points if point.size >= LARGE}
+    shared = [(point.size, rates[point.size], point.busbw) for point in other.points if point.size in rates]
+    if not shared:
+        return False
+    _, first, second = max(shared)
+    return min(first, second) * APART < max(first, second)
 
 
 def _of_several_machines(tables: Sequence[Series]) -> bool:

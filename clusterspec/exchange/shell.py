@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from clusterspec.exchange.import_result import FormatError
@@ -24,8 +25,12 @@ DEEPEST = 24
 LONGEST = 100_000
 """Characters of one expanded word."""
 _PARAMETER = re.compile(r"\$\{(?P<name>[A-Za-z_]\w*|[0-9@*]+)(?P<all>\[[@*]\])?(?P<sign>:?[-=+?])?")
+_EXPANSIONS = frozenset({"arithmetic_expansion", "command_substitution", "process_substitution"})
+_OPTION_IN = re.compile(r"(?:^|\s)--?[A-Za-z]")
 _CONTINUED = "\0"
 """Stands for a line end after a backslash: no character of the word, yet a line of the file."""
+_BEFORE_EXPANSION = " \t\n\\"
+"""Characters of a text in double quotes that the grammar counts to the expansion after them."""
 _BLANKS = re.compile(r"([\s\0]+)")
 _ESCAPED = re.compile(r'\\(["\\$`\n])')
 
@@ -106,7 +111,11 @@ def _code_blocks(text: str) -> Iterator[tuple[str, int]]:
 def script_in(word: str) -> str | None:
     """The script that a word holds, alone or as the value of an option (``--command="…"``); None if it holds none."""
     script = re.sub(r"^--?[A-Za-z][\w-]*=(?=\S)", "", word)
-    return script if re.search(r"\S\s+-", script) and not script.startswith("-") else None
+    is_command = re.search(r"\S\s+-", script) or _PROGRAM.match(script)
+    return script if is_command and not script.startswith("-") else None
+
+
+_PROGRAM = re.compile(r"(?:[A-Za-z_]\w{0,60}=\S{0,200}\s+){0,20}(?:python3?|torchrun)\s+\S")
 
 
 @cache
@@ -199,8 +208,16 @@ class _Shell:
             self.arrays.add(key)
         if added and self.variables.get(key):
             parts = [*self.variables[key], *([_BREAK] if is_array else []), *parts]
+        elif self.branch and self._holds_options(key) and not re.search(rf"\$\{{?{key}\b", _text(node)):
+            before = [each and each._replace(branch=self.branch) for each in self.variables[key]]
+            between: _Segments = [_BREAK if is_array else _Segment(" ", self.line(node), self.branch, quoted=False)]
+            parts = [*before, *between, *parts]  # options of another branch, which may apply as well
         self.count(len(parts), node)
         self.variables[key] = parts
+
+    def _holds_options(self, name: str) -> bool:
+        """Whether a variable holds words that begin with a dash."""
+        return any(each is not _BREAK and _OPTION_IN.search(each.text) for each in self.variables.get(name, ()))
 
     def value(self, node: Node | None, line: int) -> _Segments:
         """The parts of the value of a variable; the words of an array with breaks between them."""
@@ -226,6 +243,8 @@ class _Shell:
         words = [word for child in (name, *node.children_by_field_name("argument")) for word in self.words(child)]
         if not words:
             return
+        if words[0].text == "eval":  # a word that begins with a sign of comment ends what it runs
+            words = list(takewhile(lambda word: not word.text.startswith("#"), words))
         body = self.functions.get(words[0].text)
         if body is not None:
             self.run_body(body, words[1:])
@@ -362,6 +381,8 @@ class _Shell:
         """The parts of a word, in order."""
         self.count(1, node)
         kind, text, line = node.type, _text(node), self.line(node)
+        if kind in _EXPANSIONS:
+            text = text.lstrip(_BEFORE_EXPANSION)
         if kind == "string":
             return self._quoted(node)
         if kind in {"concatenation", "command_name"}:
@@ -373,7 +394,7 @@ class _Shell:
         elif kind == "arithmetic_expansion":
             value = self._value(node.named_children[0]) if node.named_children else None
             text = text if value is None else str(value)
-        elif kind not in {"command_substitution", "process_substitution"}:
+        elif kind not in _EXPANSIONS:
             text = re.sub(r"\\(.)", r"\1", text.replace("\\\n", ""))
         return [_Segment(text, line, self.branch)]
 
@@ -390,10 +411,12 @@ class _Shell:
                 break
             if child.type == "string_content":
                 found.append(self._literal(child.text or b"", node, child.start_byte))
-            elif child.type in {"simple_expansion", "expansion"}:
-                found += self._parameter(child, quoted=True)
             else:
-                found += self.segments(child)
+                inner = child.text or b""
+                blanks = inner[: len(inner) - len(inner.lstrip(_BEFORE_EXPANSION.encode()))]
+                found += [self._literal(blanks, node, child.start_byte)] if blanks else []
+                is_parameter = child.type in {"simple_expansion", "expansion"}
+                found += self._parameter(child, quoted=True) if is_parameter else self.segments(child)
             start = child.end_byte
         return found
 
@@ -405,7 +428,8 @@ class _Shell:
 
     def _parameter(self, node: Node, *, quoted: bool) -> _Segments:
         """The value of ``$NAME``, ``${NAME:-default}`` or ``${NAME[@]}``; the text itself where it is unknown."""
-        text, line = _text(node), self.line(node)
+        text = _text(node).lstrip(_BEFORE_EXPANSION)
+        line = self.line(node) + _text(node)[: -len(text)].count("\n")
         simple = node.type == "simple_expansion"
         match = re.match(r"\$(?P<name>\w+|[@*])", text) if simple else _PARAMETER.match(text)
         unknown: _Segments = [_Segment(text, line, self.branch)]

@@ -94,21 +94,28 @@ class NcclLog:
 def read_log(text: str) -> NcclLog:
     """The log in a text. Raises `NotALogError` if there is none, or a row contradicts itself."""
     tables = _log_tables(text)
-    whole = _log_of_rows(text, tuple(row for _, rows in tables for row in rows))
+    whole = _log_of_rows(text, tuple(row for _, rows, _ in tables for row in rows), 0)
     return replace(whole, tables=tuple(_log_of_rows(*table) for table in tables)) if len(tables) > 1 else whole
 
 
-def _log_of_rows(text: str, lines: tuple[LogRow, ...]) -> NcclLog:
-    """The log with these rows of a text. Raises `NotALogError` if there is none, or a row contradicts itself."""
+def _log_of_rows(text: str, lines: tuple[LogRow, ...], start: int) -> NcclLog:
+    """The log with these rows of a text that begins after ``start`` lines of its file; what follows the rows belongs
+    to another run. Raises `NotALogError` if there is no row, or one contradicts itself.
+    """
     if not lines:
         raise NotALogError("there is no row of sizes, times, algbw and busbw as nccl-tests prints them")
     for line in lines:
         _check_consistency(line)
-    ranks, nodes = _ranks_and_nodes(text)
-    device, buses = _device_and_buses(text)
-    tests = tuple(dict.fromkeys([*(_NAMES[found] for found in _TEST.findall(text)), *_OTHERS.findall(text)]))
+    head = "\n".join(text.splitlines()[: lines[-1].number - start])
+    ranks, nodes = _ranks_and_nodes(head)
+    device, buses = _device_and_buses(head)
+    tests = _named_tests(head) or _named_tests(text)
     wrong = sum(_wrong_values(line) for line in lines)
     return NcclLog(lines, tests, _table_columns(text), ranks, nodes, wrong, device, buses)
+
+
+def _named_tests(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*(_NAMES[found] for found in _TEST.findall(text)), *_OTHERS.findall(text)]))
 
 
 def _table_columns(text: str) -> tuple[str, ...]:
@@ -194,6 +201,9 @@ def _ranks_and_nodes(text: str) -> tuple[int | None, int | None]:
     found = [(int(match[1]), match[2]) for match in _RANK.finditer(text)]
     if not found:
         return None, None
+    first = [at for at, (rank, _) in enumerate(found) if rank == 0]
+    if len(first) > 1:
+        found = found[first[-1] :]  # a list before it is of a run without a table
     ranks = max(rank for rank, _ in found) + 1
     whole = len({rank for rank, _ in found}) == ranks
     return ranks, len({host for _, host in found}) if whole else None
@@ -328,9 +338,10 @@ def read(text: str) -> Benchmark:
     return Benchmark(TOOL, tuple(_series_of(*log) for log in logs), evidence=evidence)
 
 
-def _log_tables(text: str) -> list[tuple[str, tuple[LogRow, ...]]]:
-    """The text and the rows of each table; a table ends with the last row before another heading, or before rows of
-    another run without one.
+def _log_tables(text: str) -> list[tuple[str, tuple[LogRow, ...], int]]:
+    """The text and the rows of each table, and the number of lines of the file before its text.
+
+    A table ends with the last row before another heading, or before rows of another run without one.
 
     Raises `NotALogError` for more than `MOST_TABLES`.
     """
@@ -344,8 +355,9 @@ def _log_tables(text: str) -> list[tuple[str, tuple[LogRow, ...]]]:
             tables.append([])
         tables[-1].append(row)
         headed = False
-    texts = table_texts(text.splitlines(), [0, *(rows[-1].number for rows in tables[:-1])])
-    return [(part, tuple(rows)) for part, rows in zip(texts, tables, strict=True)]
+    starts = [0, *(rows[-1].number for rows in tables[:-1])]
+    texts = table_texts(text.splitlines(), starts)
+    return [(part, tuple(rows), start) for part, rows, start in zip(texts, tables, starts, strict=True)]
 
 
 def _begins_another_run(rows: list[LogRow], row: LogRow) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
 from math import isclose
 
 from clusterspec.logs.benchmark import MOST_RANKS, Benchmark, Series, SizePoint, bus_factor, ranks_from_ratio
-from clusterspec.logs.nccl import MOST_ROWS, NotALogError
+from clusterspec.logs.nccl import MOST_ROWS, MOST_TABLES, NotALogError
 from clusterspec.records import dataclass
 
 # The HCCL demo of Gaudi, and `hccl_test` of Ascend
@@ -265,7 +266,9 @@ def _parsed_number(text: str, line: int) -> float:
 # OSU micro-benchmarks: bandwidth between two ranks, and the latency of collectives
 
 OSU_TOOL = "osu"
-_OSU = re.compile(r"^# OSU (?:MPI|NCCL|OpenSHMEM|UPC\S*|xCCL)?\S* ?(.{3,60}?) Test(?: v([0-9.]{1,12}))?", re.MULTILINE)
+_OSU = re.compile(
+    r"^[ \t]{0,16}# OSU (?:MPI|NCCL|OpenSHMEM|UPC\S*|xCCL)?\S* ?(.{3,60}?) Test(?: v([0-9.]{1,12}))?", re.MULTILINE
+)
 _OSU_ROW = re.compile(r"^([0-9]{1,13})\s+([0-9]{1,12}(?:\.[0-9]{1,6})?)(?:\s|$)")
 
 
@@ -274,29 +277,40 @@ def is_osu_test(head: str) -> bool:
 
 
 def read_osu_test(text: str) -> Benchmark:
-    """The bandwidth between two ranks, per direction.
+    """The bandwidth between two ranks, per direction, of each test of a file.
 
-    A megabyte is 10^6 bytes (osu_bw.c divides by 1e6). Raises `NotALogError` for several tests, for a latency, and for
-    collectives, whose ranks these programs do not print.
+    A megabyte is 10^6 bytes (osu_bw.c divides by 1e6). Latencies, collectives, whose ranks these programs do not print,
+    and sums over pairs of ranks are passed over with a remark. Raises `NotALogError` if there is nothing else.
     """
-    tests = list(_OSU.finditer(text))
-    if len(tests) != 1:
-        raise NotALogError(f"{len(tests)} tests in one file: give each a file of its own")
-    name = tests[0][1].strip()
-    start = text.count("\n", 0, tests[0].start()) + 1
-    if "Multiple Bandwidth" in name:
-        raise NotALogError(f"the OSU test {name} sums the bandwidths of several pairs of ranks", start)
-    if "Bandwidth" not in name:
-        raise NotALogError(f"the OSU test {name} prints times without its number of ranks: no bus bandwidth", start)
-    both = "Bi-Directional" in name
-    points = [
-        SizePoint(float(match[1]), None, float(match[2]) * 1e6 / (2 if both else 1), number)
-        for number, line in islice(enumerate(text.split("\n"), 1), MOST_ROWS)
-        if number > start and (match := _OSU_ROW.match(line)) and float(match[1]) and float(match[2])
-    ]
-    if not points:
-        raise NotALogError("there is no row of sizes and bandwidths as OSU prints them")
-    remarks = [("whether both ranks are on one node is not printed", start)]
-    if both:
-        remarks.append(("the figure sums both directions; half of it is used", start))
-    return Benchmark(OSU_TOOL, (Series("send-recv", 2, None, tuple(points)),), remarks=tuple(remarks))
+    tests = list(islice(_OSU.finditer(text), MOST_TABLES + 1))
+    if len(tests) > MOST_TABLES:
+        raise NotALogError(f"more than {MOST_TABLES} tests")
+    lines = text.split("\n")
+    starts = [text.count("\n", 0, test.start()) + 1 for test in tests]
+    series: list[Series] = []
+    remarks: list[tuple[str, int]] = []
+    for test, start, end in zip(tests, starts, [*starts[1:], len(lines) + 1], strict=True):
+        name = test[1].strip()
+        points = tuple(_osu_points(lines, start, end, 2 if "Bi-Directional" in name else 1))
+        if "Multiple Bandwidth" in name:
+            shown = f": {points[-1].busbw / 1e9:.6g} GB/s at {points[-1].size:,.0f} B" if points else ""
+            remarks.append((f"the OSU test {name} sums the bandwidths of several pairs of ranks{shown}", start))
+        elif "Bandwidth" not in name:
+            remarks.append((f"the OSU test {name} prints times without its number of ranks: no bus bandwidth", start))
+        elif points:
+            remarks.append(("whether both ranks are on one node is not printed", start))
+            if "Bi-Directional" in name:
+                remarks.append(("the figure sums both directions; half of it is used", start))
+            series.append(Series("send-recv", 2, None, points))
+    if not series:
+        why = "there is no row of sizes and bandwidths as OSU prints them"
+        raise NotALogError(*(remarks[0] if remarks else (why, 0)))
+    return Benchmark(OSU_TOOL, tuple(series), remarks=tuple(remarks))
+
+
+def _osu_points(lines: list[str], start: int, end: int, directions: int) -> Iterator[SizePoint]:
+    """The rows of a test that begins on line ``start`` and ends before line ``end``; ``directions`` share the rates."""
+    for number in range(start + 1, min(end, start + MOST_ROWS)):
+        match = _OSU_ROW.match(lines[number - 1].strip())
+        if match and float(match[1]) and float(match[2]):
+            yield SizePoint(float(match[1]), None, float(match[2]) * 1e6 / directions, number)

@@ -53,6 +53,10 @@ def test_steps_of_two_runs_are_not_joined() -> None:
     assert [counts(read(log, "step-log", part=part))["step_seconds"] for part in (1, 2)] == [26, 13]
     with pytest.raises(FormatError, match="--part 3 is none"):
         read(log, "step-log", part=3)
+    titan = "step: 10  loss: {0}  memory: 10.1GiB(12%)  tps: {1}  mfu: 39.7%\n"  # every rank prints the step
+    assert counts(read(titan.format(3.4, "6,785") * 3))["steps"] == 1
+    with pytest.raises(SeveralParts, match="2 runs"):
+        read(titan.format(3.4, "6,785") * 2 + titan.format(3.3, "7,865") * 2)
 
 
 JOB_SET = """\
@@ -122,6 +126,8 @@ def test_osu_counts_megabytes_of_a_million_bytes_and_sums_directions() -> None:
     plain = read(OSU.format("", "24500.50")).given[0].value
     both = read(OSU.format(" Bi-Directional", "49001.00")).given[0].value
     assert plain == both == {"collective": "send-recv", "ranks": 2, "size": "4 MiB", "busbw": "24.5005 GB/s"}
+    with pytest.raises(SeveralParts, match="several tests"):
+        read(OSU.format("", "1.00") + OSU.format("", "2.00"))
     with pytest.raises(FormatError, match="without its number of ranks"):
         read("# OSU MPI-CUDA Allreduce Latency Test v7.3\n# Size Avg Latency(us)\n4 10.5\n")
 
@@ -153,6 +159,11 @@ def test_tables_of_different_machines_are_chosen_by_part() -> None:
         assert [each.at.line for each in second.given] == [10]
     with pytest.raises(FormatError, match="has 2 tables, and --part 3"):
         read(first + same, part=3)
+    slower = same.replace("8000.0  134.22  134.22", "16000  67.11  67.11")
+    with pytest.raises(SeveralParts, match="contradict each other"):
+        read(first + slower)
+    entry = read(first + same[: same.index("#       size")]).given[0].value  # a run without a table follows
+    assert isinstance(entry, dict) and (entry["ranks"], entry["nodes"]) == (2, 1)
 
 
 def test_a_collective_of_one_rank_measures_no_link() -> None:

@@ -22,6 +22,10 @@ SCRIPTS = {
     "arithmetic of counts": "N=4\nlaunch $((N * 8)) $((${N} + 1)) $(( (N - 1) / 2 )) $((N % 3))",
     "continuations": "launch --a \\\n  1 \\\n  --b",
     "a text over several lines": 'ARGS="\n  --a 1 \\\n  --b\n"\nlaunch $ARGS',
+    "expansions one after another in a text": (
+        'A="--a  1"\nB=2\nlaunch "$A $B" "${A}  ${B:-3} $((B * 2)) $A" "x \\\n  $B \\\n$B" "$A$B" " $B"\n'
+        'C="$A \\\n $B"\nlaunch $C'
+    ),
     "a text is extended": 'X="--a"\nX+=" --b"\nlaunch $X',
     "a function with arguments": 'go() { local n=$1; launch --n $n "$@"; }\ngo 3 "x y"',
     "a test that the script decides": (
@@ -45,7 +49,8 @@ def launched(script: Script) -> list[list[str]]:
 def test_words_are_those_of_bash(title: str) -> None:
     printed = "launch() { printf '%s\\0' \"$@\" >&2; }\n"
     ran = subprocess.run(["bash", "-c", printed + SCRIPTS[title]], capture_output=True, text=True, check=True)
-    assert launched(script_of(SCRIPTS[title])) == [ran.stderr.split("\0")[:-1]]
+    words = [word for words in launched(script_of(SCRIPTS[title])) for word in words]
+    assert words == ran.stderr.split("\0")[:-1]
 
 
 @pytest.mark.parametrize(

@@ -334,6 +334,39 @@ def test_an_option_of_an_undecided_branch_is_listed_and_not_stated() -> None:
     reading = read(text)
     assert "layout.pp" not in given(reading)
     assert "depends on the test on line 2" in unknown(reading)
+    chosen = """\
+        if [ "$1" = sharded ]; then
+          DO=" --use-distributed-optimizer"; N=4
+        else
+          DO=" "; N=8
+        fi
+        run="torchrun pretrain_gpt.py --num-layers 32 --hidden-size 64 $DO --tensor-model-parallel-size $N $TEXT"
+        echo $run
+        eval $run  # one launch, whose options the last branch does not decide
+        """
+    keys = given(read(chosen))
+    assert "workload.model.layers" in keys and not {"layout.sharding", "layout.tp"} & set(keys)
+
+
+def test_a_program_other_than_those_of_megatron_may_shard_by_default() -> None:
+    line = "python3 {} --tensor-model-parallel-size 2 --num-layers 8 --hidden-size 64 --num-attention-heads 4\n"
+    assert given(read(line.format("pretrain_gpt.py")))["layout.sharding"] == "none"
+    reading = read(line.format("train.py"))
+    assert "layout.sharding" not in given(reading) and "layout.sharding" in unknown(reading)
+    sizes = "MODEL_ARGS=(\n --num-layers 8 --hidden-size 64\n --num-attention-heads 4\n)\n"
+    assert given(read(sizes))["workload.model.hidden"] == 64
+
+
+def test_what_no_command_starts_and_what_has_another_meaning_is_not_stated() -> None:
+    comment = "# python -m sglang.launch_server --tp 8\npython -m sglang.bench_serving --backend sglang\n"
+    with pytest.raises(FormatError, match="no command that starts"):
+        read(comment)
+    free = "trtllm-serve x/Llama-3.1-70B --tp_size 4 --kv_cache_free_gpu_memory_fraction 0.8\n"
+    assert "workload.serving.memory_fraction" not in given(read(free)) and "weights leave" in unknown(read(free))
+    twice = "model:\n  tensor_model_parallel_size: 2\n  encoder_seq_length: 65536\n  data:\n    seq_length: 4096\n"
+    assert "workload.sequence_length" not in given(read(twice)) and "4096 on line 5" in unknown(read(twice))
+    stages = MEGATRON_LINE.format("--pipeline-model-parallel-size 4 --decoder-last-pipeline-num-layers 5")
+    assert given(read(stages))["layout.stage_layers"] == [9, 9, 9, 5]
 
 
 def test_arguments_in_a_list_of_yaml_are_read() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from clusterspec.exchange.documents import Yaml, read_documents, read_yaml
 from clusterspec.exchange.fabrics.graph import SwitchTree, describe_blocks, describe_tree, expanded_hosts
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, SeveralParts
+from clusterspec.exchange.workloads.serving import matches_serving
 
 # Slurm ``topology.conf`` and ``topology.yaml``.
 #
@@ -119,14 +120,22 @@ _RESOURCES = ("nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "aws.amazon.co
 _NETWORKS = ("rdma/ib", "vpc.amazonaws.com/efa", "rdma/hca", "nvidia.com/hostdev", "networking.gke.io.networks")
 
 
+_KINDS = ("Topology", "MPIJob", "PyTorchJob", "JobSet")
+_KIND_LINE = re.compile(r"^kind\s*:\s*[\"']?(\w{1,60})", re.MULTILINE)
+_FENCE_LINE = re.compile(r"^[ \t]{0,8}(?:```|~~~)", re.MULTILINE)
+
+
 def matches_kubernetes(file: InputFile) -> bool:
-    return bool(re.search(r"^apiVersion\s*:", file.text, re.MULTILINE))
+    """Whether a file is of Kubernetes objects: no page with objects in it, no launch of another format in objects."""
+    if not re.search(r"^apiVersion\s*:", file.text, re.MULTILINE) or _FENCE_LINE.search(file.text):
+        return False
+    return not matches_serving(file) or any(kind in _KINDS for kind in _KIND_LINE.findall(file.text))
 
 
 def read_kubernetes(file: InputFile) -> ImportResult:
     """The content of the objects of a file. Raises `FormatError` if none is of a supported kind."""
     builder = ImportBuilder(KUBERNETES, file.name)
-    readers = {"Topology": _record_topology, "MPIJob": _mpi_job, "PyTorchJob": _pytorch_job, "JobSet": _job_set}
+    readers = dict(zip(_KINDS, (_record_topology, _mpi_job, _pytorch_job, _job_set), strict=True))
     found = []
     for yaml in read_documents(file):
         kind = str(yaml.mapping.get("kind"))

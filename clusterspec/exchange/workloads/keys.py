@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -90,6 +90,13 @@ class Keys:
     def is_on(self, *names: str) -> bool:
         """Whether a flag is on; a flag without a value is."""
         return boolean_value(self.get(*names)) is True
+
+    def is_undecided(self, *names: str) -> bool:
+        """Whether a branch that nothing decides gives an option of one of these names."""
+        given = {
+            shown.lstrip("-").partition(" ")[0].partition("=")[0].replace("-", "_") for shown, _, _ in self.undecided
+        }
+        return not given.isdisjoint(names)
 
     def unused(self) -> list[str]:
         return [key for key in self.values if key not in self.used]
@@ -186,7 +193,10 @@ def read_arguments(file: InputFile, launch: re.Pattern[str]) -> Keys:
 
     Raises `FormatError` if the file has several launches with different options and no part is chosen.
     """
-    found = [command_keys(command) for command in _commands(file) if _is_launch(command, launch)]
+    commands, arrays = _commands(file)
+    starting = [command for command in commands if _is_launch(command, launch)]
+    # a file may only fill arrays, for a launcher that reads it
+    found = [command_keys(each) for each in starting or [array for array in arrays if launch.search(array.text)]]
     different = list({_without_ranks(keys): keys for keys in reversed(found)}.values())[::-1]
     if file.part is not None:
         if not 1 <= file.part <= len(different):
@@ -202,6 +212,8 @@ def read_arguments(file: InputFile, launch: re.Pattern[str]) -> Keys:
 
 def _is_launch(command: Command, launch: re.Pattern[str]) -> bool:
     """Whether a command is a launch itself, not a wrapper of a quoted script that holds one (``bash -c "…"``)."""
+    if command.words[0].text in {"echo", "printf"}:
+        return False
     held = any(launch.search(script) for word in command.words if (script := script_in(word.text)) is not None)
     return not held and bool(launch.search(command.text))
 
@@ -219,9 +231,9 @@ def command_keys(command: Command) -> Keys:
             continue
         name, equals, value = word.text.lstrip("-").partition("=")
         follower = words[at + 1] if at + 1 < len(words) and not _is_option(words[at + 1].text) else None
-        if word.branch:
+        if branch := word.branch or (follower.branch if follower and not equals else 0):
             shown = f"--{name} {follower.text[:40]}" if follower and not equals else word.text[:60]
-            keys.undecided.append((shown, word.line, word.branch))
+            keys.undecided.append((shown, word.line, branch))
         elif equals:
             keys.put(name, value, word.line)
         else:
@@ -232,17 +244,15 @@ def command_keys(command: Command) -> Keys:
     return keys
 
 
-def _commands(file: InputFile) -> list[Command]:
-    """The commands of a shell script, the lists of arguments of a YAML or Python file, else the words of each line."""
+def _commands(file: InputFile) -> tuple[Sequence[Command], Sequence[Command]]:
+    """The commands of a shell script and its arrays, or the lists of arguments of a YAML or Python file."""
     if lists := _listed_commands(file):
-        return lists
+        return lists, ()
     script = script_of(file.text)
     words = sum(len(command.words) for command in (*script.commands, *script.arrays))
     if words > MOST_WORDS:
         raise FormatError(f"more than {MOST_WORDS:,} words in its commands")
-    # a file may only fill arrays, for a launcher that reads it
-    optional = [command for command in script.commands if any(_is_option(word.text) for word in command.words)]
-    return optional or list(script.arrays)
+    return [each for each in script.commands if any(_is_option(word.text) for word in each.words)], script.arrays
 
 
 def _listed_commands(file: InputFile) -> list[Command]:

@@ -67,7 +67,15 @@ _REMAT = {
 def matches_maxtext(file: InputFile) -> bool:
     if re.search(r"^base_config\s*:\s*[\"']?base\.yml", file.text, re.MULTILINE) and "model_name" in file.text:
         return True
+    if _TRAINER.search(file.text) and re.search(r"\bmodel_name=", file.text):
+        return True
     return bool(re.search(r"base_emb_dim|base_num_decoder_layers|(ici|dcn)_\w+_parallelism", file.text))
+
+
+_TRAINER = re.compile(
+    r"\bMaxText[/.]train|\bmaxtext[/.]trainers[/.]pre_train|\bMaxText[/.]configs/base\.yml", re.IGNORECASE
+)
+"""What a launch line of MaxText starts."""
 
 
 def read_maxtext(file: InputFile) -> ImportResult:

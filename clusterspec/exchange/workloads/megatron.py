@@ -102,7 +102,6 @@ _LAYOUT = {
     "layout.expert_tp": ("expert_tensor_parallel_size",),
     "layout.micro_batch": ("micro_batch_size",),
     "workload.global_batch": ("global_batch_size",),
-    "workload.sequence_length": ("seq_length", "encoder_seq_length", "sequence_length"),
     "layout.nodes": ("num_nodes", "nnodes"),
 }
 _MODEL = {
@@ -138,6 +137,10 @@ _MODULES = {
 }
 _REFERENCE = re.compile(r"\$\{(\.{0,8})([A-Za-z_][\w.]{0,200})\}")
 _LAUNCHED = re.compile(r"--[a-z-]{0,40}?model-parallel-size")
+_SIZES = re.compile(r"--num-layers\b[^#]{0,4000}?--hidden-size\b|--hidden-size\b[^#]{0,4000}?--num-layers\b")
+"""Options of the sizes of a model, which a file may hold without those of a layout."""
+_PROGRAM = re.compile(r"\bpretrain_\w{1,40}\.py\b")
+"""Programs of Megatron-LM; others that take its options have defaults of their own."""
 _OPTION_KEY = re.compile(r"^[ \t]*--(?:tensor|pipeline)-model-parallel-size[ \t]*:", re.MULTILINE)
 _ROLES = ("actor_rollout_ref.", "critic.", "rollout.", "actor.", "algorithm.")
 _DEEPSPEED = re.compile(r"(?<![\w-])--deepspeed\b|^[ \t]*deepspeed\s|\bdeepspeed\s[^\n]{0,200}\.py\b", re.MULTILINE)
@@ -146,7 +149,12 @@ _MARK = re.compile(r"(tensor|pipeline)[-_]model[-_]parallel[-_]size")
 
 
 def matches_megatron(file: InputFile) -> bool:
-    return bool(_MARK.search(file.text))
+    return bool(_MARK.search(file.text)) or _holds_sizes(file.text)
+
+
+def _holds_sizes(text: str) -> bool:
+    """Whether a script gives the sizes of a model as options of Megatron."""
+    return "--num-attention-heads" in text and bool(_SIZES.search(text))
 
 
 def read_megatron(file: InputFile) -> ImportResult:
@@ -162,6 +170,7 @@ def read_megatron(file: InputFile) -> ImportResult:
         raise FormatError("has no size keys of Megatron: neither parallel sizes nor layers")
     builder.set("layout.framework", framework, keys.line("tensor_model_parallel_size", "num_layers"))
     set_counts(keys, _LAYOUT, builder)
+    _set_sequence_length(keys, builder)
     if pattern := keys.find("hybrid_override_pattern", "hybrid_layer_pattern", "hybrid_attention_ratio"):
         why = "its layers mix attention with other mixers in a pattern: import its config.json"
         builder.unknown(f"{pattern}: {str(keys.get(pattern))[:40]}", why, keys.line(pattern))
@@ -176,7 +185,7 @@ def read_megatron(file: InputFile) -> ImportResult:
     _set_pipeline(keys, builder)
     _set_options(keys, builder)
     _set_training(keys, builder)
-    _set_sharding(keys, builder, framework, launched=bool(_LAUNCHED.search(file.text)))
+    _set_sharding(keys, builder, framework)
     if devices := keys.whole("trainer.devices", "nproc_per_node", "gpus_per_node"):
         builder.count("ranks_per_node", devices, keys.line("trainer.devices", "nproc_per_node", "gpus_per_node"))
     set_parameters(builder, keys.line("num_layers"))
@@ -190,8 +199,9 @@ def _script_keys(file: InputFile) -> tuple[Keys, str]:
         for name, value, line in flat_leaves(yaml.mapping, yaml.line):
             keys.put(name.rpartition(".--")[2].removeprefix("--") if "--" in name else name, value, line)
         return keys, "megatron-core"
-    if _LAUNCHED.search(file.text):
-        return read_arguments(file, _LAUNCHED), "megatron-core"
+    for launch in (_LAUNCHED, _SIZES):
+        if launch.search(file.text) and (launch is _LAUNCHED or _holds_sizes(file.text)):
+            return read_arguments(file, launch), "megatron-core"
     if re.search(r"^[ \t]*(from|import|def|cfg\.)\b", file.text, re.MULTILINE) and "(" in file.text:
         return read_recipe(file), "megatron-core"
     if re.search(r"^[ \t]*\"?[\w.]++\"?\s*:", file.text, re.MULTILINE):
@@ -201,6 +211,17 @@ def _script_keys(file: InputFile) -> tuple[Keys, str]:
         _follow_references(keys)
         return keys, "nemo" if keys.find("trainer.devices", "trainer.num_nodes") else "megatron-core"
     return override_keys(file), "megatron-core"
+
+
+def _set_sequence_length(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the sequence length; NeMo states it for the data and for the model, which may differ."""
+    names = ("seq_length", "encoder_seq_length", "sequence_length")
+    lengths = [(name, length) for name in names if keys.find(name) and (length := keys.whole(name))]
+    if len({length for _, length in lengths}) > 1:
+        shown = ", ".join(f"{keys.find(name)} {length} on line {keys.line(name)}" for name, length in lengths)
+        builder.unknown("workload.sequence_length", f"stated twice: {shown}", keys.line(lengths[0][0]))
+    else:
+        set_counts(keys, {"workload.sequence_length": names}, builder)
 
 
 def _follow_references(keys: Keys) -> None:
@@ -229,11 +250,13 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
         or "swiglu" in activation
         or "geglu" in activation
     )
-    builder.set("workload.model.gated_ffn", gated, keys.line("swiglu", "gated_linear_unit", "activation") or line)
+    if gated or not keys.is_undecided("swiglu"):
+        builder.set("workload.model.gated_ffn", gated, keys.line("swiglu", "gated_linear_unit", "activation") or line)
     tied = boolean_value(keys.get("share_embeddings_and_output_weights"))
     untied = boolean_value(keys.get("untie_embeddings_and_output_weights"))
     at = keys.line("untie_embeddings_and_output_weights", "share_embeddings_and_output_weights") or line
-    builder.set("workload.model.tied_embeddings", tied if tied is not None else not untied, at)
+    if not keys.is_undecided("untie_embeddings_and_output_weights"):
+        builder.set("workload.model.tied_embeddings", tied if tied is not None else not untied, at)
     if keys.find("ffn_hidden_size") is None and keys.find("hidden_size"):
         hidden = keys.whole("hidden_size")
         if hidden:
@@ -296,10 +319,35 @@ def _set_pipeline(keys: Keys, builder: ImportBuilder) -> None:
         _set_stages(str(layout), pp or 1, keys.line("pipeline_model_parallel_layout"), builder)
     if stages is None and each and layers and pp and layers % (each * pp) == 0:
         stages = layers // (each * pp)
+    if layers and pp and (stages or 1) == 1:
+        _set_end_stages(keys, layers, pp, builder)
     if stages:
         builder.set("layout.virtual_stages", stages, line)
         if stages > 1:
             builder.set("layout.schedule", "interleaved", line)
+
+
+_FIRST = ("decoder_first_pipeline_num_layers", "num_layers_in_first_pipeline_stage")
+_LAST = ("decoder_last_pipeline_num_layers", "num_layers_in_last_pipeline_stage")
+
+
+def _set_end_stages(keys: Keys, layers: int, pp: int, builder: ImportBuilder) -> None:
+    """Set the layers of all stages where the first or the last has a number of its own: the others share the rest.
+
+    Source: Megatron-LM d98e8a64, megatron/core/transformer/transformer_config.py, lines 2293 to 2340.
+    """
+    first, last = keys.whole(*_FIRST), keys.whole(*_LAST)
+    between = pp - sum(1 for count in (first, last) if count)
+    rest = layers - (first or 0) - (last or 0)
+    if not (first or last):
+        return
+    if between > 0 and rest > 0 and rest % between == 0 and pp <= MOST_LAYERS:
+        inner = [rest // between] * between
+        stages = [*([first] if first else []), *inner, *([last] if last else [])]
+        builder.set("layout.stage_layers", stages, keys.line(*_FIRST, *_LAST))
+    elif not (between == 0 and rest == 0):
+        why = f"{rest} layers do not divide over the other {between} stages"
+        builder.unknown("layout.stage_layers", why, keys.line(*_FIRST, *_LAST))
 
 
 def _set_stages(text: str, pp: int, line: int, builder: ImportBuilder) -> None:
@@ -426,8 +474,8 @@ def _set_training(keys: Keys, builder: ImportBuilder) -> None:
     )
 
 
-def _set_sharding(keys: Keys, builder: ImportBuilder, framework: str, launched: bool) -> None:
-    """Set the sharding; Megatron-LM without a distributed optimizer shards nothing."""
+def _set_sharding(keys: Keys, builder: ImportBuilder, framework: str) -> None:
+    """Set the sharding; Megatron-LM's own programs without a distributed optimizer shard nothing."""
     if keys.is_on("use_torch_fsdp2", "use_custom_fsdp", "use_megatron_fsdp"):
         strategies = {"no_shard": "none", "optim": "zero1", "optim_grads": "zero2", "optim_grads_params": "fsdp"}
         if (copies := keys.whole("num_distributed_optimizer_instances")) and copies > 1:
@@ -444,10 +492,15 @@ def _set_sharding(keys: Keys, builder: ImportBuilder, framework: str, launched: 
             builder.unknown("layout.sharding", "a DeepSpeed configuration states it", keys.line("deepspeed"))
         return
     line = keys.line("use_distributed_optimizer", "optim.name")
+    if keys.is_undecided("use_distributed_optimizer"):
+        return
     if keys.is_on("use_distributed_optimizer") or "distributed" in str(keys.get("optim.name")):
         builder.set("layout.sharding", "zero1", line)
-    elif keys.find("use_distributed_optimizer") or (framework == "megatron-core" and launched):
+    elif keys.find("use_distributed_optimizer") or _PROGRAM.search(keys.command.text):
         builder.set("layout.sharding", "none", line or keys.line("tensor_model_parallel_size"))
+    elif keys.command.words:
+        why = "no --use-distributed-optimizer, whose default a program other than pretrain_*.py may change"
+        builder.unknown("layout.sharding", why, keys.command.line)
 
 
 def _set_groups(keys: Keys, copies: int, builder: ImportBuilder) -> None:

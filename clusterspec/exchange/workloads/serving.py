@@ -49,11 +49,12 @@ def matches_serving(file: InputFile) -> bool:
 
 def read_serving(file: InputFile) -> ImportResult:
     """The serving layout of a command line. Raises `FormatError` if it starts no known engine."""
-    engine = next((name for name, pattern in _ENGINES if pattern.search(file.text)), None)
-    if engine is None:
-        raise FormatError("starts neither vLLM nor SGLang nor TensorRT-LLM")
-    builder, keys = ImportBuilder(SERVING, file.name), read_arguments(file, dict(_ENGINES)[engine])
-    line = file.line_of(dict(_ENGINES)[engine].pattern)
+    named = [(name, pattern) for name, pattern in _ENGINES if pattern.search(file.text)]
+    launches = ((name, read_arguments(file, pattern)) for name, pattern in named)
+    engine, keys = next(((name, keys) for name, keys in launches if keys.command.words), ("", Keys()))
+    if not engine:
+        raise FormatError("has no command that starts vLLM, SGLang or TensorRT-LLM (comments and prose are not read)")
+    builder, line = ImportBuilder(SERVING, file.name), keys.command.line
     builder.set("workload.kind", "serve", line)
     builder.set("layout.framework", engine, line)
     model = _set_model(keys, builder)
@@ -92,7 +93,7 @@ def _set_shared_limits(
     set_counts(
         keys, {f"{serving}.chunk_tokens": chunk, f"{serving}.max_sequences": most, "layout.nodes": ("nnodes",)}, builder
     )
-    share = keys.get(*memory)
+    share = keys.get(*memory) if memory else None
     if share is not None and re.fullmatch(r"0?\.[0-9]{1,4}|1(\.0)?", str(share)):
         builder.set(f"{serving}.memory_fraction", float(share), keys.line(*memory))
     set_choice(
@@ -173,13 +174,11 @@ def _set_trtllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
     else:
         builder.set("layout.tp", tp, line)
     set_counts(keys, {"layout.pp": ("pp_size", "pp"), "layout.ep": ("ep_size", "ep")}, builder)
-    _set_shared_limits(
-        keys,
-        builder,
-        ("kv_cache_free_gpu_memory_fraction", "kv_cache_free_gpu_mem_fraction"),
-        ("max_num_tokens",),
-        ("max_batch_size",),
-    )
+    _set_shared_limits(keys, builder, (), ("max_num_tokens",), ("max_batch_size",))
+    free = ("kv_cache_free_gpu_memory_fraction", "kv_cache_free_gpu_mem_fraction", "free_gpu_memory_fraction")
+    if share := keys.get(*free):
+        why = "of the memory that the weights leave; workload.serving.memory_fraction is a share of the whole"
+        builder.unknown(f"{keys.find(*free)}: {str(share)[:20]}", why, keys.line(*free))
     if extra := keys.get("extra_llm_api_options", "config"):
         builder.unknown(
             f"extra options in {str(extra)[:60]}",

@@ -30,6 +30,11 @@ _MEGATRON_BATCH = re.compile(r"global batch size:\s*([0-9]{1,9})\b")
 _MEGATRON_FLOPS = re.compile(r"throughput per GPU \(TFLOP/s/GPU\):\s*([0-9.]{1,10})")
 _TITAN = re.compile(r"\bstep:\s*([0-9]{1,9})\s.{0,300}?\btps:\s*([0-9,]{1,14}(?:\.[0-9]{1,3})?)")
 _TITAN_FLOPS = re.compile(r"\btflops:\s*([0-9,]{1,10}(?:\.[0-9]{1,3})?)")
+_TITAN_LOSS = re.compile(r"\bloss:\s*([0-9.+-e]{1,14})")
+_DEEPSPEED = re.compile(
+    r"DeepSpeed info: version|\[INFO\] \[(?:engine|module)\.py:[0-9]|^\s*deepspeed_config \.{2,80} \S*\.json"
+)
+"""Lines that DeepSpeed prints when it starts, or Megatron-DeepSpeed of its configuration."""
 _TITAN_MFU = re.compile(r"\bmfu:\s*([0-9.]{1,6})%")
 _MAXTEXT = re.compile(r"\bcompleted step:\s*([0-9]{1,9}),\s*seconds:\s*([0-9.]{1,12})")
 _MAXTEXT_FLOPS = re.compile(r"TFLOP/s/device:\s*([0-9.]{1,10})")
@@ -47,8 +52,10 @@ class StepLog:
     figures: dict[str, list[float]] = field(default_factory=dict)
     batches: set[int] = field(default_factory=set)
     sizes: dict[tuple[str | None, ...], int] = field(default_factory=dict)
+    steps: set[int] = field(default_factory=set)
     line: int = 0
     last: int = -1
+    loss: str | None = None
 
     def add(self, name: str, text: str) -> None:
         self.figures.setdefault(name, []).append(float(text.replace(",", "")))
@@ -60,17 +67,21 @@ class RunLogs:
 
     logs: list[StepLog] = field(default_factory=list)
     sizes: dict[tuple[str | None, ...], int] = field(default_factory=dict)
+    deepspeed: bool = False
 
-    def begin(self, framework: str, step: int, number: int) -> StepLog:
-        """The run that a step belongs to: that of the step before of its framework, unless the numbers go back."""
+    def begin(self, framework: str, step: int, number: int, loss: str | None = None) -> StepLog:
+        """The run that a step belongs to: that of the step before of its framework, unless the numbers go back or the
+        step has another loss. All ranks print the same loss of a step.
+        """
         log = next((log for log in reversed(self.logs) if log.framework == framework), None)
-        if log is None or step < log.last:
+        if log is None or step < log.last or (step == log.last and loss != log.loss):
             log = StepLog(framework, line=number)
             self.logs.append(log)
         if framework.startswith("megatron") and self.sizes:
             log.sizes |= self.sizes
             self.sizes = {}
-        log.last = step
+        log.last, log.loss = step, loss
+        log.steps.add(step)
         return log
 
 
@@ -119,7 +130,7 @@ def _chosen_run(found: list[StepLog], part: int | None) -> StepLog:
 
 
 def _step_count(log: StepLog) -> int:
-    return max(len(values) for values in log.figures.values())
+    return len(log.steps)
 
 
 def _record_sizes(log: StepLog, builder: ImportBuilder) -> None:
@@ -140,10 +151,12 @@ def _record_sizes(log: StepLog, builder: ImportBuilder) -> None:
 
 
 def _read_line(line: str, number: int, runs: RunLogs) -> None:
+    if not runs.deepspeed and _DEEPSPEED.search(line):
+        runs.deepspeed = True
     if match := _MEGATRON_SIZES.search(line):
         runs.sizes.setdefault(match.groups(), number)
     elif match := _MEGATRON.search(line):
-        name = "megatron-deepspeed" if "| consumed tokens:" in line else "megatron-core"
+        name = "megatron-deepspeed" if runs.deepspeed or "| consumed tokens:" in line else "megatron-core"
         log = runs.begin(name, int(match[1]), number)
         log.add("step_seconds", f"{float(match[2]) / 1e3:.9g}")
         if flops := _MEGATRON_FLOPS.search(line):
@@ -151,7 +164,8 @@ def _read_line(line: str, number: int, runs: RunLogs) -> None:
         if batch := _MEGATRON_BATCH.search(line):
             log.batches.add(int(batch[1]))
     elif match := _TITAN.search(line):
-        log = runs.begin("torchtitan", int(match[1]), number)
+        loss = _TITAN_LOSS.search(line)
+        log = runs.begin("torchtitan", int(match[1]), number, loss[1] if loss else None)
         log.add("tokens_per_second_per_accelerator", match[2])
         if flops := _TITAN_FLOPS.search(line):
             log.add("tflops_per_accelerator", flops[1])
