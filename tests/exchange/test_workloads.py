@@ -365,6 +365,13 @@ def test_what_no_command_starts_and_what_has_another_meaning_is_not_stated() -> 
     assert "workload.serving.memory_fraction" not in given(read(free)) and "weights leave" in unknown(read(free))
     twice = "model:\n  tensor_model_parallel_size: 2\n  encoder_seq_length: 65536\n  data:\n    seq_length: 4096\n"
     assert "workload.sequence_length" not in given(read(twice)) and "4096 on line 5" in unknown(read(twice))
+    for line in (
+        "python -m sglang.launch_server --model x --tp $TP\n",
+        "vllm serve x --tp $TP --enable-expert-parallel\n",
+    ):
+        assert not {"layout.tp", "layout.ep"} & set(given(read(line))), line
+    swift = "megatron sft --model Qwen/Qwen3-32B --tensor_model_parallel_size 8 --micro_batch_size 1\n"
+    assert (keys := given(read(swift)))["workload.model"] == "qwen3-32b" and keys["layout.tp"] == 8
     stages = MEGATRON_LINE.format("--pipeline-model-parallel-size 4 --decoder-last-pipeline-num-layers 5")
     assert given(read(stages))["layout.stage_layers"] == [9, 9, 9, 5]
 

@@ -136,7 +136,7 @@ _MODULES = {
     "moe": "expert",
 }
 _REFERENCE = re.compile(r"\$\{(\.{0,8})([A-Za-z_][\w.]{0,200})\}")
-_LAUNCHED = re.compile(r"--[a-z-]{0,40}?model-parallel-size")
+_LAUNCHED = re.compile(r"--[a-z_-]{0,40}?model[-_]parallel[-_]size")
 _SIZES = re.compile(r"--num-layers\b[^#]{0,4000}?--hidden-size\b|--hidden-size\b[^#]{0,4000}?--num-layers\b")
 """Options of the sizes of a model, which a file may hold without those of a layout."""
 _PROGRAM = re.compile(r"\bpretrain_\w{1,40}\.py\b")
@@ -180,6 +180,9 @@ def read_megatron(file: InputFile) -> ImportResult:
         )
     elif keys.find("num_layers") and keys.find("hidden_size"):
         _set_model(keys, builder)
+    elif keys.command.words and isinstance(named := keys.values.get("model", (None, 0))[0], str):
+        keys.used.add("model")
+        set_model(named, builder, keys.line("model"))
     elif name := keys.get("hf_path", "hf_model_id", "pretrained_model_name_or_path", "model_name"):
         set_model(str(name), builder, keys.line("hf_path", "hf_model_id", "model_name"))
     _set_pipeline(keys, builder)

@@ -18,7 +18,7 @@ from clusterspec.exchange.workloads.keys import Keys, list_unused, read_argument
 SERVING = "serving"
 _ENGINES = (
     ("vllm", re.compile(r"vllm[ .]serve|vllm\.entrypoints|vllm/vllm-openai")),
-    ("sglang", re.compile(r"sglang[. ](launch_server|serve)|sglang_router|lmsysorg/sglang")),
+    ("sglang", re.compile(r"sglang[. ](launch_server|serve)|sglang_router[. ]launch_server|lmsysorg/sglang")),
     ("trt-llm", re.compile(r"trtllm-(serve|bench|llmapi-launch)")),
 )
 _BEFORE_MODEL = frozenset({"serve", "trtllm-serve"})
@@ -108,21 +108,39 @@ def _set_shared_limits(
         builder.set(f"{serving}.captured_graphs", False, keys.line("enforce_eager", "disable_cuda_graph"))
 
 
+def _degree(keys: Keys, builder: ImportBuilder, *names: str) -> int | None:
+    """A degree of parallelism: 1, the default of the engines, where no option states it; None where the value is not
+    known.
+
+    Defaults: vllm 0.33.0, vllm/config/parallel.py; sglang 0.5.21, sglang/srt/server_args.py; TensorRT-LLM,
+    tensorrt_llm/commands/serve.py.
+    """
+    if keys.find(*names) is None:
+        return None if keys.is_undecided(*names) else 1
+    degree = keys.whole(*names)
+    if degree is None:
+        why = "not an integer: a variable, or computed elsewhere"
+        builder.unknown(f"{keys.find(*names)}: {str(keys.get(*names))[:60]}", why, keys.line(*names))
+    return degree
+
+
 def _set_vllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> None:
-    set_counts(
-        keys, {"layout.tp": ("tensor_parallel_size", "tp"), "layout.pp": ("pipeline_parallel_size", "pp")}, builder
-    )
+    tp = _degree(keys, builder, "tensor_parallel_size", "tp")
+    if keys.find("tensor_parallel_size", "tp"):
+        builder.set("layout.tp", tp, keys.line("tensor_parallel_size", "tp"))
+    set_counts(keys, {"layout.pp": ("pipeline_parallel_size", "pp")}, builder)
     _set_shared_limits(keys, builder, ("gpu_memory_utilization",), ("max_num_batched_tokens",), ("max_num_seqs",))
-    tp = keys.whole("tensor_parallel_size", "tp") or 1
-    dp, line = keys.whole("data_parallel_size", "dp") or 1, keys.line("data_parallel_size", "dp")
+    dp, line = _degree(keys, builder, "data_parallel_size", "dp"), keys.line("data_parallel_size", "dp")
     experts = keys.is_on("enable_expert_parallel")
-    if experts:
+    if experts and tp and dp:
         builder.set("layout.ep", tp * dp, keys.line("enable_expert_parallel"))
-    if dp > 1 and (experts or _has_experts(model)):
+    if dp is None or dp == 1:
+        pass
+    elif experts or _has_experts(model):
         builder.set("layout.attention_dp", dp, line)
-    elif dp > 1 and _has_experts(model) is False:
+    elif _has_experts(model) is False:
         builder.set("layout.dp", dp, line)
-    elif dp > 1:
+    else:
         builder.unknown(
             f"data_parallel_size: {dp}", "replicas of a dense model, or attention of one with experts", line
         )
@@ -134,21 +152,21 @@ def _set_vllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> Non
 
 
 def _set_sglang_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> None:
-    tp, line = (
-        keys.whole("tp", "tp_size", "tensor_parallel_size") or 1,
-        keys.line("tp", "tp_size", "tensor_parallel_size"),
-    )
-    dp = keys.whole("dp", "dp_size", "data_parallel_size") or 1
-    at = keys.line("dp", "dp_size", "data_parallel_size")
-    if keys.is_on("enable_dp_attention"):
-        if tp % dp:
-            builder.unknown(f"tp {tp} and dp {dp}", "dp does not divide tp", at)
-            return
+    names, copies = ("tp", "tp_size", "tensor_parallel_size"), ("dp", "dp_size", "data_parallel_size")
+    tp, line = _degree(keys, builder, *names), keys.line(*names)
+    dp, at = _degree(keys, builder, *copies), keys.line(*copies)
+    apart = keys.is_on("enable_dp_attention")
+    if keys.is_undecided("enable_dp_attention"):
+        builder.unknown("layout.tp", "whether attention is data-parallel is not decided", line)
+    elif apart and tp and dp and tp % dp:
+        builder.unknown(f"tp {tp} and dp {dp}", "dp does not divide tp", at)
+        return
+    elif apart and tp and dp:
         builder.set("layout.tp", tp // dp, line)
         builder.set("layout.attention_dp", dp, at)
-    else:
+    elif not apart:
         builder.set("layout.tp", tp, line)
-        builder.set("layout.dp", dp if dp > 1 else None, at)
+        builder.set("layout.dp", dp if dp and dp > 1 else None, at)
     set_counts(
         keys,
         {
@@ -167,9 +185,9 @@ def _set_sglang_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
 
 
 def _set_trtllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> None:
-    tp, line = keys.whole("tp_size", "tp") or 1, keys.line("tp_size", "tp")
+    tp, line = _degree(keys, builder, "tp_size", "tp"), keys.line("tp_size", "tp")
     if keys.is_on("enable_attention_dp"):
-        builder.set("layout.tp", 1, line)
+        builder.set("layout.tp", 1 if tp else None, line)
         builder.set("layout.attention_dp", tp, keys.line("enable_attention_dp"))
     else:
         builder.set("layout.tp", tp, line)
