@@ -138,7 +138,8 @@ def steady_state(pools: Pools, sequences: float) -> Steady:
         wait = _separate_prompt_wait(pools, rate, (prompt / pools.prompts.layout.pp, service))
     elif load.load in {"closed", "open"}:
         prompts = each * gained / load.output_tokens
-        wait = _prompt_wait(pools, (decode, prefill), prompts, carried, each * drafted)
+        busy = 1 - max(0.0, 1 - rate * service / engine.attention_ranks) * exp(-sequences)
+        wait = _prompt_wait(pools, (decode, prefill), prompts, carried, (each * drafted, busy))
     return Steady(sequences, decode, prefill, prompt, service, carried, gained, tpot, share, rate, wait, pools.loading)
 
 
@@ -197,17 +198,20 @@ def prompts_per_step(pools: Pools, taken: float = 0.0) -> float:
 
 
 def _prompt_wait(
-    pools: Pools, steps: tuple[StepTime, StepTime], prompts: float, carried: float, decoded: float
+    pools: Pools, steps: tuple[StepTime, StepTime], prompts: float, carried: float, load_of_rank: tuple[float, float]
 ) -> float:
     """Seconds of a prompt on an engine that also decodes: the running step, prompts before it and in the same step.
 
-    ``steps`` holds a decode step and the steps of one prompt; ``prompts`` begin in each step of a rank, which decodes
-    ``decoded`` tokens, and lengthen it by ``carried`` seconds each. A prompt starts with a step. As many as fit the
-    budget of a step start together, the others wait for the next one.
+    ``steps`` holds a decode step and the steps of one prompt; ``prompts`` begin in each step of a rank and lengthen it
+    by ``carried`` seconds each. A prompt starts with a step. As many as fit the budget of a step start together, the
+    others wait for the next one.
 
     In a closed loop a request follows one that ended with a step, and reaches the engine so much later as a request
-    takes outside of it.
+    takes outside of it. A request of an open load waits for nothing where it finds the rank idle: ``load_of_rank`` has
+    the tokens that a step decodes, and the share of the time with a prompt or any of a Poisson number of sequences.
+    Waits for steps with prompts grow with the variation of arrivals and lengths (Kingman, 1961).
     """
+    decoded, busy = load_of_rank
     engine, load, (decode, prefill) = pools.decode, pools.load, steps
     ranks, stages = unevenly_loaded_ranks(engine), float(engine.layout.pp)
     together, chunks = prompts_per_step(pools, decoded), 1.0
@@ -220,8 +224,10 @@ def _prompt_wait(
     used = prompts * chunks * longer / (mean * together)
     beside = min(prompts, together - 1) * max(0.0, prefill.device - prefill.steps * decode.device)
     if load.concurrency is None:
+        others = busy if load.load == "open" else 1.0
+        most, variation = constants.MOST_LOAD, _variation(load)
         running = ((1 - mixed) * plain * plain + mixed * longer * longer) / (2 * mean)
-        others, most, variation = 1.0, constants.MOST_LOAD, _variation(load)
+        beside += (variation - 1) * mixed * longer * longer / (2 * mean)
     else:
         late = engine.habits.request
         running = (1 - mixed) * max(plain / 2, plain - late) + mixed * max(longer / 2, longer - late)

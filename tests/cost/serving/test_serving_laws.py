@@ -143,6 +143,16 @@ def test_the_only_request_waits_for_no_other(text: str) -> None:
     assert found.wait < 0.01 * found.ttft  # what the bisection of the load leaves
 
 
+@pytest.mark.parametrize("output", [1, 256])
+def test_requests_that_come_to_an_idle_engine_wait_for_none_and_those_in_bursts_for_more(output: int) -> None:
+    alone, calm, bursts = (
+        times(output=output, load=load)
+        for load in ("request_rate: 0.01", "request_rate: 3", "request_rate: 3, arrivals: {process: gamma, cv: 2}")
+    )
+    assert alone.wait < 0.01 * alone.ttft
+    assert alone.wait < calm.wait < bursts.wait < 4 * calm.wait
+
+
 def test_a_busy_pool_for_prompts_has_a_queue_that_grows_as_the_root_of_the_requests() -> None:
     # at balanced load the queue of n requests is √(n / π): 3.6 of 40 requests and 7.1 of 160
     assert [round(0.5 / (1 - highest_load(n)) - 0.5, 1) for n in (40, 160)] == [3.6, 7.1]
