@@ -130,11 +130,30 @@ KEYS = (
 )
 
 
+SECTIONS = ("cluster", "cluster.scale_out", "cluster.networks", "layout", "workload", "workload.serving")
+"""Sections in which `KEYS` lie."""
+
+
+def lever_key(text: str) -> str:
+    """The key of `KEYS` that a whole path names.
+
+    >>> lever_key("workload.serving.request_rate"), lever_key("cluster.scale_up.bandwidth"), lever_key("nodes")
+    ('request_rate', 'scale_up.bandwidth', 'nodes')
+    """
+    return next((key for key in KEYS if text in {f"{section}.{key}" for section in SECTIONS}), text)
+
+
 def describe_solve(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
     spec_argument(parser)
     parser.add_argument(
-        "--for", metavar="KEY", dest="key", choices=KEYS, required=True, help=f"one of {', '.join(KEYS)}"
+        "--for",
+        metavar="KEY",
+        dest="key",
+        type=lever_key,
+        choices=KEYS,
+        required=True,
+        help=f"one of {', '.join(KEYS)}; its whole path works, too",
     )
     parser.add_argument(
         "--until",
