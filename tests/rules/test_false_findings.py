@@ -123,6 +123,9 @@ KINDS = [
     ("partial-unit-of-sale", RACK.format(16) + DENSE + "layout: {nodes_per_domain: 16}\n", "note"),
     ("partial-unit-of-sale", RACK.format(16) + DENSE, "note"),
     ("partial-unit-of-sale", RACK.format(20) + DENSE + "layout: {nodes_per_domain: 16}\n", "warning"),
+    # NICs that nobody stated are none too many
+    ("nics-exceed-slots", "cluster: {accelerator: trainium3, nodes: 2}\n", None),
+    ("nics-exceed-slots", "cluster: {accelerator: trainium3, nodes: 2, scale_out: {nics_per_node: 8}}\n", "error"),
     # four of eight in a mesh are an engine as published, two leave six of seven links idle
     ("partial-mesh-group", MESH + SERVED + "layout: {tp: 4}\n", "note"),
     ("partial-mesh-group", MESH + SERVED + "layout: {tp: 2}\n", "warning"),

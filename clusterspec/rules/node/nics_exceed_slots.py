@@ -48,6 +48,7 @@ from clusterspec.catalog.entries import Platform
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import display_bits
 
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("frontend-counted-in-fabric",))
@@ -57,7 +58,11 @@ LARGER = 1.05
 """Bandwidth of the stated NICs over that of the platform's from which they are more than the same ports in other words."""
 
 
-def check(platform: Platform | None, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(
+    platform: Platform | None, written_scale_out: ScaleOutSpec, cluster: Cluster, scale_out: ScaleOut
+) -> Iterator[Problem]:
+    if written_scale_out.nics_per_node is None:
+        return  # an assumed number is none to correct
     part, stated = cluster.accelerator, scale_out.nics_per_node
     sold = platform.nics_per_node if platform else None
     slots = sold or int(cluster.accelerators_per_node * max(1, part.nics_per_accelerator or 1))
