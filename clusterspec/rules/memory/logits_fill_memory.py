@@ -5,8 +5,8 @@
 4 bytes × micro-batch × sequence × vocabulary / (tp × cp) above 10 % of a rank's memory. The rule is silent where the
 plan, logits included, leaves a tenth of the memory free. The finding is a warning where the plan does not fit or its
 memory is not known, and a note where it fits with less room, or where 1.5 times the logits more do not fit: a loss that
-is not fused keeps them in 16 and in 32 bits, and their gradient. It is an error where the logits in 16 and in 32 bits and
-their gradient in 16 bits exceed the memory beside the rest of the plan, except on TPUs, whose compiler divides the loss.
+is not fused keeps them in 16 and in 32 bits, and their gradient. It is an error where the logits in 16 and in 32 bits
+alone exceed the memory, except on TPUs, whose compiler divides the loss.
 
 ## Why it matters
 
@@ -61,7 +61,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.catalog.entries import Stack
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cost.formulas.memory import logits_bytes
@@ -75,8 +74,8 @@ RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.10
 MORE_COPIES = 1.5
 """Further fp32 logits of a loss that is not fused: those in 16 bits, and the gradient in 32."""
-LEAST_COPIES = 2.0
-"""The logits in 16 bits, as the head writes them, in 32, as the loss reads them, and their gradient in 16."""
+LEAST_COPIES = 1.5
+"""The logits in 16 bits, as the head writes them, and in 32, as the loss reads them."""
 ROOM = 0.9
 """Share of the memory up to which a plan has room, as in `tight-memory`."""
 FP32 = 4
@@ -90,31 +89,20 @@ def check(
     memory = cluster.accelerator.memory.value / cluster.ranks_per_accelerator
     tokens = layout.micro_batch * training.sequence_length / layout.cp
     logits = logits_bytes(tokens, model.vocab, layout.tp, FP32)
-    severity = (
-        _severity(plan, layout.stack, cluster, logits, memory)
-        if logits > thresholds.of(RULE.name, MOST) * memory
-        else ""
-    )
+    severity = _severity(plan, cluster, logits, memory) if logits > thresholds.of(RULE.name, MOST) * memory else ""
     if severity:
         message = f"the fp32 logits of one micro-batch take {display(logits, 'B')} on the last stage, {percent(logits / memory, 2)} of its memory"
         help_ = "use a fused or chunked cross-entropy, more tp, or a smaller micro-batch"
         yield RULE.problem("layout.micro_batch", message, help_, severity=severity)
 
 
-def _severity(plan: Plan | None, stack: Stack | None, cluster: Cluster, logits: float, memory: float) -> str:
+def _severity(plan: Plan | None, cluster: Cluster, logits: float, memory: float) -> str:
     """By the memory of the plan, logits included; empty where it leaves room."""
     links = cluster.scale_up.interconnect
     compiled = links is not None and links.family == "ici"
-    if not compiled and LEAST_COPIES * logits + _rest_of_plan(plan, stack, logits) > memory:
+    if LEAST_COPIES * logits > memory and not compiled:
         return "error"
     if plan is None or plan.memory_bytes is None or plan.memory_capacity is None or not plan.fits:
         return "warning"
     copies_fit = plan.memory_bytes + MORE_COPIES * logits <= plan.memory_capacity
     return "" if copies_fit and plan.memory_bytes <= ROOM * plan.memory_capacity else "note"
-
-
-def _rest_of_plan(plan: Plan | None, stack: Stack | None, logits: float) -> float:
-    """Bytes of the plan beside its logits, of which a fused loss keeps fewer than one that is not; 0 where not known."""
-    if plan is None or plan.memory_bytes is None or stack is None or stack.memory.logits is None:
-        return 0.0
-    return max(0.0, plan.memory_bytes - stack.memory.logits.value / FP32 * logits)
