@@ -11,7 +11,7 @@ from itertools import groupby
 from clusterspec.analysis.layout_search import SearchOptions, found_on_sizes, search
 from clusterspec.analysis.rl_splits import Rollouts, keys_of_split, rl_splits
 from clusterspec.analysis.studied import POOLS, missing_for_search, serving_targets_missed, with_a_layout
-from clusterspec.cluster.degrees import nodes_of_domain
+from clusterspec.cluster.degrees import nodes_of_domain, nodes_of_engines
 from clusterspec.cluster.fleet import NodeSet, Pool, engines_away
 from clusterspec.cost.failures import YEAR
 from clusterspec.cost.formulas.compute import frozen_flops_per_token, model_flops_per_token
@@ -313,11 +313,11 @@ def with_figures(option: JobOption, parts: FleetStudy, placed: Study, goal: Goal
 
 def _nodes_used(study: Study, most: int) -> int:
     """The nodes of a serving plan, in whole domains."""
-    layout, cluster = study.design.layout, study.design.cluster
-    if layout is None or cluster is None:
+    used, cluster = nodes_of_engines(study.design), study.design.cluster
+    if used is None or cluster is None:
         return most
     unit = min(nodes_of_domain(cluster), most)
-    return min(most, -(-layout.nodes // unit) * unit)
+    return min(most, -(-used // unit) * unit)
 
 
 def _cost(found: Cost | None, serves: bool, part: float) -> float | None:

@@ -26,7 +26,7 @@ from clusterspec.analysis.studied import currency_of
 from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.records import replace
 from clusterspec.results.estimate_json import serving_json
-from clusterspec.results.fleet_search import Assignment, FleetSearchReport, JobOption
+from clusterspec.results.fleet_search import UNSEARCHED, Assignment, FleetSearchReport, JobOption
 from clusterspec.studies.fleet import FleetStudy
 from clusterspec.studies.study import Study
 from clusterspec.summation import sum_of
@@ -180,7 +180,7 @@ def _why(options: Sequence[JobOption], idle: Iterable[str], goal: Goal, fleet: F
     if told:
         return "; ".join(told)
     least = {
-        name: min(each.nodes for each in options if each.job == name and each.usable)
+        name: min(each.nodes for each in options if each.job == name and (each.usable or each.why == UNSEARCHED))
         for name in dict.fromkeys(each.job for each in options)
     }
     total = sum(pool.nodes or 0 for pool in fleet.pools.values())

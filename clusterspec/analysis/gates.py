@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import date
 
+from clusterspec.analysis.verdict import ALL_EQUIPMENT
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.failures import YEAR
 from clusterspec.money import Money
@@ -201,12 +202,13 @@ def _power_gate(areas: tuple[Area, ...], cost: Cost, cluster: Cluster) -> Gate:
     if any(area.state == "bad" for area in judged):
         worst = next(area for area in judged if area.state == "bad")
         limit = display(worst.limit or 0.0, "W")
+        ask = "take fewer nodes, spread them over more racks, or have the limit raised"
         text = f"{worst.constraint} needs {display(worst.value or 0.0, 'W')} of {limit}"
-        return Gate("power", GateStatus.FAILED, text, "spread the nodes over more racks, or have the limit raised")
+        return Gate("power", GateStatus.FAILED, text, ask)
     if judged:
-        return Gate(
-            "power", GateStatus.MET, f"within the limit of a rack; the machine draws {drawn or 'an unknown power'}"
-        )
+        kept = {"its budget" if area.constraint == ALL_EQUIPMENT else "the limit of a rack" for area in judged}
+        limits = " and ".join(sorted(kept))
+        return Gate("power", GateStatus.MET, f"within {limits}; the machine draws {drawn or 'an unknown power'}")
     needs = f"the machine draws {drawn} and no limit is stated" if drawn else "neither the power nor a limit is known"
     return Gate("power", GateStatus.OPEN, f"{needs} (`cluster.power`)", "ask the site for its limit")
 

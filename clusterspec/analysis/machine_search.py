@@ -27,6 +27,7 @@ from clusterspec.analysis.studied import (
     serving_targets_missed,
     with_a_layout,
 )
+from clusterspec.cluster.degrees import nodes_of_engines
 from clusterspec.procurement.bill import Bill, bill, money_text
 from clusterspec.procurement.cost import cost as cost_of
 from clusterspec.records import replace
@@ -170,11 +171,11 @@ def _placed_row(row: MachineRow, study: Study, best: LayoutRow, limits: Limits) 
 
 def _nodes_used(placed: Study, nodes: int) -> int:
     """The nodes of a serving plan, in whole domains; all nodes in training."""
-    design = placed.design
-    if placed.plan.serving is None or design.layout is None or design.cluster is None:
+    design, used = placed.design, nodes_of_engines(placed.design)
+    if placed.plan.serving is None or used is None or design.cluster is None:
         return nodes
     unit = nodes_of_domain_of_platform(design, design.cluster.platform)
-    return min(nodes, -(-design.layout.nodes // unit) * unit)
+    return min(nodes, -(-used // unit) * unit)
 
 
 def _with_money(row: MachineRow, study: Study, limits: Limits) -> MachineRow:

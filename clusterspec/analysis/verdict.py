@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from clusterspec.cluster.model import Cluster, Design
+from clusterspec.cost.nameplates import machine_watts
 from clusterspec.cost.plan import Plan
 from clusterspec.document.waivers import Waived
 from clusterspec.finding import Finding, Severity
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from clusterspec.procurement.bill import Bill
     from clusterspec.results.machine import Rack
 
+ALL_EQUIPMENT = "all IT equipment at full load"
 CLOSE = 0.1
 """Headroom, relative to the limit, below which an area is tight."""
 
@@ -25,7 +27,7 @@ CLOSE = 0.1
 def areas(plan: Plan, bill: Bill, rack: Rack | None) -> tuple[Area, ...]:
     """The areas that apply to a design with a cluster."""
     times = (*_links(plan), *_schedule(plan), *_requests(plan))
-    return (*_memory(plan), *times, *_power(rack), *_storage(plan), *_budget(plan, bill))
+    return (*_memory(plan), *times, *_power(plan.design, rack), *_storage(plan), *_budget(plan, bill))
 
 
 def _limited_area(area: str, constraint: str, value: float, limit: float, *, unit: str, note: str = "") -> Area:
@@ -101,7 +103,11 @@ def _requests(plan: Plan) -> Iterator[Area]:
         yield _limited_area("cache", "requests in flight", found.offered, found.kv_capacity_sequences, unit=REQUESTS)
 
 
-def _power(rack: Rack | None) -> Iterator[Area]:
+def _power(design: Design, rack: Rack | None) -> Iterator[Area]:
+    limits = [budget.value for _, budget in design.spec.power_budgets]
+    watts = machine_watts(design) if limits else None
+    if watts is not None:
+        yield _limited_area("power", ALL_EQUIPMENT, watts, min(limits), unit="W")
     if rack is None:
         return
     if rack.watts is not None and rack.limit is not None:

@@ -347,6 +347,16 @@ def accelerators_used(design: Design) -> int | None:
     return -(-design.layout.ranks // design.cluster.ranks_per_accelerator)
 
 
+def nodes_of_engines(design: Design) -> int | None:
+    """Nodes on which a serving plan places ranks: of its layout's nodes, separate engines may fill a part; None without
+    a layout.
+    """
+    used = accelerators_used(design)
+    if used is None or design.layout is None or design.cluster is None:
+        return None
+    return min(design.layout.nodes, -(-used // design.cluster.accelerators_per_node))
+
+
 def own_accelerators(design: Design) -> int | None:
     """Accelerators of its machine that the whole job uses: those of the layout, and those of rollout beside them; None
     without one.

@@ -39,6 +39,8 @@ POOL_KEYS = frozenset({"phases", "measured", "acceptance", "prices"})
 """The keys of a pool that a cluster does not have."""
 OF_ALL_POOLS = ("quote", "quoted_total", "budget", "payment")
 """Keys of `procurement` that count all pools together."""
+OF_ALL_MACHINES = ("power_budget",)
+"""Keys of `operations` that count all pools together."""
 Value = dict[str, Any]
 
 
@@ -79,6 +81,8 @@ def part_value(document: Document, part: FleetPart) -> Value:
     value |= {key: job[key] for key in ("workload", "layout") if key in job}
     if "operations" in job:
         value["operations"] = merged_value(whole.get("operations"), job["operations"])
+    if isinstance(value.get("operations"), dict):
+        value["operations"] = {key: item for key, item in value["operations"].items() if key not in OF_ALL_MACHINES}
     if part.job is not None:
         value |= _engines_value(whole, part, value)
     if part.nodes is not None and isinstance(value.get("layout"), dict):
@@ -347,7 +351,7 @@ def _with_parts(of_parts: Iterable[tuple[Problem, tuple[Document, FleetPart] | N
     found = [(one, part[1] if part else None) for one, part in of_parts]
     named: dict[tuple[str, Path], dict[str, list[FleetPart]]] = {}
     for one, part in found:
-        if part is not None and one.path[:1] not in {("pools",), ("jobs",), ("pool_links",)}:
+        if part is not None and one.path[:1] not in {("jobs",), ("pool_links",)}:
             named.setdefault((one.rule, one.path), {}).setdefault(one.message, []).append(part)
     return [_naming_parts(one, named.get((one.rule, one.path), {})) for one, _ in found]
 

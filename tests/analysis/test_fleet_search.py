@@ -143,6 +143,12 @@ def test_a_target_that_cannot_be_met_is_said_with_its_figures(call: Call) -> Non
     assert done.status == 1
     assert "No assignment: long: run " in done.out
     assert "> 1 s at best, with 1 node of big" in done.out
+    one_node = FLEET[: FLEET.index("  short")] + FLEET[FLEET.index("  chat") :]
+    Path("x.yaml").write_text(
+        one_node.replace("  big: {platform: dgx-b200, nodes: 2}\n", "").replace("nodes: 2}", "nodes: 1}")
+    )
+    done = call("search", "x.yaml", "--fleet", "--jobs", "1")
+    assert "they take at least long 1, chat 1 nodes" in " ".join(done.out.split())
 
 
 REFUSED = {

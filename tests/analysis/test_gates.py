@@ -90,6 +90,7 @@ def test_a_complete_purchase_leaves_only_what_the_check_found() -> None:
         ("{tp: 1,", "{nodes: 16, tp: 1,", "use", "open", "120 of 248 accelerators (48 %, 4.2 – 5.1 M EUR"),
         ("budget: 15000000", "budget: 11000000", "budget", "failed", "exceeds the budget of 11,000,000 EUR"),
         ("rack_limit: 45 kW", "rack_limit: 30 kW", "power", "failed", "of 30 kW"),
+        ("rack_limit: 45 kW", "budget: 300 kW", "power", "failed", "all IT equipment at full load needs 347 kW"),
         ("{nodes_per_rack: 4, rack_limit: 45 kW}", "{nodes_per_rack: 4}", "power", "open", "no limit is stated"),
         ("weeks: 16", "weeks: 32", "delivery", "failed", "12 days after 2027-06-01"),
         ("  warranty: 4 years\n", "", "warranty", "open", "not stated"),

@@ -92,7 +92,7 @@ def goal_options(parser: argparse.ArgumentParser) -> None:
         "--max-power",
         metavar="POWER",
         type=power,
-        help="the most IT power at full load, such as 2 MW (default: `cluster.power.budget` of the spec)",
+        help="the most IT power at full load, such as 2 MW (default: the power budget of the spec)",
     )
     machines.add_argument(
         "--by", metavar="DATE", type=day, help="the day by which a run that begins today ends, instead of --within"
@@ -247,7 +247,7 @@ def _rows(
 def _limits(args: argparse.Namespace, work: Study) -> Limits:
     """The limits of a call, else those of the spec. Raises `UsageFault`."""
     spec = work.spec
-    written = spec.cluster.power.budget if spec.cluster and spec.cluster.power else None
+    power = min((stated.value for _, stated in spec.power_budgets), default=None)
     budget = spec.procurement.budget if spec.procurement else None
     times = limits_by_job(args.within)
     if any(times) or (times and args.by):
@@ -260,5 +260,5 @@ def _limits(args: argparse.Namespace, work: Study) -> Limits:
     return Limits(
         within,
         args.budget if args.budget is not None else float(budget) if budget else None,
-        args.max_power if args.max_power is not None else written.value if written else None,
+        args.max_power if args.max_power is not None else power,
     )

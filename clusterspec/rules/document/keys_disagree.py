@@ -3,7 +3,8 @@
 ## What it finds
 
 A key and its nested form with different values: `operations.checkpoint_interval` and `operations.checkpoint.interval`,
-`operations.checkpoint_time` and `operations.checkpoint.pause`. In `workload.serving`: `arrivals` of an open load beside
+`operations.checkpoint_time` and `operations.checkpoint.pause`; of one cluster, `cluster.power.budget` and
+`operations.power_budget`. In `workload.serving`: `arrivals` of an open load beside
 `concurrency`, which keeps requests in flight; a Poisson process with a coefficient of variation other than 1; lengths
 with a 99th percentile below their mean, above 14 times the mean, or above their maximum. In `layout`: a `software_year` more
 than a year from that of the release that `software` names.
@@ -70,15 +71,16 @@ from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import LayoutSpec, OperationsSpec
+from clusterspec.spec.model import LayoutSpec, OperationsSpec, Spec
 
 RULE = Rule.of(__name__, "error")
 
 
 def check(
-    operations: OperationsSpec | None, written_layout: LayoutSpec | None, layout: Layout | None
+    operations: OperationsSpec | None, written_layout: LayoutSpec | None, layout: Layout | None, spec: Spec
 ) -> Iterator[Problem]:
     yield from _checkpoint_times(operations)
+    yield from _power_budgets(spec)
     if layout is None or written_layout is None or layout.capabilities.release is None:
         return
     year = written_layout.software_year
@@ -99,3 +101,12 @@ def _checkpoint_times(operations: OperationsSpec | None) -> Iterator[Problem]:
         if stated is not None and again is not None and stated.value != again.value:
             message = f"`{key}` is {stated.written} and `{other}` is {again.written}, and both state the same time"
             yield RULE.problem(f"operations.{other}", message, "keep one of the two keys")
+
+
+def _power_budgets(spec: Spec) -> Iterator[Problem]:
+    """Two limits of the IT power of one cluster."""
+    values = {budget.value for _, budget in spec.power_budgets}
+    if len(values) > 1:
+        (key, budget), (other, again) = spec.power_budgets
+        message = f"`{key}` is {budget.written} and `{other}` is {again.written}, and both limit the same power"
+        yield RULE.problem(other, message, "keep one of the two keys")

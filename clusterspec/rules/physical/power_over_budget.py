@@ -2,8 +2,8 @@
 
 ## What it finds
 
-Nodes with spares, switches, rack-scale domains and racks at full load above `power.budget`, the power for IT equipment.
-Power that the spec does not state is that of the catalog; where that has none for a node, the rule assumes a share for the
+Nodes with spares, switches, rack-scale domains and racks at full load above `power.budget` or
+`operations.power_budget`, the power for IT equipment. Power that the spec does not state is that of the catalog; where that has none for a node, the rule assumes a share for the
 host, says `likely`, and is a note instead of an error unless the smallest share is above the budget as well. Switches and
 racks of unknown power are left out, which the message says.
 
@@ -27,6 +27,12 @@ cluster:
   platform: dgx-h100
   nodes: 200
   power: {budget: 2 MW}
+```
+
+```yaml operations.power_budget
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 200}
+operations: {power_budget: 2 MW, burn_in: 72 h}
 ```
 
 ## Silent
@@ -54,16 +60,18 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_counts import FabricCount
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import PowerSpec
+from clusterspec.spec.model import Spec
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(deviations: Deviations, power: PowerSpec, counts: FabricCount, cluster: Cluster) -> Iterator[Problem]:
-    budget = power.budget
-    if budget is None or deviations.concern("power"):
+def check(deviations: Deviations, spec: Spec, counts: FabricCount, cluster: Cluster) -> Iterator[Problem]:
+    budgets = spec.power_budgets
+    if not budgets or deviations.concern("power"):
         return
+    key, budget = min(budgets, key=lambda stated: stated[1].value)
+    power = spec.cluster.power if spec.cluster else None
     drawn = it_power(cluster, counts.fabric, power)
     if drawn is None or drawn[0] <= budget.value:
         return
@@ -73,7 +81,7 @@ def check(deviations: Deviations, power: PowerSpec, counts: FabricCount, cluster
     assumed = "likely" if cluster.node_power is None else "certain"
     message = f"the machine draws {display(drawn[0], 'W')} at full load, above the budget of {display(budget.value, 'W')}: {drawn[1]}"
     yield RULE.problem(
-        "cluster.power.budget",
+        key,
         message,
         "use fewer nodes, or cap their power",
         confidence=assumed,

@@ -220,6 +220,16 @@ class Spec:
     document: DocumentSpec | None = None
     broken: frozenset[Path] = field(default=frozenset())
 
+    @property
+    def power_budgets(self) -> tuple[tuple[str, Quantity], ...]:
+        """The stated limits of the IT power of one cluster, in watts, each with its key; none of a fleet."""
+        if self.cluster is None:
+            return ()
+        of_cluster = self.cluster.power.budget if self.cluster.power else None
+        of_site = self.operations.power_budget if self.operations else None
+        stated = (("cluster.power.budget", of_cluster), ("operations.power_budget", of_site))
+        return tuple((key, budget) for key, budget in stated if budget is not None)
+
     def unreadable(self, path: Path) -> bool:
         """Whether this key, a key in it or an enclosing mapping could not be read, so that a finding reports it."""
         return any(path[: len(part)] == part or part[: len(path)] == path for part in self.broken)

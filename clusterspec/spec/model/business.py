@@ -100,7 +100,7 @@ class OperationsSpec:
     stock: StockSpec | None = None
     carbon: CarbonSpec | None = None
     power_budget: Quantity | None = None
-    """IT power of all pools of a fleet, in watts."""
+    """IT power of all pools of a fleet, or of the one cluster, in watts."""
 
     @property
     def interval(self) -> Quantity | None:
