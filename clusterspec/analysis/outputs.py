@@ -101,8 +101,11 @@ def collective(
     algorithm: str | None = None,
     *,
     asked: Sequence[str] = (),
+    processes: str | None = None,
 ) -> CollectiveReport:
     """A collective of ``ranks`` ranks over ``sizes`` in bytes; ``asked`` are the sizes as given by the user.
+
+    ``processes``: one for each ``rank``, or one for all ranks of a ``node``; None for what tests of the links do.
 
     Without rows, but with the reason, if the cluster cannot be resolved or its ranks are not connected.
     """
@@ -114,7 +117,7 @@ def collective(
     why = "the cluster cannot be resolved; `clusterspec check` reports the reason"
     if study.design.cluster is not None:
         try:
-            rows, why = collective_table(study.design.cluster, name, ranks, sizes, algorithm), ""
+            rows, why = collective_table(study.design.cluster, name, ranks, sizes, algorithm, processes=processes), ""
         except CollectiveUnavailableError as fault:
             why = str(fault)
     cluster = study.design.cluster

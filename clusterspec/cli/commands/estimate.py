@@ -56,6 +56,11 @@ def describe_collective(parser: argparse.ArgumentParser) -> None:
         type=nonempty_name,
         help="ring, tree, nvls, nvls-tree, collnet or direct (default: the fastest)",
     )
+    parser.add_argument(
+        "--processes",
+        choices=("node", "rank"),
+        help="one process for all ranks of a node, as nccl-tests -g 8, or one for each rank, as mpirun and torchrun",
+    )
     format_option(parser, "text", "json", "csv")
 
 
@@ -170,7 +175,9 @@ def run_collective(args: argparse.Namespace) -> int:
     if cluster is not None and args.ranks > cluster.nodes * cluster.ranks_per_node:
         most = cluster.nodes * cluster.ranks_per_node
         raise UsageFault(f"--ranks {args.ranks}: the cluster has {plural(most, 'rank')}")
-    report = analysis.collective(study, args.collective, args.ranks, sizes, args.algorithm, asked=args.size)
+    report = analysis.collective(
+        study, args.collective, args.ranks, sizes, args.algorithm, asked=args.size, processes=args.processes
+    )
     if args.format == "json":
         print_json(report.to_json())
     else:

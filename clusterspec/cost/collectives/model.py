@@ -70,7 +70,8 @@ class Inside:
     more than two islands, all as bus bandwidth. ``hops`` names the link whose latencies count (``nvlink`` or ``pci``);
     ``reach`` is the number of hops to the farthest rank of a torus. ``held`` is the number of chunks of each channel
     that a full ring holds, ``start`` the time in seconds of LL before its first hop and ``hop`` that of each hop;
-    ``None`` where nobody measured them.
+    ``None`` where nobody measured them. ``launch`` is the time in seconds until all ranks of one node run the kernel,
+    ``low_latency_between`` the limit of LL between nodes with these links, where tests of them say so.
     """
 
     tier: str
@@ -90,6 +91,8 @@ class Inside:
     held: Figure | None = None
     start: Figure | None = None
     hop: Figure | None = None
+    launch: Figure | None = None
+    low_latency_between: Figure | None = None
 
     @property
     def ring_rate(self) -> float:
@@ -109,7 +112,8 @@ class Between:
     ``protocols`` are those that the network can carry, ``algorithms`` those that its settings leave for an all-reduce,
     empty for all; ``overlapped`` where CPU threads move the data; ``reduces`` where the switches reduce; ``relays``
     where the library sends through NICs of other ranks; ``rails_apart`` where no switch connects the rails, so that
-    data changes rails inside an island only.
+    data changes rails inside an island only. ``low_latency`` is the limit of the LL protocol on this network as bus
+    bandwidth, where it is lower than that of the accelerators.
     """
 
     tier: str
@@ -127,6 +131,7 @@ class Between:
     reduces: bool
     relays: bool
     rails_apart: bool
+    low_latency: Figure | None = None
 
     @property
     def rate(self) -> float:
@@ -141,12 +146,15 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """All links of one group, by tier."""
+    """All links of one group, by tier. ``processes`` is ``rank`` where each rank has a process of its own, ``node``
+    where one process drives all ranks of a node, None where nobody says.
+    """
 
     ranks: int
     nodes: int
     inside: Inside
     between: Between | None
+    processes: str | None = None
 
     @property
     def tier(self) -> str:
@@ -244,7 +252,10 @@ SOCKET_PROTOCOLS = frozenset({"Simple"})
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """One NIC's line rate (B/s), the achieved share of it, and the latency of a crossing (LL; chunks) in seconds."""
+    """One NIC's line rate (B/s), the achieved share of it, and the latency of a crossing (LL; chunks) in seconds.
+
+    ``low_latency`` is the limit of the LL protocol as bus bandwidth, where the network has one of its own.
+    """
 
     line: float
     share: Figure
@@ -252,6 +263,7 @@ class Network:
     chunk_latency: Figure
     protocols: frozenset[str]
     overlapped: bool
+    low_latency: Figure | None = None
 
 
 def network_of(fabric: ScaleOut) -> Network:
@@ -274,6 +286,7 @@ def network_of(fabric: ScaleOut) -> Network:
         entry.achievable.get("latency.chunk", latency),
         protocols=frozenset(entry.protocols) or ALL_PROTOCOLS,
         overlapped=entry.overlapped_latency,
+        low_latency=entry.achievable.get("low_latency"),
     )
 
 

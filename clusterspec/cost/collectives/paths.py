@@ -178,6 +178,8 @@ def _inside_domain(cluster: Cluster, group: Placement) -> Inside:
         held=known.get("ring.held"),
         start=known.get("low_latency.start"),
         hop=known.get("low_latency.hop"),
+        launch=known.get("launch"),
+        low_latency_between=known.get("low_latency.between"),
     )
 
 
@@ -293,6 +295,7 @@ def _between_islands(cluster: Cluster, fabric: ScaleOut, group: Placement, islan
         reduces=fabric.in_network_reduction and fabric.technology.in_network_reduction,
         relays=_library_relays(cluster),
         rails_apart=fabric.topology == "rail-only" and not group.rail_aligned,
+        low_latency=network.low_latency,
     )
 
 

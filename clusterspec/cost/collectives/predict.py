@@ -90,14 +90,22 @@ SENDING = {
 """Relative uncertainty of the sending time, by the origin of the achieved share of the line."""
 STARTING = assumed_figure(GROUP, "starting", 0.3, f"of launch time, latency and pipeline fill, {_COUNTED}")
 
+ALONE = assumed_figure(
+    GROUP,
+    "starting.alone",
+    0.2,
+    "added where a collective does little but start: how its processes were started and which protocol the library took"
+    f" count by up to a factor of two, {_COUNTED}",
+)
+
 
 def uncertainty_band(
     paths: Paths, candidate: Candidate, sending: float, total: float, least: float
 ) -> tuple[float, float]:
     """Low and high seconds: the terms vary together, and the low end is at least the time at line rate."""
-    spread = (total - sending) * STARTING.value + sending * SENDING[
-        _origin_kind(_limiting_origin(paths, candidate))
-    ].value
+    starting = total - sending
+    share = STARTING.value + ALONE.value * starting / total
+    spread = starting * share + sending * SENDING[_origin_kind(_limiting_origin(paths, candidate))].value
     return min(total, max(least, total - spread)), max(total, total + spread)
 
 
@@ -120,20 +128,29 @@ def _origin_kind(origin: Origin) -> str:
 
 
 def collective_cost(
-    cluster: Cluster, name: str, group: Placement, size: float, algorithm: str | None = None
+    cluster: Cluster,
+    name: str,
+    group: Placement,
+    size: float,
+    algorithm: str | None = None,
+    *,
+    processes: str | None = None,
 ) -> CollectiveCost:
     """The cost of a collective over a group.
 
     ``name`` is one of `NAMES`, ``size`` in bytes as nccl-tests counts it. Without ``algorithm`` the fastest is used, as
-    the library's own cost model would choose. Raises `CollectiveUnavailableError` where the cluster does not state how
+    the library's own cost model would choose. ``processes`` is ``node`` or ``rank``: how a test on one node was
+    started. Raises `CollectiveUnavailableError` where the cluster does not state how
     the ranks are connected, and where the algorithm does not apply to the group.
     """
     if group.ranks <= 1 or size <= 0:
         return cost_of_nothing(name, group.ranks, max(0.0, size))
-    return group_timing(cluster, name, group, algorithm).cost(size)
+    return group_timing(cluster, name, group, algorithm, processes=processes).cost(size)
 
 
-def group_timing(cluster: Cluster, name: str, group: Placement, algorithm: str | None = None) -> CollectiveTiming:
+def group_timing(
+    cluster: Cluster, name: str, group: Placement, algorithm: str | None = None, *, processes: str | None = None
+) -> CollectiveTiming:
     """The timing of a collective over a group of two or more ranks, for any size.
 
     Raises `CollectiveUnavailableError` as `collective` does.
@@ -141,7 +158,7 @@ def group_timing(cluster: Cluster, name: str, group: Placement, algorithm: str |
     paths = group_paths(cluster, group)
     if paths is None:
         raise CollectiveUnavailableError(f"{group.nodes} nodes, and no network between them is described")
-    return paths_timing(cluster, name, paths, algorithm)
+    return paths_timing(cluster, name, replace(paths, processes=processes), algorithm)
 
 
 def paths_timing(cluster: Cluster, name: str, paths: Paths, algorithm: str | None = None) -> CollectiveTiming:
@@ -271,11 +288,19 @@ class CollectiveRow:
 
 
 def collective_table(
-    cluster: Cluster, name: str, ranks: int, sizes: Sequence[float], algorithm: str | None = None
+    cluster: Cluster,
+    name: str,
+    ranks: int,
+    sizes: Sequence[float],
+    algorithm: str | None = None,
+    *,
+    processes: str | None = None,
 ) -> tuple[CollectiveRow, ...]:
-    """A collective over the first ``ranks`` ranks, for each size in bytes.
+    """A collective over the first ``ranks`` ranks, for each size in bytes; ``processes`` as for `collective_cost`.
 
     Raises `CollectiveUnavailableError` as `collective` does.
     """
     group = contiguous_placement(cluster, ranks)
-    return tuple(CollectiveRow.of(collective_cost(cluster, name, group, size, algorithm)) for size in sizes)
+    return tuple(
+        CollectiveRow.of(collective_cost(cluster, name, group, size, algorithm, processes=processes)) for size in sizes
+    )

@@ -136,7 +136,7 @@ def mesh_gather(paths: Paths) -> Candidates:
 def _mesh_candidates(paths: Paths, traffic: float, hops: int) -> Candidates:
     inside = paths.inside
     if paths.between is None and inside.topology == "full-mesh" and paths.ranks > 2:
-        latency = hops * LL.ring_hops[inside.hops]
+        latency = start_latency(LL, LL.ring, paths) + hops * near_hop_latency(LL, LL.ring_hops, paths)
         held = fill_seconds(SIMPLE, inside.ring_rate)
         yield Candidate("direct", "LL", latency, traffic / inside.ring_rate, 0.0, held, launch_seconds(paths))
 

@@ -218,9 +218,13 @@ Algorithm = Callable[[Paths], Candidates]
 
 
 def launch_seconds(paths: Paths) -> float:
-    """Seconds until all ranks run the kernel: one process drives a single node, one process per rank drives several."""
-    if paths.nodes > 1:
+    """Seconds until all ranks run the kernel: one process drives a single node, unless the caller or the tests of the
+    links say otherwise; one process for each rank drives several nodes.
+    """
+    if paths.nodes > 1 or paths.processes == "rank":
         return LAUNCH_APART.value
+    if paths.inside.launch and paths.processes is None:
+        return paths.inside.launch.value
     return LAUNCH.value + LAUNCH_PER_RANK.value * (paths.ranks - 1)
 
 
@@ -250,7 +254,9 @@ def crossing_latency(protocol: Protocol, hop: float, between: Between) -> float:
 def highest_ll_rate(paths: Paths) -> float:
     """The highest rate of the LL (low-latency) protocol in B/s."""
     if paths.between:
-        return LOW_LATENCY_BETWEEN[min(3, max(2, paths.islands))].value
+        usual = LOW_LATENCY_BETWEEN[min(3, max(2, paths.islands))]
+        limits = (paths.inside.low_latency_between or usual, paths.between.low_latency)
+        return min(limit.value for limit in limits if limit)
     return paths.inside.low_latency.value if paths.inside.low_latency else inf
 
 

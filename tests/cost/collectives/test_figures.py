@@ -132,9 +132,9 @@ def test_each_part_of_the_links_has_its_own_measurement() -> None:
 
 
 SPREADS = [
-    (MEASURED, 1.44),  # 4 s × 0.3 + 6 s × 0.04
-    (CITED, 1.74),  # 6 s × 0.09
-    (ASSUMED, 2.4),  # 6 s × 0.2
+    (MEASURED, 1.76),  # 4 s × (0.3 + 0.2 × 4 / 10) + 6 s × 0.04
+    (CITED, 2.06),  # 6 s × 0.09
+    (ASSUMED, 2.72),  # 6 s × 0.2
 ]
 
 

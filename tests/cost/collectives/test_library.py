@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cost.collectives import stack
+from clusterspec.cost.collectives.predict import collective_cost, group_timing
 from clusterspec.cost.collectives.stack import LL, LL128, SIMPLE, Protocol
+from tests.cost.collectives.machines import H100, nodes_of
 
 KIB = 1024
 PUBLISHED = [  # base latency and hops (NVLink, PCIe, network) of trees and of rings, posting, crossings, chunk
@@ -60,3 +63,34 @@ def test_fitted_figures_lie_in_the_range_of_their_reason() -> None:
     assert stack.LAUNCH_APART.value < stack.LAUNCH.value
     assert stack.PER_MESSAGE.value == stack.TORUS_HOP.value == 1e-6
     assert stack.LAUNCH_PER_RANK.value == 1.5e-6
+
+
+def test_a_process_for_each_rank_starts_the_ranks_of_a_node_sooner_than_one_for_all() -> None:
+    """10 us and 1.5 for each further of eight ranks, against 6 us; over two nodes each rank has its own anyway."""
+    alone, pair = nodes_of(H100, 1), nodes_of(H100, 2)
+
+    def seconds(nodes: int, processes: str | None) -> float:
+        machine, ranks = (alone, 8) if nodes == 1 else (pair, 16)
+        group = contiguous_placement(machine, ranks)
+        return collective_cost(machine, "all-reduce", group, 32 * KIB, processes=processes).seconds
+
+    assert seconds(1, "node") - seconds(1, "rank") == pytest.approx(14.5e-6)
+    assert seconds(1, None) == seconds(1, "node")
+    assert seconds(2, "node") == seconds(2, "rank") == seconds(2, None)
+
+
+def test_a_mesh_of_mi300x_starts_as_its_published_test_was_started() -> None:
+    """6 us for the launch, 6.6 before the first hop, two hops of 0.6, and 1.75 of 32 KiB at 0.703 of 448 GB/s."""
+    machine = nodes_of("mi300x", 1, "roce-v2")
+    cost = collective_cost(machine, "all-reduce", contiguous_placement(machine, 8), 32 * KIB)
+    assert cost.algorithm == "direct"
+    assert cost.seconds == pytest.approx(13.8e-6 + 1.75 * 32 * KIB / (0.703 * 448e9), rel=0.02)  # and the fill
+
+
+def test_low_latency_between_nodes_is_limited_by_the_network_that_has_a_limit() -> None:
+    """An all-reduce of NCCL's LL over two nodes: 22.5 GB/s of bus bandwidth, 5.6 on Slingshot by rendezvous."""
+    for technology, more, limit in (("infiniband-ndr", "", 22.5e9), ("slingshot-11", "", 5.6e9)):
+        machine = nodes_of(H100, 2, technology, rate=400 if technology == "infiniband-ndr" else 200, more=more)
+        timing = group_timing(machine, "all-reduce", contiguous_placement(machine, 16), "ring")
+        (low,) = (each for each in timing.candidates if each.protocol == "LL")
+        assert low.between == pytest.approx(2 * 15 / 16 / limit)
