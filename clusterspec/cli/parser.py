@@ -57,6 +57,7 @@ COMMANDS = {
     "convert": Command("shows the interpretations of a quantity: bits and bytes, one direction and both", "reference"),
     "import": Command("imports files of infrastructure repositories into a spec", "exchange"),
     "diagnose": Command("compares logs of collectives with the design, and ranks the causes of low bandwidth", "logs"),
+    "measure": Command("times kernels of the accelerator at hand, and writes them as a kernel table", "measure"),
     "accept": Command("compares logs of collectives with the acceptance tests: pass, fail, not run", "logs"),
     "export": Command("exports a design to files of infrastructure repositories", "exchange"),
     "test": Command("compares designs with the expectations beside them, such as step_time<=35s", "expectations"),

@@ -1,0 +1,122 @@
+"""Samples of micro-benchmarks: what is read, what is refused, and the kernel table that is made of them."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.company import entry_problems
+from clusterspec.catalog.entries import Accelerator, Kernels
+from clusterspec.cli import run
+from clusterspec.document import parse
+from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.microbenchmarks import probe
+from clusterspec.exchange.microbenchmarks.samples import Samples, points, read_samples, table_text
+from clusterspec.source import Source
+
+
+def accelerator(name: str) -> Accelerator:
+    entry = Catalog.open().get("accelerator", name)
+    assert isinstance(entry, Accelerator)
+    return entry
+
+
+H100 = accelerator("h100-sxm-80gb")
+FLOOR, READ, REACHED = 4e-6, 3e12, 0.7 * 989.4e12
+"""Seconds of the smallest product, B/s at which products of few rows read, FLOP/s of products of many."""
+UNEVEN = (0.98, *18 * (1.0,), 9.0)
+"""Calls relative to their median; the last one was disturbed."""
+
+
+def recorded() -> dict[str, Any]:
+    """The samples of a device with these rates, in the form that the probe writes."""
+    samples: list[dict[str, Any]] = []
+    for m in probe.ROWS:
+        for n, k in probe.SHAPES:
+            moved = 2 * (m * k + k * n + m * n)
+            seconds = FLOOR + moved / READ if m <= 64 else 2 * m * n * k / REACHED
+            calls = [seconds * each for each in UNEVEN]
+            samples.append({"kernel": "gemm", "precision": "bf16", "m": m, "n": n, "k": k, "seconds": calls})
+    attention = {"kernel": "attention", "tokens": 2048, "heads": 32, "width": 128}
+    samples.append({**attention, "seconds": [2 * 2048**2 * 32 * 128 / 400e12] * 5})
+    samples.append({"kernel": "copy", "bytes": 2**30, "seconds": [2**31 / 2.8e12] * 5})
+    samples.append({"kernel": "launch", "seconds": [2e-6, 2e-6, 2e-6, 3e-6, 4e-6]})
+    software = {"torch": "2.9.0", "runtime": "12.8"}
+    return {
+        "clusterspec_samples": 1,
+        "device": "NVIDIA H100 80GB HBM3",
+        "software": software,
+        "date": "2026-11-21",
+        "samples": samples,
+    }
+
+
+def read(changed: dict[str, Any] | None = None) -> Samples:
+    return read_samples(json.dumps(recorded() | (changed or {})))
+
+
+def test_figures_of_a_device_are_found_again_from_its_samples() -> None:
+    """By hand: 0.7 of the peak; 4 us; 3 of 3.352 TB/s; 400 of 989.4 TFLOP/s. One disturbed call moves no median."""
+    found = {each.name: each.value for each in points(read(), H100)}
+    peak, memory = H100.peaks["bf16"].value, H100.memory_bandwidth
+    assert memory is not None
+    assert float(found["matmul.bf16"]) == pytest.approx(REACHED / peak, rel=2e-3)
+    assert float(found["gemm.bf16.1024"]) == pytest.approx(REACHED / peak, rel=2e-3)
+    assert found["gemm.bf16.floor"] == "4 us"
+    assert float(found["gemm.bf16.stream"]) == pytest.approx(READ / memory.value, rel=2e-3)
+    assert float(found["attention.prefill.2048"]) == pytest.approx(400e12 / peak, rel=2e-3)
+    assert [str(each) for each in read().uneven] == ["launch"]
+
+
+def test_the_table_is_an_entry_whose_measured_figures_name_this_run(tmp_path: Path) -> None:
+    file = tmp_path / "samples.json"
+    file.write_text(json.dumps(recorded()), "utf-8")
+    assert run(["measure", H100.id, "--from", str(file), "--into", str(tmp_path)]) == 0
+    text = (tmp_path / "kernels" / "hopper.yaml").read_text("utf-8")
+    document, _ = parse(Source("hopper.yaml", text))
+    assert document is not None
+    assert entry_problems(document, "kernels", "hopper") == []
+    mine, shipped = (each.get("kernels", "hopper") for each in (Catalog.open([tmp_path]), Catalog.open()))
+    assert isinstance(mine, Kernels)
+    assert isinstance(shipped, Kernels)
+    assert "clusterspec measure on NVIDIA H100" in str(mine.achievable["gemm.bf16.1024"].origin)
+    assert mine.achievable["gemm.fp8.1024"] == shipped.achievable["gemm.fp8.1024"]
+    assert set(mine.achievable) >= set(shipped.achievable)
+
+
+def test_a_figure_that_the_shipped_table_lacks_is_added() -> None:
+    text = table_text("sources:\nsource: aic\nachievable:\n  matmul.bf16: {is: 0.8}\n", read(), points(read(), H100))
+    assert text.count("matmul.bf16: ") == 1
+    assert "  gemm.bf16.8192: {is: 0.7, of: peak.bf16, source: here" in text
+
+
+REFUSED = {
+    "is not JSON": "{",
+    "no file of": "{}",
+    "has the date `tomorrow`": json.dumps(recorded() | {"date": "tomorrow"}),
+    "sample 1: the kernel is none of": json.dumps(recorded() | {"samples": [{"kernel": "magic"}]}),
+    "sample 1: `bytes` is `0`": json.dumps(recorded() | {"samples": [{"kernel": "copy", "bytes": 0}]}),
+    "fewer than 5 `seconds`": json.dumps(recorded() | {"samples": [{"kernel": "launch", "seconds": [1e-6]}]}),
+    "no time above zero": json.dumps(recorded() | {"samples": [{"kernel": "launch", "seconds": [1e-6] * 4 + [-1]}]}),
+}
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_samples_that_say_nothing_are_refused_with_their_place(why: str) -> None:
+    with pytest.raises(FormatError, match=why):
+        read_samples(REFUSED[why])
+
+
+def test_a_device_faster_than_the_named_accelerator_is_another_one() -> None:
+    with pytest.raises(FormatError, match="times as fast as a100-sxm-80gb can be"):
+        points(read(), accelerator("a100-sxm-80gb"))
+
+
+def test_without_pytorch_or_an_accelerator_nothing_is_measured() -> None:
+    with pytest.raises(probe.NoDeviceError, match="PyTorch"):
+        probe.samples_of_device(date(2026, 11, 21))
