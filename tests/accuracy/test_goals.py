@@ -12,7 +12,7 @@ from tools.accuracy import board, cases, collective_folds, reality
 from tools.accuracy.cases import Case
 from tools.accuracy.figures import null_model, ranking, score
 from tools.accuracy.reasons import reason
-from tools.accuracy.split import COLLECTIVES_BEFORE
+from tools.accuracy.split import COLLECTIVES_BEFORE, is_held_out, training_source
 from tools.fit import result
 
 
@@ -39,6 +39,20 @@ def test_the_board_shows_what_is_predicted_now(runs: list[Case], memory: list[Ca
             figures = zip((case.published, case.predicted), (line.published, line.predicted), strict=True)
             assert all(now == pytest.approx(then, rel=1e-4) for now, then in figures), f"{case.id}: run `make board`"
     assert not [area for area, _ in shown if area in {"training step", "training memory", "collective"}]
+
+
+def test_steps_of_sources_never_fitted_to_are_predicted() -> None:
+    new = list(cases.new_runs())
+    shown = {line.id: line for line in board.read() if line.area == board.NEW}
+    assert [case.id for case in new] == list(shown)
+    assert all(case.predicted == pytest.approx(shown[case.id].predicted, rel=1e-4) for case in new), "run `make board`"
+    held = score("held out", [case for case in new if is_held_out(training_source(case.id))])
+    assert held.cases >= 35
+    assert held.median <= 0.1
+    assert held.mean <= 0.12
+    assert held.p90 <= 0.25
+    assert held.inside is not None
+    assert held.inside >= 0.75
 
 
 def test_every_published_run_can_be_expressed(runs: list[Case]) -> None:

@@ -19,14 +19,20 @@ from tools.accuracy import cases as published
 from tools.accuracy import power_cases, rl_cases, serving_cases
 from tools.accuracy.cases import Case, table
 from tools.accuracy.collective_folds import repository
-from tools.accuracy.split import COLLECTIVES_BEFORE, fitted_runs, is_held_out
+from tools.accuracy.split import COLLECTIVES_BEFORE, fitted_runs, is_held_out, training_source
 from tools.peers.__main__ import kept, peers
 
 DATA = Path(__file__).resolve().parents[2] / "tests" / "accuracy"
 BOARD, RELEASES = DATA / "board.csv", DATA / "board_releases.csv"
 PEERS = tuple(sorted(peers()))
 COLUMNS = ("area", "id", "group", "unit", "side", "published", "predicted", "low", "high", *PEERS)
-QUANTITIES = {"training step": "step_time", "training step, small models": "step_time", "training memory": "memory"}
+NEW = "training step, new sources"
+QUANTITIES = {
+    "training step": "step_time",
+    "training step, small models": "step_time",
+    NEW: "step_time",
+    "training memory": "memory",
+}
 DIGITS = 5
 
 
@@ -58,11 +64,14 @@ class Line:
         return self.peers[peer] / self.published - 1 if peer in self.peers else None
 
 
-def lines(runs: Iterable[Case], memory: Iterable[Case], collectives: Iterable[Case]) -> Iterator[Line]:
+def lines(
+    runs: Iterable[Case], new: Iterable[Case], memory: Iterable[Case], collectives: Iterable[Case]
+) -> Iterator[Line]:
     """Every published figure, with predictions made now and those recorded of peers."""
     sets: list[tuple[str, str, Iterable[Case]]] = [
         ("training step", "s", runs),
         ("training step, small models", "s", published.small_runs()),
+        (NEW, "s", new),
         ("training memory", "B", memory),
         ("collective", "s", collectives),
         ("fabric", "count", published.fabrics()),
@@ -107,6 +116,8 @@ def _side(area: str, case: Case) -> str:
         return "counted"
     if area == "power of a node":
         return next(row["side"] for row in table("power.csv") if case.id.startswith(f"{row['case']} "))
+    if area == NEW:
+        return "held out" if is_held_out(training_source(case.id)) else "may be fitted"
     if area.startswith("training"):
         return "fitted" if fitted_runs().get(case.id, True) else "held out"
     source = repository(case.source) if area == "collective" else case.id.rsplit("-", 1)[0]

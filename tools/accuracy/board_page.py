@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 
 from tools.accuracy.board import PEERS, Line, read, releases
-from tools.accuracy.cases import published_runs, table
-from tools.accuracy.figures import score
+from tools.accuracy.cases import FILES, published_runs, table
+from tools.accuracy.figures import Regret, ranking, score
 from tools.fit import split
 from tools.peers.__main__ import kept, not_run, peers
 
@@ -25,8 +26,9 @@ SIDES = """## By area, and by side of the split
 *fitted*: constants of this release may have been fitted to the row. *held out*: they were not. For sources that were
 entered since the split was declared, a hash of the source's name decides before its rows are read; of training
 sources read before, every fourth run is held out, and all of their collectives and serving plans are fitted to.
-*counted*: nothing is fitted. The next table and [docs/accuracy.md](accuracy.md) show what a fit to one side of the
-sources alone predicts for the other.
+*may be fitted*: the hash allows a fit to the row, and none has been made. *counted*: nothing is fitted. The table
+after this one and [docs/accuracy.md](accuracy.md) show what a fit to one side of the sources alone predicts for the
+other.
 """
 SPLIT = """### Fitted to one side of the sources alone
 
@@ -40,6 +42,11 @@ the stated commit, and their predictions recorded. Inputs are those of the row, 
 adapters in `tools/peers/adapters` say what was mapped to what. A peer is never asked for what it has no terms for.
 *ours* is the error of this release on the same rows. Constants of this release were fitted to many of these rows, and
 those of SimuMax to its own; the tables above say what rows come to that no constant has seen.
+"""
+REGRETS = """## Regret of the chosen layout
+
+By how much the layout that is predicted fastest ran slower than the fastest published one, where a source publishes
+three or more layouts of one model on one machine; of peers on the sets of which they predict every layout.
 """
 CANNOT = """## What peers cannot express
 
@@ -57,7 +64,7 @@ TRAINING = "training step"
 
 def page() -> str:
     """The whole page."""
-    return "\n".join([HEAD, *_sides(), *_peers(), *_cannot(), *_releases(), *_rows()]) + "\n"
+    return "\n".join([HEAD, *_sides(), *_peers(), *_regrets(), *_cannot(), *_releases(), *_rows()]) + "\n"
 
 
 def _sides() -> Iterator[str]:
@@ -144,6 +151,27 @@ def _errors(found: Iterator[float]) -> tuple[str, str, str]:
     return _share(values[0]), _share(values[1]), _share(values[2])
 
 
+def _regrets() -> Iterator[str]:
+    steps = [line for line in read() if line.area.startswith(TRAINING)]
+    by_peer = {name: _regrets_of([line for line in steps if name in line.peers], name) for name in PEERS}
+    ours = _regrets_of(steps)
+    asked = [name for name in PEERS if by_peer[name]]
+    yield REGRETS
+    yield f"| {' | '.join(('set', 'layouts', 'ours', *(peers()[name]['title'] for name in asked)))} |"
+    yield "|---|---:|---:|" + "---:|" * len(asked)
+    for name, one in ours.items():
+        theirs = (by_peer[peer].get(name) for peer in asked)
+        cells = (_share(each.regret) if each and each.layouts == one.layouts else "" for each in theirs)
+        yield f"| {' | '.join((name, str(one.layouts), _share(one.regret), *cells))} |"
+    yield f"| **mean** | | **{_share(sum(one.regret for one in ours.values()) / len(ours))}** |" + " |" * len(asked)
+    yield ""
+
+
+def _regrets_of(found: Sequence[Line], peer: str | None = None) -> dict[str, Regret]:
+    cases = (replace(line.case, predicted=line.peers[peer]) if peer else line.case for line in found)
+    return {one.name: one for one in ranking(list(cases))}
+
+
 def _cannot() -> Iterator[str]:
     yield CANNOT
     yield "| peer | rows | predicted | cannot express | failed |"
@@ -193,7 +221,7 @@ def _group(line: Line) -> str:
 @cache
 def _models() -> dict[str, str]:
     """The models of training runs, by their ids."""
-    runs = [run for name in ("runs", "small_runs") for run in published_runs(name)]
+    runs = [run for name in FILES for run in published_runs(name)]
     return {run["id"]: run["model"] for run in runs} | {row["id"]: row["model"] for row in table("rl.csv")}
 
 

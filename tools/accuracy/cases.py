@@ -19,6 +19,8 @@ from clusterspec.cost.plan import Plan
 DATA = Path(__file__).resolve().parents[2] / "tests" / "accuracy"
 TODAY = date(2026, 11, 20)
 MEBIBYTE = 2**20
+FILES = ("runs", "small_runs", "new_runs")
+"""Files of published training runs."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,9 @@ def study(spec: dict[str, Any]) -> studies.Study:
 
 @cache
 def published_runs(name: str = "runs") -> tuple[dict[str, Any], ...]:
-    """The runs of one file: ``runs``, or ``small_runs`` of models so small that launching bounds their steps."""
+    """The runs of one file: ``runs``; ``small_runs`` of models so small that launching bounds their steps;
+    ``new_runs`` of sources that were entered since the split of sources was declared, to which nothing is fitted.
+    """
     return tuple(json.loads(line) for line in (DATA / f"{name}.jsonl").read_text("utf-8").splitlines())
 
 
@@ -98,7 +102,16 @@ def runs() -> Iterator[Case]:
 
 def small_runs() -> Iterator[Case]:
     """Step times of small models."""
-    for run in published_runs("small_runs"):
+    return _steps("small_runs")
+
+
+def new_runs() -> Iterator[Case]:
+    """Step times of sources to which nothing is fitted."""
+    return _steps("new_runs")
+
+
+def _steps(name: str) -> Iterator[Case]:
+    for run in published_runs(name):
         yield from _step(run, study(run["spec"]).plan)
 
 

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tools.accuracy.cases import Case, plan_of, published_runs, step_time
+from tools.accuracy.cases import FILES, Case, plan_of, published_runs, step_time
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def ranking(cases: Sequence[Case]) -> list[Regret]:
     """Over the layouts published for one model on one machine, three or more."""
     by_id = {case.id: case for case in cases}
     sets: dict[tuple[object, ...], list[Case]] = {}
-    for run in published_runs():
+    for run in (run for name in FILES for run in published_runs(name)):
         if case := by_id.get(run["id"]):
             work = run["spec"]["workload"]
             family = re.match(r"[a-z0-9]+", run["id"])
@@ -99,7 +99,7 @@ def ranking(cases: Sequence[Case]) -> list[Regret]:
             )
             sets.setdefault(key, []).append(case)
     return [
-        Regret(f"{key[1]} on {key[2]} {key[3]}", len(found), _regret(found))
+        Regret(f"{key[1]} on {key[2]} {key[3]}, batch of {key[5]}", len(found), _regret(found))
         for key, found in sorted(sets.items(), key=str)
         if len(found) >= 3
     ]
