@@ -82,12 +82,12 @@ def read_samples(text: str) -> Samples:
         day = date.fromisoformat(str(found.get("date")))
     except ValueError:
         raise FormatError(f"has the date `{found.get('date')}`, not one such as 2026-11-21") from None
-    kinds = [_kind(number, each) for number, each in enumerate(found["samples"], 1)]
+    kinds = [_kind_of_calls(number, each) for number, each in enumerate(found["samples"], 1)]
     named = ", ".join(f"{name} {version}" for name, version in software.items() if version)
     return Samples(str(found.get("device") or "an unnamed device"), named, day, kinds)
 
 
-def _kind(number: int, sample: Any) -> Kind:
+def _kind_of_calls(number: int, sample: Any) -> Kind:
     if not isinstance(sample, dict) or sample.get("kernel") not in SIZES:
         raise FormatError(f"sample {number}: the kernel is none of {', '.join(SIZES)}")
     kernel = str(sample["kernel"])
