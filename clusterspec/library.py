@@ -241,20 +241,20 @@ class LoadedDesign:
 
         An explicit dp is removed if a degree that determines it changes, and so are the layers of stages.
         """
-        return self._with({str(path[-1]): value for path, value in layout_changes(changes).items()}, "layout")
+        return self._changed_design({str(path[-1]): value for path, value in layout_changes(changes).items()}, "layout")
 
     def with_cluster(self, **changes: Any) -> LoadedDesign:
         """The design with keys of its cluster changed; mappings are merged key by key, None deletes a key."""
-        return self._with(changes, "cluster")
+        return self._changed_design(changes, "cluster")
 
     def with_workload(self, **changes: Any) -> LoadedDesign:
         """The design with keys of its workload changed; mappings are merged key by key, None deletes a key."""
-        return self._with(changes, "workload")
+        return self._changed_design(changes, "workload")
 
-    def _with(self, changes: Mapping[str, Any], section: str) -> LoadedDesign:
+    def _changed_design(self, changes: Mapping[str, Any], section: str) -> LoadedDesign:
         value = _plain_values(changes)
         if self.study.document is None:
-            return _of_text(json.dumps({section: value}), self.study.settings, self.name, self.study.folder)
+            return _design_of_text(json.dumps({section: value}), self.study.settings, self.name, self.study.folder)
         return LoadedDesign(variation.rewritten(self.study, dict(_leaves(value, (section,)))))
 
     # As a value
@@ -307,7 +307,7 @@ def load(
     if isinstance(source, Mapping):
         source = json.dumps(source, default=str) + "\n"
     if isinstance(source, str) and "\n" in source:
-        return _of_text(source, Settings.of(Path.cwd(), folders, day), "spec.yaml", Path.cwd())
+        return _design_of_text(source, Settings.of(Path.cwd(), folders, day), "spec.yaml", Path.cwd())
     path = Path(source)
     data = documents.read_bytes(path)
     folder = path.resolve().parent
@@ -332,7 +332,7 @@ def _leaves(value: Mapping[str, Any], head: KeyPath) -> Iterator[tuple[KeyPath, 
             yield (*head, key), item
 
 
-def _of_text(text: str, settings: Settings, name: str, folder: Path) -> LoadedDesign:
+def _design_of_text(text: str, settings: Settings, name: str, folder: Path) -> LoadedDesign:
     return LoadedDesign(studies.study_text(text, settings, name, folder))
 
 

@@ -50,11 +50,11 @@ else:
         """The decorator, with the options that this program uses."""
 
         def decorate(given):
-            return _made(given, frozen=frozen, slots=slots, order=order, eq=eq)
+            return _completed_class(given, frozen=frozen, slots=slots, order=order, eq=eq)
 
         return decorate if cls is None else decorate(cls)
 
-    def _made(cls, *, frozen, slots, order, eq):
+    def _completed_class(cls, *, frozen, slots, order, eq):
         described = {name: one for base in reversed(cls.__mro__[1:]) for name, one in _described(base).items()}
         own = _own_fields(cls)
         described |= own

@@ -208,11 +208,11 @@ def _best_training_keys(studied: Studied, varied: Design) -> Iterator[Changes]:
 
 def _best_serving(studied: Studied, varied: Design, condition: Condition) -> Iterator[Changes]:
     """The keys of the serving plan of a varied design that meets the condition most easily."""
-    from clusterspec.analysis.serving_search import best_by, written
+    from clusterspec.analysis.serving_search import best_by, plan_keys
 
     found = best_by(varied, condition.metric)
     if found is not None:
-        yield written(studied, *found)
+        yield plan_keys(studied, *found)
 
 
 def _estimate_json(plan: Plan | None) -> Json | None:

@@ -67,7 +67,7 @@ class Place(NamedTuple):
 # The choices
 
 
-def places(study: Study, goal: Goal) -> tuple[Place, ...]:
+def places_of_jobs(study: Study, goal: Goal) -> tuple[Place, ...]:
     """The choices of a fleet: every set of jobs on every pool with every size. Raises `FleetSearchFault`."""
     parts = study.fleet
     if parts is None:

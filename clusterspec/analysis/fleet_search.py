@@ -18,7 +18,7 @@ from clusterspec.analysis.fleet_options import (
     by_size,
     options_at,
     options_of_sizes,
-    places,
+    places_of_jobs,
     with_figures,
     without_search,
 )
@@ -32,7 +32,16 @@ from clusterspec.studies.study import Study
 from clusterspec.summation import sum_of
 from clusterspec.units import plural
 
-__all__ = ["OBJECTIVES", "FleetSearchFault", "Goal", "Place", "by_size", "options_at", "options_of_sizes", "places"]
+__all__ = [
+    "OBJECTIVES",
+    "FleetSearchFault",
+    "Goal",
+    "Place",
+    "by_size",
+    "options_at",
+    "options_of_sizes",
+    "places_of_jobs",
+]
 
 Group = tuple[Place, ...]
 """Places of the same jobs on the same pool."""
@@ -46,7 +55,7 @@ def fleet_search(
     evaluate: Evaluate | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> FleetSearchReport:
-    """The best assignments of a fleet. ``evaluate`` finds the options of `places` as `options_of_sizes` does.
+    """The best assignments of a fleet. ``evaluate`` finds the options of `places_of_jobs` as `options_of_sizes` does.
 
     Raises `FleetSearchFault`, and `SolverMissing` where the solver is not installed.
     """
@@ -75,7 +84,7 @@ class _Table:
 
     def __init__(self, study: Study, goal: Goal, evaluate: Evaluate) -> None:
         self.goal, self._evaluate = goal, evaluate
-        self.places = places(study, goal)
+        self.places = places_of_jobs(study, goal)
         before = ((place, without_search(study, place)) for place in self.places)
         self.options = {place: tuple(beyond_limit(each, goal) for each in options) for place, options in before}
         self.searched = {place for place, options in self.options.items() if any(each.missed for each in options)}

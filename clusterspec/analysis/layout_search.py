@@ -208,7 +208,7 @@ def _why(found: Found, rows: tuple[LayoutRow, ...], job: SearchJob) -> str:
 
 def _picked_rows(studied: Studied, job: SearchJob, space: Space, picks: Picks[Kept]) -> tuple[LayoutRow, ...]:
     """The rows of the chosen layouts, with ties marked."""
-    shown = picks.shown
+    shown = picks.best_candidates
     if not shown:
         return ()
     same = [each.weight == shown[0].weight for each in shown]
@@ -245,7 +245,7 @@ def _smallest(studied: Studied, section: Section) -> LayoutRow | None:
 
 def _comparisons(picks: Picks[Kept], own: Study | None) -> tuple[Comparison, ...]:
     """The best layout against the next one, and against that of the spec."""
-    shown = picks.shown
+    shown = picks.best_candidates
     if not shown:
         return ()
     best = shown[0].study.plan

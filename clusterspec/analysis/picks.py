@@ -86,7 +86,7 @@ class Picks(Generic[K]):
             self.checked.append(candidate)
 
     @property
-    def shown(self) -> list[Candidate[K]]:
+    def best_candidates(self) -> list[Candidate[K]]:
         """The candidates to show: those with the fewest objections of the least severity first, else in their order.
 
         Among the ``top``, candidates to which a rule objects are last.

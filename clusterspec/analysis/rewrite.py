@@ -30,7 +30,7 @@ class TextEdit(NamedTuple):
     text: str
 
 
-def with_row(study: Study, row: LayoutRow) -> str:
+def text_with_row(study: Study, row: LayoutRow) -> str:
     """The text of the spec with the layout of a row, and with its separate engines where it is a serving plan."""
     wanted: dict[Path, Mapping[str, object]] = {LAYOUT: row.layout}
     serving = _serving_section(study, row)
@@ -39,12 +39,12 @@ def with_row(study: Study, row: LayoutRow) -> str:
     return _text_with_mappings(study, wanted)
 
 
-def with_layout(study: Study, section: Section) -> str:
+def text_with_layout(study: Study, section: Section) -> str:
     """The text of the spec with this layout."""
     return _text_with_mappings(study, {LAYOUT: section})
 
 
-def with_changes(study: Study, changes: Changes) -> str:
+def text_with_changes(study: Study, changes: Changes) -> str:
     """The text of the spec with other values, of the types of `spec.model` or plain; None removes a key."""
     if study.document is None:
         return study.source.text
@@ -129,9 +129,9 @@ def _edits_of(study: Study, path: Path, wanted: Mapping[str, object]) -> Iterato
     missing = {key: value for key, value in wanted.items() if key not in entries}
     kept = [key for key in entries if key in wanted]
     edit = _FlowMapping(text, entries, kept) if _is_flow(study, path) else _BlockMapping(text, entries, kept)
-    yield from (edit.without(key) for key in entries if key not in wanted)
-    yield from (edit.with_value(key, wanted[key]) for key in kept if wanted[key] != present[key])
-    yield from edit.with_more(missing)
+    yield from (edit.removal(key) for key in entries if key not in wanted)
+    yield from (edit.replacement(key, wanted[key]) for key in kept if wanted[key] != present[key])
+    yield from edit.additions(missing)
 
 
 class _Entry(NamedTuple):
@@ -167,7 +167,7 @@ class _FlowMapping(NamedTuple):
     entries: Mapping[str, _Entry]
     kept: list[str]
 
-    def without(self, key: str) -> TextEdit:
+    def removal(self, key: str) -> TextEdit:
         """The edit that removes a key with its comma."""
         names = list(self.entries)
         at = names.index(key)
@@ -176,22 +176,22 @@ class _FlowMapping(NamedTuple):
         after = self.entries[names[at + 1]].key if at + 1 < len(names) else self.entries[key].end
         return TextEdit(self.entries[key].key, after, "")
 
-    def with_value(self, key: str, value: object) -> TextEdit:
+    def replacement(self, key: str, value: object) -> TextEdit:
         """The edit that replaces a value."""
-        return TextEdit(self.entries[key].start, self.entries[key].end, self._written(value))
+        return TextEdit(self.entries[key].start, self.entries[key].end, self._value_text(value))
 
-    def with_more(self, more: Mapping[str, object]) -> Iterator[TextEdit]:
+    def additions(self, more: Mapping[str, object]) -> Iterator[TextEdit]:
         """The edits that add keys after the last one that stays."""
         if self.kept and more:
             end, quote = self.entries[self.kept[-1]].end, '"' if self._quoted else ""
-            added = "".join(f", {quote}{key}{quote}: {self._written(value)}" for key, value in more.items())
+            added = "".join(f", {quote}{key}{quote}: {self._value_text(value)}" for key, value in more.items())
             yield TextEdit(end, end, added)
 
     @property
     def _quoted(self) -> bool:
         return all(self.text[entry.key] == '"' for entry in self.entries.values())
 
-    def _written(self, value: object) -> str:
+    def _value_text(self, value: object) -> str:
         return json.dumps(value) if self._quoted else _flow_text(value)
 
 
@@ -202,18 +202,18 @@ class _BlockMapping(NamedTuple):
     entries: Mapping[str, _Entry]
     kept: list[str]
 
-    def without(self, key: str) -> TextEdit:
+    def removal(self, key: str) -> TextEdit:
         """The edit that removes the lines of a key."""
         return TextEdit(self._line(key), self._line_end(key), "")
 
-    def with_value(self, key: str, value: object) -> TextEdit:
+    def replacement(self, key: str, value: object) -> TextEdit:
         """The edit that replaces a value, on one line."""
         entry = self.entries[key]
         if "\n" not in self.text[entry.key : entry.end]:
             return TextEdit(entry.start, entry.end, _flow_text(value))
         return TextEdit(entry.key_end, self._line_end(key), f": {_flow_text(value)}\n")
 
-    def with_more(self, more: Mapping[str, object]) -> Iterator[TextEdit]:
+    def additions(self, more: Mapping[str, object]) -> Iterator[TextEdit]:
         """The edits that add lines after those of the last key."""
         if more:
             last = list(self.entries)[-1]

@@ -203,7 +203,7 @@ def _candidate(studied: Studied, job: ServingJob, rated: Rated) -> Candidate[Rat
     """A plan in place of the spec's, checked; None, and a failure of the study, where its check fails."""
     return studied.one.part(
         f"plan {section_of(job, rated)}",
-        lambda: Candidate.of(rated, _study_of(studied, job, rated), studied, _of_targets(rated)),
+        lambda: Candidate.of(rated, _study_of(studied, job, rated), studied, _target_rules(rated)),
         None,
     )
 
@@ -223,7 +223,7 @@ def _nearest(studied: Studied, job: ServingJob, rated: Rated) -> LayoutRow | Non
 
 def _study_of(studied: Studied, job: ServingJob, rated: Rated) -> Study:
     """The study with a plan in place of the spec's."""
-    changes = written(studied, job, rated)
+    changes = plan_keys(studied, job, rated)
     if rated.concurrency is not None:
         changes |= _only_concurrency(rated.concurrency)
     return variation.rewritten(studied.one, changes)
@@ -242,7 +242,7 @@ def _compared(name: str, best: LayoutRow, other: LayoutRow) -> Comparison:
     return Comparison(name, ours["request_latency"] - theirs["request_latency"], memory, tuple(parts))
 
 
-def written(studied: Studied, job: ServingJob, rated: Rated) -> dict[KeyPath, object]:
+def plan_keys(studied: Studied, job: ServingJob, rated: Rated) -> dict[KeyPath, object]:
     """The keys of a spec that hold the engines of a plan."""
     section, pools = section_of(job, rated)
     return {("layout",): whole_section(studied.one, section), POOLS: pools}
@@ -267,7 +267,7 @@ def best_by(design: Design, metric: str) -> tuple[ServingJob, Rated] | None:
     return (job, best) if best is not None else None
 
 
-def _of_targets(rated: Rated) -> frozenset[str]:
+def _target_rules(rated: Rated) -> frozenset[str]:
     """The rules about latency targets, which plans of the front may violate."""
     return (
         frozenset() if rated.concurrency is None else frozenset({"tpot-target-unreachable", "ttft-target-unreachable"})

@@ -185,7 +185,7 @@ def _row_of_best_layout(studied: Studied, varied: Study, row: SweepRow, changes:
     report = search(varied, SearchOptions({}, top=1, best_only=True))
     found = next(iter(report.layouts), None)
     if found is None:
-        return row.without(report.why)
+        return row.without_layout(report.why)
     return row.of(found)
 
 

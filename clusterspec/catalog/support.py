@@ -129,11 +129,11 @@ class Combination:
 
     def words(self, used: frozenset[str]) -> str:
         """The uses of a design that it names, as words joined by ``and``; the others as words that say so."""
-        there = [key_and_words(each)[1] for each in self._named(used)]
+        there = [key_and_words(each)[1] for each in self._named_uses(used)]
         lacking = [f"no {USES[each][1]}" for each in sorted(self.without)]
         return " and ".join(dict.fromkeys((*there, *lacking)))
 
-    def _named(self, used: frozenset[str]) -> Iterator[str]:
+    def _named_uses(self, used: frozenset[str]) -> Iterator[str]:
         """The uses of a design that it names, in the order of the clauses and of `USES`."""
         order = {name: place for place, name in enumerate(USES)}
         for clause in self.uses:
@@ -141,7 +141,7 @@ class Combination:
 
     def key(self, used: frozenset[str]) -> str:
         """The key of a spec that states the first use of a design that it names: one of the layout, if there is one."""
-        keys = [key_and_words(each)[0] for each in self._named(used)]
+        keys = [key_and_words(each)[0] for each in self._named_uses(used)]
         return next((key for key in keys if key.startswith("layout.")), keys[0] if keys else "cluster.accelerator")
 
 

@@ -139,13 +139,13 @@ def config_with_options(config: Config, args: argparse.Namespace, own: Collectio
     ``own`` are the names of its company rules. Raises `UsageFault` for a rule or group that does not exist.
     """
 
-    def of_file(key: str, names: Iterable[str]) -> tuple[str, ...]:
+    def rules_of_file(key: str, names: Iterable[str]) -> tuple[str, ...]:
         return expanded_rules(f"{config.file}: {key}", names, own, every_own=False)
 
     def by_rule(key: str, table: Mapping[str, T]) -> dict[str, T]:
         """A table by rule from one by rule or group; a rule has precedence over its group."""
         table = {current_name(name): value for name, value in table.items()}
-        rules_of = {name: of_file(key, [name]) for name in table}
+        rules_of = {name: rules_of_file(key, [name]) for name in table}
         of_groups = {rule: table[name] for name, members in rules_of.items() for rule in members if rule != name}
         return of_groups | {name: table[name] for name, members in rules_of.items() if members == (name,)}
 
@@ -153,16 +153,16 @@ def config_with_options(config: Config, args: argparse.Namespace, own: Collectio
     check_thresholds(f"{config.file}: thresholds", thresholds)
     return replace(
         config,
-        select=(*of_file("select", config.select), *named_rules(args, "select", own)),
-        ignore=(*of_file("ignore", config.ignore), *named_rules(args, "ignore", own)),
-        error=(*of_file("error", config.error), *named_rules(args, "error", own)),
+        select=(*rules_of_file("select", config.select), *named_rules(args, "select", own)),
+        ignore=(*rules_of_file("ignore", config.ignore), *named_rules(args, "ignore", own)),
+        error=(*rules_of_file("error", config.error), *named_rules(args, "error", own)),
         severity=by_rule("severity", config.severity),
         thresholds=thresholds,
         overrides=tuple(
             replace(
                 one,
-                ignore=of_file("overrides.ignore", one.ignore),
-                error=of_file("overrides.error", one.error),
+                ignore=rules_of_file("overrides.ignore", one.ignore),
+                error=rules_of_file("overrides.error", one.error),
                 severity=by_rule("overrides.severity", one.severity),
             )
             for one in config.overrides
@@ -193,7 +193,7 @@ def expanded_rules(
 
     found: list[str] = []
     for name in names:
-        members = rules.of_group(name, own)
+        members = rules.rules_of_group(name, own)
         if not members and name not in rules.groups() and not rules.exists(name, () if every_own else own):
             near = rules.nearest(name, others=(*rules.groups(), *own))
             advice = f"did you mean {near[0]}?" if near else "`clusterspec explain` lists the rules"

@@ -95,11 +95,11 @@ def spec_diff(
     if old.document.value == new.document.value:
         return None
     sides = zip((old, new), shown, strict=True)
-    named = [names | {study.source.name: _shown(study.source.name, names)} for study, names in sides]
+    named = [names | {study.source.name: _shown_path(study.source.name, names)} for study, names in sides]
     return SpecDiff(name, "changed", analysis.diff(old, new, (named[0], named[1])))
 
 
-def _shown(path: str, names: dict[str, str]) -> str:
+def _shown_path(path: str, names: dict[str, str]) -> str:
     start = next((start for start in names if path.startswith(start)), "")
     return names[start] + path.removeprefix(start) if start else path
 

@@ -190,7 +190,7 @@ class Config:
         """The configuration of a file with its matching overrides applied; the last has precedence."""
         applicable = self
         for override in self.overrides:
-            if _named(override.paths, self.root, path):
+            if _matches_pattern(override.paths, self.root, path):
                 applicable = replace(
                     applicable,
                     ignore=(*applicable.ignore, *override.ignore),
@@ -202,14 +202,14 @@ class Config:
 
     def excludes(self, path: str, *, folder: bool = False) -> bool:
         """Whether a search of folders skips a path."""
-        return _named(self.exclude, self.root, path, folder=folder)
+        return _matches_pattern(self.exclude, self.root, path, folder=folder)
 
     def includes_text(self, path: str) -> bool:
         """Whether a search of folders checks a running text."""
-        return _named(self.text, self.root, path)
+        return _matches_pattern(self.text, self.root, path)
 
 
-def _named(patterns: tuple[str, ...], root: Path, path: str, *, folder: bool = False) -> bool:
+def _matches_pattern(patterns: tuple[str, ...], root: Path, path: str, *, folder: bool = False) -> bool:
     if not patterns:
         return False
     from clusterspec.config.patterns import matches

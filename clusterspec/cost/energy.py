@@ -96,7 +96,7 @@ def money_of(name: str, energy: Term, procurement: ProcurementSpec | None) -> Te
     if price is None:
         return None
     figure = ("price", Figure(price.value, currency, Computed(price.formula)))
-    return _of_energy(name, energy, energy_price, currency, ("pue", stated_pue(procurement)), figure, price=price)
+    return _energy_term(name, energy, energy_price, currency, ("pue", stated_pue(procurement)), figure, price=price)
 
 
 def carbon_of(
@@ -110,10 +110,10 @@ def carbon_of(
     if carbon is None or carbon.intensity is None:
         return None
     figure = ("intensity", Figure(float(carbon.intensity), "1", Written("operations.carbon.intensity")))
-    return _of_energy(name, energy, carbon_emitted, "kg", ("pue", stated_pue(procurement)), figure)
+    return _energy_term(name, energy, carbon_emitted, "kg", ("pue", stated_pue(procurement)), figure)
 
 
-def _of_energy(
+def _energy_term(
     name: str,
     energy: Term,
     function: Callable[..., float],

@@ -126,7 +126,7 @@ class Composer:
         node = Node(scalar_value(event.value) if event.bare else event.value, start, end, event.bare)
         if event.anchor is not None:
             self._anchors[event.anchor] = node
-        self._place(node)
+        self._add_node(node)
 
     def _add_alias(self, event: Event) -> None:
         start, end = event.start, event.end
@@ -138,7 +138,7 @@ class Composer:
         target = self._anchors.get(event.anchor or "")
         if target is None:
             raise self._refuse(start, end, f"the alias *{event.anchor} names no anchor above it")
-        self._place(Node(target.content, start, end, alias=True, size=target.size, height=target.height))
+        self._add_node(Node(target.content, start, end, alias=True, size=target.size, height=target.height))
 
     def _begin(self, event: Event, content: Any) -> None:
         start = self._start_of(event)
@@ -150,12 +150,12 @@ class Composer:
         opened = self._stack.pop()
         node = opened.node
         if self.source.text[node.start : node.start + 1] in {"{", "["}:
-            node.end = event.end  # a block ends with its last value: `_place` saw to that
+            node.end = event.end  # a block ends with its last value: `_add_node` saw to that
         if opened.anchor is not None:
             self._anchors[opened.anchor] = node
-        self._place(node)
+        self._add_node(node)
 
-    def _place(self, node: Node) -> None:
+    def _add_node(self, node: Node) -> None:
         """Add a complete node to the open collection, as key, value or item."""
         if not self._stack:
             self._root = node

@@ -53,7 +53,7 @@ def _chosen_part(benchmark: Benchmark, part: int | None) -> Benchmark:
     if part is None:
         apart = (
             "tables of different machines"
-            if _of_several_machines(benchmark.series)
+            if _has_several_machines(benchmark.series)
             else "several tests of two ranks"
             if benchmark.tool == "osu" and len(benchmark.series) > 1
             else "tables that contradict each other"
@@ -98,7 +98,7 @@ def _contradict(one: Series, other: Series) -> bool:
     return min(first, second) * APART < max(first, second)
 
 
-def _of_several_machines(tables: Sequence[Series]) -> bool:
+def _has_several_machines(tables: Sequence[Series]) -> bool:
     """Whether accelerators have other names, or other addresses, of which neither set contains the other."""
     buses = [series.buses for series in tables if series.buses]
     nested = all(one <= other or other <= one for one, other in combinations(set(buses), 2))

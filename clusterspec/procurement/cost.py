@@ -109,7 +109,7 @@ def cost(design: Design, plan: Plan | None, bill: Bill) -> Cost | None:
         per_run=_cost_of_run(second, run),
         per_million_tokens=_cost_of_million_tokens(second, plan, share),
         by_kind=tuple(_costs_by_kind(second, plan)) if second and plan and plan.serving else (),
-        accelerators_used=_used(design),
+        accelerators_used=_used_accelerators(design),
         accelerators=cluster.accelerators,
         watts=totals.power_term(drawn),
         missing=tuple(totals.missing_costs(inputs)),
@@ -147,7 +147,7 @@ def yearly_costs(whole: Term, years: float) -> tuple[YearlyCost, ...]:
     return tuple(rows)
 
 
-def _used(design: Design) -> float | None:
+def _used_accelerators(design: Design) -> float | None:
     layout, cluster, work = design.layout, design.cluster, design.workload
     if work is not None and work.rl is not None:
         found = own_accelerators(design)
@@ -175,7 +175,7 @@ def _cost_of_second(inputs: Inputs, whole: Term | None, plan: Plan | None) -> Te
     """The cost of a second of the job."""
     if whole is None or not inputs.years or plan is None or plan.design.layout is None:
         return None
-    used = _used(plan.design)
+    used = _used_accelerators(plan.design)
     if not inputs.utilization.value:
         return None  # a machine that is never used has no cost per second of use
     assert used is not None
@@ -208,7 +208,7 @@ def _cost_of_million_tokens(second: Term | None, plan: Plan | None, share: Term 
     rate = plan.tokens_per_second_per_accelerator if plan else None
     if plan is not None and plan.rl is not None:
         rate = plan.rl.tokens_per_second_per_accelerator
-    used = _used(plan.design) if plan else None
+    used = _used_accelerators(plan.design) if plan else None
     if second is None or share is None or share.value <= 0 or not rate or not used:
         return None
     tokens = Figure(rate * used, "1/s", Computed("tokens_per_second_per_accelerator * accelerators_used"))

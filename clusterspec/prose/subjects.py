@@ -113,17 +113,17 @@ class NameIndex:
         for alias, id_ in _ALIASES.items():
             if id_ in self._ids["interconnect"]:
                 yield alias, ("interconnect", id_.rpartition("-")[0], (id_,))
-        yield from self._of_nics()
-        yield from self._of_platforms()
+        yield from self._nic_names()
+        yield from self._platform_names()
 
-    def _of_nics(self) -> Iterator[tuple[str, tuple[str, str, tuple[str, ...]]]]:
+    def _nic_names(self) -> Iterator[tuple[str, tuple[str, str, tuple[str, ...]]]]:
         """Adapters by id (`bluefield-3`); those of a family with generations are recognized as such."""
         for id_ in sorted(self._ids["nic"]):
             family = id_.partition("-")[0]
             if family not in _KINDS:
                 yield _plain_name(id_), ("nic", family, (id_,))
 
-    def _of_platforms(self) -> Iterator[tuple[str, tuple[str, str, tuple[str, ...]]]]:
+    def _platform_names(self) -> Iterator[tuple[str, tuple[str, str, tuple[str, ...]]]]:
         for id_ in sorted(self._ids["platform"]):
             name = _CLOUDS.sub("", id_)
             if id_ not in self._ids["accelerator"]:

@@ -52,10 +52,10 @@ def _best_text(name: str, row: MachineRow, report: MachinesReport, ink: Ink) -> 
 def _cells(row: MachineRow, report: MachinesReport) -> tuple[str, ...]:
     mfu = percent(row.mfu) if row.mfu is not None else UNKNOWN
     times = (_time_text(row), mfu, _run_text(row), _power_text(row), _cost_text(row, report))
-    return (title_text(row.spec), f"{row.nodes:,}", row.fabric or UNKNOWN, *times, _told(row, report))
+    return (title_text(row.spec), f"{row.nodes:,}", row.fabric or UNKNOWN, *times, _titles_or_misses(row, report))
 
 
-def _told(row: MachineRow, report: MachinesReport) -> str:
+def _titles_or_misses(row: MachineRow, report: MachinesReport) -> str:
     """The titles of a machine, else what it misses."""
     if row.why:
         return "; ".join((row.why, *row.missed))

@@ -59,7 +59,7 @@ def _body(cost: Cost | None, neighbor: Neighbor | None) -> Json:
         ],
         "parts": [term_json(part) for part in (cost.total.parts if cost.total else ())],
         "per_million_tokens": _term_value(cost.per_million_tokens),
-        "per_million_output_tokens": _term_value(_of_output(cost.per_million_tokens)),
+        "per_million_output_tokens": _term_value(_output_token_cost(cost.per_million_tokens)),
         "per_million": {term.name.split("_")[2]: term.value for term in cost.by_kind},
         "per_run": _term_value(cost.per_run),
         "goodput": _term_value(cost.goodput),
@@ -79,7 +79,7 @@ def _body(cost: Cost | None, neighbor: Neighbor | None) -> Json:
     }
 
 
-def _of_output(term: Term | None) -> Term | None:
+def _output_token_cost(term: Term | None) -> Term | None:
     """The cost of a million output tokens of a serving plan; None for training."""
     return term if term is not None and term.name == "per_million_output_tokens" else None
 

@@ -38,10 +38,10 @@ class Provenance:
     def text(self, origin: Origin) -> str:
         """``spec.yaml:12: tp: 8`` for written values, entry and source for cited ones, else the reason."""
         if isinstance(origin, Written):
-            return self._written(origin)
+            return self._written_line(origin)
         return self._cited(origin) if isinstance(origin, Cited) else str(origin)
 
-    def _written(self, origin: Written) -> str:
+    def _written_line(self, origin: Written) -> str:
         span = origin.span or self._span(path_of(origin.key))
         source = self.document.sources.get(span.file, self.document.source) if span and self.document else None
         if span is None or source is None:

@@ -416,7 +416,7 @@ class SweepRow:
         """The row of a point whose design has errors: without times and cost, which would rank it."""
         return replace(self, memory=memory, fits=fits, errors=errors, why=why)
 
-    def without(self, why: str) -> SweepRow:
+    def without_layout(self, why: str) -> SweepRow:
         """The row of a point without a layout."""
         return replace(self, why=why)
 

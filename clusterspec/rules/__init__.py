@@ -20,8 +20,8 @@ from clusterspec.rules.pages import (
     listing,
     listing_text,
     nearest,
-    of_group,
     page,
+    rules_of_group,
     summary_of,
 )
 
@@ -41,8 +41,8 @@ __all__ = [
     "listing_text",
     "name_headlines",
     "nearest",
-    "of_group",
     "page",
+    "rules_of_group",
     "run_rules",
     "summary_of",
     "unchecked_rules",

@@ -79,7 +79,7 @@ class Facts(WrittenParts):
             description=self.description,
         )
 
-    def of_engines(self, design: Design, estimated: Callable[[], Plan | None]) -> Facts:
+    def engine_facts(self, design: Design, estimated: Callable[[], Plan | None]) -> Facts:
         """The parts of the engines of rollout as a serving design, with the same configuration."""
         return Facts(
             spec=design.spec,

@@ -121,7 +121,7 @@ def groups() -> tuple[str, ...]:
     return (*dict.fromkeys(group for group, _ in RULES.values()), OWN.rstrip("/"))
 
 
-def of_group(name: str, own: Collection[str] = ()) -> tuple[str, ...]:
+def rules_of_group(name: str, own: Collection[str] = ()) -> tuple[str, ...]:
     """The rules of a group, ``own`` being the company rules; none where no group has this name."""
     if name == OWN.rstrip("/"):
         return tuple(own)

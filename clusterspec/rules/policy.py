@@ -28,7 +28,7 @@ from clusterspec.finding import Problem, Severity
 from clusterspec.records import dataclass
 from clusterspec.results.estimate_json import figure_names
 from clusterspec.rules.pages import OWN
-from clusterspec.rules.rule import place
+from clusterspec.rules.rule import key_path
 from clusterspec.spec.reader import schema
 from clusterspec.units import KINDS, UnitFault
 from clusterspec.units import read as read_quantity
@@ -183,7 +183,7 @@ def _refuse_unknown_key(dotted: str, prefix: str = "") -> None:
     """Raises `PolicyFault`, with the nearest key, for a key that no spec has."""
     root = schema()
     node: Any = root
-    for key in place(dotted) if dotted else ():
+    for key in key_path(dotted) if dotted else ():
         inner = child_node(node, root, key)
         if inner is None:
             raise PolicyFault(_unknown(prefix, str(key), mapping_keys(node, root)))
@@ -207,7 +207,7 @@ def run_company_rules(rules: Sequence[CompanyRule], figures: Mapping[str, Any]) 
     """The problems that company rules report for a design; ``figures`` are its values by name."""
     found = []
     for rule in rules:
-        at = place(rule.at) if rule.at else ()
+        at = key_path(rule.at) if rule.at else ()
         try:
             holds = rule.when is None or _truth(rule.when, figures)
             if holds and not _truth(rule.demand, figures):
@@ -225,11 +225,11 @@ def _truth(node: ast.expr, figures: Mapping[str, Any]) -> bool:
     """The value of a condition. Raises `TypeError` if it is neither true nor false."""
     value = _node_value(node, figures)
     if not isinstance(value, bool):
-        raise TypeError(f"`{ast.unparse(node)[:60]}` is {_shown(value)}, neither true nor false")
+        raise TypeError(f"`{ast.unparse(node)[:60]}` is {_value_text(value)}, neither true nor false")
     return value
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return repr(value)[:60]
 
 
@@ -260,7 +260,7 @@ def _arithmetic(node: Any, figures: Mapping[str, Any]) -> Any:
 def _operand(value: Any) -> float:
     """A number. Text is rejected, since text times a number would grow without limit."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"{_shown(value)} is no number")
+        raise TypeError(f"{_value_text(value)} is no number")
     return value
 
 
@@ -271,7 +271,7 @@ def _compared(node: ast.Compare, figures: Mapping[str, Any]) -> bool:
         if isinstance(sign, _ORDERED) and isinstance(left, str) and isinstance(right, str):
             (unit, one), (other_unit, other) = _size(left), _size(right)
             if unit != other_unit:
-                raise TypeError(f"{_shown(left)} and {_shown(right)} have different units")
+                raise TypeError(f"{_value_text(left)} and {_value_text(right)} have different units")
         else:
             one, other = _alike(left, right), _alike(right, left)
         if not _OPERATORS[type(sign)](one, other):
@@ -298,14 +298,14 @@ def _size(text: str) -> tuple[str, float]:
         except UnitFault:
             continue
         return quantity.unit, quantity.value if quantity.direction is None else quantity.per_direction
-    raise TypeError(f"{_shown(text)} is no quantity")
+    raise TypeError(f"{_value_text(text)} is no quantity")
 
 
-def _named(node: ast.expr, figures: Mapping[str, Any]) -> Any:
+def _figure_value(node: ast.expr, figures: Mapping[str, Any]) -> Any:
     if isinstance(node, ast.Name):
         found: Any = figures.get(node.id)
     elif isinstance(node, ast.Attribute):
-        outer = _named(node.value, figures)
+        outer = _figure_value(node.value, figures)
         found = outer.get(node.attr) if isinstance(outer, dict) else None
     if found is None:
         raise _UnknownError
@@ -314,8 +314,8 @@ def _named(node: ast.expr, figures: Mapping[str, Any]) -> Any:
 
 _VALUES: dict[type, Callable[[Any, Mapping[str, Any]], Any]] = {
     ast.Constant: lambda node, _: node.value,
-    ast.Name: _named,
-    ast.Attribute: _named,
+    ast.Name: _figure_value,
+    ast.Attribute: _figure_value,
     ast.List: lambda node, figures: [_node_value(item, figures) for item in node.elts],
     ast.Tuple: lambda node, figures: [_node_value(item, figures) for item in node.elts],
     ast.BoolOp: _both,

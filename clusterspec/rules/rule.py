@@ -50,21 +50,21 @@ class Rule:
         """A problem of this rule at a key path, given as a tuple or in dotted notation (``layout.tp``)."""
         return Problem(
             self.name,
-            place(at),
+            key_path(at),
             message,
             help,
             Severity(severity or self.severity),
             Confidence(confidence or self.confidence),
             at_key,
-            tuple((place(path), text) for path, text in related),
+            tuple((key_path(path), text) for path, text in related),
             fix,
         )
 
 
-def place(at: str | Path) -> Path:
+def key_path(at: str | Path) -> Path:
     """A key path from its usual notation.
 
-    >>> place("acceptance.0.busbw")
+    >>> key_path("acceptance.0.busbw")
     ('acceptance', 0, 'busbw')
     """
     if isinstance(at, tuple):
@@ -74,4 +74,4 @@ def place(at: str | Path) -> Path:
 
 def rewrite(at: str, text: str, description: str = "", *, safe: bool = False) -> Fix:
     """The fix that writes ``text`` as the value of one key; ``safe`` only where a quantity has exactly one reading."""
-    return Fix(description or f"write {text}", (Replacement(place(at), text),), safe)
+    return Fix(description or f"write {text}", (Replacement(key_path(at), text),), safe)

@@ -65,7 +65,7 @@ def engine_problems(design: Design, facts: rules.Facts) -> list[Problem]:
     rl = workload.rl
     nodes = rl.rollout_nodes + (rl.trainer_nodes if rl.placement != "split" else 0)
     engines = rollout_design(design, rl, nodes)
-    served = facts.of_engines(engines, lambda: legal_estimate(engines))
+    served = facts.engine_facts(engines, lambda: legal_estimate(engines))
     written = (design.spec.workload and design.spec.workload.rl and design.spec.workload.rl.rollout) or RolloutSpec()
     found = [_at_rollout(problem, written) for problem in rules.run_rules(served, RULES)]
     return [problem for problem in found if problem is not None]

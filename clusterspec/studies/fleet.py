@@ -276,12 +276,12 @@ class FleetStudy:
         return study_of_document(self.study, part_document(self.document, part), (self.document, part))
 
     @cached_property
-    def found(self) -> tuple[list[Problem], Exception | None]:
+    def problems_and_fault(self) -> tuple[list[Problem], Exception | None]:
         """The problems of the file, of all parts and of the fleet, at the keys of the file, and the first exception."""
         used = {pool for job in (self.study.spec.jobs or {}).values() for pool in pools_of_job(job)}
         parts = [*self.jobs.values(), *(study for name, study in self.pools.items() if name not in used)]
         of_fleet, fault = self._fleet_problems()
-        faults = [fault, *(part.found[1] for part in parts)]
+        faults = [fault, *(part.problems_and_fault[1] for part in parts)]
         of_parts = _with_parts([(one, part.fleet_part) for part in parts for one in part.problems_in_file])
         kept = [problem for problem in of_parts if problem.rule not in SURPLUS or self._holds_for_all(problem)]
         problems = _merged_problems([*self.study.problems, *_size_problems(self.document)], [*of_fleet, *kept])
@@ -300,7 +300,7 @@ class FleetStudy:
         facts = self.study.facts()
         facts.fleet = self.fleet
         try:
-            return rules.run_rules(facts, rules.of_group("fleet")), None
+            return rules.run_rules(facts, rules.rules_of_group("fleet")), None
         except rules.RulesFailedError as crash:
             return crash.problems, crash
 

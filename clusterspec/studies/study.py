@@ -155,7 +155,7 @@ class Study:
 
         Raises `BrokenEntry` if a rule needs an unreadable entry of a company catalog.
         """
-        fault = self.found[1]
+        fault = self.problems_and_fault[1]
         problems, written = (
             rules.bounded(self.problems_in_file),
             self.fleet_part[0] if self.fleet_part else self.document,
@@ -207,10 +207,10 @@ class Study:
         return run_company_rules(self.settings.own_rules, figures | {"spec": written})
 
     @cached_property
-    def found(self) -> tuple[list[Problem], Exception | None]:
+    def problems_and_fault(self) -> tuple[list[Problem], Exception | None]:
         """All problems, whatever the configuration selects, and the exception of a rule that failed."""
         if self.fleet is not None:
-            return self.fleet.found
+            return self.fleet.problems_and_fault
         found, fault = self._rule_problems()
         return [*self._read(), *found], fault
 
@@ -218,15 +218,15 @@ class Study:
     def problems_in_file(self) -> list[Problem]:
         """All problems at the keys of the file, which for a part of a fleet are not those of its spec."""
         if self.fleet_part is None:
-            return self.found[0]
+            return self.problems_and_fault[0]
         from clusterspec.studies.fleet import problem_in_fleet
 
-        return [problem_in_fleet(*self.fleet_part, problem) for problem in self.found[0]]
+        return [problem_in_fleet(*self.fleet_part, problem) for problem in self.problems_and_fault[0]]
 
     @property
     def errors_before_waivers(self) -> dict[tuple[str, Path], Problem]:
         """The errors by rule and key path, whatever the configuration selects and whatever is waived."""
-        return {(one.rule, one.path): one for one in self.found[0] if one.severity is Severity.ERROR}
+        return {(one.rule, one.path): one for one in self.problems_and_fault[0] if one.severity is Severity.ERROR}
 
     def _rule_problems(self) -> tuple[list[Problem], Exception | None]:
         """The problems of all rules, and the exception of the first that failed."""

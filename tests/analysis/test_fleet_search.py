@@ -21,7 +21,7 @@ from clusterspec.analysis.fleet_search import (
     objective_of,
     options_at,
     options_of_sizes,
-    places,
+    places_of_jobs,
 )
 from clusterspec.analysis.layout_search import SearchOptions, found_on_sizes
 from clusterspec.analysis.rl_splits import rl_splits
@@ -87,7 +87,7 @@ jobs:
 
 def test_the_best_assignment_of_a_fleet_is_that_of_trying_all() -> None:
     one = study(FLEET)
-    some = [(group, options_of_sizes(one, Goal(), group)) for group in by_size(places(one, Goal()))]
+    some = [(group, options_of_sizes(one, Goal(), group)) for group in by_size(places_of_jobs(one, Goal()))]
     rows = {place: options for group, found in some for place, options in zip(group, found, strict=True)}
 
     def known(groups: Sequence[Sequence[Place]]) -> list[list[Sequence[JobOption]]]:

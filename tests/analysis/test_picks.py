@@ -9,7 +9,7 @@ import pytest
 from clusterspec import studies
 from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.picks import Candidate
-from clusterspec.analysis.rewrite import with_layout
+from clusterspec.analysis.rewrite import text_with_layout
 from clusterspec.analysis.space.families import families, layout_of, section_of
 from clusterspec.analysis.space.run import EvaluatedBlock, Limits, evaluation, least_of_families
 from clusterspec.analysis.space.run import search as run_search
@@ -67,7 +67,7 @@ layout: {framework: megatron-core, software_year: 2024, tp: 2}
 def pasted(text: str, row: LayoutRow) -> studies.Study:
     """The spec with the layout of a row, read from its text."""
     one = study_of(text)
-    return studies.study_text(with_layout(one, row.layout), one.settings)
+    return studies.study_text(text_with_layout(one, row.layout), one.settings)
 
 
 @pytest.mark.parametrize("name", sampled(SPECS, 7))
@@ -253,7 +253,7 @@ UNEVEN: dict[str, object] = {"tp": 1, "pp": 3, "stage_layers": [9, 10, 9], "orde
 def test_writing_changes_the_lines_of_the_layout_alone(style: str) -> None:
     after = "# last\n" if LAYOUTS[style] else ""
     one = studies.study_text(HEAD + LAYOUTS[style] + after, study_of(DENSE).settings)
-    text = with_layout(one, UNEVEN)
+    text = text_with_layout(one, UNEVEN)
     assert text.startswith(HEAD + "layout:") and text.endswith(after)
     assert "stage_layers: [9, 10, 9]" in text
     written = studies.study_text(text, one.settings).document
@@ -262,7 +262,7 @@ def test_writing_changes_the_lines_of_the_layout_alone(style: str) -> None:
 
 def test_writing_keeps_the_comments_of_keys_that_stay() -> None:
     one = studies.study_text(HEAD + BLOCK, study_of(DENSE).settings)
-    text = with_layout(one, {"framework": "megatron-core", "tp": 8, "pp": 1})
+    text = text_with_layout(one, {"framework": "megatron-core", "tp": 8, "pp": 1})
     assert text == HEAD + (
         "layout:\n    # by hand\n    framework: megatron-core   # the usual\n    tp: 8   # narrow\n    pp: 1\n"
     )

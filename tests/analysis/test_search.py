@@ -8,7 +8,7 @@ import pytest
 from clusterspec import studies
 from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.picks import TIE
-from clusterspec.analysis.rewrite import with_layout
+from clusterspec.analysis.rewrite import text_with_layout
 from clusterspec.analysis.space.columns import on_columns
 from clusterspec.analysis.space.families import families
 from clusterspec.analysis.space.run import Limits, one_by_one
@@ -56,7 +56,7 @@ def test_every_layout_shown_passes_the_check_and_its_estimate_is_that_of_the_spe
     report = search(one, SearchOptions(PINNED, top=4))
     assert len(report.layouts) == 4
     for row in report.layouts:
-        pasted = studies.study_text(with_layout(one, row.layout), one.settings)
+        pasted = studies.study_text(text_with_layout(one, row.layout), one.settings)
         assert not [found for found in pasted.findings if found.severity is Severity.ERROR]
         assert pasted.plan.step_time is not None and pasted.plan.memory is not None
         assert row.step_time == pytest.approx(pasted.plan.step_time.value, rel=1e-12)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from clusterspec.analysis.layout_search import SearchOptions, search
-from clusterspec.analysis.rewrite import with_row
+from clusterspec.analysis.rewrite import text_with_row
 from clusterspec.analysis.serving_plans.space import (
     counts,
     design_of_plan,
@@ -68,7 +68,7 @@ def test_every_plan_shown_meets_the_targets_and_has_no_error(spec: dict[str, Any
     report = found(one)
     assert report.layouts and report.objective == "accelerators"
     for row in report.layouts:
-        written = study_text(with_row(one, row), SETTINGS)
+        written = study_text(text_with_row(one, row), SETTINGS)
         assert not [finding for finding in written.findings if finding.severity is Severity.ERROR]
         assert written.plan.serving is not None
         assert written.plan.serving.ttft <= 1.0 and written.plan.serving.tpot <= 0.040
@@ -155,7 +155,7 @@ def test_a_plan_may_use_a_part_of_a_node() -> None:
     report = found(one, pools="aggregated")
     assert of(report.layouts[0])["accelerators"] == 2 and of(report.layouts[0])["idle"] == 6
     assert dict(report.layouts[0].layout) == {"framework": "vllm", "tp": 2, "dp": 1}
-    written = study_text(with_row(one, report.layouts[0]), SETTINGS)
+    written = study_text(text_with_row(one, report.layouts[0]), SETTINGS)
     assert {finding.rule for finding in written.findings if finding.severity is not Severity.NOTE} <= {
         finding.rule for finding in one.findings
     }

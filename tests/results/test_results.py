@@ -241,7 +241,7 @@ def test_a_point_of_a_sweep_takes_over_its_layout_or_why_there_is_none() -> None
     refused = point.refused(6e10, False, ("b",), "error").to_json()
     assert [refused[key] for key in ("step_time", "mfu", "cost", "layout")] == [None] * 4
     assert (refused["memory"], refused["fits"], refused["errors"], refused["why"]) == (6e10, False, ["b"], "error")
-    assert point.without("no layout").to_json()["why"] == "no layout"
+    assert point.without_layout("no layout").to_json()["why"] == "no layout"
 
 
 @pytest.mark.parametrize(

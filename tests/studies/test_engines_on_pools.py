@@ -70,7 +70,7 @@ def trained(rollout: str, pools: str) -> Any:
 
 
 def rules_of(fleet: Any) -> set[str]:
-    problems, fault = fleet.found
+    problems, fault = fleet.problems_and_fault
     assert fault is None, fault
     return {problem.rule for problem in problems}
 

@@ -263,7 +263,7 @@ class Held(NamedTuple):
         return cls(block.memory, allowed, sure, likely, smallest(block.memory, 1))
 
 
-def with_time(rows: Sequence[int], times: Numbers) -> Sequence[int]:
+def timed_rows(rows: Sequence[int], times: Numbers) -> Sequence[int]:
     """Those of some rows that have a time."""
     return _at_rows(rows, at_most(_taken_rows(times, rows), inf))
 
@@ -307,9 +307,9 @@ class Collected:
         self.front.add(_timed_layouts(block, self.objective, _chosen(inside, front_of(times, held))))
         if self.best.rows:
             close = cast(Sequence[int], _taken_rows(inside, at_most(keys, self.best.rows[0].key * NEAR)))
-            self.near += _timed_layouts(block, self.objective, self._of_families(block, close))
+            self.near += _timed_layouts(block, self.objective, self._best_of_families(block, close))
 
-    def _of_families(self, block: EvaluatedBlock, close: Sequence[int]) -> Iterable[int]:
+    def _best_of_families(self, block: EvaluatedBlock, close: Sequence[int]) -> Iterable[int]:
         """The best of each family among some rows of a block."""
         keys = _taken_rows(block.memory if self.objective == "memory" else block.step_time, close)
         return _chosen(close, least_of_families(keys, _taken_rows(block.number, close), self.firsts))
@@ -366,8 +366,8 @@ class Run:
         held, sure = self._held, self._sure
         if held is None or held.memory is not block.memory:
             held = self._held = Held.of(block, self.limits)
-        surely, likely = with_time(held.sure, block.step_time), with_time(held.likely, block.step_time)
-        sure.add(block, surely if held.allowed is held.sure else with_time(held.allowed, block.step_time))
+        surely, likely = timed_rows(held.sure, block.step_time), timed_rows(held.likely, block.step_time)
+        sure.add(block, surely if held.allowed is held.sure else timed_rows(held.allowed, block.step_time))
         if self.limits.min_headroom is None and not sure.best.rows:
             self._unsure.add(block, likely)
         self._least.add(_smallest(block, held.smallest))

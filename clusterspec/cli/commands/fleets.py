@@ -21,7 +21,7 @@ def print_fleet(args: argparse.Namespace, study: Study, verb: str) -> int:
     elif args.format == "csv":
         print_text(fleet_text.fleet_bill_csv(report) if verb == "bom" else fleet_text.fleet_csv(report))
     else:
-        print_text(_shown(report, verb, args))
+        print_text(_fleet_report_text(report, verb, args))
     return status_of(study, told=args.format == "text")
 
 
@@ -35,6 +35,6 @@ def print_fleet_diff(args: argparse.Namespace, old: Study, new: Study, names: tu
     return status_of(new, name=args.new)
 
 
-def _shown(report: FleetReport, verb: str, args: argparse.Namespace) -> str:
+def _fleet_report_text(report: FleetReport, verb: str, args: argparse.Namespace) -> str:
     texts = {"bom": fleet_text.fleet_bill_text, "cost": fleet_text.fleet_cost_text}
     return texts.get(verb, fleet_text.fleet_text)(report, ink_of(args))

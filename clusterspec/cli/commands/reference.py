@@ -80,7 +80,7 @@ def rule_page(name: str, paint: Ink) -> tuple[str, dict[str, object]]:
     """The page of a rule, as text and as JSON. Raises `UsageFault` for an unknown name."""
     from clusterspec import rules
 
-    if members := rules.of_group(name):
+    if members := rules.rules_of_group(name):
         raise UsageFault(f"{name!r} is a group of rules; each has a page: {', '.join(members)}")
     if not rules.is_rule_name(name):
         near = rules.nearest(name, others=rules.groups())

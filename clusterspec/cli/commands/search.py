@@ -10,7 +10,7 @@ from pathlib import Path
 from clusterspec import analysis
 from clusterspec.analysis.conditions import ConditionFault
 from clusterspec.analysis.layout_search import SearchOptions
-from clusterspec.analysis.rewrite import with_row
+from clusterspec.analysis.rewrite import text_with_row
 from clusterspec.analysis.sweeps import Axes, SweepFault, point, read_axes
 from clusterspec.cli import FOUND, InternalError, SpecFault, UsageFault, parallel
 from clusterspec.cli.commands.assignments import (
@@ -245,7 +245,7 @@ def run_search(args: argparse.Namespace) -> int:
             search_text.search_csv(report) if args.format == "csv" else search_text.search_as_text(report, ink_of(args))
         )
     if args.write and report.layouts:
-        write_whole(Path(args.write), with_row(study, report.layouts[0]).encode())
+        write_whole(Path(args.write), text_with_row(study, report.layouts[0]).encode())
     return FOUND if report.incomplete else status_of(study, told=True)
 
 

@@ -133,7 +133,7 @@ OF_DESIGN = ("job", "pool")
 """Options that choose a part of a fleet."""
 
 
-def _of_spec(command: str, *names: str) -> Callable[[Session, Request], Answer]:
+def _spec_verb(command: str, *names: str) -> Callable[[Session, Request], Answer]:
     """The verb of a command with one spec and some of its options."""
 
     def answer(session: Session, request: Request) -> Answer:
@@ -229,31 +229,31 @@ def _complete(session: Session, request: Request) -> Answer:
 
 def _with_layout(session: Session, request: Request) -> Answer:
     """The text with another layout, such as one that a search found."""
-    from clusterspec.analysis.rewrite import with_layout
+    from clusterspec.analysis.rewrite import text_with_layout
 
-    return {"status": 0, "text": with_layout(session.study(text_of(request)), mapping_of(request, "layout"))}
+    return {"status": 0, "text": text_with_layout(session.study(text_of(request)), mapping_of(request, "layout"))}
 
 
 def _vary(session: Session, request: Request) -> Answer:
     """The text with a lever of `sensitivity` at another value."""
     from clusterspec.analysis.levers import changes_of
-    from clusterspec.analysis.rewrite import with_changes
+    from clusterspec.analysis.rewrite import text_with_changes
 
     study = session.study(text_of(request))
     try:
         changes = changes_of(study.design, text_of(request, "key"), request.get("value"))
     except ValueError as fault:
         raise RequestFault(str(fault)) from None
-    return {"status": 0, "text": with_changes(study, changes)}
+    return {"status": 0, "text": text_with_changes(study, changes)}
 
 
 VERBS: Mapping[str, Callable[[Session, Request], Answer]] = {
-    "check": _of_spec("check"),
-    "estimate": _of_spec("estimate", *OF_DESIGN),
-    "sensitivity": _of_spec("sensitivity", *OF_DESIGN),
-    "cost": _of_spec("cost", *OF_DESIGN),
-    "bom": _of_spec("bom", *OF_DESIGN),
-    "faults": _of_spec("faults", *OF_DESIGN),
+    "check": _spec_verb("check"),
+    "estimate": _spec_verb("estimate", *OF_DESIGN),
+    "sensitivity": _spec_verb("sensitivity", *OF_DESIGN),
+    "cost": _spec_verb("cost", *OF_DESIGN),
+    "bom": _spec_verb("bom", *OF_DESIGN),
+    "faults": _spec_verb("faults", *OF_DESIGN),
     "search": _search,
     "diff": _diff,
     "report": _report,

@@ -349,7 +349,7 @@ class Edge:
     def merged_ports(self, other: Edge) -> Edge | None:
         """This edge merged with one between the same devices on the next ports; None if they are not adjacent."""
         if (
-            self._place() != other._place()
+            self._link_place() != other._link_place()
             or self.devices != other.devices
             or self.low_ports.stop != other.low_ports.start
         ):
@@ -363,7 +363,7 @@ class Edge:
     def merged_devices(self, other: Edge) -> Edge | None:
         """This edge merged with one of the next device on the same ports; None if they are not adjacent."""
         if (
-            self._place() != other._place()
+            self._link_place() != other._link_place()
             or self.devices.stop != other.devices.start
             or self.low_ports != other.low_ports
         ):
@@ -374,7 +374,7 @@ class Edge:
             high_ports=range(self.high_ports.start, other.high_ports.stop),
         )
 
-    def _place(self) -> tuple[str, str, int]:
+    def _link_place(self) -> tuple[str, str, int]:
         return self.low, self.high, self.high_device
 
 

@@ -128,7 +128,7 @@ def _record_infrastructure(root: dict[str, Any], yaml: Yaml, builder: ImportBuil
         rates[kind].add(links.get(str(edge.get("link"))))
     line = yaml.line("instances")
     nodes = [(shape, count) for shape, count in instances.values() if shape.accelerators]
-    _nodes_of(nodes, builder, line)
+    _record_nodes(nodes, builder, line)
     bare = {name for name, (shape, _) in instances.items() if shape.nics and not shape.accelerators}
     graph.others = {end for end, device in graph.hosts.items() if device and device.rpartition(".")[0] in bare}
     if graph.links:
@@ -144,7 +144,7 @@ def _node_names(instances: Mapping[str, tuple[DeviceShape, int]]) -> set[str]:
     return {name for name, (shape, _) in instances.items() if shape.accelerators or shape.nics}
 
 
-def _nodes_of(nodes: list[tuple[DeviceShape, int]], builder: ImportBuilder, line: int) -> None:
+def _record_nodes(nodes: list[tuple[DeviceShape, int]], builder: ImportBuilder, line: int) -> None:
     builder.count("nodes", sum(count for _, count in nodes), line)
     if len({shape.accelerators for shape, _ in nodes}) == 1:
         builder.count("accelerators", sum(shape.accelerators * count for shape, count in nodes), line)

@@ -71,7 +71,7 @@ class _QuoteRow:
     line: int
 
     def text(self, field: str) -> str:
-        return _shown_cell(self.cells.get(field)).strip()
+        return _cell_text(self.cells.get(field)).strip()
 
     @property
     def part(self) -> str:
@@ -123,7 +123,7 @@ def _quote_rows(file: InputFile, builder: ImportBuilder) -> tuple[list[_QuoteRow
         if number > MOST_ROWS:
             raise FormatError(f"has more than {MOST_ROWS:,} rows", number)
         if not columns:
-            heads = [_shown_cell(cell) for cell in row[:MOST_COLUMNS]]
+            heads = [_cell_text(cell) for cell in row[:MOST_COLUMNS]]
             columns = _field_columns(heads)
             marks = (CURRENCY.search(heads[columns[name]]) for name in ("unit_price", "price") if name in columns)
             named = {SYMBOLS.get(mark[0], mark[0]) for mark in marks if mark}
@@ -223,7 +223,7 @@ def _ambiguity_text(row: _QuoteRow, field: str, mark: DecimalMark) -> str:
     return f"{text[:40]} is {found.readings()}: {why}; write one price with its cents, such as 36,000.00"
 
 
-def _shown_cell(cell: object) -> str:
+def _cell_text(cell: object) -> str:
     if cell is None:
         return ""
     if isinstance(cell, float):
@@ -245,7 +245,7 @@ def _spreadsheet_rows(file: InputFile, builder: ImportBuilder) -> Iterator[tuple
             rows = [
                 tuple(row) for row in sheet.iter_rows(max_row=MOST_ROWS + 1, max_col=MOST_COLUMNS, values_only=True)
             ]
-            if any(_field_columns([_shown_cell(cell) for cell in row]) for row in rows[:40]):
+            if any(_field_columns([_cell_text(cell) for cell in row]) for row in rows[:40]):
                 builder.count("sheet", str(name)[:60])
                 return iter(list(enumerate(rows, 1)))
     except FormatError:

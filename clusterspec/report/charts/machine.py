@@ -20,10 +20,10 @@ LETTERS = 62
 """Letters of a label on the width of a drawing."""
 
 
-def places(count: int, most: int, start: float, end: float) -> tuple[list[float | None], float]:
+def box_centers(count: int, most: int, start: float, end: float) -> tuple[list[float | None], float]:
     """The centers of ``count`` boxes between two ends, and their pitch. More than ``most`` are cut: None is the gap.
 
-    >>> places(2, 8, 0, 100), places(100, 4, 0, 100)[0]
+    >>> box_centers(2, 8, 0, 100), box_centers(100, 4, 0, 100)[0]
     (([25.0, 75.0], 50.0), [12.5, 37.5, None, 87.5])
     """
     drawn = min(count, most)
@@ -35,7 +35,7 @@ def places(count: int, most: int, start: float, end: float) -> tuple[list[float 
 
 
 def numbers_of(count: int, most: int) -> list[int | None]:
-    """The numbers of the boxes of `places`, from 1."""
+    """The numbers of the boxes of `box_centers`, from 1."""
     if count <= most:
         return list(range(1, count + 1))
     return [*range(1, most - 1), None, count]
@@ -74,7 +74,7 @@ class DrawnNode:
 def node_chart(node: DrawnNode, alt: str) -> str:
     """NICs above, the host with its PCIe, accelerators, and the scale-up links below them."""
     start, end = 10.0, svg.WIDTH - 10
-    centers, pitch = places(node.accelerators, 32, start, end)
+    centers, pitch = box_centers(node.accelerators, 32, start, end)
     wide = min(46.0, pitch - 4)
     top = 58.0 if node.nics else 22.0
     parts = _nic_shapes(node, start, end) if node.nics else [_label(node.nic_label, 14)]
@@ -101,7 +101,7 @@ def _label(text: str, y: float, tint: str = "ink") -> str:
 
 def _nic_shapes(node: DrawnNode, start: float, end: float) -> list[str]:
     parts = [_label(node.nic_label, 14)]
-    centers, pitch = places(node.nics, 32, start, end)
+    centers, pitch = box_centers(node.nics, 32, start, end)
     for x in centers:
         if x is None:
             continue
@@ -172,8 +172,8 @@ MOST_NODES = 7
 def block_chart(block: DrawnBlock, alt: str) -> str:
     """Leaves above, nodes below; the links of the first node are drawn strong, those of others light."""
     start, end = 8.0, svg.WIDTH - 8
-    leaves, pitch = places(block.leaves, MOST_LEAVES, start, end)
-    nodes, wide = places(block.nodes, MOST_NODES, start, end)
+    leaves, pitch = box_centers(block.leaves, MOST_LEAVES, start, end)
+    nodes, wide = box_centers(block.nodes, MOST_NODES, start, end)
     leaf, node = 60.0, 172.0
     parts = [svg.text_shape(start, 14, block.up_label, size=12)]
     ends = [x for x in leaves if x is not None]
@@ -235,7 +235,7 @@ def whole_chart(rows: Sequence[DrawnRow], alt: str, *, pods: int = 1) -> str:
     With several ``pods``, parts of the two lowest rows are linked inside a pod alone, drawn one box each.
     """
     left, high, gap, top = 158.0, 34.0, 40.0, 8.0
-    drawn = [places(row.count, MOST_BOXES, left, svg.WIDTH) for row in rows]
+    drawn = [box_centers(row.count, MOST_BOXES, left, svg.WIDTH) for row in rows]
     parts: list[str] = []
     for level, (upper, lower) in enumerate(itertools.pairwise(drawn)):
         y = top + level * (high + gap)
@@ -331,7 +331,7 @@ RACK_UNITS = 42
 def rack_chart(racks: DrawnRacks, alt: str) -> str:
     """Racks side by side, nodes to scale where their height is known, and the power of one against its limit."""
     tall, top = 150.0, 8.0
-    centers, pitch = places(racks.racks, MOST_RACKS, 0.0, svg.WIDTH)
+    centers, pitch = box_centers(racks.racks, MOST_RACKS, 0.0, svg.WIDTH)
     wide = min(48.0, pitch - 6)
     unit = tall / max(RACK_UNITS, (racks.units or 0) * racks.nodes)
     height = unit * racks.units if racks.units else tall / max(racks.nodes, 8)

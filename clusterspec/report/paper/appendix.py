@@ -46,7 +46,7 @@ def section_of_findings(findings: Sequence[Finding], sources: Mapping[str, Sourc
     if not found:
         return Section("findings", "Findings", (Text("The check found nothing."),))
     found.sort(key=lambda pair: (pair[1].severity.rank, pair[1].rule, pair[0]))
-    shown = tuple(_shown_finding(number, finding, sources) for number, finding in found[:MOST_FINDINGS])
+    shown = tuple(_finding_shown(number, finding, sources) for number, finding in found[:MOST_FINDINGS])
     blocks: list[Block] = [Findings(shown)]
     if len(found) > MOST_FINDINGS:
         text = f"{plural(len(found) - MOST_FINDINGS, 'more finding')}: `clusterspec check` lists all."
@@ -54,7 +54,7 @@ def section_of_findings(findings: Sequence[Finding], sources: Mapping[str, Sourc
     return Section("findings", "Findings", tuple(blocks))
 
 
-def _shown_finding(number: int, finding: Finding, sources: Mapping[str, Source]) -> Shown:
+def _finding_shown(number: int, finding: Finding, sources: Mapping[str, Source]) -> Shown:
     source = sources.get(finding.span.file)
     line = source.line(finding.span.start.line).strip()[:160] if source else ""
     line = "" if re.fullmatch(r"\w+:", line) else line

@@ -44,7 +44,7 @@ class Legality:
         present: int = getattr(numbers, axis)
         allowed = violations(numbers, demands) - {rule}
         fits = (value for value in _candidates(axis, numbers, demands) if value != present)
-        fits = (value for value in fits if violations(self._with(numbers, axis, value), demands) <= allowed)
+        fits = (value for value in fits if violations(self._with_axis(numbers, axis, value), demands) <= allowed)
         return sorted(fits, key=lambda value: (abs(_doublings(value, present)), value))[:limit]
 
     def allows(self, changes: Mapping[str, object], rule: str = "") -> bool:
@@ -52,7 +52,7 @@ class Legality:
         changed = self.numbers
         for axis, value in changes.items():
             if axis in NUMBERED and isinstance(value, int):
-                changed = self._with(changed, axis, value)
+                changed = self._with_axis(changed, axis, value)
         return violations(changed, self.demands) <= violations(self.numbers, self.demands) - {rule}
 
     def offer(self, rule: str, *axes: str) -> str:
@@ -75,7 +75,7 @@ class Legality:
         """The layout in numbers."""
         return numbers_of(self._design)
 
-    def _with(self, numbers: LayoutNumbers, axis: str, value: int) -> LayoutNumbers:
+    def _with_axis(self, numbers: LayoutNumbers, axis: str, value: int) -> LayoutNumbers:
         """The numbers with one axis changed, and the axes that follow it."""
         changes: dict[str, int | bool] = {axis: value}
         if axis == "tp" and self._written.expert_tp is None and self._layout.capabilities.has("defaults.expert_tp"):

@@ -25,15 +25,15 @@ def may_fit(plan: Plan | None) -> bool:
 
 def for_states(what_if: WhatIf, cluster: Cluster, layout: Layout) -> list[Alternative]:
     """Changes that make the states fit, the fastest first."""
-    return what_if.fitting(_of_states(cluster, layout))
+    return what_if.fitting(_state_changes(cluster, layout))
 
 
 def for_activations(what_if: WhatIf, cluster: Cluster, layout: Layout) -> list[Alternative]:
     """Changes that make the activations fit, the fastest first."""
-    return what_if.fitting([*_of_activations(layout), *_of_states(cluster, layout)])
+    return what_if.fitting([*_activation_changes(layout), *_state_changes(cluster, layout)])
 
 
-def _of_states(cluster: Cluster, layout: Layout) -> Iterator[Change]:
+def _state_changes(cluster: Cluster, layout: Layout) -> Iterator[Change]:
     if layout.sharding == "none":
         yield {"sharding": "zero1"}
     if layout.sharding in {"none", "zero1", "zero2"} and layout.pp == 1:
@@ -48,7 +48,7 @@ def _of_states(cluster: Cluster, layout: Layout) -> Iterator[Change]:
             yield {"tp": layout.tp * 2, "pp": layout.pp * factor, "stage_layers": None}
 
 
-def _of_activations(layout: Layout) -> Iterator[Change]:
+def _activation_changes(layout: Layout) -> Iterator[Change]:
     if layout.recompute == "none":
         yield {"recompute": "selective"}
     if layout.recompute != "full":

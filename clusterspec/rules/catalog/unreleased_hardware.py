@@ -60,7 +60,7 @@ def check(
     """A platform covers the parts that it supplies; a part named beside it is checked on its own."""
     asked = procurement.as_of if procurement else None
     when = f"the procurement is of {asked}" if asked else f"today is {today.isoformat()}"
-    for at, entry in _named(written_cluster, cluster):
+    for at, entry in _named_entries(written_cluster, cluster):
         if entry is not None and entry.status.state == "announced":
             message = f"{entry.name} is announced and not shipping, as of {entry.status.as_of}; {when}"
             needed = day(procurement.needed_by) if procurement else None
@@ -70,7 +70,7 @@ def check(
             yield RULE.problem(at, message, help_, severity="error" if late else "")
 
 
-def _named(written: ClusterSpec, cluster: Cluster) -> tuple[tuple[str, Entry | None], ...]:
+def _named_entries(written: ClusterSpec, cluster: Cluster) -> tuple[tuple[str, Entry | None], ...]:
     """The entries that the spec names, each with its key; None for a key without a name."""
     fabric = cluster.scale_out
     up, out = written.scale_up, written.scale_out if fabric else None

@@ -83,14 +83,14 @@ def check(description: str, spec: Spec, cluster: Cluster, layout: Layout | None)
         return
     nodes, written = _node_counts(cluster, layout), _written_integers(spec)
     for match in _NODES.finditer(description):
-        count = _count_of(match["count"] or match["systems"])
+        count = _stated_count(match["count"] or match["systems"])
         if count > 1 and count not in nodes | written:
             yield _problem(match[0], f"{cluster.nodes:,} nodes")
             return
     counted = {number * cluster.accelerators_per_node for number in nodes} | {cluster.scale_up.domain}
     counted |= {number * cluster.ranks_per_accelerator for number in counted}
     for match in _ACCELERATORS.finditer(description):
-        count = _count_of(match["count"])
+        count = _stated_count(match["count"])
         if count > cluster.accelerators_per_node and count not in counted | nodes | written:
             yield _problem(match[0], f"{cluster.accelerators:,} accelerators")
             return
@@ -106,7 +106,7 @@ def _problem(words: str, keys: str) -> Problem:
     return RULE.problem("description", message, "correct the text or the key")
 
 
-def _count_of(text: str) -> int:
+def _stated_count(text: str) -> int:
     return NUMERALS.get(text) or int(text.replace(",", ""))
 
 

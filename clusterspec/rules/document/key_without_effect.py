@@ -75,13 +75,15 @@ def check(
     of_layout = layout.dispatcher or layout.attention_dp or layout.shard_group or layout.capacity_factor
     if not (stated or of_layout or written.serving or written.kind == "serve" or written.rl):
         return
-    yield from _of_precision(written, workload)
+    yield from _precision_problems(written, workload)
     if not model.experts:
-        yield from _of_experts(written, layout)
-    yield from _of_training(written, layout) if written.kind == "serve" else _of_serving(written, workload, layout)
+        yield from _expert_problems(written, layout)
+    yield from (
+        _training_problems(written, layout) if written.kind == "serve" else _serving_problems(written, workload, layout)
+    )
 
 
-def _of_precision(written: WorkloadSpec, workload: Workload) -> Iterator[Problem]:
+def _precision_problems(written: WorkloadSpec, workload: Workload) -> Iterator[Problem]:
     if written.recipe is not None and workload.precision not in NARROW:
         message = (
             f"the {written.recipe} recipe scales values to 8 or 4 bits, and the products are in {workload.precision}"
@@ -92,7 +94,7 @@ def _of_precision(written: WorkloadSpec, workload: Workload) -> Iterator[Problem
         yield RULE.problem("workload.loss_scaling", message, "remove the key", severity="note")
 
 
-def _of_serving(written: WorkloadSpec, workload: Workload, layout: LayoutSpec) -> Iterator[Problem]:
+def _serving_problems(written: WorkloadSpec, workload: Workload, layout: LayoutSpec) -> Iterator[Problem]:
     """Keys of serving, or of other algorithms, that a plan of training states."""
     if (layout.attention_dp or 1) > 1:
         message = "data-parallel attention is of engines that serve; replicas of a trainer follow from the ranks"
@@ -111,7 +113,7 @@ def _of_serving(written: WorkloadSpec, workload: Workload, layout: LayoutSpec) -
         yield RULE.problem("workload.rl.reference", message, "remove the key, or write `algorithm: grpo`")
 
 
-def _of_experts(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Problem]:
+def _expert_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Problem]:
     """Settings of experts in a model without them."""
     serving = written.serving or ServingSpec()
     for key, stated in (
@@ -126,7 +128,7 @@ def _of_experts(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Problem]:
             yield RULE.problem(key, message, "remove the key, or describe the experts of the model")
 
 
-def _of_training(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Problem]:
+def _training_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Problem]:
     """Keys of training that a serving plan states."""
     for key, stated in (
         ("workload.optimizer", written.optimizer),

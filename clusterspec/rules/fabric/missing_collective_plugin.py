@@ -67,7 +67,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Layout, ScaleOut, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.parts import Placements, groups_leave_domain
-from clusterspec.rules.rule import Rule, place, rewrite
+from clusterspec.rules.rule import Rule, key_path, rewrite
 from clusterspec.spec.model import ScaleOutSpec, Spec
 
 RULE = Rule.of(__name__, "error")
@@ -96,7 +96,7 @@ def check(
     written = written_scale_out.collective_plugin if written_scale_out else None
     loss = f"without {wanted}, the collective library silently uses TCP sockets on {technology.name}"
     if written is None:
-        if not spec.unreadable(place(AT)):
+        if not spec.unreadable(key_path(AT)):
             yield RULE.problem(
                 AT,
                 f"no collective plugin is stated: {loss}",

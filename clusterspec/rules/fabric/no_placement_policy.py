@@ -103,7 +103,7 @@ def check(
         return
     vendor = (cluster.platform or scale_out.technology).vendor
     if scale_out.placement not in {None, "none"}:
-        yield from _of_another_cloud(vendor, scale_out.placement or "")
+        yield from _other_cloud_problems(vendor, scale_out.placement or "")
         return
     if placements and layout and workload and not traffic_leaves_domain(placements, layout, workload):
         return
@@ -121,7 +121,7 @@ def check(
     )
 
 
-def _of_another_cloud(vendor: str, placement: str) -> Iterator[Problem]:
+def _other_cloud_problems(vendor: str, placement: str) -> Iterator[Problem]:
     """A policy that the vendor of the instances does not offer."""
     offered = OFFERED.get(vendor)
     if offered is not None and placement not in offered:

@@ -59,7 +59,7 @@ from collections.abc import Iterator, Mapping
 
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.rule import Rule, place
+from clusterspec.rules.rule import Rule, key_path
 from clusterspec.spec.model import Spec
 
 RULE = Rule.of(__name__, "error")
@@ -70,7 +70,7 @@ AT = "cluster.scale_out.flow_control"
 def check(assumed: Mapping[str, str], spec: Spec, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     if scale_out.technology.id not in TECHNOLOGIES or cluster.cloud or cluster.nodes < 2:
         return
-    if spec.unreadable(place(AT)) or "cluster.scale_out.technology" in assumed:
+    if spec.unreadable(key_path(AT)) or "cluster.scale_out.technology" in assumed:
         return
     pfc, ecn = scale_out.pfc, scale_out.ecn
     help_ = "enable PFC and ECN on every NIC and switch, and write `flow_control: {pfc: true, ecn: true}`"

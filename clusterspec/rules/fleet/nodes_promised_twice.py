@@ -85,10 +85,10 @@ RULE = Rule.of(__name__, "error")
 def check(fleet: Fleet) -> Iterator[Problem]:
     for pool in fleet.pools.values():
         if pool.nodes is not None:
-            yield from _of_pool(fleet, pool, pool.nodes)
+            yield from _pool_problems(fleet, pool, pool.nodes)
 
 
-def _of_pool(fleet: Fleet, pool: Pool, nodes: int) -> Iterator[Problem]:
+def _pool_problems(fleet: Fleet, pool: Pool, nodes: int) -> Iterator[Problem]:
     rest = [each for each in pool.sets if not each.stated]
     if len(rest) > 1:
         names = " and ".join(f"`{each.jobs[0]}`" for each in rest)

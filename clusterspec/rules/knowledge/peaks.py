@@ -27,7 +27,7 @@ class StatedPeak:
     peaks: Mapping[str, float]
 
     @property
-    def known(self) -> float | None:
+    def catalog_peak(self) -> float | None:
         """The dense peak in the catalog; that of bf16 for fp16 where the entry states none."""
         fallback = self.peaks.get("bf16") if self.precision == "fp16" else None
         return self.peaks.get(self.precision, fallback)
@@ -35,7 +35,7 @@ class StatedPeak:
     @property
     def ratio(self) -> float:
         """The stated peak, as dense, over the catalog's."""
-        return self.quantity.dense / self.known if self.known else 1.0
+        return self.quantity.dense / self.catalog_peak if self.catalog_peak else 1.0
 
     @property
     def is_sparse(self) -> bool:

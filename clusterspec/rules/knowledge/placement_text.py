@@ -15,15 +15,15 @@ def straddling_groups(placement: Placement) -> str:
     if placement.groups == 1:
         return f"the {name} group spans {where}"
     which = "all" if placement.straddling == placement.groups else f"{placement.straddling:,} of"
-    first = shown(placement.first_straddling, placement.ranks)
+    first = ranks_text(placement.first_straddling, placement.ranks)
     span = "spans" if placement.straddling == 1 else "span"
     return f"{which} {placement.groups:,} {name} groups {span} {where} (the first: ranks {first})"
 
 
-def shown(ranks: Sequence[int], size: int) -> str:
+def ranks_text(ranks: Sequence[int], size: int) -> str:
     """Ranks of a group as text: ``0–15``, ``0, 8, 16 …``.
 
-    >>> shown((0, 1, 2, 3), 4), shown((0, 8, 16, 24), 8)
+    >>> ranks_text((0, 1, 2, 3), 4), ranks_text((0, 8, 16, 24), 8)
     ('0–3', '0, 8, 16 …')
     """
     contiguous = len(ranks) > 2 and all(after - before == 1 for before, after in pairwise(ranks))

@@ -45,7 +45,7 @@ def _count(low: float, high: float, hint: str) -> UsualRange:
     return UsualRange(low, high, "1", hint)
 
 
-def _time(low: float, high: float, hint: str = "check the unit") -> UsualRange:
+def _time_range(low: float, high: float, hint: str = "check the unit") -> UsualRange:
     return UsualRange(low, high, "s", hint)
 
 
@@ -85,22 +85,22 @@ RANGES: dict[str, UsualRange] = {
     "workload.serving.input_tokens": _count(1, 20_000_000, "count tokens of one request"),
     "workload.serving.output_tokens": _count(1, 2_000_000, "count tokens of one request"),
     "workload.serving.concurrency": _count(1, 2_000_000, "count requests in flight"),
-    "workload.serving.targets.ttft": _time(0.005, 600.0, "check ms and s"),
-    "workload.serving.targets.tpot": _time(0.0005, 5.0, "check ms and s"),
+    "workload.serving.targets.ttft": _time_range(0.005, 600.0, "check ms and s"),
+    "workload.serving.targets.tpot": _time_range(0.0005, 5.0, "check ms and s"),
     "layout.micro_batch": _count(1, 4096, "count sequences, not tokens"),
     "layout.gradient_compression": _count(1, 1000, "give the factor by which bytes are divided"),
-    "operations.checkpoint_interval": _time(10.0, 14 * DAY),
-    "operations.checkpoint_time": _time(0.0, 12 * HOUR),
-    "operations.checkpoint.interval": _time(10.0, 14 * DAY),
-    "operations.checkpoint.pause": _time(0.0, 12 * HOUR),
-    "operations.checkpoint.write_time": _time(0.0, 12 * HOUR),
-    "operations.mean_time_between_failures": _time(60.0, 20 * YEAR),
-    "operations.node_mtbf": _time(1 * DAY, 100 * YEAR, "give the time between failures of one node"),
-    "operations.restart_time": _time(0.0, 2 * HOUR, "published restarts on spare nodes take minutes"),
-    "operations.repair_time": _time(60.0, 180 * DAY),
-    "operations.burn_in": _time(0.0, 90 * DAY),
-    "procurement.term": _time(1 * DAY, 15 * YEAR),
-    "procurement.warranty": _time(0.0, 15 * YEAR),
+    "operations.checkpoint_interval": _time_range(10.0, 14 * DAY),
+    "operations.checkpoint_time": _time_range(0.0, 12 * HOUR),
+    "operations.checkpoint.interval": _time_range(10.0, 14 * DAY),
+    "operations.checkpoint.pause": _time_range(0.0, 12 * HOUR),
+    "operations.checkpoint.write_time": _time_range(0.0, 12 * HOUR),
+    "operations.mean_time_between_failures": _time_range(60.0, 20 * YEAR),
+    "operations.node_mtbf": _time_range(1 * DAY, 100 * YEAR, "give the time between failures of one node"),
+    "operations.restart_time": _time_range(0.0, 2 * HOUR, "published restarts on spare nodes take minutes"),
+    "operations.repair_time": _time_range(60.0, 180 * DAY),
+    "operations.burn_in": _time_range(0.0, 90 * DAY),
+    "procurement.term": _time_range(1 * DAY, 15 * YEAR),
+    "procurement.warranty": _time_range(0.0, 15 * YEAR),
     "procurement.electricity": UsualRange(
         0.02, 0.6, "1", "give the price of one kWh: 14 cents are 0.14", True, limit=10
     ),
@@ -118,7 +118,7 @@ RANGES: dict[str, UsualRange] = {
     "procurement.prices.nic": _price(50, 8_000),
     "procurement.prices.node_hour": _price(0, 2_000),
     "acceptance.size": UsualRange(1, 10 * TB, "B", "check the prefix"),
-    "acceptance.duration": _time(1.0, 90 * DAY),
+    "acceptance.duration": _time_range(1.0, 90 * DAY),
 }
 """Usual ranges by dotted key, without list indices."""
 
@@ -141,7 +141,7 @@ class UnusualValue:
     @property
     def bounds(self) -> str:
         """The range as text: `0.01 to 1`, `1 kW to 1.5 MW`, `1:2 to 16:1`."""
-        return f"{_shown(self.range.low, self.range.unit)} to {_shown(self.range.high, self.range.unit)}"
+        return f"{_value_text(self.range.low, self.range.unit)} to {_value_text(self.range.high, self.range.unit)}"
 
 
 def unusual_values(spec: Spec) -> Iterator[UnusualValue]:
@@ -195,7 +195,7 @@ def _written_values(node: object, path: Path) -> Iterator[tuple[Path, Quantity |
                 yield from _written_values(inner, (*path, field.name))
 
 
-def _shown(value: float, unit: str) -> str:
+def _value_text(value: float, unit: str) -> str:
     if unit == ":1":
         return f"{plain(value)}:1" if value >= 1 else f"1:{plain(1 / value)}"
     if unit == "b/s":

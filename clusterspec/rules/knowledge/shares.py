@@ -84,12 +84,14 @@ def step_severity(loss: float | None, plan: Plan | None, unknown: str = "error",
         return cost_severity(loss, EXACT, unknown, most)
     if loss is not None and plan.rl is not None:
         low, high = plan.rl.band
-        return cost_severity(_of_whole_step(loss, plan.rl), (low / plan.rl.step, high / plan.rl.step), unknown, most)
+        return cost_severity(
+            _share_of_whole_step(loss, plan.rl), (low / plan.rl.step, high / plan.rl.step), unknown, most
+        )
     low, high = plan.step_time_range
     return cost_severity(loss, (low / plan.step_seconds, high / plan.step_seconds), unknown, most)
 
 
-def _of_whole_step(loss: float, times: RlTimes) -> float:
+def _share_of_whole_step(loss: float, times: RlTimes) -> float:
     """The share of a step of reinforcement learning that a share of its updates costs: nothing while the trainer
     waits for rollout anyway.
     """

@@ -75,7 +75,7 @@ def check(legality: Legality, written_layout: LayoutSpec, model: Model, layout: 
     if layout.pp == 1 or written_layout.stage_layers is not None:
         return
     stages = layout.pp * layout.virtual_stages
-    if model.layers < stages and not _with_ends(model, stages):
+    if model.layers < stages and not _divides_with_ends(model, stages):
         message = f"{model.layers} layers cannot fill {stages} stages (pp {layout.pp} × {layout.virtual_stages})"
         yield RULE.problem("layout.pp", message, _help(legality, model, layout), severity="error")
     elif legality.breaks(RULE.name):
@@ -87,12 +87,12 @@ def check(legality: Legality, written_layout: LayoutSpec, model: Model, layout: 
             layout.virtual_stages > 1 and layout.capabilities.has("requires.even_virtual_stages") and _alike(model)
         )
         severity = "error" if refused else "warning"
-        if layout.capabilities.has("stages.by_itself") or _with_ends(model, stages):
+        if layout.capabilities.has("stages.by_itself") or _divides_with_ends(model, stages):
             severity = "note"
         yield RULE.problem("layout.pp", message, _help(legality, model, layout), severity=severity)
 
 
-def _with_ends(model: Model, stages: int) -> bool:
+def _divides_with_ends(model: Model, stages: int) -> bool:
     """Whether the layers divide over the stages with embedding, loss and layers of multi-token prediction counted as
     layers, as published runs place them (Llama 3 405B: 126 + 2; DeepSeek-V3: 61 + 1 + 2).
     """

@@ -156,21 +156,23 @@ def _node_problem(lines: Sequence[Offered], nodes: int, cluster: Cluster) -> Ite
     offered = [line for line in lines if line.kind == "node" and line.quantity is not None]
     if not offered:
         offered = [line for line in lines if line.kind == "accelerator" and line.quantity is not None]
-        total, needed, unit = _sum_of(offered), nodes * each, "accelerators"
+        total, needed, unit = _offered_quantity(offered), nodes * each, "accelerators"
         if total == nodes and each > 1:
             message = (
                 f"{total:g} accelerators are quoted, as many as the design has nodes; it has {needed:,} accelerators"
             )
-            yield RULE.problem(_place(offered[0]), message, f"ask for {needed:,}, or for a price per node")
+            yield RULE.problem(_quantity_path(offered[0]), message, f"ask for {needed:,}, or for a price per node")
             return
     else:
-        total, needed, unit = _sum_of(offered), nodes, "nodes"
+        total, needed, unit = _offered_quantity(offered), nodes, "nodes"
         if each > 1 and total in {nodes * each, cluster.nodes * each}:
             message = f"{total:,.0f} nodes are quoted, as many as the design has accelerators; it has {nodes:,} nodes of {each}"
-            yield RULE.problem(_place(offered[0]), message, f"ask for {nodes:,} nodes, or for a price per accelerator")
+            yield RULE.problem(
+                _quantity_path(offered[0]), message, f"ask for {nodes:,} nodes, or for a price per accelerator"
+            )
             return
     if offered:
-        yield from _difference(unit, total, needed, _place(offered[0]))
+        yield from _difference(unit, total, needed, _quantity_path(offered[0]))
 
 
 def _count_problem(kind: str, needed: int, lines: Sequence[Offered], guessed: bool) -> Iterator[Problem]:
@@ -178,8 +180,10 @@ def _count_problem(kind: str, needed: int, lines: Sequence[Offered], guessed: bo
     if not counted or any(line.is_lot for line in counted):
         return
     least = needed * ENOUGH.get(kind, 1.0)
-    guessed = guessed or (kind in {"cable", "transceiver"} and _sum_of(counted) >= FAR * needed)
-    yield from _difference(plural_of_kind(kind), _sum_of(counted), needed, _place(counted[0]), least, guessed)
+    guessed = guessed or (kind in {"cable", "transceiver"} and _offered_quantity(counted) >= FAR * needed)
+    yield from _difference(
+        plural_of_kind(kind), _offered_quantity(counted), needed, _quantity_path(counted[0]), least, guessed
+    )
 
 
 def _difference(
@@ -207,12 +211,12 @@ def _included_parts(lines: Sequence[Offered], cluster: Cluster) -> Iterator[Prob
         inside["nic"] = 0  # the design adds NICs to the platform
     for kind, each in inside.items():
         offered = [line for line in lines if line.kind == kind and line.quantity is not None and not line.is_lot]
-        total = _sum_of(offered)
+        total = _offered_quantity(offered)
         if each and offered and total >= INCLUDED * each * cluster.all_nodes:
             parts = plural_of_kind(kind)
             message = f"the quote has {total:,.0f} {parts} beside the nodes, and a {cluster.platform.name} includes {each} {parts}"
             help_ = f"remove the line, unless the quote has nodes without {parts}"
-            yield RULE.problem(_place(offered[0]), message, help_, severity="warning")
+            yield RULE.problem(_quantity_path(offered[0]), message, help_, severity="warning")
 
 
 def _separate_servers(design: Design, cluster: Cluster) -> bool:
@@ -239,9 +243,9 @@ def _missing_parts(
     yield RULE.problem("procurement.quote", message, help_, severity=severity)
 
 
-def _sum_of(lines: Sequence[Offered]) -> float:
+def _offered_quantity(lines: Sequence[Offered]) -> float:
     return float(sum(line.quantity or 0 for line in lines))
 
 
-def _place(line: Offered) -> tuple[str | int, ...]:
+def _quantity_path(line: Offered) -> tuple[str | int, ...]:
     return ("procurement", "quote", line.index, "quantity")

@@ -90,10 +90,10 @@ def check(
         message = f"{out.technology.name} has no in-network reduction"
         yield RULE.problem(at, message, "write `false`, or remove the key", fix=rewrite(at, "false"))
     if acceptance is not None:
-        yield from _of_tests(acceptance, cluster)
+        yield from _test_problems(acceptance, cluster)
 
 
-def _of_tests(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
+def _test_problems(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
     """Tests that name an algorithm of switches where their ranks have no such switches between them."""
     domain = max(1, cluster.scale_up.domain // cluster.accelerators_per_node)
     links = cluster.scale_up.interconnect

@@ -48,7 +48,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.domains import used_domain
-from clusterspec.rules.knowledge.placement_text import shown
+from clusterspec.rules.knowledge.placement_text import ranks_text
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
@@ -74,7 +74,7 @@ def check(placements: Placements, cluster: Cluster, layout: Layout) -> Iterator[
     yield RULE.problem(
         f"layout.{outer}",
         f"{name} = {product} does not divide a domain of {domain} ranks: {placement.straddling:,} of {placement.groups:,} "
-        f"{outer} groups span two domains (the first: ranks {shown(placement.first_straddling, placement.ranks)})",
+        f"{outer} groups span two domains (the first: ranks {ranks_text(placement.first_straddling, placement.ranks)})",
         f"use a product of {fits}"
         + (f", or {nodes} nodes of each domain (`nodes_per_domain: {nodes}`)" if nodes else ""),
     )

@@ -78,17 +78,21 @@ TOO_HIGH = 1.5
 def check(peaks: tuple[StatedPeak, ...], deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
     own = len({each.stated.at for each in deviations.of("accelerator")}) > 1
     for stated in peaks:
-        if stated.known is None or abs(stated.ratio - 1) <= OFF or agrees_within(stated.ratio, SPARSE_GAIN, AGREES):
+        if (
+            stated.catalog_peak is None
+            or abs(stated.ratio - 1) <= OFF
+            or agrees_within(stated.ratio, SPARSE_GAIN, AGREES)
+        ):
             continue  # the sparse figure has its own rule
-        others = [] if own and stated.at != WORKLOAD else _of_other_accelerators(stated, catalog)
+        others = [] if own and stated.at != WORKLOAD else _accelerators_with_peak(stated, catalog)
         owners = _in_other_precisions(stated) or others
         if owners:
-            known = display(stated.known, "FLOP/s")
+            known = display(stated.catalog_peak, "FLOP/s")
             message = f"{stated.quantity.written} is the peak of {both(owners)}; {stated.whose} has {known} in {stated.precision}"
             severity = "error" if abs(stated.ratio - 1) >= A_QUARTER else ""
             yield RULE.problem(stated.at, message, "remove the key: the catalog supplies the figure", severity=severity)
         elif stated.ratio > TOO_HIGH and not own:
-            known = display(stated.known, "FLOP/s")
+            known = display(stated.catalog_peak, "FLOP/s")
             message = f"{stated.quantity.written} is {plain(stated.ratio, 2)} times the {known} that {stated.whose} has in {stated.precision}"
             help_ = "state the peak of one accelerator, or remove the key: the catalog supplies the figure"
             yield RULE.problem(stated.at, message, help_, severity="error")
@@ -98,7 +102,7 @@ def _in_other_precisions(stated: StatedPeak) -> list[str]:
     return [f"{stated.whose} in {name}" for name, peak in stated.others.items() if _is_stated_peak(stated, peak)]
 
 
-def _of_other_accelerators(stated: StatedPeak, catalog: Catalog) -> list[str]:
+def _accelerators_with_peak(stated: StatedPeak, catalog: Catalog) -> list[str]:
     """Up to three accelerators with this peak. The whole catalog is read only for a figure that differs."""
     entries = (catalog.find("accelerator", id_) for id_ in catalog.ids("accelerator"))
     fits = [

@@ -71,8 +71,8 @@ RULE = Rule.of(__name__, "error")
 
 def check(peaks: tuple[StatedPeak, ...]) -> Iterator[Problem]:
     for stated in peaks:
-        if stated.known and stated.is_sparse:
-            written, right = stated.quantity.written, display(stated.known, "FLOP/s", 4)
+        if stated.catalog_peak and stated.is_sparse:
+            written, right = stated.quantity.written, display(stated.catalog_peak, "FLOP/s", 4)
             sparse = written.replace(Sparsity.DENSE, Sparsity.SPARSE)
             doubled = [other for other, peak in stated.others.items() if abs(stated.quantity.dense / peak - 1) < 0.03]
             also = f"; it is also the dense peak in {both(doubled)}" if doubled else ""
