@@ -15,6 +15,7 @@ from clusterspec.exchange.exporters.fabric import fabric_links
 from clusterspec.exchange.exporters.registry import ExportInput
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.results.faults import NONE, SLOWS, STOPS, PairRow
+from clusterspec.rules.knowledge.failing_engines import ENGINES
 from clusterspec.rules.knowledge.failing_parts import FailingMachine, PartClass
 from clusterspec.summation import sum_of
 
@@ -138,6 +139,15 @@ def _held_by_rack(places: Places, part: PartClass) -> int:
     return part.used // places.racks if places.racks else 0
 
 
+def _in_one_engine(machine: FailingMachine, shared: str, names: tuple[str, str]) -> bool:
+    """Whether one of two parts that share a node or a leaf stops the engines of the other too."""
+    if shared == "node":
+        layout = machine.design.layout
+        whole = layout is not None and layout.ranks // max(1, layout.dp) >= machine.cluster.ranks_per_node
+        return whole or "node" in names
+    return shared == "leaf" and "leaf switch" in names
+
+
 def pair_rows(machine: FailingMachine, hour: float | None) -> Iterator[PairRow]:
     """A row for each class of pairs; ``hour`` is the cost of an hour of the machine."""
     rates = machine.failures()
@@ -145,6 +155,8 @@ def pair_rows(machine: FailingMachine, hour: float | None) -> Iterator[PairRow]:
     for one, other, shared in pairs_of(machine):
         leaf = one if one.name == "leaf switch" else other
         cut = (leaf,) if shared.planes == ONE_PLANE else (one, other)
+        if one.tier == other.tier == ENGINES and _in_one_engine(machine, shared.what, (one.name, other.name)):
+            cut = (max(one, other, key=lambda part: part.lost),)
         lost = machine.cuts(*cut)
         stops = one.lost >= 1 or other.lost >= 1 or any(share >= 1 for _, share in lost)
         step = machine.step if stops else machine.degraded_step(*cut)

@@ -10,7 +10,7 @@ from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import cost
 from clusterspec.records import replace
 from clusterspec.results.faults import SOFTWARE, STOPS, FaultRow, FaultsReport, FirstYear, YearlyGoodput
-from clusterspec.rules.knowledge.failing_parts import FailingMachine
+from clusterspec.rules.knowledge.failing_parts import FailingMachine, step_of_job
 from clusterspec.rules.knowledge.ranges import HOUR
 from clusterspec.spec.model import OperationsSpec
 from clusterspec.studies.study import Study
@@ -23,7 +23,7 @@ def faults(study: Study, *, pairs: bool = False) -> FaultsReport:
     if design.cluster is None:
         return replace(empty, notes=("the cluster cannot be resolved; `clusterspec check` reports the reason",))
     plan = study.plan if study.possible else None
-    machine = FailingMachine(design, plan.step_seconds if plan else None, plan.parameters if plan else None)
+    machine = FailingMachine(design, step_of_job(plan) if plan else None, plan.parameters if plan else None)
     hour, currency = _cost_of_hour(study)
     rows = tuple(sorted(machine.rows(hour), key=lambda row: (-(row.hours or 0.0), -(row.failures or 0.0))))
     both = None

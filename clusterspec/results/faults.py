@@ -20,9 +20,9 @@ SOFTWARE = "software"
 class FaultRow:
     """The failures of one class of parts; a figure that is not known is None.
 
-    ``count`` are the parts. ``lost`` is the share of the bandwidth that is lost where ``effect`` is `SLOWS` or `NONE`.
-    ``step_time`` is that of the degraded machine in seconds, None while the job stands still. ``hours`` and ``cost``
-    are lost in a year.
+    ``count`` are the parts. ``lost`` is the share of the bandwidth, or of the engines of a serving plan, that is lost
+    where ``effect`` is `SLOWS` or `NONE`. ``step_time`` is that of the degraded machine in seconds, None while the job
+    stands still. ``hours`` and ``cost`` are lost in a year.
     """
 
     part: str

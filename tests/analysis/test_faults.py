@@ -411,3 +411,28 @@ def test_early_failures_detection_and_stock_follow_their_figures() -> None:
         stocks.append(stock.parts["accelerator"])
     assert stocks == sorted(stocks) and stocks[0] < stocks[-1]
     assert "early_failures" in " ".join(found(job(operations="early_failures: {ratio: 3}")).notes)
+
+
+SERVING = """
+cluster: {{platform: dgx-h200, nodes: 8, networks: {{storage: {{bandwidth: 40 GB/s}}}}}}
+workload:
+  kind: serve
+  model: llama-3.1-70b
+  serving: {{input_tokens: 2000, output_tokens: 500, request_rate: 5{engines}}}
+layout: {{framework: vllm{layout}}}
+"""
+APART = ", disaggregated: {prefill: {replicas: 4, tp: 8}, decode: {replicas: 8, tp: 4}}"
+
+
+def test_a_failure_stops_the_engines_on_the_part_and_no_others() -> None:
+    """Eight nodes of eight H200: 8 engines of 8 ranks, 32 of 2, or 4 of 8 for prefill beside 8 of 4 for decode."""
+    expected = {
+        ("", ", tp: 8"): {"accelerator": 1 / 8, "node": 1 / 8, "NIC": 0.0, "leaf switch": 0.0, "storage system": 0.0},
+        ("", ", tp: 2"): {"accelerator": 1 / 32, "node": 4 / 32, "NIC": 0.0, "storage system": 0.0},
+        (APART, ""): {"accelerator": 1 / 4, "node": 1 / 4, "NIC": 1.0, "leaf switch": 1.0, "storage system": 0.0},
+    }
+    for (engines, layout), losses in expected.items():
+        rows = rows_of(study_of(SERVING.format(engines=engines, layout=layout)))
+        assert {part: rows[part].lost for part in losses} == losses, (engines, layout)
+        for part, lost in losses.items():
+            assert rows[part].effect == ("stops" if lost == 1 else "slows" if lost else "none"), part

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from clusterspec.cluster.degrees import nodes_of_domain
+from clusterspec.cluster.degrees import nodes_of_domain, own_accelerators
 from clusterspec.cluster.fabric import Fabric, count_fabric
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Assumption, Cluster, Design, Level
@@ -31,10 +31,12 @@ from clusterspec.cost.failures import (
     stated_time_between_failures,
     time_between_failures,
 )
+from clusterspec.cost.plan import Plan
 from clusterspec.origin import Assumed, Written
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, replace
 from clusterspec.results.faults import NONE, SLOWS, SOFTWARE, STOPS, FaultRow, Stock
+from clusterspec.rules.knowledge.failing_engines import ENGINES, engine_loss
 from clusterspec.rules.knowledge.failures import poisson_percentile
 from clusterspec.rules.knowledge.ranges import HOUR
 from clusterspec.source import Path
@@ -54,7 +56,8 @@ class PartClass:
 
     ``cause`` is the key of `CAUSES` that counts the failures, empty where no rate is known. ``used`` of ``count`` parts
     carry the job. ``lost`` is the share of the bandwidth of ``tier`` that a failure takes: of the NICs (``nic``), of
-    the uplinks of a leaf (``leaf``) or of a pod (``pod``); 1 stops the job. ``nodes`` are those that it takes along.
+    the uplinks of a leaf (``leaf``) or of a pod (``pod``), or the share of the engines of a serving plan (`ENGINES`);
+    1 stops the job. ``nodes`` are those that it takes along.
     """
 
     name: str
@@ -82,9 +85,9 @@ class FailingMachine:
         counted = count_fabric(self.cluster, self.written.scale_out)
         self.fabric = counted if isinstance(counted, Fabric) else None
         self.uncounted = "" if isinstance(counted, Fabric) else counted.why
-        self.nodes = design.layout.nodes if design.layout else self.cluster.nodes
+        self.nodes = _nodes_of_job(design) or self.cluster.nodes
         self.levels = built_levels(self.cluster, self.fabric)
-        self.classes = tuple(part_classes(self))
+        self.classes = tuple(_with_engines(design, part) for part in part_classes(self))
         accelerators = self.nodes * self.cluster.accelerators_per_node
         self.between = time_between_failures(self.operations, self.nodes, accelerators)[0]
         self.kept = self._interruptions(parameters)
@@ -181,7 +184,7 @@ class FailingMachine:
             design = self.design
             for tier, lost in cuts:
                 design = self.degraded_design(tier, lost, design)
-            self._steps[cuts] = legal_estimate(design).step_seconds
+            self._steps[cuts] = step_of_job(legal_estimate(design))
         return self._steps[cuts]
 
     def degraded_design(self, tier: str, lost: float, design: Design | None = None) -> Design:
@@ -302,6 +305,27 @@ def built_levels(cluster: Cluster, fabric: Fabric | None) -> tuple[Level, ...]:
     rails = out.rails if out.topology in RAIL_TOPOLOGIES else 1
     below = max(1, fabric.down_ports // parts_needed(out.nics_per_node, rails))
     return (Level("leaf", min(below, levels[0].nodes or below), 1.0), *levels)
+
+
+def step_of_job(plan: Plan) -> float | None:
+    """Seconds of a step of a job: of all its roles, where it is one of reinforcement learning."""
+    return plan.rl.step if plan.rl is not None else plan.step_seconds
+
+
+def _nodes_of_job(design: Design) -> int | None:
+    """The nodes that a job has on its machine, those of rollout beside the trainer included; None without a layout."""
+    if design.layout is None or design.cluster is None:
+        return None
+    if design.workload is None or design.workload.rl is None:
+        return design.layout.nodes
+    own = own_accelerators(design)
+    return own // design.cluster.accelerators_per_node if own is not None else None
+
+
+def _with_engines(design: Design, part: PartClass) -> PartClass:
+    """The class with what its failure does to the engines of a serving plan."""
+    loss = engine_loss(design, part.name, part.nodes) if part.lost else None
+    return part if loss is None else replace(part, lost=loss.share, tier=ENGINES, why=loss.why)
 
 
 # The classes of parts of a machine

@@ -76,12 +76,13 @@ def check(operations: OperationsSpec, design: Design, timed: Plan) -> Iterator[P
     limit = operations.targets.max_single_failure_slowdown if operations.targets else None
     if limit is None or timed.step_seconds is None or design.layout is None:
         return
-    from clusterspec.rules.knowledge.failing_parts import FailingMachine
+    from clusterspec.rules.knowledge.failing_parts import FailingMachine, step_of_job
 
-    machine = FailingMachine(design, timed.step_seconds, timed.parameters)
+    whole = step_of_job(timed) or timed.step_seconds
+    machine = FailingMachine(design, whole, timed.parameters)
     steps = [(row.step_time, row.part, row.why) for row in machine.rows(None) if row.step_time is not None]
     slowest, part, why = max(steps, default=(0.0, "", ""))
-    loss = slowest / timed.step_seconds - 1
+    loss = slowest / whole - 1
     if loss <= limit:
         return
     message = (

@@ -1,0 +1,75 @@
+"""What the failure of a part does to a serving plan: engines are independent, so that the others go on serving."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from clusterspec.cluster.model import Cluster, Design, Engines, Layout, Workload
+from clusterspec.records import NamedTuple
+from clusterspec.rules.parts import Placements, traffic_leaves_domain
+
+ENGINES = "engine"
+"""The tier of a failure that takes engines, not bandwidth."""
+OF_FABRIC = frozenset(
+    {
+        "NIC",
+        "NIC-leaf link",
+        "leaf switch",
+        "rail",
+        "plane",
+        "leaf-spine link",
+        "spine switch",
+        "spine-core link",
+        "core switch",
+        "network",
+    }
+)
+"""The classes of parts that carry the traffic between nodes."""
+LOADED = "engines run with the weights that they have loaded; none can start until it is back"
+INSIDE = "no traffic of the engines leaves a scale-up domain"
+
+
+class Loss(NamedTuple):
+    """The share of the engines that a failure stops, and why."""
+
+    share: float
+    why: str
+
+
+def engine_loss(design: Design, part: str, nodes: int) -> Loss | None:
+    """What one failure of a part does to the engines of a serving plan; ``nodes`` fail with it.
+
+    None for a design that does not serve, and for parts of the fabric that its traffic crosses: the failure of those
+    takes bandwidth, or all engines.
+    """
+    cluster, work, layout = design.cluster, design.workload, design.layout
+    if cluster is None or work is None or layout is None or work.kind != "serve":
+        return None
+    if part == "storage system":
+        return Loss(0.0, LOADED)
+    if part in OF_FABRIC:
+        inside = not traffic_leaves_domain(Placements(cluster, layout), layout, work)
+        return Loss(0.0, INSIDE) if inside else None
+    within = part in {"accelerator", "software"}
+    losses = [_loss_of_kind(name, kind, nodes, cluster, within) for name, kind in _kinds(work, layout)]
+    return max(losses, default=None)
+
+
+def _kinds(work: Workload, layout: Layout) -> list[tuple[str, Engines]]:
+    """The kinds of engines on the machine of a design, with their names."""
+    load = work.serving
+    if load is not None and load.prefill is not None and load.decode is not None:
+        both = ("prefill", load.prefill), ("decode", load.decode)
+        return [(f" for {name}", kind) for name, kind in both if kind.pool is None]
+    return [("", Engines(replicas=layout.dp, tp=layout.ranks // max(1, layout.dp)))]
+
+
+def _loss_of_kind(name: str, kind: Engines, nodes: int, cluster: Cluster, within: bool) -> Loss:
+    """The share of the engines of a kind that nodes, or one part ``within`` a node, take along."""
+    held = 1 if within else ceil(nodes * cluster.ranks_per_node / kind.ranks)
+    lost = min(kind.replicas, held)
+    if kind.replicas == 1:
+        return Loss(1.0, f"the only engine{name} stops")
+    stop = "stops" if lost == 1 else "stop"
+    rest = "" if lost == kind.replicas else ", the others serve"
+    return Loss(lost / kind.replicas, f"{lost} of {kind.replicas:,} engines{name} {stop}{rest}")
