@@ -169,6 +169,27 @@ class Transfer(NamedTuple):
     first_token: str = "decode"
 
 
+class Hours(NamedTuple):
+    """Minutes of a day, from ``start`` to before ``end``, in which ``rate`` requests arrive per second."""
+
+    start: int
+    end: int
+    rate: float
+
+
+class Day(NamedTuple):
+    """The load of a day in successive hours, and how engines follow it.
+
+    An engine serves ``cold_start`` seconds after its start, which is ``ahead`` seconds before the load rises. At least
+    ``min_replicas`` run at any time.
+    """
+
+    hours: tuple[Hours, ...]
+    cold_start: float
+    ahead: float
+    min_replicas: int
+
+
 @dataclass(frozen=True, slots=True)
 class Serving:
     """The requests of a serving plan and their engines. Lengths in tokens, times in seconds, shares from 0 to 1.
@@ -213,6 +234,8 @@ class Serving:
     session: Session | None = None
     tiers: tuple[CacheTier, ...] = ()
     transfer: Transfer = Transfer()
+    day: Day | None = None
+    """None where the load is the same at all hours."""
     expert_load: ExpertLoad | None = None
     """None where the spec does not say; `cost.serving.rates` then assumes a spread."""
 

@@ -9,7 +9,7 @@ from clusterspec.catalog.entries import Accelerator, ServingSoftware, Stack
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.degrees import default_expert_tp, fewest_copies
 from clusterspec.cluster.machine import written_peak
-from clusterspec.cluster.model import Engines, ExpertLoad, Lengths, Serving, Target, Trainable, Transfer, Workload
+from clusterspec.cluster.model import Day, Engines, ExpertLoad, Lengths, Serving, Target, Trainable, Transfer, Workload
 from clusterspec.cluster.resolution import Lookup, ResolutionLog, written_bandwidth
 from clusterspec.cluster.transformer import resolve_model
 from clusterspec.finding import Problem
@@ -43,7 +43,7 @@ USUAL = ServingSoftware(0.9, of_free=False, whole_requests=False, chunk_tokens=C
 
 def resolve_serving(section: ServingSpec, experts: int, stack: Stack | None, log: ResolutionLog) -> Serving | None:
     """The requests; None, with a problem, where their lengths are not known. ``experts`` are those of a layer."""
-    section = _with_traced_requests(section, log)
+    section = _with_highest_rate(_with_traced_requests(section, log), log)
     for key, what in (("input_tokens", "of a prompt"), ("output_tokens", "of the output")):
         if getattr(section, key) is None:
             log.report_missing(
@@ -61,10 +61,11 @@ def resolve_serving(section: ServingSpec, experts: int, stack: Stack | None, log
     named = stack.name if stack is not None and software is not USUAL else "most software"
     why = f"the default of {named}"
     share = f"{why}, {OF_FREE if software.of_free else RAISED}"
+    load = _load_kind(section, log)
     return Serving(
         input_tokens=prompt.mean,
         output_tokens=answer.mean,
-        load=_load_kind(section, log),
+        load=load,
         concurrency=section.concurrency,
         request_rate=section.request_rate,
         requests=section.requests,
@@ -95,8 +96,18 @@ def resolve_serving(section: ServingSpec, experts: int, stack: Stack | None, log
         output_lengths=answer if answer.p99 > answer.mean else None,
         transfer=_resolved_transfer(sides.transfer if sides else None),
         expert_load=_resolved_expert_load(section, experts, log),
+        day=_resolved_day(section, load, log),
         **_kept_caches(section, prompt.mean, log),
     )
+
+
+def _resolved_day(section: ServingSpec, load: str, log: ResolutionLog) -> Day | None:
+    """The load of a day; None where the spec has none."""
+    if section.day is None and section.scaling is None:
+        return None
+    from clusterspec.cluster.day import resolve_day
+
+    return resolve_day(section, load, log)
 
 
 def _resolved_expert_load(section: ServingSpec, experts: int, log: ResolutionLog) -> ExpertLoad | None:
@@ -161,6 +172,19 @@ def _with_traced_requests(section: ServingSpec, log: ResolutionLog) -> ServingSp
             variation = log.assume(f"{KEY}.arrivals.cv", summary.variation, f"that of {why}")
             changes["arrivals"] = replace(arrivals, cv=variation)
     return replace(section, **changes) if changes else section
+
+
+def _with_highest_rate(section: ServingSpec, log: ResolutionLog) -> ServingSpec:
+    """The requests at the highest rate of their day, where the spec states no other load."""
+    stated = section.concurrency is not None or section.request_rate is not None or section.load not in {None, "open"}
+    if section.day is None or stated:
+        return section
+    from clusterspec.cluster.day import highest_rate
+
+    rate = highest_rate(section)
+    if rate is None:
+        return section
+    return replace(section, request_rate=log.assume(f"{KEY}.request_rate", rate, "the highest of `day`"))
 
 
 def _drawable_percentile(lengths: TraceLengths) -> int:

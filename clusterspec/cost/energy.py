@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from clusterspec.cluster.day import DAY_MINUTES, minutes_of_hours
 from clusterspec.cluster.model import Assumption, Cluster
 from clusterspec.cost.formulas.power import carbon_emitted, energy_price, feed_rating, feeds_capacity, rack_draw
 from clusterspec.cost.heat import Heat, heat_of
@@ -16,7 +17,6 @@ from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import ClusterSpec, OperationsSpec, ProcurementSpec
 
-DAY_MINUTES = 24 * 60
 PUE = Figure(
     1.54,
     "1",
@@ -52,21 +52,6 @@ def tariff_minutes(procurement: ProcurementSpec) -> list[tuple[float | None, int
         found.append((float(hours.price), len(own)))
     rest = procurement.electricity
     return [*found, (None if rest is None else float(rest), DAY_MINUTES - len(taken))]
-
-
-def minutes_of_hours(start: str, to: str) -> frozenset[int]:
-    """The minutes of a day from ``start`` until ``to`` (``HH:MM``), of the next day where it is not after ``start``.
-
-    >>> len(minutes_of_hours("22:00", "06:00")), min(minutes_of_hours("05:30", "06:00"))
-    (480, 330)
-    """
-    first, end = _minute(start), _minute(to)
-    return frozenset(range(first, end) if first < end else (*range(first, DAY_MINUTES), *range(end)))
-
-
-def _minute(text: str) -> int:
-    hours, minutes = text.split(":")
-    return int(hours) * 60 + int(minutes)
 
 
 def mean_price(procurement: ProcurementSpec | None, currency: str) -> Term | None:

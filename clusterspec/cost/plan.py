@@ -23,6 +23,7 @@ from clusterspec.units import display, percent
 
 if TYPE_CHECKING:
     from clusterspec.cost.reinforcement.times import RlTimes
+    from clusterspec.cost.serving.day import DayPlan
     from clusterspec.cost.serving.latency import ServingTimes
 
 
@@ -60,6 +61,16 @@ class Plan:
         from clusterspec.cost.reinforcement.times import rl_times  # few plans need its modules
 
         return rl_times(self)
+
+    @cached_property
+    def day(self) -> DayPlan | None:
+        """The engines of a serving plan over a day; None where its load has no hours of a day."""
+        load = self.design.workload.serving if self.design.workload else None
+        if self.serving is None or load is None or load.day is None:
+            return None
+        from clusterspec.cost.serving.day import day_plan  # few plans need it
+
+        return day_plan(self.design)
 
     @cached_property
     def refused(self) -> frozenset[str]:

@@ -20,6 +20,8 @@ from clusterspec.origin import Assumed, Computed
 from clusterspec.procurement import total as totals
 from clusterspec.procurement.bill import Bill, Item, bill
 from clusterspec.procurement.parts import (
+    cost_of_accelerator_hours,
+    cost_per_million_of_day,
     cost_per_million_of_share,
     cost_per_million_output_tokens,
     cost_per_million_tokens,
@@ -58,8 +60,9 @@ class Cost:
     ``total`` is over the term, or the purchase alone where ``years`` is None. ``per_million_tokens`` counts the tokens
     of training, or the output tokens of a serving plan at its load. ``accelerators_used`` of
     ``accelerators`` are those of the job, whose share of the total `per_run` and `per_million_tokens` carry.
-    ``by_kind`` divides the cost of a serving plan among computed input, cached input and output tokens. ``missing``
-    names what the total leaves out.
+    ``by_kind`` divides the cost of a serving plan among computed input, cached input and output tokens. ``of_day`` has
+    the cost of a day whose load the spec states: with engines that follow it, with all engines at all hours, and of a
+    million output tokens in the first case. ``missing`` names what the total leaves out.
     """
 
     currency: str
@@ -72,6 +75,7 @@ class Cost:
     per_run: Term | None
     per_million_tokens: Term | None
     by_kind: tuple[Term, ...]
+    of_day: tuple[Term, ...]
     accelerators_used: float | None
     accelerators: int
     watts: Term
@@ -109,6 +113,7 @@ def cost(design: Design, plan: Plan | None, bill: Bill) -> Cost | None:
         per_run=_cost_of_run(second, run),
         per_million_tokens=_cost_of_million_tokens(second, plan, share),
         by_kind=tuple(_costs_by_kind(second, plan)) if second and plan and plan.serving else (),
+        of_day=() if away else _costs_of_day(inputs, whole, plan),
         accelerators_used=_used_accelerators(design),
         accelerators=cluster.accelerators,
         watts=totals.power_term(drawn),
@@ -255,6 +260,36 @@ def _costs_by_kind(second: Term, plan: Plan) -> Iterator[Term]:
                 ("tokens_per_second", Figure(rate, "1/s", Computed("tokens of this kind per second"))),
             )
             yield computed_term(f"per_million_{kind}_tokens", cost_per_million_of_share, second.unit, figures)
+
+
+def _costs_of_day(inputs: Inputs, whole: Term | None, plan: Plan | None) -> tuple[Term, ...]:
+    """The cost of the accelerator-hours of a day: as engines follow its load, with all engines at all hours, and of a
+    million output tokens in the first case. Accelerators that do not run engines are taken to be used otherwise.
+    """
+    day = plan.day if plan is not None else None
+    if whole is None or not inputs.years or day is None:
+        return ()
+    figures = (
+        ("total", Figure(whole.value, whole.unit, Computed(whole.formula))),
+        ("term", Figure(inputs.years * YEAR / 3600, "h", Computed("procurement.term"))),
+        ("accelerators", Figure(float(inputs.cluster.accelerators), "1", Computed("nodes * accelerators_per_node"))),
+    )
+    found = []
+    for name, hours in (
+        ("per_day", day.accelerator_hours),
+        ("per_day_of_all_engines", day.constant_accelerator_hours),
+    ):
+        used = ("accelerator_hours", Figure(hours, "h", Computed("hours * accelerators of the engines that run")))
+        found.append(
+            _ranged_product(computed_term(name, cost_of_accelerator_hours, whole.unit, (*figures, used)), whole)
+        )
+    if not day.output_tokens:
+        return tuple(found)
+    tokens = ("output_tokens", Figure(day.output_tokens, "1", Computed("requests * output_tokens")))
+    term = computed_term(
+        "per_million_output_tokens_of_day", cost_per_million_of_day, whole.unit, (_term_as_input(found[0]), tokens)
+    )
+    return (*found, _ranged_product(term, found[0]))
 
 
 def _prompt_share(times: ServingTimes, load: Serving) -> float:

@@ -111,6 +111,30 @@ def cost_per_second(total: float, term: float, utilization: float, used: float, 
     return total / (term * utilization) * used / accelerators
 
 
+@formula("total / term / accelerators * accelerator_hours")
+def cost_of_accelerator_hours(total: float, term: float, accelerators: float, accelerator_hours: float) -> float:
+    """The cost of accelerator-hours as a part of those of the term, used or not; ``term`` is in hours.
+
+    Source: arithmetic.
+
+    >>> cost_of_accelerator_hours(35_040.0, 35_040.0, 8, 96.0)
+    12.0
+    """
+    return total / term / accelerators * accelerator_hours
+
+
+@formula("per_day / output_tokens * 1000000")
+def cost_per_million_of_day(per_day: float, output_tokens: float) -> float:
+    """The cost of a million output tokens over a day in which ``output_tokens`` are produced.
+
+    Source: arithmetic.
+
+    >>> cost_per_million_of_day(500.0, 2e9)
+    0.25
+    """
+    return per_day / output_tokens * 1_000_000
+
+
 @formula("per_second / (tokens_per_second * goodput) * 1000000")
 def cost_per_million_tokens(per_second: float, tokens_per_second: float, goodput: float) -> float:
     """The cost of a million tokens; ``tokens_per_second`` is of the whole job, ``goodput`` the fraction of productive

@@ -143,6 +143,7 @@ def _headline_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
             f"{plain(term.value, 2)} {cost.currency}",
             f"{percent(share, 2)} of the accelerators' time",
         )
+    yield from _day_rows(cost)
     if cost.goodput is not None:
         low, high = cost.goodput.low, cost.goodput.high
         spread = f"{percent(low)} to {percent(high)} over the published failure rates" if low and high else ""
@@ -152,6 +153,24 @@ def _headline_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
             "power",
             display(cost.watts.value, "W"),
             "IT power at full load: " + cost.watts.formula.replace("_", " ") + _power_range(cost.watts),
+        )
+
+
+def _day_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
+    """The cost of a day whose load the spec states, and of a million of its output tokens."""
+    if not cost.of_day:
+        return
+    day, constant, *token = cost.of_day
+    hours = {term.name: term.inputs[-1][1].value for term in cost.of_day}
+    all_engines = f"{_amount_text(constant, cost.currency)} with all engines at all hours"
+    what = f"{plain(hours[day.name], 4)} accelerator-hours as the engines follow the load; {all_engines}"
+    yield ("one day", _amount_text(day, cost.currency), what)
+    for term in token:
+        tokens = display(hours[term.name], "1")
+        yield (
+            "  a million output tokens",
+            f"{plain(term.value, 2)} {cost.currency}",
+            f"of the {tokens} tokens of that day",
         )
 
 

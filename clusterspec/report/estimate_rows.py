@@ -15,6 +15,7 @@ from clusterspec.results.verdict import LEAST, Influence, VerdictStatus
 from clusterspec.units import display, percent, plain, plural, portion
 
 if TYPE_CHECKING:
+    from clusterspec.cost.serving.day import DayPlan
     from clusterspec.cost.serving.latency import ServingTimes
 
 # Rows shared by writers of estimates: serving latencies, verdict colors, communication, and parts of sums
@@ -31,8 +32,11 @@ class ServingRow(NamedTuple):
     field: str
 
 
-def serving_rows(times: ServingTimes, load: Serving, held: str) -> Iterator[ServingRow]:
+def serving_rows(plan: Plan, load: Serving, held: str) -> Iterator[ServingRow]:
     """The figures of a plan; ``held`` is the condition under which they hold, empty if it can run."""
+    times = plan.serving
+    if times is None:
+        return
     for title, seconds, span, target, field in latency_rows(times, load):
         aim = f"target {display(target.seconds, 's')}" if target is not None else ""
         drafted = _speculation_text(load) if field in {"ttft", "tpot"} else ""
@@ -49,6 +53,7 @@ def serving_rows(times: ServingTimes, load: Serving, held: str) -> Iterator[Serv
     yield from _tier_rows(times)
     if times.most_in_flight is not None:
         yield ServingRow("most concurrency", f"{times.most_in_flight:,}", limit_note(load), "max_concurrency")
+    yield from _day_rows(plan.day)
 
 
 class LatencyRow(NamedTuple):
@@ -105,6 +110,40 @@ def _expert_rows(times: ServingTimes) -> Iterator[ServingRow]:
     others = f"{plain(use.listed, 3)} in the order of the experts, {plain(use.balanced, 3)} placed by load"
     notes = joined_notes("times the mean", copies, others)
     yield ServingRow("fullest rank", plain(use.fullest, 3), notes, "experts.fullest")
+
+
+def _day_rows(day: DayPlan | None) -> Iterator[ServingRow]:
+    """The accelerator-hours of a day on which engines follow the load."""
+    if day is None:
+        return
+    engines = sorted({each.prefill + each.replicas for each in day.hours})
+    counts = f"{engines[0]:,} to {plural(engines[-1], 'engine')}" if len(engines) > 1 else plural(engines[0], "engine")
+    all_hours = f"{plain(day.constant_accelerator_hours, 4)} with all engines at all hours"
+    note = joined_notes(f"a day, {counts}", all_hours)
+    yield ServingRow("accelerator-hours", f"{day.accelerator_hours:,.4g}", note, "day.accelerator_hours")
+
+
+HOURS = ("hours", "requests/s", "engines", "accelerators", "first token", "per token", "")
+
+
+def day_rows(day: DayPlan) -> Iterator[tuple[str, ...]]:
+    """The rows of the hours of a day, for `HOURS`: medians with the engines that the hour needs."""
+    for each in day.hours:
+        engines = f"{each.prefill:,} + {each.replicas:,}" if each.prefill else f"{each.replicas:,}"
+        yield (
+            f"{clock_text(each.hours.start)} to {clock_text(each.hours.end)}",
+            plain(each.hours.rate, 3),
+            engines,
+            f"{each.accelerators:,.0f}",
+            display(each.times.ttft, "s") if each.times else "",
+            display(each.times.tpot, "s") if each.times else "",
+            "" if each.served else "more than the engines serve within the targets",
+        )
+
+
+def clock_text(minute: int) -> str:
+    """A minute of the day as ``HH:MM``."""
+    return f"{minute // 60:02}:{minute % 60:02}"
 
 
 def _tier_rows(times: ServingTimes) -> Iterator[ServingRow]:

@@ -14,10 +14,12 @@ from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication, MemoryUse, Term
 from clusterspec.report import estimate_rows as traffic
 from clusterspec.report.estimate_rows import (
+    HOURS,
     MOST,
     VERDICT_COLORS,
     VERDICT_WORDS,
     breakdown_text,
+    day_rows,
     influences_text,
     joined_notes,
     serving_rows,
@@ -145,6 +147,14 @@ def estimate_tables(report: EstimateReport, ink: Ink) -> Iterable[str]:
         )
     if plan.communication:
         yield ink.paint("bold", "Communication per step and accelerator") + "\n" + communication_text(plan, ink)
+    if plan.day is not None:
+        table = text_table(
+            (f"  {HOURS[0]}", *HOURS[1:]),
+            [(f"  {row[0]}", *row[1:]) for row in day_rows(plan.day)],
+            right=range(1, 6),
+            ink=ink,
+        )
+        yield ink.paint("bold", "Engines by the hour") + "\n" + table
     if plan.memory:
         part = plan.design.cluster.accelerator if plan.design.cluster else None
         title = ink.paint("bold", "Memory of the fullest accelerator")
@@ -244,7 +254,7 @@ def headline_rows(report: EstimateReport) -> Iterable[tuple[str, str, str] | Non
     if plan.serving is not None:
         load = plan.design.workload.serving if plan.design.workload else None
         assert load is not None
-        yield from ((name, value, note) for name, value, note, _ in serving_rows(plan.serving, load, held))
+        yield from ((name, value, note) for name, value, note, _ in serving_rows(plan, load, held))
     if plan.memory:
         yield memory_row(plan)
     if plan.parameters is not None:

@@ -41,7 +41,7 @@ def _body(cost: Cost | None, neighbor: Neighbor | None) -> Json:
 
     if cost is None:
         tokens = ("per_million_tokens", "per_million_output_tokens")
-        names = ("currency", "as_of", "term", "total", "range", *tokens, "per_million", "per_run", "goodput")
+        names = ("currency", "as_of", "term", "total", "range", *tokens, "per_million", "per_run", "per_day", "goodput")
         return dict.fromkeys(names) | {
             "by_year": [],
             "parts": [],
@@ -62,6 +62,7 @@ def _body(cost: Cost | None, neighbor: Neighbor | None) -> Json:
         "per_million_output_tokens": _term_value(_output_token_cost(cost.per_million_tokens)),
         "per_million": {term.name.split("_")[2]: term.value for term in cost.by_kind},
         "per_run": _term_value(cost.per_run),
+        "per_day": _day_costs(cost),
         "goodput": _term_value(cost.goodput),
         "time_to_train_with_interruptions": _term_value(cost.run),
         "watts": cost.watts.value if cost.watts.parts else None,
@@ -77,6 +78,12 @@ def _body(cost: Cost | None, neighbor: Neighbor | None) -> Json:
         "not_counted": list(cost.missing),
         "assumptions": [assumption_json(each) for each in cost.assumptions],
     }
+
+
+def _day_costs(cost: Cost) -> Json | None:
+    """The costs of a day: as engines follow the load, of all engines at all hours, and of a million output tokens."""
+    names = ("engines_follow_load", "all_engines", "per_million_output_tokens")
+    return dict(zip(names, (term.value for term in cost.of_day), strict=False)) or None
 
 
 def _output_token_cost(term: Term | None) -> Term | None:

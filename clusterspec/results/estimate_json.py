@@ -121,7 +121,7 @@ def body(plan: Plan, unmeasured: float | None, provenance: Provenance = PLAIN) -
         },
         "memory": memory_json(plan.memory),
         "allocated_memory": plan.memory.allocator if plan.memory else None,
-        "serving": serving_json(plan.serving, design.workload.serving if design.workload else None),
+        "serving": _with_day(serving_json(plan.serving, design.workload.serving if design.workload else None), plan),
         "rl": rl_json(plan.rl),
         "communication": [communication_json(row) for row in plan.communication],
         "terms": [term_json(term, provenance) for term in terms(plan)],
@@ -245,6 +245,37 @@ def serving_json(times: ServingTimes | None, load: Serving | None) -> Json | Non
             }
             for each in target_results(times, load)
         ]
+    }
+
+
+def _with_day(served: Json | None, plan: Plan) -> Json | None:
+    """The figures of a serving plan with those of its day: minutes of the day, engines, accelerators, seconds."""
+    day = plan.day if served is not None else None
+    if served is None or day is None:
+        return served
+    hours = [
+        {
+            "from": each.hours.start,
+            "to": each.hours.end,
+            "request_rate": each.hours.rate,
+            "prefill_replicas": each.prefill or None,
+            "replicas": each.replicas,
+            "accelerators": each.accelerators,
+            "ttft": each.times.ttft if each.times else None,
+            "tpot": each.times.tpot if each.times else None,
+            "served": each.served,
+        }
+        for each in day.hours
+    ]
+    return served | {
+        "day": {
+            "hours": hours,
+            "accelerator_hours": day.accelerator_hours,
+            "constant_accelerator_hours": day.constant_accelerator_hours,
+            "requests": day.requests,
+            "output_tokens": day.output_tokens,
+            "late_starts": [each._asdict() for each in day.late],
+        }
     }
 
 

@@ -140,6 +140,7 @@ def test_every_example_default_and_choice_can_be_written(path: KeyPath) -> None:
 
 REQUIRED: dict[KeyPath, dict[str, Any]] = {
     ("pool_links",): {"between": ["a", "b"]},
+    ("workload", "serving", "day"): {"from": "20:00", "to": "08:00", "request_rate": 2},
     ("procurement", "tariff"): {"from": "22:00", "to": "06:00", "price": 0.08},
 }
 """The keys that items of a list need, by the path of the list."""

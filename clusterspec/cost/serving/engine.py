@@ -41,7 +41,7 @@ from clusterspec.cost.serving.rates import (
     throughput_kernels,
 )
 from clusterspec.precision import NARROW, peak_name, precision_width, table_width
-from clusterspec.records import NamedTuple, dataclass, field
+from clusterspec.records import NamedTuple, dataclass, field, replace
 from clusterspec.summation import sum_of
 
 GROUPED_QUERIES, LATENT, LINEAR = 2, 5, 4
@@ -352,6 +352,13 @@ class Engine:
     def ranks(self) -> int:
         """Ranks of one engine over which experts are distributed."""
         return self.layout.tp * self.layout.attention_dp
+
+    def times(self, number: int) -> Engine:
+        """The same engine, so many of it; both keep the steps that one of them timed."""
+        other = replace(self, replicas=number)
+        object.__setattr__(other, "steps", self.steps)
+        object.__setattr__(other, "contexts", self.contexts)
+        return other
 
     @property
     def attention_ranks(self) -> int:

@@ -255,6 +255,29 @@ def missed_targets(times: ServingTimes, load: Serving) -> tuple[Target, ...]:
     )
 
 
+ABOVE = 1.02
+"""Offered over predicted throughput of a load that is served: what iteration to a steady state leaves open."""
+MOST_WAIT = 0.5
+"""The share of the mean time to the first token that requests of an engine with spare capacity wait."""
+
+
+def exceeds_capacity(times: ServingTimes, load: Serving) -> bool:
+    """Whether requests of an open load arrive faster than the engines serve them."""
+    return (load.request_rate or 0.0) * load.output_tokens > ABOVE * times.output_tokens_per_second
+
+
+def mostly_waits(times: ServingTimes) -> bool:
+    """Whether requests wait for prefill in most of the mean time to the first token."""
+    return times.wait > MOST_WAIT * times.ttft_mean
+
+
+def keeps_up(times: ServingTimes, load: Serving) -> bool:
+    """Whether the engines serve an open load within its targets; without any, whether they have spare capacity."""
+    if exceeds_capacity(times, load):
+        return False
+    return not missed_targets(times, load) if load.targets else not mostly_waits(times)
+
+
 def target_excess(times: ServingTimes, load: Serving) -> float:
     """The largest excess of a latency over its target, as a share of it; at most 0 where all targets are met."""
     return max(

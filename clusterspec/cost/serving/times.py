@@ -72,15 +72,29 @@ def serving_pools(design: Design) -> Pools | None:
 
 def serving_caches(design: Design) -> tuple[Pools, tuple[TierUse, ...]] | None:
     """The engines of a plan and their load with the prefix hits that its caches give, and what each tier does."""
-    pools = _bare_pools(design)
-    if pools is None or pools.load.session is None:
-        return (pools, ()) if pools is not None else None
+    pools = bare_pools(design)
+    return _filled_caches(pools) if pools is not None else None
+
+
+def _filled_caches(pools: Pools) -> tuple[Pools, tuple[TierUse, ...]]:
+    """Engines with the prefix hits that their caches give, and what each tier does."""
+    if pools.load.session is None:
+        return pools, ()
     from clusterspec.cost.serving.caches import settled_caches
 
     return settled_caches(pools, lambda other: _steady_load(other)[1])
 
 
-def _bare_pools(design: Design) -> Pools | None:
+def times_with_engines(pools: Pools, engines: tuple[int, int], rate: float) -> ServingTimes:
+    """The times of bare pools with other numbers of prefill and decode engines, at a request rate."""
+    decode = pools.decode.times(engines[1])
+    prompts = pools.prompts.times(engines[0]) if pools.has_prefill_engines else decode
+    other = pools._replace(decode=decode, prompts=prompts, load=replace(pools.load, request_rate=rate))
+    filled, tiers = _filled_caches(other if other.link is None else _pools_with_link(other, other.link))
+    return replace(_times_at(filled, *_steady_load(filled)), tiers=tiers)
+
+
+def bare_pools(design: Design) -> Pools | None:
     """The engines of a serving plan and their load, without the hits of sessions."""
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None or workload.serving is None:

@@ -367,7 +367,7 @@ def _serving_cards(report: FullReport, held: str) -> list[Card]:
     if plan.serving is None or work is None or work.serving is None:
         return []
     found: list[Card] = []
-    for name, value, note, field in serving_rows(plan.serving, work.serving, held):
+    for name, value, note, field in serving_rows(plan, work.serving, held):
         title = f"{found[-1].label}, {name.strip()}" if name.startswith(" ") else f"{name[0].upper()}{name[1:]}"
         found.append(Card(title, value, note, f"estimate.serving.{field}"))
     return found

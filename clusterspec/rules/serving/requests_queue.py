@@ -57,16 +57,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.latency import serving_range
+from clusterspec.cost.serving.latency import exceeds_capacity, mostly_waits, serving_range
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent, plain
 
 RULE = Rule.of(__name__, "error", "likely")
-ABOVE = 1.02
-"""Offered over predicted throughput: what iteration to a steady state leaves open."""
-MOST = 0.5
 KEY = f"{LOAD}.request_rate"
 
 
@@ -75,7 +72,7 @@ def check(served: Served) -> Iterator[Problem]:
     if load.load != "open" or load.request_rate is None or load.requests is not None:
         return
     offered, each = load.request_rate * load.output_tokens, times.output_tokens_per_second
-    if offered > ABOVE * each:
+    if exceeds_capacity(times, load):
         low, high = serving_range(times, "output_tokens_per_second")
         message = (
             f"{plain(load.request_rate)} requests a second ask for {plain(offered, 3)} output tokens a second, and the engines "
@@ -88,7 +85,7 @@ def check(served: Served) -> Iterator[Problem]:
             help_,
             severity="error" if offered > high else "warning" if offered > (each + high) / 2 else "note",
         )
-    elif times.wait > MOST * times.ttft_mean:
+    elif mostly_waits(times):
         message = (
             f"requests wait {display(times.wait, 's')} for prefill, {percent(times.wait / times.ttft_mean, 2)} of the mean time to first "
             f"token of {display(times.ttft_mean, 's')}"

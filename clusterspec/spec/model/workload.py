@@ -214,6 +214,24 @@ class ExpertLoadSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class DayHoursSpec:
+    """Hours of a day with a request rate of their own: from and to as ``HH:MM``."""
+
+    starts: str | None = None
+    to: str | None = None
+    request_rate: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScalingSpec:
+    """How engines follow the load of a day."""
+
+    cold_start: Quantity | None = None
+    ahead: Quantity | None = None
+    min_replicas: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TransferSpec:
     """How the cache of a prompt reaches its decode engine; the bandwidth is that of one accelerator."""
 
@@ -241,6 +259,8 @@ class ServingSpec:
     concurrency: int | None = None
     request_rate: float | None = None
     arrivals: ArrivalsSpec | None = None
+    day: tuple[DayHoursSpec, ...] | None = None
+    scaling: ScalingSpec | None = None
     load: str | None = None
     requests: int | None = None
     redundant_experts: int | None = None
