@@ -120,3 +120,16 @@ def test_a_device_faster_than_the_named_accelerator_is_another_one() -> None:
 def test_without_pytorch_or_an_accelerator_nothing_is_measured() -> None:
     with pytest.raises(probe.NoDeviceError, match="PyTorch"):
         probe.samples_of_device(date(2026, 11, 21))
+
+
+def test_the_product_name_of_the_device_tells_its_entry(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "samples.json"
+    file.write_text(json.dumps(recorded()), "utf-8")
+    tables = []
+    for words in ((), (H100.id,)):
+        assert run(["measure", *words, "--from", str(file)]) == 0
+        tables.append(capsys.readouterr().out)
+    assert tables[0] == tables[1] != ""
+    file.write_text(json.dumps(recorded() | {"device": "an unknown part"}), "utf-8")
+    assert run(["measure", "--from", str(file)]) == 2
+    assert "name its id" in capsys.readouterr().err

@@ -21,7 +21,12 @@ from clusterspec.exchange.microbenchmarks.samples import WIDEST, Samples, points
 
 def describe_measure(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
-    parser.add_argument("accelerator", metavar="ACCELERATOR", help="the accelerator at hand, by its id in the catalog")
+    parser.add_argument(
+        "accelerator",
+        metavar="ACCELERATOR",
+        nargs="?",
+        help="the accelerator at hand, by its id in the catalog (default: that of its product name)",
+    )
     parser.add_argument("--from", dest="read", metavar="FILE", type=path, help="samples of another run, not the device")
     parser.add_argument("--samples", metavar="FILE", type=path, help="also write the time of every call, as JSON")
     parser.add_argument(
@@ -31,13 +36,14 @@ def describe_measure(parser: argparse.ArgumentParser) -> None:
 
 def run_measure(args: argparse.Namespace) -> int:
     """Print or write the kernel table. Raises `UsageFault` where nothing can be measured or the samples do not fit."""
-    chip = _accelerator(args)
-    shipped = resources.catalog() / "kernels" / f"{chip.kernels}.yaml"
-    if chip.kernels is None or not shipped.is_file():
-        raise UsageFault(f"{chip.id}: the catalog has no kernel table of it that measured figures could replace")
+    chip = _accelerator(args, args.accelerator) if args.accelerator else None
+    shipped = _kernel_table(chip) if chip else None
     text = _samples_text(args)
     try:
         samples = read_samples(text)
+        if chip is None or shipped is None:
+            chip = _accelerator(args, _id_of_device(samples.device))
+            shipped = _kernel_table(chip)
         table = table_text(shipped.read_text("utf-8"), samples, points(samples, chip))
     except FormatError as why:
         raise UsageFault(f"{args.read or 'the samples'}: {why}") from None
@@ -54,10 +60,28 @@ def run_measure(args: argparse.Namespace) -> int:
     return OK
 
 
-def _accelerator(args: argparse.Namespace) -> Accelerator:
+def _id_of_device(device: str) -> str:
+    """The id of an accelerator by the product name of its driver. Raises `UsageFault` for a name that fits none or two."""
+    from clusterspec.exchange.machines.links import accelerator_of_product
+
+    found = accelerator_of_product(device)
+    if found is None:
+        raise UsageFault(f"the product name {device!r} is that of no single accelerator of the catalog: name its id")
+    return found
+
+
+def _kernel_table(chip: Accelerator) -> Path:
+    """The shipped kernel table of an accelerator. Raises `UsageFault` if there is none."""
+    shipped = resources.catalog() / "kernels" / f"{chip.kernels}.yaml"
+    if chip.kernels is None or not shipped.is_file():
+        raise UsageFault(f"{chip.id}: the catalog has no kernel table of it that measured figures could replace")
+    return shipped
+
+
+def _accelerator(args: argparse.Namespace, id_: str) -> Accelerator:
     catalog = opened_catalog(args, chosen_config(args, Path.cwd()))
     try:
-        entry = catalog.get("accelerator", args.accelerator)
+        entry = catalog.get("accelerator", id_)
     except (UnknownEntry, BrokenEntry) as fault:
         raise UsageFault(str(fault)) from None
     assert isinstance(entry, Accelerator)
