@@ -61,12 +61,12 @@ def run_measure(args: argparse.Namespace) -> int:
 
 
 def _id_of_device(device: str) -> str:
-    """The id of an accelerator by the product name of its driver. Raises `UsageFault` for a name that fits none or two."""
+    """The id of an accelerator by the product name of its driver. Raises `UsageFault` for an unknown name."""
     from clusterspec.exchange.machines.links import accelerator_of_product
 
     found = accelerator_of_product(device)
     if found is None:
-        raise UsageFault(f"the product name {device!r} is that of no single accelerator of the catalog: name its id")
+        raise UsageFault(f"the product name {device!r} is that of no accelerator of the catalog: name its id")
     return found
 
 
