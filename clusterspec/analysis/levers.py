@@ -271,6 +271,20 @@ def changes_of(design: Design, name: str, value: object) -> Changes:
     return lever_of(name, design).changes(float(value))
 
 
+def values_around(study: Study, count: int) -> dict[str, tuple[float, ...]]:
+    """By lever with numbers, its value in a design, in SI units, between up to ``count`` steps below and above it."""
+    design, found = study.design, dict[str, tuple[float, ...]]()
+    sold = _sold_steps(design, study.settings.catalog)
+    for lever in (lever_of(name, design) for name in LEVERS):
+        value = lever.value(design)
+        if value is not None and value > 0:
+            steps = sold.get(lever.name, lever.steps)
+            below = [step for step in steps if step < value * (1 - 1e-9)][-count:]
+            above = [step for step in steps if step > value * (1 + 1e-9)][:count]
+            found[lever.name] = (*below, value, *above)
+    return found
+
+
 def next_steps(steps: Sequence[float], value: float) -> tuple[float | None, float | None]:
     """The steps next to a value, below and above; ``steps`` ascend.
 

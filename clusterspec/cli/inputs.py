@@ -101,7 +101,7 @@ class StudyReader:
         """The bytes of a file, or of standard input, which is read once. Raises `UsageFault`."""
         caller = getattr(self.asked, "caller", None)
         if caller is not None and name in caller.texts:
-            return bytes(caller.texts[name])
+            return bytes(caller.texts[name])[: documents.LARGEST + 1]  # as of a file
         if name != STDIN:
             return read_bytes(name, direct=self._file_folder(name)[1])
         if self._stdin is None:

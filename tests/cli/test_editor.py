@@ -37,9 +37,9 @@ def text_of(example: str) -> str:
 def test_the_page_is_told_what_the_command_line_prints(call: Call) -> None:
     """Also where the file on disk has another text, or none."""
     names = sorted(path.stem for path in (ROOT / "examples").glob("*.yaml")) if ALL_CASES else EXAMPLES
-    for example in names:
-        text = text_of(example)
-        for verb, form in COMMANDS:
+    texts = [(example, text_of(example), COMMANDS) for example in names]
+    for example, text, commands in (*texts, ("too long", "clusterspec: 1\n" + "# more\n" * 300_000, COMMANDS[:1])):
+        for verb, form in commands:
             job = ["--job=tune"] if example == "lab-fleet" and verb == "faults" else []
             Path(NAME).write_text(text, "utf-8")
             printed = call(verb, f"--format={form}", *job, NAME)
@@ -101,6 +101,13 @@ def test_a_lever_and_a_layout_change_the_lines_of_their_keys_alone(call: Call) -
     answer = session.answer({"verb": "check", "format": "json", "text": faster})
     assert "nic_bandwidth: 200 Gb/s" in faster
     assert json.loads(str(answer["out"]))["summary"]["error"] == 0
+
+
+def test_a_slider_has_the_values_that_are_sold_around_that_of_the_spec() -> None:
+    values = Session(NAME).answer({"verb": "values", "text": BASE})["values"]
+    assert isinstance(values, dict)
+    assert values["nic_bandwidth"] == tuple(gigabits * 1e9 / 8 for gigabits in (25, 50, 100, 200, 400, 800, 1600))
+    assert all(list(steps) == sorted(set(steps)) and len(steps) <= 9 for steps in values.values())
 
 
 def test_hover_and_completion_are_those_of_the_language_server() -> None:

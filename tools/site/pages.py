@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +31,6 @@ ROOT_PAGES = {
 """Pages of the root of the repository, and where the site has them."""
 LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?(?=\))")
 MACHINES = re.compile(r"(?<=\n)\| machine \| accelerators .*?\n(?=\n)", re.DOTALL)
-UNSEARCHED = "---\nsearch:\n  exclude: true\n---\n\n"
 LISTS = ("accuracy.md", "board.md", "reality.md", "review.md", "changelog.md")
 """Long lists, whose words would make up most of the index that every visitor loads."""
 CONFIGURATION = ROOT / "tools" / "site" / "mkdocs.yml"
@@ -94,6 +93,15 @@ class Written:
     text: str
     searched: bool = True
 
+    def file_text(self, named: Collection[str]) -> str:
+        """The text with what the builder is told of it: pages that the navigation does not name use its room."""
+        told = "" if self.searched else "search:\n  exclude: true\n"
+        if 'class="sortable"' in self.text:
+            told += "hide: [navigation, toc]\n"
+        elif self.target not in named:
+            told += "hide: [navigation]\n"
+        return f"---\n{told}---\n\n{self.text}" if told else self.text
+
 
 def written() -> Iterator[Written]:
     """Every page of the site, those that long documents are split into among them."""
@@ -122,6 +130,7 @@ def with_parts(text: str, target: str, parts: list[Part]) -> str:
         return text.replace(PARTS, f"{CONVENTION}\n{table}")
     if target == "gallery.md":
         table = sortable_table("gallery.html", {Path(part.target).stem: part.target for part in parts})
+        text = re.sub(r";\n\[gallery\.html\]\([^)]*\) sorts the table", "; a heading sorts the table", text)
         return MACHINES.sub(lambda _: table, text.replace(PARTS, ""), count=1)
     return text.replace(PARTS, listed(parts))
 
@@ -135,10 +144,11 @@ def write_sources(folder: Path) -> Path:
     """Write the sources of the site into an empty folder; returns the configuration for them."""
     sources = folder / "docs"
     shutil.rmtree(folder, ignore_errors=True)
+    names = {*named(navigation())}
     for page in written():
         path = sources / page.target
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(("" if page.searched else UNSEARCHED) + page.text, "utf-8")
+        path.write_text(page.file_text(names), "utf-8")
     for path in sorted((ROOT / "docs").rglob("*")):
         if path.is_file() and path.suffix in {".svg", ".png", ".ipynb"}:
             shutil.copy(path, sources / path.relative_to(ROOT / "docs"))

@@ -32,3 +32,23 @@ for (const table of document.querySelectorAll("table.sortable")) {
   line.append(field, " ", count);
   table.parentElement.before(line);
 }
+
+// What the theme adds while it runs gets what screen readers and keyboards need: regions that scroll are reached with Tab,
+// and regions of one kind have names of their own.
+function named(root) {
+  for (const region of root.querySelectorAll(".md-typeset__scrollwrap:not([tabindex])")) {
+    const title = region.querySelector("th")?.textContent.trim();
+    region.tabIndex = 0;
+    region.role = "region";
+    region.ariaLabel = `Table ${[...document.querySelectorAll(".md-typeset__scrollwrap")].indexOf(region) + 1}${title ? `, by ${title}` : ""}`;
+  }
+  document.querySelectorAll(".md-code__nav").forEach((bar, at) => (bar.ariaLabel = `Code block ${at + 1}`));
+  document.querySelectorAll('nav.md-nav[data-md-level]:not([data-md-level="0"])').forEach((list, at) => {
+    if (list.ariaLabel) return;
+    const title = document.getElementById(list.getAttribute("aria-labelledby"))?.textContent.trim() ?? "";
+    list.removeAttribute("aria-labelledby");
+    list.ariaLabel = `Pages, part ${at + 1}: ${title}`;
+  });
+}
+named(document);
+new MutationObserver(() => named(document)).observe(document.querySelector("article") ?? document.body, { childList: true, subtree: true });

@@ -119,7 +119,7 @@ export function table(caption, columns, rows) {
   return h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": caption },
     h("table", {},
       h("caption", {}, caption),
-      h("thead", {}, h("tr", {}, columns.map(([title, right]) => h("th", { scope: "col", className: right ? "right" : "" }, title)))),
+      h("thead", {}, h("tr", {}, columns.map(([title, right]) => (title ? h("th", { scope: "col", className: right ? "right" : "" }, title) : h("td"))))),
       h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell, at) =>
         at === 0 ? h("th", { scope: "row" }, cell) : h("td", { className: columns[at][1] ? "right" : "" }, cell)))))));
 }

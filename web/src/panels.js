@@ -149,6 +149,19 @@ export function tree(term, whole = term.value, depth = 0) {
   return made;
 }
 
+/** A lever with numbers as a slider over the values that are sold or usual; `at` is the place of that of the spec. */
+function slider(key, rows, values, at, choose) {
+  const unit = rows[0].unit || "1";
+  const said = (place) => `${figure(values[place], unit)}${place === at ? ", now" : ""}`;
+  const shown = h("output", {}, said(at));
+  const range = h("input", { type: "range", min: 0, max: values.length - 1, step: 1, value: at, "aria-label": words(key), "aria-valuetext": said(at), oninput: () => {
+    shown.textContent = said(Number(range.value));
+    range.setAttribute("aria-valuetext", shown.textContent);
+  }, onchange: () => choose(key, values[Number(range.value)], Number(range.value) === at) });
+  const steps = rows.map((row) => `${figure(row.to, unit)}: ${row.errors.length ? row.errors[0] : change(1, 1 + (row.effect ?? 0))}`);
+  return h("fieldset", { className: "lever" }, h("legend", {}, words(key)), h("label", {}, range, shown), h("small", {}, steps.join(" · ")));
+}
+
 class OfFleet extends Panel {
   /** The choice of a job, for a spec of a fleet. */
   part(report) {
@@ -228,7 +241,7 @@ export class Estimate extends OfFleet {
       rows.map((one) => [one.axis, one.collective, one.tier, digits(one.ranks), figure(one.bytes, "B"), figure(one.seconds, "s"), figure(one.exposed, "s")]));
   }
 
-  /** The parameters one step up and down, ranked by the engine; each choice is estimated and can be written. */
+  /** The parameters that the engine ranks by what they move; each choice is estimated and can be written. */
   async levers(section) {
     const text = this.desk.text;
     if (section.dataset.of === text) return;
@@ -236,6 +249,7 @@ export class Estimate extends OfFleet {
     const box = section.querySelector(".levers") ?? section.appendChild(h("div", { className: "levers" }));
     replace(box, note("Trying each lever one step up and down …"));
     const answer = await this.desk.ask({ verb: "sensitivity", format: "json", text, job: this.job });
+    const { values: steps = {} } = this.job ? {} : await this.desk.ask({ verb: "values", text });
     let found;
     try {
       found = JSON.parse(answer.out);
@@ -251,21 +265,25 @@ export class Estimate extends OfFleet {
     for (const one of found.levers) groups.set(one.key, [...(groups.get(one.key) ?? []), one]);
     const chosen = new Map();
     const outcome = h("div", { className: "outcome", role: "status" });
+    const choose = (key, value, now) => {
+      if (now) chosen.delete(key);
+      else chosen.set(key, value);
+      this.outcome(outcome, chosen);
+    };
     const lines = [...groups].map(([key, rows]) => {
       const [{ from, unit }] = rows;
+      const at = steps[key]?.indexOf(from) ?? -1;
+      if (at >= 0 && steps[key].length > 2) return slider(key, rows, steps[key], at, choose);
       const values = [{ value: from, now: true }, ...rows.map((row) => ({ value: row.to, row }))];
       if (values.every(({ value }) => typeof value === "number")) values.sort((a, b) => a.value - b.value);
       return h("fieldset", { className: "lever" }, h("legend", {}, words(key)), values.map(({ value, now, row }) =>
-        h("label", { className: row?.errors.length ? "refused" : "" }, h("input", { type: "radio", name: `lever-${key}`, checked: now, disabled: Boolean(row?.errors.length), onchange: () => {
-          if (now) chosen.delete(key);
-          else chosen.set(key, value);
-          this.outcome(outcome, chosen, found);
-        } }), h("span", {}, typeof value === "number" ? figure(value, unit || "1") : figure(value)), h("small", {}, now ? "now" : row.errors.length ? row.errors[0] : change(1, 1 + (row.effect ?? 0))))));
+        h("label", { className: row?.errors.length ? "refused" : "" }, h("input", { type: "radio", name: `lever-${key}`, checked: now, disabled: Boolean(row?.errors.length), onchange: () => choose(key, value, now) }), h("span", {}, typeof value === "number" ? figure(value, unit || "1") : figure(value)), h("small", {}, now ? "now" : row.errors.length ? row.errors[0] : change(1, 1 + (row.effect ?? 0))))));
     });
     replace(box, note("Each choice is estimated by the engine. The percentage is the change of the time for a token."), lines, outcome);
   }
 
-  async outcome(box, chosen, base) {
+  async outcome(box, chosen) {
+    const number = (this.moves = (this.moves ?? 0) + 1);
     if (!chosen.size || this.job) {
       replace(box, this.job && chosen.size ? note("Levers are written into a spec of one cluster; copy the value into the job.") : []);
       return;
@@ -280,6 +298,7 @@ export class Estimate extends OfFleet {
       ({ text } = answer);
     }
     const answer = await this.desk.ask({ verb: "diff", format: "json", old: this.desk.text, text });
+    if (number !== this.moves) return; // a lever has moved since
     try {
       const report = JSON.parse(answer.out);
       replace(box, effects(report), report.findings.new.length > 0 && note(`It adds ${plural(report.findings.new.length, "finding")}: ${report.findings.new.map((one) => one.rule).join(", ")}`, "bad"),

@@ -247,6 +247,17 @@ def _vary(session: Session, request: Request) -> Answer:
     return {"status": 0, "text": text_with_changes(study, changes)}
 
 
+MOST_STEPS = 4
+"""Steps of a lever that a page shows each way."""
+
+
+def _values(session: Session, request: Request) -> Answer:
+    """The values of each lever with numbers that a page shows, with that of the text among them."""
+    from clusterspec.analysis.levers import values_around
+
+    return {"status": 0, "values": values_around(session.study(text_of(request)), MOST_STEPS)}
+
+
 VERBS: Mapping[str, Callable[[Session, Request], Answer]] = {
     "check": _spec_verb("check"),
     "estimate": _spec_verb("estimate", *OF_DESIGN),
@@ -264,5 +275,6 @@ VERBS: Mapping[str, Callable[[Session, Request], Answer]] = {
     "complete": _complete,
     "with_layout": _with_layout,
     "vary": _vary,
+    "values": _values,
 }
 """What a page can ask for. None of them writes a file or starts a program."""
