@@ -251,7 +251,7 @@ MOST_STEPS = 4
 """Steps of a lever that a page shows each way."""
 
 
-def _values(session: Session, request: Request) -> Answer:
+def _lever_values(session: Session, request: Request) -> Answer:
     """The values of each lever with numbers that a page shows, with that of the text among them."""
     from clusterspec.analysis.levers import values_around
 
@@ -275,6 +275,6 @@ VERBS: Mapping[str, Callable[[Session, Request], Answer]] = {
     "complete": _complete,
     "with_layout": _with_layout,
     "vary": _vary,
-    "values": _values,
+    "values": _lever_values,
 }
 """What a page can ask for. None of them writes a file or starts a program."""
