@@ -13,6 +13,7 @@ from clusterspec.procurement.cost import cost as worked_out
 from clusterspec.procurement.growth import growth
 from clusterspec.results import Input
 from clusterspec.results.fleet import FleetDiffReport, FleetReport, JobUse, PoolUse
+from clusterspec.rules.knowledge.shared_stores import store_demand
 from clusterspec.studies.study import Study
 from clusterspec.summation import sum_of
 
@@ -115,7 +116,8 @@ def _job_use(parts: FleetStudy, job: Job, costs: dict[str, Cost | None]) -> JobU
     used = {name: parts.fleet.nodes_on(name, job.name) for name in pools_of_job(job.spec) if name is not None}
     bills = [_billed(costs.get(name), parts.fleet.pools.get(name), nodes, job.share) for name, nodes in used.items()]
     billed = None if not bills or None in bills else sum_of(each or 0.0 for each in bills)
-    elapsed = run / job.share if run is not None and job.share > 0 else None
+    wait = _store_wait(parts.fleet, job)
+    elapsed = run * wait / job.share if run is not None and job.share > 0 else None
     return JobUse(
         pool=job.spec.pool,
         nodes=job.nodes,
@@ -124,7 +126,15 @@ def _job_use(parts: FleetStudy, job: Job, costs: dict[str, Cost | None]) -> JobU
         billed=billed,
         beside={name: nodes for name, nodes in used.items() if name != job.spec.pool},
         unit_cost=_unit_cost(parts, job, costs.get(job.spec.pool or ""), billed, elapsed),
+        store_wait=wait,
     )
+
+
+def _store_wait(fleet: Fleet, job: Job) -> float:
+    """The factor by which the checkpoints of other jobs on the store of its pool lengthen the run of a job."""
+    pool = fleet.pools.get(job.spec.pool or "")
+    demand = store_demand(fleet, pool) if pool is not None else None
+    return demand.stretch(job.name) if demand is not None else 1.0
 
 
 def _billed(cost: Cost | None, pool: Pool | None, nodes: int | None, share: float) -> float | None:
@@ -146,6 +156,8 @@ def _unit_cost(
     study = parts.jobs.get(job.name)
     own = _job_cost(study) if study is not None else None
     unit = (own.per_run or own.per_million_tokens) if own else None
+    if unit is not None and own is not None and own.per_run is not None:
+        return unit.value * _store_wait(parts.fleet, job)
     if unit is not None or study is None or cost is None or not cost.years or not billed or not job.share:
         return unit.value if unit else None
     term, plan = cost.years * YEAR, study.plan

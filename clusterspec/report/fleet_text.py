@@ -28,7 +28,7 @@ def fleet_text(report: FleetReport, ink: Ink = PLAIN) -> str:
     pools = text_table(POOL_HEADS, pool_rows(report), right=range(1, len(POOL_HEADS)), wrap=(0,), ink=ink)
     title = f"{title_text(report.name)}: {plural(len(report.jobs), 'job')} on {plural(len(report.pools), 'pool')}"
     roles = "".join("\n".join(wrapped_lines(line, ink.measure)) + "\n\n" for line in role_lines(report))
-    notes = [f"{legend(report)} {CHOICE}", *filter(None, [budget_text(report), left_out(report)])]
+    notes = [f"{legend(report)} {CHOICE}", *filter(None, [wait_text(report), budget_text(report), left_out(report)])]
     told = "\n".join(line for each in notes for line in wrapped_lines(each, ink.measure))
     grown = free_text(report, ink) + growth_text(report, ink)
     shown = f"{ink.paint('bold', title)}\n\n{jobs}\n{roles}{pools}\n{told}\n{grown}"
@@ -47,6 +47,15 @@ def role_lines(report: FleetReport) -> list[str]:
             ]
             lines.append(f"{name}: {', '.join(parts)}.")
     return lines
+
+
+def wait_text(report: FleetReport) -> str:
+    """The jobs that wait for a store that several fill; empty without one."""
+    waits = [f"{name} {plain(use.store_wait, 3)} times" for name, use in report.jobs.items() if use.store_wait > 1]
+    if not waits:
+        return ""
+    why = "the checkpoints of all jobs on a store / its bandwidth"
+    return f"Runs are longer, because jobs wait for the store that they share ({why}): {', '.join(waits)}."
 
 
 def free_text(report: FleetReport, ink: Ink = PLAIN) -> str:

@@ -401,7 +401,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "service-takes-turns": lambda fleet: not any((any((True for each in pool.sets)) for pool in fleet.pools.values())),
     "shares-exceed-term": lambda fleet: not any((any((True for each in pool.sets)) for pool in fleet.pools.values())),
     "shares-leave-nodes-idle": lambda fleet: not any((any((True for each in pool.sets)) for pool in fleet.pools.values())),
-    "store-overcommitted": lambda fleet: not any(((pool.spec.networks.storage.bandwidth if pool.spec.networks and pool.spec.networks.storage else None) is not None for pool in fleet.pools.values())),
+    "store-overcommitted": lambda fleet: not any((True for pool in fleet.pools.values())),
     "unknown-pool": lambda fleet: not any((True for name, job in fleet.jobs.items())) and (not any((True for number, link in enumerate(fleet.spec.pool_links or ())))),
     "bandwidth-of-another-scope": lambda deviations: not any((True for deviation in deviations.reported_by('bandwidth-of-another-scope'))),
     "bandwidth-off-catalog": lambda deviations, scale_up, catalog, cluster: not any((deviation.stated.kind == 'scale-up' and (not deviation.causes) for deviation in deviations.found)),
