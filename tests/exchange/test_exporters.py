@@ -530,6 +530,23 @@ def test_separate_engines_are_launched_with_their_roles_and_degrees() -> None:
     assert "--enable-eplb --eplb-config '{\"num_redundant_experts\": 16}'" in text
 
 
+def test_batches_overlap_where_the_engine_starts_with_it() -> None:
+    """vLLM and SGLang refuse overlapped batches without kernels of DeepEP, or without attention replicas."""
+    overlapped = "{}, dispatcher: {}, overlap: {{ep: true}}"
+    text = exported("vllm", plan(overlapped.format("vllm 0.31.0", "deepep"), "{replicas: 1, tp: 8, ep: 8}", WIDE))
+    assert (
+        re.findall(r"--all2all-backend (\S+)", text) == ["deepep_low_latency"] * 2 and text.count("--enable-dbo") == 2
+    )
+    for kind, software, option in (
+        ("vllm", "vllm 0.31.0", "--enable-dbo"),
+        ("sglang", "sglang 0.5.9", "--enable-two-batch-overlap"),
+    ):
+        design = plan(overlapped.format(software, "all-to-all"), "{replicas: 1, tp: 8, ep: 8}", WIDE)
+        file = exporter_of(kind).write(design)
+        assert str(file.content).count(option) == (0 if kind == "vllm" else 2), kind
+        assert any(option in each for each in file.omitted), kind
+
+
 def test_engines_of_both_kinds_share_a_node_without_sharing_accelerators_or_ports() -> None:
     text = exported("vllm", plan("vllm 0.31.0", "{replicas: 2, tp: 2, ep: 2}", "{replicas: 1, tp: 4, ep: 4}", nodes=1))
     assert [line for line in text.splitlines() if line.startswith("# ")][1:] == [

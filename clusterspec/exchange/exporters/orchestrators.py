@@ -53,6 +53,7 @@ def write_dynamo(source: ExportInput) -> ExportedFile:
         "spec:",
         "  components:",
     ]
+    omitted += (vllm if framework == "vllm" else sglang).omitted_degrees(engine_kinds(source))
     frontend = ["--http-port", "8000"]
     lines += _component_lines(
         "Frontend", "frontend", 1, 1, _container_lines(framework, "dynamo.frontend", frontend, 0, "")
@@ -134,6 +135,7 @@ def write_llm_d(source: ExportInput) -> ExportedFile:
     work, _ = served_workload(source, "vllm")
     release = checked_release(source, "vllm", vllm.RELEASES)
     omitted: list[str] = ["the base of the guide that the patches change, its router, secret and volumes"]
+    omitted += vllm.omitted_degrees(engine_kinds(source))
     model, resource = repository_of(source, omitted), _device_resource(source)
     limits = _option_words(vllm.limit_options(work, omitted))
     parts = []

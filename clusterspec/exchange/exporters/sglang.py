@@ -8,7 +8,7 @@ model_executor/pool_configurator.py, line 844).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.exchange.exporters.engines import (
@@ -43,6 +43,7 @@ def write(source: ExportInput) -> ExportedFile:
     omitted: list[str] = []
     model, kinds = repository_of(source, omitted), engine_kinds(source)
     lines = [heading(source, f"SGLang {release}")]
+    omitted += omitted_degrees(kinds)
     limits = list(precision_options(work, omitted))
     for kind in kinds:
         words = [f"python3 -m sglang.launch_server --model-path {model}", *engine_options(kind, work)]
@@ -68,12 +69,29 @@ def engine_options(kind: EngineKind, work: Workload) -> Iterator[str]:
             yield "--moe-a2a-backend deepep"
         if layout.redundant_experts:
             yield f"--enable-eplb --ep-num-redundant-experts {layout.redundant_experts}"
-        if layout.overlap.ep:
+        if layout.overlap.ep and _may_overlap(layout):
             yield "--enable-two-batch-overlap"
     if kind.role:
         yield f"--disaggregation-mode {kind.role}"
     if work.serving is not None and work.serving.transfer.block_tokens:
         yield f"--page-size {work.serving.transfer.block_tokens}"
+
+
+def _may_overlap(layout: Layout) -> bool:
+    """Whether two batches may overlap: with DeepEP, or attention replicas (0.5.21: validation_hook.py, line 521)."""
+    return layout.dispatcher.kind == "deepep" or layout.attention_dp > 1
+
+
+def omitted_degrees(kinds: Iterable[EngineKind]) -> Iterator[str]:
+    """What the layouts of engines state and the options cannot say."""
+    for layout in (kind.layout for kind in kinds):
+        ranks = layout.tp * layout.attention_dp
+        if layout.ep > 1 and layout.overlap.ep and not _may_overlap(layout):
+            yield "the overlap of expert traffic: --enable-two-batch-overlap needs DeepEP or attention replicas"
+        if layout.ep > 1 and layout.dispatcher.kind == "hybrid":
+            yield "the dispatcher hybrid: see --moe-a2a-backend"
+        if 1 < layout.ep < ranks and layout.dispatcher.kind == "deepep":
+            yield f"expert parallelism {layout.ep}: with DeepEP, SGLang has experts over all {ranks} ranks"
 
 
 def batch_options(layout: Layout, work: Workload, release: str) -> Iterator[str]:

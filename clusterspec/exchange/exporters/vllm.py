@@ -6,12 +6,13 @@ vllm/config/speculative.py, commit 002e77c1 (``method`` is required without a dr
 vllm/model_executor/layers/quantization (``fp8`` quantizes weights as they are loaded; the method of a quantized
 checkpoint is read from its configuration), vllm/config/kv_transfer.py, vllm/envs.py and
 vllm/distributed/kv_transfer/kv_connector/factory.py (``NixlConnector`` with ``kv_both``, and its side channel) and
-vllm/config/parallel.py, EPLBConfig (redundant experts), of the releases in `RELEASES`.
+vllm/config/parallel.py, EPLBConfig (redundant experts) and All2AllBackend, of the releases in `RELEASES`. Microbatches
+(``--enable-dbo``) start with kernels of DeepEP only (0.33.0: vllm/config/vllm.py, line 2180).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.exchange.exporters.engines import (
@@ -36,6 +37,8 @@ _HEAD = "$HEAD_ADDRESS"
 _PORT = 13345
 _SIDE_CHANNEL = 5600
 """The first port over which engines exchange the addresses of their caches: the default of vLLM."""
+_DEEPEP = {"": "deepep_high_throughput", "prefill": "deepep_high_throughput", "decode": "deepep_low_latency"}
+"""The kernels of DeepEP by the role of an engine: for many tokens, or for few with captured graphs."""
 _TRANSFER = '\'{"kv_connector": "NixlConnector", "kv_role": "kv_both"}\''
 
 
@@ -43,16 +46,17 @@ def write(source: ExportInput) -> ExportedFile:
     """The commands of all nodes, replica by replica. Raises `NotExportable` for training and unchecked releases."""
     work, _ = served_workload(source, "vllm")
     release = checked_release(source, "vllm", RELEASES)
-    omitted: list[str] = []
-    model, limits = repository_of(source, omitted), list(limit_options(work, omitted))
     lines, kinds = [heading(source, f"vLLM {release}")], engine_kinds(source)
+    omitted: list[str] = list(omitted_degrees(kinds))
+    model, limits = repository_of(source, omitted), list(limit_options(work, omitted))
     for kind in kinds:
         options = [*engine_options(kind, work), *limits]
         for launch in launches(kind, source.cluster.ranks_per_node):
             environment = visible_accelerators(source, launch) + (_side_channel(launch) if kind.role else "")
             start = f"{environment}vllm serve {model}"
             lines += [launch.comment, command(start, *options, *_launch_options(kind.layout, launch))]
-    return ExportedFile("\n".join([*lines, ""]), (*omitted, *omitted_router(source, kinds)))
+    omitted += omitted_router(source, kinds)
+    return ExportedFile("\n".join([*lines, ""]), tuple(dict.fromkeys(omitted)))
 
 
 def _side_channel(launch: Launch) -> str:
@@ -73,12 +77,26 @@ def engine_options(kind: EngineKind, work: Workload) -> Iterator[str]:
         yield "--enable-expert-parallel"
         if layout.redundant_experts:
             yield f"--enable-eplb --eplb-config '{{\"num_redundant_experts\": {layout.redundant_experts}}}'"
-    if layout.overlap.ep and layout.attention_dp > 1:
-        yield "--enable-dbo"
+        if layout.dispatcher.kind == "deepep" and layout.attention_dp > 1:
+            yield f"--all2all-backend {_DEEPEP[kind.role]}"
+            if layout.overlap.ep:
+                yield "--enable-dbo"
     if kind.role:
         yield f"--kv-transfer-config {_TRANSFER}"
     if serving is not None and serving.transfer.block_tokens:
         yield f"--block-size {serving.transfer.block_tokens}"
+
+
+def omitted_degrees(kinds: Iterable[EngineKind]) -> Iterator[str]:
+    """What the layouts of engines state and the options cannot say."""
+    for layout in (kind.layout for kind in kinds):
+        within = layout.attention_dp > 1 and layout.dispatcher.kind == "deepep"
+        if layout.ep > 1 and layout.overlap.ep and not within:
+            yield "the overlap of expert traffic: --enable-dbo needs attention replicas and kernels of DeepEP"
+        if layout.ep > 1 and layout.dispatcher.kind != "all-to-all" and not within:
+            yield f"the dispatcher {layout.dispatcher.kind}: see --all2all-backend"
+        if 1 < layout.ep < layout.tp * layout.attention_dp:
+            yield f"expert parallelism {layout.ep}: vLLM has experts over all {layout.tp * layout.attention_dp} ranks"
 
 
 def _launch_options(layout: Layout, launch: Launch) -> Iterator[str]:

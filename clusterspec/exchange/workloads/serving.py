@@ -134,6 +134,8 @@ def _set_vllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> Non
     experts = keys.is_on("enable_expert_parallel")
     if experts and tp and dp:
         builder.set("layout.ep", tp * dp, keys.line("enable_expert_parallel"))
+    if str(keys.get("all2all_backend") or "").startswith("deepep"):
+        builder.set("layout.dispatcher", "deepep", keys.line("all2all_backend"))
     if dp is None or dp == 1:
         pass
     elif experts or _has_experts(model):
