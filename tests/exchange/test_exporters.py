@@ -189,6 +189,11 @@ def test_a_target_refuses_accelerators_on_which_it_does_not_run() -> None:
             exporter_of(kind).write(trainium)
     with pytest.raises(NotExportable, match="runs neither NCCL nor RCCL"):
         exporter_of("nccl-env").write(source("platform: tpu-v5p, nodes: 16"))
+    gaudi = source(
+        "accelerator: gaudi2, accelerators_per_node: 8, nodes: 4", f"{work}layout: {{framework: megatron-deepspeed}}\n"
+    )
+    with pytest.raises(NotExportable, match="for accelerators of Intel there are forks"):
+        exporter_of("megatron").write(gaudi)
 
 
 def test_a_changed_model_does_not_go_by_the_name_of_the_one_it_changes() -> None:

@@ -42,9 +42,17 @@ _PIPELINE_FIRST = ("tp", "cp", "ep", "pp", "dp")
 _NOT_STATED = "tokenizer, data, learning rate, iterations and checkpoints: see --tokenizer-type, --data-path, --lr"
 
 
+_VENDORS = ("NVIDIA", "AMD")
+"""Vendors on whose accelerators the programs of the repository run: its devices are those of ``torch.cuda``."""
+
+
 def write(source: ExportInput) -> ExportedFile:
     """The launch, one group of arguments per line. Raises `NotExportable` if no flags describe the model."""
     layout, work = training_design(source, "megatron-core")
+    if (vendor := source.cluster.accelerator.vendor) not in {*_VENDORS, None}:
+        raise NotExportable(
+            f"the options are those of NVIDIA/Megatron-LM; for accelerators of {vendor} there are forks"
+        )
     _require_known_parts(work)
     omitted = [_NOT_STATED, *_omitted_layout(layout, work), *_omitted_model(work.model)]
     groups = (*_layout_arguments(layout), *_model_arguments(work, omitted), *_work_arguments(layout, work))

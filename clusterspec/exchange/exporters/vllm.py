@@ -37,6 +37,8 @@ _HEAD = "$HEAD_ADDRESS"
 _PORT = 13345
 _SIDE_CHANNEL = 5600
 """The first port over which engines exchange the addresses of their caches: the default of vLLM."""
+_BY_PLUGIN = ("AWS", "Google", "Huawei")
+"""Vendors for whose accelerators vLLM needs a plugin."""
 _DEEPEP = {"": "deepep_high_throughput", "prefill": "deepep_high_throughput", "decode": "deepep_low_latency"}
 """The kernels of DeepEP by the role of an engine: for many tokens, or for few with captured graphs."""
 _TRANSFER = '\'{"kv_connector": "NixlConnector", "kv_role": "kv_both"}\''
@@ -55,6 +57,8 @@ def write(source: ExportInput) -> ExportedFile:
             environment = visible_accelerators(source, launch) + (_side_channel(launch) if kind.role else "")
             start = f"{environment}vllm serve {model}"
             lines += [launch.comment, command(start, *options, *_launch_options(kind.layout, launch))]
+    if (vendor := source.cluster.accelerator.vendor) in _BY_PLUGIN:
+        omitted.append(f"the plugin of vLLM for {vendor}, with the release that it needs and options of its own")
     omitted += omitted_router(source, kinds)
     return ExportedFile("\n".join([*lines, ""]), tuple(dict.fromkeys(omitted)))
 
