@@ -28,7 +28,7 @@ MEANINGS = {
     "oversubscribed-level": "A level of the fabric is more oversubscribed than the spec states.",
     "straggler": "One size is far slower than its neighbors: an intermittent delay.",
     "duplex-misreading": "The sum of both directions was stated as one direction.",
-    "peer-access-off": "Peer access between accelerators is turned off.",
+    "peer-access-off": "Peer access between accelerators is turned off, or their driver has none.",
     "nic-distance": "NIC and accelerator are further apart than GPUDirect spans, such as on two sockets.",
     "numa-balancing": "The kernel moves memory between NUMA nodes during the run.",
     "fine-grain-off": "Peer access over PCIe is off in the runtime of ROCm.",
@@ -345,9 +345,12 @@ def _acs_causes(run: PlacedRun) -> Iterator[Cause]:
     """Access control services (ACS) in PCIe bridges, which redirect peer-to-peer traffic through the CPU."""
     following = "sudo lspci -vvv | grep -i 'ACSCtl: SrcValid+'; turn ACS off in the firmware or with setpci"
     pcie = run.cluster.scale_up.topology in {"pcie", "bridge"} or run.cluster.scale_up.domain == 1
-    inside = not _uses_network(run) and pcie
+    inside = not _uses_network(run) and pcie and run.cluster.accelerator.peer_to_peer is not False
     shared = [] if list(_peer_access(run)) else _log_lines(run, "p2p-host")  # the environment alone explains it
-    if inside and shared:
+    redirected = _log_lines(run, "acs-on")
+    if redirected and (inside or (_uses_network(run) and not _log_lines(run, "no-gdr"))):
+        yield Cause("acs", f"line {redirected[0][1]} of the log: {redirected[0][0]}", following, STATED)
+    elif inside and shared:
         evidence = (
             f"line {shared[0][1]} of the log: {shared[0][0]}, through host memory instead of directly between devices"
         )
@@ -367,6 +370,11 @@ def _peer_access(run: PlacedRun) -> Iterator[Cause]:
             name, value = text.split()
             following = f"unset {name}, and run again"
             yield Cause("peer-access-off", f"line {line} of the log: {name}={value}", following, STATED)
+    shared = _log_lines(run, "p2p-host")
+    if shared and run.cluster.accelerator.peer_to_peer is False and not _uses_network(run):
+        evidence = f"line {shared[0][1]} of the log: {shared[0][0]}; {run.cluster.accelerator.name} has no peer access"
+        following = "write the bandwidth through host memory to scale_up.peer_bandwidth: no setting adds peer access"
+        yield Cause("peer-access-off", evidence, following, STATED)
 
 
 def _channels_and_protocol(run: PlacedRun) -> Iterator[Cause]:

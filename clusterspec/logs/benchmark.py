@@ -55,13 +55,14 @@ _PATTERNS = (
     ("nvls", re.compile(r"(?<![0-9])([0-9]+) nvls channels")),
     ("no-nvls", re.compile(r"NVLS multicast support is (not available)")),
     ("group", re.compile(r"nranks ([0-9]+) .{0,200}?nNodes ([0-9]+)|nNodes ([0-9]+) localRanks ([0-9]+)")),
+    ("acs-on", re.compile(r"(ACSCtl:\s*SrcValid[+-] (?=.{0,80}?(?:ReqRedir|CmpltRedir)\+).{1,120})")),
     ("p2p-host", re.compile(r"via (SHM/\S{1,40})")),
     ("environment", re.compile(r"\b((?:NCCL|RCCL|FI)_[A-Z0-9_]{2,40}) set by environment to (\S{1,80}?)\.?(?:\s|$)")),
     ("environment", re.compile(r"\b((?:NCCL|RCCL|FI)_[A-Z0-9_]{2,40})=(\S{1,80})")),
 )
 _UNLIKE = re.compile(r"nranks|nNodes|(?:INFO|-) CPU/")
 """Texts of lines that differ by their digits alone, and are all read."""
-_MARK = re.compile(r"NCCL|RCCL|NET/|GDRDMA|FI_")
+_MARK = re.compile(r"NCCL|RCCL|NET/|GDRDMA|FI_|ACSCtl")
 _DIGITS = re.compile(r"[0-9]+")
 MOST_FORMS = 50_000
 """Different lines that are remembered, digits aside."""
@@ -100,10 +101,16 @@ def _log_statements(text: str) -> Iterator[Evidence]:
 def adapter_count(evidence: tuple[Evidence, ...]) -> int | None:
     """The number of RDMA adapters that NCCL uses on a node: the maximum over ranks; None if no rank names any.
 
+    Newer releases list the adapters that they merge into one device in braces: ``[0]={[0] mlx5_7:1, [1] mlx5_6:1}``.
+
     >>> adapter_count((Evidence("hcas", "[0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:10.0.0.1<0>", 3),))
     2
+    >>> adapter_count((Evidence("hcas", "[0]={[0] mlx5_7:1/RoCE, [1] mlx5_6:1/RoCE} ; OOB eth0:10.0.0.1<0>", 3),))
+    2
     """
-    counts = [len(re.findall(r"\[[0-9]+\]", each.text.split("OOB")[0])) for each in evidence if each.name == "hcas"]
+    counts = [
+        len(re.findall(r"\[[0-9]+\](?!=)", each.text.split("OOB")[0])) for each in evidence if each.name == "hcas"
+    ]
     return max(counts, default=None)
 
 

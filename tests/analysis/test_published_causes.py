@@ -49,6 +49,7 @@ VOLTA = (
 )
 INFO = "NCCL INFO "
 FOUR = f"{INFO}NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [2]mlx5_2:1/IB [3]mlx5_3:1/IB"
+USED_TWO = f"{INFO}NET/IB : Using [0]mlx5_0:1/RoCE [1]mlx5_1:1/RoCE"
 CASES = (
     Case(
         "NVIDIA/nccl/issues/959",
@@ -267,6 +268,72 @@ CASES = (
         27 / 50,
         "acs",
     ),
+    Case(
+        "vllm-project/vllm/issues/6610",  # a container without the devices of the adapters
+        ROCE,
+        16,
+        f"{INFO}NET/IB : No device found.\n{INFO}NET/Socket : Using [0]eth0:10.5.6.103<0>\n{INFO}Using network Socket",
+        0.05,
+        "socket-fall-back",
+    ),
+    Case(
+        "vllm-project/vllm/issues/9920",  # solved by turning access control and the IOMMU off
+        "{accelerator: l40s, accelerators_per_node: 2, nodes: 1, scale_up: {topology: pcie, domain: 2}}",
+        2,
+        f"{INFO}Channel 00 : 1[1] -> 0[0] via SHM/direct/direct",
+        0.3,
+        "acs",
+    ),
+    Case(
+        "NVIDIA/nccl/issues/304",  # a test that fails, not a slow one; the thread prints the bridges
+        ROCE,
+        16,
+        f"{USED_TWO}\n\t\tACSCtl:\tSrcValid+ TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans-",
+        0.3,
+        "acs",
+    ),
+    Case(
+        "sgl-project/sglang/pull/1427",
+        H100,
+        16,
+        f"{INFO}Failed to open libibverbs.so[.1]\n{INFO}NET/Socket : Using [0]ib0:10.0.0.1<0>",
+        0.05,
+        "socket-fall-back",
+    ),
+    Case(
+        "hiyouga/LlamaFactory/issues/6111",
+        H100,
+        16,
+        f"{INFO}NCCL_IB_DISABLE set by environment to 0.\n{INFO}NET/IB : No device found.\n{INFO}Using network Socket",
+        0.03,
+        "socket-fall-back",
+    ),
+    Case(
+        "NVIDIA/nccl/issues/1537",
+        ROCE,
+        16,
+        f"{USED_TWO}\n{INFO}NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'",
+        0.5,
+        "gpudirect-off",
+    ),
+    Case(
+        "NVIDIA/nccl-tests/issues/152",  # nv_peer_mem was loaded on one of two nodes
+        HGX,
+        16,
+        f"{INFO}Channel 00 : 0[7000] -> 8[7000] [send] via NET/IB/1/GDRDMA\n"
+        f"{INFO}Channel 00 : 0[7000] -> 8[7000] [receive] via NET/IB/0",
+        0.4,
+        "gpudirect-off",
+    ),
+    Case(
+        "ecmwf/WeatherGenerator/issues/1261",
+        "{accelerator: gh200-96gb, accelerators_per_node: 4, nodes: 2, "
+        "scale_out: {technology: slingshot-11, nics_per_node: 4}}",
+        8,
+        f"{INFO}NET/Plugin : No plugin found (libnccl-net.so).\n{INFO}Using network Socket",
+        0.1,
+        "plugin-missing",
+    ),
 )
 
 
@@ -318,6 +385,14 @@ def test_a_host_that_interleaves_memory_is_named_where_data_passes_it() -> None:
         host = cluster(machine)
         found = names(diagnosed(host, log(host, 8, before=lines, scale=0.4)))
         assert ("numa-per-socket" in found) is named, (machine, lines)
+
+
+def test_accelerators_whose_driver_has_no_peer_access_are_not_a_fault_of_bridges() -> None:
+    host = cluster(GEFORCE)
+    found = names(
+        diagnosed(host, log(host, 8, before=f"{INFO}Channel 00 : 1[1] -> 2[2] via SHM/direct/direct", scale=0.4))
+    )
+    assert found[0] == "peer-access-off" and "acs" not in found
 
 
 def test_a_nic_behind_the_other_socket_is_named() -> None:
