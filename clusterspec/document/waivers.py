@@ -71,7 +71,7 @@ def waiver_findings(waiver: Waiver, document: Document, use: WaiverContext) -> I
     elif has_expired(waiver, use.today):
         message = f"this waiver expired on {waiver.until}; today is {use.today}"
         yield comment_finding(
-            "expired-waiver", Severity.NOTE, comment, message, "fix what it waived, or set a later date"
+            "expired-waiver", Severity.WARNING, comment, message, "fix what it waived, or set a later date"
         )
     elif comment.file == document.source.name:
         skipped = {*use.skipped, *unknown}
@@ -160,7 +160,7 @@ def split(
     """The open findings with those about the waivers themselves, and the waived findings.
 
     A waiver without a reason has no effect and gives a warning (waiver-without-reason); one that
-    expired before ``today`` has no effect and gives a note (expired-waiver); a rule that a waiver does
+    expired before ``today`` has no effect and gives a warning (expired-waiver); a rule that a waiver does
     not need gives a note (unused-waiver), unless it is in ``skipped``, the rules that did not run; a
     rule that is not ``known`` gives a warning (unreadable-waiver) that offers the rules ``alike``.
     """

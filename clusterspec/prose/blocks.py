@@ -265,7 +265,7 @@ def _waiver_problems(waiver: ProseWaiver, today: date | None) -> Iterator[Proble
     elif _has_expired(waiver, today):
         message = f"this waiver expired on {waiver.until}; today is {today}"
         yield _waiver_problem(
-            "expired-waiver", Severity.NOTE, message, "fix what it waived, or set a later date", waiver
+            "expired-waiver", Severity.WARNING, message, "fix what it waived, or set a later date", waiver
         )
 
 

@@ -69,10 +69,10 @@ FORMATS: list[tuple[str, Reported]] = [
     (trained("global_batch: 512, optimizer: momentum"), one("optimizer-without-adaptation", "workload.optimizer")),
     (trained("global_batch: 512, optimizer: lion"), []),
     (
-        trained("global_batch: 512", "tp: 1, gradient_compression: 17"),
+        trained("global_batch: 512", "tp: 1, gradient_compression: 9"),
         one("gradients-compressed", "layout.gradient_compression"),
     ),
-    (trained("global_batch: 512", "tp: 1, gradient_compression: 16"), []),
+    (trained("global_batch: 512", "tp: 1, gradient_compression: 8"), []),
 ]
 
 

@@ -4,7 +4,7 @@
 
 A global batch, in tokens, above the critical batch size of a run of `tokens`: a warning within the measured range
 (models up to 1.2 billion parameters and runs of 1.7 to 24.6 billion tokens). Outside that range the size is
-extrapolated, and the rule gives a note from four times the extrapolated size on, and a warning from ten times on; a note where the
+extrapolated, and the rule gives a note from four times the extrapolated size on, and a warning from eight times on; a note where the
 run is fine-tuning, with fewer tokens than half the active parameters. Adapters have no finding. Without `tokens`, a batch above 134
 million tokens, the largest published one, is a note, and from twice that a warning.
 
@@ -78,7 +78,7 @@ LARGEST_MODEL = 1.2e9
 """Parameters of the largest model measured."""
 LARGEST = 128 * 1024**2
 """Tokens of a step: MiniMax-01 ended with batches of 128M tokens."""
-FAR = 10.0
+FAR = 8.0
 """Times the extrapolated size from which most of the batch is lost, for any reading of the extrapolation."""
 MARGIN = 4.0
 """Times the extrapolated size from which a batch is reported: published runs used up to 2.3 times without a reported loss."""

@@ -4,7 +4,7 @@
 
 A `scale_up.interconnect` outside the list of the accelerator's entry: NVLink 5 on an H100, NVLink on an L40S or an
 MI300X; and a `scale_up.topology` of switches where its modules are joined directly, or the reverse, and of a torus or ring where they have switches or a full mesh. Up to four modules
-may be joined directly where eight have switches, as on the boards of four A100 or H100. `pcie-3` to `pcie-6` are always accepted, for machines without bridge or baseboard.
+may be joined directly where eight have switches, as on the boards of four A100 or H100. A bridge of the same generation is accepted for cards that are joined by bridges. `pcie-3` to `pcie-6` are always accepted, for machines without bridge or baseboard.
 
 ## Why it matters
 
@@ -72,13 +72,18 @@ def check(written_scale_up: ScaleUpSpec, scale_up: ScaleUp, accelerator: Acceler
     yield from _topology(written_scale_up, scale_up, accelerator)
     if written_scale_up.interconnect is None or entry is None or not own:
         return
-    if entry.id in own or entry.family == "pcie":
+    if entry.id in own or entry.family == "pcie" or _is_its_bridge(entry, accelerator):
         return
     at, offered = "cluster.scale_up.interconnect", either(own)
     fix = rewrite(at, own[0]) if len(own) == 1 else None
     message = f"{accelerator.id} has {offered}{_bandwidth(accelerator)}, not {entry.name}{_its(entry)}"
     related = [("cluster.accelerator", "the accelerator")] if accelerator.id else []
     yield RULE.problem(at, message, f"write `{offered}`, or correct the accelerator", related=related, fix=fix)
+
+
+def _is_its_bridge(entry: Interconnect, accelerator: Accelerator) -> bool:
+    """Whether an interconnect is the bridge of the generation that the accelerator's cards are bridged with."""
+    return accelerator.topology == "bridge" and entry.id.removesuffix("-bridge") in accelerator.interconnects
 
 
 def _bandwidth(accelerator: Accelerator) -> str:

@@ -3,7 +3,7 @@
 ## What it finds
 
 A `workload.precision` without a peak in the accelerator's entry: fp8 on an A100 or an MI250X, bf16 on a V100, fp4 on an
-H100, fp16 on a TPU; and weights, a cache or a recipe in a block format of another vendor, such as NVFP4 on an Instinct. fp16 has bf16's peak where the part executes it and the entry gives no other. The finding is an
+H100, fp16 on a TPU; and weights, a cache or a recipe in a block format of another vendor, such as NVFP4 on an Instinct, and the `mxfp8` recipe on a part without units for blocks with scales of their own, such as MI300X. fp16 has bf16's peak where the part executes it and the entry gives no other. The finding is an
 error, and a note where the part supports the precision and the catalog has no peak, such as bf16 on TPU 8t: no time can
 be estimated then.
 
@@ -35,6 +35,13 @@ clusterspec: 1
 cluster: {platform: mi355x-ubb8, nodes: 1}
 workload: {kind: serve, model: llama-3.1-70b, precision: fp4, parameter_precision: nvfp4, serving: {input_tokens: 1000, output_tokens: 500, concurrency: 64}}
 layout: {framework: sglang, tp: 8}
+```
+
+```yaml workload.recipe
+clusterspec: 1
+cluster: {platform: mi300x-ubb8, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, precision: fp8, recipe: mxfp8}
+layout: {framework: megatron-core, tp: 2}
 ```
 
 ## Silent
@@ -69,6 +76,7 @@ INCOMPLETE = frozenset({"int8"})
 
 def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
     yield from _formats_of_another_vendor(workload, accelerator)
+    yield from _recipe_without_units(workload, accelerator)
     if workload.peak is not None:
         return
     if workload.precision in accelerator.unpublished_peaks:
@@ -83,6 +91,21 @@ def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
         serving = workload.kind == "serve"
         kept = "; weights may be kept in fewer bytes (`parameter_precision`)" if serving else ""
         yield RULE.problem("workload.precision", message, f"use one of {has}, or another accelerator{kept}")
+
+
+def _recipe_without_units(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
+    """A recipe whose blocks of 32 share a scale, on a part whose matrix units multiply no such blocks: those that do also
+    have a peak in fp4. Frameworks refuse it on the parts of NVIDIA by their own support.
+    """
+    formats = {*accelerator.peaks, *accelerator.unpublished_peaks}
+    if workload.recipe != "mxfp8" or not accelerator.peaks or "fp4" in formats or accelerator.vendor == "NVIDIA":
+        return
+    message = (
+        f"the `mxfp8` recipe scales blocks of 32 values, and {accelerator.id} multiplies matrices with one factor each"
+    )
+    yield RULE.problem(
+        "workload.recipe", message, "write `recipe: delayed` or `current`, or use an accelerator that has fp4"
+    )
 
 
 def _formats_of_another_vendor(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:

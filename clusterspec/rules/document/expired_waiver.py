@@ -46,4 +46,4 @@ from __future__ import annotations
 
 from clusterspec.rules.rule import Rule
 
-RULE = Rule.of(__name__, "note")
+RULE = Rule.of(__name__, "warning")

@@ -3,7 +3,7 @@
 ## What it finds
 
 Stated leaves, spines, cores or links more than 10 % above the number computed: a note. Core switches beside `tiers: 2`
-are an error. A stated third tier is a warning where two tiers of these switches connect four times the endpoints at the
+are an error, and so are spines beside `topology: single-switch` or `tiers: 1`. A stated third tier is a warning where two tiers of these switches connect four times the endpoints at the
 same oversubscription, and a note where they connect twice as many.
 
 ## Why it matters
@@ -81,6 +81,14 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: Scale
         yield RULE.problem(
             "cluster.scale_out.core_switches", message, "remove the key, or write `tiers: 3`", severity="error"
         )
+    if (
+        written_scale_out.spine_switches
+        and fabric.tiers == 1
+        and (written_scale_out.tiers or scale_out.topology == "single-switch")
+    ):
+        message = f"{plural(written_scale_out.spine_switches, 'spine switch')} stated, and the fabric has one tier of switches"
+        help_ = "remove the key, or write `topology: fat-tree` and `tiers: 2`"
+        yield RULE.problem("cluster.scale_out.spine_switches", message, help_, severity="error")
     yield from _needless_tier(fabric, written_scale_out, scale_out)
     for key in ("leaf_switches", "spine_switches", "core_switches"):
         written, needed = getattr(written_scale_out, key), getattr(fabric, key)

@@ -3,7 +3,7 @@
 ## What it finds
 
 Jobs whose nodes cannot be placed so that each job has whole scale-up domains and at most one part of a further one.
-It is an error, and a warning where jobs larger than a domain fit only if two of them share one. Pools whose domain is one
+It is an error, and a warning where a job larger than a domain fits only if it shares one with another job. Pools whose domain is one
 node are not concerned.
 
 ## Why it matters
@@ -58,8 +58,8 @@ clusterspec: 1
 pools:
   racks: {platform: gb200-nvl72, nodes: 36}
 jobs:
-  a: {pool: racks, nodes: 30}
-  b: {pool: racks, nodes: 6}
+  a: {pool: racks, nodes: 18}
+  b: {pool: racks, nodes: 16}
 ```
 
 ## Sources
@@ -118,7 +118,12 @@ def _first_spread(sets: tuple[NodeSet, ...], nodes: int, size: int) -> NodeSet |
 
 
 def _sharing_a_domain(sets: tuple[NodeSet, ...], nodes: int, size: int) -> tuple[NodeSet, NodeSet] | None:
-    """The last two sets of more than a domain that have to share one; None if each can have its own."""
+    """Two sets that have to share a domain, of which at least one fills others; None if each can have its own."""
+    parts = [each for each in sets if (each.nodes or 0) % size]
+    long = [each for each in parts if (each.nodes or 0) > size]
+    filled = sum((each.nodes or 0) // size for each in sets)
+    if len(parts) == 2 and len(long) == 1 and filled + 2 > nodes // size:
+        return long[0], next(each for each in parts if each is not long[0])
     ending = [each for each in sets if (each.nodes or 0) > size and (each.nodes or 0) % size]
     whole = sum((each.nodes or 0) // size for each in sets)
     return (ending[-2], ending[-1]) if len(ending) > 1 and whole + len(ending) > nodes // size else None

@@ -12,6 +12,8 @@ from clusterspec.records import dataclass
 from clusterspec.spec.model import AcceleratorSpec, Spec
 from clusterspec.units.readings import AGREES, agrees_within
 
+WITHOUT_SPARSITY = ("Google",)
+"""Vendors whose data sheets print no peak with 2:4 sparsity."""
 SPARSE_GAIN = 2.0
 """Factor of a peak with 2:4 structured sparsity over the dense peak."""
 
@@ -25,6 +27,8 @@ class StatedPeak:
     precision: str
     whose: str
     peaks: Mapping[str, float]
+    skips_zeros: bool = True
+    """Whether such a part may have 2:4 sparsity; TPUs have none."""
 
     @property
     def catalog_peak(self) -> float | None:
@@ -40,7 +44,8 @@ class StatedPeak:
     @property
     def is_sparse(self) -> bool:
         """Whether a peak declared dense is the catalog's peak with 2:4 sparsity, which is twice as high."""
-        return self.quantity.sparsity is Sparsity.DENSE and agrees_within(self.ratio, SPARSE_GAIN, AGREES)
+        dense = self.quantity.sparsity is Sparsity.DENSE
+        return self.skips_zeros and dense and agrees_within(self.ratio, SPARSE_GAIN, AGREES)
 
     @property
     def others(self) -> dict[str, float]:
@@ -57,11 +62,12 @@ def stated_peaks(spec: Spec, design: Design, catalog: Catalog) -> Iterator[State
     whose, peaks = found
     own, workload = _own_accelerator(spec), design.workload
     override = spec.workload.peak_flops if spec.workload else None
+    skips_zeros = design.cluster is None or design.cluster.accelerator.vendor not in WITHOUT_SPARSITY
     if workload is not None and override is not None and override.sparsity is not None:
-        yield StatedPeak("workload.peak_flops", override, workload.precision, whose, peaks)
+        yield StatedPeak("workload.peak_flops", override, workload.precision, whose, peaks, skips_zeros)
     for precision, quantity in (own.peak or {}).items() if own else ():
         if quantity.sparsity is not None:
-            yield StatedPeak(f"cluster.accelerator.peak.{precision}", quantity, precision, whose, peaks)
+            yield StatedPeak(f"cluster.accelerator.peak.{precision}", quantity, precision, whose, peaks, skips_zeros)
 
 
 def known_peaks(spec: Spec, design: Design, catalog: Catalog) -> tuple[str, Mapping[str, float]] | None:

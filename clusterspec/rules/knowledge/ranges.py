@@ -99,6 +99,9 @@ RANGES: dict[str, UsualRange] = {
     "operations.restart_time": _time_range(0.0, 2 * HOUR, "published restarts on spare nodes take minutes"),
     "operations.repair_time": _time_range(60.0, 180 * DAY),
     "operations.burn_in": _time_range(0.0, 90 * DAY),
+    "operations.carbon.intensity": UsualRange(
+        0.005, 1.2, "1", "give kg of CO2 for one kWh: coal has about 1, most grids 0.03 to 0.7", limit=3
+    ),
     "procurement.term": _time_range(1 * DAY, 15 * YEAR),
     "procurement.warranty": _time_range(0.0, 15 * YEAR),
     "procurement.electricity": UsualRange(

@@ -78,6 +78,11 @@ class Served:
         copies = self.layout.redundant_experts + more
         return self._otherwise({(*load, "redundant_experts"): copies, (*load, "expert_load", "placement"): "balanced"})
 
+    def with_weights(self, precision: str) -> Served | None:
+        """The plan with weights as published in a precision of 8 or 16 bits, and products in the same."""
+        keys = {"parameter_precision": precision, "precision": precision, "quantization": None}
+        return self._otherwise({("workload", key): value for key, value in keys.items()})
+
     def alone(self) -> Served | None:
         """The plan with one request in flight."""
         return self.with_load(concurrency=1, request_rate=None, load="closed", requests=None)

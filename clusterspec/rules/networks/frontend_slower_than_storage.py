@@ -4,7 +4,7 @@
 
 `networks.storage.bandwidth` above nodes × frontend NICs × their rate, where storage has no NICs of its own and does not
 share the fabric; or above that of the out-of-band network, if storage shares it. The finding is a note below twice that rate, since a storage system may serve other machines, too, a
-warning from there on, and an error from four times on. Likewise, `per_client` above what the NICs of one node carry is a
+warning from there on, and an error from six times on. Likewise, `per_client` above what the NICs of one node carry is a
 warning.
 
 ## Why it matters
@@ -70,7 +70,7 @@ from clusterspec.spec.model import NetworksSpec
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning")
-MOST = 4.0
+MOST = 6.0
 """Times that rate from which the store is out of proportion to its path."""
 MUCH = 2.0
 """Times the rate that the nodes reach, above which most of a storage system is idle."""

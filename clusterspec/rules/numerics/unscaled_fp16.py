@@ -3,13 +3,15 @@
 ## What it finds
 
 `precision: fp16` with `loss_scaling: none`, an error; and fp16 for a model of at least 20 billion parameters and a run of
-at least 500 billion tokens on accelerators that also multiply bf16, a warning.
+at least 500 billion tokens on accelerators that also multiply bf16, a warning. `loss_scaling: static` is a warning in a run of 10
+billion tokens and more.
 
 ## Why it matters
 
 fp16 holds no number below 6e-8, and many gradients are smaller: without scaling they are zero. With scaling, large models
 overflow: BLOOM's first tests in fp16 lost their runs, and OPT-175B restarted more than 35 times within 180 billion
-tokens. bf16 has the range of fp32 and needs no scaling.
+tokens. Gradients shrink during a run, so a constant scale that fits its start loses them later, and one that fits its end overflows
+at its start. bf16 has the range of fp32 and needs no scaling.
 
 ## What to do
 
@@ -65,6 +67,8 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "warning", "likely")
 LARGE = 20e9
 """Parameters from which published fp16 runs lost steps to overflow."""
+RUN = 10e9
+"""Tokens from which a run is more than a tuning: gradients change by orders of magnitude within it."""
 LONG = 500e9
 """Tokens of a run: OPT-175B ended after 180 billion, with a restart every 5 billion."""
 
@@ -79,6 +83,9 @@ def check(training: Workload, written_workload: WorkloadSpec, cluster: Cluster) 
         )
         return
     size, tokens = model_weights(training.model).total, training.tokens or 0.0
+    if written_workload.loss_scaling == "static" and tokens >= RUN:
+        message = f"one factor for the loss is to hold over {display(tokens, '1')} tokens, and gradients in fp16 vanish or overflow within them"
+        yield RULE.problem("workload.loss_scaling", message, "write `loss_scaling: dynamic`, or use bf16")
     if size >= LARGE and tokens >= LONG and "bf16" in cluster.accelerator.peaks:
         message = (
             f"{display(tokens, '1')} tokens of a model of {display(size, '1')} parameters in fp16: runs of this size lose steps to "

@@ -7,8 +7,8 @@ Without a stated failure rate, more than three times the optimum at the rate of 
 each 50,700 accelerator-hours). Without a stated checkpoint time, the time follows from the bandwidth of the storage
 system and the model. A stated rate that `optimistic-failure-rate` doubts is not judged here.
 
-The finding is a note where the optimum would save less than two percent of the time, else a warning, and an error where
-a stated failure rate makes the interval lose a quarter of the time more than the optimum.
+The finding is a note where the optimum would save less than five percent of the time, else
+a warning, and an error where a stated failure rate makes the interval lose a quarter of the time more than the optimum.
 
 ## Why it matters
 
@@ -74,7 +74,7 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "warning", "likely")
 OFF = 2.0
 FAR_OFF = 3.0
-WORTH = 0.02
+WORTH = 0.05
 """The share of the time from which a better interval is more than a note."""
 OPTIMISTIC = 3.0
 """Times the usual time between failures, from which `optimistic-failure-rate` doubts the stated one."""

@@ -6,8 +6,8 @@ A goodput below 90 %, or below `operations.targets.goodput`: the share of the ti
 `clusterspec cost` prints it. The rule applies where the spec has `operations`. Without a stated failure rate it takes
 the end of the published rates with the fewest failures.
 
-The finding is an error where a quarter of the time is lost, or where the target is missed at the best end of the range;
-else it is a warning.
+The finding is a note down to 85 %, as published runs on 16,000 accelerators have about 90 %. It is an error where a quarter of
+the time is lost, or where the target is missed at the best end of the range; else it is a warning.
 
 ## Why it matters
 
@@ -16,8 +16,8 @@ share is a flaw of the plan more than a consequence of its size.
 
 ## What to do
 
-Mend the largest of the three parts that the message names: saving (a faster storage system, asynchronous saving),
-repeated steps (the interval √(2 × time between failures × pause)), restarts (spare nodes, a faster restart).
+Mend the largest of the parts that the message names: saving (a faster storage system, asynchronous saving),
+repeated steps (the interval √(2 × time between failures × pause)), restarts (spare nodes, a faster restart), detection (a shorter watchdog).
 
 ## When to ignore it
 
@@ -84,6 +84,8 @@ RULE = Rule.of(
     yields_to=("checkpoint-interval-off-optimum", "checkpoint-outlasts-interval", "too-few-spares"),
 )
 MOST = 0.10
+WORTH = 0.15
+"""The lost share from which it is more than a note: Llama 3 405B kept about 90 % of the time of 16,384 accelerators."""
 TARGET = "operations.targets.goodput"
 
 
@@ -101,7 +103,7 @@ def check(
     kept = interruptions(cluster, layout, operations, networks, timed.parameters, step=timed.step.seconds)
     best = max(kept.share, kept.high, kept.low)
     target = operations.targets.goodput if operations.targets else None
-    parts = _lost_parts(kept, cluster, _saving_key(operations, networks))
+    parts = _lost_parts(kept, cluster, _saving_key(operations, networks), operations)
     shares = "; ".join(f"{percent(min(share, 1.0), 2)} {what}" for share, what, _ in parts)
     help_ = "reduce the largest part first: asynchronous saving, the best interval, or spare nodes and a faster restart"
     if target is not None and kept.share < target:
@@ -109,7 +111,8 @@ def check(
         yield RULE.problem(TARGET, message, help_, severity="error" if best < target else "warning")
     elif 1 - best > thresholds.of(RULE.name, MOST):
         message = f"{percent(kept.share)} of the time is spent on steps that are kept: {shares}"
-        yield RULE.problem(max(parts)[2], message, help_, severity=cost_severity(1 - best, EXACT))
+        severity = "note" if 1 - best < WORTH else cost_severity(1 - best, EXACT)
+        yield RULE.problem(max(parts)[2], message, help_, severity=severity)
 
 
 def _saving_key(operations: OperationsSpec, networks: NetworksSpec | None) -> str:
@@ -120,8 +123,10 @@ def _saving_key(operations: OperationsSpec, networks: NetworksSpec | None) -> st
     return "cluster.networks.storage.bandwidth" if storage and storage.bandwidth else ""
 
 
-def _lost_parts(kept: Interruptions, cluster: Cluster, saving_key: str) -> list[tuple[float, str, str]]:
-    """The three parts of the lost time: share, description, and the key that it rests on."""
+def _lost_parts(
+    kept: Interruptions, cluster: Cluster, saving_key: str, operations: OperationsSpec
+) -> list[tuple[float, str, str]]:
+    """The parts of the lost time: share, description, and the key that it rests on."""
     saving, repeated, restarts = (
         kept.checkpoint.value / kept.interval.value,
         kept.interval.value / (2 * kept.between.value),
@@ -129,11 +134,16 @@ def _lost_parts(kept: Interruptions, cluster: Cluster, saving_key: str) -> list[
     )
     waits = isinstance(kept.restart.origin, Written) and kept.restart.origin.key == "operations.repair_time"
     restarting = "cluster.spare_nodes" if waits and cluster.spare_nodes == 0 else _key(kept, "restart", "between")
-    return [
+    lost = [
         (saving, "saves checkpoints", saving_key or _key(kept, "interval")),
         (repeated, "repeats steps after failures", _key(kept, "interval", "between")),
-        (restarts, "waits for restarts", restarting),
     ]
+    if operations.detection_time is not None:
+        noticed = operations.detection_time.value / kept.between.value
+        lost.append((noticed, "passes before restarts", "operations.detection_time"))
+        restarts = max(0.0, restarts - noticed)
+        restarting = "operations.restart_time" if operations.restart_time is not None else restarting
+    return [*lost, (restarts, "waits for restarts", restarting)]
 
 
 def _key(kept: Interruptions, *names: str) -> str:

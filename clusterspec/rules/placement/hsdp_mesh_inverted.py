@@ -3,7 +3,9 @@
 ## What it finds
 
 `sharding: hsdp` with `dp_replicate` before `dp_shard` in the order of ranks, where shard groups then leave the domain
-and replicas do not.
+and replicas do not. The severity follows from the step with both exchanged: a note below the half-width of the range of the
+prediction, a warning above it, and an error from a quarter of the step on, if the low end of the range is a quarter, too, or where
+no time is known.
 
 ## Why it matters
 
@@ -53,15 +55,17 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.what_if import NOTICEABLE, WhatIf
 from clusterspec.rules.knowledge.placement_text import straddling_groups
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.rules.words import as_yaml
+from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(placements: Placements, layout: Layout) -> Iterator[Problem]:
+def check(placements: Placements, layout: Layout, what_if: WhatIf) -> Iterator[Problem]:
     order = layout.order
     if layout.sharding != "hsdp" or not {"dp_shard", "dp_replicate"} <= set(order):
         return
@@ -71,4 +75,13 @@ def check(placements: Placements, layout: Layout) -> Iterator[Problem]:
     swap = {"dp_shard": "dp_replicate", "dp_replicate": "dp_shard"}
     turned = as_yaml([swap.get(axis, axis) for axis in order])
     message = f"replicas vary faster than shards, so {straddling_groups(shards)}, and shards are gathered twice for each micro-batch"
-    yield RULE.problem("layout.order", message, f"write `order: {turned}`", fix=rewrite("layout.order", turned))
+    right = what_if.with_layout(order=tuple(swap.get(axis, axis) for axis in order), dp=layout.dp)
+    now = what_if.step_time
+    lost = 1 - right.step_seconds / now if right is not None and right.step_seconds and now else None
+    yield RULE.problem(
+        "layout.order",
+        message + (f": {percent(lost, 2)} of the step" if lost else ""),
+        f"write `order: {turned}`",
+        severity=what_if.severity(lost) if lost is None or lost >= NOTICEABLE else "note",
+        fix=rewrite("layout.order", turned),
+    )

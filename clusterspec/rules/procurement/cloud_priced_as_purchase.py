@@ -2,8 +2,8 @@
 
 ## What it finds
 
-Prices of nodes, switches, cables, transceivers or NICs for a cloud platform: an error. A bought machine with
-`prices.node` and `prices.node_hour`, both above 0: a warning.
+Prices of nodes, switches, cables, transceivers or NICs for a cloud platform, and a bought machine with
+`prices.node` and `prices.node_hour`, both above 0.
 
 ## Why it matters
 
@@ -63,4 +63,4 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
         )
     elif prices.get("node") and prices.get("node_hour"):
         message = "nodes have a purchase price and a rent: the cost leaves the rent out"
-        yield RULE.problem("procurement.prices.node_hour", message, "keep one of the two", severity="warning")
+        yield RULE.problem("procurement.prices.node_hour", message, "keep one of the two")

@@ -190,9 +190,7 @@ def _difference(
     name: str, total: float, needed: int, at: tuple[str | int, ...], least: float | None = None, guessed: bool = False
 ) -> Iterator[Problem]:
     if total < (needed if least is None else least):
-        message = (
-            f"the quote has {total:,.0f} {name}, and the design needs {needed:,}: {needed - total:,.0f} are missing"
-        )
+        message = f"the quote has {total:,.0f} {name}, and the design needs {needed:,}: {needed - total:,.0f} {'is' if needed - total == 1 else 'are'} missing"
         if guessed:
             message += "; the count rests on parts that the spec leaves open, or on a way of counting"
         yield RULE.problem(at, message, HELP, severity="warning" if guessed else "error")

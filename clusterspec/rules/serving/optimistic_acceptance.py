@@ -56,6 +56,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
@@ -69,7 +71,7 @@ LONGEST = 16
 AT = "workload.serving"
 
 
-def check(workload: Workload) -> Iterator[Problem]:
+def check(workload: Workload, catalog: Catalog) -> Iterator[Problem]:
     load = workload.serving
     if load is None:
         return
@@ -80,7 +82,7 @@ def check(workload: Workload) -> Iterator[Problem]:
     if load.draft_tokens > LONGEST:
         message = f"of a chain of {load.draft_tokens} drafted tokens the last is accepted in {percent(load.draft_acceptance**load.draft_tokens, 2)} of the steps"
         yield RULE.problem(f"{AT}.speculative.tokens", message, "draft two to five tokens")
-    if load.draft_method == "mtp" and workload.model.prediction is None:
+    if load.draft_method == "mtp" and not _predicts(workload.model, catalog):
         message = f"{workload.model.name} has no layers for multi-token prediction that could draft"
         yield RULE.problem(
             f"{AT}.speculative.method", message, "name `eagle`, `draft-model` or `ngram`", severity="error"
@@ -91,3 +93,16 @@ def check(workload: Workload) -> Iterator[Problem]:
     elif load.prefix_hit > MOST:
         message = f"{plain(100 * (1 - load.prefix_hit), 2)} % of the input tokens are new, and prefill is sized for them alone"
         yield RULE.problem(f"{AT}.prefix_hit", message, "state the share that was measured on your traffic")
+
+
+def _predicts(model: Model, catalog: Catalog) -> bool:
+    """Whether a model, or one of the same shape, such as its later training, has layers for multi-token prediction."""
+    if model.prediction is not None:
+        return True
+    entries = (catalog.find("model", id_) for id_ in catalog.ids("model"))
+    return any(
+        isinstance(each, Model)
+        and each.prediction is not None
+        and (each.layers, each.hidden, each.experts) == (model.layers, model.hidden, model.experts)
+        for each in entries
+    )

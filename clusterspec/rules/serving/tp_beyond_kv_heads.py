@@ -3,8 +3,8 @@
 ## What it finds
 
 A serving layout whose tp exceeds the `kv_heads` of the model. The present layout loses the share of the throughput that
-a layout on the same accelerators with tp equal to `kv_heads` is predicted to gain within the targets: a note below the
-half-width of the range of the prediction, a warning above it, and, where there is a target for the time per output
+a layout on the same accelerators with tp equal to `kv_heads` is predicted to gain within the targets: a note below a
+tenth, else a warning, and, where there is a target for the time per output
 token, an error from a quarter on, if the low end of the range is a quarter, too. It is a warning, too, where more
 requests are in flight than the cache holds with its copies.
 
@@ -53,12 +53,14 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
-from clusterspec.rules.advice.serving import best, compared
+from clusterspec.rules.advice.serving import Gain, best, compared
 from clusterspec.rules.knowledge.served import Served
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "note", "likely", yields_to=("tp-crosses-scale-up-domain",))
+WORTH = 0.1
+"""Further throughput from which one copy of each head is worth another layout: the direction of the gain is certain."""
 
 
 def check(served: Served, legality: Legality) -> Iterator[Problem]:
@@ -78,8 +80,15 @@ def _problem(served: Served, legality: Legality, model: Model, layout: Layout, k
         f"{key}.tp",
         f"tp {layout.tp} exceeds the {model.kv_heads} key-value heads of the model: the ranks store {copies} copies of the cache{beside}",
         f"use tp {model.kv_heads}, and `attention_dp` or replicas for the rest",
-        severity="warning" if _cache_is_short(served) else gain.severity if gain else "note",
+        severity=_severity(served, gain),
     )
+
+
+def _severity(served: Served, gain: Gain | None) -> str:
+    """By the gain of the other layout; at least a warning where it is a tenth, or where the cache is short."""
+    found = gain.severity if gain is not None else "note"
+    worth = gain is not None and gain.share >= WORTH
+    return "warning" if _cache_is_short(served) or (found == "note" and worth) else found
 
 
 def _cache_is_short(served: Served) -> bool:

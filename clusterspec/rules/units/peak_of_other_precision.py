@@ -81,7 +81,7 @@ def check(peaks: tuple[StatedPeak, ...], deviations: Deviations, catalog: Catalo
         if (
             stated.catalog_peak is None
             or abs(stated.ratio - 1) <= OFF
-            or agrees_within(stated.ratio, SPARSE_GAIN, AGREES)
+            or (stated.skips_zeros and agrees_within(stated.ratio, SPARSE_GAIN, AGREES))
         ):
             continue  # the sparse figure has its own rule
         others = [] if own and stated.at != WORKLOAD else _accelerators_with_peak(stated, catalog)

@@ -3,9 +3,9 @@
 ## What it finds
 
 A stated quantity outside the usual range of its key: an oversubscription of 1:4, electricity at 14 a kWh, a rack limit
-of 44 MW, a global batch of four million sequences. Prices in other currencies are compared at rough rates of exchange, with a wider range. It is a warning, and
-an error at least ten times outside the range of the price of electricity, the global batch, the memory of a node, the
-capacity of a store and the length of a cable. Other rules compare figures with the catalog where it has them, such as bandwidths and the power of a node.
+of 44 MW, a global batch of four million sequences. Prices in other currencies are compared at rough rates of exchange, with a
+wider range. It is a warning, and an error at least ten times outside the range of the price of electricity, the global batch, the
+memory of a node, the capacity of a store and the length of a cable, and three times outside that of the carbon of a kWh. Other rules compare figures with the catalog where it has them, such as bandwidths and the power of a node.
 
 ## Why it matters
 
