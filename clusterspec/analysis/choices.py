@@ -12,10 +12,11 @@ from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cost.failures import plan_interruptions
 from clusterspec.finding import Severity
 from clusterspec.procurement.bill import bill
-from clusterspec.procurement.cost import cost
+from clusterspec.procurement.cost import Cost, cost
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Choice, Choices
 from clusterspec.source import Path
+from clusterspec.spec.model import ProcurementSpec
 from clusterspec.studies import variation
 from clusterspec.studies.study import Study
 from clusterspec.units import plural
@@ -46,8 +47,13 @@ def choices(study: Study, report: FullReport) -> Choices | None:
     if len(rows) < 2 or len({row.amount.currency for row in rows}) > 1:
         return None
     unit = "1/s" if report.serves else "s"
-    works = [number for number, row in enumerate(rows) if not row.errors]
-    rank = {number: (not rows[number].surely_fits, _price_of_work(rows[number], unit)) for number in works}
+    works = [number for number, row in enumerate(rows) if not row.errors and row.rent == rows[0].rent]
+    costs = [rows[number].per_million for number in works]
+    by_token = None not in costs
+    rank = {
+        number: (not rows[number].surely_fits, cost if by_token else _price_of_work(rows[number], unit))
+        for number, cost in zip(works, costs, strict=True)
+    }
     return Choices(unit, rows, min(works, key=rank.__getitem__, default=None))
 
 
@@ -65,7 +71,30 @@ def _choice_of_report(report: FullReport, name: str, kind: str) -> Choice | None
     if cluster is None or amount is None or not work:
         return None
     errors = {one.rule for one in report.estimate.findings if one.severity is Severity.ERROR} - OF_PURCHASE
-    return Choice(name, kind, cluster.all_nodes, amount, work, tuple(sorted(errors)), plan.surely_fits is not False)
+    return Choice(
+        name,
+        kind,
+        cluster.all_nodes,
+        amount,
+        work,
+        tuple(sorted(errors)),
+        plan.surely_fits is not False,
+        _rent_term(found, report.estimate.design.spec.procurement),
+        _token_cost(found),
+    )
+
+
+def _token_cost(found: Cost | None) -> float | None:
+    """The cost of a million tokens that carry the whole machine, with the accelerators that have no work."""
+    if found is None or found.per_million_tokens is None or not found.accelerators_used:
+        return None
+    return found.per_million_tokens.value * found.accelerators / found.accelerators_used
+
+
+def _rent_term(found: Cost | None, buying: ProcurementSpec | None) -> str:
+    """The term of a rent as written; empty for a purchase."""
+    rents = found is not None and found.total is not None and any(part.name == "rent" for part in found.total.parts)
+    return buying.term.written if rents and buying and buying.term else ""
 
 
 def _sizes(study: Study) -> Iterator[Choice]:
@@ -99,5 +128,13 @@ def _choice_of_size(other: Study, studied: Studied) -> Choice | None:
     errors = tuple(rule for rule in studied.refused(other) if rule not in OF_PURCHASE)
     name = plural(cluster.nodes, "node")
     return Choice(
-        name, "size", cluster.all_nodes, amount, plan.time_to_train / kept.share, errors, plan.surely_fits is not False
+        name,
+        "size",
+        cluster.all_nodes,
+        amount,
+        plan.time_to_train / kept.share,
+        errors,
+        plan.surely_fits is not False,
+        _rent_term(found, other.design.spec.procurement),
+        _token_cost(found),
     )

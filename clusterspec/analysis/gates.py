@@ -2,22 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 
-from clusterspec.analysis.verdict import ALL_EQUIPMENT
+from clusterspec.analysis.verdict import ALL_EQUIPMENT, verdict
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.failures import YEAR
+from clusterspec.finding import Finding, Severity
 from clusterspec.money import Money
 from clusterspec.procurement.bill import Bill, rounded_text
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.quotes import QuotedPart, quoted_parts, quoted_total
+from clusterspec.results import EstimateReport
 from clusterspec.results.full import FullReport
-from clusterspec.results.verdict import Area, Gate, GateStatus, Purchase, Risk, Verdict, VerdictStatus
+from clusterspec.results.verdict import Area, Gate, GateStatus, Purchase, Risk, VerdictStatus
 from clusterspec.spec.model import ProcurementSpec, Spec
 from clusterspec.units import display, percent, plural
 
 DAY = 86_400.0
+RULES_OF_GATES = {
+    "prices": (
+        "cloud-priced-as-purchase",
+        "energy-beside-rent",
+        "full-utilization-assumed",
+        "impossible-pue",
+        "impossible-utilization",
+        "incomplete-cost-inputs",
+        "network-share-unusual",
+        "optimistic-pue",
+        "part-price-outside-market",
+        "price-outside-market",
+        "purchase-dearer-than-rent",
+        "stale-prices",
+        "tariff-hours-overlap",
+        "undated-prices",
+        "unpriced-part",
+    ),
+    "quote": ("quote-arithmetic", "quote-names-other-part", "quote-off-bill", "quote-off-prices"),
+    "budget": ("over-budget",),
+    "power": ("power-over-budget", "rack-over-power-limit", "row-over-power-limit"),
+    "term": ("term-outlives-hardware", "term-shorter-than-run"),
+    "delivery": ("delivery-misses-date", "impossible-date", "short-lead-time"),
+    "warranty": ("support-slower-than-repair", "warranty-shorter-than-term"),
+    "acceptance": ("payment-before-acceptance", "procurement-without-acceptance"),
+}
+"""The rules that report on the subject of a gate; their findings count at that gate alone."""
+_OF_GATES = frozenset(rule for rules in RULES_OF_GATES.values() for rule in rules)
 IDLE = 0.05
 """Share of accelerators without planned work below which it is the reserve that schedulers keep."""
 DESIGN_ASKS = {
@@ -47,14 +77,15 @@ def purchase_decision(report: FullReport) -> Purchase | None:
         quoted = Money.of(float(buying.quoted_total), bill.currency)
     expected = expected_amount(cost, bill)
     rents = _is_rented(cost, cluster)
+    unused = _unused_rent(report, expected) if rents else None
     gates = (
-        _design_gate(report.estimate.verdict),
+        _design_gate(report.estimate),
         _price_gate(bill, cost, rents=rents),
         _quote_gate(parts, quoted, expected, rents=rents),
         _use_gate(cost, bill),
-        _budget_gate(buying, quoted, expected, bill.currency),
+        _budget_gate(buying, (quoted, expected), parts, bill.currency),
         _power_gate(report.areas, cost, cluster),
-        _term_gate(buying),
+        _term_gate(buying, unused),
         _delivery_gate(buying, rents=rents),
         _warranty_gate(buying, rents=rents),
         _acceptance_gate(spec, rents=rents),
@@ -64,9 +95,9 @@ def purchase_decision(report: FullReport) -> Purchase | None:
         amount=amount,
         basis=basis if amount else "",
         expected=expected,
-        gates=gates,
+        gates=tuple(_checked_gate(gate, report.estimate.findings) for gate in gates),
         parts=parts,
-        risks=tuple(_largest_risks(_risks(report, cost, parts))),
+        risks=tuple(_largest_risks(_risks(report, cost, parts, unused))),
     )
 
 
@@ -87,10 +118,25 @@ def _is_rented(cost: Cost, cluster: Cluster) -> bool:
 # Gates, each from what the spec states and what was computed
 
 
-def _design_gate(verdict: Verdict) -> Gate:
-    reasons = (*verdict.reasons, *(f"not judged: {part}" for part in verdict.not_judged))
+def _design_gate(estimate: EstimateReport) -> Gate:
+    """The verdict on the design, in the words of its findings; those about the purchase have gates of their own."""
+    found = tuple(one for one in estimate.findings if one.rule not in _OF_GATES)
+    waived = tuple(one for one in estimate.waived if one.finding.rule not in _OF_GATES)
+    judged = verdict(estimate.plan, found, waived, words=True)
+    reasons = (*judged.reasons, *(f"not judged: {part}" for part in judged.not_judged))
     text = "; ".join(reasons) or "checked, nothing found against it"
-    return Gate("design", CONDITIONS[verdict.status], text, DESIGN_ASKS[verdict.status])
+    return Gate("design", CONDITIONS[judged.status], text, DESIGN_ASKS[judged.status])
+
+
+def _checked_gate(gate: Gate, findings: Sequence[Finding]) -> Gate:
+    """A gate with the worst finding on its subject, where that is worse than what the gate says."""
+    found = [one for one in findings if one.rule in RULES_OF_GATES.get(gate.gate, ())]
+    worst = min(found, key=lambda one: one.severity.rank, default=None)
+    if worst is None or worst.severity is Severity.NOTE or gate.status is GateStatus.FAILED:
+        return gate
+    if worst.severity is Severity.ERROR:
+        return Gate(gate.gate, GateStatus.FAILED, worst.message, worst.help or gate.ask)
+    return gate if gate.status is GateStatus.OPEN else Gate(gate.gate, GateStatus.OPEN, worst.message, worst.help or "")
 
 
 def _price_gate(bill: Bill, cost: Cost, *, rents: bool) -> Gate:
@@ -181,17 +227,29 @@ def _idle_value(idle: float, bill: Bill) -> Money | None:
     return Money(round(value.low), round(value.high), value.currency)
 
 
-def _budget_gate(buying: ProcurementSpec, quoted: Money | None, expected: Money | None, currency: str) -> Gate:
+def _budget_gate(
+    buying: ProcurementSpec,
+    amounts: tuple[Money | None, Money | None],
+    parts: tuple[QuotedPart, ...],
+    currency: str,
+) -> Gate:
+    """``amounts`` are the quoted and the expected one; what a quote lacks has to be paid too."""
     if buying.budget is None:
         return Gate("budget", GateStatus.NOT_NEEDED, "no budget is stated")
+    quoted, expected = amounts
     limit, amount = Money.of(float(buying.budget), currency), quoted or expected
     if amount is None:
         return Gate("budget", GateStatus.OPEN, f"{limit}, and nothing has a price", "ask for prices")
+    said = f"{amount}"
+    if missing := [part.missing for part in parts if quoted is not None and part.missing]:
+        lacking = Money.total(missing)
+        amount = Money.total([amount, lacking])
+        said = f"{rounded_text(amount)}, with {rounded_text(lacking)} for parts that the quote lacks,"
     if amount.low > limit.high:
-        return Gate("budget", GateStatus.FAILED, f"{amount} exceeds the budget of {limit}", "raise it, or buy less")
+        return Gate("budget", GateStatus.FAILED, f"{said} exceeds the budget of {limit}", "raise it, or buy less")
     status = GateStatus.OPEN if amount.high > limit.high else GateStatus.MET
     ask = "" if status is GateStatus.MET else "have the upper price excluded"
-    return Gate("budget", status, f"{amount} of {limit}", ask)
+    return Gate("budget", status, f"{said} of {limit}", ask)
 
 
 def _power_gate(areas: tuple[Area, ...], cost: Cost, cluster: Cluster) -> Gate:
@@ -213,10 +271,26 @@ def _power_gate(areas: tuple[Area, ...], cost: Cost, cluster: Cluster) -> Gate:
     return Gate("power", GateStatus.OPEN, f"{needs} (`cluster.power`)", "ask the site for its limit")
 
 
-def _term_gate(buying: ProcurementSpec) -> Gate:
+def _unused_rent(report: FullReport, rent: Money | None) -> Risk | None:
+    """The rent of the days after the planned run, where these are more than the reserve of a schedule."""
+    buying, kept = report.estimate.design.spec.procurement, report.reliability
+    run = (kept.with_interruptions if kept else None) or report.estimate.plan.time_to_train
+    if buying is None or buying.term is None or run is None or rent is None:
+        return None
+    share = 1 - run / buying.term.value
+    if share <= IDLE:
+        return None
+    text = f"the run ends after {display(run, 's')} of the {buying.term.written}"
+    return Risk("rent after the run", None, Money.of(rent.middle.low * share, rent.currency), text)
+
+
+def _term_gate(buying: ProcurementSpec, unused: Risk | None) -> Gate:
     if buying.term is None:
         text = "not stated, so that no cost of operation is counted (`procurement.term`)"
         return Gate("term", GateStatus.OPEN, text, "state how long the machine is to run")
+    if unused is not None and unused.money is not None:
+        text = f"{unused.text}: {rounded_text(unused.money)} of the rent are for days without planned work"
+        return Gate("term", GateStatus.OPEN, text, "rent for the run, or plan further work")
     return Gate("term", GateStatus.MET, buying.term.written)
 
 
@@ -269,7 +343,7 @@ def _acceptance_gate(spec: Spec, *, rents: bool) -> Gate:
 # Risks in money and in days
 
 
-def _risks(report: FullReport, cost: Cost, parts: tuple[QuotedPart, ...]) -> Iterator[Risk]:
+def _risks(report: FullReport, cost: Cost, parts: tuple[QuotedPart, ...], unused: Risk | None) -> Iterator[Risk]:
     """What can cost more, or take longer, than the amount and the time on the first page."""
     plan, kept, bill = report.estimate.plan, report.reliability, report.bill.bill
     price = _price_of_days(cost)
@@ -295,6 +369,8 @@ def _risks(report: FullReport, cost: Cost, parts: tuple[QuotedPart, ...]) -> Ite
     if missing:
         lacking = [part.kind.replace("_", " ") for part in parts if part.missing is not None]
         yield Risk("parts without a quote", None, Money.total(missing).middle, ", ".join(dict.fromkeys(lacking)))
+    if unused is not None:
+        yield unused
     used = cost.accelerators_used
     if used is not None and cost.accelerators and (idle := 1 - used / cost.accelerators) > IDLE:
         value = _idle_value(idle, bill)

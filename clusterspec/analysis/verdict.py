@@ -100,7 +100,7 @@ def _requests(plan: Plan) -> Iterator[Area]:
         what = f"{QUANTITIES[target.quantity]}, percentile {target.percentile:g}"
         yield _limited_area(AREAS[target.quantity], what, seconds, target.seconds, unit="s")
     if load.load != "offline":
-        yield _limited_area("cache", "requests in flight", found.offered, found.kv_capacity_sequences, unit=REQUESTS)
+        yield _limited_area("cache", "requests in flight", found.offered, found.places, unit=REQUESTS)
 
 
 def _power(design: Design, rack: Rack | None) -> Iterator[Area]:
@@ -142,15 +142,21 @@ def _budget(plan: Plan, bill: Bill) -> Iterator[Area]:
         )
 
 
-def verdict(plan: Plan, findings: Sequence[Finding] = (), waived: Sequence[Waived] = ()) -> Verdict:
+def verdict(
+    plan: Plan, findings: Sequence[Finding] = (), waived: Sequence[Waived] = (), *, words: bool = False
+) -> Verdict:
     """The verdict from the open findings, the waived ones, the fit, and what could be computed.
 
-    A waived error counts as an error: a waiver accepts it but does not remove it. Open warnings on a design
-    whose step was not judged do not give "works with reservations".
+    A waived error counts as an error: a waiver accepts it but does not remove it. Open warnings on a design whose step
+    was not judged do not give "works with reservations". With ``words`` the reasons are messages of findings instead
+    of names of rules.
     """
-    broken = (*_error_reasons(findings, waived), *_misfit_reasons(plan), *_refusal_reasons(plan, findings, waived))
+    errors = tuple(_messages(findings, Severity.ERROR) if words else _error_reasons(findings, waived))
+    if words:
+        errors += tuple(f"waived: {text}" for text in _messages([one.finding for one in waived], Severity.ERROR))
+    broken = (*errors, *_misfit_reasons(plan), *_refusal_reasons(plan, findings, waived))
     close = tuple(_close_fit(plan))
-    warned = tuple(_warning_reasons(findings))
+    warned = tuple(_messages(findings, Severity.WARNING) if words else _warning_reasons(findings))
     open_parts = tuple(unjudged_parts(plan))
     if broken:
         return Verdict(VerdictStatus.FAILS, (*broken, *close, *warned), open_parts)
@@ -213,6 +219,19 @@ def _why_not_served(design: Design) -> str:
     accelerator = design.cluster.accelerator
     lacks = "memory bandwidth" if accelerator.memory_bandwidth is None else "peak of 16-bit products"
     return f"no {lacks} of {accelerator.name} is published"
+
+
+OF_MEMORY = frozenset({"activations-exceed-memory", "states-exceed-memory"})
+"""Rules whose message the reason about the fit repeats."""
+MOST_MESSAGES = 2
+
+
+def _messages(findings: Sequence[Finding], severity: Severity) -> Iterator[str]:
+    """The messages of the first findings of a severity, and how many more there are."""
+    found = [one.message for one in findings if one.severity is severity and one.rule not in OF_MEMORY]
+    yield from found[:MOST_MESSAGES]
+    if len(found) > MOST_MESSAGES:
+        yield f"{plural(len(found) - MOST_MESSAGES, f'more {severity}')} among the findings"
 
 
 def _error_reasons(findings: Sequence[Finding], waived: Sequence[Waived]) -> Iterator[str]:

@@ -33,11 +33,11 @@ def money_text(price: Price | Money | None, currency: str = "") -> str:
     return str(price if isinstance(price, Money) else Money.of(price, currency))
 
 
-SCALES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+SCALES = ((1e9, "bn"), (1e6, "M"), (1e3, "k"))
 
 
 def rounded_text(amount: Money) -> str:
-    """An amount of a sentence, to three digits in thousands or millions; bills and quotes state it to the unit.
+    """An amount of a sentence, to three digits with k, M or bn; bills and quotes state it to the unit.
 
     >>> rounded_text(Money(21_940_000, 25_040_000, "USD")), rounded_text(Money.of(950, "EUR"))
     ('21.9 – 25 M USD', '950 EUR')

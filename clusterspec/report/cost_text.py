@@ -26,7 +26,7 @@ from clusterspec.report.ink import (
 from clusterspec.results import BillReport
 from clusterspec.results.decision import PRICE, SHARE, CostReport, DiffReport, Effect
 from clusterspec.source import dotted
-from clusterspec.units import display, percent, plain, plural, portion
+from clusterspec.units import display, percent, plain, plural, portion, years_text
 
 FIELDS = ("kind", "part", "quantity", "derivation", "assumed", "unit_price", "price")
 
@@ -112,7 +112,7 @@ def _headline_text(cost: Cost, ink: Ink) -> str:
 
 def _headline_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
     when = f"prices of {cost.as_of}" if cost.as_of else "prices without a date"
-    span = f"over {cost.years:g} years" if cost.years else "purchase only"
+    span = f"over {years_text(cost.years)}" if cost.years else "purchase only"
     running = "" if cost.years else ". For running costs add `procurement.term`"
     partial = ". Some prices are missing: see below" if cost.missing else ""
     if cost.total is None and not cost.as_of and not cost.currency:

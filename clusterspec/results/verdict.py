@@ -130,7 +130,9 @@ class Choice:
     ``kind`` is ``design``, ``option`` (another spec) or ``size`` (this machine with other nodes). ``amount`` is its
     price, or its rent over the term, at the prices of its spec; ``work`` is the time of the run in seconds,
     or output tokens a second. ``errors`` are the rules that refuse the machine, whatever the purchase lacks;
-    ``surely_fits`` is false where memory may be exceeded within the range of its prediction.
+    ``surely_fits`` is false where memory may be exceeded within the range of its prediction. ``rent`` is the term of a
+    rent as written, empty for a purchase; amounts with different ones do not compare. ``per_million`` is the cost of a
+    million tokens that carry the whole machine over the term, None without a term.
     """
 
     name: str
@@ -140,6 +142,8 @@ class Choice:
     work: float
     errors: tuple[str, ...] = ()
     surely_fits: bool = True
+    rent: str = ""
+    per_million: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"amount": self.amount.to_json(), "errors": list(self.errors)}
@@ -150,7 +154,8 @@ class Choices:
     """The machines among which a buyer chooses, the design first, in one currency.
 
     ``unit`` is that of their ``work``: ``s`` for a run, of which less is better, or ``1/s``. ``recommended`` is the
-    number of the one without errors that does the most work for its price, of those that surely fit if there are any.
+    number of the one without errors whose tokens cost least, or that does the most work for its price where no term is
+    known; of those that surely fit if there are any.
     """
 
     unit: str

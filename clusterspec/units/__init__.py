@@ -18,6 +18,7 @@ from clusterspec.units.display import (
     plain,
     plural,
     portion,
+    years_text,
 )
 from clusterspec.units.grammar import read
 from clusterspec.units.readings import Reading, Readings, readings
@@ -40,4 +41,5 @@ __all__ = [
     "portion",
     "read",
     "readings",
+    "years_text",
 ]

@@ -79,6 +79,18 @@ def bandwidth_readings(bytes_per_second_per_direction: float, digits: int = 4) -
     )
 
 
+def years_text(years: float) -> str:
+    """A term in years, or in months if that is shorter and exact.
+
+    >>> years_text(4.0), years_text(0.25), years_text(1.0), years_text(1.5)
+    ('4 years', '3 months', '1 year', '1.5 years')
+    """
+    months = round(12 * years)
+    if years < 1 and months and abs(months / 12 - years) < 1e-3 * years:
+        return plural(months, "month")
+    return "1 year" if years == 1 else f"{years:g} years"
+
+
 def plural(count: int, word: str, many: str = "") -> str:
     """A count with its noun; ``many`` is an irregular plural.
 

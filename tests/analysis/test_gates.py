@@ -7,8 +7,10 @@ import json
 import pytest
 
 from clusterspec.analysis.full_report import report
+from clusterspec.analysis.gates import RULES_OF_GATES
 from clusterspec.money import Money
 from clusterspec.results.verdict import GateStatus, Purchase
+from clusterspec.rules.index import RULES
 from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
 
@@ -72,7 +74,8 @@ def why(purchase: Purchase, gate: str) -> str:
 def test_a_complete_purchase_leaves_only_what_the_check_found() -> None:
     found = decided(READY)
     against = {gate.gate: gate.text for gate in found.gates if gate.status in {GateStatus.OPEN, GateStatus.FAILED}}
-    assert not against.keys() - {"design"}, against
+    assert not against.keys() - {"design", "prices"}, against
+    assert "energy out" in against["prices"], "a warning about prices counts at its gate"
     assert found.amount == Money.of(11_743_000.0, "EUR") and found.basis == "quote"
 
 
@@ -107,6 +110,16 @@ def test_each_gate_states_its_numbers(old: str, new: str, gate: str, expected: s
     assert found.status == ("do not sign" if expected == "failed" else found.status) != "ready"
 
 
+def test_findings_about_the_purchase_count_at_their_gate_and_what_a_quote_lacks_counts_in_the_budget() -> None:
+    """11,743,000 EUR without the spines and 144,000 EUR for them are above a budget of 11,700,000 EUR."""
+    assert frozenset(rule for rules in RULES_OF_GATES.values() for rule in rules) <= RULES.keys()
+    line = "    - {part: QM9700 spine switch, quantity: 4, unit_price: 36000, price: 144000}\n"
+    assert line in READY
+    found = decided(READY.replace(line, "").replace("budget: 15000000", "budget: 11700000"))
+    assert status(found, "budget") == GateStatus.FAILED and "144 k EUR for parts" in why(found, "budget")
+    assert "quote" not in why(found, "design") and "exceed" not in why(found, "design")
+
+
 def test_a_rent_asks_for_no_quote_delivery_or_warranty() -> None:
     found = decided(
         "clusterspec: 1\ncluster: {platform: aws-p5-48xlarge, nodes: 2}\n"
@@ -115,6 +128,19 @@ def test_a_rent_asks_for_no_quote_delivery_or_warranty() -> None:
     assert found.basis == "rent" and found.amount == Money.of(2 * 50 * 8766.0, "USD")
     for gate in ("quote", "delivery", "warranty", "power"):
         assert status(found, gate) == GateStatus.NOT_NEEDED
+    assert status(found, "term") == GateStatus.MET, "no run is planned that could end before"
+
+
+def test_rent_after_the_run_is_a_risk_of_its_share() -> None:
+    work = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64, tokens: 10B}\nlayout: {tp: 2}\n"
+    found = decided(
+        f"clusterspec: 1\ncluster: {{platform: aws-p5-48xlarge, nodes: 2}}\n{work}"
+        "procurement: {currency: USD, as_of: 2026-11-01, term: 1 year, prices: {node_hour: 50}}\n"
+    )
+    risk = found.risks[0]
+    assert risk.risk == "rent after the run" and risk.money is not None and found.amount is not None
+    assert 0.95 * found.amount.low < risk.money.low < found.amount.low, "a run of some days in a year"
+    assert status(found, "term") == GateStatus.OPEN
 
 
 def test_nothing_stated_is_never_ready_to_sign() -> None:

@@ -269,7 +269,9 @@ def test_the_roofline_bends_at_the_peak_over_the_bandwidth_and_numbers_kernels_b
     assert bend == pytest.approx(LogAxis.around([ridge / 30, ridge, 900.0, 1.0], 96, svg.WIDTH - 12)(ridge), abs=0.1)
     assert flat == end < low
     told = [each["text"] for each in shapes(chart, "text")]
-    assert told.index("GEMM") < told.index("norm") and "70 % of time" in told
+    assert told[-2:] == ["1", "2"], "the kernels are named in the table beside it"
+    marks = curves.separated_marks([(50.0, 50.0)] * 5, ((0.0, 80.0), (40.0, 50.0), (100.0, 50.0)))
+    assert len(set(marks)) == 5 and min(y for _, y in marks) == 50.0, "none is drawn above the roof"
 
 
 def test_ticks_of_a_front_are_one_two_and_five() -> None:

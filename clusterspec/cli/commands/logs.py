@@ -48,6 +48,7 @@ def describe_accept(parser: argparse.ArgumentParser) -> None:
         metavar="LOG",
         type=path,
         nargs="+",
+        action="extend",
         default=[],
         help="the logs of an earlier acceptance, against which each test is compared",
     )

@@ -58,6 +58,7 @@ def describe_report(parser: argparse.ArgumentParser) -> None:
         metavar="SPEC",
         type=path,
         nargs="+",
+        action="extend",
         default=[],
         help="compare with up to three more specs",
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from math import ceil, floor, log10
 
 from clusterspec.records import dataclass
 from clusterspec.report.charts import svg
 from clusterspec.report.charts.svg import LinearAxis, LogAxis, horizontal_grid, vertical_grid
-from clusterspec.units import display, percent, portion
+from clusterspec.units import display, percent
 
 # Curves and tornado charts: goodput over the checkpoint interval, and sensitivities
 
@@ -96,7 +97,7 @@ def choice_chart(
     points: Sequence[ChoicePoint], heads: tuple[str, str], texts: tuple[Callable[[float], str], ...], alt: str
 ) -> str:
     """Machines by price (horizontal, with its range) and work (vertical); those that do not work are hollow."""
-    top, bottom = 30.0, 205.0
+    top, bottom = 30.0, 180.0
     prices = [end for point in points for end in point.price]
     works = [point.work for point in points]
     x = LinearAxis(0.0, 1.08 * max(prices), 62, svg.WIDTH - 26)
@@ -255,28 +256,32 @@ def roofline_chart(peak: float, bandwidth: float, points: Sequence[RooflinePoint
         svg.text_shape(x.end, bottom + 32, "FLOPs for each byte of device memory", size=12, tint="soft", end="end")
     )
     low = max(x.low, y.low / bandwidth)
-    parts.append(svg.curve([(x(low), y(low * bandwidth)), (x(ridge), y(peak)), (x.end, y(peak))], "ink"))
+    roof = ((x(low), y(low * bandwidth)), (x(ridge), y(peak)), (x.end, y(peak)))
+    parts.append(svg.curve(roof, "ink"))
     parts.append(svg.text_shape(x.start, 14, f"peak {display(peak, 'FLOP/s')}", size=12, bold=True))
     ordered = sorted(points, key=lambda point: -point.share)
     places = [(x(point.intensity), y(point.rate)) for point in ordered]
-    for number, (place, mark) in enumerate(zip(places, separated_marks(places), strict=True), 1):
+    for number, (place, mark) in enumerate(zip(places, separated_marks(places, roof), strict=True), 1):
         if mark != place:
             parts += [svg.segment(*place, *mark, "forward"), svg.dot(*place, "forward", radius=3)]
         parts.append(svg.dot(*mark, "forward", radius=RADIUS))
         parts.append(svg.text_shape(mark[0], mark[1] + 4, str(number), size=11, tint="paper", end="middle"))
-    shown, end = _kernel_names(ordered, bottom + 58)
-    return svg.drawing(end, parts + shown, alt, name="roofline")
+    return svg.drawing(bottom + 40, parts, alt, name="roofline")
 
 
-def separated_marks(places: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The positions of marks, moved apart until they do not overlap or the space is used up.
+def separated_marks(
+    places: Sequence[tuple[float, float]], roof: Sequence[tuple[float, float]] = ()
+) -> list[tuple[float, float]]:
+    """The positions of marks, moved apart until they do not overlap or the space is used up. No mark is moved above
+    the line ``roof``, since nothing can be there.
 
     >>> separated_marks([(50.0, 50.0), (90.0, 50.0), (52.0, 50.0)])
     [(50.0, 50.0), (90.0, 50.0), (52.0, 72.0)]
     """
     marks: list[tuple[float, float]] = []
     for x, y in places:
-        near = [(x + reach * right, y + reach * down) for reach in (0, 22, 44) for right, down in AROUND]
+        around = [(x + reach * right, y + reach * down) for reach in (0, 22, 44, 66) for right, down in AROUND]
+        near = [spot for spot in around if spot == (x, y) or spot[1] >= _height_of(roof, spot[0])]
         free = (
             spot
             for spot in near
@@ -286,16 +291,12 @@ def separated_marks(places: Sequence[tuple[float, float]]) -> list[tuple[float, 
     return marks
 
 
-def _kernel_names(points: Sequence[RooflinePoint], top: float) -> tuple[list[str], float]:
-    """The numbered kernels with their rate and fraction of the total time."""
-    shapes = []
-    for number, point in enumerate(points, 1):
-        y = top + 20 * (number - 1)
-        shapes.append(svg.text_shape(0, y, f"{number}", bold=True))
-        shapes.append(svg.text_shape(22, y, point.label))
-        shapes.append(svg.text_shape(svg.WIDTH - 110, y, display(point.rate, "FLOP/s"), end="end"))
-        shapes.append(svg.text_shape(svg.WIDTH - 2, y, f"{portion(point.share)} of time", end="end", tint="soft"))
-    return shapes, top + 20 * len(points) - 8
+def _height_of(line: Sequence[tuple[float, float]], x: float) -> float:
+    """The y of a line from left to right at an x, as far as it goes; 0 without a line."""
+    for (left, start), (right, end) in itertools.pairwise(line):
+        if x <= right:
+            return start + (end - start) * max(0.0, x - left) / (right - left)
+    return line[-1][1] if line else 0.0
 
 
 # The Pareto front of serving plans: output tokens per second per user and per accelerator

@@ -36,7 +36,7 @@ def step_section(report: FullReport) -> Section | None:
     if plan.communication:
         blocks += [_traffic_picture(plan), _communication_table(plan)]
     if report.roofline and report.roofline.kernels:
-        blocks.append(_roofline_picture(report.roofline))
+        blocks += _roofline_blocks(report.roofline)
     held = report.estimate.condition
     low, high = plan.step_time_range or (plan.step_time.value, plan.step_time.value)
     band = f"{display(low, 's')} to {display(high, 's')}"
@@ -106,12 +106,28 @@ def _communication_table(plan: Plan) -> PaperTable:
     return PaperTable(columns, rows, "estimate.communication", caption="Communication in one step, per accelerator")
 
 
-def _roofline_picture(found: Roofline) -> Picture:
+def _roofline_blocks(found: Roofline) -> tuple[Picture, PaperTable]:
+    """The roofline with numbered kernels, and their names with rate and share of the time."""
     spent = sum_of(kernel.seconds for kernel in found.kernels)
-    points = [RooflinePoint(one.name, one.intensity, one.rate, one.seconds / spent) for one in found.kernels]
+    ranked = sorted(enumerate(found.kernels), key=lambda pair: -pair[1].seconds)
+    points = [RooflinePoint(one.name, one.intensity, one.rate, one.seconds / spent) for _, one in ranked]
+    rows = tuple(
+        TableRow(
+            (f"{number} {one.name}", display(one.rate, "FLOP/s"), portion(one.seconds / spent)),
+            f"roofline.kernels[{place}]",
+        )
+        for number, (place, one) in enumerate(ranked, 1)
+    )
+    columns = (
+        TableColumn("Kernel", key="name"),
+        TableColumn("Rate", "right", "rate"),
+        TableColumn("Of the time", "right", "seconds"),
+    )
+    names = PaperTable(columns, rows, "roofline.kernels", caption="The kernels of the roofline")
     alt = "; ".join(f"{point.label}: {display(point.rate, 'FLOP/s')}" for point in points)
     caption = "Roofline of one rank: the kernels of the slowest stage, all passes"
-    return Picture(roofline_chart(found.peak, found.bandwidth, points, alt), caption, "roofline")
+    drawn = roofline_chart(found.peak, found.bandwidth, points, alt)
+    return Picture(drawn, caption, "roofline"), names
 
 
 def memory_section(report: FullReport) -> Section | None:

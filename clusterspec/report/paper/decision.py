@@ -24,8 +24,8 @@ from clusterspec.report.paper.blocks import (
 from clusterspec.report.paper.choices import lever_text
 from clusterspec.report.paper.options import choice_blocks
 from clusterspec.results.full import FullReport
-from clusterspec.results.verdict import REQUESTS, Area, GateStatus, Purchase, Risk, Verdict, VerdictStatus
-from clusterspec.units import display, percent, plain, plural, portion
+from clusterspec.results.verdict import REQUESTS, Area, Gate, GateStatus, Purchase, Risk, Verdict, VerdictStatus
+from clusterspec.units import display, percent, plain, plural, portion, years_text
 
 # Checklist of delivery, warranty, spares and single points of failure, and risks
 
@@ -37,6 +37,10 @@ def delivery_section(report: FullReport) -> Section | None:
     if report.tender:
         return None
     rows = tuple(_decision_rows(report))
+    if report.purchase is not None and report.purchase.basis == "rent":  # the operator of the cloud answers the others
+        rows = tuple(row for row in rows if row.cells[1] != OPEN)
+    if not rows:
+        return None
     columns = (TableColumn("Question"), TableColumn("What is stated"))
     return Section("delivery", "Delivery and operation", (PaperTable(columns, rows, "spec"),))
 
@@ -102,6 +106,8 @@ GATES: dict[GateStatus, tuple[str, Tone]] = {
 def verdict_block(report: FullReport) -> VerdictBlock:
     """The verdict of the first page; for buyers the decision, with what stands against a signature."""
     purchase = report.purchase
+    if report.tender:
+        return VerdictBlock("For offers: machine, planned work and acceptance tests as demanded", "plain", (), ())
     if purchase is None:
         return stated_verdict(report.estimate.verdict)
     failed, open_ = purchase.gates_in(GateStatus.FAILED), purchase.gates_in(GateStatus.OPEN)
@@ -127,11 +133,21 @@ def decision_sentence(report: FullReport) -> str:
     done = work_sentence(report)
     failed = sorted(purchase.gates_in(GateStatus.FAILED), key=lambda gate: gate.gate == "design")
     sentences = [f"{verb} {what} for {_amount_phrase(purchase)}{': ' if done else ''}{done}."]
-    sentences += [f"Do not sign: {failed[0].text}."] if failed else []
+    sentences += [f"Do not sign: {_failure_phrase(failed[0], purchase)}."] if failed else []
     risk = next((risk for risk in purchase.risks if risk.money is not None), None)
     if risk is not None and risk.money is not None:
         sentences.append(f"The largest risk: {risk.risk}, {rounded_text(risk.money)}.")
     return " ".join(sentences)
+
+
+def _failure_phrase(gate: Gate, purchase: Purchase) -> str:
+    """The reason of a gate that fails; of a quote the sum of what it lacks, which its line lists."""
+    values = [part.missing for part in purchase.parts if part.lacks and part.missing is not None]
+    return (
+        f"the quote lacks {rounded_text(Money.total(values))} of parts"
+        if gate.gate == "quote" and values
+        else gate.text
+    )
 
 
 def _amount_phrase(purchase: Purchase) -> str:
@@ -164,14 +180,24 @@ def work_sentence(report: FullReport) -> str:
 
 
 def gates_table(purchase: Purchase) -> PaperTable:
-    """The gates before a signature: what fails first, then what is open."""
-    order = (GateStatus.FAILED, GateStatus.OPEN, GateStatus.MET, GateStatus.NOT_NEEDED)
-    ranked = sorted(enumerate(purchase.gates), key=lambda pair: order.index(pair[1].status))
+    """The gates before a signature: what fails first, then what is open, and in one line each what is met or not
+    needed.
+    """
     rows = []
-    for number, gate in ranked:
-        word, tone = GATES[gate.status]
-        cells = (gate.gate.capitalize(), gate.text, gate.ask, word)
-        rows.append(TableRow(cells, f"purchase.gates[{number}]", tone))
+    for status in (GateStatus.FAILED, GateStatus.OPEN):
+        word, tone = GATES[status]
+        rows += [
+            TableRow((gate.gate.capitalize(), gate.text, gate.ask, word), f"purchase.gates[{number}]", tone)
+            for number, gate in enumerate(purchase.gates)
+            if gate.status is status
+        ]
+    for status in (GateStatus.MET, GateStatus.NOT_NEEDED):
+        if folded := purchase.gates_in(status):
+            word, tone = GATES[status]
+            texts = dict.fromkeys(gate.text for gate in folded)
+            said = (f"{', '.join(gate.gate for gate in folded if gate.text == text)}: {text}" for text in texts)
+            cells = (plural(len(folded), "gate"), "; ".join(said), "", word)
+            rows.append(TableRow(cells, "purchase.gates", tone, bare=True))
     columns = (
         TableColumn("Gate", key="gate"),
         TableColumn("Why", key="text"),
@@ -211,8 +237,9 @@ def decision_section(report: FullReport) -> Section:
     if shown := headline_cards(report):
         blocks.append(Cards(shown))
     blocks += [block for block in (losses_picture(report), gains_table(report)) if block is not None]
-    if report.areas:
-        blocks.append(areas_table(report.areas))
+    areas = [(number, area) for number, area in enumerate(report.areas) if not _has_gate(report, area)]
+    if areas and not report.tender:
+        blocks.append(areas_table(areas))
     if report.estimate.waived and not report.tender:
         blocks.append(waivers_table(report))
     title = "Decision" if report.kind == "procurement" else "At a glance"
@@ -265,8 +292,13 @@ def gains_table(report: FullReport) -> PaperTable | None:
     return PaperTable(columns, rows, "gains", caption="The changes that shorten the step most, each alone")
 
 
-def areas_table(found: tuple[Area, ...]) -> PaperTable:
-    """One row per area: binding constraint, value, limit and headroom."""
+def _has_gate(report: FullReport, area: Area) -> bool:
+    """Whether a gate says the same about an area, with what a quote adds to it."""
+    return report.purchase is not None and area.area == "budget"
+
+
+def areas_table(found: list[tuple[int, Area]]) -> PaperTable:
+    """One row per area with its place in the report: binding constraint, value, limit and headroom."""
     columns = (
         TableColumn("Area", key="area"),
         TableColumn("Binding constraint", key="constraint"),
@@ -275,7 +307,7 @@ def areas_table(found: tuple[Area, ...]) -> PaperTable:
         TableColumn("Headroom", "right", "headroom"),
         TableColumn("Verdict", key="state"),
     )
-    rows = tuple(_area_row(number, area) for number, area in enumerate(found))
+    rows = tuple(_area_row(number, area) for number, area in found)
     return PaperTable(columns, rows, "areas", caption="Verdict by area")
 
 
@@ -411,7 +443,7 @@ def _price_cards(report: FullReport) -> list[Card]:
         dated = f"prices of {cost.as_of}" if cost and cost.as_of else "prices without a date"
         found.append(Card(bill.total_title, rounded_text(bill.total), dated, "bill.total.price"))
     if cost and cost.total and cost.years:
-        over = f"over {cost.years:g} years" + ("; a partial sum" if cost.missing else "")
+        over = f"over {years_text(cost.years)}" + ("; a partial sum" if cost.missing else "")
         found.append(
             Card("Cost over the term", rounded_text(Money.of(cost.total.value, cost.currency)), over, "cost.total")
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import gcd
 
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster
@@ -64,7 +65,8 @@ def _node_picture(cluster: Cluster) -> Picture:
     )
     kind = cluster.platform.name if cluster.platform else "node"
     alt = f"{kind}: {node.nic_label}; {node.host_label}; {node.accelerators} × {node.name}; {node.link_label}"
-    return Picture(node_chart(node, alt), f"One node: {kind}", "machine.accelerators_per_node")
+    caption = f"One node: {kind}" if cluster.platform else "One node"
+    return Picture(node_chart(node, alt), caption, "machine.accelerators_per_node")
 
 
 def _accelerator_text(cluster: Cluster) -> str:
@@ -87,8 +89,11 @@ def _torus_picture(cluster: Cluster) -> Iterator[Picture]:
 
 
 def _fabric_pictures(machine: Machine, cluster: Cluster, fabric: Fabric) -> Iterator[Picture]:
-    blocks = -(-cluster.all_nodes // max(1, machine.nodes_per_leaf))
     inside = min(cluster.all_nodes, machine.nodes_per_leaf)
+    blocks = -(-cluster.all_nodes // max(1, inside))
+    if blocks > fabric.leaf_switches:  # the links of a node do not fill whole leaves
+        blocks = gcd(cluster.all_nodes, fabric.leaf_switches)
+        inside = cluster.all_nodes // blocks
     leaves = max(1, fabric.leaf_switches // blocks)
     yield _block_picture(machine, cluster, fabric, (inside, leaves))
     if fabric.spine_switches:
@@ -100,14 +105,15 @@ def _block_picture(machine: Machine, cluster: Cluster, fabric: Fabric, size: tup
     up = fabric.links.get("leaf_spine", 0) // max(1, fabric.leaf_switches)
     spines = plural(fabric.spine_switches, "spine switch", "spine switches")
     rails = f", {machine.rails} rails" if machine.rails > 1 else ""
-    per_leaf = fabric.links.get("node_leaf", 0) / max(1, fabric.leaf_switches)
+    per_leaf = inside * (fabric.links.get("node_leaf", 0) // max(1, cluster.all_nodes)) / leaves
+    most = "up to " if cluster.all_nodes % inside else ""
     block = DrawnBlock(
         nodes=inside,
         leaves=leaves,
         up=up,
         up_label=f"{plural(up, 'uplink')} of each leaf to {spines}" if up else "no level above",
-        node_label=f"{plural(inside, 'node')} with {inside * cluster.accelerators_per_node:,} accelerators",
-        leaf_label=f"{plural(leaves, 'leaf', 'leaves')}{rails}; {per_leaf:.0f} links from nodes to each",
+        node_label=f"{most}{plural(inside, 'node')} with {inside * cluster.accelerators_per_node:,} accelerators",
+        leaf_label=f"{plural(leaves, 'leaf', 'leaves')}{rails}; {most}{per_leaf:.0f} links from nodes to each",
     )
     alt = f"{block.up_label}; {block.leaf_label}; {block.node_label}"
     caption = "One block: the nodes below the same leaf switches" if fabric.spine_switches else "All nodes and switches"
@@ -128,7 +134,11 @@ def _whole_picture(cluster: Cluster, fabric: Fabric, size: tuple[int, int]) -> P
     each = f"× {fabric.spine_switches // pods}" if pods > 1 else ""
     rows.append(DrawnRow(pods if pods > 1 else fabric.spine_switches, "cp", spines, above, each))
     held = f"× {blocks / pods:.3g}" if pods > 1 else ""
-    note = f"of {plural(inside, 'node')} each" if blocks > 1 else ""
+    whole = cluster.all_nodes % inside == 0
+    each_block = (
+        f"of {plural(inside, 'node')} each" if whole else f"of up to {inside:,}, {cluster.all_nodes:,} nodes in all"
+    )
+    note = each_block if blocks > 1 else ""
     rows.append(DrawnRow(pods if pods > 1 else blocks, "memory", plural(blocks, "block"), note, held))
     alt = "; ".join(f"{row.label} {row.note}".strip() for row in rows)
     grouped = f"; one box of the two lower rows is one of {pods} pods" if pods > 1 else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from clusterspec.procurement.bill import Item, money_text
+from clusterspec.procurement.bill import SCALES, Item, money_text
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.quotes import QuotedPart
 from clusterspec.report.charts.bars import StackPart, Year, yearly_chart
@@ -23,7 +23,7 @@ from clusterspec.report.paper.blocks import (
 from clusterspec.results.diagnosis import PlannedTest
 from clusterspec.results.full import FullReport
 from clusterspec.summation import sum_of
-from clusterspec.units import display, percent, plain, plural, portion
+from clusterspec.units import display, percent, plain, plural, portion, years_text
 
 # The bill of materials compared with the lines of a quote
 
@@ -134,14 +134,14 @@ def cost_section(report: FullReport) -> Section | None:
     if found is None or found.total is None or not found.total.value:
         return None
     blocks: list[Block] = []
-    if found.by_year:
+    if len(found.by_year) > 1:
         blocks.append(_yearly_picture(found))
-    blocks.append(_cost_terms_table(found))
     unit = _unit_costs_table(report, found)
     if unit is not None:
         blocks.append(unit)
+    blocks.append(_cost_terms_table(found))
     blocks += _uncounted_bullets("cost.not_counted", found.missing, beside=report.bill.bill.not_counted)
-    over = f"over {found.years:g} years" if found.years else "purchase only, without a `procurement.term`"
+    over = f"over {years_text(found.years)}" if found.years else "purchase only, without a `procurement.term`"
     dated = f"prices of {found.as_of}" if found.as_of else "prices without a date"
     return Section(
         "cost",
@@ -171,7 +171,7 @@ def _yearly_picture(cost: Cost) -> Picture:
 
 def _short_amount(amount: float, currency: str) -> str:
     """An amount for an axis: ``12.5 M USD``."""
-    for scale, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+    for scale, name in SCALES:
         if amount >= scale:
             return f"{plain(amount / scale)} {name} {currency}".rstrip()
     return f"{amount:g} {currency}".rstrip()

@@ -71,8 +71,9 @@ def _choice_row(found: Choices, number: int) -> TableRow:
     row = found.rows[number]
     recommended = "recommended" if number == found.recommended else ""
     marks = (
-        "" if row.surely_fits else "may not fit",
-        f"fails {', '.join(row.errors)}" if row.errors else "",
+        "" if row.surely_fits or row.errors else "may not fit",
+        f"error: {', '.join(rule.replace('-', ' ') for rule in row.errors)}" if row.errors else "",
+        (f"rent of {row.rent}" if row.rent else "purchase") if row.rent != found.rows[0].rent else "",
         recommended,
     )
     shown = ", ".join(mark for mark in marks if mark)
@@ -96,14 +97,18 @@ def difference_text(found: Choices, row: Choice) -> str:
 
 def recommendation_text(found: Choices) -> str:
     """The choice that does the most work for its price, with what it costs and takes beside the design."""
+    rent = found.rows[0].rent
+    kind = "choices" if len({row.rent for row in found.rows}) == 1 else f"rents of {rent}" if rent else "purchases"
     if found.recommended is None:
-        return "No choice is recommended: each machine has an error."
+        return f"No choice is recommended: each of the {kind} has an error."
     best = found.rows[found.recommended]
-    of = "Of the choices without errors" + (" that surely fit" if best.surely_fits else "")
+    of = f"Of the {kind} without errors"
+    of += " that surely fit" if best.surely_fits else ""
+    least = "has the least cost of a token" if best.per_million is not None else "does the most work for its price"
     if found.recommended == 0:
-        return f"{of}, this design does the most work for its price."
+        return f"{of}, this design {least}."
     what = f"{best.name} of this machine" if best.kind == "size" else best.name
-    return f"Recommended: {what} ({difference_text(found, best)}). {of} it does the most work for its price."
+    return f"Recommended: {what} ({difference_text(found, best)}). {of} it {least}."
 
 
 # Designs side by side
@@ -134,11 +139,17 @@ class Compared(NamedTuple):
     better: int = 0
 
 
+TERM = "money of a term"
+"""The unit of amounts that compare in one currency and over one term only."""
+
+
 def _compared_row(one: Compared, designs: tuple[FullReport, ...]) -> TableRow | None:
     values = [one.value(each) for each in designs]
     if all(value is None for value in values):
         return None
-    comparable = one.unit or len({_currency(each) for each in designs}) == 1
+    comparable = len({_currency(each) for each in designs}) == 1 if one.unit in {"", TERM} else True
+    if one.unit == TERM:
+        comparable &= len({_term_text(each) for each in designs}) == 1
     texts = [
         _cell_text(one, value, values[0] if comparable and number else None, designs[number])
         for number, value in enumerate(values)
@@ -158,7 +169,13 @@ def _cell_text(one: Compared, value: float | str | None, first: float | str | No
     if value is None or isinstance(value, str):
         return value or "–"
     money = Money.of(value, _currency(report))
-    text = percent(value) if one.unit == "%" else display(value, one.unit) if one.unit else rounded_text(money)
+    text = (
+        percent(value)
+        if one.unit == "%"
+        else rounded_text(money)
+        if one.unit in {"", TERM}
+        else display(value, one.unit)
+    )
     changed = change_text(value / first - 1) if isinstance(first, float) and first else ""
     return f"{text} ({changed})" if changed else text
 
@@ -180,6 +197,11 @@ def _price(report: FullReport) -> float | None:
 def _term_cost(report: FullReport) -> float | None:
     cost = report.cost.cost
     return cost.total.value if cost and cost.total and cost.years else None
+
+
+def _term_text(report: FullReport) -> str | None:
+    buying = report.estimate.design.spec.procurement
+    return buying.term.written if buying and buying.term else None
 
 
 def _power(report: FullReport) -> float | None:
@@ -226,7 +248,8 @@ ROWS = (
     Compared("Open errors / warnings", "findings", _findings_text),
     Compared("Uses", "accelerators_used", lambda one: one.estimate.used_text() or None),
     Compared("Price", "bill.total.price", _price, "", -1),
-    Compared("Cost over the term", "cost.total", _term_cost, "", -1),
+    Compared("Term", "cost.years", _term_text),
+    Compared("Cost over the term", "cost.total", _term_cost, TERM, -1),
     Compared("Electrical power", "cost.watts", _power, "W", -1),
     Compared("Run with interruptions", "reliability.with_interruptions", _run_time, "s", -1),
     Compared(

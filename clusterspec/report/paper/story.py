@@ -83,16 +83,24 @@ def _domain_step(report: FullReport) -> StoryStep | None:
     if inner is None or outer is None or cluster is None:
         return None
     ratio = inner.line_rate / outer.line_rate
+    domain = cluster.scale_up.domain
+    beyond = "between domains" if domain > cluster.accelerators_per_node else "between nodes"
     text = (
-        f"Inside a domain of {plural(cluster.scale_up.domain, 'accelerator')} each has "
-        f"{display(inner.line_rate, 'B/s')} each way, between nodes {display(outer.line_rate, 'B/s')}, "
-        f"{plain(ratio, 2)} times less"
+        f"Inside a domain of {plural(domain, 'accelerator')} each has {display(inner.line_rate, 'B/s')} each way, "
+        f"{beyond} {display(outer.line_rate, 'B/s')}, {plain(ratio, 2)} times less"
     )
+    if cluster.accelerators <= domain:
+        text = (
+            f"All {domain:,} accelerators are one domain, each with {display(inner.line_rate, 'B/s')} each way; "
+            f"its network of {display(outer.line_rate, 'B/s')} is not used by the job"
+        )
     degree = max(layout.tp, layout.ep) if layout else 1
     if layout is None or degree == 1:
         return StoryStep(f"{text}.", "tiers", "bandwidth")
     axis = "tensor" if layout.tp >= layout.ep else "expert"
-    ranks = cluster.scale_up.domain * cluster.ranks_per_accelerator
+    if cluster.accelerators <= domain:
+        return StoryStep(f"{text}.", "tiers", "bandwidth")
+    ranks = domain * cluster.ranks_per_accelerator
     inside = f": so {axis} parallelism over {plural(degree, 'rank')} stays inside"
     crossing = f"; {axis} parallelism over {plural(degree, 'rank')} leaves the domain, and pays that"
     return StoryStep(f"{text}{inside if degree <= ranks else crossing}.", "tiers", "bandwidth")
@@ -119,7 +127,8 @@ def _memory_step(report: FullReport) -> StoryStep | None:
     )
     first, second = (f"{part.label} {display(part.value, 'B')}" for part in parts[:2])
     share = plan.memory_bytes / use.capacity.value
-    end = "the design does not fit" if plan.fits is False else f"{percent(1 - share, 2)} remain free"
+    misfit = "the design does not fit" if report.estimate.condition else "the design may not fit"
+    end = misfit if plan.surely_fits is False else f"{percent(1 - share, 2)} remain free"
     return StoryStep(
         f"The fullest accelerator holds {display(plan.memory_bytes, 'B')}, most of it {first} and {second}, in "
         f"{plan.capacity_text}: {end}.",
@@ -177,7 +186,7 @@ def _cache_step(report: FullReport) -> StoryStep | None:
     return StoryStep(
         f"Each token of a request keeps {display(times.kv_bytes_per_token, 'B')} of keys and values: what the weights "
         f"leave holds {plain(times.kv_capacity_tokens / 1e6)} million tokens, those of "
-        f"{plural(int(times.kv_capacity_sequences), 'request')}.",
+        f"{plural(times.places, 'request')}.",
         "estimate.serving",
         "serving",
     )
