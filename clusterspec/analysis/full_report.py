@@ -102,6 +102,7 @@ def _comparison_report(study: Study, kind: str, audience: str) -> FullReport:
 
 def _report_of_design(study: Study, kind: str, audience: str, *, live: bool) -> FullReport:
     """The report of one design, part by part."""
+    from clusterspec.analysis.facility import facility
     from clusterspec.analysis.levers import sensitivity
     from clusterspec.analysis.machine import pod, tiers
     from clusterspec.analysis.schedule import schedule
@@ -118,6 +119,9 @@ def _report_of_design(study: Study, kind: str, audience: str, *, live: bool) -> 
         else None,
         tiers=study.part("tiers", lambda: tiers(cluster, _without_folders(study)) if cluster else (), ()),
         tests=study.part("acceptance tests", lambda: planned_tests(study), ()),
+        facility=study.part(
+            "facility", lambda: facility(study.design, compared.bill.bill, compared.estimate.drawn), None
+        ),
         influences=influences(study),
     )
     if kind != "design" or cluster is None:

@@ -11,6 +11,7 @@ from clusterspec.results import BillReport, EstimateReport, Json, Result, findin
 from clusterspec.results.decision import CostReport
 from clusterspec.results.diagnosis import PlannedTest
 from clusterspec.results.estimate_json import assumption_json
+from clusterspec.results.facility import Facility
 from clusterspec.results.machine import (
     Gain,
     LayoutGrid,
@@ -45,6 +46,8 @@ class FullReport(Result):
     choices: Choices | None = None
     """Of a report that is not a tender: this design, the compared ones and other sizes, where they have prices."""
     machine: Machine | None = None
+    facility: Facility | None = None
+    """Power at the meter, racks and cable runs, of machines that are not in a cloud."""
     tiers: tuple[Tier, ...] = ()
     tests: tuple[PlannedTest, ...] = ()
     stages: tuple[StageMemory, ...] = ()
@@ -119,6 +122,7 @@ class FullReport(Result):
             "cost": _bare(self.cost.to_json()),
             "choices": self.choices.to_json() if self.choices else None,
             "machine": self.machine.to_json() if self.machine else None,
+            "facility": self.facility.to_json() if self.facility else None,
             "tiers": [tier.to_json() for tier in self.tiers],
             "acceptance": {
                 "plan": [test.to_json() for test in self.tests],

@@ -97,7 +97,7 @@ def choice_chart(
     points: Sequence[ChoicePoint], heads: tuple[str, str], texts: tuple[Callable[[float], str], ...], alt: str
 ) -> str:
     """Machines by price (horizontal, with its range) and work (vertical); those that do not work are hollow."""
-    top, bottom = 30.0, 180.0
+    top, bottom = 30.0, 168.0
     prices = [end for point in points for end in point.price]
     works = [point.work for point in points]
     x = LinearAxis(0.0, 1.08 * max(prices), 62, svg.WIDTH - 26)

@@ -10,6 +10,7 @@ from clusterspec.report.charts.curves import RooflinePoint, roofline_chart
 from clusterspec.report.charts.svg import cause_of
 from clusterspec.report.paper import appendix, choices, decision, machine, materials, options, serving
 from clusterspec.report.paper.blocks import Block, Paper, PaperTable, Picture, Section, TableColumn, TableRow, TitleFact
+from clusterspec.report.paper.facility import facility_section
 from clusterspec.report.paper.steps import layer_picture, rl_section, schedule_picture
 from clusterspec.report.paper.story import story_section
 from clusterspec.report.paper.words import catalog_names, worded_section
@@ -226,6 +227,7 @@ def design_sections(report: FullReport) -> list[Section | None]:
         choices.layouts_section(report),
         choices.sensitivity_section(report),
         choices.reliability_section(report),
+        facility_section(report),
         materials.materials_section(report),
         materials.cost_section(report),
         materials.acceptance_section(report),
@@ -249,6 +251,7 @@ def procurement_sections(report: FullReport) -> list[Section | None]:
         options.comparison_section(report),
         materials.materials_section(report),
         cost,
+        facility_section(report),
         materials.acceptance_section(report),
         decision.delivery_section(report),
         appendix.findings_section(report),

@@ -23,6 +23,7 @@ from clusterspec.report.paper.blocks import (
 )
 from clusterspec.report.paper.choices import lever_text
 from clusterspec.report.paper.options import choice_blocks
+from clusterspec.report.paper.serving import request_pictures
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import REQUESTS, Area, Gate, GateStatus, Purchase, Risk, Verdict, VerdictStatus
 from clusterspec.units import display, percent, plain, plural, portion, years_text
@@ -237,6 +238,7 @@ def decision_section(report: FullReport) -> Section:
     if shown := headline_cards(report):
         blocks.append(Cards(shown))
     blocks += [block for block in (losses_picture(report), gains_table(report)) if block is not None]
+    blocks += request_pictures(report) if report.kind == "design" else ()
     areas = [(number, area) for number, area in enumerate(report.areas) if not _has_gate(report, area)]
     if areas and not report.tender:
         blocks.append(areas_table(areas))

@@ -202,22 +202,19 @@ def _cost_terms_table(cost: Cost) -> PaperTable:
 
 
 def _unit_costs_table(report: FullReport, cost: Cost) -> PaperTable | None:
-    used = f"{cost.accelerators_used:,.0f} of {cost.accelerators:,} accelerators" if cost.accelerators_used else ""
+    used = f", on {cost.accelerators_used:,.0f} of {cost.accelerators:,} accelerators" if cost.accelerators_used else ""
     rows = []
     if cost.per_run is not None and cost.run is not None:
-        rows.append(
-            TableRow(
-                ("One run", display(cost.per_run.value, cost.currency), f"{display(cost.run.value, 's')}; {used}"),
-                "cost.per_run",
-            )
-        )
+        each, time = display(cost.per_run.value, cost.currency), display(cost.run.value, "s")
+        rows.append(TableRow(("One run", each, time), "cost.per_run"))
     if cost.per_million_tokens is not None:
         each = display(cost.per_million_tokens.value, cost.currency)
         what = "output" if report.serves else "trained"
-        rows.append(TableRow((f"A million {what} tokens", each, used), "cost.per_million_tokens"))
+        rows.append(TableRow((f"A million {what} tokens", each, "–"), "cost.per_million_tokens"))
     if not rows:
         return None
-    return PaperTable((TableColumn("Unit"), TableColumn("Cost", "right"), TableColumn("Uses")), tuple(rows), "cost")
+    columns = (TableColumn("Unit"), TableColumn("Cost", "right"), TableColumn("Takes", "right"))
+    return PaperTable(columns, tuple(rows), "cost", caption=f"Cost of the work{used}")
 
 
 def sensitivity_table(report: FullReport) -> PaperTable | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Serving
-from clusterspec.cost.serving.explain import token_time_term
+from clusterspec.cost.serving.explain import first_token_time_term, token_time_term
 from clusterspec.cost.serving.latency import ServingTimes, serving_range
+from clusterspec.cost.term import Term
 from clusterspec.procurement.bill import money_text
 from clusterspec.report.charts.bars import StackPart, timeline_chart
 from clusterspec.report.charts.curves import FrontPoint, front_chart
@@ -16,7 +17,7 @@ from clusterspec.report.sweep_text import engines_text, latency_heads, target_la
 from clusterspec.results.full import FullReport
 from clusterspec.results.search import LayoutRow
 from clusterspec.summation import sum_of
-from clusterspec.units import display, percent, plural, portion
+from clusterspec.units import display, percent, plain, plural, portion
 
 TINTS = {
     "dense": "forward",
@@ -34,6 +35,10 @@ TINTS = {
 OTHERS = ("pp", "dp", "gradients", "stragglers", "weights")
 STEP = "estimate.terms[1].parts[0]"
 """The decode step in the JSON document: the first part of the time of an output token."""
+PROMPT = "estimate.terms[0].parts[0].parts[0]"
+"""The step of a prompt in the JSON document: the first part of the prompt in the time to first token."""
+LEAST = 0.002
+"""Shares of a time below which it is not drawn."""
 
 
 def serving_section(report: FullReport) -> Section | None:
@@ -44,9 +49,10 @@ def serving_section(report: FullReport) -> Section | None:
         return None
     blocks: tuple[Block, ...] = (
         _times_table(found, work.serving),
-        _step_picture(found),
-        _step_parts_table(found),
+        _prompt_picture(found),
         _cache_table(found, work.serving),
+        _parts_table(first_token_time_term(found).parts[0].parts[0], PROMPT, "step of prefill"),
+        _parts_table(token_time_term(found).parts[0], STEP, "decode step"),
     )
     return Section("serving", "Serving", blocks, lead=_load_sentence(found, work.serving))
 
@@ -132,28 +138,65 @@ def _time_row(title: str, value: str, field: str) -> TableRow:
     return TableRow((title, value, "–", "–"), field, fields=("", field, "", ""))
 
 
+def request_pictures(report: FullReport) -> tuple[Picture, ...]:
+    """What the first token and each further one wait for, of a serving design with times."""
+    found = report.estimate.plan.serving
+    return () if found is None else (_first_token_picture(found), _step_picture(found))
+
+
+WAITS = {"wait": ("waiting", "limit"), "request": ("outside the engines", "overhead")}
+"""The inputs of the time to first token that are times, as they are drawn."""
+
+
+def _first_token_picture(times: ServingTimes) -> Picture:
+    """The median time to first token: waiting, the prompt and the handoff of its cache."""
+    term = first_token_time_term(times)
+    inputs = dict(term.inputs)
+    shown = [StackPart(*WAITS[name], inputs[name].value, display(inputs[name].value, "s")) for name in WAITS]
+    tints = {"prefill": ("the prompt", "forward"), "handoff": ("handoff of its cache", "tp")}
+    shown += [StackPart(*tints[part.name], part.value, display(part.value, "s")) for part in term.parts]
+    rest = term.value - sum_of(part.value for part in shown)
+    shown.append(StackPart("half a step until it decodes", "backward", rest, display(rest, "s")))
+    return _timeline(shown, term.value, ("the median of the time to first token", "Time to first token by part"), "[0]")
+
+
+def _timeline(shown: list[StackPart], whole: float, names: tuple[str, str], place: str) -> Picture:
+    """A time by part; ``names`` are title and caption."""
+    shown = [part for part in shown if part.value > LEAST * whole]
+    alt = "; ".join(f"{part.label} {part.value_text}" for part in shown)
+    drawn = timeline_chart(shown, (), lambda tick: display(tick, "s"), alt, title=names[0])
+    return Picture(drawn, names[1], f"estimate.terms{place}")
+
+
+def _colored_parts(parts: tuple[Term, ...]) -> list[StackPart]:
+    spare = iter(OTHERS)
+    return [
+        StackPart(part.label, TINTS.get(part.name) or next(spare, "other"), part.value, display(part.value, "s"))
+        for part in parts
+    ]
+
+
 def _step_picture(times: ServingTimes) -> Picture:
     """The time per output token: a decode step, plus the prefill of other requests."""
-    spare = iter(OTHERS)
-    shown = []
-    for part in token_time_term(times).parts[0].parts:
-        tint = TINTS.get(part.name) or next(spare, "other")
-        if part.value:
-            shown.append(StackPart(part.label, tint, part.value, display(part.value, "s")))
+    shown = _colored_parts(token_time_term(times).parts[0].parts)
     prompts = times.tpot * times.tokens_per_step - sum_of(part.value for part in shown)
-    if prompts > 0.002 * times.tpot:
+    if prompts > LEAST * times.tpot:
         shown.append(StackPart("prompts beside it", TINTS["prompts"], prompts, display(prompts, "s")))
-    alt = "; ".join(f"{part.label} {part.value_text}" for part in shown)
-    drawn = timeline_chart(
-        shown, (), lambda tick: display(tick, "s"), alt, title="one decode step, and its share of prompts"
-    )
-    return Picture(drawn, "Time of a decode step by part", "estimate.terms[1]")
+    names = ("one decode step, and its share of prompts", "Time of a decode step by part")
+    return _timeline(shown, times.tpot, names, "[1]")
 
 
-def _step_parts_table(times: ServingTimes) -> PaperTable:
-    step = token_time_term(times).parts[0]
+def _prompt_picture(times: ServingTimes) -> Picture:
+    """One step of prefill: a chunk of prompts through the layers of an engine."""
+    step = first_token_time_term(times).parts[0].parts[0]
+    steps = f", one of {plain(times.prefill.steps, 2)} of a prompt" if times.prefill.steps > 1 else ""
+    names = (f"one step of prefill{steps}", "Time of a step of prefill by part")
+    return _timeline(_colored_parts(step.parts), step.value, names, "[0].parts[0].parts[0]")
+
+
+def _parts_table(step: Term, field: str, name: str) -> PaperTable:
     columns = (
-        TableColumn("Part of a decode step", key="name"),
+        TableColumn(f"Part of a {name}", key="name"),
         TableColumn("Time", "right", "value"),
         TableColumn("Share", "right", "value"),
         TableColumn("Formula", key="formula"),
@@ -161,13 +204,13 @@ def _step_parts_table(times: ServingTimes) -> PaperTable:
     rows = [
         TableRow(
             (part.label, display(part.value, "s"), portion(part.value / step.value), part.formula),
-            f"{STEP}.parts[{number}]",
+            f"{field}.parts[{number}]",
         )
         for number, part in enumerate(step.parts)
         if part.value
     ]
-    whole = ("decode step", display(step.value, "s"), "100 %", step.formula.replace("_", " "))
-    return PaperTable(columns, (*rows, TableRow(whole, STEP, total=True)), STEP)
+    whole = (name, display(step.value, "s"), "100 %", step.formula.replace("_", " "))
+    return PaperTable(columns, (*rows, TableRow(whole, field, total=True)), field)
 
 
 def _cache_table(times: ServingTimes, load: Serving) -> PaperTable:

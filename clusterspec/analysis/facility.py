@@ -1,0 +1,43 @@
+"""What a machine asks of the hall, from its power, its bill and the floor of the spec."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.fabric import longest_runs, nodes_of_leaf
+from clusterspec.cluster.model import Cluster, Design
+from clusterspec.cost.power import Drawn
+from clusterspec.procurement.bill import Bill
+from clusterspec.results.facility import CableRun, Facility
+
+LEVELS = {"node_leaf": "nodes to leaves", "leaf_spine": "leaves to spines", "spine_core": "spines to cores"}
+
+
+def facility(design: Design, bill: Bill, drawn: Drawn | None) -> Facility | None:
+    """The figures of the hall; None of a cloud, whose operator has them, and without a cluster."""
+    cluster, buying, fabric = design.cluster, design.spec.procurement, bill.fabric
+    if cluster is None or cluster.cloud:
+        return None
+    pue = buying.pue if buying else None
+    busy, peak = (drawn.busy, drawn.peak) if drawn else (None, None)
+    return Facility(
+        pue=pue,
+        meter_busy=busy.value * pue if busy and pue else None,
+        meter_peak=peak.value * pue if peak and pue else None,
+        switches=fabric.leaf_switches + fabric.spine_switches + fabric.core_switches if fabric else 0,
+        units=cluster.platform.rack_units if cluster.platform else None,
+        runs=tuple(_cable_runs(design, cluster, bill)),
+    )
+
+
+def _cable_runs(design: Design, cluster: Cluster, bill: Bill) -> Iterator[CableRun]:
+    """The cables of each level that has some."""
+    fabric, out, written = bill.fabric, cluster.scale_out, design.spec.cluster
+    if fabric is None or out is None or written is None:
+        return
+    runs = longest_runs(cluster, written, nodes_of_leaf(out, fabric.down_ports))
+    for level, name in LEVELS.items():
+        if cables := fabric.cables.get(level, 0):
+            run = runs.get(level)
+            how = "neither distance nor floor stated" if run is None else "as stated" if run.stated else run.how
+            yield CableRun(name, cables, run.meters if run else None, how)

@@ -1,0 +1,111 @@
+"""The section on power and space: what the machine draws, what feeds, racks and cooling carry, and cable runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cost.term import Term
+from clusterspec.report.paper.blocks import Block, Bullets, PaperTable, Section, TableColumn, TableRow
+from clusterspec.results.full import FullReport
+from clusterspec.units import display, plain, plural
+
+POWER = "estimate.power"
+SUPPLY = f"{POWER}.supply"
+
+
+def facility_section(report: FullReport) -> Section | None:
+    """What the machine asks of the hall; None of a cloud, whose operator has it."""
+    if report.facility is None or report.estimate.drawn is None:
+        return None
+    columns = (TableColumn("What"), TableColumn("Value", "right"), TableColumn("How it is counted"))
+    power = PaperTable(columns, tuple(_power_rows(report)), POWER, caption="Power and heat")
+    blocks: list[Block] = [power]
+    space = tuple(_space_rows(report))
+    if space:
+        blocks.append(PaperTable(columns, space, "facility", caption="Racks and cables"))
+    unknown = tuple((text, "facility") for text in _unknown(report))
+    if unknown:
+        blocks.append(Bullets("Not known", unknown))
+    lead = "Power of the parts is without cooling and conversion, unless it is at the meter."
+    return Section("facility", "Power and space", tuple(blocks), lead=lead)
+
+
+def _power_rows(report: FullReport) -> Iterator[TableRow]:
+    drawn, hall = report.estimate.drawn, report.facility
+    assert drawn is not None and hall is not None
+    if drawn.busy is not None:
+        yield _row("At work", drawn.busy.value, f"the planned work{_span(drawn.busy)}", f"{POWER}.busy")
+    yield _row("Idle", drawn.idle.value, f"no node works{_span(drawn.idle)}", f"{POWER}.idle")
+    if drawn.peak is not None:
+        yield _row("Peak", drawn.peak.value, "nameplates of nodes and fabric switches", f"{POWER}.peak")
+    if drawn.swing is not None:
+        text = f"fall and rise where all accelerators wait together{_span(drawn.swing)}"
+        yield _row("Swing", drawn.swing.value, text, f"{POWER}.swing")
+    for name, watts, key in (("at work", hall.meter_busy, "busy"), ("at peak", hall.meter_peak, "peak")):
+        if watts is not None and hall.pue is not None:
+            yield _row(f"At the meter, {name}", watts, f"× PUE {plain(hall.pue)}", f"facility.meter_{key}")
+    yield from _supply_rows(report)
+
+
+def _supply_rows(report: FullReport) -> Iterator[TableRow]:
+    """Racks, rows and feeds at nameplates, and where the heat goes."""
+    drawn, machine = report.estimate.drawn, report.machine
+    assert drawn is not None
+    supply, rack = drawn.supply, machine.rack if machine else None
+    if supply.rack is not None:
+        limit = f"; limit {display(rack.limit, 'W')}" if rack is not None and rack.limit else ""
+        yield _row("A full rack", supply.rack.value, f"nameplates{limit}", f"{SUPPLY}.rack")
+    if supply.row is not None:
+        yield _row("A full row", supply.row.value, "nameplates", f"{SUPPLY}.row")
+    if supply.feed is not None and supply.feeds:
+        carries = f"each of the {plural(supply.feeds, 'feed')} of a rack, at nameplates"
+        yield _row("A feed", supply.feed.value, carries, f"{SUPPLY}.feed")
+    if supply.all_feeds is not None:
+        yield _row("All feeds", supply.all_feeds.value, "what they carry together", f"{SUPPLY}.all_feeds")
+    for heat in supply.heat:
+        if heat.of in {"rack", "hall"}:
+            name = {"rack": "Heat of a full rack", "hall": "Heat of the hall"}[heat.of]
+            for medium, term in (("liquid", heat.liquid), ("air", heat.air)):
+                if term.value:
+                    field = f"{SUPPLY}.heat.{heat.of}.{medium}"
+                    yield _row(f"{name}, to {medium}", term.value, f"at nameplates{_span(term)}", field)
+
+
+def _space_rows(report: FullReport) -> Iterator[TableRow]:
+    hall, rack = report.facility, report.machine.rack if report.machine else None
+    assert hall is not None
+    if rack is not None:
+        units = f", {rack.nodes * hall.units} of 42 rack units" if hall.units else ""
+        text = f"of {plural(rack.nodes, 'node')} each{units}; those of switches and storage come on top"
+        yield TableRow(("Racks of nodes", f"{rack.racks:,}", text), "machine.rack.racks", bare=True)
+    if hall.switches:
+        text = "of the fabric, in racks of their own or in those of nodes"
+        yield TableRow(("Switches to place", f"{hall.switches:,}", text), "facility.switches", bare=True)
+    for number, run in enumerate(hall.runs):
+        length = f"longest {plain(run.meters)} m" if run.meters is not None else "length not known"
+        cells = (f"Cables, {run.level}", f"{run.cables:,}", f"{length}: {run.how}")
+        yield TableRow(cells, f"facility.runs[{number}]", bare=True)
+
+
+def _unknown(report: FullReport) -> Iterator[str]:
+    """What the hall needs and neither the spec nor the catalog has."""
+    hall, drawn = report.facility, report.estimate.drawn
+    assert hall is not None and drawn is not None
+    yield "weight of a rack and load of the floor: the catalog has no weights; ask the supplier"
+    if hall.pue is None:
+        yield "power at the meter: no PUE is stated (`procurement.pue`)"
+    if drawn.supply.rack is None:
+        yield "racks and their power: nodes per rack are not stated (`cluster.power.nodes_per_rack`)"
+    elif drawn.supply.feed is None:
+        yield "rating of the feeds: their redundancy is not stated (`cluster.power.feeds`)"
+
+
+def _row(name: str, watts: float, text: str, field: str) -> TableRow:
+    return TableRow((name, display(watts, "W"), text), field, bare=True)
+
+
+def _span(term: Term) -> str:
+    """The range of a term, where it has one."""
+    if term.low is None or term.high is None or term.high <= term.low:
+        return ""
+    return f", {display(term.low, 'W')} to {display(term.high, 'W')}"

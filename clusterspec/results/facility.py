@@ -1,0 +1,36 @@
+"""What a machine asks of the hall: power at the meter, racks, and the longest cable runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clusterspec.records import asdict, dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class CableRun:
+    """The cables of one level: their number, and the longest run in meters with its derivation; None if not known."""
+
+    level: str
+    cables: int
+    meters: float | None
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facility:
+    """Watts at the meter of the planned work and at nameplates, with cooling and conversion; None without a PUE.
+
+    ``switches`` are those of the fabric, whose racks are not counted. ``units`` is the height of a node in rack units,
+    None where the catalog does not have it.
+    """
+
+    pue: float | None
+    meter_busy: float | None
+    meter_peak: float | None
+    switches: int
+    units: int | None
+    runs: tuple[CableRun, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)

@@ -1,0 +1,40 @@
+"""Power and space in reports: power at the meter, racks, heat and cable runs, worked by hand."""
+
+from __future__ import annotations
+
+from clusterspec.analysis.full_report import report
+from clusterspec.report.paper.blocks import PaperTable
+from clusterspec.report.paper.facility import facility_section
+from clusterspec.studies.study import study_text
+from tests.settings import SETTINGS
+
+HALL = """
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: fat-tree, nics_per_node: 8,
+              distance: {node_leaf: 12 m}}
+  power: {node: 10 kW, switch: 2 kW, nodes_per_rack: 2, feeds: 2N, cooling: liquid, liquid_share: 0.75}
+procurement: {currency: EUR, pue: 1.2}
+"""
+
+
+def test_power_heat_racks_and_cables_are_those_of_the_spec() -> None:
+    """4 × 10 kW and one switch of 2 kW are 42 kW, 50.4 kW at the meter; of nodes 3 of 4 watts go to the liquid."""
+    section = facility_section(report(study_text(HALL, SETTINGS), "procurement"))
+    assert section is not None
+    cells = {
+        row.cells[0]: row.cells[1:] for block in section.blocks if isinstance(block, PaperTable) for row in block.rows
+    }
+    assert cells["Peak"][0] == "42 kW" and cells["At the meter, at peak"] == ("50.4 kW", "× PUE 1.2")
+    assert cells["A feed"][0] == "20 kW" and cells["All feeds"][0] == "84 kW"
+    assert cells["Heat of the hall, to liquid"][0] == "30 kW" and cells["Heat of the hall, to air"][0] == "12 kW"
+    assert cells["Racks of nodes"][0] == "2" and "16 of 42 rack units" in cells["Racks of nodes"][1]
+    assert cells["Cables, nodes to leaves"] == ("32", "longest 12 m: as stated")
+    assert "At work" not in cells, "no work is planned"
+
+
+def test_the_operator_of_a_cloud_has_the_hall() -> None:
+    rented = "clusterspec: 1\ncluster: {platform: aws-p5-48xlarge, nodes: 2}\n"
+    assert facility_section(report(study_text(rented, SETTINGS), "procurement")) is None
