@@ -168,7 +168,7 @@ def _procurement(work: Study, candidate: Candidate, prices: Prices) -> Section:
 
 
 def currency_of_all(work: Study, candidates: Sequence[Candidate], prices: Prices) -> str:
-    """The one currency of all prices; empty where none is stated. Raises `MachineFault` where there are several."""
+    """The currency of all prices; empty where none is stated. Raises `MachineFault` where there are several."""
     stated = {work.source.name: _section(work, "procurement").get("currency"), "the price file": prices.currency}
     stated |= {each.name: each.procurement.get("currency") for each in candidates if each.procurement}
     named = {currency: name for name, currency in stated.items() if currency}

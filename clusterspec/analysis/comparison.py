@@ -248,7 +248,7 @@ def _kind_quantity(bill: Json, kind: str) -> float:
 
 
 def _is_fabric_uncounted(bill: Json, other: Json) -> bool:
-    """Whether the fabric of a bill cannot be counted, and that of the other is: the first only looks cheaper."""
+    """Whether one bill lacks a fabric that the other bill counts: the first only looks cheaper."""
     nodes = _kind_quantity(bill, "node") + _kind_quantity(bill, "spare_node")
     return bill["fabric"] is None and other["fabric"] is not None and nodes > 1
 

@@ -105,7 +105,7 @@ def _rl_step(plan: Plan) -> float | None:
 
 
 OF_FLEET: dict[str, Callable[[Plan], float | None]] = {"fleet_power": _machine_watts, "fleet_cost": _machine_cost}
-"""The metrics of all pools of a fleet: the figure of one pool, to which those of the others are added."""
+"""The metrics that are summed over the pools of a fleet."""
 METRICS: dict[str, tuple[str, Callable[[Plan], float | None]]] = {
     "mfu": ("1", lambda plan: plan.mfu),
     "step_time": ("s", lambda plan: plan.step_seconds),

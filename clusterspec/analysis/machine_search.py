@@ -281,7 +281,7 @@ def _least_row(
 
 
 def pareto_rows(rows: Sequence[MachineRow]) -> tuple[MachineRow, ...]:
-    """The rows that no other row beats in cost, time and power; figures that are not known count as the worst."""
+    """The Pareto front of the rows in cost, time and power; an unknown figure counts as infinite."""
     figures = [(_or_worst(row.cost), _or_worst(row.time), _or_worst(row.power)) for row in rows]
     return tuple(
         row

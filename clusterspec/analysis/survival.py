@@ -35,7 +35,7 @@ MOST_NODES = 16_384
 
 
 def survival(design: Design, *, live: bool = True) -> Survival | None:
-    """The grid around the nodes of the job, of which only its own nodes and model unless ``live``.
+    """The grid around the nodes of the job; unless ``live``, only its own nodes and model.
 
     None unless the design is training on more than one node with a switched fabric."""
     cluster, work = design.cluster, design.workload

@@ -47,7 +47,7 @@ class Reference:
 
     @property
     def findable(self) -> bool:
-        """Whether an address leads to the document itself or to its copy; the front page of a site leads to neither."""
+        """Whether an address locates the document itself or its copy; the front page of a site locates neither."""
         return bool(self.copy) or bool(self.url.partition("://")[2].partition("/")[2])
 
     @property

@@ -73,7 +73,7 @@ def writable_place(target: Path) -> Path:
 def leads_out_of_project(target: Path, place: Path) -> bool:
     """Whether a symlink, of the file or of a folder on its path, leads from the project to the outside.
 
-    The project is that of the link and that of the working folder. Outside of any project, a symlink to a file may only
+    The link and the working folder each define a project. Outside of any project, a symlink to a file may only
     lead into its own folder. System devices (`/dev/stdout`) are exempt.
     """
     whole = Path(os.path.abspath(target))  # noqa: PTH100 - links are not to be followed here

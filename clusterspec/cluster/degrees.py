@@ -358,7 +358,7 @@ def nodes_of_engines(design: Design) -> int | None:
 
 
 def own_accelerators(design: Design) -> int | None:
-    """Accelerators of its machine that the whole job uses: those of the layout, and those of rollout beside them; None
+    """Accelerators of its machine that the whole job uses, for the layout and for rollout on nodes of its own; None
     without one.
     """
     rl = design.workload.rl if design.workload is not None else None

@@ -14,19 +14,21 @@ from clusterspec.recent import recent
 from clusterspec.records import dataclass
 from clusterspec.spec.model import ClusterSpec, FloorSpec, LinkCounts, PowerSpec, ScaleOutSpec
 
-# Lengths of cable runs: as stated, else from the room and the racks
+# Lengths of cable runs: as stated, else from the floor plan and the racks
 
 RISE = 1.5
-"""Meters from a port to the tray over its rack, at each end: half the height of a rack, and slack. An assumption."""
+"""Meters of cable from a port to the cable tray above its rack, at each end: half the height of a rack, and slack.
+Assumed."""
 RACK_PITCH = 0.6
-"""Meters between the centers of adjacent racks of the usual width, where the spec states none."""
+"""Meters between the centers of adjacent racks, 600 mm wide. Assumed where the spec states no `rack_pitch`."""
 ROW_PITCH = 3.0
-"""Meters between the centers of rows: racks of 1.2 m and an aisle of 1.8 m, where the spec states none."""
+"""Meters between the centers of rows: racks 1.2 m deep and an aisle of 1.8 m. Assumed where the spec states no
+`row_pitch`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The longest run of one level in meters, and how it is known; ``stated`` if the spec states it."""
+    """The longest cable run of one level in meters, and its derivation; ``stated`` if the spec states it."""
 
     meters: float
     how: str
@@ -34,9 +36,10 @@ class Run:
 
 
 def longest_runs(cluster: Cluster, written: ClusterSpec, nodes_of_leaf: int | None) -> dict[str, Run]:
-    """The longest runs by level; a level that cannot be known is absent.
+    """The longest cable runs by level, without the levels whose length cannot be derived.
 
-    ``nodes_of_leaf`` are the nodes that one leaf serves. A stated distance holds; others follow from the racks.
+    ``nodes_of_leaf`` is the number of nodes that one leaf serves. Stated distances have precedence over those derived
+    from the racks.
     """
     section = written.scale_out or ScaleOutSpec()
     runs = {level: Run(length.value, f"`distance.{level}`", True) for level, length in (section.distance or {}).items()}
@@ -49,7 +52,7 @@ def longest_runs(cluster: Cluster, written: ClusterSpec, nodes_of_leaf: int | No
 
 
 def _derived_runs(racks: int, served: int, floor: FloorSpec | None) -> Iterator[tuple[str, Run]]:
-    """The runs of nodes to a leaf that serves ``served`` racks, and, in a described room, of leaves to spines."""
+    """The runs from nodes to a leaf that serves ``served`` racks and, with a floor plan, from leaves to spines."""
     room = floor or FloorSpec()
     pitch = room.rack_pitch.value if room.rack_pitch else RACK_PITCH
     row = room.racks_per_row or racks

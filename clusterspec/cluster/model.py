@@ -542,7 +542,7 @@ class Workload:
     fill: float = 1.0
     """The share of each sequence that holds tokens, in the mean: packed samples fill it in part."""
     rl: Rl | None = None
-    """Reinforcement learning, of which the other values describe the trainer; None where there is none."""
+    """Reinforcement learning, else None. The other values then describe its trainer."""
 
     @property
     def filled_length(self) -> float:
@@ -609,7 +609,7 @@ class Layout:
     stated: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
     """The settings that the spec states, of those for which an assumption stands otherwise and rules must not err."""
     separate_engines: bool = False
-    """Prefill and decode run on separate engines: the degrees are those of decode, ``ranks`` those of both."""
+    """Prefill and decode run on separate engines: the degrees describe decode, ``ranks`` counts both."""
 
     @property
     def data_ranks(self) -> int:

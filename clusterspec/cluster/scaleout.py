@@ -81,7 +81,7 @@ def _named_nic(section: ScaleOutSpec, parts: Parts) -> Nic | None:
 
 
 def nic_rate(nic: Nic | None) -> Bandwidth | None:
-    """The line rate of a whole NIC, B/s per direction: that of one port times its ports; None where not known."""
+    """The line rate of a whole NIC, B/s per direction: the rate of a port times the ports; None if unknown."""
     if nic is None or nic.port_bandwidth is None:
         return None
     ports = nic.ports or 1

@@ -38,7 +38,7 @@ def stated_pue(procurement: ProcurementSpec | None) -> Figure:
 
 
 def tariff_minutes(procurement: ProcurementSpec) -> list[tuple[float | None, int]]:
-    """The prices of a kWh with the minutes of a day in which each holds; the last is that of all other minutes.
+    """The prices of a kWh with the minutes of a day in which each holds; the last holds in all other minutes.
 
     Where hours overlap, the first entry that names a minute counts.
     """
@@ -155,7 +155,7 @@ class Supply:
 def supply(cluster: Cluster, section: ClusterSpec | None, hall: Term | None = None, switches: float = 0.0) -> Supply:
     """The power, the feeds and the heat of racks, rows and the hall of a machine.
 
-    ``hall`` is the power of all parts at nameplates, of which the fabric's switches draw ``switches`` watts.
+    ``hall`` is the power of all parts at nameplates; the fabric's switches draw ``switches`` watts of it.
     """
     power = section.power if section else None
     whole = (heat_of("hall", without_switches(hall, switches), cluster, power, switches=switches),) if hall else ()

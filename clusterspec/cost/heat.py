@@ -1,4 +1,4 @@
-"""Where the heat of a machine goes at the nameplates of its parts: to a coolant loop and to the air of the room."""
+"""The heat of a machine at nameplate power: the parts removed by a liquid loop and by the air of the room."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class NoPathError(Exception):
 
 
 class Group:
-    """Groups with the same ``paths`` (None where no fabric connects them); ``placement`` is that of one of them."""
+    """Groups with the same ``paths`` (None where no fabric connects them), and the ``placement`` of one of them."""
 
     def __init__(self, cluster: Cluster, placement: Placement, paths: Paths | None) -> None:
         self.cluster, self.placement, self.paths = cluster, placement, paths

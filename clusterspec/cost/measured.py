@@ -140,7 +140,7 @@ def _agreed_value(stated: T | None, logged: T | None, how: str) -> T | None:
 
 
 def _check_bandwidth_ratio(log: NcclLog, collective: str | None, ranks: int | None) -> None:
-    """Raises `NotALogError` if the two bandwidths are not those of this collective on these ranks."""
+    """Raises `NotALogError` if bus and algorithm bandwidth do not have the ratio of this collective on these ranks."""
     line = max(log.lines, key=lambda each: each.algbw)
     if collective is None or ranks is None or line.algbw <= 0:
         return

@@ -54,7 +54,7 @@ class Plan:
 
     @cached_property
     def rl(self) -> RlTimes | None:
-        """The step of reinforcement learning, of which this plan is the trainer's; None where there is none."""
+        """The step of reinforcement learning, whose trainer this plan describes; None for other work."""
         workload = self.design.workload
         if workload is None or workload.rl is None or self.step is None:
             return None
@@ -112,7 +112,7 @@ class Plan:
 
     @property
     def _spare_cache(self) -> float:
-        """Bytes of cache on the fullest accelerator beyond those of one request; 0 in training."""
+        """Bytes of cache on the fullest accelerator beyond one request; 0 in training."""
         if self.stored is None or self.serving is None:
             return 0.0
         from clusterspec.cost.memory.fullest import spare_cache

@@ -72,7 +72,7 @@ class StorageUse:
 
 
 def storage_use(plan: Plan) -> StorageUse | None:
-    """What the job of a plan asks of its storage system; None where the spec states no bandwidth of one."""
+    """The transfers between the job of a plan and its storage system; None where the spec states no bandwidth of it."""
     design, parameters = plan.design, plan.parameters
     section = design.spec.cluster.networks if design.spec.cluster else None
     store = section.storage if section else None

@@ -123,7 +123,7 @@ class Term:
 
 
 def _transfer_label(name: str) -> str:
-    """The label of a transfer in a pass, of which a name holds the pass, the part of the model, the axis, what is sent
+    """The label of a transfer in a pass. Its name holds the pass, the part of the model, the axis, what is sent
     and the collective; empty for other names.
     """
     phase, _, rest = name.partition("_")

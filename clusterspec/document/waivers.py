@@ -17,7 +17,7 @@ from clusterspec.source import Position, Span
 # Findings about waivers: without a reason, expired, of an unknown rule, or unused
 
 MOST_COMPARED = 20
-"""Unknown names that are compared with those of all rules, since each comparison takes a millisecond."""
+"""The most unknown names to compare with the names of all rules: each comparison takes a millisecond."""
 LONGEST = 60
 """Characters of an unknown name that are printed; a longer one is compared with none."""
 FORM = "write `# clusterspec: ignore[rule-name] until 2027-01-31: reason`; the date may be left out"

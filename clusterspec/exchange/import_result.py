@@ -23,7 +23,7 @@ class FormatError(Exception):
 
 
 class SeveralParts(FormatError):
-    """Raised, with the choices, if a file holds several parts of which one must be chosen."""
+    """Raised, with the choices, if a file holds several parts and the caller must choose one."""
 
 
 class UnresolvedSpec(FormatError):

@@ -99,7 +99,7 @@ def _contradict(one: Series, other: Series) -> bool:
 
 
 def _has_several_machines(tables: Sequence[Series]) -> bool:
-    """Whether accelerators have other names, or other addresses, of which neither set contains the other."""
+    """Whether tables name different accelerators, or bus addresses such that neither set contains the other."""
     buses = [series.buses for series in tables if series.buses]
     nested = all(one <= other or other <= one for one, other in combinations(set(buses), 2))
     return not nested or len({series.device for series in tables if series.device}) > 1

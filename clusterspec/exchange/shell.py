@@ -546,7 +546,7 @@ def _item_body(item: Node) -> list[Node]:
 
 
 def _matches(text: str, pattern: str) -> bool:
-    """Whether a text matches a pattern of ``case``, of which only whole words and a lone ``*`` are understood."""
+    """Whether a text matches a pattern of ``case``; only whole words and a lone ``*`` are supported."""
     return pattern == "*" or pattern.strip("\"'") == text
 
 

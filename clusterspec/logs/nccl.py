@@ -210,7 +210,7 @@ def _ranks_and_nodes(text: str) -> tuple[int | None, int | None]:
 
 
 def _device_and_buses(text: str) -> tuple[str | None, frozenset[str]]:
-    """The name of the accelerators in the head of a log, None if it differs, and their bus addresses in the nodes."""
+    """The name of the accelerators in the head of a log, None if the names differ, and their bus addresses by node."""
     listed = [(match[3] or "", (match[4] or "").strip()) for match in _RANK.finditer(text)]
     names = {name for _, name in listed} - {""}
     return names.pop() if len(names) == 1 else None, frozenset(bus for bus, _ in listed if bus)

@@ -270,7 +270,7 @@ def _scaled_number(value: object, scale: float = 1.0) -> float | None:
 
 
 def _prompt_blocks(place: str, row: dict[str, Any], prompt: int) -> tuple[tuple[object, int], ...]:
-    """The blocks of a prompt with their tokens, of which the last may be short."""
+    """The blocks of a prompt, each with its tokens; the last block may be short."""
     names = row.get("hash_ids", [])
     if not isinstance(names, list) or not all(isinstance(each, int | str) for each in names):
         raise TraceFault(f"{place}: `hash_ids` is a list of numbers")

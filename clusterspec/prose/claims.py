@@ -21,7 +21,7 @@ _STATES = words_of(
     "has have comes come with carries carry ships ship offers offer features feature provides provide includes include"
     " packs pack delivers deliver holds hold reads read contains contain : ( = is gives give brings bring"
 )
-"""Words of which one stands between a part and its property."""
+"""Words that may stand between a part and its property."""
 _AMONG = words_of("between among")
 """Words before the ends of a link, whose figures do not add up."""
 _FILLS = words_of(

@@ -95,7 +95,7 @@ class ProseText:
 
     @cached_property
     def parts(self) -> tuple[Subject, ...]:
-        """One of the subjects for each meaning: a text may write a part in any number of ways (`NDR10`, `NDR11`, …)."""
+        """The subjects without synonyms: a text may write one part in any number of ways (`NDR10`, `NDR11`, …)."""
         return tuple(
             {(each.channel, each.kind, each.ids, each.family, each.lanes): each for each in self.subjects}.values()
         )

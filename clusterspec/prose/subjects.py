@@ -117,7 +117,7 @@ class NameIndex:
         yield from self._platform_names()
 
     def _nic_names(self) -> Iterator[tuple[str, tuple[str, str, tuple[str, ...]]]]:
-        """Adapters by id (`bluefield-3`); those of a family with generations are recognized as such."""
+        """The names of NICs, such as `bluefield-3`, except of families that are recognized by family and generation."""
         for id_ in sorted(self._ids["nic"]):
             family = id_.partition("-")[0]
             if family not in _KINDS:

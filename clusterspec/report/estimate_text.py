@@ -308,7 +308,7 @@ def supply_row(report: EstimateReport) -> tuple[str, str, str] | None:
 
 
 def heat_row(report: EstimateReport) -> tuple[str, str, str] | None:
-    """The heat of the hall at nameplates to liquid and to air, and that of a rack; None where all of it goes to air."""
+    """The heat of the hall and of a rack that liquid and air remove at nameplate power; None where air removes all."""
     heat = {each.of: each for each in report.drawn.supply.heat} if report.drawn is not None else {}
     hall, rack = heat.get("hall"), heat.get("rack")
     if hall is None or not hall.liquid.value:

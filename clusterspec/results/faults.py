@@ -112,7 +112,7 @@ class YearlyCost(NamedTuple):
 
 
 class FirstYear(NamedTuple):
-    """The first year of a new machine: ``factor`` is that of the failures of hardware over those of later years."""
+    """The first year of a new machine: ``factor`` is the ratio of its hardware failures to those of a later year."""
 
     factor: float
     goodput: YearlyGoodput

@@ -76,7 +76,7 @@ def _instead(problem: Problem, facts: Facts) -> str:
 
 
 def _bandwidths(facts: Facts, at: str, text: str) -> Iterator[Headline]:
-    """The reading of a bandwidth as that of one accelerator, one-way or duplex; else of a link, a node or a domain."""
+    """What a bandwidth describes: one accelerator, one-way or duplex; else a link, a node or a domain."""
     figures = [figure for word in Direction if (figure := _figure(facts, at, f"{text} {word}")) is not None]
     own = [one for one in figures if one.known and agrees_within(one.quantity.value, one.counted(one.known[0]), AGREES)]
     for figure in own:

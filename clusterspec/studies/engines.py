@@ -49,7 +49,7 @@ RULES = frozenset(
 )
 """Rules about engines that do not depend on latencies or on the requests in flight."""
 SPREAD = "tp-crosses-scale-up-domain"
-"""A rule that judges by the throughput of engines, of which a step of reinforcement learning loses a part only."""
+"""A rule whose severity follows from the throughput of engines; a step of reinforcement learning loses only a part."""
 
 
 def engine_problems(design: Design, facts: rules.Facts) -> list[Problem]:

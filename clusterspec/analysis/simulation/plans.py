@@ -154,7 +154,7 @@ class Simulation:
     def _received(self, request: Request, sender: SimulatedEngine, now: float) -> float:
         """The time at which the rank of a decode engine with the fewest requests has the cache of a computed prompt.
 
-        A link carries one cache after the other, that of the rank which sends as that of the one which receives.
+        The links of both ranks, sender and receiver, carry one cache after the other.
         """
         number = min(range(len(self.decode)), key=lambda each: self.decode[each].expected)
         engine, links = self.decode[number], self.timing.links

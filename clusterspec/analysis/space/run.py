@@ -390,7 +390,7 @@ class Run:
 
 
 def _smallest(block: EvaluatedBlock, least: Sequence[int]) -> list[Kept]:
-    """The layout of a block with the least memory, of those with a time; ``least`` is that of all."""
+    """The layout with a time and the least memory in a block; ``least`` are its rows with the least memory of all."""
     found = _timed_layouts(block, "memory", least)
     if found:
         return found

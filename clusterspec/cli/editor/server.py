@@ -55,13 +55,13 @@ def page_files() -> dict[str, tuple[str, bytes]]:
 
 
 class EditedFile:
-    """The file that is edited: its text, read anew, and saved if nobody else has changed it."""
+    """The file that is edited: reads its text, and saves it if no other program has changed it."""
 
     def __init__(self, path: str) -> None:
         self.path = path
 
     def read(self, _: Request) -> Answer:
-        """The text on disk, with a hash that tells it from others."""
+        """The text on disk and its hash, by which the page notices a change."""
         data = read_bytes(self.path)
         if len(data) > documents.LARGEST:
             raise UsageFault(f"{self.path}: more than {documents.LARGEST >> 20} MiB")
@@ -69,7 +69,7 @@ class EditedFile:
         return {"status": 0, "text": text, "state": hashlib.sha256(data).hexdigest()}
 
     def watch(self, request: Request) -> Answer:
-        """The text on disk as soon as it differs from the one that the page has; without a change, after a while."""
+        """The text on disk as soon as it differs from that of the page, at the latest after `PATIENCE` seconds."""
         seen, until = text_of(request, "state"), monotonic() + PATIENCE
         while True:
             found = self.read(request)

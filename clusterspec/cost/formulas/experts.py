@@ -88,7 +88,7 @@ def experts_hit(experts: float, tokens: float, chosen: float, spread: float) -> 
 def experts_hit_on_fullest(hit: float, experts: float, ranks: float) -> float:
     """Experts that receive a token on the rank with the most of them: min(n, n q + √(2 ln r) √(n q (1 − q))).
 
-    Each of r ranks holds n = ``experts`` / r experts, of which the fraction q = ``hit`` / ``experts`` receives a token,
+    Each of r ranks holds n = ``experts`` / r experts; the fraction q = ``hit`` / ``experts`` of them receives a token,
     independently of each other: the largest of r binomial counts.
 
     Range: experts >= 1, ranks >= 1, ranks <= experts, hit <= experts.

@@ -147,7 +147,7 @@ def exposed_time_with_bucket(communication: float, overlap_window: float, interf
 def exposed_time_of_calls(
     calls: float, seconds: float, overlap_window: float, interference: float = 0.0, pipelined: float = 0.0
 ) -> float:
-    """The exposed time of several calls, of which the share ``pipelined`` runs inside the GEMMs around them.
+    """The exposed time of several calls if the share ``pipelined`` of them runs inside the adjacent GEMMs.
 
     ``overlap_window`` is that of each call. Traffic inside products slows them by the share ``interference``.
 

@@ -168,7 +168,7 @@ def feed_rating(watts: float, feeds: float, spare: float) -> float:
 
 @formula("watts * feeds / (feeds - spare)")
 def feeds_capacity(watts: float, feeds: float, spare: float) -> float:
-    """The watts that all feeds of some racks carry together, of which ``spare`` of each ``feeds`` may fail.
+    """The watts that the feeds of some racks carry together if ``spare`` of each ``feeds`` may fail.
 
     Range: feeds > spare, spare >= 0.
 
@@ -182,7 +182,7 @@ def feeds_capacity(watts: float, feeds: float, spare: float) -> float:
 def heat_to_liquid(watts: float, share: float, switches: float, switch_share: float) -> float:
     """The heat of nodes and switches that a coolant loop carries away, in watts.
 
-    ``share`` is the share of the power of the nodes (``watts``) that it takes up, ``switch_share`` that of switches.
+    The coolant removes ``share`` of the power of the nodes (``watts``) and ``switch_share`` of that of the switches.
 
     >>> heat_to_liquid(100_000.0, 0.85, 10_000.0, 0.0)
     85000.0

@@ -176,7 +176,7 @@ def time_to_first_token(wait: float, prefill: float, handoff: float, request: fl
 
 @formula("typical * mean_prompt")
 def typical_prompt_time(mean_prompt: float, typical: float) -> float:
-    """The time of a prompt of median length: that of one of mean length, times the median over the mean.
+    """The time of a prompt of median length: the time of a prompt of mean length, times median over mean.
 
     Times of prompts are in proportion to their lengths as far as attention is a small part of them.
 
@@ -323,7 +323,7 @@ def prompt_wait(load: float, service: float, busy: float, prompt: float, *, vari
 def steps_wait(load: float, places: float, running: float) -> float:
     """The mean wait of a prompt for steps that are full of prompts before it, after the ``running`` step.
 
-    Each step has ``places`` for prompts, of which the share ``load`` is used; with one place, load / (1 - load) steps.
+    Each step has ``places`` for prompts and uses the share ``load`` of them; with one place, load / (1 - load) steps.
 
     Source: Sakasegawa, "An approximation formula L_q = α ρ^β / (1 − ρ)", Ann. Inst. Statist. Math. 29, 1977, for
     queues with several servers, here the places of a step.
@@ -356,7 +356,7 @@ def wave_load(load: float, spread: float) -> float:
 
     Requests that start together spread over part of their cycle, and arrive only in that part.
 
-    ``load`` is that of the whole cycle, of which ``spread`` is the part of the idle time that arrivals fill.
+    ``load`` is the load of the whole cycle, ``spread`` the part of its idle time that arrivals fill.
 
     Source: arithmetic.
 
@@ -395,7 +395,7 @@ def burst_wait(requests: float, service: float, rounds: float) -> float:
 
 
 def burst_wait_percentile(mean: float, of_burst: float, share: float) -> float:
-    """The queueing time at a percentile of the requests of a run, of which the fraction ``of_burst`` starts together.
+    """The queueing time at a percentile of the requests of a run, where the fraction ``of_burst`` starts together.
 
     ``mean`` is the mean queueing time of all requests of the run; the last request of the burst waits ``2 mean /
     of_burst``.

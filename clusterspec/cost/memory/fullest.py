@@ -25,7 +25,7 @@ NOTHING = PeakPoint((), (), ())
 
 @dataclass(frozen=True, slots=True)
 class RankMemory:
-    """Bytes of one rank. Transient memory is in ``at_loss`` and ``in_backward``, of which the larger counts. ``total``
+    """Bytes of one rank. Transient memory is the larger of ``at_loss`` and ``in_backward``. ``total``
     is the sum, ``upper`` the high end of its range: the errors of the lines are assumed to be independent.
     """
 
@@ -234,7 +234,7 @@ def memory_use(design: Design) -> tuple[MemoryUse | None, tuple[Assumption, ...]
 
 
 def spare_cache(memory: Memory) -> float:
-    """Bytes of the cache on the fullest accelerator beyond those of one request of full length.
+    """Bytes of cache on the fullest accelerator beyond one request of full length.
 
     A request of full length has at most twice the cache of a request of mean length, with half of its output.
     """

@@ -56,7 +56,7 @@ def weight_lines(job: Job, share: Share) -> Lines:
 
 
 def _frozen_weight_lines(job: Job, share: Share) -> Lines:
-    """Frozen weights as they are stored, of which only full sharding leaves each rank a part, and the adapters."""
+    """Frozen weights in their stored precision, which only full sharding divides over ranks, and the adapters."""
     work, shards = job.workload, _state_shards(job, job.sharded_fully)
     layers, tables = precision_width(frozen_precision(work)), precision_width(work.parameter_precision)
     kinds = (

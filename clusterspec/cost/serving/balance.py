@@ -124,7 +124,7 @@ def _even_slots(experts: int, chosen: int, copies: int) -> tuple[float, ...]:
 
 
 def _with_copies(shares: tuple[float, ...], copies: int) -> tuple[float, ...]:
-    """The share of tokens of every slot, of which an expert with n copies has n of equal load."""
+    """The share of tokens of every slot; an expert with n copies has n slots of equal load."""
     queue = [(-share, 1, share) for share in shares]
     heapify(queue)
     for _ in range(copies):

@@ -1,4 +1,4 @@
-"""Caches of conversations: what each tier of memory still has when a request returns, and what loading it takes.
+"""Caches of conversations: the tokens that each tier of memory still has when a user returns, and their load time.
 
 A request leaves its tokens behind in every tier. Under replacement of the least recently used, a tier keeps them for as
 long as it takes the requests that follow to fill it: its retention. A turn finds them where its user returned sooner.

@@ -68,7 +68,7 @@ def launches_per_step(model: Model, chunk: Chunk) -> float:
 def step_parts(
     engine: Engine, tokens: float, sequences: float, attention: tuple[Part, ...], busy: float
 ) -> tuple[Part, ...]:
-    """All parts of a step of ``tokens`` on each of ``busy`` attention ranks, of which ``sequences`` produce a token."""
+    """All parts of a step: ``tokens`` on each of ``busy`` attention ranks, and ``sequences`` that produce a token."""
     if engine.layout.overlap.ep and engine.whole.moe_layers and engine.exchange_links is not None:
         return alternating_step_parts(engine, tokens, sequences, attention, busy)
     experts = expert_parts(engine, tokens, busy) if engine.whole.moe_layers else ()
@@ -139,7 +139,7 @@ def cache_reading_parts(
 ) -> tuple[Part, ...]:
     """Attention over the cache for ``tokens`` of each sequence, on the rank with the most sequences.
 
-    ``sequences`` are the mean of all ranks, of which one has at most ``most``.
+    ``sequences`` is the mean over all ranks, ``most`` the maximum of one rank.
     """
     model, whole, rates = engine.model, engine.whole, engine.rates
     calls = float(max(1, whole.full_layers + whole.window_layers + whole.linear_layers))

@@ -72,7 +72,7 @@ def compound_share(value: float, mean: float, spread: float) -> float:
 
 
 def quantile_of_sums(parts: list[tuple[float, float]], wait: float, share: float) -> float:
-    """The quantile of a sum of a wait and of one of several times, of which each has its share.
+    """The quantile of a wait plus one of several times, drawn with the given shares.
 
     The wait has an exponential tail that is ``wait`` at the median, as in `wait_above_median`; the times contain it.
     """

@@ -200,7 +200,7 @@ def _cached_tables(entry: Kernels) -> Tables:
 def expert_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]:
     """Experts: reading the weights of the selected ones, or the GEMMs of all tokens, on the fullest rank.
 
-    ``tokens`` are those of one attention rank, of which ``busy`` have as many.
+    ``tokens`` is the number of tokens on each of ``busy`` attention ranks.
     """
     model, name, kept = engine.model, engine.expert_precision, engine.workload.expert_parameter_precision
     copies = tokens * busy * model.experts_per_token

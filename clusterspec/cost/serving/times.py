@@ -140,7 +140,7 @@ def _prefill_on_pool(design: Design, engines: Engines, pool: str) -> tuple[Engin
 
 
 def _pools_with_link(pools: Pools, link: PoolLink) -> Pools:
-    """Engines on two machines, with the seconds in which a cache occupies the link of a rank, and that of all."""
+    """Engines on two machines, with the seconds for which a cache occupies the link of a rank and the shared link."""
     sending, receiving = _transfers_over(pools, link)
     tokens = float(pools.load.input_tokens)
     shared = link_seconds(pools.decode.workload, pools.prompts.layout, tokens, link) * pools.prompts.attention_ranks

@@ -507,7 +507,7 @@ def _set_sharding(keys: Keys, builder: ImportBuilder, framework: str) -> None:
 
 
 def _set_groups(keys: Keys, copies: int, builder: ImportBuilder) -> None:
-    """Set sharding within groups, of which the data-parallel ranks have ``copies``."""
+    """Set sharding within groups; the data-parallel ranks form ``copies`` groups."""
     line = keys.line("num_distributed_optimizer_instances")
     keys.get("data_parallel_sharding_strategy")
     builder.set("layout.sharding", "hsdp", line)

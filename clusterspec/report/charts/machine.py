@@ -170,7 +170,7 @@ MOST_NODES = 7
 
 
 def block_chart(block: DrawnBlock, alt: str) -> str:
-    """Leaves above, nodes below; the links of the first node are drawn strong, those of others light."""
+    """Leaves above, nodes below; the links of the first node are drawn dark, all others light."""
     start, end = 8.0, svg.WIDTH - 8
     leaves, pitch = box_centers(block.leaves, MOST_LEAVES, start, end)
     nodes, wide = box_centers(block.nodes, MOST_NODES, start, end)

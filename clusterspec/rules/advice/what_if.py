@@ -159,9 +159,10 @@ class WhatIf:
         return found[0] if saving is not None and saving > NOTICEABLE else None
 
     def idle_severity(self, idle: float, *, avoidable: bool = True) -> str:
-        """The severity of an idle share of the step: an error where interleaved stages save enough of it, or where more
-        than `MOST_IDLE` of the machine is idle, whatever the schedule; a note where it is not ``avoidable`` at the
-        stated batch and no interleaved stages are faster.
+        """The severity of an idle share of the step.
+
+        An error where interleaved stages avoid enough of it, or where more than `MOST_IDLE` of the machine is idle. A
+        note where the stated batch makes it unavoidable (not ``avoidable``) and interleaved stages are no faster.
         """
         better = self.interleaved
         if better is not None and self.severity(self.saving(better)) == "error":

@@ -93,7 +93,7 @@ FAMILIES = {
     "psm2": ("omni-path",),
     "opx": ("omni-path",),
 }
-"""Families of technologies on which a plugin sends; those of the others are in the entries of the technologies."""
+"""The families of technologies that a plugin supports, for plugins that no entry of a technology names."""
 WITHOUT_PLUGIN = ("none", "built-in")
 """Values of `collective_plugin` with which the library uses its own transport."""
 VERBS = frozenset({"infiniband", "roce"})

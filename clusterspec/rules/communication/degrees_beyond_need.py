@@ -156,7 +156,7 @@ def _narrower(layout: Layout) -> list[Mapping[str, object]]:
 
 
 def _larger(layout: Layout, training: Workload) -> list[Mapping[str, object]]:
-    """Larger micro-batches, where those of the layout have few tokens."""
+    """Layouts with larger micro-batches, where those of the layout have few tokens."""
     if layout.cp > 1 or layout.tp > 1 or layout.micro_batch * training.sequence_length >= SHORT:
         return []
     return [{"micro_batch": layout.micro_batch * times} for times in (2, 4, 8)]

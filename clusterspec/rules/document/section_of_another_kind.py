@@ -6,7 +6,7 @@
 
 ## Why it matters
 
-The section is not read: a plan of an engine without `kind: serve` is a training run without a batch, of which nothing can be
+The section is not read: a plan of an engine without `kind: serve` is a training run without a batch, and nothing can be
 estimated or checked.
 
 ## What to do

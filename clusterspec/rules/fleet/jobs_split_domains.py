@@ -80,7 +80,7 @@ from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "error", "likely")
 MOST_PLACED = 10
-"""Parts of domains, the largest first, of which every placement is tried."""
+"""The number of parts of domains, the largest first, for which every placement is tried."""
 
 
 def check(fleet: Fleet) -> Iterator[Problem]:

@@ -78,7 +78,7 @@ def cost_severity(loss: float | None, bounds: Bounds, unknown: str = "error", mo
 def step_severity(loss: float | None, plan: Plan | None, unknown: str = "error", most: str = "error") -> str:
     """The severity of a flaw that costs a share of the predicted step.
 
-    In reinforcement learning the step is the whole one, of which the plan is an update of the trainer.
+    In reinforcement learning the plan is one update of the trainer, and the share is that of the whole step.
     """
     if plan is None or plan.step_seconds is None or plan.step_time_range is None:
         return cost_severity(loss, EXACT, unknown, most)

@@ -4,7 +4,7 @@
 
 The tokens of the data set (`dataset_tokens`; without it, `tokens`) times the bytes of a token above the `capacity` of the
 storage network: 2 bytes for vocabularies below 65,500 words, else 4. The finding is an error where the data set is
-stated, and a warning where only the tokens of the run are known, of which some may repeat.
+stated, and a warning where only the tokens of the run are known: some may repeat.
 
 ## Why it matters
 

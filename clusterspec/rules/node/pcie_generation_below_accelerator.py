@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A stated `pcie` generation (of the host side) below the one of the accelerator's entry.
+A stated `pcie` generation of the host below the generation of the accelerator's entry.
 
 ## Why it matters
 

@@ -67,7 +67,7 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "warning", "likely")
 NARROW_MOMENTS = frozenset({"fp8", "fp16"})
 SHORT_RUN = 20e9
-"""Tokens of a run, below which it is taken for fine-tuning: public fine-tuning sets hold at most a few billion."""
+"""Tokens below which a run counts as fine-tuning: public fine-tuning sets hold at most a few billion."""
 
 
 def check(training: Workload, layout: Layout) -> Iterator[Problem]:

@@ -85,7 +85,7 @@ parameters (arXiv 2104.04473, section 5.1)."""
 TUNING = 20e9
 """Tokens below which a run may be fine-tuning."""
 LARGE = 256
-"""Ranks from which no run is taken for fine-tuning."""
+"""Ranks from which on a run does not count as fine-tuning."""
 BEST = 20
 EXTENSION = 32_768
 """Tokens of a sequence from which models are trained on at the end of pre-training only (Llama 3, arXiv 2407.21783, 3.4.2)."""

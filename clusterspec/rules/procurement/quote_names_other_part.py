@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A line of the quote whose text names an accelerator, a switch or a NIC of the catalog, and not the one of the design; a
+A line of the quote whose text names another accelerator, switch or NIC of the catalog than the design; a
 variant of its accelerator with another form factor or memory; or, where the design names no switch, one of another
 technology or with slower ports than the NICs.
 

@@ -3,7 +3,7 @@
 ## What it finds
 
 In Markdown and text files: a ratio between two tiers ("18×") that is twice, or half, the ratio in one direction; two
-figures without direction in one sentence, list or column, of which one is duplex and the other one-way by the catalog.
+figures without direction in one sentence, list or column, one duplex and the other one-way according to the catalog.
 
 ## Why it matters
 

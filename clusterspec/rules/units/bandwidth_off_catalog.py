@@ -86,7 +86,7 @@ def check(
 
 
 def _counts_all_ports(deviation: Deviation, cluster: Cluster) -> bool:
-    """Whether a figure is that of the ports inside the domain and of those of the fabric between nodes, together."""
+    """Whether a figure is the sum over the ports inside the domain and those of the fabric between nodes."""
     outside = cluster.nic_share
     if outside is None or deviation.ratio <= 1:
         return False

@@ -136,7 +136,7 @@ def _is_as_printed(deviation: Deviation) -> bool:
 
 
 def _is_of_one_die(deviation: Deviation, catalog: Catalog) -> bool:
-    """Whether a figure is that of one of several dies of an accelerator, each of which is a device of its own."""
+    """Whether a figure describes one die of an accelerator whose dies are devices of their own."""
     entry = catalog.find("accelerator", deviation.known.whose if deviation.known else "")
     dies = entry.ranks_per_accelerator if isinstance(entry, Accelerator) else 1
     printed = GIGABYTE_OF_SHEETS if _key(deviation) == "memory" else 1.0

@@ -6,8 +6,8 @@ A `scale_up.bandwidth` that is the catalog's payload figure divided by 0.9412, t
 
 ## Why it matters
 
-`nvidia-smi nvlink -s` prints 26.5625 GB/s for each of the 18 links of an H100; they sum to 478.1 GB/s, of which 450
-GB/s carry data. With the signaling rate, every collective inside the domain is predicted 6 % too fast.
+`nvidia-smi nvlink -s` prints 26.5625 GB/s for each of the 18 links of an H100; they sum to 478.1 GB/s, and 450
+GB/s of them carry data. With the signaling rate, every collective inside the domain is predicted 6 % too fast.
 
 ## What to do
 

@@ -233,7 +233,7 @@ class ScalingSpec:
 
 @dataclass(frozen=True, slots=True)
 class TransferSpec:
-    """How the cache of a prompt reaches its decode engine; the bandwidth is that of one accelerator."""
+    """How the cache of a prompt reaches its decode engine; the bandwidth is per accelerator."""
 
     send: str | None = None
     block_tokens: int | None = None
