@@ -279,7 +279,7 @@ class LoadedDesign:
         return ", ".join(part for part in parts if part)
 
     def _repr_html_(self) -> str:
-        """A short report for notebooks: what it is, what was found, what it takes."""
+        """A short report for notebooks: the design, its findings, its step time and memory."""
         from html import escape
 
         findings = "".join(

@@ -84,7 +84,7 @@ def _power_figure(name: str) -> Callable[[Plan], float | None]:
 
 
 def _machine_watts(plan: Plan) -> float | None:
-    """IT power of the machine of a plan at full load, as its nameplates have it; None where that is not known."""
+    """IT power of the machine of a plan at full load by nameplates; None if unknown."""
     from clusterspec.cost.nameplates import machine_watts
 
     return machine_watts(plan.design)

@@ -88,7 +88,7 @@ def places_of_jobs(study: Study, goal: Goal) -> tuple[Place, ...]:
 
 
 def _stays(parts: FleetStudy, nodes: NodeSet) -> bool:
-    """Whether a job of a set has engines on another pool: it stays where the spec has it."""
+    """Whether a job of a set has engines on another pool: the search does not move it."""
     return any(engines_away(parts.fleet.jobs[name].spec) for name in nodes.jobs)
 
 
@@ -224,7 +224,7 @@ def _placement(split: RlSplit) -> Json:
 
 
 def _option_as_written(option: JobOption, parts: FleetStudy, goal: Goal) -> JobOption:
-    """The option of a job with engines on other pools, which stays as the spec has it."""
+    """The option of a job with engines on other pools, which keeps the nodes and degrees of the spec."""
     study = parts.jobs[option.job]
     value, work = study.document.value if study.document else {}, study.design.workload
     served = serving_json(study.plan.serving, work.serving if work else None)

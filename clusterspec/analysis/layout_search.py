@@ -1,4 +1,4 @@
-"""Options of a search."""
+"""Search of training layouts: options, candidates with their findings, and the result."""
 
 from __future__ import annotations
 

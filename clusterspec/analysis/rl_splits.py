@@ -39,7 +39,9 @@ def rl_splits(design: Design, nodes: int | None = None, rollouts: Rollouts | Non
     most = cluster.nodes if nodes is None else nodes
     tried = _changes(workload.rl, most, cluster.ranks_per_domain)
     known = {} if rollouts is None else rollouts
-    found = (_split(design, on_nodes(changes, most) if nodes is not None else changes, known) for changes in tried)
+    found = (
+        _evaluated_split(design, on_nodes(changes, most) if nodes is not None else changes, known) for changes in tried
+    )
     return tuple(sorted((each for each in found if each is not None), key=lambda each: each.step_time))
 
 
@@ -78,7 +80,7 @@ def _keys(placement: str, nodes: int | None, tp: int, staleness: int) -> Changes
     }
 
 
-def _split(design: Design, changes: Changes, rollouts: Rollouts) -> RlSplit | None:
+def _evaluated_split(design: Design, changes: Changes, rollouts: Rollouts) -> RlSplit | None:
     """One placement; None where its trainer cannot run, or where it does not fit.
 
     Without a length of the run, the estimate of the trainer leaves out the step of all roles.

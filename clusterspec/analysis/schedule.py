@@ -79,8 +79,9 @@ def _stage_order(name: str, stage: int, size: tuple[int, int, int]) -> list[Chun
 
 
 def _timed_operations(orders: list[list[Chunk]], inputs: StepInputs, visible: float) -> Iterator[Operation]:
-    """Each operation as soon as its stage is free and what it needs is done; ``visible`` seconds of each send stop the
-    stage that sends. Sends that overlap with computation take no time here."""
+    """The operations with their times. Each starts when its stage is free and its inputs have arrived.
+
+    The sending stage waits for ``visible`` seconds of each send; sends that overlap with computation take no time."""
     stages, virtual = len(orders), int(inputs.virtual_stages)
     others = (inputs.every / inputs.stage.total - 1) / (stages - 1)
     ends: dict[tuple[int, Chunk], float] = {}

@@ -75,7 +75,7 @@ def search_serving(study: Study, options: SearchOptions, progress: Progress) -> 
     )
     studied = Studied(searched)
     picks = _picked(studied, job, found.best, options.top)
-    rows = [_candidate_row(studied, job, each) for each in _ordered(picks, objective)]
+    rows = [_candidate_row(studied, job, each) for each in _ordered_plans(picks, objective)]
     if objective == "cost":
         rows = sorted(rows, key=lambda row: inf if row.cost is None else row.cost)
     front = _picked(studied, job, found.front, len(found.front))
@@ -176,17 +176,17 @@ def _picked(studied: Studied, job: ServingJob, kept: Iterable[Rated], top: int) 
     return picks
 
 
-def _ordered(picks: Picks[Rated], objective: str) -> list[Candidate[Rated]]:
-    """The plans to show in the order of the objective; of those that are as good as the first one within its range,
-    the plans with fewer findings about the layout are first.
+def _ordered_plans(picks: Picks[Rated], objective: str) -> list[Candidate[Rated]]:
+    """The plans to show, in the order of the objective. Plans that are as good as the first within its range come
+    first, those with fewer findings about the layout before the others.
     """
-    alike = [each for each in picks.checked if _as_good(picks.checked[0].kept, each.kept, objective)]
+    alike = [each for each in picks.checked if _equally_good(picks.checked[0].kept, each.kept, objective)]
     others = [each for each in picks.checked if each not in alike]
     return [*sorted(alike, key=lambda each: each.weight), *others][: picks.top]
 
 
-def _as_good(first: Rated, other: Rated, objective: str) -> bool:
-    """Whether the objective does not tell two plans apart; the number of accelerators is exact."""
+def _equally_good(first: Rated, other: Rated, objective: str) -> bool:
+    """Whether two plans are equally good within the range of the objective; the number of accelerators has no range."""
     if objective == "accelerators":
         return other.times.accelerators == first.times.accelerators
     return _in_range(first, other)

@@ -1,4 +1,4 @@
-"""Ctrl-C: a program that has not begun its work ends at once, a command at work removes what it has begun.
+"""Ctrl-C: before a command runs, the program ends at once; a running command removes its incomplete files.
 
 While modules are loaded, a `KeyboardInterrupt` could be raised in the import system, which prints it. Until a command
 begins, Ctrl-C therefore ends the process without raising anything.

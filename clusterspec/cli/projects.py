@@ -74,7 +74,7 @@ def project_diff(reader: StudyReader, revisions: Revisions, place: Path) -> tupl
 
 
 def _shown_names(revisions: Revisions, name: str, copies: str) -> tuple[dict[str, str], dict[str, str]]:
-    """What stands for the paths of copied files on both sides: the revision, and the path in it."""
+    """The names of copied files on both sides, by path: the revision and the path in it."""
     old, new = f"{copies}old{os.sep}", f"{copies}new{os.sep}"
     of_new = {new: f"{revisions.new}:"} if revisions.new else {os.path.relpath(revisions.root / name): name}
     return {old: f"{revisions.old}:"}, of_new

@@ -21,13 +21,13 @@ DEGREES = (1, 2, 4, 8, 16, 32, 64)
 EXPERT_DEGREES = (8, 16, 32, 64)
 NODES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 PRECISIONS = {"train": ("bf16", "fp16", "fp8", "fp32"), "serve": ("bf16", "fp16", "fp8", "fp4", "fp32")}
-"""Precisions of GEMMs, the most usual first: the first with a published peak is taken."""
+"""Precisions of GEMMs, the most usual first. A template states the first that has a published peak."""
 LEAST_BYTES = {"train": 16, "serve": 1}
 """Bytes of a parameter that a plan cannot do without, over all accelerators: adam with fp32 states; fp8 weights."""
 LEAST_BYTES_OF_RANK = {"train": 6, "serve": 1}
 """Those that data parallelism does not divide: weights in bf16 and gradients in fp32; fp8 weights."""
 FRAMEWORKS = {"train": ("megatron-core", "maxtext", "neuronx-distributed"), "serve": ("vllm", "sglang")}
-"""Frameworks of the template, the most usual first: the first that runs on the accelerators of the vendor is taken."""
+"""Frameworks, the most usual first. A template states the first that runs on accelerators of the vendor."""
 OTHER_FRAMEWORK = "custom"
 OUTPUT_TOKENS = 256
 """Of a usual request; prompt and output together stay within what the model can hold."""

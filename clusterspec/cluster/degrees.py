@@ -182,7 +182,7 @@ def _redundant_experts(workload: Workload | None, ep: int, log: ResolutionLog) -
 
 
 MOST_STAGES = 65_536
-"""Limit of stages for which a list of layers is kept; no cluster has so many."""
+"""The most stages with a list of layers; no cluster has more."""
 
 
 def resolve_stages(

@@ -209,7 +209,7 @@ def broken_multiples(numbers: LayoutNumbers, demands: Demands) -> Iterator[tuple
 
 
 def _quantity(name: str, numbers: LayoutNumbers, model: Model | None) -> int:
-    """A number of a design; 0, which every number divides, where the design does not have it."""
+    """A number of a design; 0, which every number divides, where the design lacks it."""
     if name == "tp":
         return numbers.tp
     if (

@@ -9,7 +9,7 @@ from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.records import dataclass, replace
 
 MOST_PORTS = 1_000_000
-"""Limit of uplinks for which an even division is searched; no switch has so many."""
+"""The most uplinks for which the search tries an even division; no switch has more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,7 +188,7 @@ def _with_highest_rate(section: ServingSpec, log: ResolutionLog) -> ServingSpec:
 
 
 def _drawable_percentile(lengths: TraceLengths) -> int:
-    """The 99th percentile of the log-normal distribution that stands for the lengths of a trace."""
+    """The 99th percentile of the log-normal distribution that approximates the lengths of a trace."""
     return int(min(max(lengths.p99, lengths.mean), MOST_SPREAD * lengths.mean, lengths.most))
 
 

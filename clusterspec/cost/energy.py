@@ -136,7 +136,7 @@ class Supply:
     hall: Term | None = None
     all_feeds: Term | None = None
     heat: tuple[Heat, ...] = ()
-    """Of a rack, a row and the hall, as far as they are known."""
+    """The heat of a rack, a row and the hall, as far as known."""
 
     def to_json(self) -> dict[str, object]:
         """Watts; ``feeds`` of a rack, each of which carries ``feed``."""

@@ -260,7 +260,7 @@ class _Machine:
         return drawn.switches * drawn.switch.value if drawn.switch else 0.0
 
     def node(self, name: str, end: int, shares: tuple[float, float] | None) -> Term:
-        """The power of a node at work, or idle without ``shares``."""
+        """The power of a node under load, or idle without ``shares``."""
         limit, fans = self.limit, FANS[self.cooling][end]
         host = Figure(HOST[end].value * limit.value, "W", Computed("host * limit"))
         if shares is None:
@@ -285,7 +285,7 @@ class _Machine:
         return Term(name, nameplate.value, "W", "nameplate", (("nameplate", nameplate),))
 
     def working_draw(self, shares: tuple[float, float], end: int) -> Term:
-        """The mean power of an accelerator at work."""
+        """The mean power of an accelerator under load."""
         inputs = (
             ("limit", self.limit),
             ("cap", self.cap),
@@ -298,7 +298,7 @@ class _Machine:
         return computed_term("draw", accelerator_draw, "W", inputs)
 
     def total(self, name: str, used: int, end: int, shares: tuple[float, float] | None) -> Term:
-        """The power of the machine with ``used`` nodes at work."""
+        """The power of the machine with ``used`` nodes under load."""
         idle = self.node("node_idle", end, None)
         busy = self.node("node_busy", end, shares) if shares else replace(idle, name="node_busy")
         figures = (
@@ -361,7 +361,7 @@ def _tokens_per_second(plan: Plan, cluster: Cluster) -> float | None:
 
 
 def _scaled_energy(busy: Term, name: str, unit: str, by: float) -> Term:
-    """An energy from the power at work, with the range of that."""
+    """An energy from the power under load, with its range."""
 
     def energy_at(watts: float) -> Term:
         figure = Figure(watts, "W", Computed(busy.formula))

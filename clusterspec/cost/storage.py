@@ -1,4 +1,4 @@
-"""The storage system at work: the time of a checkpoint, of the reads after a failure, and of loading a served model."""
+"""Transfer times of the storage system: a checkpoint, the reads after a failure, and the load of a served model."""
 
 from __future__ import annotations
 

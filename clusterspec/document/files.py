@@ -148,11 +148,11 @@ def spec_paths(
         found = _candidates(path, passed_over, skipped, included)
         return [name for name, entry in found if _is_wanted(name, passed_over, entry)]
     FilePath(path).stat()
-    wanted = not only_specs or (_may_hold(path, included) and _is_wanted(path, passed_over, FilePath(path)))
+    wanted = not only_specs or (_may_be_checked(path, included) and _is_wanted(path, passed_over, FilePath(path)))
     return [path] if wanted and not (only_specs and skipped(path, False)) else []
 
 
-def _may_hold(name: str, included: Included) -> bool:
+def _may_be_checked(name: str, included: Included) -> bool:
     """Whether a file may be a spec, which may have any suffix where it is named, or is an included text."""
     return not name.lower().endswith(TEXTS) or included(name)
 
@@ -173,7 +173,7 @@ def _candidates(
             passed_over(OSError(errno.ELOOP, f"more than {DEEPEST} folders deep", where))
             folders = []
         for entry in files:
-            if _may_hold(entry.path, included) and not skipped(entry.path, False):
+            if _may_be_checked(entry.path, included) and not skipped(entry.path, False):
                 yield entry.path, entry
         below = [os.path.join(where, name) for name in folders]  # noqa: PTH118
         left += [(path, depth + 1) for path in reversed(below) if not skipped(path, True)]

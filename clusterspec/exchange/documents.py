@@ -33,7 +33,7 @@ class Element:
     def get(self, name: str) -> str:
         return self.attributes.get(name, "")
 
-    def every(self, *tags: str) -> list[Element]:
+    def descendants(self, *tags: str) -> list[Element]:
         """All descendants with any of the given tags, in file order."""
         found, waiting = [], [self]
         while waiting:

@@ -146,7 +146,7 @@ CVS = "cvs"
 
 
 class _Run(NamedTuple):
-    """What tells the runs of one file apart."""
+    """The fields by which the runs of one file differ."""
 
     collective: str
     nodes: int | None

@@ -174,7 +174,7 @@ def _price_figure(inputs: Inputs, price: Term) -> Figure:
 
 
 def _drawn_energy(inputs: Inputs, pick: Pick, years: float, price: Term) -> Term:
-    """The energy over the term from the power as drawn: at work for the utilization, idle for the rest."""
+    """The energy over the term from the power as drawn: under load for the utilization, idle for the rest."""
     assert inputs.drawn is not None and inputs.drawn.busy is not None
     busy, idle = (_end_of(term, pick) for term in (inputs.drawn.busy, inputs.drawn.idle))
     parts = (("busy", busy), ("idle", idle), ("utilization", inputs.utilization))

@@ -285,7 +285,7 @@ def storage_row(report: EstimateReport) -> tuple[str, str, str] | None:
 
 
 def power_row(report: EstimateReport) -> tuple[str, str, str] | None:
-    """The power of the machine at work, its range, and idle; idle alone without planned work."""
+    """The power of the machine under load with its range, and idle; idle alone without planned work."""
     drawn = report.drawn
     if drawn is None:
         return None

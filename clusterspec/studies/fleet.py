@@ -353,10 +353,10 @@ def _with_parts(of_parts: Iterable[tuple[Problem, tuple[Document, FleetPart] | N
     for one, part in found:
         if part is not None and one.path[:1] not in {("jobs",), ("pool_links",)}:
             named.setdefault((one.rule, one.path), {}).setdefault(one.message, []).append(part)
-    return [_naming_parts(one, named.get((one.rule, one.path), {})) for one, _ in found]
+    return [_problem_with_parts(one, named.get((one.rule, one.path), {})) for one, _ in found]
 
 
-def _naming_parts(problem: Problem, by_message: Mapping[str, Sequence[FleetPart]]) -> Problem:
+def _problem_with_parts(problem: Problem, by_message: Mapping[str, Sequence[FleetPart]]) -> Problem:
     """The problem with the parts that it is about, where other parts have another message at its key."""
     if len(by_message) < 2:
         return problem

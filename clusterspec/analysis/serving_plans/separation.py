@@ -12,7 +12,7 @@ from clusterspec.cost.serving.times import serving_times
 from clusterspec.records import NamedTuple, replace
 
 REACH = 64.0
-"""A break-even is looked for between the present value over this factor and times it."""
+"""The factor by which the search for a break-even extends below and above the present value."""
 STEP = 4.0
 """Ratio of the values at which both plans are compared before the bisection."""
 HALVINGS = 4

@@ -73,7 +73,7 @@ def describe_search(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--min-headroom",
         metavar="SHARE",
-        type=share,
+        type=fraction,
         default=None,
         help="fraction of memory that the prediction leaves free, from 0 to 1 (default: the upper end of the memory "
         "range has to fit)",
@@ -89,7 +89,7 @@ def describe_search(parser: argparse.ArgumentParser) -> None:
     format_option(parser, "text", "json", "csv")
 
 
-def share(text: str) -> float:
+def fraction(text: str) -> float:
     """A fraction from 0 to below 1."""
     try:
         value = float(text)

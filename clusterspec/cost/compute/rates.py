@@ -256,7 +256,7 @@ IDLE_SHARE = assumed_figure(
 LEAST_CAP = assumed_figure(
     "power", "least_cap", 0.2, "a lower cap counts as this share of the limit: no accelerator can be set as low"
 )
-"""The share of its power limit that a cap is taken to leave at least."""
+"""The least share of the power limit that a power cap is assumed to allow."""
 
 
 def capped_clock(cluster: Cluster) -> Figure | None:

@@ -35,7 +35,7 @@ def accelerator_draw(
     at_memory: float,
     at_waiting: float,
 ) -> float:
-    """The mean power of one accelerator at work, in watts.
+    """The mean power of one accelerator under load, in watts.
 
     ``limit`` is its own power limit and ``cap`` the one that is set; ``busy`` and ``memory_bound`` are the shares of
     the time in matrix products with attention, and in kernels bound by memory, at most 1 together. The rest waits: for
@@ -73,7 +73,7 @@ def node_draw(accelerators: float, draw: float, host: float, fans: float, limit:
 
 @formula("used * node_busy + (nodes - used) * node_idle + switches")
 def machine_draw(used: float, node_busy: float, nodes: float, node_idle: float, switches: float) -> float:
-    """The power of a machine, in watts: ``used`` of its ``nodes`` at work, the others idle, and its switches.
+    """The power of a machine, in watts: ``used`` of its ``nodes`` under load, the others idle, and its switches.
 
     >>> machine_draw(60, 7_000.0, 64, 2_000.0, 16_000.0)
     444000.0

@@ -41,7 +41,7 @@ def micro_batches_in_flight(
 
 
 def _passes_by_chunk(passes: float, stages: int, chunks: int) -> tuple[float, ...]:
-    """Passes by chunk: every chunk takes p micro-batches in turn, starting from the first chunk.
+    """Passes by chunk: the chunks process p micro-batches each in a round, starting with the first chunk.
 
     >>> _passes_by_chunk(23.0, 4, 5)
     (7.0, 4.0, 4.0, 4.0, 4.0)

@@ -158,7 +158,7 @@ def _table_moments_line(share: Share, each: float, shards: Shards) -> MemoryLine
 
 
 def late_gradient_lines(job: Job, found: Lines, there: float, freed: float) -> Lines:
-    """Gradients beyond the memory of freed activations, where the framework frees as it goes.
+    """Gradients beyond the memory of freed activations, where the framework frees activations during backward.
 
     ``there`` bytes of gradients and ``freed`` bytes of activations; with accumulation nothing is replaced.
     """

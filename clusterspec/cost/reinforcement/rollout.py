@@ -36,7 +36,7 @@ RATIO = 1.25
 NEAR, FAR = 512.0, 8192.0
 """Tokens of context at which steps are timed; they are linear in it."""
 MOST_SAMPLES = 4096
-"""Samples of one engine that are followed one by one; beyond it the batch is a multiple of so many."""
+"""Most samples of one engine that are simulated singly; a larger batch is scaled from this number."""
 EFFICIENCY = assumed_figure(
     GROUP,
     "rollout.efficiency",
@@ -247,14 +247,14 @@ class _EngineRun:
         self._between: dict[float, _StepLine] = {}
 
     def step(self, sequences: float, context: float) -> float:
-        """Seconds of a step that decodes so many sequences of a rank with so many tokens of context."""
+        """Seconds of a step that decodes ``sequences`` sequences of ``context`` tokens on a rank."""
         line = self._between.get(sequences)
         if line is None:
             line = self._between[sequences] = self._line_between(sequences)
         return line.start + line.slope * context
 
     def _line_between(self, sequences: float) -> _StepLine:
-        """The line of so many sequences, between those of the powers of `RATIO` around it."""
+        """Step time over context for ``sequences`` sequences, interpolated between the adjacent powers of `RATIO`."""
         low = floor(log(max(1.0, sequences)) / log(RATIO))
         before, after = self._line(low), self._line(low + 1)
         part = max(0.0, (sequences - RATIO**low) / (RATIO ** (low + 1) - RATIO**low))

@@ -111,7 +111,7 @@ def alternating_step_parts(
 
 
 def _free_units_share(engine: Engine, tokens: float) -> float:
-    """The share of the compute units that an overlapping exchange of so many tokens per rank leaves to GEMMs.
+    """The share of the compute units that an overlapping exchange of ``tokens`` tokens per rank leaves to GEMMs.
 
     Source: SGLang gives GEMMs the other units for whole steps with prompts (python/sglang/srt/batch_overlap,
     operations_strategy.py: deep_gemm_num_sms), and none away where kernels of low latency leave the transfer to the NIC
@@ -354,7 +354,7 @@ class Engine:
         return self.layout.tp * self.layout.attention_dp
 
     def times(self, number: int) -> Engine:
-        """The same engine, so many of it; both keep the steps that one of them timed."""
+        """The same engine with another number of replicas; both share the timed steps."""
         other = replace(self, replicas=number)
         object.__setattr__(other, "steps", self.steps)
         object.__setattr__(other, "contexts", self.contexts)

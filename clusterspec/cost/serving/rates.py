@@ -232,7 +232,7 @@ def _read_experts(engine: Engine, tokens: float) -> tuple[float, float]:
 
 
 def placed_experts(engine: Engine, ranks: int | None = None) -> Placed | None:
-    """The experts of a layer on the ranks of an engine, or on so many groups of adjacent ranks.
+    """The experts of a layer on the ranks of an engine, or on ``groups`` groups of adjacent ranks.
 
     None where the spec does not say how uneven they are.
     """
@@ -278,7 +278,7 @@ def exchange_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ..
 
 
 def throughput_kernels(tokens: float) -> bool:
-    """Whether an exchange of so many tokens per rank uses the kernels for many tokens, not those of low latency."""
+    """Whether an exchange of ``tokens`` per rank uses kernels for high throughput, not for low latency."""
     return tokens > constants.LOW_LATENCY_TOKENS
 
 

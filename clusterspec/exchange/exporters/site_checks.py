@@ -99,7 +99,7 @@ def _predicted_limit(cluster: Cluster, collective: str, nodes: int, size: int) -
 
 
 def _limits_file(content: str, limits: Sequence[Limit], omitted: Sequence[str] = ()) -> ExportedFile:
-    """The file, with the limits behind which there is no measurement among what the user is told."""
+    """The file; its notes name the limits that rest on no measurement."""
     reasons = dict.fromkeys(each.unmeasured for each in limits if each.unmeasured)
     missing = (
         f"measurements behind {', '.join(each.title for each in limits if each.unmeasured == why)}: {why}"

@@ -205,7 +205,7 @@ def read_nccl_topo(file: InputFile) -> ImportResult:
     if root.tag != "system":
         raise FormatError(f"its root is `{root.tag[:40]}`, and a topology file has `system`", root.line)
     builder = ImportBuilder(NCCL_TOPO, file.name)
-    cpus = root.every("cpu")
+    cpus = root.descendants("cpu")
     builder.count("numa_nodes", len({cpu.get("numaid") for cpu in cpus}) or None, root.line)
     accelerators, halves = _accelerator_elements(root, builder)
     _record_link_elements(accelerators, builder, halves)
@@ -220,7 +220,7 @@ def _pci_id(pci: Element) -> str:
 
 def _accelerator_elements(root: Element, builder: ImportBuilder) -> tuple[list[Element], int]:
     """The PCI elements of accelerators (with a ``gpu``, or by class in a plan), and their number per package."""
-    every = root.every("pci")
+    every = root.descendants("pci")
     found = [pci for pci in every if any(child.tag == "gpu" for child in pci.children)]
     found = found or [pci for pci in every if pci.get("class").startswith(ACCELERATOR_CLASSES)]
     without = [pci for pci in every if not pci.get("class") and not pci.children]
@@ -261,7 +261,7 @@ def _record_link_elements(accelerators: list[Element], builder: ImportBuilder, h
     switches: set[str] = set()
     edges = 0
     bus = {pci.get("busid") for pci in accelerators}
-    elements = [link for pci in accelerators for link in pci.every("nvlink", "xgmi")]
+    elements = [link for pci in accelerators for link in pci.descendants("nvlink", "xgmi")]
     if not elements:
         if accelerators:
             why = "the file is a plan without links: give a dump, or `nvidia-smi topo -m`"
@@ -308,8 +308,8 @@ def _link_count(link: Element) -> int:
 
 
 def _record_nic_elements(root: Element, builder: ImportBuilder) -> None:
-    nets = root.every("net")
-    devices = [pci for pci in root.every("pci") if pci.get("class").startswith(NIC_CLASSES)]
+    nets = root.descendants("net")
+    devices = [pci for pci in root.descendants("pci") if pci.get("class").startswith(NIC_CLASSES)]
     count = len(nets) or len(devices)
     if not count:
         return

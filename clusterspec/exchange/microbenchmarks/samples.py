@@ -19,7 +19,7 @@ FEWEST = 5
 WIDEST = 0.2
 """Spread of a kind, from its tenth to its ninetieth percentile over the median, above which it is named."""
 FEW_ROWS, MANY_ROWS = 64, 256
-"""Products of at most so many rows are bound by memory; tables of rates start at so many."""
+"""Rows up to which a GEMM is memory-bound; tables of rates start at this number of rows."""
 FASTER = 1.05
 """What may be measured over the peak of the catalog: clocks and rounding; more is another accelerator."""
 SIZES = {"gemm": ("m", "n", "k"), "attention": ("tokens", "heads", "width"), "copy": ("bytes",), "launch": ()}

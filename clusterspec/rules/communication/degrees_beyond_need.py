@@ -85,7 +85,7 @@ RULE = Rule.of(
     ),
 )
 LOW = 0.45
-"""MFU below which a layout may leave so much."""
+"""The MFU of a layout below which another layout may plausibly save `GAIN`."""
 FULL = 0.7
 """Share of the memory above which degrees serve the memory."""
 GAIN = 0.3

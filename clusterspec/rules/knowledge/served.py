@@ -73,7 +73,7 @@ class Served:
         return self._otherwise({("workload", "serving", key): value for key, value in changes.items()})
 
     def with_copies(self, more: int) -> Served | None:
-        """The plan with experts placed by their load, and so many more redundant ones."""
+        """The plan with experts placed by their load and ``more`` redundant experts."""
         load = ("workload", "serving")
         copies = self.layout.redundant_experts + more
         return self._otherwise({(*load, "redundant_experts"): copies, (*load, "expert_load", "placement"): "balanced"})

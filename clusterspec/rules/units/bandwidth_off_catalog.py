@@ -66,7 +66,7 @@ RULE = Rule.of(__name__, "warning", "likely", yields_to=("mesh-bandwidth-mismatc
 FAR_ABOVE = 3.0
 """Times the part's own figure from which no board of its own explains a figure."""
 ABOVE = 1.2
-"""Times the part's own figure from which a figure that another part has is an error: the part cannot have it."""
+"""The ratio to the figure of the part from which on the figure of another part is an error, not a warning."""
 
 
 def check(
