@@ -288,11 +288,42 @@ def fleet_diff_text(report: FleetDiffReport, ink: Ink = PLAIN, *, markdown: bool
     rows = [_pool_change(name, report.old_pools.get(name), report.new_pools.get(name)) for name in pools]
     names = (("Jobs added", report.added), ("Jobs removed", report.removed))
     lists = [f"{title}: {', '.join(each)}\n" for title, each in names if each]
+    uses = [
+        _job_change(name, report.old_jobs[name], use) for name, use in report.new_jobs.items() if name in report.jobs
+    ]
     if markdown:
         jobs = [f"## {name}\n\n{cost_text.diff_as_markdown(each)}" for name, each in report.jobs.items()]
-        return "\n".join((cost_text.markdown_table(heads, rows) + "\n", *lists, *jobs))
+        tables = [
+            cost_text.markdown_table(each, some) + "\n" for each, some in ((heads, rows), (USE_HEADS, uses)) if some
+        ]
+        return "\n".join((*tables, *lists, *jobs))
     jobs = [f"{ink.paint('bold', name)}\n{cost_text.diff_as_text(each, ink)}" for name, each in report.jobs.items()]
-    return "\n".join((text_table(heads, rows, right=range(1, len(heads)), ink=ink), *lists, *jobs))
+    tables = [
+        text_table(each, some, right=range(1 + number, len(each)), ink=ink)
+        for number, (each, some) in enumerate(((heads, rows), (USE_HEADS, uses)))
+        if some
+    ]
+    return "\n".join((*tables, *lists, *jobs))
+
+
+USE_HEADS = ("job", "pool", "nodes", "share", "run", "billed")
+"""The columns of what jobs have of a fleet, in a difference."""
+
+
+def _job_change(name: str, old: JobUse, new: JobUse) -> tuple[str, ...]:
+    """The part of both fleets that a job has, what differs as old -> new."""
+    cells = [
+        (
+            use.pool or UNKNOWN,
+            f"{use.nodes:,}" if use.nodes is not None else UNKNOWN,
+            percent(use.share, 2),
+            display(use.elapsed, "s") if use.elapsed is not None else UNKNOWN,
+            f"{use.billed:,.0f}" if use.billed is not None else UNKNOWN,
+        )
+        for use in (old, new)
+    ]
+    pairs = zip(*cells, strict=True)
+    return (name, *(after if before == after else f"{before} -> {after}" for before, after in pairs))
 
 
 def _pool_change(name: str, old: PoolUse | None, new: PoolUse | None) -> tuple[str, ...]:

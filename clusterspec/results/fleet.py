@@ -114,13 +114,17 @@ class FleetReport(Result):
         )
 
 
+JOB_FIGURES = ("pool", "nodes", "share", "elapsed", "billed")
+"""Figures of a job that a difference compares."""
 POOL_FIGURES = ("nodes", "used", "idle", "power", "cost")
 """The figures of a pool that a comparison shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class FleetDiffReport(Result):
-    """The difference of two fleets: that of every job in both, the names of jobs in one only, and the pools of both."""
+    """The difference of two fleets: that of every job in both, the names of jobs in one only, and the use of pools and
+    jobs in both.
+    """
 
     tool: Tool
     old: Input
@@ -132,6 +136,8 @@ class FleetDiffReport(Result):
     new_pools: Mapping[str, PoolUse]
     found: tuple[Finding, ...] = ()
     fixed: tuple[Finding, ...] = ()
+    old_jobs: Mapping[str, JobUse] = field(default_factory=dict)
+    new_jobs: Mapping[str, JobUse] = field(default_factory=dict)
 
     __repr__ = result_repr
 
@@ -147,17 +153,25 @@ class FleetDiffReport(Result):
         pools = {
             name: _figures(self.new_pools.get(name)) | {"old": _figures(self.old_pools.get(name))} for name in names
         }
+        uses = {
+            name: _job_figures(self.new_jobs.get(name)) | {"old": _job_figures(self.old_jobs.get(name))}
+            for name in self.jobs
+        }
         return (
             head(self.tool, self.new)
             | {"against": self.old.to_json(), "changes": None, "effects": None, "caution": None}
             | {"findings": {key: [finding_json(each) for each in many] for key, many in self.findings.items()}}
-            | {"jobs": single, "added": list(self.added), "removed": list(self.removed), "pools": pools}
+            | {"jobs": single, "added": list(self.added), "removed": list(self.removed), "pools": pools, "uses": uses}
         )
 
     @property
     def findings(self) -> dict[str, tuple[Finding, ...]]:
         """The findings of the whole file that differ."""
         return {"new": self.found, "fixed": self.fixed}
+
+
+def _job_figures(use: JobUse | None) -> Json:
+    return {name: getattr(use, name, None) for name in JOB_FIGURES}
 
 
 def _figures(use: PoolUse | None) -> Json:

@@ -118,8 +118,10 @@ def test_two_fleets_differ_in_jobs_and_pools(call: Call) -> None:
     assert made["jobs"]["a"] == {key: single[key] for key in ("changes", "effects", "caution", "findings")}
     assert [change["new"] for change in made["jobs"]["a"]["changes"]] == [4]
     assert (made["pools"]["train"]["used"], made["pools"]["train"]["old"]["used"]) == (12, 16)
+    assert (made["uses"]["a"]["nodes"], made["uses"]["a"]["old"]["nodes"]) == (4, 8)
     for layout in ("text", "markdown"):
         done = call("diff", "x.yaml", "y.yaml", "--format", layout)
+        assert "8 -> 4" in done.out.replace("&#62;", ">"), "of the nodes of a"
         assert done.status == 0 and "Jobs added: d" in done.out and "Jobs removed: c" in done.out
 
 
