@@ -51,6 +51,13 @@ def test_the_roles_share_the_nodes_of_the_cluster() -> None:
         assert problems & {"workload.rl.rollout.nodes", "layout.nodes"} == keys, (rl, layout)
 
 
+def test_two_roles_need_two_nodes() -> None:
+    for layout, key in (({}, "layout.nodes"), ({"nodes": 1}, "layout.nodes")):
+        found, _, _, problems = resolved(nodes=1, layout=layout, placement="split")
+        assert (found.trainer_nodes, found.rollout_nodes) == (1, 1)
+        assert key in problems
+
+
 def test_an_algorithm_brings_its_models_and_named_ones_are_added() -> None:
     table = {
         "ppo": ["reference", "critic"],
