@@ -400,31 +400,32 @@ class _Shell:
 
     def _quoted(self, node: Node) -> _Segments:
         """The parts of a text in double quotes."""
-        found: _Segments = [_Segment("", self.line(node), self.branch)]
-        start = node.start_byte + 1
-        whole = node.text or b""
-        for child in [*node.named_children, None]:
-            end = child.start_byte if child is not None else node.end_byte - 1
-            if end > start:
-                found.append(self._literal(whole[start - node.start_byte : end - node.start_byte], node, start))
-            if child is None:
-                break
-            if child.type == "string_content":
-                found.append(self._literal(child.text or b"", node, child.start_byte))
-            else:
-                inner = child.text or b""
-                blanks = inner[: len(inner) - len(inner.lstrip(_BEFORE_EXPANSION.encode()))]
-                found += [self._literal(blanks, node, child.start_byte)] if blanks else []
-                is_parameter = child.type in {"simple_expansion", "expansion"}
-                found += self._parameter(child, quoted=True) if is_parameter else self.segments(child)
-            start = child.end_byte
+        line, whole, base = self.line(node), node.text or b"", node.start_byte
+        found: _Segments = [_Segment("", line, self.branch)]
+        at = 1
+        for child in node.named_children:
+            self.count(1, node)
+            start, inner = child.start_byte - base, child.text or b""
+            is_text = child.type == "string_content"
+            # the grammar counts blanks before an expansion to it
+            blanks = inner if is_text else inner[: len(inner) - len(inner.lstrip(_BEFORE_EXPANSION.encode()))]
+            if literal := whole[at:start] + blanks:
+                found.append(self._literal(literal, line))
+                line += literal.count(b"\n")
+            if child.type in {"simple_expansion", "expansion"}:
+                found += self._parameter(child, quoted=True)
+            elif not is_text:
+                found += self.segments(child)
+            line += inner[len(blanks) :].count(b"\n")
+            at = child.end_byte - base
+        if end := whole[at:-1]:
+            found.append(self._literal(end, line))
         return found
 
-    def _literal(self, text: bytes, node: Node, start: int) -> _Segment:
-        before = (node.text or b"")[: start - node.start_byte].count(b"\n")
+    def _literal(self, text: bytes, line: int) -> _Segment:
         shown = text.decode("utf-8", "replace")
         plain = _ESCAPED.sub(lambda match: _CONTINUED if match[1] == "\n" else match[1], shown)
-        return _Segment(plain, self.line(node) + before, self.branch)
+        return _Segment(plain, line, self.branch)
 
     def _parameter(self, node: Node, *, quoted: bool) -> _Segments:
         """The value of ``$NAME``, ``${NAME:-default}`` or ``${NAME[@]}``; the text itself where it is unknown."""

@@ -137,8 +137,8 @@ _MODULES = {
 }
 _REFERENCE = re.compile(r"\$\{(\.{0,8})([A-Za-z_][\w.]{0,200})\}")
 _LAUNCHED = re.compile(r"--[a-z_-]{0,40}?model[-_]parallel[-_]size")
-_SIZES = re.compile(r"--num-layers\b[^#]{0,4000}?--hidden-size\b|--hidden-size\b[^#]{0,4000}?--num-layers\b")
-"""Options of the sizes of a model, which a file may hold without those of a layout."""
+_SIZES = re.compile(r"--num-layers\b")
+"""An option of the sizes of a model, which a file may hold without those of a layout."""
 _PROGRAM = re.compile(r"\bpretrain_\w{1,40}\.py\b")
 """Programs of Megatron-LM; others that take its options have defaults of their own."""
 _OPTION_KEY = re.compile(r"^[ \t]*--(?:tensor|pipeline)-model-parallel-size[ \t]*:", re.MULTILINE)
@@ -154,7 +154,7 @@ def matches_megatron(file: InputFile) -> bool:
 
 def _holds_sizes(text: str) -> bool:
     """Whether a script gives the sizes of a model as options of Megatron."""
-    return "--num-attention-heads" in text and bool(_SIZES.search(text))
+    return all(name in text for name in ("--num-layers", "--hidden-size", "--num-attention-heads"))
 
 
 def read_megatron(file: InputFile) -> ImportResult:

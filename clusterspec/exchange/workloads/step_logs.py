@@ -16,6 +16,7 @@ from clusterspec.records import dataclass, field
 from clusterspec.units import plural
 
 STEP_LOG = "step-log"
+MOST_RUNS = 1_000
 SKIPPED = 2
 """Steps at the start of a run that are left out: compilation, warm-up and the first allocation."""
 _MEGATRON = re.compile(
@@ -30,7 +31,7 @@ _MEGATRON_BATCH = re.compile(r"global batch size:\s*([0-9]{1,9})\b")
 _MEGATRON_FLOPS = re.compile(r"throughput per GPU \(TFLOP/s/GPU\):\s*([0-9.]{1,10})")
 _TITAN = re.compile(r"\bstep:\s*([0-9]{1,9})\s.{0,300}?\btps:\s*([0-9,]{1,14}(?:\.[0-9]{1,3})?)")
 _TITAN_FLOPS = re.compile(r"\btflops:\s*([0-9,]{1,10}(?:\.[0-9]{1,3})?)")
-_TITAN_LOSS = re.compile(r"\bloss:\s*([0-9.+-e]{1,14})")
+_TITAN_LOSS = re.compile(r"\bloss:\s*([0-9.e+-]{1,14})")
 _DEEPSPEED = re.compile(
     r"DeepSpeed info: version|\[INFO\] \[(?:engine|module)\.py:[0-9]|^\s*deepspeed_config \.{2,80} \S*\.json"
 )
@@ -75,6 +76,8 @@ class RunLogs:
         """
         log = next((log for log in reversed(self.logs) if log.framework == framework), None)
         if log is None or step < log.last or (step == log.last and loss != log.loss):
+            if len(self.logs) >= MOST_RUNS:
+                raise FormatError(f"holds more than {MOST_RUNS:,} runs", number)
             log = StepLog(framework, line=number)
             self.logs.append(log)
         if framework.startswith("megatron") and self.sizes:
