@@ -125,6 +125,12 @@ def _prompt_term(times: ServingTimes) -> Term:
     return Term("prefill", median, "s", EXPRESSIONS[typical_prompt_time], (typical,), (mean,))
 
 
+def prefill_step_term(times: ServingTimes) -> tuple[Term, str]:
+    """One step of a prompt of mean length, and its place among the parts of the time to first token."""
+    prompt, place = first_token_time_term(times).parts[0], ".parts[0].parts[0]"
+    return (prompt.parts[0], place) if times.typical_prompt == 1 else (prompt.parts[0].parts[0], f"{place}.parts[0]")
+
+
 def _handoff_term(times: ServingTimes) -> Term:
     """The transfer of the cache to the decode engine."""
     sent = times.sent

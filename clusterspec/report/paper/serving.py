@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Serving
-from clusterspec.cost.serving.explain import first_token_time_term, token_time_term
+from clusterspec.cost.serving.explain import first_token_time_term, prefill_step_term, token_time_term
 from clusterspec.cost.serving.latency import ServingTimes, serving_range
 from clusterspec.cost.term import Term
 from clusterspec.procurement.bill import money_text
@@ -35,8 +35,8 @@ TINTS = {
 OTHERS = ("pp", "dp", "gradients", "stragglers", "weights")
 STEP = "estimate.terms[1].parts[0]"
 """The decode step in the JSON document: the first part of the time of an output token."""
-PROMPT = "estimate.terms[0].parts[0].parts[0]"
-"""The step of a prompt in the JSON document: the first part of the prompt in the time to first token."""
+FIRST_TOKEN = "estimate.terms[0]"
+"""The time to first token in the JSON document."""
 LEAST = 0.002
 """Shares of a time below which it is not drawn."""
 
@@ -47,11 +47,12 @@ def serving_section(report: FullReport) -> Section | None:
     work, found = plan.design.workload, plan.serving
     if found is None or work is None or work.serving is None:
         return None
+    step, place = prefill_step_term(found)
     blocks: tuple[Block, ...] = (
         _times_table(found, work.serving),
         _prompt_picture(found),
         _cache_table(found, work.serving),
-        _parts_table(first_token_time_term(found).parts[0].parts[0], PROMPT, "step of prefill"),
+        _parts_table(step, FIRST_TOKEN + place, "step of prefill"),
         _parts_table(token_time_term(found).parts[0], STEP, "decode step"),
     )
     return Section("serving", "Serving", blocks, lead=_load_sentence(found, work.serving))
@@ -188,10 +189,10 @@ def _step_picture(times: ServingTimes) -> Picture:
 
 def _prompt_picture(times: ServingTimes) -> Picture:
     """One step of prefill: a chunk of prompts through the layers of an engine."""
-    step = first_token_time_term(times).parts[0].parts[0]
+    step, place = prefill_step_term(times)
     steps = f", one of {plain(times.prefill.steps, 2)} of a prompt" if times.prefill.steps > 1 else ""
     names = (f"one step of prefill{steps}", "Time of a step of prefill by part")
-    return _timeline(_colored_parts(step.parts), step.value, names, "[0].parts[0].parts[0]")
+    return _timeline(_colored_parts(step.parts), step.value, names, f"[0]{place}")
 
 
 def _parts_table(step: Term, field: str, name: str) -> PaperTable:

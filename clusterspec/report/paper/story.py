@@ -118,6 +118,10 @@ def _latency_step(report: FullReport) -> StoryStep | None:
     )
 
 
+LEAST_FREE = 0.001
+"""The share of the memory below which none is said to be free: serving plans fill theirs with cache."""
+
+
 def _memory_step(report: FullReport) -> StoryStep | None:
     use, plan = report.estimate.plan.memory, report.estimate.plan
     if use is None or use.capacity is None or plan.memory_bytes is None:
@@ -128,7 +132,8 @@ def _memory_step(report: FullReport) -> StoryStep | None:
     first, second = (f"{part.label} {display(part.value, 'B')}" for part in parts[:2])
     share = plan.memory_bytes / use.capacity.value
     misfit = "the design does not fit" if report.estimate.condition else "the design may not fit"
-    end = misfit if plan.surely_fits is False else f"{percent(1 - share, 2)} remain free"
+    rest = f"{percent(1 - share, 2)} remain free" if 1 - share > LEAST_FREE else "nothing remains free"
+    end = misfit if plan.surely_fits is False else rest
     return StoryStep(
         f"The fullest accelerator holds {display(plan.memory_bytes, 'B')}, most of it {first} and {second}, in "
         f"{plan.capacity_text}: {end}.",
