@@ -19,7 +19,7 @@ from clusterspec.report.paper.blocks import (
 from clusterspec.report.paper.drawings import machine_pictures
 from clusterspec.results.full import FullReport
 from clusterspec.results.machine import Machine, Tier
-from clusterspec.units import bandwidth_readings, display, display_bits, percent, plural
+from clusterspec.units import bandwidth_readings, display, display_bits, percent, plain, plural
 
 TINTS = {
     "memory": "memory",
@@ -68,7 +68,7 @@ def _work_rows(work: Workload) -> Iterator[TableRow]:
     load = work.serving
     tokens = f"{load.input_tokens:,} input and {load.output_tokens:,} output tokens"
     flight = f", {load.concurrency:,} in flight" if load.concurrency else ""
-    arriving = f", {load.request_rate:g} per second" if load.request_rate else ""
+    arriving = f", {plain(load.request_rate)} per second" if load.request_rate else ""
     yield TableRow(("Requests", f"{tokens}{flight}{arriving}"), "spec")
     kept = f"weights {work.parameter_precision}, cache {work.kv_precision}"
     experts = f", experts {work.expert_parameter_precision}" if work.model.experts else ""

@@ -64,7 +64,7 @@ def _load_sentence(times: ServingTimes, load: Serving) -> str:
     requests = f"{plural(max(1, round(times.offered)), 'request')} in flight, {each}"
     kinds = {
         "closed": f"Held for {requests}; a request that ends is replaced at once.",
-        "open": f"Held for {load.request_rate or 0:g} requests per second, which result in {requests}.",
+        "open": f"Held for {plain(load.request_rate or 0)} requests per second, which result in {requests}.",
         "static": f"Held for one batch of {requests}, which start and end together.",
         "offline": f"Held for as many requests as the cache holds: {requests}.",
     }
