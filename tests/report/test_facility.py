@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.analysis.full_report import report
-from clusterspec.report.paper.blocks import PaperTable
+from clusterspec.report.paper.blocks import Bullets, PaperTable
 from clusterspec.report.paper.facility import facility_section
 from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
@@ -33,6 +33,13 @@ def test_power_heat_racks_and_cables_are_those_of_the_spec() -> None:
     assert cells["Racks of nodes"][0] == "2" and "16 of 42 rack units" in cells["Racks of nodes"][1]
     assert cells["Cables, nodes to leaves"] == ("32", "longest 12 m: as stated")
     assert "At work" not in cells, "no work is planned"
+
+
+def test_a_tender_says_nothing_about_what_its_buyer_left_out() -> None:
+    section = facility_section(report(study_text(HALL, SETTINGS), "procurement", "tender"))
+    assert section is not None
+    told = [text for block in section.blocks if isinstance(block, Bullets) for text, _ in block.items]
+    assert told == ["weight of a rack and load of the floor: to be stated in the offer"]
 
 
 def test_the_operator_of_a_cloud_has_the_hall() -> None:

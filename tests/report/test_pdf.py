@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -102,6 +103,16 @@ def test_every_figure_has_its_text_alternative() -> None:
     assert len(figures) == len(drawn) > 5
     for figure in figures:
         assert len(str(figure["/Alt"])) > 20
+
+
+def test_headings_descend_one_level_at_a_time_and_cells_name_their_headers() -> None:
+    found = list(elements(reader("procurement").trailer["/Root"]["/StructTreeRoot"]))
+    levels = [int(str(each["/S"])[2:]) for each in found if re.fullmatch(r"/H[1-6]", str(each.get("/S")))]
+    assert levels[0] == 1 and levels.count(1) == 1 and len(levels) > 8
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
+    names = {str(each["/ID"]) for each in found if each.get("/S") == "/TH"}
+    cells = [{str(name) for name in each["/A"]["/Headers"]} for each in found if each.get("/S") == "/TD"]
+    assert len(cells) > 100 and all(headers and headers <= names for headers in cells)
 
 
 def elements(node: Any) -> Iterator[Any]:

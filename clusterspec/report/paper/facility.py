@@ -91,6 +91,9 @@ def _unknown(report: FullReport) -> Iterator[str]:
     """What the hall needs and neither the spec nor the catalog has."""
     hall, drawn = report.facility, report.estimate.drawn
     assert hall is not None and drawn is not None
+    if report.tender:
+        yield "weight of a rack and load of the floor: to be stated in the offer"
+        return
     yield "weight of a rack and load of the floor: the catalog has no weights; ask the supplier"
     if hall.pue is None:
         yield "power at the meter: no PUE is stated (`procurement.pue`)"

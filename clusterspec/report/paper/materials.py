@@ -268,7 +268,7 @@ def _form_table(tests: tuple[PlannedTest, ...]) -> PaperTable:
         TableColumn("Predicted", "right", "predicted"),
         TableColumn("Ceiling", "right", "ceiling"),
         TableColumn("Measured", "right"),
-        TableColumn("SHA-256 of the log"),
+        TableColumn("Log hash"),
         TableColumn("Witness"),
         TableColumn("Pass"),
     )
