@@ -263,7 +263,7 @@ TERMS: list[tuple[str, Reported]] = [
     ("prices: {node: 799000}", []),
     ("currency: JPY, prices: {node: 310000}", one("price-outside-market", "procurement.prices.node", "error")),
     ("currency: JPY, prices: {node: 46500000}", []),
-    ("prices: {node: 310000, node_hour: 20}", one("cloud-priced-as-purchase", "procurement.prices.node_hour")),
+    ("prices: {node: 310000, node_hour: 20}", one("cloud-priced-as-purchase", "procurement.prices.node_hour", "error")),
     # modules of 400 Gb/s cost 0.15 to 12 USD a Gb/s: 60 to 4,800; a third of that, or three times, has a wrong digit
     ("prices: {node: 310000, transceiver: 21}", one("part-price-outside-market", "procurement.prices.transceiver")),
     (

@@ -63,7 +63,7 @@ MACHINES = [
         "workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}\n"
         "operations: {checkpoint_interval: 8 h, burn_in: 72 h}\n",
         "operations.checkpoint_interval",
-        "warning",
+        "note",
         "69.9 min",
         f"cluster: {{platform: dgx-h100, nodes: 64, {STORE.format(40)}}}\n"
         "workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}\n"
