@@ -91,6 +91,7 @@ def simulate(
     run = Simulation(timing, traffic.arrivals, traffic.in_flight)
     run.run()
     counted = run.requests[traffic.warm_up :]
+    finished, tokens, seconds = _steady_output(run.requests, traffic)
     saturation = sustained_rate(timing, traffic.arrivals, pools.limit * pools.decode.attention_ranks)
     return SimulationReport(
         tool=study.settings.tool,
@@ -107,8 +108,8 @@ def simulate(
         end_to_end=percentiles([each.ended - each.arrival for each in counted]),
         goodput=_goodput(counted, pools.load),
         hit_rate=hit_rate or ({"accelerator": pools.load.prefix_hit} if pools.load.prefix_hit else {}),
-        request_rate=len(run.requests) / run.ended,
-        output_tokens_per_second=sum(each.output for each in run.requests) / run.ended,
+        request_rate=finished / seconds,
+        output_tokens_per_second=tokens / seconds,
         saturation=saturation,
         preemptions=run.preempted,
         expected=(expected.ttft, expected.tpot),
@@ -118,6 +119,30 @@ def simulate(
         cache_sizes=sizes,
         notes=tuple(_report_notes(pools, traffic, saturation, run.preempted)),
     )
+
+
+def _steady_output(requests: Sequence[Request], traffic: Traffic) -> tuple[float, float, float]:
+    """Requests and output tokens that a plan finishes in so many seconds of its load.
+
+    The seconds end with the last arrival, after which the engines empty, and start with the first one that counts. Of a
+    request that is under way at either end, its tokens count by the share of its output that lies within. A finite run
+    and one whose requests arrive at once count whole.
+    """
+    start, end = requests[traffic.warm_up].arrival, max(each.arrival for each in requests)
+    if not traffic.warm_up or end <= start:
+        ended = max(each.ended for each in requests)
+        return float(len(requests)), float(sum(each.output for each in requests)), ended
+    shares = [_share_within(each, start, end) for each in requests]
+    tokens = sum_of(share * each.output for share, each in zip(shares, requests, strict=True))
+    return sum_of(shares), tokens, end - start
+
+
+def _share_within(request: Request, start: float, end: float) -> float:
+    """The share of a request's output between two times."""
+    first, last = request.first, request.ended
+    if last <= first:
+        return float(start < first <= end)
+    return max(0.0, min(last, end) - max(first, start)) / (last - first)
 
 
 def _with_sessions(traffic: Traffic, pools: Pools, expected: ServingTimes, seed: int) -> Traffic:

@@ -235,7 +235,11 @@ def _prompt_wait(
         most = highest_load(max(1.0, load.concurrency / engine.attention_ranks))
     used = min(used * others, most)
     running += used * (chunks - 1) * longer / 2
-    return others * (running + beside) + steps_wait(used, together, running * others) * variation
+    found = others * (running + beside) + steps_wait(used, together, running * others) * variation
+    if load.concurrency is None or ranks > 1:
+        return found
+    ahead = max(0.0, load.concurrency / engine.attention_ranks - 1)  # no other requests can be before it
+    return min(found, plain + ahead * prompt_seconds(engine, prefill))
 
 
 def _variation(load: Serving) -> float:

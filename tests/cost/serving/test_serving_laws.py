@@ -343,3 +343,9 @@ def test_an_all_reduce_over_more_ranks_of_a_host_is_never_faster(machine: str) -
 
 PCIE = {"nodes": 1, "scale_up": "", "model": "llama-3.1-8b", "input": 500, "output": 100, "load": "concurrency: 16"}
 PCIE |= {"framework": "vllm"}
+
+
+def test_a_request_of_a_loop_waits_for_the_prompts_of_the_others_of_its_engine_at_most() -> None:
+    # Two engines, 16 requests: 7 prompts and a running step may be before one, which ends with its own prompt.
+    found = times(input=20000, output=1, tp=4, load="concurrency: 16, chunk_tokens: 2048")
+    assert found.request_latency <= 9 * found.prompt_time
