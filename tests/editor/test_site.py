@@ -15,6 +15,7 @@ from clusterspec.studies.study import study_file
 from tests.cli.conftest import BASE, ROOT
 from tools.site import weight
 from tools.site.decorate import DECORATED, permalink, with_difference, with_examples
+from tools.site.links import broken_links
 from tools.site.machines import drawings
 from tools.site.pages import LINK, REPOSITORY, named, navigation, pages, with_links, with_parts
 from tools.site.playground import EXAMPLES, GALLERY, examples
@@ -64,7 +65,16 @@ def test_tables_of_entries_and_machines_link_to_their_pages() -> None:
         kept, parts = divided((ROOT / "docs" / target).read_text("utf-8"), target)
         page = with_parts(kept, target, parts)
         assert '<table class="sortable">' in page and "<!-- parts -->" not in page
-        assert {*re.findall(r'<td><a href="([^"]+)/">', page)} == {Path(part.target).stem for part in parts}
+        links = {*re.findall(r'<td><a href="([^"]+)/">', page)}
+        assert links == {f"{Path(target).stem}/{Path(part.target).stem}" for part in parts}
+
+
+def test_a_link_of_a_built_page_that_leads_nowhere_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "b" / "index.html").touch()
+    page = '<a href="b/">b</a> <a href=../b/>b</a> <a href="#x">x</a> <a href="https://c.example/">c</a>'
+    (tmp_path / "a" / "index.html").write_text(page)
+    assert [*broken_links(tmp_path)] == ["a/index.html: ../b/"]
 
 
 def test_the_link_to_the_playground_holds_the_spec() -> None:

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from tools.site import playground, weight
+from tools.site.links import broken_links
 from tools.site.pages import write_sources
 from tools.site.playground import transferred, write_playground
 from tools.site.weight import shorten_index, weights
@@ -38,7 +39,9 @@ def main(program: str, site: Path) -> int:
         print(f"median page: {usual / 1e3:.0f} kB; heaviest: {heaviest}, {most / 1e3:.0f} kB")
         print(f"playground: {sent / 1e6:.2f} MB")
         print(f"{above} of {len(pages)} pages exceed {weight.LARGEST / 1e3:.0f} kB")
-        if above or sent > playground.LARGEST:
+        broken = [*broken_links(site)]
+        print("".join(f"leads nowhere: {one}\n" for one in broken[:20]), end="")
+        if broken or above or sent > playground.LARGEST:
             print(
                 f"limits: {weight.LARGEST / 1e3:.0f} kB for a page, {playground.LARGEST / 1e6:.0f} MB with the engine"
             )

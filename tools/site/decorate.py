@@ -137,7 +137,9 @@ def sortable_table(page: str, pages: Mapping[str, str]) -> str:
 
     def linked(match: re.Match[str]) -> str:
         place = pages.get(slug(match[1]))
-        return f'<a href="{slug(match[1])}/">{escape(match[1])}</a>' if place else match[1]
+        if place is None:
+            return match[1]
+        return f'<a href="{Path(place).parent.name}/{slug(match[1])}/">{escape(match[1])}</a>'
 
     title = page.removesuffix(".html").replace("/", ", ")
     return (
