@@ -212,17 +212,19 @@ class _Demand:
         return min(apart, max(self.least_leaves(down), self.ordered or apart))
 
     def least_leaves(self, down: int) -> int:
-        """The fewest leaves: what is left of a rail beside full leaves shares a leaf with other rails, as a whole, and
-        extra endpoints take any port. Rails that no switch connects share none.
+        """The fewest leaves: rails of few NICs share a leaf, each as a whole, and extra endpoints take any port. Rails that
+        no switch connects share none.
         """
         if self.fabric.topology == "rail-only":
             return self._separate_leaves(down)
         return max(1, self._shared_leaves(down), parts_needed(self.endpoints, down))
 
     def _shared_leaves(self, down: int) -> int:
+        """Leaves of which each serves as many whole rails as it has ports for; a rail of several leaves shares none."""
         of_rail = self.nodes * self.nics_of_rail
-        rest = of_rail % down
-        return self.rails * (of_rail // down) + (parts_needed(self.rails, down // rest) if rest else 0)
+        if of_rail > down or not of_rail:
+            return self._separate_leaves(down)
+        return parts_needed(self.rails, down // of_rail)
 
     def _separate_leaves(self, down: int) -> int:
         """Leaves of which none serves two rails."""

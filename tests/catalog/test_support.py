@@ -10,7 +10,7 @@ import pytest
 
 from clusterspec.analysis.serving_plans.space import engines, serving_job
 from clusterspec.analysis.space.families import families, section_of
-from clusterspec.analysis.studied import choices, whole_section
+from clusterspec.analysis.studied import choices, job_of, whole_section
 from clusterspec.catalog.frameworks import NOTHING_KNOWN, Framework, Library, capabilities, framework_of
 from clusterspec.catalog.support import (
     DEGREES,
@@ -224,7 +224,10 @@ def test_search_proposes_no_layout_that_the_release_refuses(software: str, work:
     seen = 0
     for machine in MACHINES:
         text = SPEC.format(machine=machine_text(machine), work=MODELS[work], layout=f"software: {software}")
-        one, searched = study_of(text), job(text)
+        one = study_of(text)
+        searched = job_of(one.design)
+        if searched is None:  # no peak at the precision of the work
+            continue
         every = list(families(searched))
         for family in Random(5).sample(every, min(4, len(every))):
             choice = Random(6).choice(list(islice(choices(family), 200)))

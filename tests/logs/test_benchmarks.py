@@ -335,7 +335,6 @@ OSU = """\
 OSU_REFUSED = {
     OSU.format(" Multiple Bandwidth / Message Rate"): "several pairs",
     OSU.format(" Allreduce Latency"): "times without its number of ranks",
-    OSU.format(" Bandwidth") * 2: "2 tests in one file",
     OSU.format(" Bandwidth").partition("1048576")[0]: "no row of sizes",
 }
 

@@ -7,8 +7,7 @@ the stated oversubscription, over all planes. In a rail fabric, leaves come in m
 where a leaf has ports for several whole rails, and extra endpoints may use leaves of their own. The rule is silent
 where the tiers cannot connect the endpoints at all.
 
-The finding is an error, and a warning where the ports of a switch are only assumed, or where the leaves have ports for
-all endpoints and only divide some rails.
+The finding is an error, and a warning where the ports of a switch are only assumed.
 
 ## Why it matters
 
@@ -75,7 +74,5 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Prob
         written = getattr(written_scale_out, key)
         if written is not None and needed is not None and written < needed:
             row = key.removesuffix("_switches")
-            split = row == "leaf" and written * fabric.down_ports >= fabric.endpoints * fabric.planes
-            severity = "warning" if split else counts.severity
             message = f"{plural(written, f'{row} switch')} stated, {needed:,} needed: {fabric.derivations[key]}"
-            yield RULE.problem(f"cluster.scale_out.{key}", message, f"order {needed:,}", severity=severity)
+            yield RULE.problem(f"cluster.scale_out.{key}", message, f"order {needed:,}", severity=counts.severity)

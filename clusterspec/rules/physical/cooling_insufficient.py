@@ -2,8 +2,8 @@
 
 ## What it finds
 
-`power.cooling: air` for a platform that is sold with liquid cooling only, and for an accelerator that its maker
-cools with liquid (errors); beside a `power.liquid_share`, or for racks that draw more than 60 kW (warnings). `power.cooling: liquid`
+`power.cooling: air` for a platform that is sold with liquid cooling only (an error); for an accelerator that its maker
+cools with liquid, beside a `power.liquid_share`, or for racks that draw more than 60 kW (warnings). `power.cooling: liquid`
 for a platform that is sold with air cooling only (a warning).
 
 ## Why it matters
@@ -103,8 +103,10 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster, thresholds
     if sold and "air" not in sold:
         message = f"{part} is sold with {both(sold)} cooling only, and the room cools by air"
         help_ = "plan liquid cooling, or another platform"
-        certain = cluster.platform is not None and bool(cluster.platform.cooling)
-        yield RULE.problem(AT, message, help_, severity="error", confidence="certain" if certain else "likely")
+        if cluster.platform is not None and cluster.platform.cooling:
+            yield RULE.problem(AT, message, help_, severity="error", confidence="certain")
+        else:  # builders cool some of these parts by air all the same
+            yield RULE.problem(AT, message, help_)
         return
     rack, limit = rack_power(cluster, power), 1000 * thresholds.of(RULE.name, MOST)
     if rack is not None and rack > limit and not deviations.concern("power"):

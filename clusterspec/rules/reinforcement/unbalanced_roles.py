@@ -10,7 +10,7 @@ below the half-width of the range of the prediction, a warning above it, and an 
 step and even the low end of the range loses a quarter. Engines with few samples gain little from more nodes.
 
 Where the longest samples of a batch take longer than either role, both wait: the rule then names `max_staleness`, with the
-steps ahead that would keep them busy, and the share of the step that both wait decides the severity.
+steps ahead that would keep them busy.
 
 Nodes of their own with a stated `max_staleness: 0` are an error where both roles wait for more than 25 %: they work in
 turn.
@@ -129,7 +129,7 @@ def _behind_longest(rl: RlTimes, lost: float) -> Problem:
         f"the longest of {rl.rl.samples:,} samples takes {display(rl.rollout.batch, 's')}, and with {plural(ahead, 'step')} ahead every step takes "
         f"{display(rl.step, 's')}: rollout and the trainer both wait, for at least {percent(lost, 2)} of it",
         f"let rollout run {needed} steps ahead, cut answers earlier, or use fewer nodes",
-        severity=cost_severity(lost, (low / rl.step, high / rl.step)),
+        severity=cost_severity(lost, (low / rl.step, high / rl.step), most="warning"),
     )
 
 
