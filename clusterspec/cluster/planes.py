@@ -212,8 +212,8 @@ class _Demand:
         return min(apart, max(self.least_leaves(down), self.ordered or apart))
 
     def least_leaves(self, down: int) -> int:
-        """The fewest leaves: rails of few NICs share a leaf, each as a whole, and extra endpoints take any port. Rails that
-        no switch connects share none.
+        """The fewest leaves: rails of few NICs share a leaf, each as a whole, and extra endpoints take any port. Rails
+        that no switch connects share none.
         """
         if self.fabric.topology == "rail-only":
             return self._separate_leaves(down)
