@@ -119,7 +119,7 @@ COARSE = {
 }
 
 
-@pytest.mark.parametrize("name", sampled(ENGINES, 8))
+@pytest.mark.parametrize("name", sampled(ENGINES, 6))
 def test_the_formulas_and_the_simulation_agree_at_every_load(name: str) -> None:
     more, changes = ENGINES[name]
     most = parts(plan(f"concurrency: 1{more}", **changes))[0]

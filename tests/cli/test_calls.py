@@ -56,7 +56,7 @@ def read(*words: str) -> dict[str, object]:
     return {key: value for key, value in vars(parser(words).parse_args(words)).items() if key != "run"}
 
 
-@pytest.mark.parametrize("name", sampled(LEAVES, 18))
+@pytest.mark.parametrize("name", sampled(LEAVES, 13))
 def test_an_option_means_the_same_before_between_and_after_the_arguments(name: str) -> None:
     leaf, command = LEAVES[name], name.split()
     takes = positional(leaf)
