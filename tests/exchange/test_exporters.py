@@ -108,7 +108,7 @@ def test_a_round_trip_loses_nothing_that_both_formats_can_say() -> None:
     compared = 0
     for kind, unsaid in UNSAID.items():
         for model in MODELS:
-            for layout in sampled((*DENSE, *SPARSE), 4):
+            for layout in sampled((*DENSE, *SPARSE), 8):
                 work = f"workload: {{model: {model}, sequence_length: 4096, global_batch: 512}}\n"
                 before = pod(rest=f"{work}layout: {layout}\n")
                 try:
