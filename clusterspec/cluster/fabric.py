@@ -53,15 +53,15 @@ def longest_runs(cluster: Cluster, written: ClusterSpec, nodes_of_leaf: int | No
 
 def _derived_runs(racks: int, served: int, floor: FloorSpec | None) -> Iterator[tuple[str, Run]]:
     """The runs from nodes to a leaf that serves ``served`` racks and, with a floor plan, from leaves to spines."""
-    room = floor or FloorSpec()
-    pitch = room.rack_pitch.value if room.rack_pitch else RACK_PITCH
-    row = room.racks_per_row or racks
-    across = room.row_pitch.value if room.row_pitch else ROW_PITCH
-    place = room.network_racks or "middle-of-row"
-    if served > 1 or room.racks_per_row:
+    plan = floor or FloorSpec()
+    pitch = plan.rack_pitch.value if plan.rack_pitch else RACK_PITCH
+    row = plan.racks_per_row or racks
+    across = plan.row_pitch.value if plan.row_pitch else ROW_PITCH
+    place = plan.network_racks or "middle-of-row"
+    if served > 1 or plan.racks_per_row:
         meters = run_length(served, row, pitch, across, place)
         yield "node_leaf", Run(meters, f"{served} racks share a leaf, {pitch:g} m apart", False)
-    if floor is not None and room.racks_per_row:
+    if floor is not None and plan.racks_per_row:
         meters = run_length(racks, row, pitch, across, place)
         yield "leaf_spine", Run(meters, f"{racks} racks in rows of {row}", False)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.resolve import resolve
 from clusterspec.finding import Problem
@@ -17,6 +18,10 @@ from clusterspec.records import is_dataclass, replace
 from clusterspec.source import Path
 from clusterspec.spec.model import ClusterSpec, Spec
 from clusterspec.spec.reader import keys_of, types_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.logs.traces import TraceSummary
 
 R = TypeVar("R")
 
@@ -51,11 +56,38 @@ def design_with_keys(design: Design, changes: Changes) -> Design:
     return design_of_changed_spec(design, changed_spec(design.spec, changes))[0]
 
 
+def design_of_spec(
+    spec: Spec, catalog: Catalog, traces: Mapping[str, TraceSummary] | None = None
+) -> tuple[Design, list[Problem]]:
+    """The design of a spec as written, and its problems.
+
+    Engines that name a pool which the spec of one machine does not describe are on that machine; each is a problem.
+    """
+    away = _engines_on_unknown_pools(spec)
+    if not away:
+        return resolve(spec, catalog, traces)
+    design, problems = resolve(changed_spec(spec, dict.fromkeys(away)), catalog, traces)
+    message = "no pool is called `{}`: the spec describes one machine"
+    help_ = "drop the key, or describe both machines under `pools` and the job under `jobs`"
+    found = (Problem("unknown-pool", path, message.format(pool), help_) for path, pool in away.items())
+    return design, [*problems, *found]
+
+
+def _engines_on_unknown_pools(spec: Spec) -> dict[Path, str]:
+    """The pools that engines name and the spec does not describe, by the path of their key."""
+    work = spec.workload
+    if work is None or not (work.rl or (work.serving and work.serving.disaggregated)):
+        return {}
+    from clusterspec.cluster.fleet import named_engines  # few specs have engines that may name one
+
+    return {(*each.path, "pool"): each.pool for each in named_engines(work) if each.pool not in (spec.pools or {})}
+
+
 def design_of_changed_spec(design: Design, spec: Spec) -> tuple[Design, list[Problem]]:
     """The design of a changed spec with the catalog and the measured shares of another design, and its problems."""
     if design.catalog is None:
         raise ValueError("a design without a catalog cannot be varied")
-    other, problems = resolve(spec, design.catalog, design.traces)
+    other, problems = design_of_spec(spec, design.catalog, design.traces)
     return with_measured(other, design), problems
 
 

@@ -9,7 +9,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path as FilePath
 
-from clusterspec.logs import nccl, site_results, vendors
+from clusterspec.logs import nccl, path_in_folder, site_results, vendors
 from clusterspec.logs.benchmark import Benchmark, PairTable, Series, SizePoint, size_of
 from clusterspec.logs.nccl import LARGEST, MOST_ROWS, MOST_TABLES, NcclLog, NotALogError, read_log, table_texts
 from clusterspec.records import dataclass
@@ -285,11 +285,10 @@ class SpecLogs:
 def _log_text(name: str, folder: FilePath) -> str:
     """The text of a log. Raises `NotALogError` if it is missing, lies outside the folder, or is not a regular file."""
     try:
-        path = (folder / name).resolve()
-        inside = path.is_relative_to(folder.resolve()) and not FilePath(name).is_absolute()
-    except (OSError, ValueError, RuntimeError):
+        path = path_in_folder(name, folder)
+    except ValueError:
         raise NotALogError("the file cannot be opened") from None
-    if not inside:
+    if path is None:
         raise NotALogError("lies outside the folder of the spec")
     data = _log_bytes(path)
     if len(data) > LARGEST:

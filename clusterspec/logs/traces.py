@@ -13,6 +13,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, TextIO
 
+from clusterspec.logs import path_in_folder
+from clusterspec.recent import recent
 from clusterspec.records import NamedTuple
 
 MOST_BYTES = 64 * 2**20
@@ -99,11 +101,10 @@ FORMATS = (
 def trace_path(name: str, folder: Path) -> Path:
     """The file of a trace that a spec names, in the spec's own folder. Raises `TraceFault` for one outside of it."""
     try:
-        path = (folder / name).resolve()
-        inside = path.is_relative_to(folder.resolve()) and not Path(name).is_absolute()
-    except (OSError, ValueError, RuntimeError):
+        path = path_in_folder(name, folder)
+    except ValueError:
         raise TraceFault(f"the trace {name!r} cannot be opened") from None
-    if not inside:
+    if path is None:
         raise TraceFault(f"the trace {name!r} lies outside the folder of the spec")
     return path
 
@@ -111,8 +112,16 @@ def trace_path(name: str, folder: Path) -> Path:
 def trace_summary(path: Path) -> TraceSummary:
     """The rate and the lengths of the first `MOST_SUMMARIZED` requests of a trace; a CSV file may have lengths alone.
 
-    Raises `TraceFault` for a trace that cannot be read.
+    A file that has not changed is read once. Raises `TraceFault` for a trace that cannot be read.
     """
+    with _named_faults(path):
+        _check_file(path)
+        state = path.stat()
+    return _summary_of_file(path, state.st_mtime_ns, state.st_size)
+
+
+@recent(8)
+def _summary_of_file(path: Path, _changed: int, _size: int) -> TraceSummary:
     with _opened(path) as file:
         columns = _columns_of_lengths(path.name, file)
         if columns is not None:
@@ -173,10 +182,16 @@ def trace_arrivals(path: Path) -> list[Arrival]:
 @contextmanager
 def _opened(path: Path) -> Iterator[TextIO]:
     """The open file of a trace. Faults of the file, and of its text while it is read, become `TraceFault`."""
-    try:
+    with _named_faults(path):
         _check_file(path)
         with path.open(encoding="utf-8-sig", newline="") as file:
             yield file
+
+
+@contextmanager
+def _named_faults(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as fault:
         raise TraceFault(f"cannot read {path.name}: {fault.strerror or 'no such file'}") from None
     except (UnicodeDecodeError, csv.Error) as fault:

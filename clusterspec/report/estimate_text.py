@@ -223,10 +223,10 @@ def headline_table(report: EstimateReport, ink: Ink) -> str:
         return "The spec states too little for an estimate.\n"
     label = max(len(name) for name, _, _ in rows)
     figure = max(len(value) for _, value, _ in rows)
-    indent, room = " " * (label + figure + 6), max(20, ink.width - label - figure - 6)
+    indent, width = " " * (label + figure + 6), max(20, ink.width - label - figure - 6)
     lines = []
     for name, value, note in rows:
-        first, *others = wrapped_lines(note, room) or [""]
+        first, *others = wrapped_lines(note, width) or [""]
         shown = f"  {name.ljust(label)}  {ink.paint('bold', value.rjust(figure))}  {ink.paint('dim', first)}".rstrip()
         lines += [shown, *(indent + ink.paint("dim", other) for other in others)]
     return "".join(f"{line}\n" for line in lines)

@@ -14,7 +14,7 @@ from clusterspec import document as documents
 from clusterspec import rules
 from clusterspec.catalog import BrokenEntry, Catalog
 from clusterspec.cluster.model import Design
-from clusterspec.cluster.resolve import resolve
+from clusterspec.cluster.variation import design_of_spec
 from clusterspec.config import Config, discover
 from clusterspec.cost.plan import Plan
 from clusterspec.document import Document, model, waivers
@@ -357,10 +357,9 @@ def _study(text: Read, document: Document | None, loaded: tuple[Problem, ...], *
         found = [each for each in found if (each.rule, each.path) != ("missing-key", ("jobs",))]
     design, further = Design(spec, catalog=text.settings.catalog), list[Problem]()
     if document is not None and not (whole and is_fleet(document)):
-        resolvable, unknown = _on_known_pools(spec)
         traces, unusable = summarized_traces(spec, text.folder)
-        design, further = resolve(resolvable, text.settings.catalog, traces)
-        further += [*unknown, *unusable]
+        design, further = design_of_spec(spec, text.settings.catalog, traces)
+        further += unusable
     design, measurements, unread = calibrated_by_logs(spec, design, text.folder)
     problems = (*loaded, *found, *further, *unread)
     texts = (*loaded, *unread), tuple(found)
@@ -373,24 +372,6 @@ def is_fleet(document: Document) -> bool:
     """Whether a spec describes pools and jobs rather than one cluster."""
     value = document.value
     return isinstance(value, dict) and ("pools" in value or "jobs" in value) and not kind_of_other_file(value)
-
-
-def _on_known_pools(spec: Spec) -> tuple[Spec, list[Problem]]:
-    """The spec of one machine with engines on it that name a pool it does not describe, and a problem for each."""
-    work = spec.workload
-    if work is None or not (work.rl or (work.serving and work.serving.disaggregated)):
-        return spec, []
-    from clusterspec.cluster.fleet import named_engines
-
-    away = [each for each in named_engines(spec.workload) if each.pool not in (spec.pools or {})]
-    if not away:
-        return spec, []
-    from clusterspec.cluster.variation import changed_spec  # few specs have such engines
-
-    message = "no pool is called `{}`: the spec describes one machine"
-    help_ = "drop the key, or describe both machines under `pools` and the job under `jobs`"
-    found = [Problem("unknown-pool", (*each.path, "pool"), message.format(each.pool), help_) for each in away]
-    return changed_spec(spec, {(*each.path, "pool"): None for each in away}), found
 
 
 def summarized_traces(spec: Spec, folder: FilePath) -> tuple[dict[str, TraceSummary], list[Problem]]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from clusterspec.cli import files
-from clusterspec.cluster.resolve import resolve
+from clusterspec.cluster.variation import design_of_spec
 from clusterspec.results import NOTHING_CHECKED
 from clusterspec.spec.model import Spec
 from tests.cli.conftest import BASE, Call
@@ -168,9 +168,9 @@ def test_an_internal_error_on_one_file_does_not_hide_other_files(call: Call, mon
     def choosy(spec: Spec, *others: Any) -> object:
         if "one" in spec.file:
             crash()
-        return resolve(spec, *others)
+        return design_of_spec(spec, *others)
 
-    monkeypatch.setattr(sys.modules["clusterspec.studies.study"], "resolve", choosy)
+    monkeypatch.setattr(sys.modules["clusterspec.studies.study"], "design_of_spec", choosy)
     for name in ("one.yaml", "two.yaml"):
         Path(name).write_text(FLAWED)
     done = call("check", ".", "--format", "concise")

@@ -59,7 +59,7 @@ def position_of_client(source: Source, at: types.Position) -> Position:
 # The input of the server
 
 LARGEST_MESSAGE = 64 * 1024 * 1024
-"""Bytes of a message that is read: the largest text, its characters escaped, and room to spare."""
+"""Bytes of a message that is read: the largest text, its characters escaped, and a margin."""
 _MAX_HEADER = 64 * 1024
 _LENGTH = re.compile(rb"Content-Length: (\d{1,12})\r\n$")
 _ANY_LENGTH = re.compile(rb"Content-Length:[^\r\n]*\s*$")

@@ -100,7 +100,7 @@ def returning_share(
 ) -> float:
     """The share of all input tokens that a cache still has, which keeps them ``retention`` seconds.
 
-    A later turn repeats the prompt before it and as much of its answer as it has room for. Tokens that all requests
+    A later turn repeats the prompt before it and as much of its answer as fits. Tokens that all requests
     share stay for another ``in_use`` seconds in the accelerators' memory, while a request runs.
     """
     turns, mean = session.turns, session.first + (session.turns - 1) / 2 * session.growth

@@ -81,7 +81,7 @@ def day_plan(design: Design) -> DayPlan | None:
         if hours.rate not in needed:
             needed[hours.rate] = _hour_plan(pools, day, hours)
     plans = tuple(needed[hours.rate]._replace(hours=hours) for hours in day.hours)
-    sizes = _engine_accelerators(pools)
+    sizes = (pools.prompts.accelerators, pools.decode.accelerators)
     running = sum_of(
         size * _running_hours([(each.hours, count) for each, count in zip(plans, counts, strict=True)], day.ahead)
         for size, counts in zip(
@@ -104,17 +104,9 @@ def _all_engines(pools: Pools) -> Replicas:
     return (pools.prompts.replicas if pools.has_prefill_engines else 0), pools.decode.replicas
 
 
-def _engine_accelerators(pools: Pools) -> tuple[float, float]:
-    """Accelerators of one prefill and of one decode engine."""
-    prompts, answers = (
-        each.ranks * each.layout.pp / each.cluster.ranks_per_accelerator for each in (pools.prompts, pools.decode)
-    )
-    return prompts, answers
-
-
 def _hour_plan(pools: Pools, day: Day, hours: Hours) -> HourPlan:
     """The fewest engines that serve the load of an hour: first the decode engines, then the prefill engines."""
-    rate, sizes = hours.rate, _engine_accelerators(pools)
+    rate, sizes = hours.rate, (pools.prompts.accelerators, pools.decode.accelerators)
     most = _all_engines(pools)
     separate = pools.has_prefill_engines
     least = min(day.min_replicas, most[1]), min(day.min_replicas, most[0])

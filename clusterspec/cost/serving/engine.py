@@ -353,6 +353,11 @@ class Engine:
         """Ranks of one engine over which experts are distributed."""
         return self.layout.tp * self.layout.attention_dp
 
+    @property
+    def accelerators(self) -> float:
+        """Accelerators of one engine, all its pipeline stages together."""
+        return self.ranks * self.layout.pp / self.cluster.ranks_per_accelerator
+
     def times(self, number: int) -> Engine:
         """The same engine with another number of replicas; both share the timed steps."""
         other = replace(self, replicas=number)

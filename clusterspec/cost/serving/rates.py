@@ -232,7 +232,7 @@ def _read_experts(engine: Engine, tokens: float) -> tuple[float, float]:
 
 
 def placed_experts(engine: Engine, ranks: int | None = None) -> Placed | None:
-    """The experts of a layer on the ranks of an engine, or on ``groups`` groups of adjacent ranks.
+    """The experts of a layer on the ranks of an engine, or on ``ranks`` groups of adjacent ranks.
 
     None where the spec does not say how uneven they are.
     """

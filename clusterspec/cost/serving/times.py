@@ -352,7 +352,7 @@ def cache_handoff(pools: Pools, prompt: float, chunks: float) -> Handoff | None:
 
 def _used_accelerators(pools: Pools) -> float:
     engines = (pools.decode, pools.prompts) if pools.has_prefill_engines else (pools.decode,)
-    return sum(each.replicas * each.ranks * each.layout.pp / each.cluster.ranks_per_accelerator for each in engines)
+    return sum(each.replicas * each.accelerators for each in engines)
 
 
 def _cache_bytes_per_token(engine: Engine) -> float:

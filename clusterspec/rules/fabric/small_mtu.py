@@ -87,10 +87,10 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Prob
     )
 
 
-def rdma_payload(room: int) -> int:
-    """The largest RDMA payload that fits into ``room`` bytes.
+def rdma_payload(size: int) -> int:
+    """The largest RDMA payload that fits into ``size`` bytes.
 
     >>> rdma_payload(1500 - HEADERS), rdma_payload(4200 - HEADERS), rdma_payload(2048)
     (1024, 4096, 2048)
     """
-    return next((payload for payload in PAYLOADS if payload <= room), PAYLOADS[-1])
+    return next((payload for payload in PAYLOADS if payload <= size), PAYLOADS[-1])

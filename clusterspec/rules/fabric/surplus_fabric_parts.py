@@ -104,7 +104,7 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: Scale
 
 
 def _needless_tier(fabric: Fabric, written: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
-    """A stated third tier, where two connect the endpoints at the same ratio of the leaves with room to grow."""
+    """A stated third tier, where two connect the endpoints at the same ratio of the leaves, with free ports."""
     ports = fabric.switch_ports
     if fabric.tiers != 3 or not ports or scale_out.levels or scale_out.pod_nodes or len(scale_out.oversubscription) > 1:
         return

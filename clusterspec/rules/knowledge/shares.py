@@ -15,6 +15,8 @@ REPLICA_AXES = ("dp_cp", "expert_dp", "replicate")
 SHARD_AXES = ("dp_cp", "expert_dp", "shard")
 """Axes over which fsdp and hsdp gather weights."""
 REDUCTIONS = ("all-reduce", "reduce-scatter")
+SURELY_FITS = 0.8
+"""Share of the memory up to which a plan fits for certain, with the uncertainty of activations."""
 
 
 def exposed(plan: Plan, axes: Collection[str], collectives: Collection[str] = ()) -> float:

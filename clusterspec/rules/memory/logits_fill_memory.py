@@ -4,7 +4,7 @@
 
 4 bytes × micro-batch × sequence × vocabulary / (tp × cp) above 10 % of a rank's memory. The rule is silent where the
 plan, logits included, leaves a tenth of the memory free. The finding is a warning where the plan does not fit or its
-memory is not known, and a note where it fits with less room, or where 1.5 times the logits more do not fit: a loss that
+memory is not known, and a note where it fits with a smaller margin, or where 1.5 times the logits more do not fit: a loss that
 is not fused keeps them in 16 and in 32 bits, and their gradient. It is an error where the logits in 16 and in 32 bits
 alone exceed the memory, except on TPUs, whose compiler divides the loss.
 
@@ -77,7 +77,7 @@ MORE_COPIES = 1.5
 LEAST_COPIES = 1.5
 """The logits in 16 bits, as the head writes them, and in 32, as the loss reads them."""
 ROOM = 0.9
-"""Share of the memory up to which a plan has room, as in `tight-memory`."""
+"""Share of the memory up to which a plan leaves enough free, as in `tight-memory`."""
 FP32 = 4
 
 
@@ -97,7 +97,7 @@ def check(
 
 
 def _severity(plan: Plan | None, cluster: Cluster, logits: float, memory: float) -> str:
-    """By the memory of the plan, logits included; empty where it leaves room."""
+    """By the memory of the plan, logits included; empty where enough memory is free."""
     links = cluster.scale_up.interconnect
     compiled = links is not None and links.family == "ici"
     if LEAST_COPIES * logits > memory and not compiled:

@@ -50,13 +50,12 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import WhatIf
+from clusterspec.rules.knowledge.shares import SURELY_FITS
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OffloadSpec
 from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("offload-exceeds-host-memory",))
-ROOMY = 0.8
-"""Share of the memory up to which a plan fits for certain, with the uncertainty of activations."""
 MUCH = 0.5
 """Share of the states from which the update runs mostly on the processor."""
 
@@ -68,7 +67,7 @@ def check(training: Workload, layout: Layout, what_if: WhatIf) -> Iterator[Probl
     whole = what_if.with_layout(offload=OffloadSpec(activations=layout.offload_activations or None))
     if whole is None or whole.memory_bytes is None or whole.memory_capacity is None:
         return
-    if whole.memory_bytes > ROOMY * whole.memory_capacity:
+    if whole.memory_bytes > SURELY_FITS * whole.memory_capacity:
         return
     now = what_if.step_time
     saved = 1 - whole.step_seconds / now if now and whole.step_seconds else None

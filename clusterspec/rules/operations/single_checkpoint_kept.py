@@ -11,7 +11,7 @@ failure during saving, a damaged file, or a loss that diverged before the last s
 
 ## What to do
 
-Keep at least two, better three to five and one of each day: the store needs room for one more than it keeps.
+Keep at least two, better three to five and one of each day: the store must hold one more than are kept.
 
 ## When to ignore it
 

@@ -68,7 +68,7 @@ from clusterspec.units import display_bits
 RULE = Rule.of(__name__, "error")
 SAME = 0.01
 SIGNALING = 0.1
-"""Relative difference between the line rate of a lane and its signaling rate, with room."""
+"""Relative difference between the line rate of a lane and its signaling rate, with a margin."""
 
 
 def check(deviations: Deviations, scale_out: ScaleOut) -> Iterator[Problem]:

@@ -67,7 +67,7 @@ from clusterspec.cost.formulas.pipeline import idle_share, micro_batches_for
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import Alternative, WhatIf
-from clusterspec.rules.knowledge.shares import A_QUARTER, bubble, share
+from clusterspec.rules.knowledge.shares import A_QUARTER, SURELY_FITS, bubble, share
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent
@@ -79,8 +79,6 @@ LEAST_PER_STAGE = 2
 USUAL = 0.2
 """Idle share of (pp − 1) / (m + pp − 1) at m = 4 pp, for any pp: StarCoder idled 16 % with pp 4 (arXiv 2305.06161, section 5.5)."""
 SEVERE = 0.25
-ROOMY = 0.8
-"""Share of the memory up to which fewer stages fit for certain."""
 LEAST = 0.01
 """The smallest share of the step for which a batch is proposed, for any configured threshold."""
 
@@ -115,17 +113,17 @@ def check(
 
 
 def _fewer_stages(layout: Layout, what_if: WhatIf) -> Alternative | None:
-    """The fastest layout of fewer stages with room in the memory; None where none saves much."""
+    """The fastest layout of fewer stages that surely fits the memory; None where none saves much."""
     without: dict[str, object] = {"stage_layers": None, "virtual_stages": None, "schedule": None}
     degrees = [layout.pp // times for times in (2, 4, 8, 16) if layout.pp % times == 0]
     found = what_if.fitting({"pp": each, **without} for each in degrees)
-    roomy = [
+    fitting = [
         each
         for each in found
-        if each.memory and each.plan.memory_capacity and each.memory <= ROOMY * each.plan.memory_capacity
+        if each.memory and each.plan.memory_capacity and each.memory <= SURELY_FITS * each.plan.memory_capacity
     ]
-    saving = what_if.saving(roomy[0]) if roomy else None
-    return roomy[0] if saving is not None and saving >= A_QUARTER else None
+    saving = what_if.saving(fitting[0]) if fitting else None
+    return fitting[0] if saving is not None and saving >= A_QUARTER else None
 
 
 def _idle(timed: Plan | None, layout: Layout, many: int) -> float:

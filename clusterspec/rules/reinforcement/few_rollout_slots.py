@@ -3,7 +3,7 @@
 ## What it finds
 
 Engines that run with at most half of the samples that wait for them, where more slots shorten the predicted step by more than
-10 %: slots cut by `max_sequences`, or by a cache that weights leave little room for. The alternative is predicted: without
+10 %: slots cut by `max_sequences`, or by a cache for which weights leave little memory. The alternative is predicted: without
 the limit, or with engines of twice the tp.
 
 The finding is a note below the half-width of the range of the prediction, and a warning above it: published steps run

@@ -7,7 +7,7 @@ rule is silent where the spec states that the all-to-all overlaps (`overlap: {ep
 
 The exposed all-to-all decides the severity. The finding is a note below the half-width of the range of the prediction, a warning above it, and an error from a quarter of the step on, if the low end of the range is a quarter, too. It is a warning where the
 time is not known, and a note for serving, where `expert-exchange-exposed` reports what the exchange costs. It is at
-least a warning where a group has room in one domain and only its alignment makes it cross.
+least a warning where a group fits into one domain and only its alignment makes it cross.
 
 ## Why it matters
 
@@ -97,7 +97,7 @@ def check(
     lost = share(exposed(timed, {"ep"}), timed) if timed and timed.step else None
     severity = "note" if workload.kind == "serve" else step_severity(lost, timed, "warning")
     if severity == "note" and layout.ep * max(1, layout.expert_tp) <= used_domain(cluster, layout):
-        severity = "warning"  # the group has room in one domain, and crosses it only by its alignment
+        severity = "warning"  # the group fits into one domain, and crosses it only by its alignment
     yield RULE.problem("layout.ep", message, help_, severity=severity)
 
 

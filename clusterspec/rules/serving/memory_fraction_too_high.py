@@ -13,7 +13,7 @@ the first long prompts.
 
 ## What to do
 
-Use 0.90 to 0.95. More room for the cache comes from fewer bytes (`kv_precision: fp8`) or more ranks.
+Use 0.90 to 0.95. A larger cache needs fewer bytes (`kv_precision: fp8`) or more ranks.
 
 ## When to ignore it
 
