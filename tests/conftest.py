@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from clusterspec.__main__ import SELDOM
 from tests.chromium import NO_BROWSER, chromium
 from tests.effort import FUZZING, examples
 
@@ -31,6 +33,13 @@ settings.register_profile(
 )
 settings.load_profile("ours")
 os.environ.pop("COLUMNS", None)  # which pytest-xdist sets, and every command obeys
+
+
+def pytest_collection_finish() -> None:
+    """Modules and collected tests live to the end: the collector need not look at them again, nor often at all."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(SELDOM)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
