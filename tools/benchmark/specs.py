@@ -20,8 +20,13 @@ LINES = 500
 
 
 def thousand() -> list[str]:
-    """1,000 specs without a finding, no two of them alike."""
-    return [EIGHT.format(nodes=nodes, batch=8 * nodes * batch) for nodes in range(1, 126) for batch in range(8, 72, 8)]
+    """1,000 specs without a finding, no two of them alike: eight batches on each of 125 sizes of one cluster."""
+    sizes = [(nodes, 4 * nodes, max(1, 64 // nodes)) for nodes in range(1, 126)]
+    return [
+        EIGHT.format(nodes=nodes, batch=replicas * (least + more))
+        for nodes, replicas, least in sizes
+        for more in range(1, 9)
+    ]
 
 
 def long() -> str:
