@@ -129,6 +129,7 @@ def _job_use(parts: FleetStudy, job: Job, costs: dict[str, Cost | None]) -> JobU
         beside={name: nodes for name, nodes in used.items() if name != job.spec.pool},
         unit_cost=_unit_cost(parts, job, costs.get(job.spec.pool or ""), billed, elapsed),
         store_wait=wait,
+        link_share=parts.link_shares.get(job.name, 1.0),
     )
 
 

@@ -53,7 +53,8 @@ def link_to_pool(design: Design, pool: str, other: Cluster, nodes: tuple[int, in
         return None
     latency = written.latency.value if written.latency else 0.0
     if written.bandwidth is not None:
-        return PoolLink(written.bandwidth.per_direction, float("inf"), latency)
+        share = 1.0 if written.share is None else written.share
+        return PoolLink(written.bandwidth.per_direction * share, float("inf"), latency)
     ends = [_node_rate(cluster) for cluster in (design.cluster, other)]
     return PoolLink(min(rate * count for rate, count in zip(ends, nodes, strict=True)), min(ends), latency)
 

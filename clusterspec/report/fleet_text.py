@@ -28,7 +28,8 @@ def fleet_text(report: FleetReport, ink: Ink = PLAIN) -> str:
     pools = text_table(POOL_HEADS, pool_rows(report), right=range(1, len(POOL_HEADS)), wrap=(0,), ink=ink)
     title = f"{title_text(report.name)}: {plural(len(report.jobs), 'job')} on {plural(len(report.pools), 'pool')}"
     roles = "".join("\n".join(wrapped_lines(line, ink.measure)) + "\n\n" for line in role_lines(report))
-    notes = [f"{legend(report)} {CHOICE}", *filter(None, [wait_text(report), budget_text(report), left_out(report)])]
+    shared = (wait_text(report), link_text(report), budget_text(report), left_out(report))
+    notes = [f"{legend(report)} {CHOICE}", *filter(None, shared)]
     told = "\n".join(line for each in notes for line in wrapped_lines(each, ink.measure))
     grown = free_text(report, ink) + growth_text(report, ink)
     shown = f"{ink.paint('bold', title)}\n\n{jobs}\n{roles}{pools}\n{told}\n{grown}"
@@ -56,6 +57,14 @@ def wait_text(report: FleetReport) -> str:
         return ""
     why = "the checkpoints of all jobs on a store / its bandwidth"
     return f"Runs are longer, because jobs wait for the store that they share ({why}): {', '.join(waits)}."
+
+
+def link_text(report: FleetReport) -> str:
+    """The jobs that share a link between pools; empty without one."""
+    shares = [f"{name} {percent(use.link_share, 2)}" for name, use in report.jobs.items() if use.link_share < 1]
+    if not shares:
+        return ""
+    return f"Jobs share a link between pools, and their times count what others leave of its rate: {', '.join(shares)}."
 
 
 def free_text(report: FleetReport, ink: Ink = PLAIN) -> str:

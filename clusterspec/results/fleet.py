@@ -51,8 +51,9 @@ class JobUse:
     """The part of a fleet that a job has: its pool, nodes, share of the term, and what it is billed of the pool's cost.
 
     ``elapsed`` is the time of its run in seconds with the pauses in which other jobs have its nodes, and in which it
-    waits for the store that other jobs fill: ``store_wait`` is that factor, 1 where it does not wait. ``beside`` has
-    the nodes of its engines on other pools. ``unit_cost`` is the cost of its run, else of a million tokens.
+    waits for the store that other jobs fill: ``store_wait`` is that factor, 1 where it does not wait. ``link_share`` is
+    the share that others leave it of the link to its engines on other pools. ``beside`` has the nodes of these engines.
+    ``unit_cost`` is the cost of its run, else of a million tokens.
     """
 
     pool: str | None
@@ -63,6 +64,7 @@ class JobUse:
     beside: Mapping[str, int | None] = field(default_factory=dict)
     unit_cost: float | None = None
     store_wait: float = 1.0
+    link_share: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

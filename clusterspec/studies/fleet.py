@@ -59,6 +59,8 @@ class FleetPart:
     """The engines of the job that are on other pools than ``pool``."""
     beside: int = 0
     """Of ``nodes``, those of rollout and of models beside the trainer, whose nodes are ``layout.nodes``."""
+    link_share: float = 1.0
+    """The share of the link to ``away`` that other jobs leave the job."""
 
     @property
     def pool_path(self) -> Path:
@@ -118,8 +120,15 @@ def _engines_value(whole: Value, part: FleetPart, value: Value) -> Value:
             workload = _with_pool(workload, path, away.get(path))
     others = {name: _mapping(whole, ("pools", name)) for name in away.values()}
     links = whole.get("pool_links")
-    kept = [link for link in links if _joins(link, part.pool, others)] if isinstance(links, list) else []
+    joined = [link for link in links if _joins(link, part.pool, others)] if isinstance(links, list) else []
+    kept = [link | _left_share(link, part.link_share) for link in joined]
     return {"workload": workload, "pools": others} | ({"pool_links": kept} if kept else {})
+
+
+def _left_share(link: Value, left: float) -> Value:
+    """The share of a link that others leave a job; empty where they leave all of it."""
+    stated = link.get("share", 1.0)
+    return {"share": stated * left} if left < 1 and isinstance(stated, int | float) else {}
 
 
 def _with_pool(value: Value, path: Path, pool: str | None) -> Value:
@@ -228,16 +237,33 @@ class FleetStudy:
 
     @cached_property
     def jobs(self) -> dict[str, Study]:
-        """The study of each job whose pool exists, on its part of the pool."""
+        """The study of each job whose pool exists, on its part of the pool, with what others leave of its link."""
+        parts = {name: replace(self._job_part(name), link_share=share) for name, share in self.link_shares.items()}
+        return self._alone | {name: self._study(part) for name, part in parts.items()}
+
+    @cached_property
+    def link_shares(self) -> Mapping[str, float]:
+        """The share of the link to its engines on another pool that others leave a job, where it is less than 1."""
+        sending = [name for name, job in (self.study.spec.jobs or {}).items() if engines_away(job)]
+        if len(sending) < 2 or not self.study.spec.pool_links:
+            return {}
+        from clusterspec.rules.knowledge.shared_links import shares_of_links
+
+        return shares_of_links(self.fleet)
+
+    @cached_property
+    def _alone(self) -> dict[str, Study]:
+        """The study of each job, with links of its own."""
         found = {}
         for name, job in islice((self.study.spec.jobs or {}).items(), MOST_PARTS):
-            main = main_pool(job)
-            if main in self._pools and all(pool in self._pools for pool in pools_of_job(job)):
-                found[name] = self._study(self._job_part(name, job, self._pools[main]))
+            if main_pool(job) in self._pools and all(pool in self._pools for pool in pools_of_job(job)):
+                found[name] = self._study(self._job_part(name))
         return found
 
-    def _job_part(self, name: str, job: JobSpec, main: Pool) -> FleetPart:
-        """The part of a job whose machine is that of the pool ``main``."""
+    def _job_part(self, name: str) -> FleetPart:
+        """The part of a job on the machine of its main pool."""
+        job = (self.study.spec.jobs or {})[name]
+        main = self._pools[main_pool(job) or ""]
         if main.name == job.pool:
             nodes = nodes_of_job(name, job, main.sets)
         else:
@@ -258,17 +284,18 @@ class FleetStudy:
 
     @cached_property
     def fleet(self) -> Fleet:
-        """The resolved fleet: which job has which nodes."""
+        """The resolved fleet: which job has which nodes. The design of a job is that with links of its own."""
         jobs = {}
         for name, job in (self.study.spec.jobs or {}).items():
             sets = self._pools[job.pool].sets if job.pool in self._pools else ()
-            design = self.jobs[name].design if name in self.jobs else None
+            design = self._alone[name].design if name in self._alone else None
             jobs[name] = Job(name, job, nodes_of_job(name, job, sets), design)
         return Fleet(self.study.spec, self._pools, jobs)
 
     def job_on(self, pool: str, job: str, nodes: int) -> Study:
         """The study of a job on ``nodes`` nodes of any pool."""
-        return self._study(_part_of_job(pool, job, (self.study.spec.jobs or {})[job], nodes))
+        part = _part_of_job(pool, job, (self.study.spec.jobs or {})[job], nodes)
+        return self._study(replace(part, link_share=self.link_shares.get(job, 1.0)))
 
     def _study(self, part: FleetPart) -> Study:
         from clusterspec.studies.study import study_of_document

@@ -87,7 +87,7 @@ def test_the_fields_of_a_job_are_those_of_its_design(call: Call) -> None:
         for name in "ac":
             single = json.loads(call(verb, "x.yaml", "--job", name, "--format", "json").out)
             of_file = {"version", "tool", "input", *whole["jobs"][name]} - single.keys()
-            own = {"pool", "nodes", "share", "elapsed", "billed", "beside", "unit_cost", "store_wait"}
+            own = {"pool", "nodes", "share", "elapsed", "billed", "beside", "unit_cost", "store_wait", "link_share"}
             assert of_file == own
             wanted = {key: value for key, value in single.items() if key not in {"version", "tool", "input"}}
             assert {key: whole["jobs"][name][key] for key in wanted} == wanted, (verb, name)

@@ -95,6 +95,33 @@ def test_jobs_that_overfill_a_store_have_longer_runs() -> None:
             assert isclose(use.elapsed, run * wait, rel_tol=1e-6), store
 
 
+def test_jobs_on_one_link_have_what_the_others_leave_of_it() -> None:
+    """Caches of 4,000 tokens are 80 layers x 8 heads x 128 x 2 x 2 x 4,000 = 1.311 GB; four a second are 5.243 GB/s.
+
+    A link of 200 Gb/s carries 0.8 x 25 = 20 GB/s of them: each of two such jobs has (20 - 5.243) / 20 = 73.8 %. Of a
+    link of 50 Gb/s it has half. One that runs in turn with another does not meet it.
+    """
+    engines = "disaggregated: {prefill: {pool: serve, replicas: 2, tp: 4}, decode: {replicas: 2, tp: 4}}"
+    load = f"serving: {{input_tokens: 4000, output_tokens: 500, request_rate: 4, {engines}}}"
+    work = f"workload: {{kind: serve, model: llama-3.1-70b, {load}}}, layout: {{framework: vllm}}"
+    job, sent = f"pool: train, nodes: 1, {work}", 80 * 8 * 128 * 2 * 2 * 4000 * 4
+
+    def reached(rate: float, jobs: str) -> FleetStudy:
+        link = f"pool_links: [{{between: [train, serve], bandwidth: {rate} Gb/s}}]\n"
+        return fleet_of(POOLS.replace("jobs:", link + "jobs:") + jobs)
+
+    for rate, share in ((200, 1 - sent / 20e9), (50, 0.5)):
+        both = reached(rate, f"  a: {{{job}}}\n  b: {{{job}}}\n")
+        assert all(isclose(both.link_shares[name], share, rel_tol=1e-9) for name in "ab"), rate
+        alone = reached(rate * share, f"  a: {{{job}}}\n").jobs["a"].plan.serving
+        found = both.jobs["a"].plan.serving
+        assert found is not None
+        assert alone is not None
+        assert isclose(found.ttft, alone.ttft, rel_tol=1e-9), rate
+    in_turn = f"  a: {{share: 0.5, {job}}}\n  b: {{nodes_of: a, share: 0.5, {job}}}\n"
+    assert not reached(50, in_turn).link_shares
+
+
 def test_a_job_on_a_part_of_a_pool_is_a_layout_on_that_many_nodes() -> None:
     part = f"  a: {{pool: train, nodes: 6, {WORK}}}\n"
     fleet = fleet_of(POOLS + part + f"  b: {{pool: train, {WORK}}}\n  c: {{pool: serve}}\n")

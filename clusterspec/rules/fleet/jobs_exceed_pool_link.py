@@ -9,8 +9,9 @@ brings are compared with the link: an error where they exceed it.
 
 ## Why it matters
 
-Each job is estimated as if it had the link to itself. Together they wait for it: prompts, or the step of the trainer.
-Requests whose caches arrive faster than the link carries them queue without end.
+Prompts, or the step of the trainer, wait for the link. The estimate of each job has the rate that the others leave it: an
+equal share at least, and what is left by jobs that send less. Requests whose caches arrive faster than the link carries
+them queue without end.
 
 ## What to do
 
@@ -93,6 +94,7 @@ jobs:
 ## Sources
 
 - Pools, links and engines on pools of their own: docs/fleet.md
+- Max-min fair shares: Bertsekas and Gallager, Data Networks, second edition, section 6.5.2
 - Share of the line rate at which caches are sent: DistServe, arXiv 2401.09670, section 6
 """
 
@@ -100,45 +102,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.fleet import Fleet, Job, engines_away, main_pool
-from clusterspec.cluster.sites import link_to_pool
-from clusterspec.cost.estimate import legal_estimate
-from clusterspec.cost.serving.handoff import HANDOFF_SHARE
-from clusterspec.cost.serving.times import request_cache_bytes
+from clusterspec.cluster.fleet import Fleet, Job
 from clusterspec.finding import Problem
-from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.shared_links import link_demand
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
-from clusterspec.summation import sum_of
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
 
 
-class Crossing(NamedTuple):
-    """What one job sends over a link: B/s on average, and B/s while it sends as fast as it can."""
-
-    job: str
-    mean: float
-    burst: float
-
-
 def check(fleet: Fleet) -> Iterator[Problem]:
     for number, written in enumerate(fleet.spec.pool_links or ()):
-        ends = frozenset(written.between or ())
-        jobs = [job for job in fleet.jobs.values() if _joined_by(job, ends)]
-        if not jobs or len(ends) != 2:
+        demand = link_demand(fleet, written)
+        if demand is None or not demand.crossings:
             continue
-        total = _link_rate(fleet, jobs, ends)
-        found = [each for job in jobs if (each := _crossing(job)) is not None]
-        mean, burst = sum_of(each.mean for each in found), sum_of(each.burst for each in found)
-        over = total is not None and mean > total
-        enough = over and _has_rate(jobs[0]) if len(found) == 1 else len(found) > 1
-        if total is None or burst <= total or not enough:
+        several, over = len(demand.crossings) > 1, demand.mean > demand.total
+        enough = several or (over and _has_rate(fleet.jobs[next(iter(demand.crossings))]))
+        if demand.burst <= demand.total or not enough:
             continue
         when = "on average" if over else "while weights pass"
-        names = both(f"`{each.job}`" for each in found)
-        message = f"{names} {'pass' if len(found) > 1 else 'passes'} {display(mean if over else burst, 'B/s')} of caches{' and weights' if len(found) > 1 else ''} between pools {both(f'`{one}`' for one in sorted(ends))} {when}, and the link carries {display(total, 'B/s')}"
+        sent = f"{display(demand.mean if over else demand.burst, 'B/s')} of caches{' and weights' if several else ''}"
+        names = both(f"`{name}`" for name in demand.crossings)
+        pools = both(f"`{name}`" for name in sorted(written.between or ()))
+        message = f"{names} {'pass' if several else 'passes'} {sent} between pools {pools} {when}, and the link carries {display(demand.total, 'B/s')}"
         key = "bandwidth" if written.bandwidth is not None else "fabric"
         help_ = (
             "use a faster link, put the engines of one job on one pool, or keep caches smaller (`kv_precision: fp8`)"
@@ -150,38 +137,3 @@ def _has_rate(job: Job) -> bool:
     """Whether requests arrive at a stated rate, whatever the links carry."""
     workload = job.design.workload if job.design is not None else None
     return workload is not None and workload.serving is not None and workload.serving.request_rate is not None
-
-
-def _joined_by(job: Job, ends: frozenset[str]) -> bool:
-    """Whether the engines of a job are on both pools of a link."""
-    return job.design is not None and any(
-        {each.pool, main_pool(job.spec)} == ends or {each.pool, job.spec.pool} == ends
-        for each in engines_away(job.spec)
-    )
-
-
-def _link_rate(fleet: Fleet, jobs: list[Job], ends: frozenset[str]) -> float | None:
-    """B/s that caches and weights get of a link; on one fabric, of the NICs of the nodes that the jobs have."""
-    main = main_pool(jobs[0].spec)
-    other = next(iter(ends - {main}))
-    design, machine = jobs[0].design, fleet.pools[other].cluster if other in fleet.pools else None
-    if design is None or machine is None or main is None:
-        return None
-    counts = [sum(fleet.nodes_on(pool, job.name) or 0 for job in jobs) for pool in (main, other)]
-    link = link_to_pool(design, other, machine, (counts[0], counts[1]))
-    return link.total * HANDOFF_SHARE if link is not None else None
-
-
-def _crossing(job: Job) -> Crossing | None:
-    """What a job sends; None where it has no times. Weights of a step of reinforcement learning pass in its sync."""
-    assert job.design is not None
-    plan = legal_estimate(job.design)
-    if plan.rl is not None:
-        sent = plan.rl.sync.sent
-        return Crossing(job.name, sent / plan.rl.step, sent / plan.rl.sync.seconds)
-    load = plan.design.workload.serving if plan.design.workload else None
-    each = request_cache_bytes(plan.design)
-    if plan.serving is None or load is None or each is None:
-        return None
-    rate = load.request_rate or plan.serving.output_tokens_per_second / load.output_tokens
-    return Crossing(job.name, rate * each, rate * each)

@@ -178,12 +178,13 @@ class PoolSpec(ClusterSpec):
 
 @dataclass(frozen=True, slots=True)
 class PoolLinkSpec:
-    """A connection between two pools; the bandwidth is in all, per direction."""
+    """A connection between two pools; the bandwidth is in all, per direction, of which jobs have ``share``."""
 
     between: tuple[str, ...] | None = None
     fabric: str | None = None
     bandwidth: Quantity | None = None
     latency: Quantity | None = None
+    share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

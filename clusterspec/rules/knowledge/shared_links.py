@@ -1,0 +1,139 @@
+"""Caches and weights of several jobs on the link between two pools: the rates that they ask for, and what each job gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from clusterspec.cluster.fleet import Fleet, Job, engines_away, main_pool
+from clusterspec.cluster.sites import link_to_pool
+from clusterspec.cost.estimate import legal_estimate
+from clusterspec.cost.serving.handoff import HANDOFF_SHARE
+from clusterspec.cost.serving.times import request_cache_bytes
+from clusterspec.records import NamedTuple
+from clusterspec.spec.model import PoolLinkSpec
+from clusterspec.summation import sum_of
+
+
+class Crossing(NamedTuple):
+    """B/s that a job sends over a link on average, and while it sends as fast as it can."""
+
+    mean: float
+    burst: float
+
+
+class LinkDemand(NamedTuple):
+    """What jobs ask of a link alone, by name, with ``total`` B/s for caches and weights; ``turns`` has, for each job,
+    the name of the job on whose nodes it runs in turn with others, or its own.
+    """
+
+    total: float
+    crossings: dict[str, Crossing]
+    turns: dict[str, str]
+
+    @property
+    def mean(self) -> float:
+        """B/s of all jobs on average; of jobs in turn the largest."""
+        return sum_of(self._means())
+
+    @property
+    def burst(self) -> float:
+        """B/s of all jobs that send at the same time; of jobs in turn the largest."""
+        return sum_of(_largest((self.turns[name], each.burst) for name, each in self.crossings.items()).values())
+
+    def share(self, job: str) -> float:
+        """The share of the link that the other jobs leave a job."""
+        return fair_rate(self.total, self._means(beside=self.turns[job])) / self.total
+
+    def _means(self, beside: str = "") -> list[float]:
+        means = _largest((self.turns[name], each.mean) for name, each in self.crossings.items())
+        return [mean for turn, mean in means.items() if turn != beside]
+
+
+def fair_rate(total: float, others: Iterable[float]) -> float:
+    """B/s that a link of ``total`` has for a job that always has data to send, beside jobs that ask for ``others``.
+
+    Max-min fair: jobs that ask for less than an equal share get what they ask for, and what they leave is divided
+    equally.
+
+    Source: Bertsekas and Gallager, Data Networks, second edition, section 6.5.2.
+
+    >>> fair_rate(10.0, [2.0, 30.0])
+    4.0
+    """
+    found, left, sharing = 0.0, total, sorted(others)
+    for count, rate in enumerate([*sharing, 0.0]):
+        found = max(found, left / (len(sharing) + 1 - count))
+        left -= rate
+    return found
+
+
+def link_demand(fleet: Fleet, link: PoolLinkSpec) -> LinkDemand | None:
+    """What the jobs with engines on both pools of a link ask of it, each estimated alone; None where none has any, or
+    where nothing connects the pools. On one fabric the NICs of the nodes of the jobs are the link.
+    """
+    ends = frozenset(link.between or ())
+    jobs = [job for job in fleet.jobs.values() if joined_by(job, ends)]
+    total = _link_rate(fleet, jobs, ends) if jobs and len(ends) == 2 else None
+    if not total:
+        return None
+    found = {job.name: each for job in jobs if (each := _crossing(job)) is not None}
+    return LinkDemand(total, found, {job.name: job.spec.nodes_of or job.name for job in jobs})
+
+
+def shares_of_links(fleet: Fleet) -> Mapping[str, float]:
+    """The share of the link to its engines on another pool that others leave a job, where several jobs have one link
+    with a bandwidth of its own. Jobs on one fabric have NICs of their own.
+    """
+    shares: dict[str, float] = {}
+    for link in fleet.spec.pool_links or ():
+        ends = frozenset(link.between or ())
+        joined = [job.name for job in fleet.jobs.values() if joined_by(job, ends)]
+        if link.bandwidth is None or len(joined) < 2:
+            continue
+        demand = link_demand(fleet, link)
+        if demand is not None:
+            shares |= {name: demand.share(name) for name in demand.turns}
+    return {name: share for name, share in shares.items() if share < 1}
+
+
+def joined_by(job: Job, ends: frozenset[str]) -> bool:
+    """Whether the engines of a job are on both pools of a link."""
+    return job.design is not None and any(
+        {each.pool, main_pool(job.spec)} == ends or {each.pool, job.spec.pool} == ends
+        for each in engines_away(job.spec)
+    )
+
+
+def _largest(values: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """The largest value of each name."""
+    found: dict[str, float] = {}
+    for name, value in values:
+        found[name] = max(value, found.get(name, 0.0))
+    return found
+
+
+def _link_rate(fleet: Fleet, jobs: list[Job], ends: frozenset[str]) -> float | None:
+    """B/s that caches and weights get of a link; on one fabric, of the NICs of the nodes that the jobs have."""
+    main = main_pool(jobs[0].spec)
+    other = next(iter(ends - {main}))
+    design, machine = jobs[0].design, fleet.pools[other].cluster if other in fleet.pools else None
+    if design is None or machine is None or main is None:
+        return None
+    counts = [sum(fleet.nodes_on(pool, job.name) or 0 for job in jobs) for pool in (main, other)]
+    link = link_to_pool(design, other, machine, (counts[0], counts[1]))
+    return link.total * HANDOFF_SHARE if link is not None else None
+
+
+def _crossing(job: Job) -> Crossing | None:
+    """What a job sends; None where it has no times. Weights of a step of reinforcement learning pass in its sync."""
+    assert job.design is not None
+    plan = legal_estimate(job.design)
+    if plan.rl is not None:
+        sent = plan.rl.sync.sent
+        return Crossing(sent / plan.rl.step, sent / plan.rl.sync.seconds)
+    load = plan.design.workload.serving if plan.design.workload else None
+    each = request_cache_bytes(plan.design)
+    if plan.serving is None or load is None or each is None:
+        return None
+    rate = load.request_rate or plan.serving.output_tokens_per_second / load.output_tokens
+    return Crossing(rate * each, rate * each)
