@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, cast
 
@@ -149,6 +149,12 @@ class BrokenEntry(ValueError):
         return f"catalog entry {self.kind}/{self.id}: {first.span}: {first.message}{more}"
 
 
+@cache
+def _shipped_entry(file: FilePath, _changed: int) -> RawEntry:
+    """A shipped entry, read once in a process; our tests check those files, so that only the values are read."""
+    return read_raw_entry(yaml_value(file.read_text("utf-8")))
+
+
 class Catalog:
     """The entries of the shipped catalog and of company folders, which add to or override it.
 
@@ -252,8 +258,9 @@ class Catalog:
 
     def raw_entry(self, kind: str, id_: str) -> RawEntry:
         """The entry as written: all facts with sources, notes and doubts."""
-        if self.shipped(kind, id_):  # checked by our tests: only the values are read
-            return read_raw_entry(yaml_value(self._entry_file(kind, id_).read_text("utf-8")))
+        if self.shipped(kind, id_):
+            file = self._entry_file(kind, id_)
+            return _shipped_entry(file, file.stat().st_mtime_ns)
         source, document, problems = self._entry_document(kind, id_)
         if document is None or problems:
             raise BrokenEntry(kind, id_, tuple(to_finding(problem, document, source) for problem in problems))
