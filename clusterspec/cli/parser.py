@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import ModuleType
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
 EPILOG = (
     "Exit status: 0 nothing found at or above --fail-on, 1 findings, 2 the call cannot be carried out, "
@@ -84,18 +84,19 @@ class Version(argparse.Action):
 
 def parser(arguments: Sequence[str] | None = None) -> Parser:
     """The complete parser; with ``arguments``, only with the options of the command that they name."""
-    description = (clusterspec.__doc__ or "").partition("\n")[0]
-    top = Parser(prog="clusterspec", description=description, epilog=EPILOG, parents=[shared_options()])
+    description, shared = (clusterspec.__doc__ or "").partition("\n")[0], [shared_options()]
+    top = Parser(prog="clusterspec", description=description, epilog=EPILOG, parents=shared)
     top.add_argument("-V", "--version", action=Version, nargs=0, help="show the version of the program and exit")
-    commands = top.add_subparsers(title="commands", description=BEGIN, metavar="COMMAND", required=True)
+    commands = top.add_subparsers(  # type: ignore[call-overload]  # a function instead of a class
+        title="commands", description=BEGIN, metavar="COMMAND", required=True, parser_class=_parser_of_described
+    )
     wanted = None if arguments is None else command_of(top, arguments)
     for name, command in COMMANDS.items():
         if wanted is not None and wanted != name:
-            commands.add_parser(name, add_help=False, help=command.summary)
+            commands.add_parser(name, help=command.summary)
         else:
-            parents = [shared_options()]
             one = commands.add_parser(
-                name, description=command.summary, parents=parents, epilog=EPILOG, help=command.summary
+                name, description=command.summary, parents=shared, epilog=EPILOG, help=command.summary
             )
             if name == HELP:
                 one.add_argument(
@@ -106,6 +107,11 @@ def parser(arguments: Sequence[str] | None = None) -> Parser:
             getattr(module_of(command), f"describe_{name}")(one)
             one.set_defaults(run=command_runner(name), command=name)
     return top
+
+
+def _parser_of_described(*, description: str = "", **options: Any) -> Parser | None:
+    """The parser of a command; None for one that is only listed, since each parser takes as long as a rule."""
+    return Parser(description=description, **options) if description else None
 
 
 def command_of(top: Parser, arguments: Sequence[str]) -> str:
