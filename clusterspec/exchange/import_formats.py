@@ -80,6 +80,14 @@ WORKLOADS = (
         "workloads.serving",
         ("vllm", "sglang", "trt-llm", "tensorrt-llm", "trtllm"),
     ),
+    ImportFormat(
+        "load-test",
+        "workloads",
+        "results of vllm bench serve and sglang.bench_serving, as JSON or printed",
+        "workloads.load_tests",
+        ("vllm-bench", "bench-serving", "serving-benchmark"),
+        largest=32,
+    ),
     ImportFormat("torchtitan", "workloads", "torchtitan configurations (TOML and Python)", "workloads.torchtitan"),
     ImportFormat(
         "megatron",
@@ -92,6 +100,13 @@ WORKLOADS = (
         "gpt-neox", "workloads", "GPT-NeoX configurations", "workloads.deepspeed", ("gpt-neox-config", "neox")
     ),
     ImportFormat("deepspeed", "workloads", "DeepSpeed and Axolotl configurations", "workloads.deepspeed", ("axolotl",)),
+    ImportFormat(
+        "accelerate",
+        "workloads",
+        "launch configurations of Hugging Face Accelerate",
+        "workloads.accelerate",
+        ("accelerate-config", "hf-accelerate"),
+    ),
     ImportFormat("maxtext", "workloads", "MaxText configurations and launch lines", "workloads.maxtext"),
 )
 MACHINES = (
@@ -121,6 +136,14 @@ MACHINES = (
     ImportFormat("hl-smi", "machines", "hl-smi of Gaudi", "machines.accelerators"),
     ImportFormat("lspci", "machines", "lspci -vv", "machines.pcie", largest=8),
     ImportFormat("ibnetdiscover", "machines", "ibnetdiscover", "fabrics.infiniband", largest=32),
+    ImportFormat(
+        "iblinkinfo",
+        "machines",
+        "iblinkinfo, and ibnetdiscover --ports",
+        "fabrics.port_lists",
+        ("ibnetdiscover-ports",),
+        largest=32,
+    ),
     ImportFormat("ibstat", "machines", "ibstat, of one node or of many hosts", "fabrics.infiniband", largest=4),
     ImportFormat("netq", "machines", "NetQ topology graph (JSON)", "fabrics.infragraph", ("netq-json",), largest=8),
     ImportFormat("topograph", "machines", "models of NVIDIA topograph", "fabrics.schedulers", ("topograph-model",)),
@@ -132,6 +155,15 @@ MACHINES = (
         ("slurm",),
         largest=8,
     ),
+    ImportFormat(
+        "slurm-nodes",
+        "machines",
+        "nodes of slurm.conf, gres.conf and scontrol show node",
+        "fabrics.slurm_nodes",
+        ("slurm-conf", "scontrol", "gres"),
+        largest=8,
+    ),
+    ImportFormat("mlperf-system", "machines", "system descriptions of MLPerf", "machines.submissions", ("mlperf",)),
     ImportFormat(
         "kubernetes",
         "machines",

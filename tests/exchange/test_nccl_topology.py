@@ -101,9 +101,9 @@ def test_a_speed_that_no_port_has_is_in_another_unit() -> None:
 
 
 def test_an_unknown_accelerator_is_listed_and_not_guessed() -> None:
-    reading = read(system(meshed(4).replace("0x74a1", "0x74a0")))
+    reading = read(system(meshed(4).replace("0x74a1", "0x74a2")))
     assert "cluster.accelerator" not in given(reading)
-    assert "1002:74a0 (MI300A)" in unknown(reading)
+    assert "1002:74a2 (MI308X)" in unknown(reading)
 
 
 BOMB = (

@@ -6,7 +6,9 @@ import json
 
 import pytest
 
-from clusterspec.exchange.import_result import FormatError
+from clusterspec.catalog import Catalog
+from clusterspec.exchange.import_result import FormatError, SeveralParts
+from clusterspec.exchange.machines.links import PCI_ACCELERATORS, accelerator_of_product
 from tests.exchange.imports import counts, given, read, unknown
 
 
@@ -152,3 +154,49 @@ def test_a_link_below_its_generation_and_access_control_are_listed() -> None:
     assert "accelerator RTX A6000" in unknown(read(cards, "lspci"))
     beside = read(LSPCI + cards.lstrip(), "lspci")
     assert "4 cards with display outputs: beside" in unknown(beside)
+
+
+def test_a_product_that_differs_in_memory_or_form_is_not_its_sibling() -> None:
+    for name, entry in (
+        ("NVIDIA H200 NVL", "h200-nvl-141gb"),
+        ("NVIDIA H200-NVL-141GB", "h200-nvl-141gb"),
+        ("NVIDIA GH200 480GB", "gh200-96gb"),
+        ("NVIDIA GH200-GraceHopper-Superchip", None),
+        ("NVIDIA H800 PCIe", None),
+        ("NVIDIA H20-3e", "h20-141gb"),
+        ("NVIDIA H20", "h20-96gb"),
+        ("NVIDIA A100-SXM-64GB", None),
+        ("NVIDIA A100-PCIE-40GB", "a100-pcie-40gb"),
+        ("NVIDIA L4", "l4"),
+        ("NVIDIA L40S", "l40s"),
+        ("NVIDIA T4G", None),
+        ("AMD Instinct MI300X HF", None),
+    ):
+        assert accelerator_of_product(name) == entry, name
+    ids = set(Catalog.open().ids("accelerator"))
+    assert set(PCI_ACCELERATORS.values()) <= ids
+
+
+SYSTEM = {
+    "accelerator_model_name": "NVIDIA Blackwell GPU (GB200)",
+    "accelerators_per_node": "4",
+    "number_of_nodes": "9",
+    "host_networking": "Infiniband",
+    "framework": "x",
+}
+
+
+def test_a_system_of_mlperf_states_its_nodes_and_accelerators() -> None:
+    reading = read(json.dumps(SYSTEM))
+    assert given(reading) == {
+        "cluster.accelerator": "gb200",
+        "cluster.accelerators_per_node": 4,
+        "cluster.nodes": 9,
+    }
+    assert "host_networking: Infiniband" in unknown(reading)
+    both = SYSTEM | {"accelerator_model_name": "AMD Instinct MI300X (x32), AMD Instinct MI325X (x16)"}
+    assert "cluster.accelerator" not in given(read(json.dumps(both)))
+    with pytest.raises(FormatError, match="no accelerators: accelerators_per_node is '0'"):
+        read(json.dumps(SYSTEM | {"accelerators_per_node": "0"}))
+    with pytest.raises(SeveralParts, match="2 types of nodes"):
+        read(json.dumps({"node_types": [SYSTEM, both]}))

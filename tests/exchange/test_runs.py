@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from clusterspec.exchange.import_result import FormatError, SeveralParts
@@ -184,3 +186,98 @@ def test_the_bandwidth_of_several_pairs_of_ranks_is_not_that_of_one() -> None:
     text = "# OSU MPI Multiple Bandwidth / Message Rate Test v7.0\n# [ pairs: 4 ]\n# Size MB/s\n8 252.65 9.1\n"
     with pytest.raises(FormatError, match="several pairs of ranks"):
         read(text)
+
+
+RESULT = {
+    "model_id": "openai/gpt-oss-120b",
+    "num_prompts": 500,
+    "request_rate": "inf",
+    "burstiness": 1.0,
+    "max_concurrency": 128,
+    "duration": 40.0,
+    "completed": 500,
+    "total_input_tokens": 1_024_000,
+    "total_output_tokens": 64_000,
+    "output_throughput": 1600.0,
+    "median_ttft_ms": 250.5,
+}
+PRINTED = """\
+Traffic request rate: {0}
+Burstiness factor: 0.25 (Gamma distribution)
+============ Serving Benchmark Result ============
+Successful requests:                     300
+Failed requests:                         2
+Benchmark duration (s):                  20.00
+Total input tokens:                      300000
+Total generated tokens:                  30000
+Output token throughput (tok/s):         1500.00
+---------------Time to First Token----------------
+P99 TTFT (ms):                           1500.00
+==================================================
+"""
+
+
+def test_a_load_test_states_its_load_and_what_was_measured() -> None:
+    serving = "workload.serving"
+    closed = {f"{serving}.load": "closed", f"{serving}.concurrency": 128, f"{serving}.requests": 500}
+    reading = read(json.dumps(RESULT))
+    lengths = {f"{serving}.input_tokens": {"mean": 2048}, f"{serving}.output_tokens": {"mean": 128}}
+    named = {"workload.kind": "serve", "workload.model": "gpt-oss-120b"}
+    assert given(reading) == named | closed | lengths
+    assert counts(reading)["median_ttft_seconds"] == 0.2505
+    spread = RESULT | {"input_lens": [1024] * 250 + [3072] * 250, "output_lens": [128] * 500}
+    reading = read(json.dumps(spread))
+    assert given(reading)[f"{serving}.input_tokens"] == {"mean": 2048, "p99": 3072, "max": 3072}
+    assert given(reading)[f"{serving}.output_tokens"] == 128
+    offline = read(json.dumps(RESULT | {"max_concurrency": None}))
+    assert given(offline)[f"{serving}.load"] == "offline"
+    assert "import the launch" in unknown(offline)
+    reading = read(PRINTED.format("12.5"))
+    gamma = {"process": "gamma", "cv": 2.0}
+    stated = {f"{serving}.load": "open", f"{serving}.request_rate": 12.5, f"{serving}.arrivals": gamma}
+    assert given(reading).items() >= (stated | {f"{serving}.requests": 302}).items()
+    assert counts(reading)["p99_ttft_seconds"] == 1.5
+    assert "2 of 302 requests failed" in unknown(reading)
+
+
+def test_runs_of_a_load_test_are_chosen_from() -> None:
+    lines = "\n".join(json.dumps(RESULT | {"max_concurrency": limit}) for limit in (8, 16))
+    for text, shown in ((lines, "line 2: at most 16 in flight"), (PRINTED.format(1) + PRINTED.format(2), "2 requests")):
+        with pytest.raises(SeveralParts, match=shown):
+            read(text)
+    assert given(read(lines, "load-test", part=2))["workload.serving.concurrency"] == 16
+    # Python writes Infinity, which JSON has not
+    text = json.dumps(RESULT | {"request_rate": float("inf"), "max_concurrency": None})
+    assert given(read(text))["workload.serving.load"] == "offline"
+
+
+ACCELERATE = """\
+distributed_type: {0}
+mixed_precision: bf16
+num_machines: 2
+num_processes: 16
+"""
+
+
+def test_a_configuration_of_accelerate_states_sharding_and_degrees() -> None:
+    fsdp = "fsdp_config:\n  {0}\n"
+    for text, sharding in (
+        (fsdp.format("fsdp_sharding_strategy: HYBRID_SHARD"), "hsdp"),
+        (fsdp.format("fsdp_sharding_strategy: 2"), "zero2"),
+        (fsdp.format("fsdp_reshard_after_forward: true"), "fsdp"),
+        (fsdp.format("fsdp_version: 2"), None),
+    ):
+        reading = read(ACCELERATE.format("FSDP") + text)
+        assert given(reading).get("layout.sharding") == sharding, text
+        assert (given(reading)["layout.framework"], given(reading)["layout.nodes"]) == ("fsdp", 2)
+    degrees = "parallelism_config:\n  parallelism_config_tp_size: 4\n  parallelism_config_dp_{0}: 2\n"
+    both = degrees.format("shard_size") + "  parallelism_config_dp_replicate_size: 2\n"
+    layout = given(read(ACCELERATE.format("FSDP") + both))
+    assert [layout[f"layout.{key}"] for key in ("tp", "dp", "sharding", "shard_group")] == [4, 4, "hsdp", 2]
+    layout = given(read(ACCELERATE.format("MULTI_GPU")))
+    assert (layout["layout.dp"], layout["layout.sharding"]) == (16, "none")
+    reading = read(
+        ACCELERATE.format("DEEPSPEED") + "deepspeed_config:\n  zero_stage: 3\n  offload_optimizer_device: cpu\n"
+    )
+    assert given(reading)["layout.sharding"] == "fsdp"
+    assert given(reading)["layout.offload.optimizer"] == 1

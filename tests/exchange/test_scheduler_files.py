@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.exchange.documents import read_documents
-from clusterspec.exchange.import_result import FormatError, InputFile
+from clusterspec.exchange.import_result import FormatError, InputFile, SeveralParts
+from tests.exchange.imports import given, read, unknown
 from tests.exchange.test_exporters import exported, pod
 
 
@@ -29,3 +30,35 @@ def test_a_fault_in_a_later_document_is_on_its_line_of_the_file() -> None:
     file = InputFile("jobs.yaml", b"a: 1\n---\nb: c: d\n")
     with pytest.raises(FormatError, match="line 3: not YAML"):
         read_documents(file)
+
+
+SCONTROL = """\
+NodeName=n{0} Arch=x86_64 CoresPerSocket=48
+   Gres=gpu:nvidia_h100_80gb_hbm3:8(S:0-1)
+   OS=Linux 5.15.0 #64-Ubuntu SMP
+   CfgTRES=cpu=96,gres/gpu=8
+
+"""
+
+
+def test_nodes_of_slurm_have_the_accelerators_of_their_resources() -> None:
+    conf = "NodeName=DEFAULT CPUs=96 Gres=gpu:mi300x:8\nNodeName=n[1-16]\nNodeName=login[1-2] Gres=(null)\n"
+    parts = "NodeName=n[1-16] Name=gpu Type=mi300x File=/dev/dri/renderD[{0}]\n"
+    expected = {"cluster.nodes": 16, "cluster.accelerators_per_node": 8, "cluster.accelerator": "mi300x"}
+    reading = read(conf)
+    assert given(reading) == expected
+    assert "2 nodes: without accelerators" in unknown(reading)
+    assert given(read(parts.format("128-131") + parts.format("132-135"))) == expected
+    shown = read("".join(SCONTROL.format(n) for n in range(3)))
+    assert given(shown) == expected | {"cluster.nodes": 3, "cluster.accelerator": "h100-sxm-80gb"}
+    assert "accelerator h100" in unknown(read("NodeName=n[1-2] Gres=gpu:h100:8"))
+
+
+def test_nodes_of_several_kinds_are_chosen_from_and_parts_of_accelerators_refused() -> None:
+    conf = "NodeName=a[1-4] Gres=gpu:a100:8\nNodeName=b[1-2] Gres=gpu:h100:8,nvme:1 # new\n"
+    with pytest.raises(SeveralParts, match="4 with 8 of a100, 2 with 8 of h100"):
+        read(conf)
+    assert given(read(conf, "slurm-nodes", part=2))["cluster.nodes"] == 2
+    for part in ("a100_1g.10gb:7", "1g.10gb:7"):
+        with pytest.raises(FormatError, match=r"parts of accelerators, such as \S*1g.10gb"):
+            read(f"NodeName=n1 Gres=gpu:{part}")

@@ -25,7 +25,7 @@ _NAME = re.compile(r'#[^"#]*"([^"]*)"')
 _MODEL = re.compile(r":([A-Z]{2,4}[0-9]{3,5}[A-Z0-9-]*)(?:/|$)")
 MOST_LINKS = 200_000
 """Links of the largest fabric read."""
-_AGGREGATION = "Aggregation Node"
+AGGREGATION = "Aggregation Node"
 """The description of the SHARP unit inside a switch, which shows as an adapter on a port of its own."""
 _UNNAMED = re.compile(r"MT[0-9]+ |^$|Mellanox Technologies|^localhost\b|^ubuntu\b")
 SWITCHES = {"MQM8700": "quantum-qm8700", "MQM9700": "quantum-2-qm9700", "MQM9790": "quantum-2-qm9790"}
@@ -67,7 +67,7 @@ def read_ibnetdiscover(file: InputFile) -> ImportResult:
     if found.aggregation:
         builder.count("aggregation_nodes", len(found.aggregation), first)
     _record_ports(found, builder, first)
-    _record_rate(found.speeds, builder, first)
+    record_rate(found.speeds, builder, first)
     _record_models(found.models, builder, first)
     return builder.reading()
 
@@ -83,10 +83,19 @@ def _add_node(match: re.Match[str], found: _Found) -> None:
 
 
 def _add_adapter(guid: str, description: str, found: _Found) -> None:
-    if _AGGREGATION in description:
+    if AGGREGATION in description:
         found.aggregation.add(guid)
     else:
-        found.graph.hosts[guid] = None if _UNNAMED.search(description) else description.split(maxsplit=1)[0]
+        found.graph.hosts[guid] = host_of(description)
+
+
+def host_of(description: str) -> str | None:
+    """The host that the description of an adapter names; None if it is the default of its firmware or of the system.
+
+    >>> host_of("node17 mlx5_0"), host_of("MT4123 ConnectX6   Mellanox Technologies")
+    ('node17', None)
+    """
+    return None if _UNNAMED.search(description) else description.split(maxsplit=1)[0]
 
 
 def _add_port(line: str, number: int, record: str, found: _Found) -> None:
@@ -136,7 +145,7 @@ def _record_ports(found: _Found, builder: ImportBuilder, line: int) -> None:
         builder.set("cluster.scale_out.switch_ports", ports.pop(), line)
 
 
-def _record_rate(speeds: Counter[str], builder: ImportBuilder, line: int) -> None:
+def record_rate(speeds: Counter[str], builder: ImportBuilder, line: int) -> None:
     """Record the link rate if all links agree."""
     for speed, count in speeds.most_common():
         builder.count(f"links_at_{speed}", count, line)

@@ -60,6 +60,8 @@ def read_serving(file: InputFile) -> ImportResult:
     model = _set_model(keys, builder)
     {"vllm": _set_vllm_keys, "sglang": _set_sglang_keys, "trt-llm": _set_trtllm_keys}[engine](keys, model, builder)
     list_unused(keys, builder)
+    if "Serving Benchmark Result" in file.text:
+        builder.unknown("results of a load test", "not of the launch: import them with the KIND load-test")
     return builder.reading()
 
 

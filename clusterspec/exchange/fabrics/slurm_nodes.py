@@ -1,0 +1,143 @@
+"""Nodes of Slurm with their accelerators: ``NodeName`` lines of slurm.conf and gres.conf, ``scontrol show node``.
+
+Grammar: slurm.conf(5), gres.conf(5) and scontrol(1) of Slurm. ``Gres=gpu:TYPE:COUNT(S:0-1)``; in gres.conf
+``Name=gpu`` with ``Count`` or the devices of ``File``, several lines of a node add up. ``NodeName=DEFAULT`` holds for
+the lines below it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from clusterspec.exchange.fabrics.graph import expanded_hosts
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, SeveralParts
+from clusterspec.exchange.machines.links import accelerator_of_product
+from clusterspec.units import plural
+
+SLURM_NODES = "slurm-nodes"
+_NODE = re.compile(r"^[ \t]*NodeName=", re.IGNORECASE | re.MULTILINE)
+_GPU = re.compile(r"\bGres=[^\s#]{0,200}?\bgpu|\bName=gpu\b", re.IGNORECASE)
+_PAIR = re.compile(r"(?<![A-Za-z])([A-Za-z]++)=(\S*)")
+_GRES = re.compile(r"gpu(?::([A-Za-z][A-Za-z0-9_.+-]{0,60}))?(?::([0-9]{1,5}))?(?:\([^()]{0,100}\))?", re.IGNORECASE)
+_SLICE = re.compile(r"\b(?:[A-Za-z0-9-]+_)?[0-9]g\.[0-9]{1,3}gb", re.IGNORECASE)
+"""A part of an accelerator (MIG), such as ``1g.10gb``."""
+_SIZE = re.compile(r"[0-9]+gb?\b|mi[0-9]{3}|\bg?b[23]00", re.IGNORECASE)
+"""What a name of a type must hold to name one product: its memory, or a product of one form."""
+
+Kind = tuple[str, int]
+"""The type of the accelerators, empty if none is named, and their number in a node."""
+
+
+def matches_slurm_nodes(file: InputFile) -> bool:
+    return bool(_NODE.search(file.text)) and bool(_GPU.search(file.text))
+
+
+def read_slurm_nodes(file: InputFile) -> ImportResult:
+    """The nodes of one kind of accelerators. Raises `FormatError` for none, `SeveralParts` for several kinds."""
+    nodes = _kinds_of_nodes(file)
+    kinds: dict[Kind, list[int]] = {}
+    for kind, line in nodes.values():
+        if kind[1]:
+            kinds.setdefault(kind, []).append(line)
+    if not kinds:
+        raise FormatError("names no node with accelerators (Gres=gpu:…)")
+    listed = list(kinds)
+    if file.part is not None and not 1 <= file.part <= len(listed):
+        raise FormatError(f"has {plural(len(listed), 'kind')} of nodes, and --part {file.part} is none of them")
+    if file.part is None and len(listed) > 1:
+        shown = ", ".join(f"{len(kinds[kind])} with {_shown(kind)}" for kind in listed[:12])
+        raise SeveralParts(f"has {len(listed)} kinds of nodes ({shown}): choose one with --part N")
+    kind = listed[(file.part or 1) - 1]
+    builder = ImportBuilder(SLURM_NODES, file.name)
+    _record_kind(kind, kinds[kind], builder)
+    if others := sum(1 for found, _ in nodes.values() if not found[1]):
+        builder.unknown(plural(others, "node"), "without accelerators: not counted", min(kinds[kind]))
+    return builder.reading()
+
+
+def _shown(kind: Kind) -> str:
+    return f"{kind[1]} of {kind[0] or 'no named type'}"
+
+
+def _record_kind(kind: Kind, lines: list[int], builder: ImportBuilder) -> None:
+    (name, count), line = kind, min(lines)
+    builder.set("cluster.nodes", len(lines), line)
+    builder.set("cluster.accelerators_per_node", count, line)
+    builder.count("accelerators", len(lines) * count, line)
+    plain = name.replace("_", " ")
+    entry = accelerator_of_product(plain.upper()) or accelerator_of_product(f"NVIDIA {plain.upper()}")
+    if entry and _SIZE.search(plain):
+        builder.set("cluster.accelerator", entry, line)
+    else:
+        shown = f"accelerator {name}" if name else "the accelerator"
+        builder.unknown(shown, "a name of the site: it does not tell the form and the memory of the product", line)
+
+
+def _kinds_of_nodes(file: InputFile) -> dict[str, tuple[Kind, int]]:
+    """Every node with its accelerators and line. Lines of slurm.conf state the whole, those of gres.conf a part."""
+    whole: dict[str, tuple[Kind, int]] = {}
+    parts: dict[str, tuple[Counter[str], int]] = {}
+    default = ""
+    for number, text in _records(file):
+        pairs = {key.lower(): value for key, value in _PAIR.findall(text)}
+        names = expanded_hosts(pairs.get("nodename", ""), number)
+        if names == ["DEFAULT"]:
+            default = pairs.get("gres", default)
+        elif pairs.get("name", "").lower() == "gpu":
+            for node in names:
+                parts.setdefault(node, (Counter(), number))[0][_whole_type(pairs, number)] += _devices(pairs, number)
+        elif "name" not in pairs:
+            kind = _kind_of_gres(pairs.get("gres", default), number)
+            whole |= dict.fromkeys(names, (kind, number))
+    for node, (counts, number) in parts.items():
+        whole.setdefault(node, (_one_kind(counts, number), number))
+    return whole
+
+
+def _records(file: InputFile) -> Iterator[tuple[int, str]]:
+    """Every record with its first line: a line of a file with its continuations, or a block of ``scontrol``."""
+    held, start = "", 0
+    for number, raw in enumerate(file.lines, 1):
+        line = raw.split("#", 1)[0].rstrip() if not raw.startswith("   OS=") else ""
+        if re.match(r"[ \t]*NodeName=", line, re.IGNORECASE):
+            if held:
+                yield start, held
+            held, start = line, number
+        elif held and line.strip() and (raw.startswith("   ") or held.endswith("\\")):
+            held = f"{held.removesuffix(chr(92))} {line.strip()}"
+        elif held:
+            yield start, held
+            held = ""
+    if held:
+        yield start, held
+
+
+def _whole_type(pairs: dict[str, str], line: int) -> str:
+    """The type of a line of gres.conf. Raises `FormatError` if it is a part of an accelerator."""
+    return _kind_of_gres(f"gpu:{kind}:1", line)[0] if (kind := pairs.get("type", "")) else ""
+
+
+def _devices(pairs: dict[str, str], line: int) -> int:
+    if pairs.get("count", "").isdecimal() and len(pairs["count"]) < 6:
+        return int(pairs["count"])
+    return len(expanded_hosts(pairs.get("file", ""), line)) or 1
+
+
+def _kind_of_gres(text: str, line: int) -> Kind:
+    if part := _SLICE.search(text):
+        raise FormatError(f"counts parts of accelerators, such as {part[0]}, not accelerators", line)
+    counts: Counter[str] = Counter()
+    for match in _GRES.finditer(text):
+        if match.start() == 0 or text[match.start() - 1] == ",":
+            counts[match[1] or ""] += int(match[2] or 1)
+    return _one_kind(counts, line)
+
+
+def _one_kind(counts: Counter[str], line: int) -> Kind:
+    """The kind of a node. Raises `FormatError` if it has accelerators of several types."""
+    if len(counts) > 1:
+        shown = ", ".join(f"{count} {name or 'unnamed'}" for name, count in counts.items())
+        raise FormatError(f"a node has accelerators of several types: {shown[:100]}", line)
+    return next(iter(counts.items()), ("", 0))
