@@ -27,11 +27,13 @@ BOARD, RELEASES = DATA / "board.csv", DATA / "board_releases.csv"
 PEERS = tuple(sorted(peers()))
 COLUMNS = ("area", "id", "group", "unit", "side", "published", "predicted", "low", "high", *PEERS)
 NEW = "training step, new sources"
+NEW_MEMORY = "training memory, new sources"
 QUANTITIES = {
     "training step": "step_time",
     "training step, small models": "step_time",
     NEW: "step_time",
     "training memory": "memory",
+    NEW_MEMORY: "memory",
 }
 DIGITS = 5
 
@@ -73,6 +75,7 @@ def lines(
         ("training step, small models", "s", published.small_runs()),
         (NEW, "s", new),
         ("training memory", "B", memory),
+        (NEW_MEMORY, "B", published.new_memory()),
         ("collective", "s", collectives),
         ("fabric", "count", published.fabrics()),
         ("serving", "", serving_cases.cases()),
@@ -116,7 +119,7 @@ def _side(area: str, case: Case) -> str:
         return "counted"
     if area == "power of a node":
         return next(row["side"] for row in table("power.csv") if case.id.startswith(f"{row['case']} "))
-    if area == NEW:
+    if area in (NEW, NEW_MEMORY):
         return "held out" if is_held_out(training_source(case.id)) else "may be fitted"
     if area.startswith("training"):
         return "fitted" if fitted_runs().get(case.id, True) else "held out"

@@ -110,6 +110,20 @@ def new_runs() -> Iterator[Case]:
     return _steps("new_runs")
 
 
+def first_predictions() -> Iterator[Case]:
+    """The same, as they were predicted when their rows were entered."""
+    for run in published_runs("new_runs"):
+        published = step_time(run, None)
+        if published is not None:
+            yield Case(run["id"], run["accelerator"], published, run["first"], source=run["source"], note=run["model"])
+
+
+def new_memory() -> Iterator[Case]:
+    """Peak memory of sources to which nothing is fitted."""
+    for run in published_runs("new_runs"):
+        yield from _memory(run, study(run["spec"]).plan if run["memory"] else None)
+
+
 def _steps(name: str) -> Iterator[Case]:
     for run in published_runs(name):
         yield from _step(run, study(run["spec"]).plan)
@@ -126,11 +140,14 @@ def _step(run: dict[str, Any], plan: Plan | None) -> Iterator[Case]:
 def memory() -> Iterator[Case]:
     """Peak memory."""
     for number, run in enumerate(published_runs()):
-        if run["memory"]:
-            plan = plan_of(number)
-            low, high = (plan.memory_range if plan else None) or (None, None)
-            predicted = plan.memory.total.value if plan and plan.memory else None
-            yield Case(run["id"], run["accelerator"], run["memory"], predicted, low, high, run["source"], run["model"])
+        yield from _memory(run, plan_of(number) if run["memory"] else None)
+
+
+def _memory(run: dict[str, Any], plan: Plan | None) -> Iterator[Case]:
+    if run["memory"]:
+        low, high = (plan.memory_range if plan else None) or (None, None)
+        predicted = plan.memory.total.value if plan and plan.memory else None
+        yield Case(run["id"], run["accelerator"], run["memory"], predicted, low, high, run["source"], run["model"])
 
 
 def fits() -> Iterator[Case]:

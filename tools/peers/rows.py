@@ -7,14 +7,14 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from tools.accuracy.cases import published_runs, study, table
+from tools.accuracy.cases import FILES, published_runs, study, table
 
 COUNTS = ("accelerators", "concurrency", "input_tokens", "output_tokens")
 
 
 def training() -> list[dict[str, Any]]:
     """Every published training run; what its source does not state is as the program resolves it."""
-    return [_training(run) for name in ("runs", "small_runs") for run in published_runs(name)]
+    return [_training(run) for name in FILES for run in published_runs(name)]
 
 
 def serving() -> list[dict[str, Any]]:
@@ -24,7 +24,8 @@ def serving() -> list[dict[str, Any]]:
 
 def digest(kind: str, names: Iterable[str]) -> str:
     """A hash of the published rows of one kind with these ids; one that is not published any more counts as missing."""
-    published = [*published_runs(), *published_runs("small_runs")] if kind == "training" else list(table("serving.csv"))
+    runs = (run for name in FILES for run in published_runs(name))
+    published = list(runs if kind == "training" else table("serving.csv"))
     by_id = {row["id"]: row for row in published}
     chosen = [by_id.get(name) for name in sorted(names)]
     return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:16]
