@@ -275,6 +275,13 @@ def beyond_limit(option: JobOption, goal: Goal) -> JobOption:
     return replace(option, missed=(f"run at least {display(option.least, 's')} > {display(limit, 's')}",))
 
 
+def beyond_wait(option: JobOption, goal: Goal) -> bool:
+    """Whether a run that waits for the store that it shares misses its target."""
+    limit = goal.within.get(option.job, goal.within.get(""))
+    trains = option.serving is None and option.elapsed is not None
+    return limit is not None and trains and (option.elapsed or 0.0) > limit
+
+
 def _missing_part(study: Study) -> str:
     """Why a job cannot be searched at all; empty where it can."""
     if study.design.cluster is None or study.design.workload is None:

@@ -1,12 +1,14 @@
 """Which job of a fleet on which pool with how many nodes: the best assignment of the choices of `fleet_options`.
 
 Jobs that take turns on the same nodes are assigned together. Choices are searched as far as the best assignments need
-them: one whose run is too long even at the peak of its accelerators cannot be in them.
+them: a size that is not searched is taken to be hardly more efficient than the best size that is, and then cannot be in
+them. Jobs that share the store of a pool wait for it as in the estimate of a fleet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import inf
 
 from clusterspec.analysis.assignment import Chosen, Option, best_assignments
 from clusterspec.analysis.fleet_options import (
@@ -15,6 +17,7 @@ from clusterspec.analysis.fleet_options import (
     Goal,
     Place,
     beyond_limit,
+    beyond_wait,
     by_size,
     options_at,
     options_of_sizes,
@@ -23,10 +26,11 @@ from clusterspec.analysis.fleet_options import (
     without_search,
 )
 from clusterspec.analysis.studied import currency_of
-from clusterspec.cluster.fleet import Fleet, Pool
+from clusterspec.cluster.fleet import Fleet, NodeSet, Pool
 from clusterspec.records import replace
 from clusterspec.results.estimate_json import serving_json
 from clusterspec.results.fleet_search import UNSEARCHED, Assignment, FleetSearchReport, JobOption
+from clusterspec.rules.knowledge.shared_stores import demand_on
 from clusterspec.studies.fleet import FleetStudy
 from clusterspec.studies.study import Study
 from clusterspec.summation import sum_of
@@ -43,6 +47,12 @@ __all__ = [
     "places_of_jobs",
 ]
 
+MOST_EFFICIENT = 0.95
+"""Node-seconds, cost or energy of a run on nodes that are not searched, at least, relative to the least found for the
+job on the pool. The best layout of more nodes is seldom more efficient: groups grow, and micro-batches become fewer.
+"""
+MOST_COMPARED = 40
+"""Assignments that are compared with the waits for stores, at most."""
 Group = tuple[Place, ...]
 """Places of the same jobs on the same pool."""
 Evaluate = Callable[[Sequence[Group]], Iterable[Sequence[Sequence[JobOption]]]]
@@ -83,36 +93,64 @@ class _Table:
     """The options of all places, searched or not, and the assignments of them."""
 
     def __init__(self, study: Study, goal: Goal, evaluate: Evaluate) -> None:
-        self.goal, self._evaluate = goal, evaluate
         self.places = places_of_jobs(study, goal)
+        assert study.fleet is not None
+        self.goal, self._evaluate, self._fleet = goal, evaluate, study.fleet.fleet
         before = ((place, without_search(study, place)) for place in self.places)
         self.options = {place: tuple(beyond_limit(each, goal) for each in options) for place, options in before}
         self.searched = {place for place, options in self.options.items() if any(each.missed for each in options)}
-        pools = study.fleet.fleet.pools if study.fleet else {}
+        pools = self._fleet.pools
         self.capacity = {name: (pool.nodes or 0) - _taken_by_engines(pool) for name, pool in pools.items()}
 
     def assignments(self, progress: Callable[[int, int], None]) -> list[Assignment]:
         """The best assignments: with every choice that is in them, at its least value, searched."""
-        bounded = self.goal.objective == "time" and not self.goal.every
         # serving plans are searched first: they take as few nodes of a whole pool as they need
-        least = {place: all(each.least for each in options) for place, options in self.options.items()}
-        self._search([place for place in self.places if not bounded or not least[place]], progress)
+        unbounded = [place for place in self.places if not all(each.least for each in self.options[place])]
+        self._search(self.places if self.goal.every else [*unbounded, *self._first_places()], progress)
         while True:
             rows, where = self._rows()
-            found = (
-                []
-                if self.idle
-                else list(best_assignments(rows, self.capacity, top=self.goal.top, seconds=self.goal.seconds))
-            )
-            used = {where[index] for each in found for index in each.options}
+            found = [] if self.idle else self._best(rows, where)
+            used = {where[index] for each, _ in found for index in each.options}
             if used <= self.searched:
                 progress(len(self.places), len(self.places))
-                return [self._assignment(where, each) for each in found]
-            sets = {(place.jobs, place.pool) for place in used - self.searched}
-            self._search([each for each in self.places if (each.jobs, each.pool) in sets], progress)
+                return [assignment for _, assignment in found if assignment is not None][: self.goal.top]
+            self._search([each for each in self.places if each in used], progress)
+
+    def _best(self, rows: Sequence[Option], where: Sequence[Place]) -> list[tuple[Chosen, Assignment | None]]:
+        """The assignments of least value with the waits for shared stores, least first; None where one misses a target
+        by its waits.
+
+        Waits only lengthen runs, so that none beyond the last of `best_assignments` that is compared can be better.
+        """
+        found: list[tuple[Chosen, Assignment | None]] = []
+        last = 0.0
+        most = max(self.goal.top, MOST_COMPARED)
+        for each in best_assignments(rows, self.capacity, top=most, seconds=self.goal.seconds):
+            last = each.value
+            kept = sorted(one.objective for _, one in found if one is not None)[: self.goal.top]
+            if len(kept) == self.goal.top and last >= kept[-1]:
+                break
+            found.append((each, self._assignment(where, each)))
+        ranked = sorted(found, key=lambda one: one[1].objective if one[1] is not None else inf)
+        if len(found) < most:
+            return ranked
+        return [(each, one and replace(one, gap=max(one.gap or 0.0, _below(one, last)))) for each, one in ranked]
+
+    def _first_places(self) -> list[Place]:
+        """The places that are searched first: those of the spec, and the size a third up the list of every job on every
+        pool, which is quickly searched and mostly efficient.
+        """
+        stated = {(each.jobs, each.pool, each.nodes) for pool in self._fleet.pools.values() for each in pool.sets}
+        groups = by_size(self.places)
+        return [
+            place
+            for group in groups
+            for at, place in enumerate(group, 1)
+            if at == (len(group) + 2) // 3 or place in stated
+        ]
 
     def _search(self, some: Iterable[Place], progress: Callable[[int, int], None]) -> None:
-        groups = by_size(each for each in some if each not in self.searched)
+        groups = by_size(each for each in dict.fromkeys(some) if each not in self.searched)
         for group, options in zip(groups, self._evaluate(groups), strict=True):
             self.options |= zip(group, map(tuple, options), strict=True)
             self.searched |= set(group)
@@ -120,16 +158,36 @@ class _Table:
 
     def _rows(self) -> tuple[list[Option], list[Place]]:
         """The usable places as options of the integer program, those not searched at their least value."""
-        rows, where = [], []
+        rows, where, least = [], [], self._least_values()
         for place, options in self.options.items():
             if place in self.searched:
                 value = objective_of(options, self.goal.objective) if all(each.usable for each in options) else None
             else:
-                value = sum_of(each.least or 0.0 for each in options)
+                value = least.get((place.jobs, place.pool), 0.0) / (place.nodes if self._by_nodes else 1)
+                if self._by_nodes:
+                    value = max(value, sum_of(each.least or 0.0 for each in options))
             if value is not None:
                 rows.append(Option(_item(place), place.pool, max(each.nodes for each in options), value))
                 where.append(place)
         return rows, where
+
+    @property
+    def _by_nodes(self) -> bool:
+        """Whether the objective falls with the nodes of a job: time, not cost and energy."""
+        return self.goal.objective == "time"
+
+    def _least_values(self) -> dict[tuple[tuple[str, ...], str], float]:
+        """The least cost or energy, or the least time on one node, of the runs of jobs on a pool that are not searched:
+        `MOST_EFFICIENT` of the least one found.
+        """
+        found: dict[tuple[tuple[str, ...], str], float] = {}
+        for place in self.searched:
+            value = objective_of(self.options[place], self.goal.objective)
+            if value:
+                least = MOST_EFFICIENT * value * (place.nodes if self._by_nodes else 1)
+                key = (place.jobs, place.pool)
+                found[key] = min(least, found.get(key, inf))
+        return found
 
     @property
     def idle(self) -> list[str]:
@@ -137,13 +195,51 @@ class _Table:
         there = {row.item for row in self._rows()[0]}
         return [_item(place) for place in self.places if _item(place) not in there]
 
-    def _assignment(self, where: Sequence[Place], chosen: Chosen) -> Assignment:
-        jobs = {each.job: each for index in chosen.options for each in self.options[where[index]]}
-        return Assignment(jobs, chosen.value, chosen.gap)
+    def _assignment(self, where: Sequence[Place], chosen: Chosen) -> Assignment | None:
+        """The assignment with the waits of its jobs for the stores that they share; None where one misses a target."""
+        places = [where[index] for index in chosen.options]
+        jobs = {each.job: each for place in places for each in self.options[place]}
+        waits = _waits(self._fleet, places)
+        if not waits:
+            return Assignment(jobs, chosen.value, chosen.gap)
+        waiting = {name: _with_wait(each, waits[name]) if name in waits else each for name, each in jobs.items()}
+        if any(beyond_wait(each, self.goal) for each in waiting.values()):
+            return None
+        value = objective_of([*waiting.values()], self.goal.objective)
+        return Assignment(waiting, chosen.value if value is None else value, chosen.gap)
+
+
+def _below(assignment: Assignment, bound: float) -> float:
+    """The share of its objective by which a better assignment could be below, where none is below a bound."""
+    return max(0.0, 1 - bound / assignment.objective) if assignment.objective else 0.0
+
+
+def _waits(fleet: Fleet, places: Iterable[Place]) -> dict[str, float]:
+    """The factors by which jobs on some places wait for the stores that they share, where they are above 1."""
+    found: dict[str, float] = {}
+    by_pool: dict[str, list[tuple[str, ...]]] = {}
+    for place in places:
+        by_pool.setdefault(place.pool, []).append(place.jobs)
+    for pool, sets in by_pool.items():
+        demand = demand_on(fleet, fleet.pools[pool], sets)
+        if demand is not None and demand.mean > demand.bandwidth:
+            found |= {name: wait for jobs in sets for name in jobs if (wait := demand.stretch(name)) > 1}
+    return found
+
+
+def _with_wait(option: JobOption, wait: float) -> JobOption:
+    """An option whose run is longer by a factor."""
+    longer = {key: getattr(option, key) for key in ("elapsed", "cost", "energy")}
+    return replace(option, store_wait=wait, **{key: value * wait for key, value in longer.items() if value is not None})
 
 
 def _item(place: Place) -> str:
     return " ".join(place.jobs)
+
+
+def _own_sets(fleet: Fleet) -> Iterator[NodeSet]:
+    """The node sets of jobs on their own pools."""
+    return (nodes for pool in fleet.pools.values() for nodes in pool.sets if nodes.path is None)
 
 
 def _taken_by_engines(pool: Pool) -> int:
@@ -174,6 +270,8 @@ def _present(parts: FleetStudy, goal: Goal) -> Assignment | None:
         option = JobOption(name, job.spec.pool or "", job.nodes, layout=written or {}, memory=study.plan.memory_bytes)
         served = serving_json(study.plan.serving, work.serving) if study.plan.serving and work.serving else None
         options[name] = replace(with_figures(option, parts, study, goal, alone=False), serving=served)
+    waits = _waits(parts.fleet, [Place(each.jobs, each.pool, each.nodes or 0) for each in _own_sets(parts.fleet)])
+    options = {name: _with_wait(each, waits[name]) if name in waits else each for name, each in options.items()}
     value = objective_of([*options.values()], goal.objective)
     return Assignment(options, value, None) if value is not None else None
 

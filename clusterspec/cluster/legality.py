@@ -200,12 +200,14 @@ def _indivisible_for_framework(numbers: LayoutNumbers, demands: Demands) -> bool
 
 def broken_multiples(numbers: LayoutNumbers, demands: Demands) -> Iterator[tuple[Multiple, int, int]]:
     """The numbers that are not the multiples that the framework requires, with their value and the required divisor."""
-    used = layout_uses(numbers, demands) if demands.required else frozenset()
+    used: frozenset[str] | None = None
     for each in demands.required:
         value = _quantity(each.quantity, numbers, demands.model)
         step = each.number * prod(getattr(numbers, axis) for axis in each.axes)
-        if value % step and each.when.applies(used):
-            yield each, value, step
+        if value % step:
+            used = layout_uses(numbers, demands) if used is None else used
+            if each.when.applies(used):
+                yield each, value, step
 
 
 def _quantity(name: str, numbers: LayoutNumbers, model: Model | None) -> int:

@@ -6,7 +6,7 @@ from clusterspec.procurement.bill import money_text
 from clusterspec.report.ink import PLAIN, Ink, csv_text, text_table, title_text, wrapped_lines
 from clusterspec.report.search_text import layout_text
 from clusterspec.results.fleet_search import UNSEARCHED, Assignment, FleetSearchReport, JobOption
-from clusterspec.units import display, percent, plural
+from clusterspec.units import display, percent, plain, plural
 
 UNKNOWN = "–"
 WORDS = {"time": "time of all runs", "cost": "cost", "energy": "energy"}
@@ -17,10 +17,12 @@ MOST_ROWS = 40
 
 def fleet_search_text(report: FleetSearchReport, ink: Ink = PLAIN) -> str:
     """The best assignments, the assignment of the spec, and the options that were compared."""
+    waits = [_wait_text(number, one) for number, one in enumerate(report.assignments, 1)]
     looked = f"{plural(len(report.options), 'choice')} of job, pool and nodes compared."
     parts = ["\n".join(wrapped_lines(f"{title_text(report.name)}: {looked}", ink.measure)) + "\n"]
     for number, assignment in enumerate(report.assignments, 1):
         parts.append(ink.paint("bold", _title(report, assignment, number)) + "\n" + _table(report, assignment, ink))
+    parts += ["\n".join(wrapped_lines(each, ink.measure)) + "\n" for each in waits if each]
     if report.why:
         parts.append("\n".join(wrapped_lines(f"No assignment: {report.why}.", ink.measure)) + "\n")
     if report.present is not None:
@@ -32,8 +34,19 @@ def fleet_search_text(report: FleetSearchReport, ink: Ink = PLAIN) -> str:
 def _title(report: FleetSearchReport, assignment: Assignment, number: int) -> str:
     name = "Best" if number == 1 else f"Number {number}"
     gap = f"; a better one is at most {percent(assignment.gap, 2)} below" if assignment.gap else ""
-    proven = "; proven" if number == 1 and not assignment.gap else ""
+    searched = all(option.why != UNSEARCHED for option in report.options)
+    proven = "; proven" if number == 1 and not assignment.gap and searched else ""
     return f"{name} by {report.objective}: {_value_text(report, assignment.objective)}{gap}{proven}"
+
+
+def _wait_text(number: int, assignment: Assignment) -> str:
+    """The jobs of an assignment that wait for a store; empty where none does."""
+    waits = [f"{name} {plain(one.store_wait, 3)} times" for name, one in assignment.jobs.items() if one.store_wait > 1]
+    return (
+        f"In number {number} runs are longer, because jobs wait for a store that they share: {', '.join(waits)}."
+        if waits
+        else ""
+    )
 
 
 def _value_text(report: FleetSearchReport, value: float) -> str:
@@ -114,14 +127,14 @@ def _unsearched_text(report: FleetSearchReport) -> list[str]:
         for (job, pool), some in least.items()
     ]
     return [
-        f"Not searched: {', '.join(told)}. Even at the peak of its accelerators such a run is in no assignment as"
-        " good as those shown; --all-choices searches them too."
+        f"Not searched: {', '.join(told)}. None is in an assignment as good as those shown, unless its nodes are more"
+        " than 5 % more efficient than those of the best size searched; --all-choices searches them too."
     ]
 
 
 def _option_row(report: FleetSearchReport, option: JobOption) -> tuple[str, ...]:
     best = report.assignments[0].jobs.get(option.job) if report.assignments else None
-    told = "best" if best == option else "; ".join(option.missed) or option.why
+    told = "best" if option.is_at(best) else "; ".join(option.missed) or option.why
     cells = _cells(option)
     return (*cells[:3], *cells[4:], *_extra_cells(report, option), told)
 
@@ -154,6 +167,6 @@ def options_csv(report: FleetSearchReport) -> str:
         served = option.serving or {}
         values = option.to_json() | {key: served.get(key) for key in ("ttft", "tpot")}
         values["layout"] = layout_text(option.layout or {}, option.disaggregated)
-        values |= {"chosen": best.get(option.job) == option, "missed": "; ".join(option.missed)}
+        values |= {"chosen": option.is_at(best.get(option.job)), "missed": "; ".join(option.missed)}
         rows.append(["" if values[key] is None else values[key] for key in FIELDS])
     return csv_text(FIELDS, rows)

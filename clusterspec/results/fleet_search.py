@@ -41,6 +41,12 @@ class JobOption:
     """The keys of `workload.rl` that place rollout, of reinforcement learning."""
     least: float | None = None
     """Of a choice that was not searched: the seconds of its run at the peak of its accelerators, with pauses."""
+    store_wait: float = 1.0
+    """In an assignment: the factor of run, cost and energy by which the job waits for the store that others fill."""
+
+    def is_at(self, other: JobOption | None) -> bool:
+        """Whether another option is the same nodes of the same pool."""
+        return other is not None and (self.job, self.pool, self.nodes) == (other.job, other.pool, other.nodes)
 
     @property
     def usable(self) -> bool:

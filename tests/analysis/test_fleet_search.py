@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from math import isclose
 from pathlib import Path
@@ -120,8 +120,31 @@ def test_the_best_assignment_of_a_fleet_is_that_of_trying_all() -> None:
         for option, before in zip(options, without_search(one, place), strict=True):
             least = before.least or 0.0
             assert option.serving is not None or 0 < least < (option.elapsed or 0.0), "a bound is below the time"
-    few, every = (fleet_search(one, Goal(top=4, every=every), known) for every in (False, True))
-    assert [each.objective for each in few.assignments] == [each.objective for each in every.assignments]
+    for objective in ("time", "cost"):
+        few, every = (fleet_search(one, Goal(objective, top=4, every=every), known) for every in (False, True))
+        assert [each.objective for each in few.assignments] == [each.objective for each in every.assignments], objective
+    assert_stores_are_waited_for(known, chosen, nodes)
+
+
+def assert_stores_are_waited_for(
+    known: Callable[[Sequence[Sequence[Place]]], list[list[Sequence[JobOption]]]],
+    chosen: dict[str, list[tuple[Place, float | None]]],
+    nodes: dict[Place, int],
+) -> None:
+    """Each set of jobs saves 14 x 8,030,261,248 bytes a minute, 1.874 GB/s: two of them on one store of 2 GB/s take
+    1.874 times as long.
+    """
+    stores = FLEET.replace("nodes: 2}", "nodes: 2, networks: {storage: {bandwidth: 2 GB/s}}}")
+    saving = study(stores + "operations: {checkpoint: {interval: 60 s, mode: asynchronous}}\n")
+    wait = 2 * 8_030_261_248 * 14 / 60 / 2e9
+    sums = []
+    for picked in product(*chosen.values()):
+        pools = [place.pool for place, _ in picked if place.jobs != ("chat",)]
+        if all(sum(nodes[place] for place, _ in picked if place.pool == pool) <= 2 for pool in ("big", "old")):
+            sums.append(sum(value or 0.0 for _, value in picked) * (wait if len({*pools}) < len(pools) else 1.0))
+    found = fleet_search(saving, Goal(top=len(sums)), known)
+    assert [each.objective for each in found.assignments] == pytest.approx(sorted(sums), rel=1e-6)
+    assert any(option.store_wait > 1.8 for each in found.assignments for option in each.jobs.values())
 
 
 def test_sizes_searched_together_give_what_each_gives_alone() -> None:

@@ -256,10 +256,12 @@ def test_assignments_stand_with_their_value_and_how_far_a_better_one_may_be() ->
     assert "it misses chat: tpot 50 ms > 40 ms." in said and "saves" not in said
     faster = replace(report, objective="time", unit="s", assignments=(replace(best, objective=7200.0, gap=0.0),))
     assert lines(fleet_search_text(faster, WIDE))[1:4] == [
-        "Best by time: 2 h; proven",
+        "Best by time: 2 h",
         "job pool nodes layout time run",
         "train a 8 tp 4 ? 2 s 24 h",
     ]
+    proven = lines(fleet_search_text(replace(faster, options=OPTIONS[:2]), WIDE))
+    assert proven[1] == "Best by time: 2 h; proven"
     rows = table(options_csv(report))
     assert [row["chosen"] for row in rows] == ["True", "True", "False", "False"]
     assert [row["elapsed"] for row in rows] == ["86400.0", "", "", ""]

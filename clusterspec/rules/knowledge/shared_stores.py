@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from clusterspec.cluster.fleet import Fleet, Job, Pool
 from clusterspec.records import NamedTuple
@@ -47,11 +47,16 @@ class StoreDemand(NamedTuple):
 
 def store_demand(fleet: Fleet, pool: Pool) -> StoreDemand | None:
     """What jobs ask of the store of a pool; None without a stated bandwidth, or where fewer than two sets of nodes save."""
+    return demand_on(fleet, pool, [each.jobs for each in pool.sets])
+
+
+def demand_on(fleet: Fleet, pool: Pool, jobs: Iterable[tuple[str, ...]]) -> StoreDemand | None:
+    """`store_demand` of some jobs on a pool, those that take turns together."""
     networks = pool.spec.networks
     store = networks.storage if networks else None
     if store is None or store.bandwidth is None:
         return None
-    found = [dict(_rates(fleet, each.jobs)) for each in pool.sets]
+    found = [dict(_rates(fleet, each)) for each in jobs]
     sets = tuple(max(rates.values()) for rates in found if rates)
     together = {name: rate for rates in found for name, rate in rates.items()}
     if len(sets) < 2:
