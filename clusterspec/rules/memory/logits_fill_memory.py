@@ -5,7 +5,8 @@
 4 bytes × micro-batch × sequence × vocabulary / (tp × cp) above 10 % of a rank's memory. The rule is silent where the
 plan, logits included, leaves a tenth of the memory free. The finding is a warning where the plan does not fit or its
 memory is not known, and a note where it fits with a smaller margin, or where 1.5 times the logits more do not fit: a loss that
-is not fused keeps them in 16 and in 32 bits, and their gradient. It is an error where the logits in 16 and in 32 bits
+is not fused keeps them in 16 and in 32 bits, and their gradient. For a framework whose ranks each compute the loss of whole
+rows of logits, as plain PyTorch does, the latter is a warning. It is an error where the logits in 16 and in 32 bits
 alone exceed the memory, except on TPUs, whose compiler divides the loss.
 
 ## Why it matters
@@ -105,4 +106,7 @@ def _severity(plan: Plan | None, cluster: Cluster, logits: float, memory: float)
     if plan is None or plan.memory_bytes is None or plan.memory_capacity is None or not plan.fits:
         return "warning"
     copies_fit = plan.memory_bytes + MORE_COPIES * logits <= plan.memory_capacity
+    stack = plan.design.layout.stack if plan.design.layout else None
+    if not copies_fit and stack is not None and stack.memory.whole_logits:
+        return "warning"
     return "" if copies_fit and plan.memory_bytes <= ROOM * plan.memory_capacity else "note"

@@ -52,7 +52,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.entries import Interconnect
+from clusterspec.catalog.entries import Accelerator, Interconnect
 from clusterspec.cluster.model import Cluster, ScaleUp
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviation, Deviations
@@ -87,11 +87,17 @@ def check(
 
 def _counts_all_ports(deviation: Deviation, cluster: Cluster) -> bool:
     """Whether a figure is the sum over the ports inside the domain and those of the fabric between nodes."""
-    outside = cluster.nic_share
+    outside = cluster.nic_share or _own_ports(cluster.accelerator)  # a single node has no fabric
     if outside is None or deviation.ratio <= 1:
         return False
     stated = deviation.stated.quantity.per_direction
     return agrees_within(stated, stated / deviation.ratio + outside, AGREES)
+
+
+def _own_ports(accelerator: Accelerator) -> float | None:
+    """The bandwidth of an accelerator's own ports to the fabric, B/s per direction, which one node does not connect."""
+    number, each = accelerator.nics_per_accelerator, accelerator.nic_bandwidth
+    return number * each.value if number and each else None
 
 
 def _with_that_bandwidth(deviation: Deviation, scale_up: ScaleUp | None, catalog: Catalog) -> list[str]:
