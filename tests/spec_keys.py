@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
-from pathlib import Path
 
 from clusterspec.document.conforms import node_at
 from clusterspec.source import Path as KeyPath
 from clusterspec.spec.reader import schema
+from tests.source_code import PACKAGE, texts
 
-PACKAGE = Path(__file__).resolve().parents[1] / "clusterspec"
-KEY = re.compile(r"(cluster|workload|layout|operations|procurement|acceptance|measured)(\.[a-z_]+)+\.?")
+KEY = re.compile(r'"((?:cluster|workload|layout|operations|procurement|acceptance|measured)(?:\.[a-z_]+)+\.?)"')
+"""A text of code that is a key and nothing else."""
+NEW_LINE = "\n"
 LISTS = ("acceptance", "measured", "levels")
 """Keys that hold a list of mappings."""
 
@@ -21,18 +21,17 @@ LISTS = ("acceptance", "measured", "levels")
 def unknown_keys(package: str) -> list[str]:
     """The texts in the code of a package that look like a key of a spec and are none, with their places."""
     return [
-        f"{path.relative_to(PACKAGE)}:{line}: {key}"
-        for path in sorted((PACKAGE / package).rglob("*.py"))
-        if path.name != "index.py"
-        for line, key in _named_keys(path)
-        if not node_at(schema(), _key_path(key))
+        f"{path.relative_to(PACKAGE)}:{text.count(NEW_LINE, 0, match.start()) + 1}: {match[1]}"
+        for path, text in texts().items()
+        if path.is_relative_to(PACKAGE / package) and path.name != "index.py"
+        for match in KEY.finditer(text)
+        if not _is_key(match[1])
     ]
 
 
-def _named_keys(path: Path) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and KEY.fullmatch(node.value):
-            yield node.lineno, node.value
+@cache
+def _is_key(name: str) -> bool:
+    return bool(node_at(schema(), _key_path(name)))
 
 
 def _key_path(key: str) -> KeyPath:
