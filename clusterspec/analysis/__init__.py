@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from clusterspec.analysis.failures_of_parts import faults
     from clusterspec.analysis.full_report import report, tender
     from clusterspec.analysis.layout_search import search
-    from clusterspec.analysis.levers import sensitivity
+    from clusterspec.analysis.lever_effects import sensitivity
     from clusterspec.analysis.outputs import bill, check, collective, cost, estimate, influences
     from clusterspec.analysis.simulation.run import simulate
     from clusterspec.analysis.sweeps import sweep
@@ -34,7 +34,7 @@ HOMES = {
     "planned_tests": "diagnosis",
     "report": "full_report",
     "search": "layout_search",
-    "sensitivity": "levers",
+    "sensitivity": "lever_effects",
     "simulate": "simulation.run",
     "solve": "boundaries",
     "sweep": "sweeps",

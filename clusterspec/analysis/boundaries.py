@@ -9,14 +9,11 @@ from clusterspec.analysis.conditions import (
     WHOLE,
     Condition,
     ConditionFault,
-    Probe,
-    Refusal,
-    Trial,
     metric_unit,
     parse,
 )
-from clusterspec.analysis.conditions import solve as find_boundary
 from clusterspec.analysis.levers import LEVERS, OF_LOAD, Lever, lever_of
+from clusterspec.analysis.solutions import Probe, Refusal, Trial, boundary_of
 from clusterspec.analysis.space.families import families, section_of
 from clusterspec.analysis.space.run import Limits, evaluation
 from clusterspec.analysis.space.run import search as run_search
@@ -68,9 +65,9 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
     if (present is None and not served) or study.document is None or (study.plan.memory is None and not of_machine):
         return replace(nothing, why=f"the design has no {key} to vary")
     trials = _Trials(Studied(study), lever, condition, best_layout=best_layout)
-    found = find_boundary(lever, condition, trials.trial, present or 1.0)
+    found = boundary_of(lever, condition, trials.trial, present or 1.0)
     likely = replace(condition, surely=False)
-    unsure = find_boundary(lever, likely, trials.trial, present or 1.0) if found.value is None else found
+    unsure = boundary_of(lever, likely, trials.trial, present or 1.0) if found.value is None else found
     found = unsure if unsure.value is not None else found
     plan, best = found.plan, trials.layouts.get(found.value or 0.0, {})
     section = best.get(("layout",), present_section(study))

@@ -103,7 +103,7 @@ def _comparison_report(study: Study, kind: str, audience: str) -> FullReport:
 def _report_of_design(study: Study, kind: str, audience: str, *, live: bool) -> FullReport:
     """The report of one design, part by part."""
     from clusterspec.analysis.facility import facility
-    from clusterspec.analysis.levers import sensitivity
+    from clusterspec.analysis.lever_effects import sensitivity
     from clusterspec.analysis.machine import pod, tiers
     from clusterspec.analysis.schedule import schedule
     from clusterspec.analysis.serving_search import other_plans

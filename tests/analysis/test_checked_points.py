@@ -9,7 +9,8 @@ import pytest
 
 from clusterspec.analysis.boundaries import solve
 from clusterspec.analysis.layout_search import SearchOptions, search
-from clusterspec.analysis.levers import LEVERS, lever_of, sensitivity
+from clusterspec.analysis.lever_effects import sensitivity
+from clusterspec.analysis.levers import LEVERS, lever_of
 from clusterspec.analysis.sweeps import point, read_axes
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem

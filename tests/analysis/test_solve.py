@@ -6,7 +6,8 @@ import pytest
 
 from clusterspec.analysis.boundaries import solve
 from clusterspec.analysis.conditions import ConditionFault, parse
-from clusterspec.analysis.levers import LEVERS, WORDS, next_steps, sensitivity
+from clusterspec.analysis.lever_effects import sensitivity
+from clusterspec.analysis.levers import LEVERS, WORDS, next_steps
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_with_keys
 from clusterspec.cost.serving.latency import ServingTimes, missed_targets

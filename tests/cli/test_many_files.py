@@ -115,7 +115,7 @@ PARTS = [
     ("clusterspec.analysis.full_report.reliability", "reliability"),
     ("clusterspec.analysis.influence.largest_influence", "influence of "),
     ("clusterspec.procurement.cost.cost", "cost"),
-    ("clusterspec.analysis.levers.sensitivity", "sensitivity"),
+    ("clusterspec.analysis.lever_effects.sensitivity", "sensitivity"),
 ]
 """Functions of parts of a report, and the names of the parts."""
 

@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec.analysis.boundaries import solve
 from clusterspec.analysis.conditions import ConditionFault, parse
-from clusterspec.analysis.levers import sensitivity
+from clusterspec.analysis.lever_effects import sensitivity
 from clusterspec.report import solve_text
 from tests.analysis.jobs import study_of
 

@@ -1,0 +1,103 @@
+"""Sensitivity of a study to its levers: each one step up and one step down, with everything else as in the spec."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from clusterspec.analysis.levers import LEVERS, OF_STORE, WORDS, lever_of, next_steps, sold_steps
+from clusterspec.analysis.studied import Studied, currency_of
+from clusterspec.cluster.model import Design
+from clusterspec.cluster.variation import Changes
+from clusterspec.results.search import LeverRow, SensitivityReport
+from clusterspec.studies import variation
+from clusterspec.studies.study import Study
+
+Move = tuple[str, object, object, Changes]
+"""A lever, its value before and after, and the changes to the spec."""
+OF_TRAINING = frozenset({"global_batch", "sequence_length", "recompute", "micro_batch", "overlap.tp", "overlap.dp"})
+"""Levers that move no serving plan."""
+
+
+def sensitivity(study: Study) -> SensitivityReport:
+    """The effect of each lever one step up and down, with the others as in the spec."""
+    possible = study.document is not None and study.possible
+    seconds, memory = (_seconds(study), study.plan.memory_bytes) if possible else (None, None)
+    if seconds is None:
+        return SensitivityReport(study.settings.tool, study.input, seconds, memory, None, ())
+    studied = Studied(study)
+    return SensitivityReport(
+        study.settings.tool,
+        study.input,
+        seconds,
+        memory,
+        studied.cost(study.design, study.plan),
+        lever_rows(studied),
+        currency_of(study),
+    )
+
+
+def _seconds(study: Study) -> float | None:
+    """The step time, or for serving the time per output token."""
+    plan = study.plan
+    return plan.serving.tpot if plan.serving is not None else plan.step_seconds
+
+
+def lever_rows(studied: Studied) -> tuple[LeverRow, ...]:
+    """Every lever that the design has, one step each way: the largest effect on the time for a token first, and last
+    those that a rule refuses.
+
+    A step without a time, whose design does not resolve, is left out.
+    """
+    design = studied.one.design
+    moves = _moves(design, sold_steps(design, studied.one.settings.catalog))
+    rows = [row for move in moves for row in _guarded_rows(studied, move)]
+    return tuple(sorted(rows, key=lambda row: (bool(row.errors), -abs(row.effect or 0.0), row.key, str(row.after))))
+
+
+def _guarded_rows(studied: Studied, move: Move) -> tuple[LeverRow, ...]:
+    """The row of a move; without one, and with a failure of the study, where its computation fails."""
+    return studied.one.part(f"{move[0]} {move[2]}", lambda: tuple(_move_rows(studied, move)), ())
+
+
+def _move_rows(studied: Studied, move: Move) -> Iterator[LeverRow]:
+    key, before, after, changes = move
+    unit = LEVERS[key].unit if key in LEVERS else ""
+    varied = variation.varied(studied.one, changes)
+    refused = studied.refused(varied)
+    if refused:
+        yield LeverRow(key, before, after, unit, None, None, None, varied.plan.fits, None, refused)
+        return
+    seconds, each, base = _seconds(varied), _seconds_per_token(varied), _seconds_per_token(studied.one)
+    if seconds is not None:
+        plan, effect = varied.plan, each / base - 1 if each and base else None
+        cost = studied.cost(varied.design, plan)
+        yield LeverRow(key, before, after, unit, seconds, plan.memory_bytes, cost, plan.fits, effect)
+
+
+def _seconds_per_token(study: Study) -> float | None:
+    """The time per token: for training, the step time over its tokens; for serving, the time per output token."""
+    plan, workload = study.plan, study.design.workload
+    if plan.serving is not None:
+        return plan.serving.tpot
+    if plan.step_time is None or workload is None:
+        return None
+    return plan.step_time.value / (workload.global_batch * workload.sequence_length)
+
+
+def _moves(design: Design, sold: Mapping[str, tuple[float, ...]]) -> Iterator[Move]:
+    """The levers of a design, each to its next values; ``sold`` has the values of a lever that are sold for this
+    machine, where they are not those of the lever."""
+    served = design.workload is not None and design.workload.serving is not None
+    for lever in (lever_of(name, design) for name in LEVERS if name != OF_STORE):
+        value = None if served and lever.name in OF_TRAINING else lever.value(design)
+        if value is not None and value > 0:
+            for step in next_steps(sold.get(lever.name, lever.steps), value):
+                if step is not None:
+                    yield lever.name, value, step, lever.changes(step)
+    for name, (path, values, present) in WORDS.items():
+        now = present(design)
+        if now in values and not (served and name in OF_TRAINING):
+            at = values.index(now)
+            for index in (at - 1, at + 1):
+                if 0 <= index < len(values):
+                    yield name, now, values[index], {path: values[index]}

@@ -1,0 +1,174 @@
+"""The boundary of a condition along one lever, by bisection where the metric is monotone, else by a scan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from math import sqrt
+
+from clusterspec.analysis.conditions import Condition
+from clusterspec.analysis.levers import Lever
+from clusterspec.cost.plan import Plan
+from clusterspec.records import NamedTuple, dataclass
+from clusterspec.results.search import OF_SIZE
+
+TOLERANCE = 1e-3
+"""Relative distance at which a bisection stops."""
+SPAN = 64.0
+"""How far a bisection of a load looks from the usual steps: down to the least over this, up to the largest times it."""
+NEAR = 40
+"""Counts below the one that meets a limit exactly which are tried: the layout has to divide there."""
+MOST_PROBED = 400
+"""Values of a count that one scan estimates."""
+
+
+class Refusal(NamedTuple):
+    """The rules that find an error in a design; ``of_others`` if one of them is about another key than the lever's.
+
+    A rule about the lever's own key refuses a value that is not sold, which may lie between two that are.
+    """
+
+    errors: tuple[str, ...] = ()
+    of_others: bool = False
+
+
+class Trial(NamedTuple):
+    """The plan with the lever at a value, and its refusal: with the spec's layout, or the best one there.
+
+    ``plan`` is None where no layout can run.
+    """
+
+    plan: Plan | None
+    refusal: Callable[[], Refusal]
+
+
+TrialAt = Callable[[float], Trial]
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One value that was tried, the metric there, whether the condition holds, and the rules that refuse the value.
+
+    Rules are asked where the condition holds or nothing can run. A value meets no condition where a rule finds an error
+    at another key.
+    """
+
+    value: float
+    metric: float | None
+    holds: bool
+    errors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """The boundary of a condition. ``value`` is the least of the key (the most, where less is better) that meets it,
+    None where no value does; ``catalog_step`` the nearest value that is sold and meets it; ``free`` says that every
+    value tried meets it, so that the key does not limit the design."""
+
+    lever: Lever
+    condition: Condition
+    value: float | None
+    catalog_step: float | None
+    plan: Plan | None
+    probes: tuple[Probe, ...]
+    free: bool = False
+
+
+def boundary_of(lever: Lever, condition: Condition, trial_at: TrialAt, present: float) -> Solution:
+    """The value of a lever from which a condition holds; ``present`` is the value in the spec."""
+    seeker = _Seeker(lever, condition, trial_at)
+    value = (
+        seeker.scan(_counts_to_scan(lever, present, seeker.proportional(present)))
+        if lever.whole
+        else seeker.bisect(present)
+    )
+    step = _nearest_sold_value(lever, value, seeker) if value is not None else None
+    plan = seeker.plan(value) if value is not None else None
+    probes = tuple(sorted(seeker.probes.values(), key=lambda probe: probe.value))
+    free = bool(probes) and all(probe.holds for probe in probes)
+    return Solution(lever, condition, value, step, plan, probes, free)
+
+
+class _Seeker:
+    """Evaluates a condition at values of a lever, each value once."""
+
+    def __init__(self, lever: Lever, condition: Condition, trial_at: TrialAt) -> None:
+        self.lever, self.condition, self._trial_at = lever, condition, trial_at
+        self.probes: dict[float, Probe] = {}
+        self._plans: dict[float, Plan | None] = {}
+
+    def plan(self, value: float) -> Plan | None:
+        self.holds(value)
+        return self._plans[value]
+
+    def holds(self, value: float) -> bool:
+        """Whether the condition holds at a value."""
+        if value not in self.probes:
+            trial = self._trial_at(value)
+            plan = self._plans[value] = trial.plan
+            metric = self.condition.value(plan) if plan else None
+            holds = plan is not None and self.condition.holds(plan)
+            refusal = trial.refusal() if holds or plan is None else Refusal()
+            self.probes[value] = Probe(value, metric, holds and not refusal.of_others, refusal.errors)
+        return self.probes[value].holds
+
+    def bisect(self, present: float) -> float | None:
+        """The boundary between the values that meet the condition and those that do not, on a logarithmic scale.
+
+        It is sought below the first of the sold values and the present one that meets the condition: a metric need
+        not be monotonic, since a faster port leaves a switch fewer ports. Hardware beyond the sold values is not tried.
+        """
+        steps = self.lever.steps
+        ends: tuple[float, ...] = () if self.lever.is_hardware else (max(steps[0] / SPAN, 1.0), steps[-1] * SPAN)
+        tried = sorted({*ends, *steps, present}, reverse=self.lever.better < 0)
+        met = next((index for index, value in enumerate(tried) if self.holds(value)), None)
+        if not met:
+            return None if met is None else tried[0]
+        worst, best = tried[met - 1], tried[met]
+        while max(worst, best) / min(worst, best) > 1 + TOLERANCE:
+            middle = sqrt(worst * best)
+            if self.holds(middle):
+                best = middle
+            else:
+                worst = middle
+        return best
+
+    def proportional(self, present: float) -> float | None:
+        """The count at which a metric of the size of the machine reaches its limit; None for other metrics."""
+        if self.condition.metric not in OF_SIZE:
+            return None
+        self.holds(present)
+        metric = self.probes[present].metric
+        return present * self.condition.limit / metric if metric else None
+
+    def scan(self, values: Sequence[float]) -> float | None:
+        """The least favorable value that meets the condition; ``values`` are tried in this order."""
+        ordered = values if self.lever.better > 0 else tuple(reversed(values))
+        return next((value for value in ordered if self.holds(value)), None)
+
+
+def _counts_to_scan(lever: Lever, present: float, sought: float | None = None) -> tuple[float, ...]:
+    """Counts to scan: the usual values, the present one, and its integer multiples and divisors, and `NEAR` whole
+    numbers up to the one at which a metric that is proportional to the count reaches its limit.
+    """
+    near = {present * factor for factor in range(1, 9)} | set(_related_counts(present))
+    if sought is not None:
+        near |= set(map(float, range(max(1, int(sought) - NEAR), int(sought) + 3)))
+    found = sorted({value for value in (*lever.steps, *near) if value >= 1 and value == int(value)})
+    return tuple(found[:MOST_PROBED])
+
+
+def _related_counts(present: float) -> Iterator[float]:
+    """Divisors of the present count, and multiples of its sixteenth, which keep its divisibility."""
+    yield from (present / divisor for divisor in range(1, 65))
+    yield from (present * part / 16 for part in range(1, 32))
+
+
+def _nearest_sold_value(lever: Lever, value: float, seeker: _Seeker) -> float | None:
+    """The sold value next to the boundary, on the side that meets the condition, in which no rule finds an error."""
+    if any(abs(step - value) <= TOLERANCE * value for step in lever.steps):
+        near = min(lever.steps, key=lambda step: abs(step - value))
+        if seeker.holds(near) and not seeker.probes[near].errors:
+            return near
+    further = lever.steps if lever.better > 0 else tuple(reversed(lever.steps))
+    beyond = (step for step in further if (step > value if lever.better > 0 else step < value))
+    return next((step for step in beyond if seeker.holds(step) and not seeker.probes[step].errors), None)
