@@ -38,7 +38,7 @@ Names = Mapping[str, str]
 
 
 def diff(old: Study, new: Study, names: tuple[Names, Names] = ({}, {})) -> DiffReport:
-    """The difference of two designs; ``names`` are those of their files that the caller knows."""
+    """The difference of two designs; ``names`` replace the names of their files in the result."""
     sides = [_compared_side(study, known) for study, known in zip((old, new), names, strict=True)]
     return compare(new.settings.tool, *sides)
 

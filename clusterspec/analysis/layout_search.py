@@ -71,7 +71,7 @@ Searched = tuple[Space, Found]
 
 
 def found_on_sizes(studies: Sequence[Study], options: SearchOptions) -> list[Searched | None]:
-    """What `search` finds of each of several studies, by step time; None where it cannot search.
+    """The layouts of each study that `search` finds, fastest first; None for a study that it cannot search.
 
     Studies that differ in their nodes, and in how reinforcement learning places its roles, are evaluated together.
     """

@@ -27,7 +27,7 @@ CLOSE = 0.1
 def areas(plan: Plan, bill: Bill, rack: Rack | None) -> tuple[Area, ...]:
     """The areas that apply to a design with a cluster."""
     times = (*_links(plan), *_schedule(plan), *_requests(plan))
-    return (*_memory(plan), *times, *_power(plan.design, rack), *_storage(plan), *_budget(plan, bill))
+    return (*_memory(plan), *times, *_power_areas(plan.design, rack), *_storage(plan), *_budget(plan, bill))
 
 
 def _limited_area(area: str, constraint: str, value: float, limit: float, *, unit: str, note: str = "") -> Area:
@@ -103,7 +103,7 @@ def _requests(plan: Plan) -> Iterator[Area]:
         yield _limited_area("cache", "requests in flight", found.offered, found.places, unit=REQUESTS)
 
 
-def _power(design: Design, rack: Rack | None) -> Iterator[Area]:
+def _power_areas(design: Design, rack: Rack | None) -> Iterator[Area]:
     limits = [budget.value for _, budget in design.spec.power_budgets]
     watts = machine_watts(design) if limits else None
     if watts is not None:
@@ -283,7 +283,7 @@ def fit_text(plan: Plan) -> str:
 
 
 def _refusal_reasons(plan: Plan, findings: Sequence[Finding], waived: Sequence[Waived]) -> Iterator[str]:
-    """The reason why the layout cannot run: the ranks, and the rules that no error above names."""
+    """Why the layout cannot run: its number of ranks, and rules that refuse it and have no finding."""
     yield from (unmatched := tuple(_rank_mismatch(plan.design)))
     named = {one.rule for one in (*findings, *(each.finding for each in waived)) if one.severity is Severity.ERROR}
     others = plan.refused - named - ({"world-size-mismatch"} if unmatched else set())

@@ -279,7 +279,7 @@ class _ShareSearch:
         return cluster
 
     def _adjusted_cluster(self, cluster: Cluster, cost: CollectiveCost) -> Cluster:
-        """The cluster on which this algorithm reproduces the measurement, or whose share is the full line rate."""
+        """The cluster with the share at which this algorithm reproduces the measurement, at most the full line rate."""
         part = self._calibrated_part(cost)
         low, high = _LOWEST, 1.0
         for _ in range(_BISECTIONS):

@@ -178,7 +178,7 @@ def applied_edits(text: str, edits: Iterable[Edit]) -> list[Edit]:
 
 
 def _applied_edits(text: str, edits: Iterable[Edit]) -> Iterator[tuple[int, int, Edit]]:
-    """The applied edits, each with the start and end offset of the replaced text."""
+    """The edits that do not overlap an earlier one, each with the offsets of the text that it replaces."""
     starts = [0]
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)

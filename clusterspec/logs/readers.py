@@ -251,7 +251,7 @@ MOST_BYTES = 4 * LARGEST
 
 
 def read_logs(names: Iterable[str], folder: FilePath) -> dict[str, NcclLog | NotALogError]:
-    """The logs of some names, relative to the folder of a spec; of a file that is no log the reason."""
+    """Log by file name, relative to the folder of a spec; an error in its place where a file is no log."""
     logs = SpecLogs(folder)
     return {name: logs.named(name) for name in names}
 

@@ -207,14 +207,14 @@ def _paths(value: object) -> Iterator[Path]:
 def problem_in_fleet(document: Document, part: FleetPart, problem: Problem) -> Problem:
     """A problem of a part at the keys of the fleet's file."""
 
-    def moved(where: Path | Span) -> Path | Span:
+    def place_in_fleet(where: Path | Span) -> Path | Span:
         return path_in_fleet(document, part, where) if isinstance(where, tuple) else where
 
     fix = problem.fix
     if fix is not None:
         replacements = [replace(one, path=path_in_fleet(document, part, one.path)) for one in fix.replacements]
         fix = Fix(fix.description, tuple(replacements), fix.safe)
-    related = tuple((moved(where), text) for where, text in problem.related)
+    related = tuple((place_in_fleet(where), text) for where, text in problem.related)
     return replace(problem, path=path_in_fleet(document, part, problem.path), related=related, fix=fix)
 
 

@@ -67,10 +67,10 @@ def in_words(alternatives: Sequence[Alternative], otherwise: str) -> str:
     """The fastest layouts as text, such as `these fit: recompute: full (61.2 GB, 3.4 s per step)`; ``otherwise`` if there are none."""
     if not alternatives:
         return otherwise
-    return "these fit: " + "; or ".join(_described(alternative) for alternative in alternatives[:SHOWN])
+    return "these fit: " + "; or ".join(_alternative_text(alternative) for alternative in alternatives[:SHOWN])
 
 
-def _described(alternative: Alternative) -> str:
+def _alternative_text(alternative: Alternative) -> str:
     memory = display(alternative.memory, "B") if alternative.memory else ""
     time = f"{display(alternative.seconds, 's')} per step" if alternative.plan.step else ""
     figures = ", ".join(part for part in (memory, time) if part)

@@ -31,7 +31,7 @@ def used_domain(cluster: Cluster, layout: Layout) -> int:
 
 
 def bandwidth_across(deviations: Deviations, cluster: Cluster, placement: Placement, name: str) -> str:
-    """The predicted bus bandwidth of a collective of the group, and of one inside a domain, as the end of a sentence.
+    """The end of a sentence: the bus bandwidth of a collective across domains and inside one, both predicted.
 
     For example ``: all-to-all reaches 53 GB/s of bus bandwidth there, 390 GB/s inside a domain``. Empty without a
     prediction, and where a bandwidth that it rests on is reported as wrong.

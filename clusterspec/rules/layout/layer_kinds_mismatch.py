@@ -69,7 +69,7 @@ def check(model: Model) -> Iterator[Problem]:
         if some > every:
             message = f"{some} layers {kind} are more than the {every} layers {among}"
             yield RULE.problem(f"{KEY}.{key}", message, "correct the count that is wrong")
-    yield from _mixing(model)
+    yield from _mixing_problems(model)
     yield from _compressed(model)
 
 
@@ -83,7 +83,7 @@ def _indexed(model: Model) -> int:
     return 0 if stated == model.layers else stated
 
 
-def _mixing(model: Model) -> Iterator[Problem]:
+def _mixing_problems(model: Model) -> Iterator[Problem]:
     """Problems of layers without token mixing and without a feed-forward network."""
     mixing = model.attention_layers + model.linear_layers
     both = mixing == model.layers and model.ffn_layers <= model.layers
