@@ -14,7 +14,7 @@ from clusterspec import analysis
 from clusterspec.analysis.lost_hours import YearlyLoss, hours_lost
 from clusterspec.cost.estimate import legal_estimate
 from clusterspec.cost.failures import ACCELERATOR_BETWEEN_FAILURES, CAUSES, YEAR
-from clusterspec.exchange.exporters.fabric import fabric_links
+from clusterspec.exchange.exporters.fabric import Link, fabric_links
 from clusterspec.exchange.exporters.registry import ExportInput
 from clusterspec.records import replace
 from clusterspec.report.faults_text import faults_as_text, faults_csv
@@ -86,23 +86,82 @@ def test_counts_are_those_of_every_link_and_switch_listed(fabric: str) -> None:
     assert (rows["node"].count, rows["accelerator"].count, rows["NIC"].count) == (16, 128, 128)
 
 
-@pytest.mark.parametrize("fabric", FABRICS.values(), ids=FABRICS)
-def test_the_bandwidth_lost_is_the_share_of_the_links_cut(fabric: str) -> None:
-    """Brute force: cut one spine, or one uplink, of the enumerated fabric; the worst leaf loses that share."""
-    study = job(fabric)
-    rows, cut = rows_of(study), Counter[tuple[str, int]]()
-    planes = study.design.cluster.scale_out.planes if study.design.cluster and study.design.cluster.scale_out else 1
-    links = [link for link in fabric_links(ExportInput(study.design)) if link.level == "leaf_spine"]
-    if not links:
-        assert "spine switch" not in rows
-        return
-    of_leaf = Counter(link.low.number for link in links if link.plane == 1)
+ENUMERATED = FABRICS | {
+    "three tiers, tapered": "topology: fat-tree, switch_ports: 16, tiers: 3, oversubscription: [1, 2]",
+    "three tiers, two planes": "topology: fat-tree, switch_ports: 16, tiers: 3, planes: 2",
+    "rails in two planes": "topology: rail-optimized, switch_ports: 16, tiers: 2, planes: 2",
+    "rails, oversubscribed": "topology: rail-optimized, switch_ports: 16, tiers: 2, oversubscription: 3",
+    "rails, three tiers": "topology: rail-optimized, switch_ports: 8, tiers: 3",
+    "rails, three tiers, two planes": "topology: rail-optimized, switch_ports: 8, tiers: 3, planes: 2",
+}
+LINKS = {"node_leaf": "NIC-leaf link", "leaf_spine": "leaf-spine link", "spine_core": "spine-core link"}
+Switch = tuple[int, str, int]
+"""Plane, kind and number."""
+
+
+def ends_of(link: Link) -> tuple[Switch, Switch]:
+    return (link.plane, link.low.kind, link.low.number), (link.plane, link.high.kind, link.high.number)
+
+
+def pods_of(links: Sequence[Link]) -> dict[Switch, int]:
+    """The pod of each leaf and spine: those that reach each other below the core, in one plane."""
+    members: dict[int, set[Switch]] = {}
+    pods: dict[Switch, int] = {}
     for link in links:
-        if link.plane == 1:
-            cut[(str(link.low.number), link.high.number)] += 1
-    worst = max(number / of_leaf[int(leaf)] for (leaf, _), number in cut.items()) / planes
-    assert rows["spine switch"].lost == pytest.approx(worst)
-    assert rows["leaf-spine link"].lost == pytest.approx(1 / max(of_leaf.values()) / planes)
+        if link.level == "leaf_spine":
+            low, high = (pods.setdefault(end, len(pods)) for end in ends_of(link))
+            joined = members.pop(high, set(ends_of(link))) | (members.pop(low, set()) if low != high else set())
+            members[low] = joined | set(ends_of(link))
+            pods |= dict.fromkeys(joined, low) if low != high else {}
+    return pods
+
+
+def tiers_of(links: Sequence[Link]) -> list[tuple[str, object]]:
+    """The tier of each link, and the NIC, leaf or pod whose link it is."""
+    pods, found = pods_of(links), list[tuple[str, object]]()
+    for link in links:
+        low = ends_of(link)[0]
+        if link.level == "node_leaf":
+            found.append(("nic", (low[1:], link.low.port)))
+        else:
+            found.append(("leaf", low) if link.level == "leaf_spine" else ("pod", pods[low]))
+    return found
+
+
+@pytest.mark.parametrize("fabric", ENUMERATED.values(), ids=ENUMERATED)
+def test_what_every_single_part_takes_is_what_its_class_says(fabric: str) -> None:
+    """Brute force: each link, switch and plane of the enumerated fabric is taken away by itself."""
+    study = job(fabric)
+    out = study.design.cluster.scale_out if study.design.cluster else None
+    assert out is not None
+    machine = FailingMachine(study.design, None, None)
+    classes = {part.name: part for part in machine.classes}
+    links = list(fabric_links(ExportInput(study.design)))
+    tiers, at = tiers_of(links), dict[tuple[object, ...], set[int]]()
+    for index, link in enumerate(links):
+        for end in ends_of(link):
+            at.setdefault(end, set()).add(index)
+            at.setdefault(("plane", end[0]), set()).add(index)
+    whole, seen = Counter(tiers), dict[str, float]()
+    removals = [(LINKS[link.level], {index}) for index, link in enumerate(links)]
+    removals += [(f"{end[1]} switch", cut) for end, cut in at.items() if end[1] in {"leaf", "spine", "core"}]
+    removals += [("plane", cut) for end, cut in at.items() if end[0] == "plane" and out.planes > 1]
+    for name, indices in removals:
+        lost = {of: number / whole[of] for of, number in Counter(tiers[index] for index in indices).items()}
+        nearest = next(tier for tier in ("nic", "leaf", "pod") if any(of[0] == tier for of in lost))
+        share = max(share for of, share in lost.items() if of[0] == nearest) / (1 if nearest == "nic" else out.planes)
+        seen[name] = max(share, seen.get(name, 0.0))
+        assert classes[name].tier == nearest, name
+    assert seen == pytest.approx({name: classes[name].lost for name in seen})
+
+
+def test_a_fabric_without_a_part_is_the_fabric_that_is_built_without_it() -> None:
+    """One of two spines away is 2:1; one of two planes away is NICs of half the rate."""
+    for fabric, part, other in (
+        (FAT_TREE, "spine switch", FABRICS["oversubscribed"]),
+        (FABRICS["planes"], "plane", f"{FAT_TREE}, nic_bandwidth: 200 Gb/s"),
+    ):
+        assert rows_of(job(fabric))[part].step_time == pytest.approx(legal_estimate(job(other).design).step_seconds)
 
 
 @pytest.mark.parametrize("fabric", FABRICS.values(), ids=FABRICS)

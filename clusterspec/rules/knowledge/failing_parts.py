@@ -8,6 +8,7 @@ from the last checkpoint.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from math import gcd
 
 from clusterspec.cluster.degrees import nodes_of_domain, own_accelerators
 from clusterspec.cluster.fabric import Fabric, count_fabric
@@ -378,25 +379,39 @@ def _edge_classes(machine: FailingMachine, fabric: Fabric) -> Iterator[PartClass
 
 
 def _tree_classes(machine: FailingMachine, fabric: Fabric) -> Iterator[PartClass]:
-    """The switches above the leaves, and their links."""
-    up, above, nodes = fabric.links["leaf_spine"], fabric.links["spine_core"], machine.nodes
-    if not up or not fabric.spine_switches:
+    """The switches above the leaves, and their links; a switch takes its share of the uplinks where it takes most."""
+    up, spines, nodes, planes = fabric.links["leaf_spine"], fabric.spine_switches, machine.nodes, fabric.planes
+    if not up or not spines:
         return
     below = min(machine.levels[0].nodes or nodes, nodes) if machine.levels else nodes
-    uplinks, pods = up / fabric.leaf_switches * fabric.planes, _pods(machine, fabric)
+    uplinks = up / fabric.leaf_switches * planes
     why = f"one of {uplinks:.0f} uplinks of a node's leaves"
     yield PartClass("leaf-spine link", up, up, "network", 1 / max(1.0, uplinks), "leaf", below, why)
-    spines = fabric.spine_switches
-    beside = max(1.0, spines / pods)
-    why = f"one of {beside:.0f} spines above a leaf, all planes together"
-    yield PartClass("spine switch", spines, spines, "network", 1 / beside, "leaf", nodes, why)
-    if not above or not fabric.core_switches:
+    of_leaf, of_pod = max(1, round(uplinks / planes)), max(1, spines // (_pods(machine, fabric) * planes))
+    lost = parts_needed(of_leaf, of_pod) / of_leaf / planes
+    why = f"{lost * uplinks:.0f} of {uplinks:.0f} uplinks of a node's leaves, all planes together"
+    yield PartClass("spine switch", spines, spines, "network", lost, "leaf", nodes, why)
+    yield from _core_classes(machine, fabric, of_leaf, of_pod)
+
+
+def _core_classes(machine: FailingMachine, fabric: Fabric, of_leaf: int, of_pod: int) -> Iterator[PartClass]:
+    """The cores and their links, above leaves with ``of_leaf`` uplinks to the ``of_pod`` spines of a pod in a plane.
+
+    Leaves of a pod that reach unlike spines meet in the core, as those of unlike pods. A spine reaches the cores of one
+    group.
+    """
+    above, cores, planes = fabric.links["spine_core"], fabric.core_switches, fabric.planes
+    if not above or not cores:
         return
-    links = max(1.0, above / pods)
+    apart = of_pod // of_leaf if of_pod % of_leaf == 0 else 1
+    links = max(1.0, above / (_pods(machine, fabric) * apart))
     why = f"one of {links:.0f} uplinks of a pod"
-    yield PartClass("spine-core link", above, above, "network", 1 / links, "pod", nodes, why)
-    cores = fabric.core_switches
-    yield PartClass("core switch", cores, cores, "network", 1 / cores, "pod", nodes, f"one of {cores} core switches")
+    yield PartClass("spine-core link", above, above, "network", 1 / links, "pod", machine.nodes, why)
+    of_plane, each = max(1, round(links / planes)), max(1, cores // planes)
+    reached = min(each, of_plane, of_pod // apart * each // gcd(of_pod, each))
+    lost = parts_needed(of_plane, reached) / of_plane / planes
+    why = f"{lost * links:.0f} of {links:.0f} uplinks of a pod"
+    yield PartClass("core switch", cores, cores, "network", lost, "pod", machine.nodes, why)
 
 
 def _pods(machine: FailingMachine, fabric: Fabric) -> int:
