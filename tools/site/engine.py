@@ -1,5 +1,6 @@
 """The engine of the playground as one archive: the package as it is, its data, and the pure-Python parts of what it
-imports, from the wheels that requirements/run.txt pins by their hashes.
+imports, from the wheels that requirements/run.txt pins by their hashes. What the first check imports is
+compiled when the site is built (web/compile.mjs), so that the page does not.
 
 NumPy and WeasyPrint are left out: the search of the package goes on without columns, and reports are HTML. rpds, the
 one library in Rust that is needed, has a stand-in of three collections (`tools.site.rpds`).
@@ -16,6 +17,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,12 +28,12 @@ KEPT = {".py", ".json", ".txt", ".typed"}
 """Suffixes of the files of a wheel that are kept: no compiled ones, which all of these libraries can do without."""
 DATA = ("schemas", "catalog", "templates")
 UNUSED = frozenset({
-    "_ast_unparse", "_pyrepl", "antigravity", "bdb", "cProfile", "cmd", "code", "colorsys", "compileall",
-    "doctest", "filecmp", "fileinput", "ftplib", "getpass", "imaplib", "mailbox", "modulefinder",
-    "netrc", "nturl2path", "optparse", "pdb", "pickletools", "plistlib", "poplib", "profile",
-    "pstats", "pty", "pyclbr", "pydoc", "rlcompleter", "sched", "shelve", "smtplib", "sqlite3", "symtable",
-    "tabnanny", "this", "timeit", "trace", "tracemalloc", "tty", "turtle", "unittest", "wave", "webbrowser",
-    "wsgiref", "xmlrpc", "zipapp",
+    "_ast_unparse", "_pydatetime", "_pyio", "_pyrepl", "antigravity", "bdb", "cProfile", "cmd", "code", "colorsys",
+    "compileall", "doctest", "filecmp", "fileinput", "ftplib", "getpass", "imaplib", "mailbox", "modulefinder",
+    "multiprocessing", "netrc", "nturl2path", "optparse", "pdb", "pickletools", "plistlib", "poplib", "profile",
+    "pstats", "pty", "pyclbr", "pydoc", "rlcompleter", "sched", "shelve", "smtplib", "socketserver", "sqlite3",
+    "symtable", "tabnanny", "this", "timeit", "trace", "tracemalloc", "tty", "turtle", "unittest", "wave",
+    "webbrowser", "wsgiref", "xml.dom", "xml.etree", "xml.sax", "xmlrpc", "zipapp",
 })  # fmt: skip
 """Modules of the standard library that no answer of the engine imports: terminals, mail, debuggers, tests."""
 KEPT_ENCODINGS = "__init__|aliases|ascii|charmap|cp437|cp1252|idna|latin_1|punycode|.*_escape|utf_.*"
@@ -73,18 +75,46 @@ def own_files() -> dict[str, bytes]:
         found[path.relative_to(ROOT).as_posix()] = path.read_bytes()
     for name in DATA:
         for path in sorted(path for path in (ROOT / name).rglob("*") if path.is_file()):
-            if "editor" not in path.relative_to(ROOT).parts:  # the page itself
+            if "editor" not in path.relative_to(ROOT).parts and path.suffix != ".woff2":  # what the page itself has
                 found[f"clusterspec/_data/{path.relative_to(ROOT).as_posix()}"] = path.read_bytes()
     return found
 
 
-def write_archive(target: Path) -> None:
-    """Write the archive, compressed as a whole. The same sources give the same bytes.
+def compiled(standard: Mapping[str, bytes], engine: Mapping[str, bytes], first: str) -> tuple[dict[str, bytes], ...]:
+    """The files of the standard library and of the engine, with byte code (``.pyc``) for Python files that a
+    check of the spec ``first`` imports. Pyodide's Python compiles them, which needs Node."""
+    with tempfile.TemporaryDirectory() as folder:
+        parts = {"standard": standard, "engine": engine}
+        for part, files in parts.items():
+            for name, data in files.items():
+                path = Path(folder, part, name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(data)
+        write_zip(Path(folder, "standard.zip"), standard)
+        Path(folder, "first.yaml").write_text(first, "utf-8")
+        subprocess.run(["node", "compile.mjs", folder], cwd=ROOT / "web", check=True)
+        written = {part: sorted(path for path in Path(folder, part).rglob("*") if path.is_file()) for part in parts}
+        return tuple({path.relative_to(Path(folder, part)).as_posix(): path.read_bytes() for path in paths}
+                     for part, paths in written.items())  # fmt: skip
+
+
+def write_engine(folder: Path, library: Path, first: str) -> None:
+    """Write ``python_stdlib.zip`` and ``engine.tar.xz`` into a folder; ``library`` is Pyodide's standard library, and
+    ``first`` the spec that the page opens first. The same sources give the same bytes."""
+    stand_in = (ROOT / "tools" / "site" / "rpds.py").read_bytes()
+    with zipfile.ZipFile(library) as whole:
+        standard = {name: whole.read(name) for name in whole.namelist() if is_used(name)}
+    engine = library_files() | own_files() | {"rpds/__init__.py": stand_in}
+    standard, engine = compiled(standard, engine, first)
+    write_zip(folder / "python_stdlib.zip", standard)
+    write_archive(folder / "engine.tar.xz", engine)
+
+
+def write_archive(target: Path, files: Mapping[str, bytes]) -> None:
+    """Write files as an archive, compressed as a whole.
 
     Names are short enough for the plain header of a tar, which is what web/src/worker.js reads.
     """
-    stand_in = (ROOT / "tools" / "site" / "rpds.py").read_bytes()
-    files = library_files() | own_files() | {"rpds/__init__.py": stand_in}
     assert all(name.isascii() and len(name) < 100 for name in files)
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
@@ -95,18 +125,19 @@ def write_archive(target: Path) -> None:
     target.write_bytes(lzma.compress(packed.getvalue(), preset=9 | lzma.PRESET_EXTREME))
 
 
+def write_zip(target: Path, files: Mapping[str, bytes]) -> None:
+    """Write files as an archive from which Python imports."""
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED, 9)
+
+
 def is_used(name: str) -> bool:
     """Whether the engine needs a file of the archive of the standard library."""
     if name.startswith("encodings/"):
         return re.fullmatch(rf"encodings/({KEPT_ENCODINGS})\.py", name) is not None
-    return name.endswith((".py", ".txt")) and name.partition("/")[0].removesuffix(".py") not in UNUSED
-
-
-def write_standard_library(source: Path, target: Path) -> None:
-    """Write the archive of the standard library without what `is_used` leaves out."""
-    with zipfile.ZipFile(source) as whole, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as part:
-        for name in (name for name in whole.namelist() if is_used(name)):
-            part.writestr(zipfile.ZipInfo(name), whole.read(name), zipfile.ZIP_DEFLATED, 9)
+    parts = name.removesuffix(".py").split("/")
+    return name.endswith((".py", ".txt")) and not {parts[0], ".".join(parts[:2])} & UNUSED
 
 
 def write_lock(source: Path, target: Path) -> None:

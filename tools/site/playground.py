@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 
 from clusterspec.cli.editor.server import content_security_policy
-from tools.site.engine import ROOT, write_archive, write_lock, write_standard_library
+from tools.site.engine import ROOT, write_engine, write_lock
 
 WEB = ROOT / "web"
 GALLERY = ROOT / "examples" / "gallery"
@@ -47,10 +47,9 @@ def write_playground(target: Path) -> None:
     pyodide = WEB / "node_modules" / "pyodide"
     for name in PYODIDE:
         shutil.copy(pyodide / name, target / name)
-    write_standard_library(pyodide / "python_stdlib.zip", target / "python_stdlib.zip")
     write_lock(pyodide / "pyodide-lock.json", target / "pyodide-lock.json")
     shutil.copytree(ROOT / "templates" / "fonts", target / "fonts", dirs_exist_ok=True)
-    write_archive(target / "engine.tar.xz")
+    write_engine(target, pyodide / "python_stdlib.zip", (ROOT / "examples" / f"{EXAMPLES[0]}.yaml").read_text("utf-8"))
     (target / "examples.json").write_text(json.dumps(examples()), "utf-8")
     _replace_in(target / "index.html", "POLICY", f'<meta http-equiv="Content-Security-Policy" content="{policy()}">')
     version = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(target.rglob("*")) if path.is_file()))

@@ -1,7 +1,7 @@
 // The playground without a network: what the page needs is kept at the first visit, and taken from there unless it changed.
 
 const KEPT = "clusterspec-VERSION";
-const FILES = ["./", "page.js", "page.css", "worker.js", "pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json", "engine.tar.xz", "examples.json", "fonts/Inter-Regular.woff2", "fonts/Inter-SemiBold.woff2"];
+const FILES = ["./", "page.js", "page.css", "worker.js", "pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json", "engine.tar.xz", "examples.json", "fonts/Inter-Regular.woff2", "fonts/Inter-SemiBold.woff2", "fonts/JetBrainsMono-Regular.woff2"];
 
 addEventListener("install", (event) => {
   event.waitUntil(caches.open(KEPT).then((cache) => cache.addAll(FILES)).then(() => self.skipWaiting()));

@@ -1,6 +1,11 @@
 // The engine in a web worker: Pyodide with the unmodified package. It is told where its files are, and loads nothing else.
 
+import { BEGIN } from "./begin.js";
 import { loadPyodide } from "./pyodide.mjs";
+
+// The fonts of reports are those of the page, which has them once.
+const FONTS = ["Inter-Regular.woff2", "Inter-SemiBold.woff2", "JetBrainsMono-Regular.woff2"];
+const FOLDER = "/engine/clusterspec/_data/templates/fonts";
 
 const say = (message) => postMessage(message);
 
@@ -38,19 +43,16 @@ function unpack(python, tar, folder) {
 async function begin(base) {
   say({ state: "loading Python …" });
   const archive = fetched(new URL("engine.tar.xz", base), "the engine");
+  const fonts = FONTS.map((name) => fetched(new URL(`fonts/${name}`, base), "a font"));
   const python = await loadPyodide({ indexURL: new URL(".", base).href, fullStdLib: false, env: { HOME: "/home/pyodide" } });
   say({ state: "starting the engine …" });
   const decompressed = python.runPython("import lzma; lambda data: lzma.decompress(data.to_py())");
   unpack(python, decompressed(new Uint8Array(await archive)).toJs(), "/engine");
-  python.runPython(`
-import os, sys
-sys.path.insert(0, "/engine")
-os.makedirs("/spec", exist_ok=True)
-os.chdir("/spec")
-from pathlib import Path
-from clusterspec.cli.editor import browser
-session = browser.opened(Path("/spec"))
-`);
+  for (const [at, name] of FONTS.entries()) {
+    python.FS.mkdirTree(FOLDER);
+    python.FS.writeFile(`${FOLDER}/${name}`, new Uint8Array(await fonts[at]));
+  }
+  python.runPython(BEGIN);
   const answer = python.runPython("lambda request, tell: browser.answer(session, request, tell)");
   return (request, tell) => JSON.parse(answer(JSON.stringify(request), tell));
 }

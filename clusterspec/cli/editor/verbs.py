@@ -18,7 +18,7 @@ from clusterspec.cli import CALL, is_callers_fault, one_line, run
 from clusterspec.cli.inputs import StudyReader
 from clusterspec.cli.parser import parser
 from clusterspec.records import dataclass, field
-from clusterspec.studies.study import Study
+from clusterspec.studies.study import Settings, Study
 
 Answer = dict[str, object]
 Request = Mapping[str, object]
@@ -79,14 +79,20 @@ class Session:
             status = run([*words, *self.options, "--color", "never", "--", *names], Caller(read, self.progress))
         return {"status": status, "out": out.getvalue(), "err": err.getvalue()}
 
+    @property
+    def settings(self) -> Settings:
+        """The settings of the folder of the spec."""
+        return self._reader.settings_of(self.name)
+
     def study(self, text: str) -> Study:
         """The study of a text; that of the last text is kept."""
         if self._last is None or self._last[0] != text:
-            self._last = (
-                text,
-                StudyReader(parser(["check"]).parse_args(["check", *self.options])).changed(self.name, text),
-            )
+            self._last = text, self._reader.changed(self.name, text)
         return self._last[1]
+
+    @property
+    def _reader(self) -> StudyReader:
+        return StudyReader(parser(["check"]).parse_args(["check", *self.options]))
 
 
 # Fields of requests
@@ -197,7 +203,7 @@ def _about(session: Session, _: Request) -> Answer:
     """The versions of program and catalog, and the number of rules."""
     from clusterspec.rules.index import RULES
 
-    tool = session.study("").settings.tool
+    tool = session.settings.tool
     return {"status": 0, "version": __version__, "catalog": tool.catalog, "rules": len(RULES), "name": session.name}
 
 
@@ -221,7 +227,7 @@ def _complete(session: Session, request: Request) -> Answer:
     from clusterspec.cli.language_server.features import Place, completion_items
 
     lines = text_of(request).split("\n")
-    catalog = session.study("").settings.catalog
+    catalog = session.settings.catalog
     place = Place(lines, number_of(request, "line") - 1, number_of(request, "column") - 1, Path.cwd())
     items = completion_items(place, catalog)
     return {"status": 0, "items": [{"text": one.text, "kind": one.kind, "detail": one.detail} for one in items]}

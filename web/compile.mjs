@@ -1,0 +1,50 @@
+// Compiles what the playground imports until its first check, by the Python of Pyodide: the page then reads byte code.
+//
+//   node compile.mjs FOLDER    has standard.zip, what is in it under standard/, the files of the engine under engine/, and
+//                              the spec of the first check as first.yaml; puts x.pyc in place of each x.py imported for it
+
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { loadPyodide } from "pyodide";
+import { BEGIN } from "./src/begin.js";
+
+const indexURL = join(dirname(fileURLToPath(import.meta.url)), "node_modules", "pyodide");
+process.on("uncaughtException", (fault) => {
+  console.error(String(fault.message).slice(-2000)); // without the line of pyodide.asm.mjs, which has a megabyte
+  process.exit(1);
+});
+const python = await loadPyodide({ indexURL, stdLibURL: join(process.argv[2], "standard.zip"), env: { HOME: "/home/pyodide" } });
+python.mountNodeFS("/built", process.argv[2]);
+python.runPython(String.raw`
+import os, sys
+sys.dont_write_bytecode = True
+os.symlink("/built/engine", "/engine")
+${BEGIN}
+text = Path("/built/first.yaml").read_text("utf-8")
+for verb in ("about", "check", "estimate"):
+    answer = session.answer({"verb": verb, "format": "json", "text": text})
+    assert answer["status"] == 0, answer
+
+from importlib._bootstrap_external import _code_to_hash_pyc
+from importlib.util import source_hash
+
+def without_lines(code):
+    """The code without the table of its lines, a fifth of it: no message names a line of a library."""
+    inner = tuple(without_lines(one) if isinstance(one, type(code)) else one for one in code.co_consts)
+    return code.replace(co_linetable=b"", co_consts=inner)
+
+standard = next(folder for folder in sys.path if folder.endswith(".zip"))
+for name in sorted({getattr(module, "__file__", None) or "" for module in sys.modules.values()}):
+    path = Path(name.replace(standard, "/built/standard").replace("/engine", "/built/engine", 1))
+    if name.startswith((standard, "/engine/")) and name.endswith(".py"):
+        data = path.read_bytes()
+        # Rules and formulas read their docstrings, and Pyodide when it starts; those of libraries nobody reads.
+        level = 0 if {"clusterspec", "pyodide", "_pyodide"} & {*path.parts} else 2
+        code = compile(data, name, "exec", dont_inherit=True, optimize=level)
+        if level:
+            code = without_lines(code)
+        # byte code that is not compared with its source, which the page does not have
+        path.with_suffix(".pyc").write_bytes(_code_to_hash_pyc(code, source_hash(data), False))
+        path.unlink()
+`);
+process.exit(0);
