@@ -109,9 +109,16 @@ def parser(arguments: Sequence[str] | None = None) -> Parser:
     return top
 
 
-def _parser_of_described(*, description: str = "", **options: Any) -> Parser | None:
-    """The parser of a command; None for one that is only listed, since each parser takes as long as a rule."""
-    return Parser(description=description, **options) if description else None
+class Listed:
+    """In place of the parser of a command that is only listed, since each parser takes as long as a rule."""
+
+    def _check_help(self, _: argparse.Action) -> None:
+        """Asked by argparse of Python 3.14 for the help of the command, which is a summary without ``%``."""
+
+
+def _parser_of_described(*, description: str = "", **options: Any) -> Parser | Listed:
+    """The parser of a command, or `Listed`."""
+    return Parser(description=description, **options) if description else Listed()
 
 
 def command_of(top: Parser, arguments: Sequence[str]) -> str:
