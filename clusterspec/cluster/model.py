@@ -344,12 +344,16 @@ class ScaleOut:
         return prod(level.oversubscription for level in self.levels) if self.levels else prod(self.oversubscription)
 
 
+RATE_OF_PRODUCTS = "products"
+
+
 @dataclass(frozen=True, slots=True)
 class MeasuredShare:
     """A measured share of line rate that a collective achieves, which replaces that of the catalog.
 
     ``part`` is the kind of share: ``ring``, ``exchange`` or ``reduction`` inside an island, ``network`` between
-    islands. ``tier`` is the outermost tier that the measured group crossed, ``ranks`` its size.
+    islands. ``tier`` is the outermost tier that the measured group crossed, ``ranks`` its size. Of a measured step,
+    both are `RATE_OF_PRODUCTS`, and the share is that of the catalog's rate of products and attention.
     """
 
     collective: str

@@ -277,12 +277,12 @@ class SpecLogs:
     def _read(self, name: str) -> NcclLog:
         if self.left <= 0:
             raise NotALogError(f"the logs of the spec have more than {MOST_BYTES >> 20} MiB together")
-        text = _log_text(name, self.folder)
+        text = log_text(name, self.folder)
         self.left -= len(text)
         return read_log(text)
 
 
-def _log_text(name: str, folder: FilePath) -> str:
+def log_text(name: str, folder: FilePath) -> str:
     """The text of a log. Raises `NotALogError` if it is missing, lies outside the folder, or is not a regular file."""
     try:
         path = path_in_folder(name, folder)

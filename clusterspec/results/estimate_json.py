@@ -416,6 +416,7 @@ PARTS = {
     "exchange": "the links used by its exchanges",
     "reduction": "the links to the reducing switches",
     "network": "the network between domains",
+    "products": "the catalog's rate of products",
 }
 
 

@@ -134,7 +134,8 @@ class Study:
         """The names of the logs of measurements."""
         if self.fleet is not None:
             return tuple(dict.fromkeys(log for each in self.fleet.jobs.values() for log in each.logs))
-        return tuple(str(self.folder / one.log) for one in self.spec.measured or () if one.log)
+        named = (name for one in self.spec.measured or () for name in (one.log, one.step_log) if name)
+        return tuple(str(self.folder / name) for name in named)
 
     @property
     def extends(self) -> Span | None:
@@ -411,7 +412,13 @@ def calibrated_by_logs(
 
     logs = read_logs([entry.log for entry in spec.measured if entry.log is not None], folder)
     measurements, problems = resolve_measurements(spec.measured, design.cluster, logs)
-    return calibrated_design(design, measurements), measurements, problems
+    design = calibrated_design(design, measurements)
+    if any(entry.step_time or entry.step_log for entry in spec.measured):
+        from clusterspec.studies.step_times import calibrated_by_steps  # few specs have one
+
+        design, further = calibrated_by_steps(spec.measured, design, folder)
+        problems += further
+    return design, measurements, problems
 
 
 def study_text(text: str, settings: Settings, name: str = "spec.yaml", folder: FilePath | None = None) -> Study:

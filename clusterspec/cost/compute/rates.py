@@ -8,7 +8,7 @@ from itertools import chain
 from math import prod
 
 from clusterspec.catalog.entries import Accelerator
-from clusterspec.cluster.model import Assumption, Cluster, Workload
+from clusterspec.cluster.model import RATE_OF_PRODUCTS, Assumption, Cluster, Workload
 from clusterspec.cost.compute.kernels import DEPTH_START, LENGTH_START, TILES, USUAL, Kernel, expert_launches
 from clusterspec.cost.compute.layer import SoftwareBehavior
 from clusterspec.cost.constants import assumed_figure
@@ -180,7 +180,7 @@ def _rate_factors(
     peaks: dict[str, Figure] = {**accelerator.peaks, workload.precision: workload.peak}
     wide = peaks.get("bf16") or peaks.get("fp16") or peaks[workload.precision]
     peaks.setdefault("bf16", wide)
-    clock = (*_clock_factor(accelerator), *_capped_factor(cluster))
+    clock = (*_clock_factor(accelerator), *_capped_factor(cluster), *_measured_factor(cluster))
     products = () if software.products == 1.0 else (("products", software.stack.achievable["products"]),)
     factors: dict[str, Factors] = {
         f"matmul_{name}": (("peak", peaks[name]), *clock, *_achieved_share(name, reached), *products)
@@ -232,6 +232,11 @@ def _achieved_share(precision: str, reached: _Reached) -> Factors:
     measured = next((each for each in (f"matmul.{name}", "matmul.bf16") if each in known), f"matmul.{name}")
     matmul = ("matmul", reached.achieved_figure(measured, "matmul"))
     return matmul, ("sustained", reached.achieved_figure(f"sustained.{name}", "sustained"))
+
+
+def _measured_factor(cluster: Cluster) -> Factors:
+    """The rate of products and attention over that of the catalog, where a step of the machine was measured."""
+    return tuple(("measured", each.share) for each in cluster.measured if each.part == RATE_OF_PRODUCTS)
 
 
 def _clock_factor(accelerator: Accelerator) -> Factors:

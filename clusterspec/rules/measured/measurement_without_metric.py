@@ -72,7 +72,8 @@ def check(spec: Spec) -> Iterator[Problem]:
         return
     for index, entry in enumerate(spec.measured or ()):
         at = ("measured", index)
-        if not (entry.busbw or entry.algbw or entry.log or spec.unreadable(at)):
+        figures = (entry.busbw, entry.algbw, entry.log, entry.step_time, entry.step_log)
+        if not (any(figures) or spec.unreadable(at)):
             yield RULE.problem(at, "the measurement has no `busbw`, no `algbw` and no log", HELP)
     text = spec.description or ""
     if _RATE.search(text) and _COLLECTIVE.search(text) and not _METRIC.search(text):

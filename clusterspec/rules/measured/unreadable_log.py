@@ -3,7 +3,8 @@
 ## What it finds
 
 A `log` under `measured` that is missing, is outside the folder of the spec, is not output of nccl-tests or rccl-tests,
-contradicts its entry, or contradicts itself (size over time differs from the printed bandwidth). A `trace` of arrivals or
+contradicts its entry, or contradicts itself (size over time differs from the printed bandwidth). A `step_log` that has no
+steps, or whose batch, degrees or ranks are not those of the spec. A `trace` of arrivals or
 lengths that is outside the folder of the spec or has a row that cannot be read; the finding is a note where the file is
 missing.
 

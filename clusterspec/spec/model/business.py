@@ -225,7 +225,9 @@ class DocumentSpec:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSpec:
-    """One measurement of the user's machine: a figure, or a log of nccl-tests."""
+    """One measurement of the user's machine: a figure, or a log of nccl-tests; or a step of the job of the spec, or the
+    log of its training.
+    """
 
     collective: str | None = None
     nodes: int | None = None
@@ -235,6 +237,8 @@ class MeasuredSpec:
     algbw: Quantity | None = None
     algorithm: str | None = None
     log: str | None = None
+    step_time: Quantity | None = None
+    step_log: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

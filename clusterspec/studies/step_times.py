@@ -1,0 +1,124 @@
+"""Measured steps of the job of a spec: the rate of products that reproduces them, in place of that of the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+from statistics import median
+
+from clusterspec.cluster.model import RATE_OF_PRODUCTS, Design, MeasuredShare
+from clusterspec.cluster.variation import with_values
+from clusterspec.cost.estimate import legal_estimate
+from clusterspec.exchange.import_result import FormatError, ImportResult, InputFile
+from clusterspec.exchange.workloads.step_logs import read_step_log
+from clusterspec.finding import Problem, Severity
+from clusterspec.logs.nccl import NotALogError
+from clusterspec.logs.readers import log_text
+from clusterspec.origin import Measured
+from clusterspec.quantity import Figure
+from clusterspec.source import Path
+from clusterspec.spec.model import MeasuredSpec
+from clusterspec.units import display, percent
+
+LEAST, MOST = 0.25, 2.0
+"""The rate of products over that of the catalog, at least and at most: a step beyond is another job's, or faulty."""
+CLOSE = 1e-6
+"""Relative difference of a predicted step to the measured one that ends the search."""
+ROUNDS = 40
+
+
+def calibrated_by_steps(
+    entries: tuple[MeasuredSpec, ...], design: Design, folder: FilePath
+) -> tuple[Design, list[Problem]]:
+    """The design whose estimate is the measured step, of several the median; a problem for each entry not used.
+
+    Communication, memory traffic and the times of the host stay as predicted, or as measured by their own tests: what
+    they leave of the step is that of products and attention.
+    """
+    steps, problems = list[tuple[int, float]](), list[Problem]()
+    for index, entry in enumerate(entries):
+        try:
+            steps += [(index, seconds) for seconds in _measured_steps(entry, design, folder)]
+        except (FormatError, NotALogError) as fault:
+            problems.append(_problem("unreadable-log", ("measured", index, "step_log"), f"{entry.step_log}: {fault}"))
+    if not steps:
+        return design, problems
+    seconds, index = median(each for _, each in steps), steps[-1][0]
+    found, why = _with_step(design, seconds, index)
+    if found is None:
+        key = "step_time" if entries[index].step_time else "step_log"
+        return design, [*problems, _problem("unused-measurement", ("measured", index, key), why)]
+    return found, problems
+
+
+def _problem(rule: str, path: Path, message: str) -> Problem:
+    unread = rule == "unreadable-log"
+    help_ = "measure the workload and the layout of the spec, after its first steps, or leave the step out"
+    return Problem(rule, path, message, help_, severity=Severity.ERROR if unread else Severity.NOTE)
+
+
+def _measured_steps(entry: MeasuredSpec, design: Design, folder: FilePath) -> Iterator[float]:
+    """Seconds of a step that an entry states or whose log it names. Raises `FormatError` and `NotALogError`."""
+    if entry.step_time is not None:
+        yield entry.step_time.value
+    if entry.step_log is not None:
+        text = log_text(entry.step_log, folder)
+        yield _step_of_log(read_step_log(InputFile(entry.step_log, text.encode())), design)
+
+
+def _step_of_log(log: ImportResult, design: Design) -> float:
+    """Seconds of a step in a log. Raises `FormatError` for the run of another job than that of a design."""
+    work, layout = design.workload, design.layout
+    if work is None or layout is None:
+        raise FormatError("needs a workload and a layout to be compared with")
+    own = {f"layout.{axis}": getattr(layout, axis) for axis in ("tp", "cp", "pp")}
+    for key, value in (own | {"workload.global_batch": work.global_batch}).items():
+        seen = log.value(tuple(key.split(".")))
+        if seen is not None and seen != value:
+            raise FormatError(f"is of a run with {key.split('.')[1]} {seen}, and the spec has {value}")
+    ranks = log.number("ranks")
+    if ranks is not None and ranks != layout.ranks:
+        raise FormatError(f"is of a run on {ranks} ranks, and the job of the spec has {layout.ranks}")
+    seconds, rate = log.number("step_seconds"), log.number("tokens_per_second_per_accelerator")
+    if isinstance(seconds, int | float):
+        return float(seconds)
+    if not isinstance(rate, int | float) or not rate:
+        raise FormatError("has no time of a step")
+    return work.global_batch * work.sequence_length / (rate * layout.ranks)
+
+
+def _with_step(design: Design, seconds: float, index: int) -> tuple[Design | None, str]:
+    """The design whose step takes some seconds, or why there is none."""
+    if design.workload is None or design.workload.rl is not None or design.workload.serving is not None:
+        return None, f"a step of {display(seconds, 's')} is measured, and the spec has no training job"
+
+    def varied(rate: float) -> Design:
+        origin = Measured(f"a step of {display(seconds, 's')} (measured[{index}])")
+        share = MeasuredShare("step", RATE_OF_PRODUCTS, RATE_OF_PRODUCTS, 1, Figure(rate, "1", origin))
+        assert design.cluster is not None
+        return with_values(design, {("cluster", "measured"): (*design.cluster.measured, share)})
+
+    def step(rate: float) -> float | None:
+        return legal_estimate(varied(rate)).step_seconds
+
+    longest, shortest = step(LEAST), step(MOST)
+    if longest is None or shortest is None:
+        return None, f"a step of {display(seconds, 's')} is measured, and the job of the spec has no estimate"
+    if not shortest <= seconds <= longest:
+        bounds = f"{display(shortest, 's')} to {display(longest, 's')}"
+        rates = f"{percent(LEAST)} to {percent(MOST)} of the catalog's rate of products"
+        return None, f"a step of {display(seconds, 's')} is measured, and {rates} give {bounds}: it is not used"
+    low, high = 1 / MOST, 1 / LEAST  # a step is linear in the time of products, where nothing else bounds it
+    times = [shortest, longest]
+    for turn in range(ROUNDS):
+        share = (seconds - times[0]) / (times[1] - times[0]) if times[1] > times[0] else 0.0
+        middle = low + (high - low) * (share if turn % 3 < 2 else 0.5)
+        found = step(1 / middle)
+        assert found is not None
+        if abs(found - seconds) <= CLOSE * seconds:
+            return varied(1 / middle), ""
+        if found < seconds:
+            low, times[0] = middle, found
+        else:
+            high, times[1] = middle, found
+    return varied(1 / high), ""

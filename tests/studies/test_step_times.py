@@ -1,0 +1,76 @@
+"""A measured step replaces the catalog's rate of products, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clusterspec.studies import variation
+from clusterspec.studies.study import Study, study_text
+from tests.settings import SETTINGS
+
+JOB = """clusterspec: 1
+name: steps
+cluster: {platform: dgx-h100, nodes: 2}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 32}
+layout: {framework: megatron-core, tp: 2}
+"""
+
+
+def measured(text: str, folder: Path | None = None) -> Study:
+    return study_text(f"{JOB}measured: [{{{text}}}]\n", SETTINGS, "x.yaml", folder)
+
+
+def seconds(study: Study) -> float:
+    assert study.plan.step_seconds is not None
+    return study.plan.step_seconds
+
+
+def share(study: Study) -> float:
+    assert study.design.cluster is not None
+    (only,) = study.design.cluster.measured
+    return only.share.value
+
+
+def rules(study: Study) -> list[tuple[str, str]]:
+    return [(one.rule, one.message) for one in study.findings if one.path[:1] == ("measured",)]
+
+
+def test_the_estimate_is_the_measured_step() -> None:
+    """What is not products stays: the step minus communication and host is longer by the factor that the rate lost."""
+    plain = study_text(JOB, SETTINGS)
+    before = seconds(plain)
+    assert share(measured(f"step_time: {before!r} s")) == pytest.approx(1.0, rel=1e-4)
+    slow = measured(f"step_time: {1.3 * before!r} s")
+    assert seconds(slow) == pytest.approx(1.3 * before, rel=1e-5)
+    assert 1 / 1.6 < share(slow) < 1 / 1.3, "memory traffic and communication are no slower, so products are more so"
+    for one in (plain, slow):
+        assert not rules(one)
+    other: dict[tuple[str | int, ...], object] = {("layout", "tp"): 4}
+    assert seconds(variation.rewritten(slow, other)) > 1.1 * seconds(variation.rewritten(plain, other))
+    two = study_text(f"{JOB}measured: [{{step_time: {before!r} s}}, {{step_time: {1.4 * before!r} s}}]\n", SETTINGS)
+    assert seconds(two) == pytest.approx(1.2 * before, rel=1e-5), "the median of both"
+
+
+def test_a_step_log_is_that_of_the_spec_or_is_refused(tmp_path: Path) -> None:
+    """torchtitan prints tokens per second of a device: 32 sequences of 8,192 tokens on 16 at 9,000 take 1.82 s."""
+    run = tmp_path / "run.log"
+    lines = [
+        f"step: {number}  loss:  9.0  memory: 60.00GiB  tps: 9,000  tflops: 400.0  mfu: 41%" for number in range(9)
+    ]
+    run.write_text("\n".join(lines))
+    assert seconds(measured("step_log: run.log", tmp_path)) == pytest.approx(32 * 8192 / 16 / 9000, rel=1e-4)
+    sizes = (
+        "using world size: 16, data-parallel size: 4, context-parallel size: 1, "
+        "tensor-model-parallel size: 4, pipeline-model-parallel size: 1\n"
+    )
+    step = " iteration        {}/ 500 | elapsed time per iteration (ms): 1900.0 | global batch size:    {} |\n"
+    for batch, head, why in ((32, sizes, "tp 4, and the spec has 2"), (64, "", "global_batch 64, and the spec has 32")):
+        run.write_text(head + "".join(step.format(number, batch) for number in range(1, 9)))
+        ((rule, message),) = rules(measured("step_log: run.log", tmp_path))
+        assert (rule, message.endswith(why)) == ("unreadable-log", True), message
+    for text, rule in (("step_log: none.log", "unreadable-log"), ("step_time: 90 s", "unused-measurement")):
+        study = measured(text, tmp_path)
+        assert [name for name, _ in rules(study)] == [rule]
+        assert seconds(study) == seconds(study_text(JOB, SETTINGS))
