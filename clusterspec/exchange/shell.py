@@ -80,7 +80,7 @@ def script_of(text: str) -> Script:
     shell = _Shell()
     try:
         for block, offset in _code_blocks(text):
-            shell.run_text(block, offset)
+            shell.run_text(_PLACEHOLDER.sub(r"\1'<\2>'", block), offset)
         if not shell.commands:  # a file of functions for others to call
             for body in list(shell.functions.values()):
                 shell.run_body(body, ())
@@ -90,6 +90,10 @@ def script_of(text: str) -> Script:
     return Script(tuple(shell.commands), tuple(Command(words) for words in filled if words))
 
 
+_PLACEHOLDER = re.compile(
+    r"((?:^|[ \t])[A-Za-z_]\w{0,60}=|[ \t]--?[A-Za-z][\w-]{0,60}[ =])<([A-Za-z][^<>'\"\n]{0,100}[\w).])>", re.MULTILINE
+)
+"""What a reader of a script is to fill in (``NAME=<path of the data>``), which a shell would take for redirections."""
 _FENCE = re.compile(r"[ \t>]{0,12}(```|~~~)[`~]*[ \t]*([A-Za-z]*)")
 _PROMPT = re.compile(r"^([ \t]*)\$(?=[ \t])", re.MULTILINE)
 _SHELLS = frozenset({"", "bash", "sh", "shell", "zsh", "console", "text", "txt"})

@@ -18,6 +18,8 @@ from clusterspec.exchange.workloads.serving import matches_serving
 # ``children``, ``nodes``), a ``block`` with ``blocks`` (``block``, ``nodes``), or ``flat``
 
 SLURM_TOPOLOGY = "slurm-topology"
+MOST_OTHERS = 4
+"""Lines that are neither switches nor blocks, listed one by one; more are counted."""
 _CONF = re.compile(r"^[ \t]*(SwitchName|BlockName)\s*=", re.IGNORECASE | re.MULTILINE)
 _PAIR = re.compile(r"(?<![A-Za-z])([A-Za-z]++)\s*+=\s*(\S+)")
 
@@ -38,6 +40,7 @@ def read_slurm_topology(file: InputFile) -> ImportResult:
 
 def _record_conf(file: InputFile, builder: ImportBuilder) -> None:
     tree, blocks, first = SwitchTree(), dict[str, list[str]](), 0
+    others: list[tuple[str, int]] = []
     for number, raw in enumerate(file.lines, 1):
         line = raw.split("#", 1)[0].strip()
         pairs = {key.lower(): value for key, value in _PAIR.findall(line)}
@@ -55,7 +58,12 @@ def _record_conf(file: InputFile, builder: ImportBuilder) -> None:
         elif "blocksizes" in pairs:
             builder.count("block_sizes", pairs["blocksizes"], number)
         else:
-            builder.unknown(line[:60], "no switch and no block", number)
+            others.append((line[:60], number))
+    for text, number in others[:MOST_OTHERS]:
+        builder.unknown(text, "no switch and no block", number)
+    if len(others) > MOST_OTHERS:
+        why = "neither switches nor blocks: text around the topology"
+        builder.unknown(f"{len(others) - MOST_OTHERS} more lines", why, others[MOST_OTHERS][1])
     if tree.lines:
         describe_tree(tree, builder)
     else:

@@ -28,6 +28,8 @@ _NIC = re.compile(
     r"NIC[0-9]+|(mlx|bnxt_re|cxi|efa|hfi1_|irdma|rdmap|ibp|roce|hns_|ionic_|erdma_|hsn|bond|ens|enp|eth)\S{0,40}"
 )
 _CELL = re.compile(r"X|NV[0-9]{1,3}|SYS|NODE|PHB|PXB|PIX|PSB|SOC|N/A|OK|NS|DIS|GNS|CNS|TNS|U")
+_DIAGONAL = re.compile(r"[\s|`*>]{0,40}GPU0[\s|*]{1,40}X(?![A-Za-z])")
+"""The first row of a matrix."""
 _LINKS = re.compile(r"NV([0-9]{1,3})")
 _LEGEND = re.compile(r"\s*(NIC[0-9]+):\s*(\S+)\s*$")
 MOST_MATRICES = 100
@@ -54,8 +56,10 @@ class Matrix:
 
 
 def matches_nvidia_smi_topo(file: InputFile) -> bool:
-    lines = (line for line in file.text.split("\n") if "GPU" in line[:LONGEST_LINE])
-    return "between two GPUs" not in file.head and any(_header_cells(line[:LONGEST_LINE]) for line in lines)
+    lines = [line[:LONGEST_LINE] for line in file.text.split("\n") if "GPU" in line[:LONGEST_LINE]]
+    if "between two GPUs" in file.text and not any(_DIAGONAL.match(line) for line in lines):
+        return False  # tables of rocm-smi, whose diagonal is zero
+    return any(_header_cells(line) for line in lines)
 
 
 def read_nvidia_smi_topo(file: InputFile) -> ImportResult:

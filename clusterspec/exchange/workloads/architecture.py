@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Any
 
-from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.import_result import FormatError, ImportBuilder
 from clusterspec.exchange.workloads.keys import Keys, set_counts, whole_of
 
 # Attention in a Hugging Face configuration: heads; latent, windowed, linear and sparse attention
@@ -240,6 +241,7 @@ _ACTIVE = (
     "num_experts_per_tok",
     "num_experts_per_token",
     "moe_topk",
+    "topk",
     "moe_k",
     "experts_per_token",
     "num_experts_per_topk",
@@ -255,7 +257,10 @@ def set_experts(keys: Keys, kind: str, builder: ImportBuilder) -> None:
         return
     line = keys.line(*_NAMES)
     builder.set("workload.model.experts", experts, line)
-    builder.set("workload.model.experts_per_token", _first_count(keys.get(*_ACTIVE)), keys.line(*_ACTIVE))
+    active = _first_count(keys.get(*_ACTIVE))
+    builder.set("workload.model.experts_per_token", active, keys.line(*_ACTIVE))
+    if active is None:
+        builder.unknown("workload.model.experts_per_token", "no key of this configuration is known to state it", line)
     width = _first_count(keys.get(*_WIDTH))
     if width is None:
         width = keys.whole("ffn_config.ffn_hidden_size", "intermediate_size")
@@ -313,11 +318,23 @@ def _layers(keys: Keys, kind: str, builder: ImportBuilder) -> None:
         "mlp_only_layers",
         "moe_layers",
         "interleave_moe_layer_step",
+        "moe_layer_interval",
+        "expert_layer_period",
         "hybrid_override_pattern",
         "num_hidden_layers",
     )
     if found != layers:
         builder.set("workload.model.moe_layers", found, keys.line(*names))
+
+
+_PATTERN = re.compile(r"(?:\w+\.)?(?:moe|expert|sparse)_\w*?(?:interval|freq|frequency|every|stride|period)(?:_\w+)?")
+
+
+def _refuse_unknown_pattern(keys: Keys) -> None:
+    """Raise `FormatError` for a key that puts experts in some layers, of which it is not known how it counts."""
+    for name, (value, line) in keys.values.items():
+        if _PATTERN.fullmatch(name) and name not in keys.used and (whole_of(value) or 1) > 1:
+            raise FormatError(f"{name}: {value}: which layers have experts is not known", line)
 
 
 def _expert_layers(keys: Keys, kind: str, layers: int) -> int:
@@ -339,7 +356,9 @@ def _expert_layers(keys: Keys, kind: str, layers: int) -> int:
         dense = keys.get("mlp_only_layers")
         without = set(dense) if isinstance(dense, list) and all(isinstance(each, int) for each in dense) else set()
         return sum(1 for n in range(min(layers, 10_000)) if n not in without and (n + 1) % step == 0)
-    if kind == "llama4_text":
-        step = keys.whole("interleave_moe_layer_step") or 1
-        return layers // step
-    return sum(1 for n in range(min(layers, 10_000)) if n >= first and n % step == 0)
+    every = keys.whole("interleave_moe_layer_step") if kind == "llama4_text" else None
+    every = every or keys.whole("moe_layer_interval", "expert_layer_period")
+    _refuse_unknown_pattern(keys)
+    # of an interval the last layer of each group has experts (of Jamba one at an offset), of a frequency the first
+    step, rest = (every, every - 1) if every else (step, 0)
+    return sum(1 for n in range(min(layers, 10_000)) if n >= first and n % step == rest)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Any
 
 from clusterspec.catalog import Catalog
@@ -193,21 +193,39 @@ def read_arguments(file: InputFile, launch: re.Pattern[str]) -> Keys:
 
     Raises `FormatError` if the file has several launches with different options and no part is chosen.
     """
-    commands, arrays = _commands(file)
+    return chosen_launch(launches_of(file, launch), file.part)
+
+
+def launches_of(file: InputFile, launch: re.Pattern[str], model: re.Pattern[str] | None = None) -> list[Keys]:
+    """The launches with different options in a text, or with different words after those that ``model`` matches."""
+    commands, arrays = _commands(file, model)
     starting = [command for command in commands if _is_launch(command, launch)]
     # a file may only fill arrays, for a launcher that reads it
     found = [command_keys(each) for each in starting or [array for array in arrays if launch.search(array.text)]]
-    different = list({_without_ranks(keys): keys for keys in reversed(found)}.values())[::-1]
-    if file.part is not None:
-        if not 1 <= file.part <= len(different):
-            raise FormatError(f"has {plural(len(different), 'launch')}, and --part {file.part} is none of them")
-        return different[file.part - 1]
+    return list({(_without_ranks(keys), _named(keys.command, model)): keys for keys in reversed(found)}.values())[::-1]
+
+
+def chosen_launch(different: Sequence[Keys], part: int | None) -> Keys:
+    """One of several launches. Raises `SeveralParts` if none is chosen, `FormatError` if there is no such part."""
+    if part is not None:
+        if not 1 <= part <= len(different):
+            raise FormatError(f"has {plural(len(different), 'launch')}, and --part {part} is none of them")
+        return different[part - 1]
     if len(different) > 1:
         places = ", ".join(str(keys.command.line) for keys in different)
         raise SeveralParts(
             f"holds {len(different)} launches with different options, on lines {places}: choose one with --part N"
         )
     return different[0] if different else Keys()
+
+
+def _named(command: Command, model: re.Pattern[str] | None) -> str:
+    """The word after one that names a command of an engine, such as the model after ``serve``; empty if it has none."""
+    if model is None:
+        return ""
+    pairs = pairwise(command.words)
+    words = (b.text for a, b in pairs if model.fullmatch(a.text) and not _is_option(b.text))
+    return next((word for word in words if word.strip(".…")), "")
 
 
 def _is_launch(command: Command, launch: re.Pattern[str]) -> bool:
@@ -244,7 +262,7 @@ def command_keys(command: Command) -> Keys:
     return keys
 
 
-def _commands(file: InputFile) -> tuple[Sequence[Command], Sequence[Command]]:
+def _commands(file: InputFile, model: re.Pattern[str] | None) -> tuple[Sequence[Command], Sequence[Command]]:
     """The commands of a shell script and its arrays, or the lists of arguments of a YAML or Python file."""
     if lists := _listed_commands(file):
         return lists, ()
@@ -252,7 +270,10 @@ def _commands(file: InputFile) -> tuple[Sequence[Command], Sequence[Command]]:
     words = sum(len(command.words) for command in (*script.commands, *script.arrays))
     if words > MOST_WORDS:
         raise FormatError(f"more than {MOST_WORDS:,} words in its commands")
-    return [each for each in script.commands if any(_is_option(word.text) for word in each.words)], script.arrays
+    kept = [
+        each for each in script.commands if any(_is_option(word.text) for word in each.words) or _named(each, model)
+    ]
+    return kept, script.arrays
 
 
 def _listed_commands(file: InputFile) -> list[Command]:

@@ -77,7 +77,8 @@ def matches_load_test(file: InputFile) -> bool:
 
 def read_load_test(file: InputFile) -> ImportResult:
     """The load and the figures of one run. Raises `FormatError` for none, `SeveralParts` for several runs."""
-    runs = list(_json_runs(file) if file.text.lstrip()[:1] in "{[" else _printed_runs(file))
+    found = _json_runs(file) if file.text.lstrip()[:1] in "{[" else _printed_runs(file)
+    runs = [run for run in found if run.number("duration") is not None]  # a page may show the form without figures
     if not runs:
         raise FormatError("holds no result of a load test with its numbers of requests and tokens")
     if file.part is not None and not 1 <= file.part <= len(runs):

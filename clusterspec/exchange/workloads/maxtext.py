@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from math import prod
 
 from clusterspec.exchange.documents import read_yaml
@@ -62,6 +63,18 @@ _REMAT = {
     "minimal_with_context": "selective",
     "save_qkv_proj": "selective",
 }
+
+_QUANTIZATIONS: Mapping[str, tuple[str, str | None]] = {
+    **dict.fromkeys(("fp8", "fp8_full", "fp8_gpu", "fp8_nanoo", "nanoo_fp8"), ("fp8", None)),
+    **dict.fromkeys(("fp8_e4m3", "fp8_e5m2"), ("fp8", None)),
+    "te_fp8_delayedscaling": ("fp8", "delayed"),
+    "te_fp8_currentscaling": ("fp8", "current"),
+    "te_mxfp8": ("fp8", "mxfp8"),
+    "te_nvfp4": ("fp4", "nvfp4"),
+    "te_nvfp4_no_rht": ("fp4", "nvfp4"),
+    "int8": ("int8", None),
+}
+"""Precision and recipe by quantization. Source: MaxText e591f30c, configs/types.py, ``QuantizationType``."""
 
 
 def matches_maxtext(file: InputFile) -> bool:
@@ -154,14 +167,24 @@ def _set_layout(keys: Keys, builder: ImportBuilder) -> None:
     set_choice(keys, "layout.cp_method", ("context_parallel_strategy",), _STRATEGIES, builder)
     if (builder.reading().value(("layout", "pp")) or 1) != 1 and (stages := keys.whole("num_pipeline_repeats")):
         builder.set("layout.virtual_stages", stages, keys.line("num_pipeline_repeats"))
-    if str(keys.get("quantization") or "").startswith("fp8"):
-        builder.set("workload.precision", "fp8", keys.line("quantization"))
-    elif str(keys.get("dtype")) == "bfloat16":
-        builder.set("workload.precision", "bf16", keys.line("dtype"))
+    _set_precision(keys, builder)
     if "adam" in str(keys.get("opt_type") or ""):
         builder.set(
             "workload.optimizer", "adamw" if "adamw" in str(keys.get("opt_type")) else "adam", keys.line("opt_type")
         )
+
+
+def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the precision of products: that of the quantization if there is one, else the type of activations."""
+    word, line = str(keys.get("quantization") or "").strip().lower(), keys.line("quantization")
+    if word in _QUANTIZATIONS:
+        precision, recipe = _QUANTIZATIONS[word]
+        builder.set("workload.precision", precision, line)
+        builder.set("workload.recipe", recipe, line)
+    elif word not in {"", "none", "null"}:
+        builder.unknown(f"quantization: {word[:40]}", "no value of workload.precision corresponds to it", line)
+    elif str(keys.get("dtype")) == "bfloat16":
+        builder.set("workload.precision", "bf16", keys.line("dtype"))
 
 
 def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:

@@ -374,6 +374,21 @@ def _set_stages(text: str, pp: int, line: int, builder: ImportBuilder) -> None:
         builder.set("layout.schedule", "interleaved", line)
 
 
+def _set_older_recompute(keys: Keys, builder: ImportBuilder) -> None:
+    """Set recomputation from the flags of older releases, where no granularity is stated.
+
+    Source: bigscience-workshop/Megatron-DeepSpeed, megatron/arguments.py, line 512 (``--checkpoint-activations``: all
+    of a layer); Megatron-LM, megatron/training/arguments.py (``--recompute-activations``: selective).
+    """
+    if keys.find("recompute_granularity", "activations_checkpoint_granularity"):
+        return
+    if keys.is_on("checkpoint_activations") or str(keys.get("activations_checkpoint_method")) == "uniform":
+        line = keys.line("checkpoint_activations", "activations_checkpoint_method")
+        builder.set("layout.recompute", "full", line)
+    elif keys.is_on("recompute_activations"):
+        builder.set("layout.recompute", "selective", keys.line("recompute_activations"))
+
+
 _METHODS = ("recompute_method", "activations_checkpoint_method")
 _RECOMPUTED = ("recompute_num_layers", "activations_checkpoint_num_layers")
 
@@ -421,6 +436,7 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
             {"full": "full", "selective": "selective", "none": "none", "null": "none"},
             builder,
         )
+        _set_older_recompute(keys, builder)
     if keys.is_on("optimizer_cpu_offload"):
         share = str(keys.get("optimizer_offload_fraction") or "1.0")
         if re.fullmatch(r"[01](\.[0-9]{1,6})?|\.[0-9]{1,6}", share):

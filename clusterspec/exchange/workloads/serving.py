@@ -13,7 +13,15 @@ from itertools import pairwise
 from clusterspec.catalog import Catalog
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.shell import Command, Word
-from clusterspec.exchange.workloads.keys import Keys, list_unused, read_arguments, set_choice, set_counts, set_model
+from clusterspec.exchange.workloads.keys import (
+    Keys,
+    chosen_launch,
+    launches_of,
+    list_unused,
+    set_choice,
+    set_counts,
+    set_model,
+)
 
 SERVING = "serving"
 _ENGINES = (
@@ -21,7 +29,10 @@ _ENGINES = (
     ("sglang", re.compile(r"sglang[. ](launch_server|serve)|sglang_router[. ]launch_server|lmsysorg/sglang")),
     ("trt-llm", re.compile(r"trtllm-(serve|bench|llmapi-launch)")),
 )
+_TEMPLATE = re.compile(r"\{\{-? *(?:if|or|with|range|\.(?:Values|Spec))\b[^}\n]{0,200}\}\}")
+"""An expression of Go templates, as Helm and KServe use them."""
 _BEFORE_MODEL = frozenset({"serve", "trtllm-serve"})
+_MODEL_AFTER = re.compile(r"serve|(?:\S{0,200}/)?trtllm-serve")
 _PRECISIONS = {
     "fp8": "fp8",
     "fp8_e4m3": "fp8",
@@ -50,8 +61,13 @@ def matches_serving(file: InputFile) -> bool:
 def read_serving(file: InputFile) -> ImportResult:
     """The serving layout of a command line. Raises `FormatError` if it starts no known engine."""
     named = [(name, pattern) for name, pattern in _ENGINES if pattern.search(file.text)]
-    launches = ((name, read_arguments(file, pattern)) for name, pattern in named)
-    engine, keys = next(((name, keys) for name, keys in launches if keys.command.words), ("", Keys()))
+    found: dict[tuple[int, str], tuple[str, Keys]] = {}
+    for name, pattern in named:
+        for keys in launches_of(file, pattern, _MODEL_AFTER):
+            found.setdefault((keys.command.line, keys.command.text), (name, keys))
+    launches = sorted(found.values(), key=lambda each: each[1].command.line)
+    keys = chosen_launch([keys for _, keys in launches], file.part)
+    engine = next((name for name, each in launches if each is keys), "")
     if not engine:
         raise FormatError("has no command that starts vLLM, SGLang or TensorRT-LLM (comments and prose are not read)")
     builder, line = ImportBuilder(SERVING, file.name), keys.command.line
@@ -60,6 +76,9 @@ def read_serving(file: InputFile) -> ImportResult:
     model = _set_model(keys, builder)
     {"vllm": _set_vllm_keys, "sglang": _set_sglang_keys, "trt-llm": _set_trtllm_keys}[engine](keys, model, builder)
     list_unused(keys, builder)
+    if "{{" in file.text and (templates := _TEMPLATE.search(file.text)):
+        why = "template expressions may give or omit options: import what is rendered from it"
+        builder.unknown(templates[0][:60], why, file.text.count("\n", 0, templates.start()) + 1)
     if "Serving Benchmark Result" in file.text:
         builder.unknown("results of a load test", "not of the launch: import them with the KIND load-test")
     return builder.reading()

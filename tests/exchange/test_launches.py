@@ -1,0 +1,89 @@
+"""Launches of several engines, in templates and with older flags; precision and expert layers of configurations."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from clusterspec.exchange.import_result import FormatError, SeveralParts
+from tests.exchange.imports import given, read, unknown
+
+PAGE = """\
+```bash
+vllm serve Qwen/Qwen3-14B
+```
+```bash
+python3 -m sglang.launch_server --model-path Qwen/Qwen3-14B --tp 2
+```
+```bash
+vllm serve Qwen/Qwen3-32B
+```
+```bash
+vllm serve ...
+```
+"""
+
+
+def test_launches_of_all_engines_are_the_choices() -> None:
+    with pytest.raises(SeveralParts, match="3 launches with different options, on lines 2, 5, 8:"):
+        read(PAGE)
+    keys = [given(read(PAGE, "serving", part=part)) for part in (1, 2, 3)]
+    assert [each["layout.framework"] for each in keys] == ["vllm", "sglang", "vllm"]
+    assert [each["workload.model"] for each in keys] == ["qwen3-14b", "qwen3-14b", "qwen3-32b"]
+
+
+def test_a_launch_in_a_template_is_not_complete() -> None:
+    text = "vllm serve /models/x --port 8000 {{ if .Values.tp }}--tensor-parallel-size {{ .Values.tp }}{{- end }}\n"
+    reading = read(text)
+    assert "layout.tp" not in given(reading)
+    assert "{{ if .Values.tp }}: template expressions may give or omit options" in unknown(reading)
+
+
+MEGATRON = (
+    "DATA=<path of the data>\nLOAD=<path of a checkpoint>\ntorchrun pretrain_gpt.py --tensor-model-parallel-size 2 "
+    "--num-layers 24 --hidden-size 1024 --num-attention-heads 16 --data-path <path of the data>_text "
+)
+
+
+def test_placeholders_hide_no_command_and_older_flags_of_recomputation_hold() -> None:
+    for flags, recompute in (
+        ("", None),
+        ("--checkpoint-activations", "full"),
+        ("--activations-checkpoint-method uniform", "full"),
+        ("--recompute-activations", "selective"),
+        ("--recompute-activations --recompute-granularity full", "full"),
+    ):
+        keys = given(read(MEGATRON + flags))
+        assert (keys["layout.tp"], keys.get("layout.recompute")) == (2, recompute), flags
+
+
+def test_the_quantization_of_maxtext_decides_the_precision() -> None:
+    words = "python3 -m maxtext.train base.yml model_name=llama3-8b per_device_batch_size=4 dtype=bfloat16 "
+    for quantization, precision, recipe in (
+        ("", "bf16", None),
+        ("quantization=te_nvfp4_no_rht", "fp4", "nvfp4"),
+        ("quantization=te_fp8_currentscaling", "fp8", "current"),
+        ("quantization=intmp", None, None),
+    ):
+        keys = given(read(words + quantization, "maxtext"))
+        assert (keys.get("workload.precision"), keys.get("workload.recipe")) == (precision, recipe), quantization
+
+
+def test_experts_in_some_layers_are_not_counted_in_all() -> None:
+    config = {"num_hidden_layers": 12, "hidden_size": 768, "num_attention_heads": 12, "vocab_size": 1000}
+    config |= {"intermediate_size": 2048, "num_experts": 16, "topk": 2}
+    for key, layers in (("moe_layer_interval", 3), ("expert_layer_period", 3)):
+        keys = given(read(json.dumps(config | {key: 4}), "huggingface"))
+        assert (keys["workload.model.moe_layers"], keys["workload.model.experts_per_token"]) == (layers, 2)
+    assert "workload.model.moe_layers" not in given(read(json.dumps(config | {"moe_every": 1}), "huggingface"))
+    with pytest.raises(FormatError, match="moe_block_stride: 2: which layers have experts is not known"):
+        read(json.dumps(config | {"moe_block_stride": 2}), "huggingface")
+
+
+def test_matrices_of_two_vendors_in_one_page_are_not_read_as_one() -> None:
+    nvidia = "GPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV18\t0-47\nGPU1\tNV18\t X \t0-47\n"
+    rows = ("===== Link Type between two GPUs =====", "       GPU0   GPU1", "GPU0   0      XGMI", "GPU1   XGMI   0\n")
+    rocm = "\n".join(rows)
+    with pytest.raises(SeveralParts, match="output of rocm-smi-topo, nvidia-smi-topo"):
+        read(nvidia + "\n" + rocm)
