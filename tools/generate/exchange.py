@@ -113,12 +113,12 @@ is close to what was measured. `--collective` and `--ranks` state what a log doe
 size of each log in `measured:`, which replaces the efficiencies of the catalog from then on; the step time with and
 without it is shown. Exit status 1 means that a collective is slower than the predicted band.
 
-A training run calibrates the estimate, too: `measured: [{{step_log: train.log}}]` (Megatron-LM, torchtitan, MaxText), or
-`{{step_time: 12.4 s}}`, is a step of the workload and layout of the spec, after its first ones. The rate of products and
-attention that reproduces it replaces that of the catalog, between a quarter and twice of it; communication, memory
-traffic and the host stay as predicted or measured by their own logs. `estimate` prints the rate as a share of the
-catalog's, and `search` and all other commands use it for other layouts. A log with another batch, degrees or ranks
-than those of the spec is an error.
+A training run calibrates the estimate, too: `measured: [{{step_log: train.log}}]` (Megatron-LM, torchtitan,
+MaxText), or `{{step_time: 12.4 s}}`, is a step of the workload and layout of the spec, after its first ones. The
+rate of products and attention that reproduces it replaces that of the catalog, between a quarter and twice of it;
+communication, memory traffic and the host stay as predicted or measured by their own logs. `estimate` prints the
+rate as a share of the catalog's, and `search` and all other commands use it for other layouts. A log with another
+batch, degrees or ranks than those of the spec is an error.
 
 A match of the cost model alone that many bandwidths would give is listed as possible, not as likely; where nothing is
 likely, the output says that none of the known causes explains the difference. `tests/analysis/test_published_causes.py`
