@@ -16,14 +16,16 @@ DEGREES = ("tp", "pp", "ep", "attention_dp")
 
 
 @cache
-def plans() -> tuple[tuple[dict[str, str], Design], ...]:
-    """The published plans with their designs."""
-    return tuple((row, study(spec_of(row)).design) for row in table("serving.csv"))
+def plans(name: str = "serving") -> tuple[tuple[dict[str, str], Design], ...]:
+    """The published plans of a file with their designs: ``serving``; ``new_serving`` of sources that were entered since
+    the constants were fitted, to which nothing is fitted.
+    """
+    return tuple((row, study(spec_of(row)).design) for row in table(f"{name}.csv"))
 
 
-def cases() -> Iterator[Case]:
+def cases(name: str = "serving") -> Iterator[Case]:
     """Times per output token, to the first token, and throughput; the group names quantity, load and kind of model."""
-    for row, design in plans():
+    for row, design in plans(name):
         found = serving_times(design)
         assert found is not None, row["id"]
         yield from of_plan(row, found)
@@ -49,9 +51,8 @@ def _kind(row: dict[str, str]) -> str:
 
 @cache
 def _model_has_experts(name: str) -> bool:
-    return bool(
-        next(design.workload.model.experts for row, design in plans() if row["model"] == name and design.workload)
-    )
+    every = (*plans(), *plans("new_serving"))
+    return bool(next(design.workload.model.experts for row, design in every if row["model"] == name and design.workload))
 
 
 def spec_of(row: dict[str, str]) -> dict[str, Any]:
