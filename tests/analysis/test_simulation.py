@@ -17,7 +17,7 @@ from clusterspec.analysis.simulation.run import SimulationFault, percentiles, pl
 from clusterspec.analysis.simulation.steps import Curve, StepTables
 from clusterspec.cluster.model import Lengths
 from clusterspec.cost.serving.engine import Decoding
-from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.latency import ServingTimes, latency_at
 from clusterspec.cost.serving.steady import Pools
 from clusterspec.cost.serving.times import cache_handoff, serving_pools, serving_times
 from clusterspec.logs.traces import Arrival, TraceFault, trace_arrivals
@@ -239,20 +239,24 @@ def test_drawn_lengths_have_their_mean_their_percentile_and_their_maximum(mean: 
 
 
 def test_prompts_that_come_in_bursts_and_differ_wait_as_the_formula_says() -> None:
-    # Kingman: the squared variations of both, 4 and 1, over the 1 of a Poisson process of equal prompts
-    calm, rough = "input_tokens: 2048", "input_tokens: {mean: 2048, p99: 8192}"
+    # with a variation of 2 three more arrive with each on average, before or after it, and all wait 1 / (1 - 0.6)
     text = "load: open, request_rate: {rate}, chunk_tokens: 2048"
-    rate = 0.6 / parts(plan(text.format(rate=1), input=2048, output=1))[1].prompt_time
-    one, other = (
-        plan(text.format(rate=rate) + more, input=lengths.removeprefix("input_tokens: "), output=1)
-        for lengths, more in ((calm, ""), (rough, ", arrivals: {process: gamma, cv: 2}"))
+    service = parts(plan(text.format(rate=1), input=2048, output=1))[1].prompt_time
+    calm, *bursts, rough = (
+        plan(text.format(rate=0.6 / service) + more, input=lengths, output=1)
+        for lengths, more in (
+            (2048, ""),
+            (2048, ", arrivals: {process: gamma, cv: 2}"),
+            (2048, ", arrivals: {process: gamma, cv: 4}"),
+            ("{mean: 2048, p99: 8192}", ", arrivals: {process: gamma, cv: 2}"),
+        )
     )
-    lengths = parts(other)[0].load.input_lengths
-    assert lengths is not None
-    # of prompts longer than a chunk some steps are not full, so that they take the server longer
-    assert parts(other)[1].wait == pytest.approx(parts(one)[1].wait * (4 + lengths.variation), rel=0.12)
-    found = [analysis.simulate(each, requests=8_000).ttft for each in (one, other)]
-    assert found[1].p90 > 2 * found[0].p90
+    for each in bursts:
+        found, load = analysis.simulate(each, requests=8_000), parts(each)[0].load
+        for share, said in ((90, found.ttft.p90), (99, found.ttft.p99)):
+            assert 0.7 * said < latency_at(parts(each)[1], load, "ttft", share) < 1.7 * said, share
+    assert parts(calm)[1].wait < 0.2 * parts(bursts[0])[1].wait < 0.2 * parts(rough)[1].wait
+    assert analysis.simulate(rough, requests=8_000).ttft.p90 > found.ttft.p50
 
 
 def test_a_trace_of_a_spec_lies_in_its_folder(tmp_path: Path) -> None:

@@ -52,7 +52,9 @@ def _kind(row: dict[str, str]) -> str:
 @cache
 def _model_has_experts(name: str) -> bool:
     every = (*plans(), *plans("new_serving"))
-    return bool(next(design.workload.model.experts for row, design in every if row["model"] == name and design.workload))
+    return bool(
+        next(design.workload.model.experts for row, design in every if row["model"] == name and design.workload)
+    )
 
 
 def spec_of(row: dict[str, str]) -> dict[str, Any]:

@@ -26,13 +26,14 @@ the errors of the plans left out.
 UNSEEN = """
 ### Serving plans of sources never fitted to
 
-Plans of sources that were entered on 21 November 2026 (`tests/accuracy/new_serving.csv`), to which nothing is fitted: a
-hash of the source's name keeps both from every fit. GPUStack's performance lab sends 100 to 1,000 prompts at once to one
-engine of vLLM, SGLang or TensorRT-LLM (all plans with prompts of one length whose model is in the catalog; GLM-4.5-Air
-is left out, since its pages state the same figures for A100 and for H100). dstack's runs have separate prefill engines
-of SGLang on one node of H200 (prompts of 32,784 tokens alone: shorter ones were found in the cache, since every run
-repeats them). As first predicted, before any change to the model, the errors in the median were of GPUStack's plans
-TPOT 45.9 %, TTFT 113.7 %, throughput 28.9 %, and of dstack's TPOT 38.0 %, TTFT 79.3 %, throughput 24.8 %.
+Plans of sources that were entered on 21 November 2026 (`tests/accuracy/new_serving.csv`), to which nothing is fitted:
+a hash of the source's name keeps both from every fit. GPUStack's performance lab sends 100 to 1,000 prompts at once
+to one engine of vLLM, SGLang or TensorRT-LLM (all plans with prompts of one length whose model is in the catalog;
+GLM-4.5-Air is left out, since its pages state the same figures for A100 and for H100). dstack's runs have separate
+prefill engines of SGLang on one node of H200 (prompts of 32,784 tokens alone: shorter ones were found in the cache,
+since every run repeats them). As first predicted, before any change to the model, the errors in the median were of
+GPUStack's plans TPOT 45.9 %, TTFT 113.7 %, throughput 28.9 %, and of dstack's TPOT 38.0 %, TTFT 79.3 %, throughput
+24.8 %.
 """
 
 

@@ -192,6 +192,9 @@ def serving_headline(found: ServingTimes) -> Iterator[Term]:
     times = (("ttft", mean), ("tpot", _seconds_figure(found.tpot)))
     yield Term("request latency", found.request_latency, "s", EXPRESSIONS[request_time], (*times, tokens))
     inputs = (named_count("concurrency", found.offered), tokens, ("latency", _seconds_figure(found.request_latency)))
+    if found.run is not None and found.lasting is not None:
+        whole = _computed(found.lasting, "the run of all its requests", "s")
+        inputs = (named_count("concurrency", found.run.requests), tokens, ("latency", whole))
     rate = found.output_tokens_per_second
     yield Term("output tokens per second", rate, "1", EXPRESSIONS[output_rate], inputs)
     held = (

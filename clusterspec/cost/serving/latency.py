@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from math import exp, floor, log
+from math import exp, floor, log, sqrt
 from typing import TYPE_CHECKING
 
 from clusterspec.cluster.model import Serving, Target
-from clusterspec.cost.formulas.serving import burst_wait_percentile, request_time, wait_above_median
+from clusterspec.cost.formulas.serving import request_time, wait_above_median
 from clusterspec.cost.serving.constants import RANGES, TAILS, StepTime
 from clusterspec.cost.serving.handoff import Handoff
 from clusterspec.cost.serving.quantiles import (
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from clusterspec.cost.serving.balance import ExpertUse
     from clusterspec.cost.serving.caches import TierUse
+    from clusterspec.cost.serving.runs import FiniteRun
     from clusterspec.cost.serving.steady import Pools
 
 
@@ -105,6 +106,12 @@ class ServingTimes:
     """The median length of the prompts over their mean, which ``prompt_time`` is of."""
     starts_together: bool = False
     """Whether all requests start and end together."""
+    queued: float = 0.0
+    """Seconds of the wait in which every request of a closed loop waits for another to end."""
+    run: FiniteRun | None = None
+    """The run of the requests that the spec states; None in a steady state."""
+    lasting: float | None = None
+    """Seconds of that run in a closed loop."""
     joining: float = 0.0
     """Seconds that the handoff adds to the first gap between tokens, where the first token is sent before it."""
     highest: Highest | None = field(default=None, repr=False, compare=False)
@@ -328,10 +335,23 @@ def _first_token(times: ServingTimes, load: Serving, share: float) -> float:
     slowest: each waits for those before it, so that the place in the burst is the percentile. Prompts of varied lengths
     take times in proportion.
     """
-    burst = _burst_wait(times, load, share)
+    burst, varied = _burst_wait(times, share), _varied_wait(times, load)
     if load.input_lengths is None:
-        return times.ttft + wait_above_median(times.wait, share) + burst
-    return max(times.ttft, quantile_of_sums(_prompt_times(times, load), times.wait, share)) + burst
+        return times.ttft + wait_above_median(varied, share) + burst
+    return max(times.ttft, quantile_of_sums(_prompt_times(times, load), varied, share)) + burst
+
+
+def _varied_wait(times: ServingTimes, load: Serving) -> float:
+    """The part of the mean wait that differs among requests of a steady state.
+
+    In a closed loop all wait as long for another to end, and the number that waits for prompts differs by the root of
+    those that do not wait, since that is a Poisson number (the machine-repair model).
+    """
+    if times.run is not None:
+        return 0.0
+    if load.concurrency is None:
+        return times.wait
+    return min(times.wait - times.queued, times.prompt_time * sqrt(max(1.0, times.sequences)))
 
 
 def _prompt_times(times: ServingTimes, load: Serving) -> list[tuple[float, float]]:
@@ -344,13 +364,9 @@ def _prompt_times(times: ServingTimes, load: Serving) -> list[tuple[float, float
     ]
 
 
-def _burst_wait(times: ServingTimes, load: Serving, share: float) -> float:
-    """Seconds that the request at percentile ``share`` waits in the burst at the start of a run."""
-    if not load.requests:
-        return 0.0
-    of_burst = min(1.0, times.offered / load.requests)
-    median, mean = times.burst
-    return burst_wait_percentile(mean, of_burst, share) - median if of_burst > 0 else 0.0
+def _burst_wait(times: ServingTimes, share: float) -> float:
+    """Seconds that the request at percentile ``share`` of a run waits more than the median one."""
+    return times.run.wait_at(share) - times.wait - times.burst[0] if times.run is not None else 0.0
 
 
 def _mean_gap(times: ServingTimes, load: Serving, share: float) -> float:
@@ -418,7 +434,7 @@ def _prompts_in_step(load: Serving, prompts: float, share: float) -> float:
 def _end_to_end(times: ServingTimes, load: Serving, share: float) -> float:
     """The time of a whole request at a share of the requests: its first token, and its outputs at the mean gap."""
     firsts = _prompt_times(times, load)
-    burst = _burst_wait(times, load, share)
+    burst, varied = _burst_wait(times, share), _varied_wait(times, load)
     if load.output_lengths is None and load.input_lengths is None:
         return request_time(latency_at(times, load, "ttft", 100 * share), load.output_tokens, times.tpot)
     sums = [
@@ -426,7 +442,7 @@ def _end_to_end(times: ServingTimes, load: Serving, share: float) -> float:
         for first, here in firsts
         for length, part in _output_parts(load)
     ]
-    return quantile_of_sums(sums, times.wait, share) + burst
+    return quantile_of_sums(sums, varied, share) + burst
 
 
 def _output_parts(load: Serving) -> list[tuple[float, float]]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import exp, expm1, inf
+from math import exp, expm1, inf, sqrt
 from typing import TYPE_CHECKING
 
 from clusterspec.cluster.model import Cluster, Layout, Serving, Workload
 from clusterspec.cost import parameters
+from clusterspec.cost.formulas.compute import power
 from clusterspec.cost.formulas.experts import prompts_on_fullest
 from clusterspec.cost.formulas.serving import (
+    bunched_requests,
     compute_time,
     highest_load,
     prompt_time,
@@ -17,6 +19,7 @@ from clusterspec.cost.formulas.serving import (
     steps_wait,
     stream_time,
     time_per_output_token,
+    variation_wait,
     wave_load,
 )
 from clusterspec.cost.serving import constants
@@ -25,7 +28,7 @@ from clusterspec.cost.serving.engine import NOTHING, Decoding, Engine, unevenly_
 from clusterspec.cost.serving.handoff import request_bytes, whole_model
 from clusterspec.cost.serving.quantiles import bisected
 from clusterspec.precision import peak_name, precision_width, table_width
-from clusterspec.records import NamedTuple
+from clusterspec.records import NamedTuple, replace
 
 if TYPE_CHECKING:
     from clusterspec.cluster.sites import PoolLink
@@ -72,13 +75,14 @@ class Pools(NamedTuple):
 class Steady(NamedTuple):
     """A steady state: a decode step, the steps and seconds of a prompt, and the resulting times.
 
-    ``sequences`` of one attention rank decode concurrently. ``carried`` is the seconds of prompts on the decode steps
-    of the same engine; ``share`` is the share of the engine's time for prompts. ``service`` is the seconds per prompt
-    of an attention rank that runs prompts, ``wait`` the queueing time, ``loading`` the seconds to read cached tokens,
-    ``rate`` the requests per second of the plan.
+    ``sequences`` of one attention rank decode concurrently; prompts of ``delaying`` of them delay each. ``carried`` is
+    the seconds of prompts on the decode steps of the same engine; ``share`` is the share of the engine's time for
+    prompts. ``service`` is the seconds per prompt of an attention rank that runs prompts, ``wait`` the queueing time,
+    ``loading`` the seconds to read cached tokens, ``rate`` the requests per second of the plan.
     """
 
     sequences: float
+    delaying: float
     decode: StepTime
     prefill: StepTime
     prompt: float
@@ -106,9 +110,10 @@ def steady_state(pools: Pools, sequences: float) -> Steady:
     engine, load = pools.decode, pools.load
     static = load.load == "static"
     context = load.input_tokens + load.output_tokens / 2
-    each = max(1.0, sequences / engine.layout.pp)
+    met = min(pools.limit, max(0.0, sequences + _bunched_sequences(pools, sequences)))
+    each = max(1.0, met / engine.layout.pp)
     drafted = 1.0 + load.draft_tokens
-    few = max(1.0 / engine.layout.attention_dp, sequences / engine.layout.pp)
+    few = max(1.0 / engine.layout.attention_dp, met / engine.layout.pp)
     decode = engine.decode(few, context, drafted)
     gained = 1 + load.draft_tokens * load.draft_acceptance
     fresh = load.input_tokens * (1 - load.prefix_hit)
@@ -127,8 +132,10 @@ def steady_state(pools: Pools, sequences: float) -> Steady:
         else _carried_prefill(pools, (each, context), gained, (decode, prefill))
     )
     stages = float(engine.layout.pp)
+    each_token = carried / stages / load.output_tokens
+    delaying = _delaying_sequences(pools, met, decode.total / gained, each_token)
     tpot = time_per_output_token(
-        decode.total, sequences, load.output_tokens, carried, tokens_per_step=gained, stages=stages
+        decode.total, delaying, load.output_tokens, carried, tokens_per_step=gained, stages=stages
     )
     share = sequences / load.output_tokens * carried / stages / tpot
     rate = sequences * engine.attention_ranks / max(1.0, load.output_tokens - 1.0) / tpot
@@ -137,10 +144,44 @@ def steady_state(pools: Pools, sequences: float) -> Steady:
     if pools.has_prefill_engines and load.load in {"closed", "open"}:
         wait = _separate_prompt_wait(pools, rate, (prompt / pools.prompts.layout.pp, service))
     elif load.load in {"closed", "open"}:
-        prompts = each * gained / load.output_tokens
+        prompts = max(1.0, sequences / engine.layout.pp) * gained / load.output_tokens
         busy = 1 - max(0.0, 1 - rate * service / engine.attention_ranks) * exp(-sequences)
         wait = _prompt_wait(pools, (decode, prefill), prompts, carried, (each * drafted, busy))
-    return Steady(sequences, decode, prefill, prompt, service, carried, gained, tpot, share, rate, wait, pools.loading)
+    loading = pools.loading
+    return Steady(
+        sequences, delaying, decode, prefill, prompt, service, carried, gained, tpot, share, rate, wait, loading
+    )
+
+
+def _bunched_sequences(pools: Pools, sequences: float) -> float:
+    """The sequences of a rank beside an average one that an open load has for its arrivals in bursts."""
+    load, ranks = pools.load, pools.decode.attention_ranks
+    if load.load != "open" or load.arrival_cv == 1 or load.output_tokens == 1:
+        return 0.0
+    return bunched_requests(sequences * ranks, load.arrival_cv**2 - 1) / ranks
+
+
+def _delaying_sequences(pools: Pools, sequences: float, step: float, prompt: float) -> float:
+    """Sequences of a rank whose prompts delay each output token; ``step`` and ``prompt`` are seconds of one token and
+    of the prompt that each output token brings.
+
+    In a closed loop a request decodes beside the prompts of the others alone. Its own takes the share ``load`` of the
+    engine that those of all take, instead of all of it: of s sequences, s - (1 - load) delay it, where the load is s
+    ``prompt`` over the time per token. Of the requests that start a run together each decodes beside the prompts after
+    its own.
+    """
+    load, ranks = pools.load, unevenly_loaded_ranks(pools.decode)
+    if load.concurrency is None or load.load != "closed" or not prompt:
+        return sequences
+    if load.requests:
+        first = min(float(load.concurrency), pools.limit * pools.decode.attention_ranks)
+        part = 1 - first / (2 * max(load.requests, load.concurrency))
+        return part * _delaying_sequences(
+            pools._replace(load=replace(load, requests=None)), sequences, step, part * prompt
+        )
+    least = step + prompt * (sequences - 1 / ranks)
+    token = (least + sqrt(least * least + 4 * prompt * prompt * sequences / ranks)) / 2
+    return max(0.0, (token - step) / prompt)
 
 
 def most_beside_prompts(load: Serving) -> float:
@@ -206,10 +247,10 @@ def _prompt_wait(
     by ``carried`` seconds each. A prompt starts with a step. As many as fit the budget of a step start together, the
     others wait for the next one.
 
-    In a closed loop a request follows one that ended with a step, and reaches the engine so much later as a request
-    takes outside of it. A request of an open load waits for nothing where it finds the rank idle: ``load_of_rank`` has
-    the tokens that a step decodes, and the share of the time with a prompt or any of a Poisson number of sequences.
-    Waits for steps with prompts grow with the variation of arrivals and lengths (Kingman, 1961).
+    In a closed loop a request follows one that ended with a step, whatever that step took, and reaches the engine so
+    much later as a request takes outside of it. A request of an open load waits for nothing where it finds the rank
+    idle: ``load_of_rank`` has the tokens that a step decodes, and the share of the time with a prompt or any of a
+    Poisson number of sequences.
     """
     decoded, busy = load_of_rank
     engine, load, (decode, prefill) = pools.decode, pools.load, steps
@@ -221,30 +262,44 @@ def _prompt_wait(
     mixed = max(LEAST_SHARE, min(1.0, beginning * chunks))
     plain, longer = decode.total, decode.total + prompts * carried / stages / mixed
     mean = (1 - mixed) * plain + mixed * longer
-    used = prompts * chunks * longer / (mean * together)
+    used = prompts * chunks / together  # of the steps; of the time, where more or longer steps have prompts, below
     beside = min(prompts, together - 1) * max(0.0, prefill.device - prefill.steps * decode.device)
     if load.concurrency is None:
-        others = busy if load.load == "open" else 1.0
-        most, variation = constants.MOST_LOAD, _variation(load)
+        others, most = busy if load.load == "open" else 1.0, constants.MOST_LOAD
+        used *= longer / mean
         running = ((1 - mixed) * plain * plain + mixed * longer * longer) / (2 * mean)
-        beside += (variation - 1) * mixed * longer * longer / (2 * mean)
     else:
         late = engine.habits.request
         running = (1 - mixed) * max(plain / 2, plain - late) + mixed * max(longer / 2, longer - late)
-        others, variation = (load.concurrency - 1) / load.concurrency, 1.0
+        others = (load.concurrency - 1) / load.concurrency
         most = highest_load(max(1.0, load.concurrency / engine.attention_ranks))
     used = min(used * others, most)
     running += used * (chunks - 1) * longer / 2
-    found = others * (running + beside) + steps_wait(used, together, running * others) * variation
-    if load.concurrency is None or ranks > 1:
+    found = others * (running + beside) + steps_wait(used, together, running * others)
+    if load.concurrency is None:
+        each = plain * chunks / together + carried / stages
+        return found + _variation_wait(pools, min(most, others * prompts * each / mean), each)
+    if ranks > 1:
         return found
     ahead = max(0.0, load.concurrency / engine.attention_ranks - 1)  # no other requests can be before it
     return min(found, plain + ahead * prompt_seconds(engine, prefill))
 
 
-def _variation(load: Serving) -> float:
-    """The sum of the squared coefficients of variation of the times between arrivals and of the lengths of prompts."""
-    return load.arrival_cv**2 + (load.input_lengths.variation if load.input_lengths else 0.0)
+def _variation_wait(pools: Pools, used: float, service: float) -> float:
+    """The wait of a prompt of an open load that Poisson arrivals of equal prompts do not have; zero in a closed loop.
+
+    The requests of a cluster are spread over the ranks that run prompts.
+    """
+    load = pools.load
+    if load.concurrency is not None:
+        return 0.0
+    bunching = (load.arrival_cv**2 - 1) / pools.prompts.attention_ranks
+    spread = load.input_lengths.variation if load.input_lengths else 0.0
+    if not bunching and not spread:
+        return 0.0
+    used = max(LEAST_SHARE, used)
+    behind = max(0.0, min(prompts_per_step(pools) - 1, bunching * power(used, 1 / 3))) / 2  # in the same step
+    return variation_wait(used, service, bunching, spread) + behind * service
 
 
 def _separate_prompt_wait(pools: Pools, rate: float, each: tuple[float, float]) -> float:
@@ -265,8 +320,8 @@ def _separate_prompt_wait(pools: Pools, rate: float, each: tuple[float, float]) 
         used, busy = wave_load(used, constants.WAVE.value), wave_load(busy, constants.WAVE.value)
     requests = pools.load.concurrency
     if requests is None:
-        variation = _variation(pools.load)
-        return longer + prompt_wait(min(used, constants.MOST_LOAD), service, busy, prompt, variation=variation)
+        used = min(used, constants.MOST_LOAD)
+        return longer + prompt_wait(used, service, busy, prompt) + _variation_wait(pools, used, service)
     others = (requests - 1) / requests
     most = highest_load(max(1.0, requests / pools.prompts.attention_ranks))
     return longer * others + prompt_wait(min(used * others, most), service, busy * others, prompt)

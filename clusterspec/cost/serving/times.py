@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Design, Engines, Serving
 from clusterspec.cost.formulas.serving import (
-    burst_wait,
-    burst_wait_percentile,
     output_rate,
     queue_wait,
     request_time,
@@ -31,6 +29,7 @@ from clusterspec.cost.serving.handoff import (
     side_transfers,
 )
 from clusterspec.cost.serving.latency import Highest, ServingTimes, target_excess
+from clusterspec.cost.serving.runs import FiniteRun
 from clusterspec.cost.serving.steady import (
     ROUNDS,
     Pools,
@@ -215,9 +214,6 @@ def _expert_use(pools: Pools) -> ExpertUse | None:
 def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     """The times with ``offered`` requests in flight on the whole plan, and the steady state with them."""
     engine, prompts, load, ranks = pools.decode, pools.prompts, pools.load, pools.decode.attention_ranks
-    wait = now.wait
-    if load.load in {"closed", "open", "static"}:
-        wait += queue_wait(offered, pools.limit * ranks, load.output_tokens, now.tpot)
     steps, prompt = _static_batch_prompt(pools, now) if load.load == "static" else (now.prefill, now.prompt)
     started = now.tpot if pools.has_prefill_engines else 0.0  # else the wait has the running step
     sent = cache_handoff(pools, prompt, steps.steps)
@@ -226,20 +222,25 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
         handoff, joining, started = 0.0, handoff + 0.5 * now.tpot, 0.0
     token = time_per_token_after_transfer(now.tpot, joining, load.output_tokens)
     overhead = engine.habits.request
-    delay = _burst_delay(pools, now, offered)
-    early = burst_wait_percentile(delay, min(1.0, offered / load.requests), 0.5) if load.requests else 0.0
+    queued, wait, (early, delay), run = _waits(pools, now, offered)
     median = typical_prompt_time(prompt, load.typical_prompt)
     ttft = time_to_first_token(wait + early + pools.loading, median, handoff, overhead, tpot=started)
     of_mean = ttft + prompt - median
     latency = request_time(of_mean, load.output_tokens, token)
     offered = _requests_in_flight(pools, now, offered, latency)
+    rounds, lasting = (offered, latency), None
+    if run is not None and load.load == "closed":
+        rest = latency - early - wait
+        final = rest - (load.output_tokens - 1) * (now.tpot - now.decode.total / now.tokens_per_step)
+        lasting = run.seconds(rest + run.queued + run.varied, final)
+        rounds = run.requests, lasting
     return ServingTimes(
         ttft=ttft,
         tpot=token,
         ttft_mean=of_mean - early + delay,
         tpot_mean=token,
         request_latency=latency,
-        output_tokens_per_second=_output_rate(pools, now, offered, latency),
+        output_tokens_per_second=_output_rate(pools, now, *rounds),
         accelerators=_used_accelerators(pools),
         kv_bytes_per_token=_cache_bytes_per_token(engine),
         kv_capacity_tokens=pools.tokens * ranks,
@@ -251,12 +252,15 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
         prompt_time=prompt,
         typical_prompt=load.typical_prompt,
         wait=wait,
+        queued=queued,
         burst=(early, delay),
+        run=run,
+        lasting=lasting,
         stages=(prompts.layout.pp, engine.layout.pp),
         prompt_floor=pools.prompts.launch_floor(steps.steps),
         sent=sent,
         overhead=overhead,
-        carried=now.sequences,
+        carried=now.delaying,
         output_tokens=float(load.output_tokens),
         carried_prefill=now.carried,
         tokens_per_step=now.tokens_per_step,
@@ -269,6 +273,24 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
         prefix_hit=load.prefix_hit,
         joining=joining,
     )
+
+
+def _waits(pools: Pools, now: Steady, offered: float) -> tuple[float, float, tuple[float, float], FiniteRun | None]:
+    """The wait of a request for a place, its wait in all, what the start of a run adds to the median and to the mean of
+    it, and the run.
+    """
+    load, ranks, queued = pools.load, pools.decode.attention_ranks, 0.0
+    if load.load in {"closed", "open", "static"}:
+        queued = queue_wait(offered, pools.limit * ranks, load.output_tokens, now.tpot)
+    if load.load == "static":
+        return queued, queued, (0.0, 0.0), None
+    queued = max(0.0, queued - now.before_decode)  # those that wait for their prompt or compute it take no place yet
+    if not load.requests:
+        return queued, now.wait + queued, (0.0, 0.0), None
+    run = finite_run(pools, now, offered, queued)
+    median, mean = run.wait_at(0.5), run.mean
+    least = min(now.wait + queued, median, mean)
+    return queued, least, (median - least, mean - least), run
 
 
 def _requests_in_flight(pools: Pools, steady: Steady, offered: float, latency: float) -> float:
@@ -326,13 +348,18 @@ def _static_batch_prompt(pools: Pools, steady: Steady) -> tuple[StepTime, float]
     return whole, prompt_seconds(engine, whole)
 
 
-def _burst_delay(pools: Pools, steady: Steady, offered: float) -> float:
-    """Seconds that a burst at the start of a run adds to the mean time to first token."""
-    load = pools.load
-    if not load.requests:
-        return 0.0
-    rounds = max(1.0, load.requests / offered)
-    return burst_wait(offered / pools.prompts.attention_ranks, steady.service, rounds)
+def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> FiniteRun:
+    """The run of the requests that a load states, where ``offered`` are in flight and ``queued`` seconds pass until one
+    has a place in the steady state. All of an offline run are offered at once.
+    """
+    load, ranks = pools.load, pools.decode.attention_ranks
+    requests = float(load.requests or 1)
+    flight = requests if load.load == "offline" else min(offered, requests)
+    service = steady.service / pools.prompts.attention_ranks
+    each = steady.carried / pools.decode.layout.pp / ranks
+    turn = max(1 / steady.rate, each, service) if steady.rate else service
+    flight, places = min(offered, requests), pools.limit * ranks
+    return FiniteRun(requests, flight, places, service, turn, queued, steady.wait, steady.before_decode)
 
 
 def cache_handoff(pools: Pools, prompt: float, chunks: float) -> Handoff | None:

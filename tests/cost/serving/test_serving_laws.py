@@ -70,7 +70,7 @@ def test_what_arrives_at_engines_that_keep_up_also_leaves(output: int, rate: flo
 def test_a_burst_at_the_start_raises_the_mean_alone() -> None:
     # 64 prompts at once, of 10 rounds: the mean place in the queue is 31.5, and every tenth request stands in it
     steady, burst = times(), times(load="concurrency: 64, requests: 640")
-    assert burst.ttft == pytest.approx(steady.ttft)
+    assert burst.ttft == pytest.approx(steady.ttft, rel=0.05)
     assert steady.ttft_mean == steady.ttft
     assert burst.ttft_mean > burst.ttft
 
@@ -150,7 +150,7 @@ def test_requests_that_come_to_an_idle_engine_wait_for_none_and_those_in_bursts_
         for load in ("request_rate: 0.01", "request_rate: 3", "request_rate: 3, arrivals: {process: gamma, cv: 2}")
     )
     assert alone.wait < 0.01 * alone.ttft
-    assert alone.wait < calm.wait < bursts.wait < 4 * calm.wait
+    assert alone.wait < calm.wait < bursts.wait
 
 
 def test_a_busy_pool_for_prompts_has_a_queue_that_grows_as_the_root_of_the_requests() -> None:
@@ -243,7 +243,7 @@ def test_accepted_drafts_end_requests_sooner_and_bring_their_prompts_as_much_soo
     found = times(input=8192, load=f"concurrency: 64{drafts}")
     # 2.5 tokens a step: the step is divided by them, the prompt of each 256 tokens is not
     expected = found.decode.total / 2.5 + found.sequences / 256 * found.carried_prefill
-    assert found.tpot == pytest.approx(expected)
+    assert found.tpot == pytest.approx(expected, rel=0.01)  # its own prompt is one of 64
 
 
 DRAFTS = ", speculative: {{tokens: {tokens}, acceptance: {acceptance}}}"
@@ -290,8 +290,9 @@ def test_half_of_the_requests_of_a_single_burst_wait_for_the_other_half() -> Non
     # 64 prompts at once and no others: the median stands in the middle of the queue, as the mean does
     steady, burst = times(), times(load="concurrency: 64, requests: 64")
     assert burst.ttft == pytest.approx(burst.ttft_mean)
-    assert burst.ttft - steady.ttft == pytest.approx(burst.burst[1])
-    assert burst.burst[1] > 20 * burst.prompt_time
+    assert burst.run is not None and burst.run.last == pytest.approx(2 * (burst.ttft - steady.ttft), rel=0.05)
+    assert burst.run.last == pytest.approx(63 * burst.run.service)
+    assert burst.ttft > 20 * burst.prompt_time
 
 
 def test_attention_replicas_wait_for_the_one_that_runs_a_prompt() -> None:
@@ -349,3 +350,14 @@ def test_a_request_of_a_loop_waits_for_the_prompts_of_the_others_of_its_engine_a
     # Two engines, 16 requests: 7 prompts and a running step may be before one, which ends with its own prompt.
     found = times(input=20000, output=1, tp=4, load="concurrency: 16, chunk_tokens: 2048")
     assert found.request_latency <= 9 * found.prompt_time
+
+
+def test_requests_of_a_single_burst_wait_for_half_of_it_however_few_fit() -> None:
+    # 500 at once, of which 16 run at once: the run takes 500 turns, and the middle one starts in the middle of it
+    found = times(load="concurrency: 500, requests: 500, max_sequences: 16")
+    assert found.lasting is not None
+    assert 0.45 < found.ttft / found.lasting < 0.55
+    assert found.output_tokens_per_second == pytest.approx(500 * 256 / found.lasting)
+    loop = times(load="concurrency: 500, max_sequences: 16")
+    assert loop.output_tokens_per_second == pytest.approx(found.output_tokens_per_second, rel=0.1)
+    assert loop.offered == pytest.approx(loop.output_tokens_per_second / 256 * loop.request_latency)

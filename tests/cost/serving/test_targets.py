@@ -47,15 +47,20 @@ def test_waits_of_a_steady_state_have_an_exponential_tail() -> None:
     )
 
 
+def test_requests_of_a_full_loop_wait_alike() -> None:
+    found, load = plan("concurrency: 500, max_sequences: 16")
+    assert found.queued > 0.9 * found.wait
+    assert found.ttft < latency_at(found, load, "ttft", 99) < 1.1 * found.ttft
+
+
 def test_the_slowest_requests_of_a_run_are_the_last_of_its_burst() -> None:
     found, load = plan("concurrency: 32, requests: 320, targets: {ttft: 1 s, percentile: 99}")
-    # A tenth of the requests start together. The last of them waits twice their mean, ten times that of the run.
-    burst = 0.9 * 2 * (found.ttft_mean - found.ttft) / 0.1
-    assert latency_at(found, load, "ttft", load.percentile) == pytest.approx(
-        found.ttft + found.wait * math.log(0.5 / 0.01) + burst
-    )
-    _, below = plan("concurrency: 32, requests: 320, targets: {ttft: 1 s, percentile: 85}")
-    assert latency_at(found, below, "ttft", 85) == pytest.approx(found.ttft + found.wait * math.log(0.5 / 0.15))
+    # a tenth of the requests start together, of which nine in ten are before the 99th percentile
+    assert found.run is not None
+    burst = 0.9 * 31 * found.run.service
+    first = found.ttft - found.wait - found.burst[0]
+    assert latency_at(found, load, "ttft", load.percentile) == pytest.approx(first + burst, rel=0.02)
+    assert found.ttft < latency_at(found, load, "ttft", 85) < first + found.wait * 4
 
 
 def test_a_higher_percentile_is_never_faster() -> None:
@@ -110,7 +115,7 @@ def test_gaps_between_tokens_are_longer_where_a_prompt_starts() -> None:
     assert single_gap(found, load, 0.999) == pytest.approx(step + 2 * found.carried_prefill)
     # the mean of the gaps is the mean of a request
     mean = step + found.sequences / 500 * found.carried_prefill
-    assert found.tpot == pytest.approx(mean)
+    assert found.tpot == pytest.approx(mean, rel=0.01)  # a request decodes beside the prompts of the 31 others
 
 
 def test_the_median_first_token_is_that_of_a_prompt_of_median_length() -> None:

@@ -1,0 +1,85 @@
+"""Runs of a stated number of requests: how long each waits that starts with others, and how long the run takes."""
+
+from __future__ import annotations
+
+from math import exp, log
+
+from clusterspec.cost.serving.quantiles import smallest_reaching
+from clusterspec.records import NamedTuple
+
+
+class FiniteRun(NamedTuple):
+    """A run of ``requests``, of which ``concurrency`` are in flight and ``places`` run at once. Seconds.
+
+    The first ones start together: as many as there are places wait for the prompts before them alone, each of
+    ``service`` of the whole plan; the others of them for requests that end, one in ``turn``. Those that follow wait as
+    in a steady state: ``queued`` for a place, and ``varied`` for other prompts, with an exponential tail. ``prompt`` is
+    the time from a place to the first token.
+    """
+
+    requests: float
+    concurrency: float
+    places: float
+    service: float
+    turn: float
+    queued: float
+    varied: float
+    prompt: float
+
+    @property
+    def starting(self) -> tuple[tuple[float, float, float], ...]:
+        """Of the requests that start together those with a place, and the others: the share of all requests, and the
+        shortest and the longest wait.
+        """
+        first = min(self.places, self.concurrency)
+        last = max(0.0, first - 1) * self.service
+        sooner = self.prompt + first * max(0.0, self.turn - self.service) / 2  # places that were taken at once end so
+        others = max(last, first * self.turn - sooner)
+        longest = max(others, self.concurrency * self.turn - sooner)
+        return (first / self.requests, 0.0, last), ((self.concurrency - first) / self.requests, others, longest)
+
+    @property
+    def mean(self) -> float:
+        """The mean wait.
+
+        >>> round(FiniteRun(640, 64, 64, 0.1, 1.0, 0.0, 0.0, 0.0).mean, 6)  # every tenth: 31.5 others
+        0.315
+        """
+        together = sum(share * (low + high) / 2 for share, low, high in self.starting)
+        return together + (1 - self.concurrency / self.requests) * (self.queued + self.varied)
+
+    @property
+    def last(self) -> float:
+        """The wait of the last of the requests that start together."""
+        placed, others = self.starting
+        return others[2] if others[0] > 0 else placed[2]
+
+    def wait_at(self, share: float) -> float:
+        """The wait that a share of the requests does not exceed; that of those that start together is evenly spread.
+
+        >>> round(FiniteRun(64, 64, 64, 0.1, 1.0, 0.0, 0.0, 0.0).wait_at(0.5), 6)
+        3.15
+        """
+        together = self.starting
+        least = self.queued + self.varied * (1 - log(2))
+
+        def within(seconds: float) -> float:
+            found = sum(
+                part * (min(1.0, max(0.0, (seconds - low) / (high - low))) if high > low else float(seconds >= low))
+                for part, low, high in together
+            )
+            over = seconds - least
+            alone = 0.0 if over < 0 else 1 - exp(-over / self.varied) if self.varied else 1.0
+            return found + (1 - self.concurrency / self.requests) * alone
+
+        top = max(self.last, least + self.varied)
+        return smallest_reaching(within, share * (1 - 1e-12), 0.0, top) if top else 0.0
+
+    def seconds(self, latency: float, final: float) -> float:
+        """The duration of the run: rounds of ``latency`` in a steady state, the wait of the last of those that start
+        together, and ``final`` seconds from then to its end.
+
+        >>> round(FiniteRun(640, 64, 64, 0.1, 1.0, 0.0, 0.0, 0.0).seconds(20.0, 20.0), 6)  # 6.3 s to start
+        206.3
+        """
+        return (self.requests - self.concurrency) / self.concurrency * latency + self.last + final
