@@ -255,7 +255,7 @@ def test_prompts_that_come_in_bursts_and_differ_wait_as_the_formula_says() -> No
         found, load = analysis.simulate(each, requests=8_000), parts(each)[0].load
         for share, said in ((90, found.ttft.p90), (99, found.ttft.p99)):
             assert 0.7 * said < latency_at(parts(each)[1], load, "ttft", share) < 1.7 * said, share
-    assert parts(calm)[1].wait < 0.2 * parts(bursts[0])[1].wait < 0.2 * parts(rough)[1].wait
+    assert parts(calm)[1].wait < 0.25 * parts(bursts[0])[1].wait < 0.25 * parts(rough)[1].wait
     assert analysis.simulate(rough, requests=8_000).ttft.p90 > found.ttft.p50
 
 
