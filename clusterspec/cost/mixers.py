@@ -153,10 +153,11 @@ def _output_gate_weights(model: Model, linear: LinearAttention, values: float) -
 
 
 def _grouped_query_weights(model: Model, dims: tuple[int, int, int, int], ranks: int, *, shared: bool) -> LayerWeights:
-    """Grouped-query attention; a key-value head is never split. ``shared``: values are the keys."""
+    """Grouped-query attention; a head is never split. ``shared``: values are the keys."""
     heads, kv_heads, head_dim, value = dims
     held = parameters.share_of_heads(kv_heads, ranks)
-    weights = parameters.attention_weights(model.hidden, heads / ranks, held, head_dim, value)
+    queries = parameters.share_of_heads(heads, ranks)
+    weights = parameters.attention_weights(model.hidden, queries, held, head_dim, value)
     saved = model.hidden * held * value if shared else 0.0
     return LayerWeights(weights - saved, 0.0) + _gate_weights(model, heads, value, ranks)
 

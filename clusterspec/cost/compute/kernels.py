@@ -10,7 +10,8 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout, Trainable, Workload
 from clusterspec.cost.constants import CONSTANTS, assumed_figure
 from clusterspec.cost.formulas import compute as formulas
-from clusterspec.cost.formulas.compute import is_absent, is_divided, larger
+from clusterspec.cost.formulas.compute import is_absent, is_divided
+from clusterspec.cost.formulas.parameters import share_of_heads
 from clusterspec.cost.layers import Mixer
 from clusterspec.precision import NARROW, activation_width, precision_width
 from clusterspec.records import NamedTuple, dataclass, replace
@@ -338,8 +339,8 @@ class Shard:
             expert_tp=layout.expert_tp,
             tokens=tokens,
             rows=tokens / tp if sequence_parallel else tokens,
-            heads=model.heads / tp,
-            kv_heads=larger(model.kv_heads / tp, 1.0),
+            heads=share_of_heads(model.heads, tp),
+            kv_heads=share_of_heads(model.kv_heads, tp),
             precision=workload.precision,
             kept="bf16" if narrow else workload.precision,
             flash=workload.attention == "flash",

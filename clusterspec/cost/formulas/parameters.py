@@ -137,18 +137,20 @@ def embedding_weights(rows: float, hidden: float) -> float:
     return rows * hidden
 
 
-@formula("max(kv_heads / ranks, 1)")
-def share_of_heads(kv_heads: float, ranks: float) -> float:
-    """Key-value heads of one of ``ranks`` tensor-parallel ranks: ``max(k / t, 1)``.
+@formula("max(ceil(heads / ranks), 1)")
+def share_of_heads(heads: float, ranks: float) -> float:
+    """Heads of one of ``ranks`` tensor-parallel ranks: ``max(ceil(k / t), 1)``.
 
-    A head is never split: with more ranks than heads, ranks hold copies.
+    A head is never split. With more ranks than key-value heads, ranks hold copies; where the ranks do not divide the
+    heads, libraries that allow it pad them, and padded heads are computed as others are.
 
-    Source: Megatron-LM, ``num_query_groups`` below the tensor-parallel size; GQA, section 2.
+    Source: Megatron-LM, ``num_query_groups`` below the tensor-parallel size; GQA, section 2; NxD Core,
+    parallel_layers/pad.py, get_number_of_extra_heads (github.com/aws-neuron/neuronx-distributed at c63420c).
 
-    >>> share_of_heads(8, 4), share_of_heads(8, 16)
-    (2.0, 1.0)
+    >>> share_of_heads(8, 4), share_of_heads(8, 16), share_of_heads(40, 32)
+    (2.0, 1.0, 2.0)
     """
-    return larger(kv_heads / ranks, 1)
+    return larger(-(-heads // ranks), 1)
 
 
 # Bytes of model states per weight, and their sharding

@@ -9,6 +9,7 @@ from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cost import parameters
 from clusterspec.cost.compute.rates import capped_clock
 from clusterspec.cost.formulas.experts import requests_on_fullest
+from clusterspec.cost.formulas.parameters import share_of_heads
 from clusterspec.cost.formulas.serving import (
     all_reduce_time,
     cache_time,
@@ -157,7 +158,7 @@ def cache_reading_parts(
     if not model.latent:
         return (Part("cache", cache_time, numbers, origins),)
     elements = 2 * model.latent_kv + model.latent_rope
-    rows = max(tokens * model.heads / engine.layout.tp, rates.latent_rows)
+    rows = max(tokens * share_of_heads(model.heads, engine.layout.tp), rates.latent_rows)
     flops = 2 * fullest * context * rows * elements * whole.full_layers / calls
     rate, measured = rates.latent_rate(engine.workload.kv_precision)
     numbers |= {"flops": flops, "rate": rate}
@@ -179,7 +180,7 @@ def prompt_attention_parts(engine: Engine, tokens: float, length: float, fresh: 
     before = length - fresh / 2
     window = min(before, float(model.window.tokens)) if model.window else 0.0
     seen = whole.full_layers * before + whole.window_layers * window
-    flops = 2 * tokens * seen * model.heads / engine.layout.tp * widths
+    flops = 2 * tokens * seen * share_of_heads(model.heads, engine.layout.tp) * widths
     numbers = {"flops": flops, "rate": engine.rates.attention_rate(length)}
     return (Part("attention", compute_time, numbers, table_origins(engine.rates.table, rate="attention.prefill")),)
 

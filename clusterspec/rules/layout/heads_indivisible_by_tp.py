@@ -3,7 +3,8 @@
 ## What it finds
 
 A model whose `heads` is not a multiple of `tp`; likewise the heads of sliding-window layers, the value heads of linear
-attention and the output groups of compressed attention. The rule is silent for libraries that pad heads, as those of AWS Neuron do.
+attention and the output groups of compressed attention. The rule is silent for libraries that pad heads, as those of AWS
+Neuron do, and for `framework: custom`, which may; estimates then count the padded heads.
 
 ## Why it matters
 
@@ -16,7 +17,7 @@ Use a tp that divides the heads. The help lists the nearest that fit the rest of
 
 ## When to ignore it
 
-Ignore it where the framework pads heads, as some serving engines do; the padded heads still cost time.
+Ignore it where the framework pads heads, and name it `custom`: estimates count the padded heads, which cost time and memory.
 
 ## Fires
 
