@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from statistics import median
 
@@ -35,6 +36,8 @@ MEANINGS = {
     "numa-per-socket": "An AMD host interleaves memory over a whole socket (NPS1), which slows traffic through it.",
     "wrong-topology": "The library plans with a topology that is not the machine's: a topology file, or a virtual one.",
     "iommu-translation": "The IOMMU translates the addresses of devices, which slows traffic between them.",
+    "bonded-ports": "NICs are bonds of ports, and a connection of one queue pair uses one of the ports.",
+    "network-inside-domain": "Accelerators of one scale-up domain send over the network, not over their links.",
     "few-channels": "The environment limits the channels of the library.",
     "latency-protocol": "The environment forces a protocol that is made for small messages.",
     "wrong-results": "The benchmark found wrong values.",
@@ -195,6 +198,8 @@ def fault_fits(run: PlacedRun) -> list[FaultFit]:
 # Likely causes of low bandwidth, ranked: first those that the log states, then those that the cost model explains
 
 STATED, STRONG, WEAK = 1.0, 0.7, 0.3
+ONE_PORT_OF_TWO = 0.75
+"""Share of the expected bandwidth up to which a bond may use one of its two ports: half, and what the other adds."""
 """Weights of evidence: the log states the cause; its numbers show it; its numbers are compatible with it."""
 PLATEAU = 256 * 1024**2
 """Message size in bytes above which bandwidth dominates the time of a collective on all fabrics with published data."""
@@ -388,6 +393,40 @@ def _channels_and_protocol(run: PlacedRun) -> Iterator[Cause]:
             yield Cause("latency-protocol", shown, f"unset {name}, and run again", STRONG)
 
 
+def _bonded_ports(run: PlacedRun) -> Iterator[Cause]:
+    """Bonds of which one port is used: the library opens one queue pair for each connection, and a bond maps it to one
+    port (NVIDIA/nccl, issue 1015). With more queue pairs the mapping still decides (NVIDIA/nccl-tests, issue 191).
+    """
+    fabric = run.cluster.scale_out
+    if not _uses_network(run) or fabric is None or not fabric.technology.rdma or run.largest.ratio > ONE_PORT_OF_TWO:
+        return
+    pairs = [text for text, _ in _log_lines(run, "environment") if text.startswith("NCCL_IB_QPS_PER_CONNECTION")]
+    several = any(text.split()[1].isdecimal() and int(text.split()[1]) > 1 for text in pairs)
+    for text, line in _log_lines(run, "hcas")[:1]:
+        if bond := re.search(r"\b\w{0,20}bond\w{0,10}", text.split("OOB")[0]):
+            evidence = f"line {line} of the log: {bond[0]} is a bond"
+            following = "NCCL_IB_QPS_PER_CONNECTION=4 NCCL_IB_SPLIT_DATA_ON_QPS=0, or give the library the ports singly"
+            if several:
+                following = f"give the library the ports singly: {pairs[0].replace(' ', '=', 1)} is set already"
+            yield Cause("bonded-ports", evidence, following, STRONG)
+
+
+def _network_inside_domain(run: PlacedRun) -> Iterator[Cause]:
+    """Ranks of one node or domain that cannot reach each other: in containers of their own (NVIDIA/nccl, issues 1536
+    and 1781), or without the service that connects the domain.
+    """
+    if _uses_network(run) or any((each.nodes or 1) > run.group.nodes for each in run.benchmark.series):
+        return
+    sent = [(text, line) for text, line in _log_lines(run, "gdr", "no-gdr") if text.startswith(("/GDRDMA", "NET/"))]
+    for _, line in sorted(sent, key=lambda each: each[1])[:1]:
+        following = (
+            "run the ranks of a node in one container with shared /dev/shm; between nodes of a domain, see "
+            "nvidia-smi -q (Fabric) and nvidia-imex"
+        )
+        evidence = f"line {line} of the log: a channel via NET, although all ranks are in one scale-up domain"
+        yield Cause("network-inside-domain", evidence, following, STATED)
+
+
 def _host_settings(run: PlacedRun) -> Iterator[Cause]:
     """Settings of the host that RCCL warns of (src/init.cc, lines 142 and 162)."""
     for text, line in _log_lines(run, "numa-balancing")[:1]:
@@ -514,6 +553,8 @@ CHECKS: tuple[Check, ...] = (
     _acs_causes,
     _peer_access,
     _channels_and_protocol,
+    _bonded_ports,
+    _network_inside_domain,
     _host_settings,
     _memory_interleaving,
     _topology_causes,

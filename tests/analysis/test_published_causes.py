@@ -47,7 +47,9 @@ VOLTA = (
     "{accelerator: v100-sxm-32gb, accelerators_per_node: 8, nodes: 2, scale_up: {topology: full-mesh, domain: 8}, "
     "scale_out: {technology: roce-v2, nics_per_node: 2, nic_bandwidth: 100 Gb/s, switch_ports: 32}}"
 )
+BONDS = ROCE_H100.replace("nics_per_node: 8", "nics_per_node: 4")
 INFO = "NCCL INFO "
+BONDED = f"{INFO}NET/IB : Using " + " ".join(f"[{n}]mlx5_bond_{n}:1/RoCE" for n in range(4))
 FOUR = f"{INFO}NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [2]mlx5_2:1/IB [3]mlx5_3:1/IB"
 USED_TWO = f"{INFO}NET/IB : Using [0]mlx5_0:1/RoCE [1]mlx5_1:1/RoCE"
 CASES = (
@@ -333,6 +335,23 @@ CASES = (
         f"{INFO}NET/Plugin : No plugin found (libnccl-net.so).\n{INFO}Using network Socket",
         0.1,
         "plugin-missing",
+    ),
+    Case("NVIDIA/nccl/issues/1015", BONDS, 16, BONDED, 0.5, "bonded-ports"),
+    Case(
+        "NVIDIA/nccl-tests/issues/191",  # 240 of 400 Gb/s with eight queue pairs; bonds are not recommended
+        BONDS,
+        16,
+        f"{BONDED}\n{INFO}NCCL_IB_QPS_PER_CONNECTION set by environment to 8.",
+        0.6,
+        "bonded-ports",
+    ),
+    Case(
+        "NVIDIA/nccl/issues/1781",  # ranks of one node in pods of their own
+        "{platform: hgx-h100, nodes: 1}",
+        8,
+        f"{INFO}Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0/GDRDMA",
+        0.1,
+        "network-inside-domain",
     ),
 )
 

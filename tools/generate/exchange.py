@@ -124,7 +124,9 @@ A match of the cost model alone that many bandwidths would give is listed as pos
 likely, the output says that none of the known causes explains the difference. `tests/analysis/test_published_causes.py`
 has {cases} published threads with the cause that they state, which comes first in each, and 3 whose cause no log shows.
 Of a last nine, taken before any change, seven came first, one as a possible cause, and one second: NVIDIA/nccl-tests
-293, a host that interleaves memory, behind GPUDirect, which its log shows as off.
+293, a host that interleaves memory, behind GPUDirect, which its log shows as off. Of four more, none came first, since
+two causes were not known: bonded ports of which a connection uses one (NVIDIA/nccl 1015, NVIDIA/nccl-tests 191), and
+ranks of one node that reach each other over the network alone (NVIDIA/nccl 1536 and 1781).
 """
 ACCEPT = """## Accept
 
