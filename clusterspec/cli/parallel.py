@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -38,6 +37,8 @@ def results(args: argparse.Namespace, compute: Callable[[Point], Result], points
     if jobs <= 1:
         yield from map(compute, points)
         return
+    from concurrent.futures import ProcessPoolExecutor  # which a browser does not have
+
     with ProcessPoolExecutor(jobs) as pool:
         yield from pool.map(compute, points)
 

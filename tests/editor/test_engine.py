@@ -40,6 +40,8 @@ def test_the_engine_without_what_is_left_out_gives_the_same_answers(
     broken = BASE.replace("tp: 2", "tp: two\n  pq: 1").replace("nodes: 4", "nodes: [4]") + "fleet: 3\n"
     requests: list[dict[str, object]] = [{"verb": "check", "format": "json", "text": broken}]
     requests += [{"verb": "estimate", "format": "json", "text": BASE}, {"verb": "report", "text": BASE}]
+    requests += [{"verb": verb, "format": "json", "text": BASE} for verb in ("sensitivity", "cost", "bom", "faults")]
+    requests += [{"verb": "diff", "format": "json", "old": BASE, "text": BASE.replace("tp: 2", "tp: 4")}]
     asked = "".join(f"{json.dumps(request)}\n" for request in requests)
     call = [sys.executable, "-c", STAND_IN, str(tmp_path)]
     done = subprocess.run(call, input=asked, capture_output=True, text=True, check=False, cwd=ROOT)

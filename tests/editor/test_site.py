@@ -15,6 +15,7 @@ from clusterspec.studies.study import study_file
 from tests.cli.conftest import BASE, ROOT
 from tools.site import weight
 from tools.site.decorate import DECORATED, permalink, with_difference, with_examples
+from tools.site.lighten import lightened
 from tools.site.links import broken_links
 from tools.site.machines import drawings
 from tools.site.pages import LINK, REPOSITORY, named, navigation, pages, with_links, with_parts
@@ -130,6 +131,15 @@ def test_the_index_of_search_holds_no_code_and_rules_once() -> None:
         ("spec/layout/", "tp"),
         ("ci/#a", "one two"),
     ]
+
+
+def test_a_page_runs_scripts_late_and_knows_the_size_of_its_drawings(tmp_path: Path) -> None:
+    (tmp_path / "a.svg").write_text('<svg viewBox="0 0 2 1" width="20" height="10">')
+    page = '<img alt="A" src="a.svg"><img src="b.svg"><script src="x.js"></script><script src="y.js"></script>'
+    made = lightened(page, tmp_path)
+    assert made.startswith('<img width="20" height="10" alt="A" src="a.svg"><img src="b.svg"><script>(() => {')
+    assert made.endswith('})()</script><script defer src="x.js"></script><script defer src="y.js"></script>')
+    assert lightened("<p>no script</p>", tmp_path) == "<p>no script</p>"
 
 
 def test_a_page_weighs_what_it_and_every_page_load(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from tools.site import playground, weight
+from tools.site.lighten import lighten
 from tools.site.links import broken_links
 from tools.site.pages import write_sources
 from tools.site.playground import transferred, write_playground
@@ -33,6 +34,7 @@ def main(program: str, site: Path) -> int:
         shutil.rmtree(site, ignore_errors=True)
         shutil.move(sources / "site", site)
         shorten_index(site)
+        lighten(site)
         pages, sent = sorted(weights(site)), transferred(site / "playground")
         usual, (most, heaviest) = pages[len(pages) // 2][0], pages[-1]
         above = sum(weighs > weight.LARGEST for weighs, _ in pages)

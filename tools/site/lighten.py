@@ -1,0 +1,52 @@
+"""Pages of a built site that show their text before scripts run, and load the index of search when it is asked for."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+SEARCH = """(() => {
+  const waiting = [], { open, send } = XMLHttpRequest.prototype;
+  let asked = /[?&][hq]=/.test(location.search);
+  XMLHttpRequest.prototype.open = function (method, address, ...more) {
+    this.waits = /search\\.json$/.test(address);
+    return open.call(this, method, address, ...more);
+  };
+  XMLHttpRequest.prototype.send = function (...body) {
+    const start = () => send.apply(this, body);
+    if (this.waits && !asked) waiting.push(start);
+    else start();
+  };
+  const ask = (event) => {
+    if (event.type !== "keydown" && !event.target.closest?.(".md-search, [for=__search]")) return;
+    asked = true;
+    for (const start of waiting.splice(0)) start();
+  };
+  for (const kind of ["keydown", "pointerover", "touchstart", "focusin"])
+    addEventListener(kind, ask, { capture: true, passive: true });
+})()"""
+"""Holds the request for the index, which the theme makes with every page, until a key or the search is touched."""
+SCRIPT = re.compile(r'<script src="([^"]+)"></script>')
+IMAGE = re.compile(r'<img (?![^>]*\bwidth=)[^>]*\bsrc="([^":]+\.svg)"')
+SIZE = re.compile(r'<svg [^>]*?\bwidth="([\d.]+)" height="([\d.]+)"')
+
+
+def lightened(page: str, folder: Path) -> str:
+    """A page of a folder with scripts that run after the text is shown, and with the sizes of its drawings."""
+    deferred, scripts = SCRIPT.subn(r'<script defer src="\1"></script>', page)
+    if scripts:
+        deferred = deferred.replace("<script defer ", f"<script>{SEARCH}</script><script defer ", 1)
+    return IMAGE.sub(lambda image: _with_size(image, folder), deferred)
+
+
+def _with_size(image: re.Match[str], folder: Path) -> str:
+    drawing = folder / image[1]
+    size = SIZE.search(drawing.read_text("utf-8")) if drawing.is_file() else None
+    return image[0].replace("<img ", f'<img width="{size[1]}" height="{size[2]}" ') if size else image[0]
+
+
+def lighten(site: Path) -> None:
+    """Write the pages of a built site anew, without that of the playground."""
+    for path in site.rglob("*.html"):
+        if path.relative_to(site).parts[0] != "playground":
+            path.write_text(lightened(path.read_text("utf-8"), path.parent), "utf-8")
