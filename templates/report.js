@@ -104,7 +104,7 @@
     }
     var groups = grouped ? Math.ceil(drawn / block) : drawn;
     var height = Math.ceil(groups / across) * (deep * pitch + (grouped && deep > 1 ? 5 : 0));
-    var svg = shape("svg", { viewBox: "-2 -2 " + (width + 4) + " " + (height + 4), role: "img", "aria-label": "Map of " + data.nodes + " nodes; choose two of them with the fields below" });
+    var svg = shape("svg", { viewBox: "-8 -2 " + (width + 16) + " " + (height + 4), role: "img", "aria-label": "Map of " + data.nodes + " nodes; choose two of them with the fields below" });
     var path = "";
     for (var square = 0; square < drawn; square++) {
       var p = place(square * per);

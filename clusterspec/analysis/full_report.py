@@ -78,18 +78,21 @@ def _without_folders(study: Study) -> Provenance:
 def _comparison_report(study: Study, kind: str, audience: str) -> FullReport:
     """The part of a report that a comparison needs."""
     from clusterspec.analysis.machine import machine
-    from clusterspec.analysis.verdict import areas
+    from clusterspec.analysis.verdict import areas, verdict
     from clusterspec.results.full import FullReport
 
     cluster, counted = study.design.cluster, bill(study)
     power = study.design.spec.cluster.power if study.design.spec.cluster else None
     drawn = study.part("machine", lambda: machine(cluster, counted.fabric, power) if cluster else None, None)
+    found = replace(estimate(study), provenance=_without_folders(study))
+    if kind == "procurement" or audience == "tender":  # buyers and suppliers do not know the rules by name
+        found = replace(found, verdict=verdict(study.plan, found.findings, found.waived, words=True))
     return FullReport(
         kind=kind,
         audience=audience,
         today=study.settings.today,
         text=study.source.text,
-        estimate=replace(estimate(study), provenance=_without_folders(study)),
+        estimate=found,
         bill=counted,
         cost=cost(study),
         areas=study.part("areas", lambda: areas(study.plan, counted.bill, drawn.rack if drawn else None), ())

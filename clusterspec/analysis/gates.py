@@ -17,7 +17,7 @@ from clusterspec.results import EstimateReport
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Area, Gate, GateStatus, Purchase, Risk, VerdictStatus
 from clusterspec.spec.model import ProcurementSpec, Spec
-from clusterspec.units import display, percent, plural
+from clusterspec.units import display, percent, plural, years_text
 
 DAY = 86_400.0
 RULES_OF_GATES = {
@@ -325,7 +325,7 @@ def _warranty_gate(buying: ProcurementSpec, *, rents: bool) -> Gate:
         return Gate("warranty", GateStatus.OPEN, "not stated (`procurement.warranty`)", "ask for one over the term")
     if buying.term is not None and buying.warranty.value < buying.term.value:
         short = (buying.term.value - buying.warranty.value) / YEAR
-        text = f"{buying.warranty.written}, {short:.1f} years less than the term of {buying.term.written}"
+        text = f"{buying.warranty.written}, {years_text(short)} less than the term of {buying.term.written}"
         return Gate("warranty", GateStatus.OPEN, text, "ask for the price of the missing years")
     return Gate("warranty", GateStatus.MET, buying.warranty.written)
 

@@ -49,6 +49,9 @@ def _memory(plan: Plan) -> Iterator[Area]:
     )
     low, high = plan.memory_range or (use.total.value, use.total.value)
     state = "bad" if low > use.capacity.value else "tight" if high > use.capacity.value else found.state
+    if state == "tight" and plan.serving is not None and high <= use.capacity.value:
+        yield replace(found, state="good", note="the cache takes what is left")
+        return
     yield replace(found, state=state)
 
 
@@ -137,9 +140,10 @@ def _budget(plan: Plan, bill: Bill) -> Iterator[Area]:
     budget = getattr(procurement, "budget", None)
     if budget and bill.total is not None:
         note = "" if bill.complete else "some lines have no price"
-        yield _limited_area(
+        found = _limited_area(
             "budget", bill.total_title.lower(), bill.total.high, float(budget), unit=bill.currency or "1", note=note
         )
+        yield replace(found, state="tight") if bill.total.low <= budget < bill.total.high else found
 
 
 def verdict(

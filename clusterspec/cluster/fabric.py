@@ -313,9 +313,9 @@ def _derivations(cluster: Cluster, count: SwitchCount, carries: Mapping[str, tup
     scale_out = cluster.scale_out
     assert scale_out is not None
     planes = f", in each of {scale_out.planes} planes" if scale_out.planes > 1 else ""
-    spares = f" and {cluster.spare_nodes} spare" if cluster.spare_nodes else ""
+    spares = f" and {cluster.spare_nodes:,} spare" if cluster.spare_nodes else ""
     extra = f" + {scale_out.extra_endpoints} extra endpoints" if scale_out.extra_endpoints else ""
-    nodes = f"({cluster.nodes}{spares} nodes)" if spares else f"{cluster.nodes} nodes"
+    nodes = f"({cluster.nodes:,}{spares} nodes)" if spares else f"{cluster.nodes:,} nodes"
     ends = f"{nodes} × {scale_out.nics_per_node} NICs{extra}"
     return (
         {name: text + planes * ("none" not in text) for name, text in count.how.items()}

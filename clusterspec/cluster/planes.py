@@ -233,8 +233,8 @@ class _Demand:
 
     def describe_leaves(self, down: int) -> str:
         """The derivation of the leaves."""
-        by_ports = f"{self.endpoints} endpoints / {down} ports down, rounded up"
-        of_rail = f"{self.nodes} nodes × {self.nics_of_rail} NIC"
+        by_ports = f"{self.endpoints:,} endpoints / {down} ports down, rounded up"
+        of_rail = f"{self.nodes:,} nodes × {self.nics_of_rail} NIC"
         if self.rails == 1:
             return by_ports
         if self.leaves(down) == self._separate_leaves(down):
@@ -382,9 +382,9 @@ def _plane_derivations(demand: _Demand, leaf: Ports, spine: Ports, tree: FoldedC
     spread = describe_spread(tree.spines, by_ports, leaf.up)
     how = {
         "leaf_switches": demand.describe_leaves(leaf.down),
-        "spine_switches": f"{tree.leaf_spine} uplinks / {demand.ports} ports: {spread}",
+        "spine_switches": f"{tree.leaf_spine:,} uplinks / {demand.ports} ports: {spread}",
         "core_switches": "two tiers have none",
-        "leaf_spine": f"{tree.leaves} leaves × {leaf.up} uplinks, cabled even where nodes are missing",
+        "leaf_spine": f"{tree.leaves:,} leaves × {leaf.up} uplinks, cabled even where nodes are missing",
         "spine_core": "two tiers have none",
     }
     if tree.tiers == 3:
@@ -394,6 +394,6 @@ def _plane_derivations(demand: _Demand, leaf: Ports, spine: Ports, tree: FoldedC
             f"{tree.pods} pods × ({of_pod} leaves × {leaf.up} uplinks / {spine.down} ports down: {spread})"
         )
         up = tree.spine_core // tree.spines
-        how["core_switches"] = f"{tree.spines} spines × {up} uplinks / {demand.ports} ports, rounded up"
-        how["spine_core"] = f"{tree.spines} spines × {up} uplinks"
+        how["core_switches"] = f"{tree.spines:,} spines × {up} uplinks / {demand.ports} ports, rounded up"
+        how["spine_core"] = f"{tree.spines:,} spines × {up} uplinks"
     return how

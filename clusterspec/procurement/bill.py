@@ -122,15 +122,15 @@ def _network_parts(cluster: Cluster, name: str, network: NetworkSpec | None) -> 
         return
     nics = network.nics_per_node or (1 if name == "out_of_band" else 0)
     if not nics:
-        yield f"{title}: `nics_per_node` is missing"
+        yield f"{title}: its links are not stated (`networks.{name}.nics_per_node`)"
         return
     links = cluster.all_nodes * nics
     derivation = f"{plural(cluster.all_nodes, 'node')} × {plural(nics, 'NIC')}"
     yield Item(f"{name}_cable", f"{title} cable", links, derivation)
     switch = dict(cluster.network_switches).get(name)
     if switch is None:
-        why = "is not in the catalog" if network.switch else "is missing"
-        yield f"{title} switches: `switch` {why}"
+        why = "their entry is not in the catalog" if network.switch else "not stated"
+        yield f"{title} switches: {why} (`networks.{name}.switch`)"
         return
     rate = network.nic_bandwidth.per_direction if network.nic_bandwidth else 0.0
     ports = broken_out_ports(switch, rate) or switch.ports
@@ -179,7 +179,10 @@ class Bill:
     @property
     def total_title(self) -> str:
         """The title of the sum: a total only if all lines have a price."""
-        return "Total" if self.complete else f"Sum of the {len(self.items) - len(self.unpriced)} priced lines"
+        if self.complete:
+            return "Total"
+        priced = len(self.items) - len(self.unpriced)
+        return "The one priced line" if priced == 1 else f"Sum of the {priced} priced lines"
 
     def total_json(self) -> dict[str, Any]:
         """The sum as JSON, with the unpriced lines."""
@@ -230,7 +233,7 @@ def _node_items(cluster: Cluster) -> Iterator[Item]:
     yield Item("spare_node", node, cluster.spare_nodes, spares)
     scale_out, included = cluster.scale_out, cluster.platform is not None and cluster.platform.nics_per_node
     if scale_out is not None and not included and not cluster.cloud:
-        derivation = f"{cluster.all_nodes} nodes × {scale_out.nics_per_node}"
+        derivation = f"{cluster.all_nodes:,} nodes × {scale_out.nics_per_node}"
         part = f"{scale_out.technology.id} NIC, {display_bits(scale_out.nic_bandwidth.value)}"
         yield Item("nic", part, cluster.all_nodes * scale_out.nics_per_node, derivation)
 
@@ -310,10 +313,10 @@ def _other_items(cluster: Cluster, written: ClusterSpec, procurement: Procuremen
         yield "storage: not described (`cluster.networks.storage`)"
     per_rack = written.power.nodes_per_rack if written.power else None
     if per_rack:
-        derivation = f"{cluster.all_nodes} nodes / {per_rack} nodes a rack, rounded up; racks of switches not counted"
+        derivation = f"{cluster.all_nodes:,} nodes / {per_rack} nodes a rack, rounded up; racks of switches not counted"
         yield Item("rack", "rack", parts_needed(cluster.all_nodes, per_rack), derivation)
     else:
-        yield "racks: `cluster.power.nodes_per_rack` is missing"
+        yield "racks: nodes of a rack are not stated (`cluster.power.nodes_per_rack`)"
 
 
 ASSUMED_BY = {

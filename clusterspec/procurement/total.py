@@ -227,19 +227,19 @@ def missing_costs(inputs: Inputs) -> Iterator[str]:
         )
         yield from dict.fromkeys(unpriced)  # spares are priced as nodes
     if inputs.years is None:
-        yield "everything after the purchase: `procurement.term` is missing"
+        yield "everything after the purchase: the term is not stated (`procurement.term`)"
         return
     if inputs.rented or inputs.cluster.cloud:
         return
     if mean_price(inputs.procurement, inputs.currency) is None:
-        yield "electricity: `procurement.electricity` is missing"
-    yield from (f"energy: {text}" for text in inputs.power.missing)
+        yield "electricity: its price is not stated (`procurement.electricity`)"
+    yield from (f"energy of some parts: {text}" for text in inputs.power.missing)
     if "support_per_year" not in prices:
         yield "support: no price for `support_per_year`"
     if "rack_per_month" not in prices:
         yield "rack space: no price for `rack_per_month`"
     elif inputs.power.racks is None:
-        yield "rack space: `cluster.power.nodes_per_rack` is missing"
+        yield "rack space: nodes of a rack are not stated (`cluster.power.nodes_per_rack`)"
 
 
 def cost_assumptions(inputs: Inputs, term: Term | None) -> tuple[Assumption, ...]:

@@ -56,12 +56,14 @@ def _cells(row: MachineRow, report: MachinesReport) -> tuple[str, ...]:
 
 
 def _titles_or_misses(row: MachineRow, report: MachinesReport) -> str:
-    """The titles of a machine, else what it misses."""
+    """What a machine misses, else its titles."""
     if row.why:
         return "; ".join((row.why, *row.missed))
+    if row.missed:
+        return "; ".join(row.missed)
     titles = [name for name in BEST if report.best.get(name) == row]
     front = ["Pareto"] if not titles and row in report.pareto else []
-    return ", ".join((*titles, *front)) or "; ".join(row.missed)
+    return ", ".join((*titles, *front))
 
 
 def _time_text(row: MachineRow) -> str:

@@ -121,8 +121,8 @@ def percent(fraction: float, digits: int = 3) -> str:
 
     What is not the whole is not printed as 100 %.
 
-    >>> percent(0.4117), percent(1.0), percent(1.174, 2), percent(0.9965, 2), percent(0.99996)
-    ('41.2 %', '100 %', '117 %', '99.7 %', '99.996 %')
+    >>> percent(0.4117), percent(1.0), percent(1.174, 2), percent(0.9965, 2), percent(0.99996), percent(53.5)
+    ('41.2 %', '100 %', '117 %', '99.7 %', '99.996 %', '5,350 %')
     """
     if not math.isfinite(fraction):
         return display(fraction, "1")
@@ -131,7 +131,8 @@ def percent(fraction: float, digits: int = 3) -> str:
     if NEARLY_WHOLE < of_hundred < 100:
         needed = 2 + math.ceil(-math.log10(100 - of_hundred))
         digits = max(digits, needed) if needed <= MOST_DIGITS else digits
-    return f"{'−' if fraction < 0 else ''}{plain(of_hundred, max(digits, whole))} %"
+    text = f"{of_hundred:,.0f}" if whole > 3 else plain(of_hundred, max(digits, whole))
+    return f"{'−' if fraction < 0 else ''}{text} %"
 
 
 def metric_text(value: float, unit: str, digits: int = 3) -> str:

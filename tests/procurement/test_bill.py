@@ -116,4 +116,4 @@ def test_what_the_spec_does_not_describe_is_listed_as_not_counted() -> None:
         "storage": 1,
         "rack": 8,
     }
-    assert found.not_counted == ("out-of-band network switches: `switch` is missing",)
+    assert found.not_counted == ("out-of-band network switches: not stated (`networks.out_of_band.switch`)",)

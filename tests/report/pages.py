@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-VOID = frozenset({"meta", "link", "br", "hr", "img", "input", "circle", "rect", "line", "path", "polyline", "polygon"})
+VOID = frozenset(
+    {"meta", "link", "br", "wbr", "hr", "img", "input", "circle", "rect", "line", "path", "polyline", "polygon"}
+)
 SILENT = frozenset({"style", "script", "title"})
 
 

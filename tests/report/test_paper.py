@@ -88,6 +88,14 @@ def test_the_json_has_the_head_of_every_document() -> None:
     assert document["input"]["file"] == "spec.yaml"
 
 
+def test_the_json_gives_reasons_in_sentences_to_buyers_and_suppliers() -> None:
+    for kind, audience in (("procurement", "internal"), ("design", "tender")):
+        document = report(SPECS["too-large"], kind, audience).to_json()
+        rules = {finding["rule"] for finding in document["findings"]} or {"activations-exceed-memory"}
+        reasons = document["verdict"]["reasons"]
+        assert reasons and not [reason for reason in reasons for rule in rules if rule in reason], reasons
+
+
 @pytest.mark.parametrize("name", ["too-large", "no-yaml"])
 def test_a_failing_design_is_a_draft(name: str) -> None:
     page = paper.paper_as_html(compose(report(SPECS[name])))

@@ -141,6 +141,10 @@ def test_machines_stand_with_their_titles_or_what_they_miss() -> None:
     assert " ".join(text[9:]).endswith(
         "cost: of the purchase, since `procurement.term` is not stated. Some costs leave out: optics."
     )
+    praised = replace(report, best={"cheapest": MACHINES[2]}, pareto=MACHINES[2:])
+    assert "serving 2 – 1.5 s / 20 ms – – 20 kW – late" in lines(machines_text(praised, WIDE)), (
+        "what misses is not praised"
+    )
     many = replace(report, machines=MACHINES[1:2] * 43, best={}, pareto=MACHINES[:1], whole_term=True)
     text = lines(machines_text(many, WIDE))
     assert text[0].startswith("x: 43 machines compared, 0 miss nothing")

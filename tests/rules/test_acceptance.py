@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from clusterspec import units
@@ -182,6 +184,16 @@ def test_tests_cover_what_the_plan_sends(tested: str, plan: str, wanted: Reporte
     figure = 52 if tested == "all-to-all" else 330
     entry = f"{{collective: {tested}, nodes: 4, size: 8 GiB, busbw: {figure} GB/s}}"
     assert reported(check, "acceptance", f"{H100}\nacceptance: [{entry}]\n{plan}\n") == wanted
+
+
+def test_a_low_threshold_is_mended_by_what_is_predicted_at_its_own_size(check: Check) -> None:
+    """A message of 1 GiB reaches less than the plateau: 90 % of the latter would ask for more than is predicted."""
+    wanted = {}
+    for size in ("1 GiB", "16 GiB"):
+        text = f"{H100}\nacceptance: [{{collective: all-reduce, nodes: 4, size: {size}, busbw: 60 GB/s}}]\n"
+        (found,) = (each for each in check(text) if each.rule == "lenient-acceptance")
+        wanted[size] = float(re.search(r"predicted (\d+) GB/s", found.help)[1])  # type: ignore[index]
+    assert wanted["1 GiB"] < wanted["16 GiB"]
 
 
 def test_measurements_do_not_lower_recommended_thresholds(check: Check) -> None:

@@ -75,16 +75,26 @@ def waterfall_chart(losses: Sequence[FallBar], left: FallBar, alt: str, *, start
 
 
 def legend_shapes(parts: Sequence[StackPart], top: float) -> tuple[list[str], float]:
-    """A legend with color, name and value of each part in two columns. Returns the shapes and their lower end."""
+    """A legend with color, name and value of each part: in two columns, or in one where a name is too long for that.
+    Returns the shapes and their lower end.
+    """
     shapes: list[str] = []
-    rows = -(-len(parts) // 2)
+    wide = svg.WIDTH / 2 - 12
+    long = any(36 + _entry_width(part) > wide for part in parts)
+    end = max([wide, *(36 + _entry_width(part) for part in parts)]) if long else wide
+    rows = len(parts) if long else -(-len(parts) // 2)
     for number, part in enumerate(parts):
         column, row = divmod(number, rows)
         x, y = column * svg.WIDTH / 2, top + 21 * row
         shapes.append(svg.box(x, y - 10, 12, 12, part.tint))
         shapes.append(svg.text_shape(x + 17, y, part.label, size=12))
-        shapes.append(svg.text_shape(x + svg.WIDTH / 2 - 12, y, part.value_text, size=12, end="end", bold=True))
+        shapes.append(svg.text_shape(x + end, y, part.value_text, size=12, end="end", bold=True))
     return shapes, top + 21 * rows
+
+
+def _entry_width(part: StackPart) -> float:
+    """The width of the name and the value of a part in a legend."""
+    return svg.text_width(part.label, 12) + svg.text_width(part.value_text, 12, bold=True)
 
 
 STEP = "one step of the slowest pipeline stage"
@@ -225,7 +235,8 @@ def areas_chart(squares: Sequence[AreaSquare], alt: str) -> str:
         )
         parts.append(svg.text_shape(x + wide / 2, base + 15, f"{number + 1}", size=11, tint="soft", end="middle"))
         y = base + 38 + 19 * number
-        parts.append(svg.text_shape(0, y, f"{number + 1}  {svg.fitted_label(square.label, square.value_text)}"))
+        most = svg.WIDTH - 36 - svg.text_width(square.value_text, 13, bold=True)
+        parts.append(svg.text_shape(0, y, f"{number + 1}  {svg.fitted_text(square.label, most, 13)}"))
         parts.append(svg.text_shape(svg.WIDTH, y, square.value_text, end="end", bold=True))
         x += wide + gap
     return svg.drawing(base + 38 + 19 * len(ranked), parts, alt, name="areas")
@@ -277,7 +288,7 @@ def _cell_shapes(cell: HeatCell, x: float, y: float, wide: float, tall: float) -
     shapes = [svg.box(x, y, wide, tall, HEAT[step], title=cell.title)]
     if cell.hatched:
         shapes.append(svg.hatch(x, y, wide, tall, WHITE if step > 2 else DARK))
-        plate = 7.2 * len(cell.value_text) + 6
+        plate = svg.text_width(cell.value_text, 12) + 8
         shapes.append(svg.box(x + (wide - plate) / 2, y + tall / 2 - 9, plate, 18, HEAT[step]))
     tint = WHITE if step > 2 else DARK
     shapes.append(svg.text_shape(x + wide / 2, y + tall / 2 + 4, cell.value_text, size=12, tint=tint, end="middle"))

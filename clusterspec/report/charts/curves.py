@@ -83,7 +83,9 @@ def _signed_percent(share: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ChoicePoint:
-    """A machine by its price and its work: ``letter`` marks a design, one without is labeled."""
+    """A machine by its price and its work: ``letter`` marks a design, one without is labeled. Machines of one
+    ``series`` are joined: the design and its other sizes.
+    """
 
     label: str
     price: tuple[float, float]
@@ -91,6 +93,7 @@ class ChoicePoint:
     letter: str = ""
     tint: str = "soft"
     works: bool = True
+    series: bool = True
 
 
 def choice_chart(
@@ -108,18 +111,46 @@ def choice_chart(
         svg.text_shape(x(tick), bottom + 16, texts[0](tick), size=11, tint="soft", end="middle") for tick in x.ticks
     ]
     parts.append(svg.text_shape(x.end, bottom + 34, heads[0], size=12, tint="soft", end="end"))
-    sizes = sorted((point for point in points if not point.letter), key=lambda point: point.price)
+    sizes = sorted((point for point in points if point.series), key=lambda point: sum(point.price))
     parts.append(svg.curve([(x(sum(point.price) / 2), y(point.work)) for point in sizes], "line"))
-    for point in (*sizes, *(point for point in points if point.letter)):
-        parts += _choice_shapes(point, x(sum(point.price) / 2), y(point.work), (x(point.price[0]), x(point.price[1])))
+    ranked = sorted(points, key=lambda point: bool(point.letter))
+    marks = [(x(sum(point.price) / 2), y(point.work)) for point in ranked]
+    rising = len(sizes) > 1 and sizes[-1].work > sizes[0].work
+    letters = [mark for point, mark in zip(ranked, marks, strict=True) if point.letter]
+    spots = [mark for point, mark in zip(ranked, marks, strict=True) if not point.letter] + separated_marks(letters)
+    for point, mark, spot in zip(ranked, marks, spots, strict=True):
+        parts.append(svg.segment(x(point.price[0]), mark[1], x(point.price[1]), mark[1], point.tint, width=3))
+        parts += [svg.segment(*mark, *spot, point.tint)] if spot != mark else []
+        parts += _choice_shapes(point, spot)
+        if not point.letter:
+            parts += _choice_label(point.label, mark, marks, rising=rising)
     return svg.drawing(bottom + 42, parts, alt, name="choices")
 
 
-def _choice_shapes(point: ChoicePoint, middle: float, y: float, ends: tuple[float, float]) -> Iterator[str]:
-    yield svg.segment(*(ends[0], y, ends[1], y), point.tint, width=3)
+def _choice_label(
+    label: str, mark: tuple[float, float], marks: Sequence[tuple[float, float]], *, rising: bool
+) -> Iterator[str]:
+    """The label of a size on a plate, below the line that joins the sizes and clear of other marks."""
+    wide = svg.text_width(label, 11)
+    below = (mark[0] + 8, mark[1] + 16) if rising else (mark[0] - 8 - wide, mark[1] + 16)
+    above = (mark[0] - 8 - wide, mark[1] - 8) if rising else (mark[0] + 8, mark[1] - 8)
+    places = [(min(max(left, 2.0), svg.WIDTH - wide - 2), base) for left, base in (below, above)]
+    clear = [
+        (left, base)
+        for left, base in places
+        if all(
+            x < left - 11 or x > left + wide + 11 or not base - 20 < y < base + 12 for x, y in marks if (x, y) != mark
+        )
+    ]
+    left, base = (clear or places)[0]
+    yield svg.box(left - 2, base - 10, wide + 4, 13, "paper")
+    yield svg.text_shape(left, base, label, size=11, tint="soft")
+
+
+def _choice_shapes(point: ChoicePoint, mark: tuple[float, float]) -> Iterator[str]:
+    middle, y = mark
     if not point.letter:
         yield svg.dot(middle, y, point.tint, radius=4, hollow=not point.works)
-        yield svg.text_shape(middle - 7, y + 15, point.label, size=11, tint="soft", end="end")
         return
     yield svg.dot(middle, y, point.tint if point.works else "paper", radius=9)
     if not point.works:
@@ -318,7 +349,9 @@ MARGIN = 1.25
 
 
 def front_chart(points: Sequence[FrontPoint], present: FrontPoint | None, alt: str) -> str:
-    """The plans by number, joined in order, and the plan of the spec as a diamond."""
+    """The plans by number, joined in order, and the plan of the spec as a diamond, on the line where no plan is better
+    for users and for accelerators.
+    """
     shown = [*points, *([present] if present else [])]
     x = _log_axis([point.per_user for point in shown], 52, svg.WIDTH - 14)
     y = _log_axis([point.per_accelerator for point in shown], BOTTOM, FRONT_TOP)
@@ -332,15 +365,25 @@ def front_chart(points: Sequence[FrontPoint], present: FrontPoint | None, alt: s
     parts.append(
         svg.text_shape(x.end, BOTTOM + 32, "output tokens per second of a user", size=12, tint="soft", end="end")
     )
-    parts.append(svg.curve([(x(point.per_user), y(point.per_accelerator)) for point in points], "forward"))
-    for number, point in enumerate(points, 1):
-        spot = x(point.per_user), y(point.per_accelerator)
+    joined = [*points, present] if present and not any(_is_better(point, present) for point in points) else points
+    ordered = sorted(joined, key=lambda point: (-point.per_user, point.per_accelerator))
+    parts.append(svg.curve([(x(point.per_user), y(point.per_accelerator)) for point in ordered], "forward"))
+    places = [(x(point.per_user), y(point.per_accelerator)) for point in points]
+    for number, (place, spot) in enumerate(zip(places, separated_marks(places), strict=True), 1):
+        if spot != place:
+            parts += [svg.segment(*place, *spot, "forward"), svg.dot(*place, "forward", radius=3)]
         parts.append(svg.dot(*spot, "forward", radius=8))
-        parts.append(svg.text_shape(spot[0], spot[1] + 4, str(number), size=10, tint="paper", end="middle"))
+        parts.append(svg.text_shape(spot[0], spot[1] + 4, str(number), size=11, tint="paper", end="middle"))
     if present:
         parts.append(svg.diamond(x(present.per_user), y(present.per_accelerator), "limit", radius=7))
     names, end = _plan_names(points, present, BOTTOM + 58)
     return svg.drawing(end, parts + names, alt, name="front")
+
+
+def _is_better(one: FrontPoint, other: FrontPoint) -> bool:
+    """Whether a plan is at least as good as another for users and for accelerators, and better for one of them."""
+    pair = (one.per_user, one.per_accelerator), (other.per_user, other.per_accelerator)
+    return pair[0] != pair[1] and all(a >= b for a, b in zip(*pair, strict=True))
 
 
 def _log_axis(values: Sequence[float], start: float, end: float) -> LogAxis:

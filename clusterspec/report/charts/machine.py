@@ -49,7 +49,7 @@ def _boxed(x: float, y: float, measures: tuple[float, float], tint: str, label: 
     """A box of a width and height around a center line, with a label inside where it fits."""
     width, height = measures
     shape = svg.box(x - width / 2, y, width, height, tint, radius=2)
-    if not label or len(label) * size * 0.6 > width - 2:
+    if not label or svg.text_width(label, size) > width - 2:
         return shape
     return shape + svg.text_shape(x, y + height / 2 + size * 0.36, label, size=size, tint="paper", end="middle")
 
@@ -89,10 +89,10 @@ def node_chart(node: DrawnNode, alt: str) -> str:
         parts += [svg.segment(x, host + 26, x, row, "other"), _boxed(x, row, (wide, 34), "memory", f"{number}")]
     shapes, low = _link_shapes(node, [x for x in centers if x is not None], row + 34, start, end)
     parts += shapes
-    parts.append(_label(f"{plural(node.accelerators, 'accelerator')}: {node.name}", low + 18))
-    lines = wrap(node.link_label, LETTERS)
-    parts += [_label(line, low + 35 + 16 * number, "soft") for number, line in enumerate(lines)]
-    return svg.drawing(low + 28 + 16 * len(lines), parts, alt, name="node")
+    named = wrap(f"{plural(node.accelerators, 'accelerator')}: {node.name}", LETTERS)
+    lines = [(line, "ink") for line in named] + [(line, "soft") for line in wrap(node.link_label, LETTERS)]
+    parts += [_label(line, low + 18 + 16.5 * number, tint) for number, (line, tint) in enumerate(lines)]
+    return svg.drawing(low + 11 + 16.5 * len(lines), parts, alt, name="node")
 
 
 def _label(text: str, y: float, tint: str = "ink") -> str:
@@ -106,7 +106,7 @@ def _nic_shapes(node: DrawnNode, start: float, end: float) -> list[str]:
         if x is None:
             continue
         parts += [svg.segment(x, 22, x, 40, "scale-out", width=2), svg.segment(x, 58, x, 80, "other")]
-        parts.append(_boxed(x, 40, (min(40.0, pitch - 3), 18), "scale-out", "NIC", size=10))
+        parts.append(_boxed(x, 40, (min(40.0, pitch - 3), 18), "scale-out", "NIC"))
     return parts
 
 
@@ -205,7 +205,7 @@ def _numbered_boxes(
             yield _dots(_between(centers), top + size[1] * 0.7)
             continue
         label = f"{word} {number}"
-        yield _boxed(x, top, size, tint, label if len(label) * 6.6 <= size[0] - 2 else f"{number:,}")
+        yield _boxed(x, top, size, tint, label if svg.text_width(label, 11) <= size[0] - 2 else f"{number:,}")
 
 
 def _between(centers: Sequence[float | None]) -> float:

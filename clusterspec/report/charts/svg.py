@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from html import escape
 
 from clusterspec.records import NamedTuple, dataclass
@@ -123,6 +124,61 @@ def _stroke_attribute(name: str, width: float) -> str:
     return f'stroke="{color(name)}" stroke-width="{width:g}"{styled}'
 
 
+# Widths of texts in the font of reports
+
+_WIDTHS = {
+    False: (
+        "281 278 403 631 638 812 639 222 362 362 500 659 280 460 276 357 625 464 605 636 642 608 624 571 616 624 276 "
+        "280 659 659 659 507 936 676 651 727 719 598 587 743 740 264 543 652 562 889 753 761 635 761 639 638 642 741 "
+        "676 949 642 665 625 362 357 362 469 452 497 564 621 558 621 582 361 609 591 237 237 544 237 869 585 597 609 "
+        "609 372 523 364 581 557 812 540 557 541 362 327 362 659 "
+    ),
+    True: (
+        "248 309 396 643 649 844 663 213 393 393 543 673 295 466 290 379 667 481 621 652 666 632 648 587 646 648 290 "
+        "295 673 673 673 544 999 724 657 744 724 608 586 755 744 275 561 677 566 906 741 775 643 776 651 649 660 734 "
+        "724 1007 690 705 653 393 379 393 481 468 497 575 630 577 630 593 377 625 613 261 261 569 261 898 610 608 625 "
+        "625 397 549 380 608 576 837 562 576 562 393 358 393 673 "
+    ),
+}
+"""The advance widths of Inter 4.0, regular and semibold (`templates/fonts`), in thousandths of the size, from the space
+to the tilde."""
+_WIDE = 660.0
+"""Thousandths of the size of × − µ in Inter; arrows, the ellipsis and Chinese characters have 820 to 1000."""
+
+
+@cache
+def _advances(bold: bool) -> tuple[int, ...]:
+    return tuple(map(int, _WIDTHS[bold].split()))
+
+
+def text_width(content: str, size: float, *, bold: bool = False) -> float:
+    """The width of a text in units of the drawing, without kerning.
+
+    >>> text_width("0 GB", 10.0), text_width("0 GB", 10.0, bold=True)
+    (23.0, 23.27)
+    """
+    found, content = _advances(bold), content.replace("\xa0", " ")
+    total = sum(
+        found[ord(char) - 32] if " " <= char <= "~" else _WIDE if ord(char) < 0x2020 or char == "−" else 1000.0
+        for char in content
+    )
+    return total * size / 1000
+
+
+def fitted_text(content: str, most: float, size: float, *, bold: bool = False) -> str:
+    """The text, shortened until it is at most ``most`` wide.
+
+    >>> fitted_text("device memory", 100.0, 10.0), fitted_text("device memory", 50.0, 10.0)
+    ('device memory', 'device…')
+    """
+    if text_width(content, size, bold=bold) <= most:
+        return content
+    kept = content
+    while kept and text_width(f"{kept}…", size, bold=bold) > most:
+        kept = kept[:-1].rstrip()
+    return f"{kept}…"
+
+
 def text_shape(
     x: float, y: float, content: str, *, size: float = 13, tint: str = "ink", end: str = "start", bold: bool = False
 ) -> str:
@@ -133,13 +189,12 @@ def text_shape(
 
 
 def fitted_label(label: str, note: str) -> str:
-    """A bold label of 13 units, shortened until a note fits at the end of its line.
+    """A bold label of 13 units, shortened until a note of 12 units fits at the end of its line.
 
     >>> fitted_label("device memory", "8 accelerators"), len(fitted_label("n" * 99, "8 accelerators"))
-    ('device memory', 42)
+    ('device memory', 40)
     """
-    most = int((WIDTH - 28 - 6.6 * len(note)) / 7.6)
-    return label if len(label) <= most else f"{label[: most - 1].rstrip()}…"
+    return fitted_text(label, WIDTH - 30 - text_width(note, 12), 13, bold=True)
 
 
 def box(x: float, y: float, width: float, height: float, tint: str, *, radius: float = 1, title: str = "") -> str:

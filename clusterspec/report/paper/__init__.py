@@ -126,7 +126,7 @@ def _rendered_page(paper: Paper, *, script: str = "", policy: bool = False) -> s
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder), autoescape=True, undefined=jinja2.StrictUndefined
     )
-    environment.filters["coded"] = html_with_code
+    environment.filters["coded"] = html_with_code if script else _print_html
     environment.filters["paired"] = paired_blocks
     style = font_faces() + (folder / "report.css").read_text("utf-8")
     style += (folder / "live.css").read_text("utf-8") + chart_style() if script else ""
@@ -144,10 +144,30 @@ def _rendered_page(paper: Paper, *, script: str = "", policy: bool = False) -> s
 def html_with_code(text: str) -> str:
     """The text as HTML, with what stands between backticks as code.
 
-    >>> html_with_code("write `tp: 8` where x < y")
-    'write <code>tp: 8</code> where x &lt; y'
+    Long identifiers may be broken after a dot or an underscore.
+
+    >>> html_with_code("write `tp: 8` where x < y"), html_with_code("cluster.scale_up.shape")
+    ('write <code>tp: 8</code> where x &lt; y', 'cluster.<wbr>scale_<wbr>up.<wbr>shape')
     """
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", _IDENTIFIER.sub(_breakable, escape(text)))
+
+
+_IDENTIFIER = re.compile(r"\b[a-z][a-z0-9]*(?:[._][a-z0-9]+)+\b")
+LONG_IDENTIFIER = 18
+"""Characters from which an identifier may be broken."""
+
+
+def _breakable(match: re.Match[str]) -> str:
+    name = match[0]
+    return name if len(name) < LONG_IDENTIFIER else re.sub(r"([._])", r"\1<wbr>", name)
+
+
+_RATE = re.compile(r"\b[kMGTPE]?(?:B|b|FLOP)/s\b")
+
+
+def _print_html(text: str) -> str:
+    """The text as HTML of a printed page, on which no rate is broken after its slash."""
+    return _RATE.sub(r'<span class="rate">\g<0></span>', html_with_code(text))
 
 
 def _content_security_policy(style: str, script: str) -> str:

@@ -13,11 +13,16 @@ from clusterspec.quantity import Figure
 from clusterspec.report.estimate_rows import change_text, value_text
 from clusterspec.report.paper.blocks import (
     Block,
+    Bullets,
+    Cards,
     Code,
     Findings,
+    Heading,
     PaperTable,
+    Picture,
     Section,
     Shown,
+    Story,
     TableColumn,
     TableRow,
     Text,
@@ -30,9 +35,9 @@ from clusterspec.units import display, plural
 
 MOST_FINDINGS = 60
 MOST_DECISIVE = 10
-LONGEST_FORMULA = 240
-"""Characters of a printed formula; the JSON has all of it."""
-LEAD = "Long formulas are cut here; `clusterspec estimate --explain TERM` prints them completely, with their inputs."
+LONGEST_FORMULA = 90
+"""Characters of a formula in the row of its term; longer ones follow the table, each once."""
+LEAD = "`clusterspec estimate --explain TERM` prints each formula with its inputs."
 
 
 def findings_section(report: FullReport) -> Section | None:
@@ -106,8 +111,11 @@ def assumptions_section(report: FullReport, *, decisive: bool = False) -> Sectio
 
 def formulas_section(plan: Plan) -> Section | None:
     """The terms of the estimate with their formulas, sums before their parts."""
+    long: dict[str, str] = {}
     rows = tuple(
-        each for number, term in enumerate(terms(plan)) for each in _formula_rows(term, f"estimate.terms[{number}]", 0)
+        each
+        for number, term in enumerate(terms(plan))
+        for each in _formula_rows(term, f"estimate.terms[{number}]", 0, long)
     )
     if not rows:
         return None
@@ -117,30 +125,38 @@ def formulas_section(plan: Plan) -> Section | None:
         TableColumn("Formula", key="formula"),
         TableColumn("Source", key="source"),
     )
-    table = PaperTable(columns, rows, "estimate.terms")
-    return Section("formulas", "Derivations", (table,), lead=LEAD if _has_cut_row(rows) else "", appendix=True)
+    blocks: list[Block] = [PaperTable(columns, rows, "estimate.terms")]
+    if long:
+        listed = tuple(TableRow((name.capitalize(), text), "estimate.terms", bare=True) for text, name in long.items())
+        heads = (TableColumn("Formula"), TableColumn("Text"))
+        blocks.append(PaperTable(heads, listed, "estimate.terms", caption="Long formulas"))
+    return Section("formulas", "Derivations", tuple(blocks), lead=LEAD, appendix=True)
 
 
-def shortened_formula(formula: str) -> str:
-    """A formula that fits a few lines.
+def formula_reference(formula: str, long: dict[str, str]) -> str:
+    """A formula as it is printed in the row of its term: a long sum of parts in words, and another long formula by its
+    number, which ``long`` has or gets.
 
-    >>> shortened_formula("weights * width"), len(shortened_formula("term + " * 100))
-    ('weights * width', 239)
+    >>> numbered = {}
+    >>> formula_reference("weights * width", numbered), formula_reference(" + ".join(["term"] * 40), numbered)
+    ('weights * width', 'sum of its 40 parts')
+    >>> formula_reference("max(term, 1)" * 30, numbered), formula_reference("max(term, 1)" * 30, numbered)
+    ('formula 1', 'formula 1')
     """
-    return formula if len(formula) <= LONGEST_FORMULA else f"{formula[: LONGEST_FORMULA - 2].rstrip()} …"
+    if len(formula) <= LONGEST_FORMULA:
+        return formula
+    if re.fullmatch(r"\w+( \+ \w+)+", formula):
+        return f"sum of its {formula.count(' + ') + 1} parts"
+    return long.setdefault(formula, f"formula {len(long) + 1}")
 
 
-def _has_cut_row(rows: Iterable[TableRow]) -> bool:
-    return any(cell.endswith(" …") for row in rows for cell in row.cells)
-
-
-def _formula_rows(term: Term, field: str, depth: int) -> Iterator[TableRow]:
-    cells = (term.label, display(term.value, term.unit), shortened_formula(term.formula), term.source)
+def _formula_rows(term: Term, field: str, depth: int, long: dict[str, str]) -> Iterator[TableRow]:
+    cells = (term.label, display(term.value, term.unit), formula_reference(term.formula, long), term.source)
     yield TableRow(cells, field, total=depth == 0, depth=depth)
     if depth < 2:
         for number, part in enumerate(term.parts):
             if part.value:
-                yield from _formula_rows(part, f"{field}.parts[{number}]", depth + 1)
+                yield from _formula_rows(part, f"{field}.parts[{number}]", depth + 1, long)
 
 
 def sources_section(report: FullReport) -> Section | None:
@@ -176,14 +192,39 @@ def _used_figures(plan: Plan) -> Iterable[Figure]:
             yield from (figure for _, figure in term.inputs)
 
 
-def glossary_section(report: FullReport) -> Section:
-    """The terms of the report, in two tables that are printed side by side."""
-    terms_of = words(serving=report.serves)
-    rows = tuple(TableRow(pair, f"glossary[{number}]") for number, pair in enumerate(terms_of))
+def glossary_section(report: FullReport, sections: Iterable[Section | None]) -> Section:
+    """The terms that the sections contain, in two tables that are printed side by side."""
+    said = "\n".join(text for section in sections if section is not None for text in section_texts(section))
+    rows = tuple(
+        TableRow(pair, f"glossary[{number}]")
+        for number, pair in enumerate(words(serving=report.serves))
+        if any(re.search(rf"\b{re.escape(word)}", said, re.IGNORECASE) for word in pair[0].split(", "))
+    )
     columns = (TableColumn("Term", key="term"), TableColumn("Meaning", key="meaning"))
     half = -(-len(rows) // 2)
     tables = tuple(PaperTable(columns, part, "glossary") for part in (rows[:half], rows[half:]) if part)
     return Section("glossary", "Glossary", tables, appendix=True)
+
+
+def section_texts(section: Section) -> Iterator[str]:
+    """All texts of a section, of its figures the text alternative and the labels."""
+    yield from (section.title, section.lead)
+    for block in section.blocks:
+        if isinstance(block, PaperTable):
+            yield from (block.caption, *(column.label for column in block.columns))
+            yield from (cell for row in block.rows for cell in row.cells)
+        elif isinstance(block, Picture):
+            yield from (block.caption, *re.findall(r">([^<>]+)<", block.svg))
+        elif isinstance(block, Cards):
+            yield from (text for card in block.cards for text in (card.label, card.note))
+        elif isinstance(block, Bullets):
+            yield from (text for text, _ in block.items)
+        elif isinstance(block, Story):
+            yield from (step.text for step in block.steps)
+        elif isinstance(block, Findings):
+            yield from (f"{one.finding.message} {one.finding.help}" for one in block.shown)
+        elif isinstance(block, Text | Heading):
+            yield block.text
 
 
 def spec_section(report: FullReport) -> Section:

@@ -211,7 +211,7 @@ def compose(report: FullReport) -> Paper:
 
 def design_sections(report: FullReport) -> list[Section | None]:
     """The sections of a design report, for engineers."""
-    return [
+    sections = [
         decision.decision_section(report),
         appendix.findings_section(report),
         options.comparison_section(report),
@@ -235,9 +235,8 @@ def design_sections(report: FullReport) -> list[Section | None]:
         appendix.assumptions_section(report),
         appendix.formulas_section(report.estimate.plan),
         appendix.sources_section(report),
-        appendix.glossary_section(report),
-        appendix.spec_section(report),
     ]
+    return [*sections, appendix.glossary_section(report, sections), appendix.spec_section(report)]
 
 
 def procurement_sections(report: FullReport) -> list[Section | None]:
@@ -258,8 +257,8 @@ def procurement_sections(report: FullReport) -> list[Section | None]:
         appendix.measurements_section(report),
         appendix.assumptions_section(report, decisive=True),
         appendix.sources_section(report),
-        appendix.glossary_section(report),
     ]
+    sections.append(appendix.glossary_section(report, sections))
     names = catalog_names(report.estimate.design.cluster)
     return [section and worded_section(section, names) for section in sections]
 

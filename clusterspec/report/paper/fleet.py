@@ -10,7 +10,7 @@ from clusterspec.report.paper.decision import stated_verdict
 from clusterspec.results import BillReport, count
 from clusterspec.results.fleet import FleetReport, PoolUse
 from clusterspec.results.verdict import VerdictStatus
-from clusterspec.units import plain, plural
+from clusterspec.units import plural
 
 
 def composed_fleet(report: FleetReport) -> Paper:
@@ -28,8 +28,8 @@ def composed_fleet(report: FleetReport) -> Paper:
             _jobs_section(report),
             _pools_section(report),
             *_growth_sections(report),
-            *_bill_sections(report),
             _findings_section(report),
+            *_bill_sections(report),
         ),
         colophon=f"clusterspec {report.tool.version}, catalog {report.tool.catalog}",
         tool=f"clusterspec {report.tool.version}",
@@ -98,16 +98,16 @@ def _bill_sections(report: FleetReport) -> list[Section]:
 
 
 def _bill_section(name: str, bill: BillReport) -> Section:
-    heads = ("part", "kind", "quantity", "derivation")
+    heads = ("Part", "Kind", "Quantity", "Derivation")
     field = f"pools.{name}.items"
     rows = [TableRow(_item_cells(item), f"{field}[{number}]", bare=True) for number, item in enumerate(bill.items)]
-    columns = tuple(TableColumn(head, "right" if head == "quantity" else "left") for head in heads)
+    columns = tuple(TableColumn(head, "right" if head == "Quantity" else "left") for head in heads)
     return Section(f"bill-{name}", f"Materials of {name}", (PaperTable(columns, tuple(rows), field),))
 
 
 def _item_cells(item: Item) -> tuple[str, str, str, str]:
     name = f"{item.part} (assumed)" if item.assumed else item.part
-    return (name, item.kind.replace("_", " "), plain(item.quantity), item.derivation)
+    return (name, item.kind.replace("_", " "), f"{item.quantity:,}", item.derivation)
 
 
 def _findings_section(report: FleetReport) -> Section:
@@ -116,5 +116,8 @@ def _findings_section(report: FleetReport) -> Section:
 
 def _table(heads: tuple[str, ...], rows: list[TableRow], field: str, left: int) -> PaperTable:
     """A table whose first columns are text."""
-    columns = tuple(TableColumn(head, "left" if number < left else "right") for number, head in enumerate(heads))
+    columns = tuple(
+        TableColumn(head[0].upper() + head[1:], "left" if number < left else "right")
+        for number, head in enumerate(heads)
+    )
     return PaperTable(columns, tuple(rows), field)

@@ -61,7 +61,7 @@ def _quote_row(part: QuotedPart, number: int) -> TableRow:
     remark, tone = REMARKS[part.state]
     difference = "–"
     if part.needed is not None and part.quoted is not None:
-        difference = f"{part.quoted - part.needed:+,.0f}" if part.quoted != part.needed else "0"
+        difference = f"{part.quoted - part.needed:+,.0f}".replace("-", "−") if part.quoted != part.needed else "0"
     cells = (
         part.kind.replace("_", " "),
         f"{part.needed:,}" if part.needed is not None else "–",

@@ -43,6 +43,7 @@ def _choice_picture(found: Choices) -> Picture:
             row.name[0] if row.kind != "size" else "",
             {"design": "limit", "option": "forward"}.get(row.kind, "soft"),
             not row.errors,
+            row.kind == "size" or (row.kind == "design" and not _has_idle_nodes(found)),
         )
         for row in found.rows
     ]
@@ -54,9 +55,14 @@ def _choice_picture(found: Choices) -> Picture:
     return Picture(choice_chart(points, heads, texts, alt), caption + hollow, "choices")
 
 
+def _has_idle_nodes(found: Choices) -> bool:
+    """Whether a size of the machine does the work of the design: its other nodes have none."""
+    return any(abs(row.work / found.rows[0].work - 1) < 1e-3 for row in found.rows if row.kind == "size")
+
+
 def _money_scale(found: Choices) -> tuple[float, str]:
     most = max(row.amount.high for row in found.rows)
-    return (1e6, "M") if most >= 1e6 else (1e3, "k") if most >= 1e3 else (1.0, "")
+    return (1e9, "bn") if most >= 1e9 else (1e6, "M") if most >= 1e6 else (1e3, "k") if most >= 1e3 else (1.0, "")
 
 
 def _work_head(found: Choices) -> str:

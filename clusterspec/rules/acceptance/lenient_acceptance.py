@@ -50,7 +50,6 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.benchmarks import (
     GIB,
-    PLATEAU,
     bus_bandwidth,
     key,
     predicted,
@@ -77,7 +76,7 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
         yield from _repeated_too_little(number, test)
         if test.size is None or test.size.value < GIB:
             continue
-        asked, best = bus_bandwidth(test, rated), predicted(test, rated, PLATEAU)
+        asked, best = bus_bandwidth(test, rated), predicted(test, rated, test.size.value)
         if asked is None or best is None or asked >= LEAST * best.ceiling_busbw:
             continue
         share = percent(asked / best.ceiling_busbw, 2)
