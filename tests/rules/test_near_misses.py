@@ -1,0 +1,54 @@
+"""What one change of an example makes of the verdict of its rule.
+
+A line of ``near_misses.txt`` names a rule, an example of its page, a text of the example, what replaces it (``-``:
+nothing does), and what the rule then reports: severities with their keys, or `silent`. A search chose the changes: each
+tells the rule from one with another condition, number or severity. Their verdicts were read against the page.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from clusterspec import rules
+from clusterspec.rules.index import RULES
+from clusterspec.rules.pages import page
+from clusterspec.source import dotted
+from clusterspec.studies.study import study_text
+from tests.settings import SETTINGS
+
+from .conftest import LOGS
+
+CHANGES = [line.split(" | ") for line in Path(__file__).with_name("near_misses.txt").read_text("utf-8").splitlines()]
+
+
+def without(text: str, part: str) -> str:
+    """A spec without one key and its value: with their comma, or with their line."""
+    for written in (f"{part}, ", f", {part}"):
+        if written in text:
+            return text.replace(written, "")
+    return re.sub(rf"^ *{re.escape(part)}\n", "", text, flags=re.MULTILINE)
+
+
+def verdict(text: str, rule: str) -> str:
+    problems = rules.run_rules(study_text(text, SETTINGS, folder=LOGS).facts(), {rule})
+    return ", ".join(f"{problem.severity} at {dotted(problem.path)}" for problem in problems) or "silent"
+
+
+def test_one_change_of_an_example_changes_its_verdict_as_the_page_says() -> None:
+    wrong = []
+    for place, written, replaced, expected in CHANGES:
+        rule, kind, number = place.split()
+        example = getattr(page(rule), kind)[int(number)].text
+        assert example.count(written) == 1, (place, written)
+        changed = without(example, written) if replaced == "-" else example.replace(written, replaced)
+        assert changed != example, (place, written)
+        if (given := verdict(changed, rule)) != expected:
+            wrong.append((place, written, replaced, given))
+    assert wrong == [], "a verdict has changed: change the code, or the page and the table"
+
+
+def test_the_changes_are_of_rules_that_exist_and_stand_in_their_order() -> None:
+    places = [place.split()[0] for place, *_ in CHANGES]
+    order = [name for name in RULES if name in places]
+    assert [name for name, before in zip(places, ["", *places], strict=False) if name != before] == order
