@@ -31,6 +31,7 @@ from clusterspec.studies import variation
 from tests.analysis.jobs import design_of, job, study_of
 from tests.catalog.shipped import CATALOG
 from tests.effort import diagonal, sampled
+from tests.spec_keys import unknown_keys
 
 ENTRIES = [(kind, name) for kind in ("framework", "library") for name in CATALOG.ids(kind)]
 MODELS_NAMED = {use for name in CATALOG.ids("model") for use in model_uses(CATALOG.model(name))}
@@ -398,3 +399,7 @@ def test_a_library_has_lines_and_releases() -> None:
     for name in CATALOG.ids("library"):
         entry = CATALOG.get("library", name)
         assert isinstance(entry, Library) and entry.statements and entry.releases
+
+
+def test_every_key_that_the_catalog_names_is_a_key_of_the_spec() -> None:
+    assert unknown_keys("catalog") == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import log10
 from xml.etree import ElementTree
 
@@ -58,6 +58,14 @@ LEVERS = [
     LeverBar("tp", "4", -0.05, "−5 %"),
     LeverBar("pp", "8", 1.5, "+150 %"),
 ]
+LOSSES = [FallBar("pipeline bubble", "bubble", 0.2, "20 %"), FallBar("overlap", "tp", -0.1, "−10 %")]
+LEFT = FallBar("model FLOPs", "forward", 0.9, "90 %")
+SQUARES = [AreaSquare("racks", 25.0, "25 m²", "racks"), AreaSquare("whole room", 100.0, "100 m²", "dp")]
+CHOICES = [
+    ChoicePoint("16 nodes", (6.0, 10.0), 20.0),
+    ChoicePoint("8 nodes", (3.0, 5.0), 10.0, works=False),
+    ChoicePoint("this design", (7.0, 9.0), 15.0, "A", "good"),
+]
 
 
 def seconds(value: float) -> str:
@@ -74,6 +82,9 @@ CHARTS: dict[str, Callable[[], str]] = {
     "memory": lambda: bars.capacity_chart(PARTS, 5.0, (3.5, 4.5), seconds, "alt"),
     "stages": lambda: bars.stage_chart([("0", PARTS), ("1", PARTS[:1])], 5.0, seconds, "alt"),
     "years": lambda: bars.yearly_chart(YEARS, seconds, "alt"),
+    "waterfall": lambda: bars.waterfall_chart(LOSSES, LEFT, "alt", start="peak"),
+    "areas": lambda: bars.areas_chart(SQUARES, "alt"),
+    "choices": lambda: curves.choice_chart(CHOICES, ("price", "tokens"), (seconds, seconds), "alt"),
     "layouts": lambda: bars.heatmap_chart([1, 2], [1, 2], CELLS, "alt"),
     "bytes": lambda: bars.traffic_matrix(["tp", "dp"], ["up", "out"], {("tp", "up"): Sent("1 GB", 0.5, "50 %")}, "alt"),
     "node": lambda: machine.node_chart(NODE, "alt"),
@@ -315,3 +326,190 @@ def test_marks_are_moved_apart_until_none_covers_another() -> None:
     assert len({*marks}) == 9
     for one, other in combinations(marks, 2):
         assert (one[0] - other[0]) ** 2 + (one[1] - other[1]) ** 2 >= (2 * curves.RADIUS + 1) ** 2
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_text_in_a_box_stands_in_its_middle(name: str) -> None:
+    """Letters are about 0.72 of their size high, so the baseline is 0.36 of it below the middle of the box."""
+    shaped = shapes(CHARTS[name](), "rect")
+    boxes = [box for box in shaped if number(box, "x") + number(box, "width") < svg.WIDTH]  # others go on beyond it
+    for text in shapes(CHARTS[name](), "text"):
+        x, base, size = number(text, "x"), number(text, "y"), number(text, "font-size")
+        for box in boxes:
+            left, top, wide, high = (number(box, side) for side in ("x", "y", "width", "height"))
+            if text["text-anchor"] == "middle" and left < x < left + wide and top < base < top + high <= top + 45:
+                assert x == pytest.approx(left + wide / 2, abs=0.6), text
+                assert base == pytest.approx(top + high / 2 + 0.36 * size, abs=1.1), text
+
+
+@pytest.mark.parametrize("name", sorted(CHARTS.keys() - {"schedule"}))  # whose boxes stand at their times
+def test_equal_boxes_of_a_row_stand_at_one_pitch(name: str) -> None:
+    """Where some are left out, the gap is a multiple of the pitch."""
+    rows: dict[tuple[str, ...], list[float]] = {}
+    for box in shapes(CHARTS[name](), "rect"):
+        rows.setdefault((box["y"], box["width"], box["height"]), []).append(number(box, "x"))
+    for places in rows.values():
+        gaps = [after - before for before, after in pairwise(sorted({*places}))]
+        for gap in gaps:
+            assert gap / min(gaps) == pytest.approx(round(gap / min(gaps)), abs=0.02), places
+
+
+def extent(shape: dict[str, str]) -> tuple[float, float, float, float]:
+    """Left, right, top and bottom of a box."""
+    x, y = number(shape, "x"), number(shape, "y")
+    return x, x + number(shape, "width"), y, y + number(shape, "height")
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_text_stands_in_a_box_or_beside_it_and_never_across_its_edge(name: str) -> None:
+    """Letters are 0.72 of their size high, and half of it wide."""
+    chart = CHARTS[name]()
+    for (start, end, base, text), written in zip(spans(chart), shapes(chart, "text"), strict=True):
+        top = base - 0.72 * number(written, "font-size")
+        for left, right, upper, lower in map(extent, shapes(chart, "rect")):
+            apart = end <= left + 1 or start >= right - 1 or base <= upper + 1 or top >= lower - 1
+            inside = left - 1 <= start and end <= right + 1 and upper - 1 <= top and base <= lower + 1
+            assert apart or inside, (text, (left, right, upper, lower))
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_the_key_of_a_color_has_its_name_beside_it(name: str) -> None:
+    """A swatch of 12 to 17 units: the text begins 4 to 7 after it, and their middles are level."""
+    chart = CHARTS[name]()
+    texts = [(number(each, "x"), number(each, "y"), number(each, "font-size")) for each in shapes(chart, "text")]
+    swatches = [each for each in map(extent, shapes(chart, "rect")) if each[3] - each[2] in (12, 13)]
+    for left, right, upper, lower in swatches:
+        if right - left not in (12, 17):
+            continue
+        named = [at for at in texts if 4 <= at[0] - right <= 7 and abs(at[1] - 0.36 * at[2] - (upper + lower) / 2) <= 1]
+        followed = any(0 < other[0] - right < 3 and other[2] == upper for other in swatches)
+        assert len(named) == 1 or followed, (left, upper)
+
+
+def test_a_bar_of_a_waterfall_begins_where_the_last_one_ended() -> None:
+    """100 % are 161.2 units from 228.8 on: 52 % of the width to 50 units before its end."""
+    chart = CHARTS["waterfall"]()
+    wanted = [(228.8, 161.2), (357.8, 32.2), (357.8, 16.1), (228.8, 145.1)]
+    rects = shapes(chart, "rect")
+    assert [(number(box, "x"), number(box, "width")) for box in rects] == wanted
+    assert [number(box, "y") for box in rects] == [6.0, 28.0, 50.0, 72.0]
+    joints = [(number(line, "x1"), number(line, "y1"), number(line, "y2")) for line in shapes(chart, "line")]
+    assert joints == [(390.0, 21.0, 28.0), (357.8, 43.0, 50.0), (373.9, 65.0, 72.0)]
+    told = [each["text"] for each in shapes(chart, "text")]
+    assert told == ["peak", "100 %", "pipeline bubble", "20 %", "overlap", "−10 %", "model FLOPs", "90 %"]
+    beside = [number(each, "x") for each in shapes(chart, "text")][1::2]
+    assert beside == [396.0, 396.0, 379.9, 379.9]
+
+
+def test_squares_have_the_areas_of_their_values_and_one_base() -> None:
+    whole, racks = shapes(CHARTS["areas"](), "rect")
+    assert (number(whole, "width"), number(racks, "width")) == (190.0, 95.0), "a quarter of the area is half the side"
+    assert (number(whole, "x"), number(racks, "x")) == (0.0, 190.0 + 14.0)
+    assert number(whole, "y") + number(whole, "height") == number(racks, "y") + number(racks, "height") == 196.0
+    three = bars.areas_chart([replace(SQUARES[1], label=name) for name in "abc"], "alt")
+    sides = {number(box, "width") for box in shapes(three, "rect")}
+    assert sides == {127.3}, "(440 − 2 × 14 − 30) / 3: three squares, two gaps and a margin fill the width"
+    numbers = [each["text"] for each in shapes(CHARTS["areas"](), "text")]
+    assert numbers == ["1", "1  whole room", "100 m²", "2", "2  racks", "25 m²"]
+
+
+def test_a_machine_stands_at_the_middle_of_its_price_and_at_its_work() -> None:
+    """Prices reach 10.8 on 62 to 414, work 22 on 168 up to 30: 8 is at 322.7, 20 at 42.5."""
+    chart = CHARTS["choices"]()
+    dots = [(number(dot, "cx"), number(dot, "cy"), dot["fill"] == "none") for dot in shapes(chart, "circle")]
+    assert dots == [(192.4, 105.3, True), (322.7, 42.5, False), (322.7, 73.9, False)]
+    ranges = [line for line in shapes(chart, "line") if number(line, "stroke-width") == 3]
+    assert [(number(line, "x1"), number(line, "x2")) for line in ranges] == [
+        (159.8, 225.0),
+        (257.6, 387.9),
+        (290.1, 355.3),
+    ]
+    (joined,) = shapes(chart, "polyline")
+    assert joined["points"] == "192.4,105.3 322.7,42.5", "the sizes of one machine, by price"
+    told = [each["text"] for each in shapes(chart, "text")]
+    assert "A" in told and "this design" not in told and {"8 nodes", "16 nodes"} <= {*told}
+
+
+def boxes_of(chart: str) -> list[tuple[float, ...]]:
+    """x, y, width and height of each filled box, keys of colors left out."""
+    found = [tuple(number(box, side) for side in ("x", "y", "width", "height")) for box in shapes(chart, "rect")]
+    return [box for box in found if box[2] != 12.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "boxes"),
+    [
+        # 438 units for 4 s are 109.5 for one; a unit parts neighbors; one second is hidden, 4 + 20 units below the step
+        ("timeline", [(0, 20, 327.5, 34), (328.5, 20, 108.5, 34), (0, 78, 108.5, 14)]),
+        # 436 units for a capacity of 5 s are 87.2 for one
+        ("memory", [(0, 24, 436, 36), (0, 24, 260.6, 36), (261.6, 24, 86.2, 36)]),
+        # 372 units from 64 on for 5 s are 74.4 for one; a stage takes 20, of which 15 are drawn
+        ("stages", [(64, 24, 222.2, 15), (287.2, 24, 73.4, 15), (64, 44, 222.2, 15)]),
+        # two stages of 18 units below each other, from 62 to 438
+        ("schedule", [(62, 4, 376, 36)]),
+        # 438 units for 4.5 s are 97.3 for one: 3 s, 1 s and 0.5 s exposed; of 3 s on the wire 2.5 s end with the device
+        (
+            "layer",
+            [
+                *((0, 20, 291, 20), (292, 20, 96.3, 20), (389.3, 20, 47.7, 20), (146, 44, 292, 8)),
+                *((0, 78, 291, 20), (292, 78, 96.3, 20), (389.3, 78, 47.7, 20), (146, 102, 292, 8)),
+            ],
+        ),
+        # columns of (440 − 70) / 2 = 185 from 70 on, 6 before and 10 after their bar; half of it is busy
+        ("bytes", [(76, 55, 169, 8), (76, 55, 84.5, 8)]),
+        # columns of 348 / 2 = 174, of which 60 % are drawn; 190 units for 4.5 s are 42.2 for one
+        ("years", [(126.8, 77.3, 104.4, 125.7), (126.8, 35.1, 104.4, 41.2), (300.8, 77.3, 104.4, 125.7)]),
+    ],
+)
+def test_boxes_stand_where_their_values_put_them(name: str, boxes: list[tuple[float, ...]]) -> None:
+    assert boxes_of(CHARTS[name]()) == boxes
+
+
+def test_an_operation_is_drawn_on_its_stage_from_its_start_to_its_end() -> None:
+    """94 units for a second from 62 on, rows of 18 with a margin of 1; many stages are thinner, and fewer are named."""
+    outlines = [each["d"] for each in shapes(CHARTS["schedule"](), "path")]
+    assert outlines == [
+        "M62.00 5.0h93.65v16.0h-93.65zM156.00 23.0h93.65v16.0h-93.65z",
+        "M250.00 23.0h187.65v16.0h-187.65z",
+    ]
+    for stages, pitch, named in ((2, 18.0, 2), (20, 11.5, 20), (30, 230 / 30, 15), (100, 5.0, 34)):
+        chart = steps.schedule_chart([f"stage {each}" for each in range(stages)], SPANS, seconds, "alt")
+        texts = [each for each in shapes(chart, "text") if each["text"].startswith("stage")]
+        assert len(texts) == named, stages
+        assert boxes_of(chart)[0][3] == pytest.approx(stages * pitch, abs=0.1), stages
+        assert [number(texts[0], side) for side in ("x", "y")] == [56.0, pytest.approx(8 + pitch / 2, abs=0.1)]
+
+
+def test_nodes_of_a_rack_are_to_scale_and_its_power_is_cut_at_the_limit() -> None:
+    """150 units for 42 rack units: 8 of them are 28.6, from the floor up, 2 less for the gap."""
+    first = [box for box in boxes_of(CHARTS["racks"]()) if box[0] < 50 and box[3] > 12]
+    assert first == [(3.5, 8, 48, 150), *((6, y, 43, 26.6) for y in (130.4, 101.9, 73.3, 44.7))]
+    racks = DrawnRacks(2, 4, 8, "", 0.5, "")
+    for share, reach, drawn in ((0.5, 440.0, 220.0), (1.0, 440.0, 440.0), (1.25, 352.0, 440.0)):
+        chart = machine.rack_chart(replace(racks, share=share), "alt")
+        limit, power = boxes_of(chart)[-2:]
+        assert (limit[2], power[2], limit[3]) == (reach, drawn, 12.0), "at most the width of the page"
+        (line,) = shapes(chart, "line")
+        assert (number(line, "x1"), number(line, "y1"), number(line, "y2")) == (reach - 1, 200.0, 220.0)
+    unknown = boxes_of(machine.rack_chart(replace(racks, units=None, share=None), "alt"))
+    assert unknown[1][3] == pytest.approx(150 / 8 - 2, abs=0.1), "an eighth of the rack"
+    tall = boxes_of(machine.rack_chart(replace(racks, units=15, share=None), "alt"))
+    assert tall[1][3] == 150 / 4 - 2, "60 rack units are drawn on the height of the rack"
+
+
+def test_a_torus_is_a_grid_with_links_around_and_planes_behind_it() -> None:
+    """190 / 7 = 27.1 units between 8 chips; five of 16 planes, each 15 to the right of and 10.5 above the last."""
+    chart = CHARTS["torus"]()
+    lines = [tuple(number(each, end) for end in ("x1", "y1", "x2", "y2")) for each in shapes(chart, "line")]
+    assert len(lines) == 5 * (8 + 8) + 8 * 8, "rows and columns of each plane, and a link behind each chip"
+    front, back = lines[4 * 16 : 5 * 16], lines[:16]
+    assert front[0] == (16, 62, 222, 62) and front[8] == (24, 54, 24, 260), "stubs of 8 units at the edges"
+    assert back[0] == (76, 20, 282, 20), "4 × 15 to the right, 4 × 10.5 higher"
+    assert lines[-64] == (24, 62, 39, 51.5) and lines[-1] == (214, 252, 229, 241.5)
+    dots = [(number(dot, "cx"), number(dot, "cy")) for dot in shapes(chart, "circle")]
+    assert len(dots) == 6 * 64 and dots[-64] == (24, 62) and dots[-1] == (214, 252)
+    flat = machine.torus_chart((4, 2), "alt", "4 × 2", "")
+    assert len(shapes(flat, "line")) == 4 + 2 and len(shapes(flat, "circle")) == 8
+    ring = machine.torus_chart((4,), "alt", "4", "")
+    assert len(shapes(ring, "line")) == 1, "a ring has one row, and no columns"
+    assert [number(dot, "cx") for dot in shapes(ring, "circle")] == [24, 58, 92, 126], "at most 34 apart"

@@ -20,6 +20,7 @@ from clusterspec.spec.model import ClusterSpec, Spec
 from clusterspec.spec.reader import RENAMED, keys_of, read, schema, types_of
 from clusterspec.units import KINDS
 from tests.effort import each
+from tests.spec_keys import unknown_keys
 
 ROOT = schema()
 HERE = Path(__file__).parent
@@ -187,3 +188,7 @@ def test_the_sample_of_the_reader_holds_every_key() -> None:
 @pytest.mark.parametrize(("key", "value"), [("memory_fraction", 0), ("memory_fraction", 1e-300), ("request_rate", 0)])
 def test_a_divisor_is_never_zero(key: str, value: float) -> None:
     assert problems_with(("workload", "serving", key), value)
+
+
+def test_every_key_that_the_reader_names_is_a_key_of_the_spec() -> None:
+    assert unknown_keys("spec") == []
