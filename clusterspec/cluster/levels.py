@@ -210,7 +210,8 @@ def _node_modules(cluster: Cluster, fabric: ScaleOut) -> tuple[int, bool, str]:
         of_node = parts_needed(platform.cages * fabric.nics_per_node, platform.nics_per_node)
         return nodes * of_node + extra, True, f"{nodes} × {plural(of_node, 'cage')}{more}"
     of_node = fabric.nics_per_node
-    return nodes * of_node + extra, False, f"{nodes} × {plural(of_node, 'NIC')}, one each{more}"
+    known = fabric.nic is not None and fabric.nic.ports == 1 and fabric.nic.cages != 0
+    return nodes * of_node + extra, known, f"{nodes} × {plural(of_node, 'NIC')}, one each{more}"
 
 
 # The switch levels of the fabric that groups of ranks cross

@@ -76,7 +76,7 @@ layer were counted in all, a page with the matrices of two vendors was read as o
 template was read without a word of what rendering adds. In the sixth, launches without options and those of a second
 engine were missing among the choices (contradicted: one launch of nine was taken as the only one), a placeholder
 (`NAME=<path>`) hid the command below it, and older flags of recomputation were not known. Not counted: a product that
-differs in memory or form from its sibling (H200 NVL, GH200, A100 with 64 GB, A800 with 40 GB) was taken for it, as 520
+differs in memory or form from its sibling (GH200, A100 with 64 GB, A800 with 40 GB) was taken for it, as 520
 system descriptions of MLPerf showed.
 """
 LIMITS = """

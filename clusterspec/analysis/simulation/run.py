@@ -305,7 +305,8 @@ def _simulated_targets(
 
 def _queue_share(requests: Sequence[Request], timing: Timing) -> float:
     """The share of all times to the first token in which requests wait for admission."""
-    waited = sum_of(each.admitted - each.arrival - timing.request for each in requests)
+    # differences of clocks: a request that is admitted as it arrives has waited for rounding errors only
+    waited = sum_of(max(0.0, round(each.admitted - each.arrival - timing.request, 9)) for each in requests)
     whole = sum_of(first_token_seconds(each) for each in requests)
     return waited / whole if whole else 0.0
 

@@ -4,10 +4,9 @@
 
 `overlap: {dp: false}` with data-parallel groups that leave their node.
 
-The finding is a note where the exposed reduction takes less of the step than the half-width of the range of the
-prediction, a warning above it, and an error from a quarter of the step on, if the low end of the range is a quarter,
-too. It is a warning where the time is not
-known.
+The finding is a note where the exposed reduction takes less than 5 % of the step, a warning above it, however wide the
+range of the prediction is, since overlap does not cost time, and an error from a quarter of the step on, if the low end of
+the range is a quarter, too. It is a warning where the time is not known.
 
 ## Why it matters
 
@@ -66,6 +65,8 @@ from clusterspec.spec.model import LayoutSpec
 from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning")
+LITTLE = 0.05
+"""Share of the step below which the exposed reduction is a note."""
 
 
 def check(
@@ -82,4 +83,7 @@ def check(
     message = f"the gradient reduction of dp {layout.dp} over {placement.nodes:,} nodes is not overlapped{cost}"
     help_ = "write `true`: reduce each bucket as soon as it is ready"
     lost = share(seconds, timed) if timed and timed.step else None
-    yield RULE.problem(at, message, help_, severity=step_severity(lost, timed, "warning"), fix=rewrite(at, "true"))
+    severity = step_severity(lost, timed, "warning")
+    if severity == "note" and lost is not None and lost >= LITTLE:
+        severity = "warning"
+    yield RULE.problem(at, message, help_, severity=severity, fix=rewrite(at, "true"))

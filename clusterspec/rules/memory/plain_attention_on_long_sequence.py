@@ -3,7 +3,7 @@
 ## What it finds
 
 `attention: plain` without recomputation, where the scores exceed all other activations that a layer stores: 5 × heads ×
-sequence / hidden above 34.
+sequence / hidden above 34: a warning. A note on accelerators older than Ampere, for which FlashAttention has no kernels.
 
 ## Why it matters
 
@@ -44,12 +44,14 @@ layout: {tp: 4, recompute: selective}
 
 - Activations of a layer, term by term: https://arxiv.org/abs/2205.05198
 - Flash attention: https://arxiv.org/abs/2205.14135
+- Accelerators that FlashAttention 2 supports, Ampere and later: https://github.com/Dao-AILab/flash-attention#nvidia-cuda-support
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.catalog.entries import Accelerator
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.formulas.memory import scores_bytes
@@ -62,11 +64,16 @@ REST_OF_A_LAYER = 34
 """Bytes per token and hidden element that a layer stores without the scores (Korthikanti et al., section 4)."""
 
 
-def check(training: Workload, model: Model, layout: Layout) -> Iterator[Problem]:
+OLDER = ("sm_60", "sm_70", "sm_75")
+"""Architectures on which FlashAttention 2 does not run; kernels of other libraries exist for some models."""
+
+
+def check(training: Workload, model: Model, layout: Layout, accelerator: Accelerator) -> Iterator[Problem]:
     if training.attention != "plain" or layout.recompute != "none" or model.hidden <= 0:
         return
     scores = scores_bytes(1, training.sequence_length, model.heads, 1) / model.hidden
     if scores > REST_OF_A_LAYER:
         at = "workload.attention"
         message = f"stored attention scores take {plain(scores / REST_OF_A_LAYER)} times the memory of all other activations of a layer"
-        yield RULE.problem(at, message, "write `flash`", fix=rewrite(at, "flash"))
+        severity = "note" if accelerator.architecture in OLDER else ""
+        yield RULE.problem(at, message, "write `flash`", severity=severity, fix=rewrite(at, "flash"))

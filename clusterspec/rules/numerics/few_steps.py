@@ -4,7 +4,7 @@
 
 `tokens` / (`global_batch` × `sequence_length`) below 100: a warning; below 300 a note, since it may be fine-tuning. On 256
 and more accelerators fewer than 1,000 are a warning, except with adapters or with fewer tokens than half the active
-parameters. With adapters it is a note, and a warning below 20. Fewer than five steps train nothing: an error. More than 20 million steps are a warning.
+parameters. With adapters it is a note, and a warning below 20. Fewer than ten steps train nothing: an error. More than 20 million steps are a warning.
 
 ## Why it matters
 
@@ -64,7 +64,7 @@ from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "warning", "heuristic", yields_to=("run-shorter-than-step",))
 FEW, FEW_OF_TUNING, VERY_FEW = 1000.0, 300.0, 100.0
-NONE = 5.0
+NONE = 10.0
 """Steps below which no optimizer has moved the weights anywhere."""
 FEWEST_OF_ADAPTERS = 20.0
 """Steps of adapters below which no warm-up fits."""

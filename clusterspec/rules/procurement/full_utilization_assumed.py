@@ -2,7 +2,8 @@
 
 ## What it finds
 
-`utilization` above 0.95: a note, and a warning at 1.
+`utilization` above 0.95: a note, and a warning at 1. Silent for a machine that is rented for less than three months: it is
+returned after its run, and each of its hours is paid.
 
 ## Why it matters
 
@@ -42,19 +43,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.purchases import rented
+from clusterspec.rules.knowledge.ranges import YEAR
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "note", "heuristic")
 MOST = 0.95
+SHORT = 0.25
+"""Years of a rent that ends with its run."""
 
 
 def check(procurement: ProcurementSpec) -> Iterator[Problem]:
     used = procurement.utilization
-    if used is not None and MOST < used <= 1:
+    if used is not None and MOST < used <= 1 and not _ends_with_its_run(procurement):
         message = f"a utilization of {percent(used)} leaves no time for repairs, restarts and queues"
         severity = "warning" if used == 1 else "note"
         yield RULE.problem(
             "procurement.utilization", message, "use 0.85, or cite last year's figure", severity=severity
         )
+
+
+def _ends_with_its_run(procurement: ProcurementSpec) -> bool:
+    """Whether the machine is rented for so short a time that it is returned after a run."""
+    return rented(procurement) and procurement.term is not None and procurement.term.value <= SHORT * YEAR

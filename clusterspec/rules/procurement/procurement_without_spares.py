@@ -3,7 +3,7 @@
 ## What it finds
 
 `procurement` with `spare_nodes: 0`: a warning. The finding is a note where the key is absent, below 16 nodes, where a spare is a large part of the machine,
-and for serving, where the other engines go on. The rule is silent for clouds and rents, whose providers replace nodes
+for serving, where the other engines go on, and where the job leaves nodes idle, one of which can take over. The rule is silent for clouds and rents, whose providers replace nodes
 themselves.
 
 ## Why it matters
@@ -43,7 +43,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Cluster, Workload
+from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import bought
 from clusterspec.rules.rule import Rule
@@ -56,7 +56,11 @@ MANY = 16
 
 
 def check(
-    procurement: ProcurementSpec, written_cluster: ClusterSpec, cluster: Cluster, workload: Workload | None
+    procurement: ProcurementSpec,
+    written_cluster: ClusterSpec,
+    cluster: Cluster,
+    workload: Workload | None,
+    layout: Layout | None,
 ) -> Iterator[Problem]:
     if cluster.spare_nodes == 0 and bought(procurement, cluster) and cluster.nodes > 1:
         few, many = -(-cluster.nodes * 5 // 100), -(-cluster.nodes // 10)
@@ -64,6 +68,6 @@ def check(
         serves = workload is not None and workload.kind == "serve"
         effect = "stops its engines" if serves else "stops the job"
         message = f"{cluster.nodes:,} nodes are bought without a spare: a failure {effect} until the repair"
-        stated = written_cluster.spare_nodes is not None
-        severity = "warning" if stated and not serves and cluster.nodes >= MANY else "note"
+        stated, idle = written_cluster.spare_nodes is not None, layout is not None and layout.nodes < cluster.nodes
+        severity = "warning" if stated and not serves and not idle and cluster.nodes >= MANY else "note"
         yield RULE.problem("cluster.spare_nodes", message, f"add {wanted} on the same spine", severity=severity)

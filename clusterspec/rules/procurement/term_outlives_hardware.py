@@ -2,7 +2,8 @@
 
 ## What it finds
 
-A bought machine with a `term` above 6 years: a warning. A note where accelerators that shipped six years or more before
+A bought machine with a `term` above 6 years: a warning; a note up to 8 years where support is priced for each of them
+(`prices.support_per_year`). A note where accelerators that shipped six years or more before
 `as_of` are bought for three years or more.
 
 ## Why it matters
@@ -59,6 +60,8 @@ from clusterspec.spec.model import ProcurementSpec
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 MOST = 6.0
+LONGEST = 8.0
+"""Years up to which repairs that are paid for make the use of a machine plausible."""
 OLD, LONG = 6, 3.0
 """Years since the first shipment, and years of the term, from which an old generation is noted."""
 
@@ -69,8 +72,12 @@ def check(thresholds: Thresholds, procurement: ProcurementSpec, cluster: Cluster
         return
     years, most = term.value / YEAR, thresholds.of(RULE.name, MOST)
     if years > most + 0.01:
+        supported = (
+            years <= LONGEST and procurement.prices is not None and bool(procurement.prices.get("support_per_year"))
+        )
         message = f"accelerators are written off over 5 to 6 years, not over {term.written}"
-        yield RULE.problem("procurement.term", message, "use 4 to 6 years, or state who repairs after that")
+        help_ = "use 4 to 6 years, or state who repairs after that"
+        yield RULE.problem("procurement.term", message, help_, severity="note" if supported else "")
         return
     as_of, year = day(procurement.as_of), cluster.accelerator.year
     if as_of is not None and year is not None and as_of.year - year >= OLD and years >= LONG - 0.01:
