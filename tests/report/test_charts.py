@@ -61,10 +61,10 @@ LEVERS = [
 LOSSES = [FallBar("pipeline bubble", "bubble", 0.2, "20 %"), FallBar("overlap", "tp", -0.1, "−10 %")]
 LEFT = FallBar("model FLOPs", "forward", 0.9, "90 %")
 SQUARES = [AreaSquare("racks", 25.0, "25 m²", "racks"), AreaSquare("whole room", 100.0, "100 m²", "dp")]
-CHOICES = [
+MACHINES = [
     ChoicePoint("16 nodes", (6.0, 10.0), 20.0),
     ChoicePoint("8 nodes", (3.0, 5.0), 10.0, works=False),
-    ChoicePoint("this design", (7.0, 9.0), 15.0, "A", "good"),
+    ChoicePoint("this design", (7.0, 9.0), 15.0, "A", "good", series=False),
 ]
 
 
@@ -82,9 +82,9 @@ CHARTS: dict[str, Callable[[], str]] = {
     "memory": lambda: bars.capacity_chart(PARTS, 5.0, (3.5, 4.5), seconds, "alt"),
     "stages": lambda: bars.stage_chart([("0", PARTS), ("1", PARTS[:1])], 5.0, seconds, "alt"),
     "years": lambda: bars.yearly_chart(YEARS, seconds, "alt"),
-    "waterfall": lambda: bars.waterfall_chart(LOSSES, LEFT, "alt", start="peak"),
-    "areas": lambda: bars.areas_chart(SQUARES, "alt"),
-    "choices": lambda: curves.choice_chart(CHOICES, ("price", "tokens"), (seconds, seconds), "alt"),
+    "waterfall: a gain": lambda: bars.waterfall_chart(LOSSES, LEFT, "alt", start="peak"),
+    "areas: a quarter": lambda: bars.areas_chart(SQUARES, "alt"),
+    "choices: no series": lambda: curves.choice_chart(MACHINES, ("price", "tokens"), (seconds, seconds), "alt"),
     "layouts": lambda: bars.heatmap_chart([1, 2], [1, 2], CELLS, "alt"),
     "bytes": lambda: bars.traffic_matrix(["tp", "dp"], ["up", "out"], {("tp", "up"): Sent("1 GB", 0.5, "50 %")}, "alt"),
     "node": lambda: machine.node_chart(NODE, "alt"),
@@ -388,7 +388,7 @@ def test_the_key_of_a_color_has_its_name_beside_it(name: str) -> None:
 
 def test_a_bar_of_a_waterfall_begins_where_the_last_one_ended() -> None:
     """100 % are 161.2 units from 228.8 on: 52 % of the width to 50 units before its end."""
-    chart = CHARTS["waterfall"]()
+    chart = CHARTS["waterfall: a gain"]()
     wanted = [(228.8, 161.2), (357.8, 32.2), (357.8, 16.1), (228.8, 145.1)]
     rects = shapes(chart, "rect")
     assert [(number(box, "x"), number(box, "width")) for box in rects] == wanted
@@ -402,26 +402,26 @@ def test_a_bar_of_a_waterfall_begins_where_the_last_one_ended() -> None:
 
 
 def test_squares_have_the_areas_of_their_values_and_one_base() -> None:
-    whole, racks = shapes(CHARTS["areas"](), "rect")
+    whole, racks = shapes(CHARTS["areas: a quarter"](), "rect")
     assert (number(whole, "width"), number(racks, "width")) == (190.0, 95.0), "a quarter of the area is half the side"
     assert (number(whole, "x"), number(racks, "x")) == (0.0, 190.0 + 14.0)
     assert number(whole, "y") + number(whole, "height") == number(racks, "y") + number(racks, "height") == 196.0
     three = bars.areas_chart([replace(SQUARES[1], label=name) for name in "abc"], "alt")
     sides = {number(box, "width") for box in shapes(three, "rect")}
     assert sides == {127.3}, "(440 − 2 × 14 − 30) / 3: three squares, two gaps and a margin fill the width"
-    numbers = [each["text"] for each in shapes(CHARTS["areas"](), "text")]
+    numbers = [each["text"] for each in shapes(CHARTS["areas: a quarter"](), "text")]
     assert numbers == ["1", "1  whole room", "100 m²", "2", "2  racks", "25 m²"]
 
 
 def test_a_machine_stands_at_the_middle_of_its_price_and_at_its_work() -> None:
     """Prices reach 10.8 on 62 to 414, work 22 on 168 up to 30: 8 is at 322.7, 20 at 42.5."""
-    chart = CHARTS["choices"]()
+    chart = CHARTS["choices: no series"]()
     dots = [(number(dot, "cx"), number(dot, "cy"), dot["fill"] == "none") for dot in shapes(chart, "circle")]
-    assert dots == [(192.4, 105.3, True), (322.7, 42.5, False), (322.7, 73.9, False)]
+    assert dots == [(322.7, 42.5, False), (192.4, 105.3, True), (322.7, 73.9, False)]
     ranges = [line for line in shapes(chart, "line") if number(line, "stroke-width") == 3]
     assert [(number(line, "x1"), number(line, "x2")) for line in ranges] == [
-        (159.8, 225.0),
         (257.6, 387.9),
+        (159.8, 225.0),
         (290.1, 355.3),
     ]
     (joined,) = shapes(chart, "polyline")
