@@ -95,7 +95,7 @@ def designs(software: tuple[str, ...]) -> Iterator[ExportInput]:
         facts = "sequence_length: 4096, global_batch: 512"
         works = [
             (f"{{model: {model}, {facts}, precision: {precision}}}", layout)
-            for model, layout, precision in product(MODELS, LAYOUTS, ("bf16", "fp8"))
+            for model, layout, precision in product(MODELS, LAYOUTS, ("bf16", "fp8, recipe: mxfp8"))
         ]
     for work, layout in works:
         text = f"clusterspec: 1\ncluster: {{platform: dgx-h100, nodes: 64}}\nworkload: {work}\nlayout: {layout}\n"

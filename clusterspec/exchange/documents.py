@@ -9,7 +9,15 @@ from typing import Any
 from xml.parsers import expat
 
 from clusterspec.document import Document, conforms, parse
-from clusterspec.exchange.import_result import FormatError, ImportResult, InputFile, SkippedPart, Value, shown_value
+from clusterspec.exchange.import_result import (
+    FormatError,
+    ImportedValue,
+    ImportResult,
+    InputFile,
+    SkippedPart,
+    Value,
+    shown_value,
+)
 from clusterspec.records import dataclass, field, replace
 from clusterspec.source import Key, Source, dotted
 from clusterspec.spec.reader import schema
@@ -218,14 +226,17 @@ def comment_text(text: str) -> str:
 
 
 def result_with_known_keys(reading: ImportResult) -> ImportResult:
-    """The import result with keys that the schema lacks listed as unknown."""
+    """The import result with keys that the schema lacks, and values that it does not allow, listed as unknown."""
     root = schema()
-    known = [each for each in reading.given if conforms.node_at(root, each.path)]
-    lost = [each for each in reading.given if each not in known]
-    unknown = [
-        SkippedPart(
-            f"{dotted(each.path)}: {shown_value(each.value)}", "this version of the spec has no such key", each.at
-        )
-        for each in lost
-    ]
-    return replace(reading, given=tuple(known), unknown=(*reading.unknown, *unknown))
+    kept: list[ImportedValue] = []
+    lost: list[SkippedPart] = []
+    for each in reading.given:
+        node = conforms.node_at(root, each.path)
+        shown = f"{dotted(each.path)}: {shown_value(each.value)}"
+        if not node:
+            lost.append(SkippedPart(shown, "this version of the spec has no such key", each.at))
+        elif not conforms.conforms([each.value] if each.appended else each.value, node, root):
+            lost.append(SkippedPart(shown, "this key of the spec has no such value", each.at))
+        else:
+            kept.append(each)
+    return replace(reading, given=tuple(kept), unknown=(*reading.unknown, *lost))

@@ -475,18 +475,19 @@ def test_keys_of_latent_attention_hold_for_latent_attention_alone(attention: str
 
 
 @pytest.mark.parametrize(
-    ("converters", "precision"),
+    ("converters", "precision", "recipe"),
     [
-        ('["float8"]', "fp8"),
-        ('["quantize.linear.float8"]', "fp8"),
-        ('["quantize.linear.mx"]', "mxfp8"),
-        ('["quantize.grouped_mm.float8"]', "fp8"),
-        ("[]", None),
+        ('["float8"]', "fp8", None),
+        ('["quantize.linear.float8"]', "fp8", None),
+        ('["quantize.linear.mx"]', "fp8", "mxfp8"),
+        ('["quantize.grouped_mm.float8"]', "fp8", None),
+        ("[]", None, None),
     ],
 )
-def test_converters_of_torchtitan_have_a_precision(converters: str, precision: str | None) -> None:
+def test_converters_of_torchtitan_have_a_precision(converters: str, precision: str | None, recipe: str | None) -> None:
     text = TORCHTITAN.replace('flavor = "70B"', f'flavor = "70B"\n    converters = {converters}')
-    assert given(read(text)).get("workload.precision") == precision
+    keys = given(read(text))
+    assert (keys.get("workload.precision"), keys.get("workload.recipe")) == (precision, recipe)
 
 
 REGISTRY = """\

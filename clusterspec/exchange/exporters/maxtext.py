@@ -81,12 +81,20 @@ _OPTIMIZERS = {"adam": "adamw", "adamw": "adamw", "sgd": "sgd", "muon": "muon"}
 _REMAT = {"none": "none", "full": "full", "selective": "minimal"}
 _STRATEGIES = {"ring": "ring", "all-gather": "all_gather", "all-to-all": "ulysses"}
 _PRECISIONS = {"fp8": "fp8", "int8": "int8", "bf16": "", "fp16": "", "fp32": ""}
+_ENGINE = {
+    ("fp8", "delayed"): "te_fp8_delayedscaling",
+    ("fp8", "current"): "te_fp8_currentscaling",
+    ("fp8", "mxfp8"): "te_mxfp8",
+    ("fp4", "nvfp4"): "te_nvfp4",
+}
+"""Quantizations of Transformer Engine, by precision and recipe (types.py, line 98): of GPUs by NVIDIA alone."""
 
 
 def write(source: ExportInput) -> ExportedFile:
     """The configuration. Raises `NotExportable` if MaxText has no such mesh, stages or model."""
     layout, work = training_design(source, "maxtext")
-    if work.optimizer not in _OPTIMIZERS or work.precision not in _PRECISIONS:
+    quantized = _quantization(source.cluster, work)
+    if work.optimizer not in _OPTIMIZERS or quantized is None:
         raise NotExportable(f"MaxText has no {work.optimizer} in {work.precision}")
     omitted = ["data, tokenizer, steps and run_name", *_omissions(layout)]
     lines = [f"# {source.name}: {layout.ranks} devices on {layout.nodes} nodes"]
@@ -101,12 +109,20 @@ def write(source: ExportInput) -> ExportedFile:
         lines.append("shard_optimizer_over_data: true")
     remat = _REMAT.get(layout.recompute, "minimal") if isinstance(layout.recompute, str) else "minimal"
     lines.append(f"remat_policy: {remat}")
-    lines += [f"quantization: {_PRECISIONS[work.precision]}"] if _PRECISIONS[work.precision] else []
+    lines += [f"quantization: {quantized}"] if quantized else []
+    if work.recipe and not quantized.startswith("te_"):
+        omitted.append(f"the recipe {work.recipe}: MaxText has it with Transformer Engine alone, or not at all")
     lines.append(f"dtype: { {'fp16': 'float16', 'fp32': 'float32'}.get(work.precision, 'bfloat16') }")
     lines.append(f"opt_type: {_OPTIMIZERS[work.optimizer]}")
     if layout.offload_optimizer == 1:
         lines.append("optimizer_memory_host_offload: true")
     return ExportedFile("\n".join([*lines, ""]), tuple(omitted))
+
+
+def _quantization(cluster: Cluster, work: Workload) -> str | None:
+    """The quantization of a precision and its recipe; empty for none, None where MaxText has no such precision."""
+    engine = _ENGINE.get((work.precision, work.recipe or "")) if cluster.accelerator.vendor == "NVIDIA" else None
+    return engine or _PRECISIONS.get(work.precision)
 
 
 # The mesh and the batch

@@ -27,6 +27,7 @@ _PRECISIONS = {
     "fp32": "",
     "tf32": "",
 }
+_RECIPES = {"delayed": "delayed", "current": "tensorwise", "blockwise": "blockwise", "mxfp8": "mxfp8"}
 _OPTIMIZERS = {"adam": "adam", "adamw": "adam", "sgd": "sgd", "momentum": "sgd", "lion": "lion", "muon": "muon"}
 _MODULES = {
     "norm": "layernorm",
@@ -222,6 +223,8 @@ def _work_arguments(layout: Layout, work: Workload) -> Iterator[str]:
     yield f"--seq-length {work.sequence_length} --micro-batch-size {layout.micro_batch}"
     yield f"--global-batch-size {work.global_batch}"
     yield _PRECISIONS[work.precision]
+    if work.precision == "fp8" and work.recipe in _RECIPES:
+        yield f"--fp8-recipe {_RECIPES[work.recipe]}"
     yield f"--optimizer {_OPTIMIZERS[work.optimizer]}"
 
 
@@ -236,8 +239,8 @@ def _omitted_layout(layout: Layout, work: Workload) -> Iterator[str]:
         yield f"tokens sent to experts in {layout.dispatcher.precision}"
     if work.precision == "tf32":
         yield "TF32: PyTorch sets it (torch.backends.cuda.matmul.allow_tf32)"
-    if work.precision == "fp8":
-        yield "how values are scaled for FP8: see --fp8-recipe"
+    if work.precision == "fp8" and work.recipe not in _RECIPES:
+        yield "how values are scaled for FP8, which the spec does not state: see --fp8-recipe"
 
 
 def _omitted_model(model: Model) -> Iterator[str]:

@@ -460,22 +460,30 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
     )
 
 
-def _set_training(keys: Keys, builder: ImportBuilder) -> None:
-    """Set precision and optimizer."""
-    if keys.find("fp8_format", "fp8", "fp8_recipe") and str(keys.get("fp8_format", "fp8")).lower() not in {
-        "none",
-        "false",
-        "null",
-    }:
-        builder.set("workload.precision", "fp8", keys.line("fp8_format", "fp8", "fp8_recipe"))
+_RECIPES = {"delayed": "delayed", "tensorwise": "current", "blockwise": "blockwise", "mxfp8": "mxfp8"}
+"""Scaling of FP8 values. Source: Megatron-LM d98e8a64, megatron/core/transformer/transformer_config.py, line 594."""
+_OFF = {"none", "false", "null"}
+
+
+def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the precision of products and how their values are scaled: of FP8 or FP4 if one is on, else of weights."""
+    eight, four = ("fp8_format", "fp8"), ("fp4_format", "fp4")
+    if str(keys.get(*eight) or "none").lower() not in _OFF:
+        builder.set("workload.precision", "fp8", keys.line(*eight))
+        set_choice(keys, "workload.recipe", ("fp8_recipe",), _RECIPES, builder)
+    elif str(keys.get(*four) or "none").lower() not in _OFF:
+        builder.set("workload.precision", "fp4", keys.line(*four))
+        set_choice(keys, "workload.recipe", ("fp4_recipe",), {"nvfp4": "nvfp4"}, builder)
     else:
-        if str(keys.get("fp4_format", "fp4") or "none").lower() not in {"none", "false", "null"}:
-            builder.set("workload.precision", "fp4", keys.line("fp4_format", "fp4"))
-            return
         for name in ("bf16", "fp16"):
             if keys.is_on(name) or str(keys.get("trainer.precision")).startswith(name):
                 builder.set("workload.precision", name, keys.line(name, "trainer.precision"))
                 break
+
+
+def _set_training(keys: Keys, builder: ImportBuilder) -> None:
+    """Set precision and optimizer."""
+    _set_precision(keys, builder)
     set_choice(
         keys,
         "workload.optimizer",

@@ -42,8 +42,10 @@ _SCHEDULES = {
     "zbvzerobubble": "zero-bubble",
     "dualpipev": "dualpipe",
 }
-_CONVERTERS = {"float8": "fp8", "mx": "mxfp8", "mxfp8": "mxfp8"}
-"""Precision of the GEMMs by the last word of a converter, which releases name with or without its path."""
+_CONVERTERS = {"float8": None, "mx": "mxfp8", "mxfp8": "mxfp8"}
+"""Converters of GEMMs to FP8 by the last word, as releases name them with or without a path, and the recipe of each;
+None where its own options state it.
+"""
 _KEY = re.compile(r"\"?([A-Za-z0-9_-]{1,80})\"?\s*=")
 _MODELS = {"llama3": "llama-3.1-{}", "qwen3": "qwen3-{}"}
 _LARGE = {
@@ -307,5 +309,7 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
     )
     converters = keys.get("model.converters", "converters")
     named = [str(each).split(".")[-1] for each in converters] if isinstance(converters, list) else []
-    precision = next((_CONVERTERS[each] for each in named if each in _CONVERTERS), None)
-    builder.set("workload.precision", precision, keys.line("model.converters", "converters"))
+    if quantized := [each for each in named if each in _CONVERTERS]:
+        line = keys.line("model.converters", "converters")
+        builder.set("workload.precision", "fp8", line)
+        builder.set("workload.recipe", _CONVERTERS[quantized[0]], line)
