@@ -17,12 +17,15 @@ MOST_ROWS = 40
 
 def fleet_search_text(report: FleetSearchReport, ink: Ink = PLAIN) -> str:
     """The best assignments, the assignment of the spec, and the options that were compared."""
-    waits = [_wait_text(number, one) for number, one in enumerate(report.assignments, 1)]
+    waits: dict[str, list[int]] = {}
+    for number, one in enumerate(report.assignments, 1):
+        waits.setdefault(_wait_text(one), []).append(number)
     looked = f"{plural(len(report.options), 'choice')} of job, pool and nodes compared."
     parts = ["\n".join(wrapped_lines(f"{title_text(report.name)}: {looked}", ink.measure)) + "\n"]
     for number, assignment in enumerate(report.assignments, 1):
         parts.append(ink.paint("bold", _title(report, assignment, number)) + "\n" + _table(report, assignment, ink))
-    parts += ["\n".join(wrapped_lines(each, ink.measure)) + "\n" for each in waits if each]
+    told = [f"Number {', '.join(map(str, numbers))}: {text}" for text, numbers in waits.items() if text]
+    parts += ["\n".join(wrapped_lines(each, ink.measure)) + "\n" for each in told]
     if report.why:
         parts.append("\n".join(wrapped_lines(f"No assignment: {report.why}.", ink.measure)) + "\n")
     if report.present is not None:
@@ -39,14 +42,10 @@ def _title(report: FleetSearchReport, assignment: Assignment, number: int) -> st
     return f"{name} by {report.objective}: {_value_text(report, assignment.objective)}{gap}{proven}"
 
 
-def _wait_text(number: int, assignment: Assignment) -> str:
+def _wait_text(assignment: Assignment) -> str:
     """The jobs of an assignment that wait for a store; empty where none does."""
     waits = [f"{name} {plain(one.store_wait, 3)} times" for name, one in assignment.jobs.items() if one.store_wait > 1]
-    return (
-        f"In number {number} runs are longer, because jobs wait for a store that they share: {', '.join(waits)}."
-        if waits
-        else ""
-    )
+    return f"runs are longer, because jobs wait for the store that they share: {', '.join(waits)}." if waits else ""
 
 
 def _value_text(report: FleetSearchReport, value: float) -> str:

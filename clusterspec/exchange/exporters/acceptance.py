@@ -347,7 +347,11 @@ def _leaf_groups(source: ExportInput) -> tuple[list[tuple[int, int]], int]:
 
 
 def kueue(source: ExportInput) -> ExportedFile:
-    """A Kueue topology with its levels, outermost first, and the node labels it needs."""
+    """A Kueue topology with its levels, outermost first, and the node labels it needs.
+
+    The API version is the one that Kueue stores since 0.16; v1beta1 is deprecated, and to be removed
+    (kubernetes-sigs/kueue, pull requests 7304 and 8020).
+    """
     cluster = source.cluster
     groups, pods = _leaf_groups(source)
     levels = []
@@ -360,7 +364,7 @@ def kueue(source: ExportInput) -> ExportedFile:
     named = ", ".join(each.split("/")[1] for each in levels) or "host name"
     lines = [
         f"# {source.name}: label every node with its {named}.",
-        "apiVersion: kueue.x-k8s.io/v1beta1",
+        "apiVersion: kueue.x-k8s.io/v1beta2",
         "kind: Topology",
         "metadata:",
         f"  name: {source.name}",

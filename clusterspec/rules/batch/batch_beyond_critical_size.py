@@ -5,8 +5,9 @@
 A global batch, in tokens, above the critical batch size of a run of `tokens`: a warning within the measured range
 (models up to 1.2 billion parameters and runs of 1.7 to 24.6 billion tokens). Outside that range the size is
 extrapolated, and the rule gives a note from four times the extrapolated size on, and a warning from eight times on; a note where the
-run is fine-tuning, with fewer tokens than half the active parameters. Adapters have no finding. Without `tokens`, a batch above 134
-million tokens, the largest published one, is a note, and from twice that a warning.
+run is fine-tuning, with fewer tokens than half the active parameters. Adapters and reinforcement learning have no finding: the
+law is that of pre-training. Without `tokens`, a batch above 134 million tokens, the largest published one, is a note, and from
+twice that a warning.
 
 ## Why it matters
 
@@ -86,12 +87,12 @@ MARGIN = 4.0
 
 def check(thresholds: Thresholds, training: Workload) -> Iterator[Problem]:
     tokens, step = training.tokens, training.global_batch * training.sequence_length
-    if tokens is None and step > LARGEST:
+    if tokens is None and step > LARGEST and training.rl is None:
         message = f"{_tokens(step)} tokens per step are more than the {_tokens(LARGEST)} of the largest published batch"
         help_ = "use a smaller batch, and put the accelerators into tp, pp or cp"
         severity = "note" if step < 2 * LARGEST else "warning"
         yield RULE.problem("workload.global_batch", message, help_, severity=severity)
-    if tokens is None or tokens < SHORTEST or step >= tokens or training.trainable is not None:
+    if tokens is None or tokens < SHORTEST or step >= tokens or training.trainable is not None or training.rl:
         return
     critical = critical_batch(tokens)
     extrapolated = tokens > MEASURED_TOKENS or model_weights(training.model).total > LARGEST_MODEL

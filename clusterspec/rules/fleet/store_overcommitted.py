@@ -82,6 +82,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
             when = "on average" if over else "where they save at the same time"
             needed = display(demand.mean if over else demand.burst, "B/s")
             message = f"{len(demand.sets)} jobs of pool `{pool.name}` write {needed} of checkpoints {when}, and the store takes {demand.written}"
-            help_ = "use a faster storage system, save less often, or save asynchronously"
+            later = "" if over else ", or save asynchronously"
+            help_ = f"use a faster storage system{', or' if over else ','} save less often{later}"
             at = ("pools", pool.name, "networks", "storage", "bandwidth")
             yield RULE.problem(at, message, help_, severity="error" if over else "warning")
