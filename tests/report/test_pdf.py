@@ -14,7 +14,15 @@ import pytest
 
 from clusterspec import analysis, studies
 from clusterspec.report import paper
-from clusterspec.report.paper.blocks import Paper, drawable_page
+from clusterspec.report.paper.blocks import (
+    Paper,
+    PaperTable,
+    Section,
+    TableColumn,
+    TableRow,
+    VerdictBlock,
+    drawable_page,
+)
 from clusterspec.report.paper.compose import compose
 from tests.cli.conftest import skip_without_pdf
 from tests.report.test_paper import PRICED
@@ -49,6 +57,19 @@ def test_the_same_report_is_the_same_bytes() -> None:
     one = studies.study_text(BARE, SETTINGS, "spec.yaml")
     first, again = (paper.paper_as_pdf(short(compose(analysis.report(one, "procurement", live=False)))) for _ in "12")
     assert first == again
+
+
+def test_a_report_that_ends_shortly_after_a_page_is_set_closer() -> None:
+    """33 rows end on a sixth of the second page and are set on one; 42 fill two fifths of it, which is too much."""
+    skip_without_pdf()
+    columns = (TableColumn("row"), TableColumn("text"))
+    for count, pages in ((33, 1), (42, 2)):
+        rows = tuple(TableRow((f"row {number}", "text"), "field") for number in range(count))
+        section = Section("rows", "Rows", (PaperTable(columns, rows, "field"),))
+        bare = Paper(
+            "t", "k", "s", "", VerdictBlock("w", "plain", (), ()), (), (section,), "c", "t", "2026-01-01", "a", "d"
+        )
+        assert len(pypdf.PdfReader(io.BytesIO(paper.paper_as_pdf(bare))).pages) == pages, count
 
 
 def test_it_says_that_it_is_archival_and_accessible() -> None:

@@ -105,16 +105,45 @@ def _pdf_bytes(paper: Paper, weasyprint: Any) -> bytes:
         for name, content, described in paper.attachments
     ]
     inside = weasyprint.urls.URLFetcher(allowed_protocols=("data",))  # only the embedded fonts
-    document = weasyprint.HTML(string=page, url_fetcher=inside)
+    options = {
+        "attachments": files,
+        "pdf_variant": "pdf/a-3a",
+        "pdf_identifier": hashlib.sha256(page.encode("utf-8", "replace")).digest()[:16],
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # WeasyPrint 70 does not close its color profile
-        written = document.write_pdf(
-            attachments=files,
-            pdf_variant="pdf/a-3a",
-            pdf_identifier=hashlib.sha256(page.encode("utf-8", "replace")).digest()[:16],
-            finisher=mark_accessible,
-        )
+        drawn = weasyprint.HTML(string=page, url_fetcher=inside).render(**options)
+        count, fill = len(drawn.pages), last_page_fill(drawn)
+        if 1 < count <= MOST_FITTED and fill < 0.5:
+            setting = "close" if fill < 0.04 * count else "tight"
+            closer = page.replace("<html ", f'<html class="{setting}" ', 1)
+            again = weasyprint.HTML(string=closer, url_fetcher=inside).render(**options)
+            drawn = again if len(again.pages) < count else drawn
+        written = drawn.write_pdf(finisher=mark_accessible, **options)
     return bytes(written or b"")
+
+
+MOST_FITTED = 12
+"""Pages of a report that is set closer where its last page would be mostly empty; in longer ones that matters less."""
+
+
+def last_page_fill(drawn: Any) -> float:
+    """The share of the last page, between its margins, above the end of its text."""
+    page = drawn.pages[-1]._page_box
+    top, tall = page.content_box_y(), page.height
+    return float((max(_line_ends(page), default=top) - top) / tall)
+
+
+def _line_ends(box: Any) -> Iterator[float]:
+    """The lower ends of the lines in a box, the stamp of drafts left out."""
+    if box.element is not None and box.element.get("class") == "stamp":
+        return
+    if type(box).__name__ == "LineBox":
+        yield box.position_y + box.height
+        return
+    for child in getattr(box, "children", ()):
+        if type(child).__name__ != "MarginBox":
+            yield from _line_ends(child)
 
 
 def _rendered_page(paper: Paper, *, script: str = "", policy: bool = False) -> str:

@@ -25,6 +25,7 @@ from clusterspec.report.paper.blocks import (
     Story,
     TableColumn,
     TableRow,
+    Terms,
     Text,
 )
 from clusterspec.results.estimate_json import row, shares, terms
@@ -193,17 +194,14 @@ def _used_figures(plan: Plan) -> Iterable[Figure]:
 
 
 def glossary_section(report: FullReport, sections: Iterable[Section | None]) -> Section:
-    """The terms that the sections contain, in two tables that are printed side by side."""
+    """The terms that the sections contain."""
     said = "\n".join(text for section in sections if section is not None for text in section_texts(section))
     rows = tuple(
-        TableRow(pair, f"glossary[{number}]")
+        (*pair, f"glossary[{number}]")
         for number, pair in enumerate(words(serving=report.serves))
         if any(re.search(rf"\b{re.escape(word)}", said, re.IGNORECASE) for word in pair[0].split(", "))
     )
-    columns = (TableColumn("Term", key="term"), TableColumn("Meaning", key="meaning"))
-    half = -(-len(rows) // 2)
-    tables = tuple(PaperTable(columns, part, "glossary") for part in (rows[:half], rows[half:]) if part)
-    return Section("glossary", "Glossary", tables, appendix=True)
+    return Section("glossary", "Glossary", (Terms(rows),) if rows else (), appendix=True)
 
 
 def section_texts(section: Section) -> Iterator[str]:

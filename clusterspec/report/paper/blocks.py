@@ -300,7 +300,15 @@ class Story:
     kind: str = "story"
 
 
-Block = PaperTable | Picture | Cards | Text | Heading | Bullets | Code | Findings | Story
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Terms with their meanings, each with its JSON field, in two columns."""
+
+    rows: tuple[tuple[str, str, str], ...]
+    kind: str = "terms"
+
+
+Block = PaperTable | Picture | Cards | Text | Heading | Bullets | Code | Findings | Story | Terms
 
 
 def paired_blocks(blocks: Sequence[Block]) -> list[tuple[Block, ...]]:
