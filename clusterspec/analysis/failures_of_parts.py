@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from clusterspec.analysis.lost_hours import YearlyLoss, first_year_factor, hours_lost
 from clusterspec.cost.failures import YEAR
+from clusterspec.money import Money
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import cost
 from clusterspec.records import replace
-from clusterspec.results.faults import SOFTWARE, STOPS, FaultRow, FaultsReport, FirstYear, YearlyGoodput
+from clusterspec.results.faults import SOFTWARE, STOPS, FaultRow, FaultsReport, FirstYear, Stock, YearlyGoodput
 from clusterspec.rules.knowledge.failing_parts import FailingMachine, step_of_job
 from clusterspec.rules.knowledge.ranges import HOUR
 from clusterspec.spec.model import OperationsSpec
@@ -42,10 +43,41 @@ def faults(study: Study, *, pairs: bool = False) -> FaultsReport:
         goodput=yearly_goodput(machine, rows),
         repairs=machine.repairs(rows),
         first_year=first_year(machine, rows),
-        stock=machine.stock(rows, early_factor(machine) or 1.0),
+        stock=priced_stock(machine.stock(rows, early_factor(machine) or 1.0), study),
         assumptions=machine.assumptions(),
         notes=(*machine.notes(), *incomplete_keys(machine.operations)),
     )
+
+
+BOUGHT_AS: Mapping[str, Mapping[str, int]] = {
+    "node": {"node": 1},
+    "leaf switch": {"leaf_switch": 1},
+    "spine switch": {"spine_switch": 1},
+    "core switch": {"core_switch": 1},
+    "NIC": {"nic": 1},
+    **{f"{name} link": {"cable": 1, "transceiver": 2} for name in ("NIC-leaf", "leaf-spine", "spine-core")},
+}
+"""The kinds of part of `procurement.prices` that replace a failed part; a link may lose its cable or either module."""
+
+
+def priced_stock(stock: Stock | None, study: Study) -> Stock | None:
+    """The stock with its price by `procurement.prices`; an accelerator has no price of its own."""
+    procurement = study.spec.procurement
+    if stock is None or procurement is None or not procurement.prices:
+        return stock
+    bought = {item.kind for item in bill(study.design).items}
+    known, unpriced = list[Money](), list[str]()
+    for part, number in stock.parts.items():
+        kinds = {
+            kind: each for kind, each in BOUGHT_AS.get(part, {}).items() if kind != "transceiver" or kind in bought
+        }
+        prices = [(procurement.prices.get(kind), each) for kind, each in kinds.items()]
+        if not number or not prices or any(price is None for price, _ in prices):
+            unpriced += [part] if number else []
+            continue
+        currency = procurement.currency or ""
+        known += [Money.of(price, currency) * (each * number) for price, each in prices if price is not None]
+    return stock._replace(price=Money.total(known) if known else None, unpriced=tuple(unpriced))
 
 
 def _cost_of_hour(study: Study) -> tuple[float | None, str]:

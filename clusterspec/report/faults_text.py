@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.procurement.bill import money_text
+from clusterspec.procurement.bill import money_text, rounded_text
 from clusterspec.quantity import Figure
 from clusterspec.report.ink import PLAIN, Ink, csv_text, text_table, wrapped_lines
-from clusterspec.results.faults import FaultRow, FaultsReport, FirstYear, PairRow, YearlyGoodput
+from clusterspec.results.faults import FaultRow, FaultsReport, FirstYear, PairRow, Stock, YearlyGoodput
 from clusterspec.units import display, percent, plain
 
 FIELDS = ("part", "count", "failures_per_year", "effect", "bandwidth_lost", "step_time", "hours_lost_per_year")
@@ -96,10 +96,20 @@ def _closing_lines(report: FaultsReport) -> Iterator[str]:
         listed = ", ".join(f"{part} {number:,}" for part, number in report.stock.parts.items())
         lead, sure = display(report.stock.lead_time, "s"), percent(report.stock.percentile)
         yield f"To stock for a lead time of {lead}, so that it suffices {sure} of the time: {listed}."
+        yield from _price_of_stock(report.stock)
     yield from report.notes
     for key, value, why in report.assumptions:
         shown = display(value.value, value.unit) if isinstance(value, Figure) else value
         yield f"Assumed: {key}: {shown}: {why}."
+
+
+def _price_of_stock(stock: Stock) -> Iterator[str]:
+    """What the stock costs, and which of its parts have no price; nothing where the spec has no prices."""
+    without = f"no price for {', '.join(stock.unpriced)}" if stock.unpriced else ""
+    if stock.price is not None:
+        yield f"This stock costs {rounded_text(stock.price)}" + (f", and has {without}." if without else ".")
+    elif without:
+        yield f"The stock has {without}."
 
 
 def _goodput_sentence(goodput: YearlyGoodput) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clusterspec.cluster.model import Assumption
+from clusterspec.money import Money
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.results import Input, Json, Result, Tool, head, result_repr
 from clusterspec.results.estimate_json import assumption_json
@@ -120,12 +121,19 @@ class FirstYear(NamedTuple):
 
 class Stock(NamedTuple):
     """By part, the number that suffices with the probability ``percentile`` until new ones arrive after ``lead_time``
-    seconds.
+    seconds. ``price`` is that of the parts with a price, None without one; ``unpriced`` names the others.
     """
 
     percentile: float
     lead_time: float
     parts: Mapping[str, int]
+    price: Money | None = None
+    unpriced: tuple[str, ...] = ()
+
+
+def _stock_json(stock: Stock) -> Json:
+    price = stock.price.to_json() if stock.price is not None else None
+    return stock._asdict() | {"parts": dict(stock.parts), "price": price, "unpriced": list(stock.unpriced)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +193,7 @@ class FaultsReport(Result):
             "goodput": self.goodput._asdict() if self.goodput else None,
             "cost_of_lost_hours": self.lost._asdict() if self.lost else None,
             "first_year": self._first_year_json(),
-            "stock": self.stock._asdict() | {"parts": dict(self.stock.parts)} if self.stock else None,
+            "stock": _stock_json(self.stock) if self.stock else None,
             "spares": {part: {"p95": number} for part, number in self.repairs.items()},
             "assumptions": [assumption_json(each) for each in self.assumptions],
             "notes": list(self.notes),

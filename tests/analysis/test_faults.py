@@ -472,6 +472,24 @@ def test_early_failures_detection_and_stock_follow_their_figures() -> None:
     assert "early_failures" in " ".join(found(job(operations="early_failures: {ratio: 3}")).notes)
 
 
+def test_the_stock_costs_its_parts_by_the_prices_of_the_spec() -> None:
+    """A link in stock is a cable of 100 and two modules of 50; an accelerator has no price of its own."""
+    prices = "prices: {node: 100000, leaf_switch: 1000, spine_switch: 1000, cable: 100, transceiver: 50}"
+    stated = "mean_time_between_failures: 5 h, stock: {lead_time: 6 weeks}"
+    text = JOB.format(nodes=16, spares=0, fabric=FAT_TREE, tp=1, pp=1, operations=f", {stated}")
+    report = found(study_of(f"{text}procurement: {{currency: USD, term: 2 y, {prices}}}\n"))
+    stock = report.stock
+    assert stock is not None and stock.price is not None
+    links = stock.parts["NIC-leaf link"] + stock.parts["leaf-spine link"]
+    switches = stock.parts["leaf switch"] + stock.parts["spine switch"]
+    assert links > 1 and stock.parts["node"] > 1
+    assert stock.price.low == 100_000 * stock.parts["node"] + 200 * links + 1000 * switches
+    assert stock.unpriced == ("accelerator", "NIC")
+    assert "and has no price for accelerator, NIC." in " ".join(faults_as_text(report).split())
+    bare = found(job(operations=stated)).stock
+    assert bare is not None and bare.price is None and not bare.unpriced
+
+
 SERVING = """
 cluster: {{platform: dgx-h200, nodes: 8, networks: {{storage: {{bandwidth: 40 GB/s}}}}}}
 workload:
