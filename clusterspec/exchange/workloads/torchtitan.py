@@ -59,11 +59,13 @@ _CLASSES = frozenset({"Trainer.Config", "FaultTolerantTrainer.Config", "GraphTra
 _PYTHON = re.compile(r"^(?:from|import) torchtitan\b|^from \. import model_registry", re.MULTILINE)
 _POLICIES = {"FullAC": "full", "SelectiveAC": "selective"}
 _PRECISIONS = {
-    "Float8LinearConverter": "fp8",
-    "Float8GroupedExpertsConverter": "fp8",
-    "MXFP8LinearConverter": "fp8",
-    "NVFP4LinearConverter": "fp4",
+    "Float8LinearConverter": ("fp8", None),
+    "Float8GroupedExpertsConverter": ("fp8", None),
+    "MXFP8LinearConverter": ("fp8", "mxfp8"),
+    "MXFP8GroupedExpertsConverter": ("fp8", "mxfp8"),
+    "NVFP4LinearConverter": ("fp4", "nvfp4"),
 }
+"""Precision and recipe of converters. Source: torchtitan b5bcd76c, torchtitan/components/quantization/__init__.py."""
 _DISPATCHERS = {"standard": "all-to-all", "deepep": "deepep", "hybridep": "hybrid"}
 _FUNCTIONS = (
     (re.compile(r"llama3_([0-9]+b)"), "llama-3.1-{}"),
@@ -196,8 +198,9 @@ def _set_code_choices(config: CodeConfig, keys: Keys, builder: ImportBuilder) ->
         for name, (called, line) in config.classes.items()
         if "converters" in name and called.split(".")[0] in _PRECISIONS
     }
-    for precision, line in list(precisions.items())[:1]:
+    for (precision, recipe), line in list(precisions.items())[:1]:
         builder.set("workload.precision", precision, line)
+        builder.set("workload.recipe", recipe, line)
     optimizer, line = config.classes.get("optimizer", ("", 0))
     if "adamw" in optimizer.lower():
         builder.set("workload.optimizer", "adamw", line)
