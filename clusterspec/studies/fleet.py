@@ -25,7 +25,7 @@ from clusterspec.cluster.fleet import (
     pools_of_job,
 )
 from clusterspec.document import Document, Places, merged_value
-from clusterspec.finding import Fix, Problem
+from clusterspec.finding import Fix, Problem, Severity
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Path, Span
 
@@ -311,7 +311,9 @@ class FleetStudy:
         faults = [fault, *(part.problems_and_fault[1] for part in parts)]
         of_parts = _with_parts([(one, part.fleet_part) for part in parts for one in part.problems_in_file])
         kept = [problem for problem in of_parts if problem.rule not in SURPLUS or self._holds_for_all(problem)]
-        problems = _merged_problems([*self.study.problems, *_size_problems(self.document)], [*of_fleet, *kept])
+        problems = _merged_problems(
+            [*self.study.problems, *_size_problems(self.document), *_step_problems(self.document)], [*of_fleet, *kept]
+        )
         return problems, next((each for each in faults if each is not None), None)
 
     def _holds_for_all(self, problem: Problem) -> bool:
@@ -363,6 +365,25 @@ def _size_problems(document: Document) -> Iterator[Problem]:
         elif isinstance(section, dict) and len(section) > MOST_PARTS:
             message = f"`{key}` has {len(section)} entries, and only the first {MOST_PARTS} are checked"
             yield Problem("wrong-type", (key,), message, "split the fleet into several specs")
+
+
+def _step_problems(document: Document) -> Iterator[Problem]:
+    """The measured steps of a fleet of several jobs, which does not say whose they are."""
+    jobs = _mapping(document.value, ("jobs",))
+    sections: list[Path] = [
+        ("measured",),
+        *(("pools", name, "measured") for name in _mapping(document.value, ("pools",))),
+    ]
+    for path in sections if len(jobs) > 1 else ():
+        entries = _mapping(document.value, path[:-1]).get("measured")
+        for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+            key = next((key for key in ("step_time", "step_log") if isinstance(entry, dict) and key in entry), None)
+            if key is not None:
+                message = f"a step is measured, and {len(jobs)} jobs may have run it: it is not used"
+                at = (*path, number, key)
+                yield Problem(
+                    "unused-measurement", at, message, "state it in a spec of the job", severity=Severity.NOTE
+                )
 
 
 SURPLUS = frozenset({"storage-oversized-for-checkpoints"})

@@ -346,12 +346,15 @@ class Read:
 def study_of_document(whole: Study, document: Document, part: tuple[Document, FleetPart]) -> Study:
     """The study of a part of a fleet, whose document has the text of the ``whole``."""
     read_text = Read(whole.input, whole.source, whole.settings, whole.folder)
-    return replace(_study(read_text, document, (), whole=False), fleet_part=part)
+    steps = part[1].job is not None and len(whole.spec.jobs or ()) == 1
+    return replace(_study(read_text, document, (), whole=False, steps=steps), fleet_part=part)
 
 
-def _study(text: Read, document: Document | None, loaded: tuple[Problem, ...], *, whole: bool = True) -> Study:
+def _study(
+    text: Read, document: Document | None, loaded: tuple[Problem, ...], *, whole: bool = True, steps: bool = True
+) -> Study:
     """The study of a document. Of a ``whole`` fleet, only the keys are read: its parts are resolved where they are
-    used.
+    used. Measured ``steps`` are those of the job of the document.
     """
     spec, found = read(document) if document is not None else (Spec(text.source.name), [])
     if not whole:  # a job has the pools of its engines, and is none of the `jobs`
@@ -361,7 +364,8 @@ def _study(text: Read, document: Document | None, loaded: tuple[Problem, ...], *
         traces, unusable = summarized_traces(spec, text.folder)
         design, further = design_of_spec(spec, text.settings.catalog, traces)
         further += unusable
-    design, measurements, unread = calibrated_by_logs(spec, design, text.folder)
+    steps = steps and not (whole and spec.jobs)
+    design, measurements, unread = calibrated_by_logs(spec, design, text.folder, steps=steps)
     problems = (*loaded, *found, *further, *unread)
     texts = (*loaded, *unread), tuple(found)
     return Study(
@@ -402,9 +406,11 @@ def _named_traces(spec: Spec) -> Iterator[tuple[Path, str]]:
 
 
 def calibrated_by_logs(
-    spec: Spec, design: Design, folder: FilePath
+    spec: Spec, design: Design, folder: FilePath, *, steps: bool = True
 ) -> tuple[Design, tuple[Measurement, ...], list[Problem]]:
-    """The design with measurements in place of catalog efficiencies; log paths are relative to ``folder``."""
+    """The design with measurements in place of catalog efficiencies; log paths are relative to ``folder``. Without
+    ``steps``, measured steps are those of another job.
+    """
     if not spec.measured:
         return design, (), []
     from clusterspec.cost.measured import calibrated_design, resolve_measurements
@@ -413,7 +419,7 @@ def calibrated_by_logs(
     logs = read_logs([entry.log for entry in spec.measured if entry.log is not None], folder)
     measurements, problems = resolve_measurements(spec.measured, design.cluster, logs)
     design = calibrated_design(design, measurements)
-    if any(entry.step_time or entry.step_log for entry in spec.measured):
+    if steps and any(entry.step_time or entry.step_log for entry in spec.measured):
         from clusterspec.studies.step_times import calibrated_by_steps  # few specs have one
 
         design, further = calibrated_by_steps(spec.measured, design, folder)

@@ -53,6 +53,22 @@ def test_the_estimate_is_the_measured_step() -> None:
     assert seconds(two) == pytest.approx(1.2 * before, rel=1e-5), "the median of both"
 
 
+def test_of_several_jobs_a_step_is_that_of_none() -> None:
+    job = "pool: p, nodes: 1, workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 16}, layout: {tp: 2}"
+    head = "clusterspec: 1\npools: {p: {platform: dgx-h100, nodes: 2}}\nmeasured: [{step_time: 4 s}]\njobs:\n"
+    for names in ("a", "ab"):
+        fleet = study_text(head + "".join(f"  {name}: {{{job}}}\n" for name in names), SETTINGS)
+        assert fleet.fleet is not None
+        for each in fleet.fleet.jobs.values():
+            assert (abs(seconds(each) - 4) < 1e-4) == (names == "a")
+        told = (
+            []
+            if names == "a"
+            else [("unused-measurement", "a step is measured, and 2 jobs may have run it: it is not used")]
+        )
+        assert rules(fleet) == told
+
+
 def test_a_step_log_is_that_of_the_spec_or_is_refused(tmp_path: Path) -> None:
     """torchtitan prints tokens per second of a device: 32 sequences of 8,192 tokens on 16 at 9,000 take 1.82 s."""
     run = tmp_path / "run.log"
