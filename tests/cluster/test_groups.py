@@ -211,6 +211,15 @@ def test_shard_groups_inside_a_node_and_their_replicas_across() -> None:
     assert (copies.ranks, copies.nodes, copies.groups_per_node, copies.rail_aligned) == (16, 16, 8, True)
 
 
+def test_a_shard_group_takes_the_ranks_of_cp_before_those_of_dp() -> None:
+    """128 ranks of cp 4 and dp 32: a group of 8 is 4 × 2, one of 16 is 4 × 4, one of 2 is half of cp."""
+    for size, nodes, copies, apart in ((8, 1, 16, 8), (16, 2, 8, 16), (2, 1, 64, 2)):
+        layout = layout_of(f"{H100}layout: {{cp: 4, sharding: hsdp, shard_group: {size}}}")
+        shard, others = (axis_placement(cluster_of(H100), layout, axis) for axis in ("shard", "replicate"))
+        assert (shard.ranks, shard.nodes, shard.stride) == (size, nodes, 1)
+        assert (others.ranks, others.groups, others.stride) == (copies, size, apart)
+
+
 def test_an_inverted_mesh_is_placed_as_it_is_ordered() -> None:
     order = "order: [tp, dp_replicate, cp, ep, dp_shard, pp]"
     layout = layout_of(f"{H100}layout: {{sharding: hsdp, shard_group: 8, {order}}}")

@@ -213,6 +213,21 @@ def test_torchtitan_is_a_python_function() -> None:
     assert "num_tokens_per_train_step = 512 * 8192" in text
 
 
+def test_a_schedule_of_torchtitan_runs_with_its_number_of_stages() -> None:
+    """One stage on each rank for 1F1B, two or more for interleaved schedules, exactly two for DualPipeV."""
+    runs = {("1f1b", 1): "1F1B", ("interleaved", 2): "Interleaved1F1B", ("interleaved", 5): "Interleaved1F1B"}
+    runs |= {("zero-bubble", 2): "InterleavedZeroBubble", ("dualpipe", 2): "DualPipeV"}
+    for schedule, stages in (*runs, ("interleaved", 1), ("zero-bubble", 1), ("dualpipe", 1)):
+        layout = f"layout: {{tp: 8, pp: 4, schedule: {schedule}, virtual_stages: {stages}}}\n"
+        try:
+            text = exported("torchtitan", pod(rest=WORK + layout))
+        except NotExportable as refused:
+            assert (schedule, stages) not in runs, refused
+            assert f"with {stages} stages on each rank" in str(refused)
+        else:
+            assert f'schedule="{runs[schedule, stages]}"' in text
+
+
 def test_deepspeed_and_maxtext_come_back() -> None:
     before = pod(rest=f"{WORK}layout: {{tp: 4, pp: 2, sharding: fsdp, offload: {{optimizer: 0.5}}}}\n")
     config = json.loads(exported("deepspeed", before))
