@@ -139,7 +139,8 @@ def test_a_page_runs_scripts_late_and_knows_the_size_of_its_drawings(tmp_path: P
     made = lightened(page, tmp_path)
     assert made.startswith('<img width="20" height="10" alt="A" src="a.svg"><img src="b.svg"><script>(() => {')
     assert made.endswith('})()</script><script defer src="x.js"></script><script defer src="y.js"></script>')
-    assert lightened("<p>no script</p>", tmp_path) == "<p>no script</p>"
+    assert lightened(r"<td><code>--for a\|b</code>", tmp_path) == "<td><code>--for a|<wbr>b</code>"
+    assert lightened("<td><code>layout.dp_x</code>", tmp_path) == "<td><code>layout.<wbr>dp_<wbr>x</code>"
 
 
 def test_a_page_weighs_what_it_and_every_page_load(tmp_path: Path) -> None:

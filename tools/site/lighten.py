@@ -28,15 +28,27 @@ SEARCH = """(() => {
 """Holds the request for the index, which the theme makes with every page, until a key or the search is touched."""
 SCRIPT = re.compile(r'<script src="([^"]+)"></script>')
 IMAGE = re.compile(r'<img (?![^>]*\bwidth=)[^>]*\bsrc="([^":]+\.svg)"')
+CODE = re.compile(r"<td><code>[^<]*</code>")
+BREAKS = ((r"\\\|", "|<wbr>"), (r"([._])(?=\w)", r"\1<wbr>"))
+"""Where code at the start of a cell may break: after alternatives, whose bars Markdown escapes, and parts of keys."""
 SIZE = re.compile(r'<svg [^>]*?\bwidth="([\d.]+)" height="([\d.]+)"')
 
 
 def lightened(page: str, folder: Path) -> str:
-    """A page of a folder with scripts that run after the text is shown, and with the sizes of its drawings."""
+    """A page of a folder with scripts that run after the text is shown, with the sizes of drawings, and with keys of
+    tables that break between words."""
     deferred, scripts = SCRIPT.subn(r'<script defer src="\1"></script>', page)
     if scripts:
         deferred = deferred.replace("<script defer ", f"<script>{SEARCH}</script><script defer ", 1)
-    return IMAGE.sub(lambda image: _with_size(image, folder), deferred)
+    broken = CODE.sub(_with_breaks, deferred)
+    return IMAGE.sub(lambda image: _with_size(image, folder), broken)
+
+
+def _with_breaks(code: re.Match[str]) -> str:
+    text = code[0]
+    for pattern, broken in BREAKS:
+        text = re.sub(pattern, broken, text)
+    return text
 
 
 def _with_size(image: re.Match[str], folder: Path) -> str:
