@@ -87,6 +87,8 @@ def test_the_playground_says_what_the_command_line_says(
     requests += [
         {"verb": "report", "text": texts[0]},
         {"verb": "report", "text": HOSTILE},
+        *({"verb": "report", "text": examples()["Examples"][name]} for name in ("deepseek-v3-serving", "lab-fleet")),
+        {"verb": "report", "kind": "procurement", "text": examples()["Examples"]["mi300x-pair"]},
         {"verb": "convert", "quantity": "3.2 Tb/s"},
     ]
     answers = opened.page.evaluate(WORKER, [requests])
@@ -145,7 +147,7 @@ def test_a_search_ends_early_or_is_cancelled_and_the_text_stays(opened: Visited)
     page.get_by_role("button", name="Cancel").click()
     page.locator("#panel-search", has_text="Cancelled").wait_for()
     page.get_by_text("Search layouts").click()
-    page.locator("#panel-search table").wait_for()
+    page.locator("#panel-search table").wait_for(timeout=3 * SLOW)
     assert "Stopped at 5," in page.locator("#panel-search .note").inner_text()
     assert "dgx-h100-pod" in page.locator(".cm-content").inner_text()
 

@@ -1,7 +1,7 @@
 // The YAML editor: findings at their places, hover texts, completions and quick fixes, all from the engine.
 
 import { acceptCompletion, autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap, isolateHistory } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, foldGutter, foldKeymap, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { forEachDiagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
@@ -81,7 +81,7 @@ export class Editor {
     this.quiet = quiet;
     this.view.dispatch({
       changes: { from, to: old.length - end, insert: text.slice(from, text.length - end) },
-      annotations: Transaction.addToHistory.of(true),
+      annotations: [Transaction.addToHistory.of(true), isolateHistory.of("full")], // a text put in place of another is undone alone
     });
     this.quiet = false;
   }

@@ -2,6 +2,7 @@
 // clusterspec/cli/editor/verbs.py with the same JSON.
 
 const CRASHED = 3;
+const PATIENCE = 10_000; // milliseconds after which a person is asked whether to go on waiting
 
 /** The engine of `clusterspec edit`: requests with the token of the printed address. */
 export class ServerEngine {
@@ -92,7 +93,8 @@ export class WorkerEngine {
     this.waiting.clear();
   }
 
-  async ask(request, { onprogress } = {}) {
+  /** `onslow` is called where an answer without progress takes long; `cancel` ends it. */
+  async ask(request, { onprogress, onslow } = {}) {
     if (this.dead) {
       this.dead = false;
       this.start();
@@ -101,7 +103,8 @@ export class WorkerEngine {
     if (about.status) return about;
     const id = ++this.number;
     return new Promise((resolve) => {
-      this.waiting.set(id, { resolve, onprogress });
+      const timer = onslow && !onprogress ? setTimeout(onslow, PATIENCE) : 0;
+      this.waiting.set(id, { onprogress, resolve: (answer) => { clearTimeout(timer); resolve(answer); } });
       this.worker.postMessage({ id, request });
     });
   }

@@ -142,9 +142,18 @@ class Desk {
   }
 
   async ask(request, options) {
-    const answer = await this.engine.ask(request, options);
+    const answer = await this.engine.ask(request, { onslow: () => this.slow(), ...options });
+    if (byId("message").querySelector(".slow")) byId("message").replaceChildren();
     if (answer.status === 3) this.crash(answer);
     return answer;
+  }
+
+  /** The engine takes long: a person may stop it, which starts it anew; the text stays. */
+  slow() {
+    this.tell("The engine has worked on this text for 10 s.", h("button", { className: "slow", onclick: () => {
+      this.engine.cancel();
+      this.tell("Stopped. Your text is still here; it is checked again when it changes.");
+    } }, "Stop"));
   }
 
   goto(line, column) {
