@@ -13,6 +13,7 @@ import pytest
 import clusterspec.cost as package
 from clusterspec.cost.constants import CONSTANTS
 from clusterspec.origin import Assumed, Cited
+from clusterspec.quantity import Figure
 from tests.spec_keys import unknown_keys
 
 COST = Path(package.__file__).parent
@@ -37,6 +38,23 @@ def test_every_declared_constant_has_a_reason() -> None:
         reason = figure.origin.why if isinstance(figure.origin, Assumed) else figure.origin.source  # type: ignore[union-attr]
         assert isinstance(figure.origin, Assumed | Cited), (group, name)
         assert len(reason) > 10, (group, name)
+
+
+def test_the_middle_of_a_range_lies_between_its_ends() -> None:
+    """Triples of figures, alone or by name, in every module: low, middle, high."""
+    modules = [
+        importlib.import_module(each.name) for each in pkgutil.walk_packages(package.__path__, "clusterspec.cost.")
+    ]
+    values = [value for module in modules for value in vars(module).values()]
+    named = [each for value in values if isinstance(value, dict) for each in value.values()]
+    triples = [
+        each
+        for each in (*values, *named)
+        if isinstance(each, tuple) and len(each) == 3 and all(isinstance(one, Figure) for one in each)
+    ]
+    assert len(triples) > 8
+    for low, middle, high in triples:
+        assert low.value <= middle.value <= high.value, (low.origin, low.value, middle.value, high.value)
 
 
 def bare(tree: ast.AST) -> Iterator[float]:
