@@ -273,10 +273,17 @@ def diff_as_text(report: DiffReport, ink: Ink = PLAIN) -> str:
     if report.caution:
         parts.append("\n".join(wrapped_lines(plain_line(report.caution), ink.measure)) + "\n")
     for label, findings in _labeled_findings(report):
-        for one in _ranked_findings(findings):
-            line = f"{label} {one.severity}[{one.rule}] {location_text(one.span)}: {plain_line(one.message)}"
-            parts.append("\n".join(wrapped_lines(line, ink.measure, then="  ")) + "\n")
+        parts += labeled_lines(label, findings, ink)
     return "\n".join(parts)
+
+
+def labeled_lines(label: str, findings: Sequence[Finding], ink: Ink = PLAIN) -> list[str]:
+    """A paragraph for each finding that differs, the most severe first."""
+    lines = (
+        f"{label} {one.severity}[{one.rule}] {location_text(one.span)}: {plain_line(one.message)}"
+        for one in _ranked_findings(findings)
+    )
+    return ["\n".join(wrapped_lines(line, ink.measure, then="  ")) + "\n" for line in lines]
 
 
 def diff_as_markdown(report: DiffReport) -> str:

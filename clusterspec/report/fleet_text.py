@@ -8,6 +8,7 @@ from clusterspec.procurement.bill import money_text
 from clusterspec.procurement.growth import Phase
 from clusterspec.report import cost_text
 from clusterspec.report.ink import PLAIN, Ink, csv_text, errors_text, text_table, title_text, wrapped_lines
+from clusterspec.results.decision import DiffReport
 from clusterspec.results.fleet import POOL_FIGURES, FleetDiffReport, FleetReport, JobUse, PoolUse
 from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plain, plural
@@ -291,28 +292,45 @@ def _job_values(report: FleetReport) -> Iterator[Sequence[object]]:
 
 
 def fleet_diff_text(report: FleetDiffReport, ink: Ink = PLAIN, *, markdown: bool = False) -> str:
-    """The pools of both fleets, and the difference of every job."""
+    """The pools of both fleets, findings about the fleet, and the difference of every job that differs."""
     heads = ("pool", *POOL_FIGURES)
     pools = dict.fromkeys((*report.new_pools, *report.old_pools))
     rows = [_pool_change(name, report.old_pools.get(name), report.new_pools.get(name)) for name in pools]
-    names = (("Jobs added", report.added), ("Jobs removed", report.removed))
+    differing = {name: each for name, each in report.jobs.items() if _differs(each)}
+    same = tuple(name for name in report.jobs if name not in differing)
+    names = (("Jobs added", report.added), ("Jobs removed", report.removed), ("Jobs without a difference", same))
     lists = [f"{title}: {', '.join(each)}\n" for title, each in names if each]
     uses = [
         _job_change(name, report.old_jobs[name], use) for name, use in report.new_jobs.items() if name in report.jobs
     ]
     if markdown:
-        jobs = [f"## {name}\n\n{cost_text.diff_as_markdown(each)}" for name, each in report.jobs.items()]
+        jobs = [f"## {name}\n\n{cost_text.diff_as_markdown(each)}" for name, each in differing.items()]
         tables = [
             cost_text.markdown_table(each, some) + "\n" for each, some in ((heads, rows), (USE_HEADS, uses)) if some
         ]
-        return "\n".join((*tables, *lists, *jobs))
-    jobs = [f"{ink.paint('bold', name)}\n{cost_text.diff_as_text(each, ink)}" for name, each in report.jobs.items()]
+        of_fleet = [f"- {line}" for line in _findings_of_fleet(report, PLAIN)]
+        return "\n".join((*tables, *lists, *of_fleet, *jobs))
+    jobs = [f"{ink.paint('bold', name)}\n{cost_text.diff_as_text(each, ink)}" for name, each in differing.items()]
     tables = [
         text_table(each, some, right=range(1 + number, len(each)), ink=ink)
         for number, (each, some) in enumerate(((heads, rows), (USE_HEADS, uses)))
         if some
     ]
-    return "\n".join((*tables, *lists, *jobs))
+    return "\n".join((*tables, *lists, *_findings_of_fleet(report, ink), *jobs))
+
+
+def _differs(report: DiffReport) -> bool:
+    """Whether a key, a figure or a finding of a job differs."""
+    return any((report.changes, report.effects, report.found, report.fixed, report.unchecked, report.caution))
+
+
+def _findings_of_fleet(report: FleetDiffReport, ink: Ink) -> list[str]:
+    """The findings that differ and are of no job, such as those about a store or a budget of all."""
+    lines = []
+    for label, findings, of_job in (("new", report.found, "found"), ("fixed", report.fixed, "fixed")):
+        known = {(one.rule, one.message) for each in report.jobs.values() for one in getattr(each, of_job)}
+        lines += cost_text.labeled_lines(label, [one for one in findings if (one.rule, one.message) not in known], ink)
+    return lines
 
 
 USE_HEADS = ("job", "pool", "nodes", "share", "run", "billed")

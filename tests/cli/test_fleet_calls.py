@@ -123,6 +123,10 @@ def test_two_fleets_differ_in_jobs_and_pools(call: Call) -> None:
         done = call("diff", "x.yaml", "y.yaml", "--format", layout)
         assert "8 -> 4" in done.out.replace("&#62;", ">"), "of the nodes of a"
         assert done.status == 0 and "Jobs added: d" in done.out and "Jobs removed: c" in done.out
+    Path("z.yaml").write_text(FLEET.replace("nodes: 8", "nodes: 30"))
+    full = call("diff", "x.yaml", "z.yaml").out
+    assert full.count("new error[nodes-promised-twice]") == 1, "a finding of no single job"
+    assert "Jobs without a difference: c\n" in full and "No key differs" not in full
 
 
 def test_the_report_of_a_fleet_has_its_jobs_pools_parts_and_findings(call: Call) -> None:
