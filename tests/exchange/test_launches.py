@@ -120,3 +120,19 @@ def test_a_value_that_the_spec_does_not_allow_is_listed_and_not_stated() -> None
         "workload.precision: mxfp8: this key of the spec has no such value",
         "workload.colour: red: this version of the spec has no such key",
     ]
+
+
+def test_attention_replicas_of_sglang_have_either_spelling() -> None:
+    line = "python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3 --tp-size 16 "
+    for spelling in ("--dp-size 8 --enable-dp-attention", "--attn-dp-size 8", "--attention-data-parallel-size=8"):
+        keys = given(read(line + spelling))
+        assert (keys["layout.tp"], keys["layout.attention_dp"], keys.get("layout.dp")) == (2, 8, None), spelling
+    keys = given(read(line + "--attn-dp-size 1"))
+    assert keys["layout.tp"] == 16
+    work = "{kind: serve, model: deepseek-v3, serving: {input_tokens: 1000, output_tokens: 1000, concurrency: 64, captured_graphs: false}}"
+    for release, option in (("0.5.23", "--attn-dp-size 8"), ("0.5.21", "--dp-size 8 --enable-dp-attention")):
+        layout = f"layout: {{software: sglang {release}, tp: 1, attention_dp: 8, ep: 8}}\n"
+        written = str(exporter_of("sglang").write(pod(rest=f"workload: {work}\n{layout}")).content)
+        assert option in written
+        keys = given(read(written, "serving"))
+        assert (keys["layout.attention_dp"], keys["workload.serving.captured_graphs"]) == (8, False)

@@ -1,9 +1,10 @@
 """Serving designs as launches of SGLang, one for each node of each replica.
 
-Options: sglang/srt/server_args.py of 0.5.9, and sglang/srt/arg_groups/fields of 0.5.21 on PyPI. Attention replicas
-divide ``--tp-size`` ranks, ``--max-running-requests`` and ``--chunked-prefill-size`` among them (0.5.9: server_args.py,
-line 2117, and model_executor/model_runner.py, line 597; 0.5.21: arg_groups/parallel_hook.py, line 266, and
-model_executor/pool_configurator.py, line 844).
+Options: sglang/srt/server_args.py of 0.5.9, and sglang/srt/arg_groups/fields of 0.5.21 and 0.5.23 on PyPI. Attention
+replicas divide ``--tp-size`` ranks, ``--max-running-requests`` and ``--chunked-prefill-size`` among them (0.5.9:
+server_args.py, line 2117, and model_executor/model_runner.py, line 597; 0.5.21: arg_groups/parallel_hook.py, line 266,
+and model_executor/pool_configurator.py, line 844; 0.5.23: lines 331 and 956). 0.5.23 has an option of its own for them
+and turns the former two into it (parallel_hook.py, line 39).
 """
 
 from __future__ import annotations
@@ -27,9 +28,15 @@ from clusterspec.exchange.exporters.engines import (
 )
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput
 
-RELEASES = ("0.5.9", "0.5.21")
+RELEASES = ("0.5.9", "0.5.21", "0.5.23")
 """Releases on PyPI whose sources have every option that is written."""
-_EAGER = {"0.5.9": "--disable-cuda-graph", "0.5.21": "--disable-decode-cuda-graph"}
+_ATTENTION = frozenset({"0.5.23"})
+"""Releases with an option for attention replicas; the former two are to be removed after 2026."""
+_EAGER = {
+    "0.5.9": "--disable-cuda-graph",
+    "0.5.21": "--disable-decode-cuda-graph",
+    "0.5.23": "--disable-decode-cuda-graph",
+}
 """The option that decodes without captured graphs: 0.5.21 has one for each phase."""
 _PORT = 13345
 _BOOTSTRAP = 8998
@@ -46,7 +53,7 @@ def write(source: ExportInput) -> ExportedFile:
     omitted += omitted_degrees(kinds)
     limits = list(precision_options(work, omitted))
     for kind in kinds:
-        words = [f"python3 -m sglang.launch_server --model-path {model}", *engine_options(kind, work)]
+        words = [f"python3 -m sglang.launch_server --model-path {model}", *engine_options(kind, work, release)]
         words += [*batch_options(kind.layout, work, release), *limits]
         for launch in launches(kind, source.cluster.ranks_per_node):
             start = f"{visible_accelerators(source, launch)}{words[0]}"
@@ -55,14 +62,15 @@ def write(source: ExportInput) -> ExportedFile:
     return ExportedFile("\n".join([*lines, ""]), tuple(dict.fromkeys(omitted)))
 
 
-def engine_options(kind: EngineKind, work: Workload) -> Iterator[str]:
+def engine_options(kind: EngineKind, work: Workload, release: str = "0.5.21") -> Iterator[str]:
     """The options of the degrees of an engine, its experts, and its role."""
     layout = kind.layout
     yield f"--tp-size {layout.tp * layout.attention_dp}"
     if layout.pp > 1:
         yield f"--pp-size {layout.pp}"
     if layout.attention_dp > 1:
-        yield f"--dp-size {layout.attention_dp} --enable-dp-attention"
+        apart = "--attn-dp-size {0}" if release in _ATTENTION else "--dp-size {0} --enable-dp-attention"
+        yield apart.format(layout.attention_dp)
     if layout.ep > 1:
         yield f"--ep-size {layout.ep}"
         if layout.dispatcher.kind == "deepep":

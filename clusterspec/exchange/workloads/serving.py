@@ -2,7 +2,7 @@
 
 Names: vllm serve --help; sglang.launch_server --help (python/sglang/srt/server_args.py); trtllm-serve serve --help.
 SGLang's ``--tp`` counts all ranks of attention and experts; with ``--enable-dp-attention`` each of the ``--dp`` groups
-has tp / dp of them.
+has tp / dp of them, as each of ``--attn-dp-size`` groups since 0.5.23.
 """
 
 from __future__ import annotations
@@ -125,8 +125,9 @@ def _set_shared_limits(
         builder,
     )
     set_choice(keys, "workload.parameter_precision", ("quantization",), _PRECISIONS, builder)
-    if keys.is_on("enforce_eager", "disable_cuda_graph"):
-        builder.set(f"{serving}.captured_graphs", False, keys.line("enforce_eager", "disable_cuda_graph"))
+    eager = ("enforce_eager", "disable_cuda_graph", "disable_decode_cuda_graph")
+    if keys.is_on(*eager):
+        builder.set(f"{serving}.captured_graphs", False, keys.line(*eager))
 
 
 def _degree(keys: Keys, builder: ImportBuilder, *names: str) -> int | None:
@@ -177,8 +178,10 @@ def _set_vllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> Non
 def _set_sglang_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> None:
     names, copies = ("tp", "tp_size", "tensor_parallel_size"), ("dp", "dp_size", "data_parallel_size")
     tp, line = _degree(keys, builder, *names), keys.line(*names)
-    dp, at = _degree(keys, builder, *copies), keys.line(*copies)
-    apart = keys.is_on("enable_dp_attention")
+    own = ("attn_dp_size", "attention_data_parallel_size")  # since 0.5.23
+    apart = keys.is_on("enable_dp_attention") or keys.find(*own) is not None
+    groups: tuple[str, ...] = own if keys.find(*own) else copies
+    dp, at = _degree(keys, builder, *groups), keys.line(*groups)
     if keys.is_undecided("enable_dp_attention"):
         builder.unknown("layout.tp", "whether attention is data-parallel is not decided", line)
     elif apart and tp and dp and tp % dp:
