@@ -129,7 +129,8 @@ def test_attention_replicas_of_sglang_have_either_spelling() -> None:
         assert (keys["layout.tp"], keys["layout.attention_dp"], keys.get("layout.dp")) == (2, 8, None), spelling
     keys = given(read(line + "--attn-dp-size 1"))
     assert keys["layout.tp"] == 16
-    work = "{kind: serve, model: deepseek-v3, serving: {input_tokens: 1000, output_tokens: 1000, concurrency: 64, captured_graphs: false}}"
+    load = "input_tokens: 1000, output_tokens: 1000, concurrency: 64, captured_graphs: false"
+    work = f"{{kind: serve, model: deepseek-v3, serving: {{{load}}}}}"
     for release, option in (("0.5.23", "--attn-dp-size 8"), ("0.5.21", "--dp-size 8 --enable-dp-attention")):
         layout = f"layout: {{software: sglang {release}, tp: 1, attention_dp: 8, ep: 8}}\n"
         written = str(exporter_of("sglang").write(pod(rest=f"workload: {work}\n{layout}")).content)
