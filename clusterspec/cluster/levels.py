@@ -208,7 +208,7 @@ def _node_modules(cluster: Cluster, fabric: ScaleOut) -> tuple[int, bool, str]:
     platform = cluster.platform
     if platform is not None and platform.cages and platform.nics_per_node:
         of_node = parts_needed(platform.cages * fabric.nics_per_node, platform.nics_per_node)
-        return nodes * of_node + extra, True, f"{nodes} × {plural(of_node, 'cage')}{more}"
+        return nodes * of_node + extra, True, f"{nodes:,} × {plural(of_node, 'cage')}{more}"
     of_node = fabric.nics_per_node
     known = fabric.nic is not None and fabric.nic.ports == 1 and fabric.nic.cages != 0
     return nodes * of_node + extra, known, f"{nodes} × {plural(of_node, 'NIC')}, one each{more}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clusterspec.analysis import outputs
 from clusterspec.analysis.verdict import areas
 from clusterspec.procurement.bill import Bill
 from clusterspec.studies.study import study_text
@@ -22,3 +23,32 @@ def test_links_of_different_torus_axes_are_not_added() -> None:
     assert plan.step_seconds is not None and found.value is not None
     assert found.value == max(busy) < plan.step_seconds < sum(busy)
     assert found.state == "good"
+
+
+def test_a_budget_inside_the_range_of_the_prices_is_tight_and_below_it_exceeded() -> None:
+    """Eight nodes at 290,000 to 320,000 are 2,320,000 to 2,560,000."""
+    states = {}
+    for budget in (2_300_000, 2_400_000, 3_000_000):
+        buying = f"procurement: {{currency: EUR, prices: {{node: [290000, 320000]}}, budget: {budget}}}"
+        one = study_text(f"clusterspec: 1\ncluster: {{platform: dgx-h200, nodes: 8}}\n{buying}\n", SETTINGS)
+        (found,) = (area for area in areas(one.plan, outputs.bill(one).bill, None) if area.area == "budget")
+        states[budget] = found.state
+    assert states == {2_300_000: "bad", 2_400_000: "tight", 3_000_000: "good"}
+
+
+def test_a_cache_that_takes_what_is_left_is_no_shortage_of_memory() -> None:
+    text = """\
+clusterspec: 1
+cluster: {platform: dgx-h200, nodes: 1}
+workload:
+  kind: serve
+  model: llama-3.1-8b
+  serving:
+    {input_tokens: 1000, output_tokens: 100, request_rate: 2, disaggregated: {prefill: {tp: 1}, decode: {tp: 1}}}
+layout: {framework: sglang}
+"""
+    plan = study_text(text, SETTINGS).plan
+    (found,) = (area for area in areas(plan, Bill(), None) if area.area == "memory")
+    assert (found.state, found.note) == ("good", "the cache takes what is left") and found.constraint.startswith(
+        "cache"
+    )
