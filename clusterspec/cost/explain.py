@@ -217,6 +217,13 @@ class _StepExplanation:
         arguments = {"total": total, "slowest": both, "virtual_stages": self._virtual_stages}
         return leaf_term("idle_stages", pipeline.fill_and_drain_idle, arguments)
 
+    def _replica_interference(self) -> Figure:
+        """The share of the device that data-parallel traffic takes: less than usual where nodes have few NICs."""
+        taken = self.choices.overlap.interference
+        if taken == self.interference.value:
+            return self.interference
+        return computed_figure(taken, f"{self.interference.value:g} on nodes of eight NICs, less with fewer channels")
+
     def replica_terms(self) -> Iterator[Term]:
         """The exposed traffic of data parallelism, by the computation it overlaps with."""
         for group in self.record.replicas:
@@ -224,7 +231,7 @@ class _StepExplanation:
             arguments: dict[str, Argument] = {
                 "communication": self._sequential_transfers(group),
                 "overlap_window": computed_figure(one.overlap_window, "computation that may overlap with it", "s"),
-                "interference": self.interference,
+                "interference": self._replica_interference(),
                 "bucket": computed_figure(one.bucket, "share that starts after the last computation"),
             }
             times = (("repeats", computed_figure(one.repeats, "of a step")),) if one.repeats != 1 else ()

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clusterspec.catalog.entries import FULLY
-from clusterspec.cluster.model import Design, Layout, Workload
+from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cost import step
 from clusterspec.cost.collectives.model import CollectiveCost
 from clusterspec.cost.compute.kernels import Shard
 from clusterspec.cost.compute.layer import update_traffic
+from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas.compute import is_divided, larger
 from clusterspec.cost.layer_tables import Group, Hiding, NoPathError
 from clusterspec.cost.layers import Chunk, StageGroup, stage_groups
@@ -149,7 +150,7 @@ class LayoutTiming:
                 hides=self.hiding.dp,
                 hides_across=software.overlaps("replicas"),
                 gathers_again=layout.sharding != "zero2",
-                interference=software.interference,
+                interference=software.interference * channel_share(self.tables.cluster),
             ),
             hides_sends=self.hiding.pp and layout.schedule in HIDES_SENDS,
             bytes_each=update_bytes(workload, layout),
@@ -272,6 +273,30 @@ class LayoutTiming:
             TransferTime(transfer, cost, 0.0, 0.0, 0.0 if hidden else cost.device_seconds)
             for transfer, cost in zip(transfers, costs, strict=True)
         )
+
+
+CHANNELS_OF_NIC = assumed_figure(
+    "schedules",
+    "channels.nic",
+    2.0,
+    "channels that NCCL opens for each NIC of a node (a maintainer in github.com/NVIDIA/nccl issue 320); each takes one"
+    " compute unit of every accelerator on its way",
+).value
+CHANNELS_FITTED = assumed_figure(
+    "schedules", "channels.fitted", 16.0, "those of the nodes of eight NICs that `interference` is fitted to"
+).value
+
+
+def channel_share(cluster: Cluster) -> float:
+    """The part of the device that collectives between nodes take, over that on nodes of eight NICs and more: a channel
+    occupies a compute unit, and a node with fewer NICs has fewer channels.
+
+    1 on one node, and where no NICs are known.
+    """
+    out = cluster.scale_out
+    if out is None or cluster.nodes == 1 or not out.nics_per_node:
+        return 1.0
+    return min(1.0, CHANNELS_OF_NIC * out.nics_per_node / CHANNELS_FITTED)
 
 
 class ReplicaGroups(NamedTuple):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,13 +11,13 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator, Stack
 from clusterspec.catalog.frameworks import OWN
 from clusterspec.origin import Assumed
+from tools.accuracy.cases import FILES, published_runs
 from tools.fit.constants import constants, copies, left_out, table
 from tools.fit.runs import runs
 from tools.fit.search import fitted, loss, pull
 from tools.fit.write import STORY
 
 CATALOG = Catalog.open()
-RUNS = Path(__file__).parents[1] / "accuracy" / "runs.jsonl"
 
 
 def test_every_constant_belongs_to_entries_that_have_it_and_say_how_it_came() -> None:
@@ -55,7 +53,7 @@ def test_a_fourth_of_the_runs_is_kept_to_check() -> None:
 
 
 def test_what_is_left_out_is_a_published_run_and_has_a_reason() -> None:
-    published = {json.loads(line)["id"] for line in RUNS.read_text("utf-8").splitlines()}
+    published = {run["id"] for name in FILES for run in published_runs(name)}
     assert set(left_out()) <= published
     assert all(left_out().values())
     assert len(left_out()) < 0.04 * len(published)

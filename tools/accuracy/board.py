@@ -120,7 +120,7 @@ def _side(area: str, case: Case) -> str:
     if area == "power of a node":
         return next(row["side"] for row in table("power.csv") if case.id.startswith(f"{row['case']} "))
     if area in (NEW, NEW_MEMORY):
-        return "held out" if is_held_out(training_source(case.id)) else "may be fitted"
+        return "held out" if is_held_out(training_source(case.id)) else "fitted"
     if area.startswith("training"):
         return "fitted" if fitted_runs().get(case.id, True) else "held out"
     source = repository(case.source) if area == "collective" else case.id.rsplit("-", 1)[0]

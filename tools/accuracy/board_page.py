@@ -26,7 +26,7 @@ SIDES = """## By area, and by side of the split
 *fitted*: constants of this release may have been fitted to the row. *held out*: they were not. For sources that were
 entered since the split was declared, a hash of the source's name decides before its rows are read; of training
 sources read before, every fourth run is held out, and all of their collectives and serving plans are fitted to.
-*may be fitted*: the hash allows a fit to the row, and none has been made. *counted*: nothing is fitted. The table
+*counted*: nothing is fitted. The table
 after this one and [docs/accuracy.md](accuracy.md) show what a fit to one side of the sources alone predicts for the
 other.
 """

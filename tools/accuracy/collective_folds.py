@@ -19,7 +19,7 @@ from tools.accuracy.cases import Case, collective_spec, size_group, study, table
 from tools.accuracy.split import COLLECTIVES_BEFORE
 
 GRID: dict[str, tuple[float, ...]] = {
-    "LAUNCH": (4e-6, 7e-6, 10e-6, 14e-6),
+    "LAUNCH_PER_RANK": (1e-6, 1.5e-6, 2e-6, 2.5e-6),
     "LAUNCH_APART": (2e-6, 4e-6, 8e-6, 12e-6),
     "CHANNELS": (16.0, 24.0, 32.0),
     "OWN_COPY": (1.6, 2.2, 2.8),

@@ -38,14 +38,16 @@ figures of the catalog that cite the source give way to the assumptions for link
 """
 NEW = """Collectives of sources that were entered since the split of sources was declared, predicted before any
 constant saw them; those of CSCS were 20.1 % off in the median then, and two figures of Slingshot are taken from them
-since. A hash of the name has put them on the side after it. Messages of the sizes at which NCCL and RCCL change their
-protocol are predicted worst: 256 KiB to 8 MiB on one node, 4 to 256 MiB between nodes of GPUDirect-TCPXO.
+since; those of google/dranet 26 and 28 % on H200, 25 and 4 % on B200, and what a rank alone on its node reaches is
+taken from them since (a table of 16 B200 is not entered, where 2 MiB take longer than 32); those of Supermicro in
+MLPerf 2 %. A hash of the name has put them on the side after it. Messages of the sizes at which NCCL and RCCL change
+their protocol are predicted worst: 256 KiB to 8 MiB on one node, 4 to 256 MiB between nodes of GPUDirect-TCPXO.
 """
 SIDES = ("held out", "fitted side")
 NEW_RUNS = """Training runs of sources that were entered since the split of sources was declared
 (`tests/accuracy/new_runs.jsonl`): *first* as they were predicted when their rows were entered, then as now. A hash of
-the source's name put each on its side before its rows were read; so far nothing is fitted to either side. Of long
-tables every sixth or tenth row is entered. What is known of the worst:
+the source's name put each on its side before its rows were read; constants are fitted to those of the fitted side since
+2026-11-22, never to those held out. Of long tables every sixth or tenth row is entered. What is known of the worst:
 
 - Full shards over 32 nodes and more of two shared machines (Modalities) ran two to three times as long as predicted,
   which no log explains. The runs of TPrimat are of short sequences, one to a microbatch, in two stages, profiled.

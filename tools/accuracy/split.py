@@ -91,4 +91,4 @@ def fitted_runs() -> dict[str, bool]:
         row: index % CHECKED != CHECKED - 1 if source in BEFORE else not is_held_out(source)
         for source, rows in sorted(sources.items())
         for index, row in enumerate(sorted(rows))
-    }
+    } | {row["id"]: True for row in published_runs("new_runs") if not is_held_out(training_source(row["id"]))}

@@ -48,7 +48,8 @@ def copies() -> dict[str, str]:
 def family(accelerator: str) -> str:
     """The chip of an accelerator of the table: the first group that lists it."""
     chips: dict[str, Any] = table()["chips"]
-    return next(name for name, chip in chips.items() if accelerator in chip["accelerators"])
+    named = copies().get(accelerator, accelerator)
+    return next(name for name, chip in chips.items() if named in chip["accelerators"])
 
 
 def constants() -> tuple[Constant, ...]:

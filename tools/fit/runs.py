@@ -15,7 +15,7 @@ from clusterspec.cost.tables import Groups
 from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Figure
-from tools.accuracy.cases import published_runs, study
+from tools.accuracy.cases import FILES, published_runs, study
 from tools.accuracy.split import fitted_runs, training_source
 from tools.fit.constants import Constant, Owner, family
 
@@ -87,7 +87,7 @@ class Run:
 
 def runs() -> tuple[Run, ...]:
     """All of them, in order of source and name."""
-    rows = {row["id"]: row for name in ("runs", "small_runs") for row in published_runs(name)}
+    rows = {row["id"]: row for name in FILES for row in published_runs(name)}
     return tuple(_run(rows[name], training_source(name), fitted) for name, fitted in fitted_runs().items())
 
 

@@ -23,6 +23,7 @@ from clusterspec.cost.collectives.model import (
     Paths,
     network_of,
 )
+from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas.topologies import (
     all_to_all_time,
     average_hops,
@@ -285,7 +286,7 @@ def _between_islands(cluster: Cluster, fabric: ScaleOut, group: Placement, islan
         line=Bandwidth.one_way(lines.line, origin),
         exchange=Bandwidth.one_way(lines.exchange, origin),
         sender=Bandwidth.one_way(min(node, nearest), origin),
-        share=network.share,
+        share=_share_of_lone_ranks(cluster, network.line, network.share),
         latency=network.latency,
         chunk_latency=network.chunk_latency,
         switch_chunk=fabric.technology.achievable.get("reduction.chunk"),
@@ -297,6 +298,25 @@ def _between_islands(cluster: Cluster, fabric: ScaleOut, group: Placement, islan
         rails_apart=fabric.topology == "rail-only" and not group.rail_aligned,
         low_latency=network.low_latency,
     )
+
+
+LONE_RANK = assumed_figure(
+    "collectives",
+    "rank alone on its node",
+    32e9,
+    "through each NIC of 400 Gb/s: 31.9 and 32.2 GB/s of two H200, 36.7 of two B200 (google/dranet 7b7661a),"
+    " where eight ranks of a node reach 46 to 48",
+    "B/s",
+)
+
+
+def _share_of_lone_ranks(cluster: Cluster, line: float, share: Figure) -> Figure:
+    """The share of ``line``, the rate of a NIC in B/s, that a network reaches; less where each node has one rank, whose
+    few channels bound it.
+    """
+    if cluster.ranks_per_node > 1 or LONE_RANK.value >= share.value * line:
+        return share
+    return Figure(LONE_RANK.value / line, "1", LONE_RANK.origin)
 
 
 @dataclass(frozen=True, slots=True)

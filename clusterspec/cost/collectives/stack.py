@@ -161,14 +161,6 @@ OWN_COPY = assumed_figure(
     "from 2, 4 and 8 ranks of one node: 2.2 on A100, 2.7 on H100, 2.0 on B200 in all-gathers of 512 MiB (nccl-tests,"
     " aiconfigurator)",
 )
-LAUNCH = assumed_figure(
-    LIBRARY,
-    "launch",
-    10e-6,
-    "with 1.5 us for each further rank, 20 us on eight: what published tests of one node take beyond the device itself"
-    " (20 to 22 us by torch.distributed and nccl-tests -g 8, 10 us by MPI, none by a thread for each GPU)",
-    "s",
-)
 LAUNCH_APART = assumed_figure(
     LIBRARY,
     "launch of one process for each rank",
@@ -180,8 +172,10 @@ LAUNCH_APART = assumed_figure(
 LAUNCH_PER_RANK = assumed_figure(
     LIBRARY,
     "launch of each further rank of one process",
-    1.5e-6,
-    "one process drives all ranks of a node, as nccl-tests -g does",
+    2e-6,
+    "one process drives all ranks of a node, as nccl-tests -g does, one after another: eight take 20 us, what published"
+    " tests of one node take beyond the device itself (20 to 22 us by torch.distributed and nccl-tests -g 8, 10 us by"
+    " MPI, none by a thread for each GPU), and one takes what a process of its own does",
     "s",
 )
 LAUNCH_PER_CALL = assumed_figure(
@@ -225,7 +219,7 @@ def launch_seconds(paths: Paths) -> float:
         return LAUNCH_APART.value
     if paths.inside.launch and paths.processes is None:
         return paths.inside.launch.value
-    return LAUNCH.value + LAUNCH_PER_RANK.value * (paths.ranks - 1)
+    return LAUNCH_APART.value + LAUNCH_PER_RANK.value * (paths.ranks - 1)
 
 
 def allowed_protocols(paths: Paths) -> Iterator[Protocol]:

@@ -46,8 +46,8 @@ DEPTH_START = _kernel_constant(
 LENGTH_START = _kernel_constant(
     "attention.length",
     500.0,
-    "tokens of a sequence at which attention kernels reach half of the rate that they have on long ones"
-    " (FlashAttention-2, arXiv 2307.08691, figure 5, about)",
+    "tokens of a sequence at which attention kernels reach half of the rate that they have on long ones, for"
+    " accelerators without a measured figure (FlashAttention-2, arXiv 2307.08691, figure 5, about)",
 )
 SCORE_PASSES = (
     _kernel_constant(

@@ -209,9 +209,17 @@ def _rank_speed(cluster: Cluster, software: SoftwareBehavior, reached: dict[str,
         units=1 if systolic else units,
         tiles=((systolic, systolic, 1.0),) if systolic else TILES if accelerator.compute_units else (),
         depth_start=0.0 if systolic else DEPTH_START,
-        length_start=LENGTH_START,
+        length_start=attention_length(accelerator),
         grouped=software.grouped,
     )
+
+
+def attention_length(accelerator: Accelerator) -> float:
+    """Tokens of a sequence at which attention kernels reach half of the rate that they have on long ones: as measured
+    on the accelerator, else the usual one.
+    """
+    measured = accelerator.achievable.get("attention.length")
+    return LENGTH_START if measured is None else measured.value
 
 
 def share_precision(precision: str) -> str:
