@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from math import inf
 from typing import Any
 
 from clusterspec.catalog.entries import (
     Accelerator,
+    DefaultTier,
     FrameworkMemory,
     Interconnect,
     Kernels,
@@ -216,6 +218,28 @@ def serving_software(read: FactReader) -> ServingSoftware | None:
         chunk_tokens=read.count(f"{SERVING}.chunk_tokens"),
         max_sequences=read.count(f"{SERVING}.max_sequences"),
         quantized_cache=read.text(f"{SERVING}.quantized_cache"),
+        tiers=tuple(_default_tier(text) for text in read.texts(f"{SERVING}.tiers")),
+        chunk_of_engine=read.text(f"{SERVING}.chunk_of") == "engine",
+    )
+
+
+def _default_tier(text: str) -> DefaultTier:
+    """Defaults on some accelerators, as written: tokens of a step, with or without sequences, and where they hold.
+
+    >>> _default_tier("2048, 256 below 70 GiB")
+    DefaultTier(chunk_tokens=2048, max_sequences=256, below=75161927680.0, least=None, architecture='')
+    >>> _default_tier("2048 on sm_80").architecture
+    'sm_80'
+    """
+    numbers, word, *where = re.split(r" (below|from|on) ", text)
+    chunk, _, sequences = numbers.partition(", ")
+    bound = float(where[0].removesuffix(" GiB")) * 2**30 if word != "on" else None
+    return DefaultTier(
+        int(chunk),
+        int(sequences) if sequences else None,
+        bound if word == "below" else None,
+        bound if word == "from" else None,
+        where[0] if word == "on" else "",
     )
 
 

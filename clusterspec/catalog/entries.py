@@ -8,7 +8,7 @@ from math import inf
 from clusterspec.catalog.models import Entry, Model
 from clusterspec.catalog.reader import Status
 from clusterspec.quantity import Bandwidth, Figure, Peak
-from clusterspec.records import dataclass, field
+from clusterspec.records import NamedTuple, dataclass, field, replace
 
 # Memory behavior of a framework, as part of its stack entry; it applies where the spec states nothing
 
@@ -81,6 +81,24 @@ class FrameworkMemory:
 # How serving software uses memory and batches requests where the spec leaves it open: part of its stack
 
 
+class DefaultTier(NamedTuple):
+    """Other defaults of serving software on some accelerators: with less than ``below`` bytes of memory, with at least
+    ``least``, or of an architecture. ``max_sequences`` None: as elsewhere.
+    """
+
+    chunk_tokens: int
+    max_sequences: int | None
+    below: float | None
+    least: float | None
+    architecture: str
+
+    def holds(self, memory: float | None, architecture: str) -> bool:
+        """Whether an accelerator with ``memory`` bytes, of an architecture, has these defaults."""
+        if self.architecture:
+            return architecture == self.architecture
+        return memory is not None and (self.least or 0.0) <= memory < (self.below or float("inf"))
+
+
 @dataclass(frozen=True, slots=True)
 class ServingSoftware:
     """The defaults of one generation of serving software.
@@ -97,6 +115,18 @@ class ServingSoftware:
     chunk_tokens: int | None
     max_sequences: int | None
     quantized_cache: str | None = None
+    tiers: tuple[DefaultTier, ...] = ()
+    chunk_of_engine: bool = False
+    """The attention replicas of an engine share the default ``chunk_tokens``."""
+
+    def on(self, memory: float | None, architecture: str) -> ServingSoftware:
+        """The defaults on an accelerator with ``memory`` bytes, of an architecture."""
+        found = self
+        for each in self.tiers:
+            if each.holds(memory, architecture):
+                chunk, sequences = each.chunk_tokens, each.max_sequences or found.max_sequences
+                found = replace(found, chunk_tokens=chunk, max_sequences=sequences)
+        return found
 
 
 FULLY = frozenset({"fsdp", "hsdp"})

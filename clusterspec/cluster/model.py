@@ -221,6 +221,8 @@ class Serving:
     memory_fraction: float
     captured_graphs: bool
     of_free: bool = False
+    chunk_of_engine: bool = False
+    """The attention replicas of an engine share ``chunk_tokens``."""
     whole_requests: bool = False
     raised: bool = False
     prefill: Engines | None = None

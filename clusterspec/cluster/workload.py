@@ -41,8 +41,12 @@ USUAL = ServingSoftware(0.9, of_free=False, whole_requests=False, chunk_tokens=C
 """The defaults of software that the catalog does not know: those that vLLM and SGLang share."""
 
 
-def resolve_serving(section: ServingSpec, experts: int, stack: Stack | None, log: ResolutionLog) -> Serving | None:
-    """The requests; None, with a problem, where their lengths are not known. ``experts`` are those of a layer."""
+def resolve_serving(
+    section: ServingSpec, experts: int, stack: Stack | None, log: ResolutionLog, accelerator: Accelerator | None = None
+) -> Serving | None:
+    """The requests; None, with a problem, where their lengths are not known. ``experts`` are those of a layer; defaults
+    of software may depend on the ``accelerator``.
+    """
     section = _with_highest_rate(_with_traced_requests(section, log), log)
     for key, what in (("input_tokens", "of a prompt"), ("output_tokens", "of the output")):
         if getattr(section, key) is None:
@@ -58,7 +62,10 @@ def resolve_serving(section: ServingSpec, experts: int, stack: Stack | None, log
     percentile = 50.0 if targets.percentile is None else targets.percentile
     sides = section.disaggregated
     software = stack.serving if stack is not None and stack.serving is not None else USUAL
-    named = stack.name if stack is not None and software is not USUAL else "most software"
+    if accelerator is not None and software.tiers:
+        memory = accelerator.memory.value if accelerator.memory else None
+        software = software.on(memory, accelerator.architecture)
+    named = stack.name if stack is not None and stack.serving is not None else "most software"
     why = f"the default of {named}"
     share = f"{why}, {OF_FREE if software.of_free else RAISED}"
     load = _load_kind(section, log)
@@ -75,8 +82,12 @@ def resolve_serving(section: ServingSpec, experts: int, stack: Stack | None, log
         targets=tuple(_resolved_targets(targets, percentile)),
         percentile=percentile,
         chunk_tokens=log.written_or_assumed(
-            section.chunk_tokens, f"{KEY}.chunk_tokens", software.chunk_tokens or CHUNK, why
+            section.chunk_tokens,
+            f"{KEY}.chunk_tokens",
+            software.chunk_tokens or CHUNK,
+            f"{why}, which the attention replicas of an engine share" if software.chunk_of_engine else why,
         ),
+        chunk_of_engine=software.chunk_of_engine and section.chunk_tokens is None,
         max_sequences=section.max_sequences,
         memory_fraction=log.written_or_assumed(
             section.memory_fraction, f"{KEY}.memory_fraction", software.memory_fraction, share
@@ -294,7 +305,7 @@ def resolve_workload(
     log = lookup.log
     kind = _workload_kind(section, log)
     model = resolve_model(section.model, lookup)
-    serving, size = _workload_size(section, kind, (model, stack), log)
+    serving, size = _workload_size(section, kind, (model, stack, accelerator), log)
     if model is None or size is None:
         return None
     precisions = _precisions(section, kind, (model, stack), log)
@@ -365,14 +376,17 @@ class _Size(NamedTuple):
 
 
 def _workload_size(
-    section: WorkloadSpec, kind: str, known: tuple[Model | None, Stack | None], log: ResolutionLog
+    section: WorkloadSpec,
+    kind: str,
+    known: tuple[Model | None, Stack | None, Accelerator | None],
+    log: ResolutionLog,
 ) -> tuple[Serving | None, _Size | None]:
-    """The requests, and the size of the workload; None where a problem states what is missing. ``known`` are the model
-    and the software.
+    """The requests, and the size of the workload; None where a problem states what is missing. ``known`` are the model,
+    the software and the accelerator.
     """
-    model, stack = known
+    model, stack, accelerator = known
     if kind == "serve" and section.serving is not None:
-        serving = resolve_serving(section.serving, model.experts if model else 0, stack, log)
+        serving = resolve_serving(section.serving, model.experts if model else 0, stack, log, accelerator)
         return serving, _Size(serving.tokens, serving.concurrency or 1) if serving else None
     batch = _global_batch(section, kind, log)
     if section.sequence_length is None:

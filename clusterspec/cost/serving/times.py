@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import floor, inf
 from typing import TYPE_CHECKING
 
 from clusterspec.cluster.degrees import layout_of_engines
@@ -99,6 +99,10 @@ def bare_pools(design: Design) -> Pools | None:
     if cluster is None or workload is None or layout is None or workload.serving is None:
         return None
     load = workload.serving
+    replicas = load.prefill.attention_dp if load.prefill is not None else layout.attention_dp
+    if load.chunk_of_engine and load.chunk_tokens and replicas > 1:
+        load = replace(load, chunk_tokens=max(1, load.chunk_tokens // replicas))
+        workload = replace(workload, serving=load)
     engine = Engine.of(cluster, workload, layout, layout.dp)
     if engine is None:
         return None
@@ -114,7 +118,7 @@ def bare_pools(design: Design) -> Pools | None:
     tokens, requests = _cache_capacity(engine, load)
     most = float(load.max_sequences or _sequence_limit(engine))
     held = tokens if prompts is engine else _cache_capacity(prompts, load)[0]
-    limit = min(requests, most, most_beside_prompts(load) if prompts is engine else inf)
+    limit = min(float(floor(requests)), most, most_beside_prompts(load) if prompts is engine else inf)
     pools = Pools(engine, prompts, load, limit, tokens, most, held)
     if not pools.has_prefill_engines:
         return pools
@@ -179,9 +183,11 @@ def _cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
 
 def _sequence_limit(engine: Engine) -> int:
     """The software's limit of sequences per step, where the spec states none."""
-    stack = engine.layout.stack
-    found = stack.serving.max_sequences if stack is not None and stack.serving is not None else None
-    return found or MOST_SEQUENCES
+    stack, part = engine.layout.stack, engine.cluster.accelerator
+    if stack is None or stack.serving is None:
+        return MOST_SEQUENCES
+    usual = stack.serving.on(part.memory.value if part.memory else None, part.architecture)
+    return usual.max_sequences or MOST_SEQUENCES
 
 
 def cache_space(memory: float, taken: float, wanted: float, load: Serving) -> float:

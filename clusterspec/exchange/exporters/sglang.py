@@ -112,7 +112,8 @@ def batch_options(layout: Layout, work: Workload, release: str) -> Iterator[str]
     if serving.max_sequences:
         yield f"--max-running-requests {serving.max_sequences * layout.attention_dp}"
     if serving.chunk_tokens:
-        yield f"--chunked-prefill-size {serving.chunk_tokens * layout.attention_dp}"
+        shared = 1 if serving.chunk_of_engine else layout.attention_dp  # a default is already that of the engine
+        yield f"--chunked-prefill-size {serving.chunk_tokens * shared}"
     yield f"--mem-fraction-static {serving.memory_fraction:g}"
     if not serving.captured_graphs:
         yield _EAGER[release]
