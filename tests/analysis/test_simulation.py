@@ -84,7 +84,10 @@ PLANS: dict[str, tuple[str, dict[str, object]]] = {
     "drafts": (", speculative: {tokens: 3, acceptance: 0.5}", {}),
     "cached prefix": (", prefix_hit: 0.5", {}),
     "experts": ("", EXPERTS),
-    "attention replicas": ("", EXPERTS | {"tp": 1, "framework": "sglang, attention_dp: 8, ep: 8"}),
+    "attention replicas": (
+        ", chunk_tokens: 8192",
+        EXPERTS | {"tp": 1, "framework": "sglang, attention_dp: 8, ep: 8"},
+    ),
     "apart": (f", {APART}", {"per": 2}),
     "window": ("", {"model": "gpt-oss-20b", "input": 20000}),
 }
@@ -108,7 +111,10 @@ def test_a_request_alone_takes_as_long_as_the_formulas_say(name: str) -> None:
 WIDE = EXPERTS | {"tp": 1, "nodes": 4, "framework": "sglang, attention_dp: 32, ep: 32", "input": 2000, "output": 400}
 POOL = "{{replicas: {}, attention_dp: 32, ep: 32}}"
 BOTH = f", disaggregated: {{prefill: {POOL.format(1)}, decode: {POOL.format(1)}}}"
-ENGINES = PLANS | {"wide": ("", WIDE), "wide, apart": (BOTH, WIDE | {"nodes": 8, "framework": "sglang"})}
+ENGINES = PLANS | {
+    "wide": (", chunk_tokens: 8192", WIDE),
+    "wide, apart": (f", chunk_tokens: 8192{BOTH}", WIDE | {"nodes": 8, "framework": "sglang"}),
+}
 LOADS = {"light": 0.03, "middle": 0.2, "heavy": 0.6}
 """Requests in flight over those that the engines run at once."""
 MOST = 640
@@ -149,7 +155,9 @@ def test_the_formulas_and_the_simulation_agree_at_every_load(name: str) -> None:
 
 def test_equal_requests_of_a_closed_loop_do_not_stay_in_step() -> None:
     # 16 attention replicas wait for every prompt of each other: a third of the time where the prompts come in waves
-    study = plan("concurrency: 480", **WIDE | {"nodes": 2, "framework": "sglang, attention_dp: 16, ep: 16"})
+    study = plan(
+        "concurrency: 480, chunk_tokens: 8192", **WIDE | {"nodes": 2, "framework": "sglang, attention_dp: 16, ep: 16"}
+    )
     pools, expected = parts(study)
     traffic = plan_traffic(pools.load, 0, 1440, None)
     assert traffic.warm_up == traffic.in_flight == 480

@@ -37,7 +37,29 @@ def test_a_generation_divides_the_memory_by_its_own_rule(
     assert (serving.memory_fraction, serving.chunk_tokens, serving.max_sequences) == (0.9, 8192, None)
     reason = why["workload.serving.memory_fraction"]
     assert reason.startswith(f"the default of {named}") and reason.endswith(rest)
-    assert why["workload.serving.chunk_tokens"] == reason.removesuffix(f", {rest}")
+    shared = ", which the attention replicas of an engine share" if framework == "sglang" else ""
+    assert why["workload.serving.chunk_tokens"] == reason.removesuffix(f", {rest}") + shared
+
+
+@pytest.mark.parametrize(
+    ("machine", "framework", "chunk"),
+    [
+        ("a100-sxm-80gb", "vllm", 2048),
+        ("h100-sxm-80gb", "vllm", 8192),
+        ("l40s", "vllm", 2048),
+        ("l40s", "sglang", 4096),
+        ("b200-sxm-180gb", "sglang", 16384),
+        ("a100-sxm-80gb", "sglang", 8192),
+    ],
+)
+def test_the_default_of_a_chunk_follows_the_accelerator(machine: str, framework: str, chunk: int) -> None:
+    text = (
+        f"cluster: {{accelerator: {machine}, accelerators_per_node: 8, nodes: 1}}\n"
+        "workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 100, output_tokens: 100}}\n"
+        f"layout: {{framework: {framework}}}\n"
+    )
+    work = clean(text).workload
+    assert work is not None and work.serving is not None and work.serving.chunk_tokens == chunk
 
 
 @pytest.mark.parametrize(

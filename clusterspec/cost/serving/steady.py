@@ -220,6 +220,9 @@ def _carried_prefill(
     ranks = unevenly_loaded_ranks(engine)
     if prompts <= 1 and ranks == 1:
         return max(0.0, prefill.device - prefill.steps * decode.device)
+    if ranks > 1 and prefill.steps > 1:  # chunks of different ranks share steps
+        chunk = max(0.0, prefill.device / prefill.steps - decode.device)
+        return chunk * -expm1(-prompts * prefill.steps * ranks) / prompts
     affected = 1 - exp(-prompts * ranks) if ranks > 1 else 1.0
     most = prompts_on_fullest(prompts, ranks) / affected
     if ranks > 1:  # a step has no more prompts than its budget; the others come with those of other ranks in the next
@@ -259,7 +262,7 @@ def _prompt_wait(
     if prefill.steps > 1 and load.chunk_tokens:  # the next prompt fills the rest of the last chunk
         chunks = load.input_tokens * (1 - load.prefix_hit) / max(1.0, load.chunk_tokens - decoded)
     beginning = 1 - exp(-prompts * ranks) if ranks > 1 or together > 1 else prompts
-    mixed = max(LEAST_SHARE, min(1.0, beginning * chunks))
+    mixed = max(LEAST_SHARE, min(1.0, beginning * chunks) if ranks == 1 else -expm1(-prompts * ranks * chunks))
     plain, longer = decode.total, decode.total + prompts * carried / stages / mixed
     mean = (1 - mixed) * plain + mixed * longer
     used = prompts * chunks / together  # of the steps; of the time, where more or longer steps have prompts, below
