@@ -88,7 +88,8 @@ def write_reached(runs: Iterable[Run]) -> None:
     reached: defaultdict[str, defaultdict[str, list[Run]]] = defaultdict(lambda: defaultdict(list))
     for run in runs:
         assert run.design.cluster and run.design.layout and run.design.layout.stack
-        if not run.design.layout.stack.id.replace("-", "_").startswith(run.record.split(".", 2)[2]):
+        own = run.record.endswith(".custom")
+        if own or not run.design.layout.stack.id.replace("-", "_").startswith(run.record.split(".", 2)[2]):
             continue  # a framework of its own, of which the catalog holds nothing
         reached[run.design.cluster.accelerator.id][run.record].append(run)
     for accelerator, kinds in reached.items():
