@@ -276,7 +276,8 @@ TERMS: list[tuple[str, Reported]] = [
         one("part-price-outside-market", "procurement.prices.transceiver", "error"),
     ),
     ("term: 6 years", []),
-    ("term: 7 years", one("term-outlives-hardware", "procurement.term")),
+    ("term: 7 years", one("term-outlives-hardware", "procurement.term", "note")),
+    ("term: 9 years", one("term-outlives-hardware", "procurement.term")),
 ]
 
 

@@ -68,6 +68,17 @@ def line_price(line: QuoteLine) -> int | float | None:
     return line.quantity * line.unit_price if line.quantity is not None and line.unit_price is not None else None
 
 
+SMALL = 100_000.0
+"""US dollars below which one bad part or one lost payment is no matter for a review."""
+
+
+def is_small(procurement: ProcurementSpec) -> bool:
+    """Whether a quote is known to be small: what is lost at worst is a few accelerators."""
+    total = procurement.quoted_total or total_of_lines(procurement)
+    rate = UNITS_PER_DOLLAR.get(procurement.currency or "USD")
+    return total is not None and rate is not None and 0 < total < SMALL * rate
+
+
 def total_of_lines(procurement: ProcurementSpec) -> float | None:
     """The sum of the priced lines of the quote, less the discount and with the tax; None without a priced line."""
     lines = sum_of(price for line in procurement.quote or () if (price := line_price(line)) is not None)

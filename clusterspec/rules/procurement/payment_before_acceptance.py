@@ -2,8 +2,8 @@
 
 ## What it finds
 
-`payment` whose shares do not sum to 1: an error. Less than 10 % due after acceptance: a warning. More than half due with
-the order: a note.
+`payment` whose shares do not sum to 1: an error. Less than 10 % due after acceptance: a warning, and a note
+where the quote is below 100,000 US dollars. More than half due with the order: a note.
 
 ## Why it matters
 
@@ -45,6 +45,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.purchases import is_small
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import percent, plain
@@ -70,7 +71,8 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
         )
         if acceptance:
             message = f"{percent(1 - acceptance, 2)} of the price is paid before acceptance"
-        yield RULE.problem("procurement.payment", message, "withhold 10 % or more until the acceptance tests pass")
+        help_ = "withhold 10 % or more until the acceptance tests pass"
+        yield RULE.problem("procurement.payment", message, help_, severity="note" if is_small(procurement) else "")
     elif order > ADVANCE:
         message = f"{percent(order, 2)} of the price is due with the order"
         yield RULE.problem(

@@ -3,7 +3,8 @@
 ## What it finds
 
 `procurement` with `spare_nodes: 0`: a warning. The finding is a note where the key is absent, below 16 nodes, where a spare is a large part of the machine,
-for serving, where the other engines go on, and where the job leaves nodes idle, one of which can take over. The rule is silent for clouds and rents, whose providers replace nodes
+for serving, where the other engines go on, where the job leaves nodes idle, one of which can take over,
+and where `operations.repair_time` is a day or less. The rule is silent for clouds and rents, whose providers replace nodes
 themselves.
 
 ## Why it matters
@@ -47,10 +48,11 @@ from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import bought
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import ClusterSpec, ProcurementSpec
+from clusterspec.spec.model import ClusterSpec, OperationsSpec, ProcurementSpec
 from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "warning", "heuristic")
+DAY = 24 * 3600.0
 MANY = 16
 """Nodes from which spares are usual."""
 
@@ -61,6 +63,7 @@ def check(
     cluster: Cluster,
     workload: Workload | None,
     layout: Layout | None,
+    operations: OperationsSpec | None,
 ) -> Iterator[Problem]:
     if cluster.spare_nodes == 0 and bought(procurement, cluster) and cluster.nodes > 1:
         few, many = -(-cluster.nodes * 5 // 100), -(-cluster.nodes // 10)
@@ -68,6 +71,8 @@ def check(
         serves = workload is not None and workload.kind == "serve"
         effect = "stops its engines" if serves else "stops the job"
         message = f"{cluster.nodes:,} nodes are bought without a spare: a failure {effect} until the repair"
+        repair = operations.repair_time if operations is not None else None
+        soon = repair is not None and repair.value <= DAY
         stated, idle = written_cluster.spare_nodes is not None, layout is not None and layout.nodes < cluster.nodes
-        severity = "warning" if stated and not serves and not idle and cluster.nodes >= MANY else "note"
+        severity = "warning" if stated and not (serves or idle or soon) and cluster.nodes >= MANY else "note"
         yield RULE.problem("cluster.spare_nodes", message, f"add {wanted} on the same spine", severity=severity)

@@ -6,7 +6,8 @@ Each kind of part of `clusterspec bom` against the lines of `quote`. Fewer nodes
 error, and so is a third fewer spines, or fewer cables or transceivers by 15 % (from 2 % on a warning); so is a quote of a fabric that lacks a kind of part, except that a
 quote of nodes alone is a warning, and so is all that rests on parts that
 the spec does not name, and a lack of NICs alone, which servers often contain. A line of one lot (`cabling`, `network`)
-offers all parts of its kind. A fabric that a serving design does not describe is a note. A number of nodes that equals the number of accelerators is an
+offers all parts of its kind. A fabric that a serving design does not describe is a note, and so
+is one of unknown topology that the machine shares with others: it has its parts already. A number of nodes that equals the number of accelerators is an
 error. More than 10 % too many is a note. Beside lines of nodes, NICs or accelerators for at least half of the nodes are a
 warning where the platform includes them.
 
@@ -218,7 +219,12 @@ def _included_parts(lines: Sequence[Offered], cluster: Cluster) -> Iterator[Prob
 
 
 def _separate_servers(design: Design, cluster: Cluster) -> bool:
-    """Whether the design serves on nodes of their own: a fabric that it does not describe need not exist."""
+    """Whether a fabric that the design does not describe need not exist, for nodes that serve, or exists already, with
+    ports for a machine of unknown topology that shares it.
+    """
+    fabric = cluster.scale_out
+    if fabric is not None and fabric.topology == "unknown" and fabric.sharing == "shared":
+        return True
     written, workload = design.spec.cluster, design.workload
     described = cluster.platform is not None or (written is not None and written.scale_out is not None)
     return not described and workload is not None and workload.kind == "serve"

@@ -2,8 +2,7 @@
 
 ## What it finds
 
-A bought machine with a `term` above 6 years: a warning; a note up to 8 years where support is priced for each of them
-(`prices.support_per_year`). A note where accelerators that shipped six years or more before
+A bought machine with a `term` above 6 years: a note, and a warning above 8. A note where accelerators that shipped six years or more before
 `as_of` are bought for three years or more.
 
 ## Why it matters
@@ -22,14 +21,14 @@ Ignore it where a contract guarantees repairs over the whole term.
 ## Options
 
 `thresholds = {term-outlives-hardware = 6.0}` in the configuration sets the years above which the rule reports. The
-default is 6.0. The note has no threshold.
+default is 6.0. The warning and the note on old parts have no threshold.
 
 ## Fires
 
 ```yaml procurement.term
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
-procurement: {currency: USD, as_of: 2026-11-01, term: 8 years, prices: {node: 310000}}
+procurement: {currency: USD, as_of: 2026-11-01, term: 10 years, prices: {node: 310000}}
 ```
 
 ## Silent
@@ -61,7 +60,7 @@ from clusterspec.spec.model import ProcurementSpec
 RULE = Rule.of(__name__, "warning", "heuristic")
 MOST = 6.0
 LONGEST = 8.0
-"""Years up to which repairs that are paid for make the use of a machine plausible."""
+"""Years up to which machines are kept on purpose, where power and space cost little."""
 OLD, LONG = 6, 3.0
 """Years since the first shipment, and years of the term, from which an old generation is noted."""
 
@@ -72,12 +71,9 @@ def check(thresholds: Thresholds, procurement: ProcurementSpec, cluster: Cluster
         return
     years, most = term.value / YEAR, thresholds.of(RULE.name, MOST)
     if years > most + 0.01:
-        supported = (
-            years <= LONGEST and procurement.prices is not None and bool(procurement.prices.get("support_per_year"))
-        )
         message = f"accelerators are written off over 5 to 6 years, not over {term.written}"
         help_ = "use 4 to 6 years, or state who repairs after that"
-        yield RULE.problem("procurement.term", message, help_, severity="note" if supported else "")
+        yield RULE.problem("procurement.term", message, help_, severity="note" if years <= LONGEST + 0.01 else "")
         return
     as_of, year = day(procurement.as_of), cluster.accelerator.year
     if as_of is not None and year is not None and as_of.year - year >= OLD and years >= LONG - 0.01:

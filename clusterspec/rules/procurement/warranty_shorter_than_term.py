@@ -2,7 +2,8 @@
 
 ## What it finds
 
-A bought machine whose `term` is longer than `warranty`, and than `support.term` where that is stated: a warning. The
+A bought machine whose `term` is longer than `warranty`, and than `support.term` where that is stated: a warning, and a note
+where the quote is below 100,000 US dollars. The
 difference has to be more than a month. Priced support (`prices.support_per_year`, or a line of the quote that names
 support) covers the whole term, unless `support.term` states when it ends. A priced machine with a term of three years or more that states none of them: a note.
 
@@ -53,7 +54,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchases import bought
+from clusterspec.rules.knowledge.purchases import bought, is_small
 from clusterspec.rules.knowledge.ranges import YEAR
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
@@ -83,7 +84,8 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     key, what = ("procurement.support.term", "support") if support else ("procurement.warranty", "warranty")
     message = f"the term of {term.written} is {display(term.value - covered, 's')} longer than the {what} of {stated.written}: repairs of these years are not paid for"
     other = "" if support else ", or state `prices.support_per_year`"
-    yield RULE.problem(key, message, f"ask for {term.written}{other}")
+    severity = "note" if is_small(procurement) else ""
+    yield RULE.problem(key, message, f"ask for {term.written}{other}", severity=severity)
 
 
 def _priced_support(procurement: ProcurementSpec) -> bool:
