@@ -180,7 +180,7 @@ def test_a_target_that_rests_on_hits_is_named(hit: float, target: int, fires: bo
 LATENT = "input_tokens: 4096, output_tokens: 2048, concurrency: {}, memory_fraction: 0.9"
 
 
-@pytest.mark.parametrize(("requests", "severity"), [(16, "note"), (512, "warning")])
+@pytest.mark.parametrize(("requests", "severity"), [(16, "note"), (224, "warning"), (512, "error")])
 def test_copies_of_the_cache_matter_where_requests_find_no_room(requests: int, severity: str, check: Check) -> None:
     """Beside 84 GB of weights a rank holds some 0.6 M tokens of 70 kB: a hundred requests, each on all ranks."""
     design = served(QUANTIZED, LATENT.format(requests), "framework: sglang, tp: 8, ep: 8", 1, "dgx-h200")

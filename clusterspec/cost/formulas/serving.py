@@ -318,7 +318,6 @@ def prompt_wait(load: float, service: float, busy: float, prompt: float) -> floa
     return busy * prompt / 2 + load * load / (2 * (1 - load)) * service
 
 
-@formula("service * (bunching * load ** (1 / 3) + spread * load) / (2 * (1 - load))")
 def variation_wait(load: float, service: float, bunching: float, spread: float) -> float:
     """The mean wait of a prompt that Poisson arrivals of equal prompts do not have, with ``service`` seconds of each.
 
@@ -340,7 +339,6 @@ def variation_wait(load: float, service: float, bunching: float, spread: float) 
     return service * (bunching * power(load, 1 / 3) + spread * load) / (2 * (1 - load))
 
 
-@formula("bunching * (flight / (flight + abs(bunching))) ** 0.27")
 def bunched_requests(flight: float, bunching: float) -> float:
     """The requests in flight beside an average one that a Poisson process with ``flight`` of them does not have.
 

@@ -8,6 +8,7 @@ from functools import cache
 from html import escape
 
 from clusterspec.records import NamedTuple, dataclass
+from clusterspec.summation import sum_of
 
 # Colors by cause, the same in all charts; adjacent parts of a stack alternate between dark and light
 
@@ -158,7 +159,7 @@ def text_width(content: str, size: float, *, bold: bool = False) -> float:
     (23.0, 23.27)
     """
     found, content = _advances(bold), content.replace("\xa0", " ")
-    total = sum(
+    total = sum_of(
         found[ord(char) - 32] if " " <= char <= "~" else _WIDE if ord(char) < 0x2020 or char == "−" else 1000.0
         for char in content
     )
