@@ -52,7 +52,7 @@ UNSEEN_KIND = assumed_figure(
 UNSEEN_PART = assumed_figure(
     "uncertainty",
     "unseen.part",
-    0.38,
+    0.4,
     "half-width that the range of a step gains where nobody has measured what the accelerator sustains: the same, with"
     " each family of accelerators left out and predicted without any figure of its own",
 )
