@@ -198,9 +198,9 @@ def fault_fits(run: PlacedRun) -> list[FaultFit]:
 # Likely causes of low bandwidth, ranked: first those that the log states, then those that the cost model explains
 
 STATED, STRONG, WEAK = 1.0, 0.7, 0.3
+"""Weights of evidence: the log states the cause; its numbers show it; its numbers are compatible with it."""
 ONE_PORT_OF_TWO = 0.75
 """Share of the expected bandwidth up to which a bond may use one of its two ports: half, and what the other adds."""
-"""Weights of evidence: the log states the cause; its numbers show it; its numbers are compatible with it."""
 PLATEAU = 256 * 1024**2
 """Message size in bytes above which bandwidth dominates the time of a collective on all fabrics with published data."""
 DIP = 0.7

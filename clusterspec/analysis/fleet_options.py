@@ -55,6 +55,10 @@ class Goal:
     seconds: float = 60.0
     every: bool = False
 
+    def longest_run(self, job: str) -> float | None:
+        """The longest time of the run of a job that trains, in seconds; None without a limit."""
+        return self.within.get(job, self.within.get(""))
+
 
 class Place(NamedTuple):
     """Jobs on a number of nodes of a pool; several jobs take turns."""
@@ -269,7 +273,7 @@ def least_time(parts: FleetStudy, place: Place, name: str) -> float:
 
 def beyond_limit(option: JobOption, goal: Goal) -> JobOption:
     """The option before a search; it misses its target where it does so at the peak of its accelerators."""
-    limit = goal.within.get(option.job, goal.within.get(""))
+    limit = goal.longest_run(option.job)
     if limit is None or not option.least or option.least <= limit:
         return option
     return replace(option, missed=(f"run at least {display(option.least, 's')} > {display(limit, 's')}",))
@@ -277,7 +281,7 @@ def beyond_limit(option: JobOption, goal: Goal) -> JobOption:
 
 def beyond_wait(option: JobOption, goal: Goal) -> bool:
     """Whether a run that waits for the store that it shares misses its target."""
-    limit = goal.within.get(option.job, goal.within.get(""))
+    limit = goal.longest_run(option.job)
     trains = option.serving is None and option.elapsed is not None
     return limit is not None and trains and (option.elapsed or 0.0) > limit
 
@@ -354,7 +358,7 @@ def _missed(job: str, study: Study, elapsed: float | None, goal: Goal) -> Iterat
     if study.plan.serving is not None:
         yield from serving_targets_missed(study)
         return
-    limit = goal.within.get(job, goal.within.get(""))
+    limit = goal.longest_run(job)
     if limit is not None and (elapsed is None or elapsed > limit):
         took = display(elapsed, "s") if elapsed is not None else "of unknown time"
         yield f"run {took} > {display(limit, 's')}"

@@ -7,7 +7,7 @@ them. Jobs that share the store of a pool wait for it as in the estimate of a fl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf
 
 from clusterspec.analysis.assignment import Chosen, Option, best_assignments
@@ -202,7 +202,7 @@ class _Table:
         waits = _waits(self._fleet, places)
         if not waits:
             return Assignment(jobs, chosen.value, chosen.gap)
-        waiting = {name: _with_wait(each, waits[name]) if name in waits else each for name, each in jobs.items()}
+        waiting = _with_waits(jobs, waits)
         if any(beyond_wait(each, self.goal) for each in waiting.values()):
             return None
         value = objective_of([*waiting.values()], self.goal.objective)
@@ -225,6 +225,11 @@ def _waits(fleet: Fleet, places: Iterable[Place]) -> dict[str, float]:
         if demand is not None and demand.mean > demand.bandwidth:
             found |= {name: wait for jobs in sets for name in jobs if (wait := demand.stretch(name)) > 1}
     return found
+
+
+def _with_waits(options: Mapping[str, JobOption], waits: Mapping[str, float]) -> dict[str, JobOption]:
+    """The options by job; those of jobs that wait have runs longer by a factor."""
+    return {name: _with_wait(each, waits[name]) if name in waits else each for name, each in options.items()}
 
 
 def _with_wait(option: JobOption, wait: float) -> JobOption:
@@ -270,8 +275,8 @@ def _present(parts: FleetStudy, goal: Goal) -> Assignment | None:
         option = JobOption(name, job.spec.pool or "", job.nodes, layout=written or {}, memory=study.plan.memory_bytes)
         served = serving_json(study.plan.serving, work.serving) if study.plan.serving and work.serving else None
         options[name] = replace(with_figures(option, parts, study, goal, alone=False), serving=served)
-    waits = _waits(parts.fleet, [Place(each.jobs, each.pool, each.nodes or 0) for each in _own_sets(parts.fleet)])
-    options = {name: _with_wait(each, waits[name]) if name in waits else each for name, each in options.items()}
+    places = [Place(each.jobs, each.pool, each.nodes or 0) for each in _own_sets(parts.fleet)]
+    options = _with_waits(options, _waits(parts.fleet, places))
     value = objective_of([*options.values()], goal.objective)
     return Assignment(options, value, None) if value is not None else None
 

@@ -92,11 +92,12 @@ class DefaultTier(NamedTuple):
     least: float | None
     architecture: str
 
-    def holds(self, memory: float | None, architecture: str) -> bool:
-        """Whether an accelerator with ``memory`` bytes, of an architecture, has these defaults."""
+    def holds(self, accelerator: Accelerator) -> bool:
+        """Whether an accelerator has these defaults."""
         if self.architecture:
-            return architecture == self.architecture
-        return memory is not None and (self.least or 0.0) <= memory < (self.below or float("inf"))
+            return accelerator.architecture == self.architecture
+        memory = accelerator.memory
+        return memory is not None and (self.least or 0.0) <= memory.value < (self.below or inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +120,11 @@ class ServingSoftware:
     chunk_of_engine: bool = False
     """The attention replicas of an engine share the default ``chunk_tokens``."""
 
-    def on(self, memory: float | None, architecture: str) -> ServingSoftware:
-        """The defaults on an accelerator with ``memory`` bytes, of an architecture."""
+    def defaults_for(self, accelerator: Accelerator) -> ServingSoftware:
+        """The defaults on an accelerator."""
         found = self
         for each in self.tiers:
-            if each.holds(memory, architecture):
+            if each.holds(accelerator):
                 chunk, sequences = each.chunk_tokens, each.max_sequences or found.max_sequences
                 found = replace(found, chunk_tokens=chunk, max_sequences=sequences)
         return found

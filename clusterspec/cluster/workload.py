@@ -42,7 +42,7 @@ USUAL = ServingSoftware(0.9, of_free=False, whole_requests=False, chunk_tokens=C
 
 
 def resolve_serving(
-    section: ServingSpec, experts: int, stack: Stack | None, log: ResolutionLog, accelerator: Accelerator | None = None
+    section: ServingSpec, experts: int, stack: Stack | None, accelerator: Accelerator | None, log: ResolutionLog
 ) -> Serving | None:
     """The requests; None, with a problem, where their lengths are not known. ``experts`` are those of a layer; defaults
     of software may depend on the ``accelerator``.
@@ -62,9 +62,8 @@ def resolve_serving(
     percentile = 50.0 if targets.percentile is None else targets.percentile
     sides = section.disaggregated
     software = stack.serving if stack is not None and stack.serving is not None else USUAL
-    if accelerator is not None and software.tiers:
-        memory = accelerator.memory.value if accelerator.memory else None
-        software = software.on(memory, accelerator.architecture)
+    if accelerator is not None:
+        software = software.defaults_for(accelerator)
     named = stack.name if stack is not None and stack.serving is not None else "most software"
     why = f"the default of {named}"
     share = f"{why}, {OF_FREE if software.of_free else RAISED}"
@@ -386,7 +385,7 @@ def _workload_size(
     """
     model, stack, accelerator = known
     if kind == "serve" and section.serving is not None:
-        serving = resolve_serving(section.serving, model.experts if model else 0, stack, log, accelerator)
+        serving = resolve_serving(section.serving, model.experts if model else 0, stack, accelerator, log)
         return serving, _Size(serving.tokens, serving.concurrency or 1) if serving else None
     batch = _global_batch(section, kind, log)
     if section.sequence_length is None:

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from clusterspec.records import dataclass, field
 from clusterspec.source import Path, dotted
@@ -24,6 +24,22 @@ class FormatError(Exception):
 
 class SeveralParts(FormatError):
     """Raised, with the choices, if a file holds several parts and the caller must choose one."""
+
+
+Part = TypeVar("Part")
+
+
+def chosen_part(parts: Sequence[Part], part: int | None, counted: str, choices: str) -> Part:
+    """The only part of a file, or the one that the caller chose by its number, from 1.
+
+    Raises `FormatError` if there is no such part, of which the file has ``counted`` (``3 runs``), and `SeveralParts`
+    with the ``choices`` if it has several and none is chosen.
+    """
+    if part is not None and not 1 <= part <= len(parts):
+        raise FormatError(f"has {counted}, and --part {part} is none of them")
+    if part is None and len(parts) > 1:
+        raise SeveralParts(f"{choices}: choose one with --part N")
+    return parts[(part or 1) - 1]
 
 
 class UnresolvedSpec(FormatError):

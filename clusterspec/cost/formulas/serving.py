@@ -416,32 +416,3 @@ def wait_above_median(mean: float, share: float) -> float:
     (0.0, 4.605)
     """
     return mean * log(0.5 / (1 - share))
-
-
-@formula("max(0, requests - 1) / 2 * service / rounds")
-def burst_wait(requests: float, service: float, rounds: float) -> float:
-    """The addition to the mean wait of ``rounds`` times as many prompts, where ``requests`` prompts of a rank start at
-    once.
-
-    Source: the mean position in a queue of ``requests``; arithmetic.
-
-    >>> burst_wait(65, 0.05, 10)
-    0.16
-    """
-    return larger(0.0, requests - 1) / 2 * service / rounds
-
-
-def burst_wait_percentile(mean: float, of_burst: float, share: float) -> float:
-    """The queueing time at a percentile of the requests of a run, where the fraction ``of_burst`` starts together.
-
-    ``mean`` is the mean queueing time of all requests of the run; the last request of the burst waits ``2 mean /
-    of_burst``.
-
-    Source: the positions in a queue; arithmetic.
-
-    Range: of_burst > 0, of_burst <= 1, share <= 1.
-
-    >>> round(burst_wait_percentile(0.5, 0.1, 0.95), 6), burst_wait_percentile(0.5, 0.1, 0.5)
-    (5.0, 0.0)
-    """
-    return larger(0.0, share - (1 - of_burst)) / of_burst * 2 * mean / of_burst

@@ -28,7 +28,7 @@ from clusterspec.cost.serving.engine import NOTHING, Decoding, Engine, unevenly_
 from clusterspec.cost.serving.handoff import request_bytes, whole_model
 from clusterspec.cost.serving.quantiles import bisected
 from clusterspec.precision import peak_name, precision_width, table_width
-from clusterspec.records import NamedTuple, replace
+from clusterspec.records import NamedTuple
 
 if TYPE_CHECKING:
     from clusterspec.cluster.sites import PoolLink
@@ -170,18 +170,16 @@ def _delaying_sequences(pools: Pools, sequences: float, step: float, prompt: flo
     ``prompt`` over the time per token. Of the requests that start a run together each decodes beside the prompts after
     its own.
     """
-    load, ranks = pools.load, unevenly_loaded_ranks(pools.decode)
+    load, ranks, part = pools.load, unevenly_loaded_ranks(pools.decode), 1.0
     if load.concurrency is None or load.load != "closed" or not prompt:
         return sequences
     if load.requests:
         first = min(float(load.concurrency), pools.limit * pools.decode.attention_ranks)
-        part = 1 - first / (2 * max(load.requests, load.concurrency))
-        return part * _delaying_sequences(
-            pools._replace(load=replace(load, requests=None)), sequences, step, part * prompt
-        )
+        part -= first / (2 * max(load.requests, load.concurrency))
+        prompt *= part
     least = step + prompt * (sequences - 1 / ranks)
     token = (least + sqrt(least * least + 4 * prompt * prompt * sequences / ranks)) / 2
-    return max(0.0, (token - step) / prompt)
+    return part * max(0.0, (token - step) / prompt)
 
 
 def most_beside_prompts(load: Serving) -> float:

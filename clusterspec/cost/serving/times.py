@@ -183,11 +183,10 @@ def _cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
 
 def _sequence_limit(engine: Engine) -> int:
     """The software's limit of sequences per step, where the spec states none."""
-    stack, part = engine.layout.stack, engine.cluster.accelerator
+    stack = engine.layout.stack
     if stack is None or stack.serving is None:
         return MOST_SEQUENCES
-    usual = stack.serving.on(part.memory.value if part.memory else None, part.architecture)
-    return usual.max_sequences or MOST_SEQUENCES
+    return stack.serving.defaults_for(engine.cluster.accelerator).max_sequences or MOST_SEQUENCES
 
 
 def cache_space(memory: float, taken: float, wanted: float, load: Serving) -> float:
@@ -356,11 +355,9 @@ def _static_batch_prompt(pools: Pools, steady: Steady) -> tuple[StepTime, float]
 
 def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> FiniteRun:
     """The run of the requests that a load states, where ``offered`` are in flight and ``queued`` seconds pass until one
-    has a place in the steady state. All of an offline run are offered at once.
+    has a place in the steady state.
     """
-    load, ranks = pools.load, pools.decode.attention_ranks
-    requests = float(load.requests or 1)
-    flight = requests if load.load == "offline" else min(offered, requests)
+    ranks, requests = pools.decode.attention_ranks, float(pools.load.requests or 1)
     service = steady.service / pools.prompts.attention_ranks
     each = steady.carried / pools.decode.layout.pp / ranks
     turn = max(1 / steady.rate, each, service) if steady.rate else service

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from clusterspec.exchange.fabrics.graph import expanded_hosts
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, SeveralParts
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
 from clusterspec.exchange.machines.links import accelerator_of_product
 from clusterspec.units import plural
 
@@ -44,12 +44,9 @@ def read_slurm_nodes(file: InputFile) -> ImportResult:
     if not kinds:
         raise FormatError("names no node with accelerators (Gres=gpu:…)")
     listed = list(kinds)
-    if file.part is not None and not 1 <= file.part <= len(listed):
-        raise FormatError(f"has {plural(len(listed), 'kind')} of nodes, and --part {file.part} is none of them")
-    if file.part is None and len(listed) > 1:
-        shown = ", ".join(f"{len(kinds[kind])} with {_shown(kind)}" for kind in listed[:12])
-        raise SeveralParts(f"has {len(listed)} kinds of nodes ({shown}): choose one with --part N")
-    kind = listed[(file.part or 1) - 1]
+    shown = ", ".join(f"{len(kinds[kind])} with {_shown(kind)}" for kind in listed[:12])
+    counted = f"{plural(len(listed), 'kind')} of nodes"
+    kind = chosen_part(listed, file.part, counted, f"has {counted} ({shown})")
     builder = ImportBuilder(SLURM_NODES, file.name)
     _record_kind(kind, kinds[kind], builder)
     if others := sum(1 for found, _ in nodes.values() if not found[1]):

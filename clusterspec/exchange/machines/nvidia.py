@@ -12,7 +12,7 @@ from clusterspec.exchange.import_result import (
     ImportBuilder,
     ImportResult,
     InputFile,
-    SeveralParts,
+    chosen_part,
 )
 from clusterspec.exchange.machines.links import NodeLinks, record_links, set_product
 from clusterspec.records import dataclass, field
@@ -77,14 +77,12 @@ def read_nvidia_smi_topo(file: InputFile) -> ImportResult:
 
 
 def _chosen_matrix(matrices: list[Matrix], part: int | None) -> Matrix:
-    if part is not None:
-        if not 1 <= part <= len(matrices):
-            raise FormatError(f"has {len(matrices)} matrices, and --part {part} is none of them")
-        return matrices[part - 1]
-    if any((each.devices, each.cells) != (matrices[0].devices, matrices[0].cells) for each in matrices):
-        places = ", ".join(f"{each.line} ({len(each.accelerators)} GPUs)" for each in matrices)
-        raise SeveralParts(f"holds {len(matrices)} matrices that differ, on lines {places}: choose one with --part N")
-    return matrices[0]
+    first = matrices[0]
+    if part is None and all((each.devices, each.cells) == (first.devices, first.cells) for each in matrices):
+        return first
+    places = ", ".join(f"{each.line} ({len(each.accelerators)} GPUs)" for each in matrices)
+    counted = f"{len(matrices)} matrices"
+    return chosen_part(matrices, part, counted, f"holds {counted} that differ, on lines {places}")
 
 
 def _header_cells(line: str) -> list[str]:

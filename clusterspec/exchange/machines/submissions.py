@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, SeveralParts
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
 from clusterspec.exchange.machines.links import accelerator_of_product, set_product
 from clusterspec.exchange.workloads.keys import whole_of
 
@@ -79,9 +79,6 @@ def _chosen_type(value: dict[str, Any], part: int | None) -> dict[str, Any]:
     for each in types:
         inner = each.get("accelerator_info")
         flat.append(value | each | (inner[0] if isinstance(inner, list) and len(inner) == 1 else {}))
-    if part is not None and not 1 <= part <= len(flat):
-        raise FormatError(f"has {len(flat)} types of nodes, and --part {part} is none of them")
-    if part is None and len(flat) > 1:
-        names = ", ".join(str(each.get("accelerator_model_name", "unnamed"))[:40] for each in flat[:12])
-        raise SeveralParts(f"has {len(flat)} types of nodes ({names}): choose one with --part N")
-    return flat[(part or 1) - 1]
+    names = ", ".join(str(each.get("accelerator_model_name", "unnamed"))[:40] for each in flat[:12])
+    counted = f"{len(flat)} types of nodes"
+    return chosen_part(flat, part, counted, f"has {counted} ({names})")

@@ -107,8 +107,7 @@ def _set_fsdp(keys: Keys, builder: ImportBuilder) -> None:
         keys.get(again)
     elif keys.find(strategy):
         set_choice(keys, "layout.sharding", (strategy,), _STRATEGIES, builder)
-    elif boolean_value(keys.get(again)) is not None:
-        full = boolean_value(keys.get(again))
+    elif (full := boolean_value(keys.get(again))) is not None:
         builder.set("layout.sharding", "fsdp" if full else "zero2", keys.line(again))
     else:
         why = "neither a strategy nor resharding is stated: the default depends on the release"

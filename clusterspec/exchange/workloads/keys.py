@@ -19,8 +19,8 @@ from clusterspec.exchange.import_result import (
     ImportBuilder,
     ImportedValue,
     InputFile,
-    SeveralParts,
     Value,
+    chosen_part,
 )
 from clusterspec.exchange.merge import new_spec
 from clusterspec.exchange.shell import Command, Word, script_in, script_of
@@ -207,16 +207,11 @@ def launches_of(file: InputFile, launch: re.Pattern[str], model: re.Pattern[str]
 
 def chosen_launch(different: Sequence[Keys], part: int | None) -> Keys:
     """One of several launches. Raises `SeveralParts` if none is chosen, `FormatError` if there is no such part."""
-    if part is not None:
-        if not 1 <= part <= len(different):
-            raise FormatError(f"has {plural(len(different), 'launch')}, and --part {part} is none of them")
-        return different[part - 1]
-    if len(different) > 1:
-        places = ", ".join(str(keys.command.line) for keys in different)
-        raise SeveralParts(
-            f"holds {len(different)} launches with different options, on lines {places}: choose one with --part N"
-        )
-    return different[0] if different else Keys()
+    if not different and part is None:
+        return Keys()
+    places = ", ".join(str(keys.command.line) for keys in different)
+    choices = f"holds {len(different)} launches with different options, on lines {places}"
+    return chosen_part(different, part, plural(len(different), "launch"), choices)
 
 
 def _named(command: Command, model: re.Pattern[str] | None) -> str:

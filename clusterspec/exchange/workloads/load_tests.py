@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, SeveralParts, Value
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, Value, chosen_part
 from clusterspec.exchange.workloads.keys import set_model, whole_of
 from clusterspec.records import dataclass
 from clusterspec.units import plural
@@ -81,13 +81,10 @@ def read_load_test(file: InputFile) -> ImportResult:
     runs = [run for run in found if run.number("duration") is not None]  # a page may show the form without figures
     if not runs:
         raise FormatError("holds no result of a load test with its numbers of requests and tokens")
-    if file.part is not None and not 1 <= file.part <= len(runs):
-        raise FormatError(f"has {plural(len(runs), 'run')}, and --part {file.part} is none of them")
-    if file.part is None and len(runs) > 1:
-        shown = "; ".join(_description(run) for run in runs[:12]) + ("; …" if len(runs) > 12 else "")
-        raise SeveralParts(f"holds {len(runs)} runs ({shown}): choose one with --part N")
+    shown = "; ".join(_description(run) for run in runs[:12]) + ("; …" if len(runs) > 12 else "")
+    run = chosen_part(runs, file.part, plural(len(runs), "run"), f"holds {len(runs)} runs ({shown})")
     builder = ImportBuilder(LOAD_TEST, file.name)
-    _record_run(runs[(file.part or 1) - 1], builder)
+    _record_run(run, builder)
     return builder.reading()
 
 

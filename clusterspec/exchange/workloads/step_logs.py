@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from statistics import median
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, SeveralParts
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
 from clusterspec.records import dataclass, field
 from clusterspec.units import plural
 
@@ -124,12 +124,9 @@ def read_step_log(file: InputFile) -> ImportResult:
 
 
 def _chosen_run(found: list[StepLog], part: int | None) -> StepLog:
-    if part is None and len(found) > 1:
-        places = ", ".join(f"{log.line} ({log.framework}, {plural(_step_count(log), 'step')})" for log in found[:12])
-        raise SeveralParts(f"holds {len(found)} runs, whose steps begin on lines {places}: choose one with --part N")
-    if part is not None and not 1 <= part <= len(found):
-        raise FormatError(f"has {plural(len(found), 'run')}, and --part {part} is none of them")
-    return found[(part or 1) - 1]
+    places = ", ".join(f"{log.line} ({log.framework}, {plural(_step_count(log), 'step')})" for log in found[:12])
+    choices = f"holds {len(found)} runs, whose steps begin on lines {places}"
+    return chosen_part(found, part, plural(len(found), "run"), choices)
 
 
 def _step_count(log: StepLog) -> int:

@@ -80,9 +80,8 @@ def legend_shapes(parts: Sequence[StackPart], top: float) -> tuple[list[str], fl
     """
     shapes: list[str] = []
     wide = svg.WIDTH / 2 - 12
-    long = any(36 + _entry_width(part) > wide for part in parts)
-    end = max([wide, *(36 + _entry_width(part) for part in parts)]) if long else wide
-    rows = len(parts) if long else -(-len(parts) // 2)
+    end = max([wide, *(36 + _entry_width(part) for part in parts)])
+    rows = len(parts) if end > wide else -(-len(parts) // 2)
     for number, part in enumerate(parts):
         column, row = divmod(number, rows)
         x, y = column * svg.WIDTH / 2, top + 21 * row
