@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Design, Rl
+from clusterspec.cluster.model import Design
+from clusterspec.cluster.requests import Rl
 from clusterspec.cluster.variation import Changes, design_with_keys
 from clusterspec.cost.estimate import legal_estimate
 from clusterspec.cost.reinforcement.rollout import Rollout, rollout_of

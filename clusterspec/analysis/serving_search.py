@@ -22,7 +22,8 @@ from clusterspec.analysis.studied import (
     whole_section,
     with_a_layout,
 )
-from clusterspec.cluster.model import Design, Engines
+from clusterspec.cluster.model import Design
+from clusterspec.cluster.requests import Engines
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.serving.latency import missed_targets, serving_range

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.cluster.model import Day, Hours
+from clusterspec.cluster.requests import Day, Hours
 from clusterspec.cluster.resolution import ResolutionLog
 from clusterspec.finding import Problem, Severity
 from clusterspec.source import Path

@@ -6,10 +6,14 @@ from __future__ import annotations
 
 from clusterspec.catalog.entries import FULLY, Platform, Stack
 from clusterspec.catalog.frameworks import Capabilities
-from clusterspec.cluster.model import Cluster, Design, Dispatcher, Engines, Layout, Overlap, Workload
+from clusterspec.cluster.model import Cluster, Design, Dispatcher, Layout, Overlap, Workload
 from clusterspec.cluster.resolution import ResolutionLog
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import DispatcherSpec, LayoutSpec, OverlapSpec
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.cluster.requests import Engines
 
 LAYOUT_KEY = "layout"
 
@@ -104,9 +108,9 @@ def resolve_degrees(
     fits = max(1, ranks // (tp * attention_dp * cp * pp))
     if serving is not None and section.dp is not None:
         fits = min(fits, max(1, section.dp))
-    expert_tp = _expert_tp(section, capabilities, Engines(1, tp, attention_dp, ep), workload, log)
-    redundant = _redundant_experts(workload, ep, log)
-    return Degrees(tp, attention_dp, cp, ep, expert_tp, pp, fits, max(1, section.virtual_stages or 1), redundant)
+    degrees = Degrees(tp, attention_dp, cp, ep, 1, pp, fits, max(1, section.virtual_stages or 1))
+    expert_tp = _expert_tp(section, capabilities, degrees, workload, log)
+    return replace(degrees, expert_tp=expert_tp, redundant_experts=_redundant_experts(workload, ep, log))
 
 
 def _engine_degrees(engines: Engines) -> Degrees:
@@ -136,24 +140,25 @@ def _attention_dp(section: LayoutSpec, workload: Workload | None, log: Resolutio
 
 
 def _expert_tp(
-    section: LayoutSpec, capabilities: Capabilities, engine: Engines, workload: Workload | None, log: ResolutionLog
+    section: LayoutSpec, capabilities: Capabilities, degrees: Degrees, workload: Workload | None, log: ResolutionLog
 ) -> int:
-    """Ranks that shard one expert; ``engine`` has the other degrees."""
+    """Ranks that shard one expert; ``degrees`` has the other degrees."""
     if section.expert_tp is not None:
         return max(1, section.expert_tp)
     if workload is not None and workload.kind == "serve":
-        found, why = default_expert_tp(engine), "experts are distributed over all tp × attention_dp ranks of an engine"
-    elif engine.ep == 1:
-        found, why = engine.tp, "without expert parallelism, tp shards experts like all other weights"
+        found = default_expert_tp(degrees)
+        why = "experts are distributed over all tp × attention_dp ranks of an engine"
+    elif degrees.ep == 1:
+        found, why = degrees.tp, "without expert parallelism, tp shards experts like all other weights"
     else:
-        found = engine.tp if capabilities.has("defaults.expert_tp") else 1
+        found = degrees.tp if capabilities.has("defaults.expert_tp") else 1
         why = f"the default of {capabilities.written}"
-    if engine.ep > 1 or (workload is not None and workload.model.experts):
+    if degrees.ep > 1 or (workload is not None and workload.model.experts):
         log.assume(f"{LAYOUT_KEY}.expert_tp", found, why)
     return found
 
 
-def default_expert_tp(engine: Engines) -> int:
+def default_expert_tp(engine: Degrees | Engines) -> int:
     """Ranks of an engine that shard one expert: tp × attention_dp / ep, at least 1."""
     return max(1, engine.tp * engine.attention_dp // engine.ep)
 

@@ -7,9 +7,13 @@ from collections.abc import Iterator
 from clusterspec.catalog.frameworks import Capabilities
 from clusterspec.catalog.models import Model
 from clusterspec.catalog.support import MODEL, Combination, Multiple, undecided
-from clusterspec.cluster.model import Cluster, Design, Layout, Serving, Workload
+from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.recent import recent
 from clusterspec.records import dataclass, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.cluster.requests import Serving
 
 
 @dataclass(frozen=True, slots=True)

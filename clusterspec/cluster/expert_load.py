@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.cluster.model import ExpertLoad
+from clusterspec.cluster.requests import ExpertLoad
 from clusterspec.cluster.resolution import ResolutionLog
 from clusterspec.finding import Problem
 from clusterspec.source import Path

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from math import exp
 
-from clusterspec.cluster.model import NORMAL_99, Cluster, Lengths, Rl, Role, WeightSync, Workload
+from clusterspec.cluster.model import Cluster, Workload
+from clusterspec.cluster.requests import NORMAL_99, Lengths, Rl, Role, WeightSync
 from clusterspec.cluster.resolution import ResolutionLog
 from clusterspec.cluster.workload import resolved_lengths
 from clusterspec.finding import Problem

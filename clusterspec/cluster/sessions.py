@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.cluster.model import CacheTier, Session
+from clusterspec.cluster.requests import CacheTier, Session
 from clusterspec.cluster.resolution import ResolutionLog
 from clusterspec.finding import Problem
 from clusterspec.source import Path

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from math import ceil
 
 from clusterspec.cluster.degrees import nodes_of_domain, own_accelerators
-from clusterspec.cluster.model import Assumption, Design, Serving
+from clusterspec.cluster.model import Assumption, Design
+from clusterspec.cluster.requests import Serving
 from clusterspec.cluster.variation import design_with_keys
 from clusterspec.cost.failures import YEAR, Interruptions, plan_interruptions
 from clusterspec.cost.formulas.failures import goodput

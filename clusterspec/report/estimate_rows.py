@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from clusterspec.cluster.model import Assumption, Serving, Target
+from clusterspec.cluster.model import Assumption
+from clusterspec.cluster.requests import Serving, Target
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication, Term
 from clusterspec.quantity import Bandwidth, Figure, Quantity

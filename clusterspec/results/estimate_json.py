@@ -7,7 +7,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from clusterspec.catalog import BrokenEntry, Catalog
-from clusterspec.cluster.model import Assumption, Cluster, Layout, MeasuredShare, Serving
+from clusterspec.cluster.model import Assumption, Cluster, Layout, MeasuredShare
+from clusterspec.cluster.requests import Serving
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication, MemoryUse, Term
 from clusterspec.document import Document

@@ -17,7 +17,6 @@ from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.knowledge.deviations import Deviations, find_deviations
 from clusterspec.rules.knowledge.fabric_counts import FabricCount, fabric_count, oversubscription
-from clusterspec.rules.knowledge.failures import FailureRate, failure_rate
 from clusterspec.rules.knowledge.peaks import StatedPeak, stated_peaks
 from clusterspec.rules.parts import Placements, Thresholds
 from clusterspec.rules.written_parts import WrittenParts
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from clusterspec.cluster.fleet import Fleet
     from clusterspec.cost.measured import Measurement
     from clusterspec.cost.reinforcement.times import RlTimes
+    from clusterspec.rules.knowledge.failures import FailureRate
     from clusterspec.rules.knowledge.served import Served
 
 
@@ -213,6 +213,8 @@ class Facts(WrittenParts):
     @cached_property
     def failures(self) -> FailureRate:
         """The failure rate of the job."""
+        from clusterspec.rules.knowledge.failures import failure_rate  # a spec without `operations` needs none of it
+
         return failure_rate(self.operations, self.cluster, self.job_nodes)
 
     @property

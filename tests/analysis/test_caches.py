@@ -20,7 +20,7 @@ from clusterspec.analysis.simulation.caches import (
     with_hits,
     with_session_blocks,
 )
-from clusterspec.cluster.model import Session
+from clusterspec.cluster.requests import Session
 from clusterspec.cost.serving.caches import occupied_tokens, retained_seconds, returning_share
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.logs.traces import Arrival, TraceFault, trace_arrivals

@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec.analysis.serving_plans.space import ServingJob, design_of_plan, engines, replicated_plans, serving_job
 from clusterspec.analysis.studied import NO_PINS, Pins
-from clusterspec.cluster.model import Engines
+from clusterspec.cluster.requests import Engines
 from tests.analysis.test_serving_search import DENSE, EXPERT, study
 
 

@@ -15,7 +15,7 @@ from clusterspec.analysis.simulation.arrivals import amid_outputs, drawn_lengths
 from clusterspec.analysis.simulation.plans import Simulation, plan_timing
 from clusterspec.analysis.simulation.run import SimulationFault, percentiles, plan_traffic
 from clusterspec.analysis.simulation.steps import Curve, StepTables
-from clusterspec.cluster.model import Lengths
+from clusterspec.cluster.requests import Lengths
 from clusterspec.cost.serving.engine import Decoding
 from clusterspec.cost.serving.latency import ServingTimes, latency_at
 from clusterspec.cost.serving.steady import Pools

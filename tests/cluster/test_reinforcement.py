@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from clusterspec.cluster.model import Lengths, Rl, Workload
+from clusterspec.cluster.model import Workload
 from clusterspec.cluster.reinforcement import spread_tokens
+from clusterspec.cluster.requests import Lengths, Rl
 from clusterspec.records import replace
 from tests.cluster.resolving import assumed, resolve_text
 

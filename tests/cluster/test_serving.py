@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import clusterspec
-from clusterspec.cluster.model import Engines, Layout, Lengths, Serving, Workload
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cluster.requests import Engines, Lengths, Serving
 from tests.cluster.resolving import assumed, clean, resolve_text
 
 REQUESTS = "input_tokens: 8192, output_tokens: 1024"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.cluster.model import Serving
+from clusterspec.cluster.requests import Serving
 from tests.cluster.resolving import assumed, clean
 from tests.cluster.test_serving import REQUESTS, plan
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from clusterspec.cluster.model import Lengths
+from clusterspec.cluster.requests import Lengths
 from clusterspec.cost.reinforcement.explain import rl_term
 from clusterspec.cost.reinforcement.rollout import rollout_design, sample_lengths
 from clusterspec.cost.reinforcement.times import RlTimes

@@ -17,7 +17,7 @@ from clusterspec.analysis.serving_plans.space import (
     replicated_plans,
 )
 from clusterspec.analysis.studied import Pins
-from clusterspec.cluster.model import Engines
+from clusterspec.cluster.requests import Engines
 from clusterspec.records import dataclass, replace
 
 BALANCED = 2

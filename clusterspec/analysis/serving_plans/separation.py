@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from math import exp, inf, log
 
 from clusterspec.analysis.serving_plans.space import Plan, Rated, ServingJob, design_of_plan, ranked_plans, rate
-from clusterspec.cluster.model import Lengths, Serving
+from clusterspec.cluster.requests import Lengths, Serving
 from clusterspec.cost.serving.handoff import HANDOFF_SHARE
 from clusterspec.cost.serving.times import serving_times
 from clusterspec.records import NamedTuple, replace

@@ -8,7 +8,8 @@ from clusterspec.analysis.studied import NO_PINS, Pins, divisors
 from clusterspec.cluster.degrees import default_expert_tp, fewest_copies, layout_of_engines
 from clusterspec.cluster.demands import Demands, LayoutNumbers, serves_fp8, undecided_conditions
 from clusterspec.cluster.legality import violations
-from clusterspec.cluster.model import Cluster, Design, Engines, Layout, Serving, Workload
+from clusterspec.cluster.model import Cluster, Design, Layout, Workload
+from clusterspec.cluster.requests import Engines, Serving
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.memory.fullest import design_memory, spare_cache
 from clusterspec.cost.serving.latency import ServingTimes, missed_targets, target_results

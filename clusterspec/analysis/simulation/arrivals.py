@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import log
 from random import Random
 
-from clusterspec.cluster.model import Lengths
+from clusterspec.cluster.requests import Lengths
 from clusterspec.logs.traces import MOST_ROW_TOKENS, Arrival
 
 

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from math import ceil, inf
 from random import Random
 
-from clusterspec.cluster.model import Session
+from clusterspec.cluster.requests import Session
 from clusterspec.cost.serving.caches import TierUse
 from clusterspec.logs.traces import Arrival
 from clusterspec.records import NamedTuple

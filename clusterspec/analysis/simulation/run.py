@@ -17,7 +17,7 @@ from clusterspec.analysis.simulation.caches import (
 )
 from clusterspec.analysis.simulation.engines import Request
 from clusterspec.analysis.simulation.plans import Simulation, Timing, plan_timing
-from clusterspec.cluster.model import Serving
+from clusterspec.cluster.requests import Serving
 from clusterspec.cost.serving.caches import LONGEST, bare_tiers
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.steady import Pools

@@ -13,7 +13,8 @@ from itertools import accumulate
 from math import ceil, exp, floor, log
 from statistics import NormalDist
 
-from clusterspec.cluster.model import Cluster, Design, Lengths, Rl
+from clusterspec.cluster.model import Cluster, Design
+from clusterspec.cluster.requests import Lengths, Rl
 from clusterspec.cluster.sites import design_on_pool
 from clusterspec.cluster.variation import design_with_keys
 from clusterspec.cost.constants import assumed_figure

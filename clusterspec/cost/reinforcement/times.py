@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.model import Cluster, Rl, Workload
+from clusterspec.cluster.model import Cluster, Workload
+from clusterspec.cluster.requests import Rl
 from clusterspec.cluster.sites import link_to_pool, link_with
 from clusterspec.cost import parameters
 from clusterspec.cost.constants import assumed_figure

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.model import Cluster, Layout, Rl, Workload
+from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.cluster.requests import Rl
 from clusterspec.cluster.sites import PoolLink
 from clusterspec.cost import parameters
 from clusterspec.cost.constants import assumed_figure

@@ -7,7 +7,7 @@ from heapq import heapify, heappop, heappush
 from random import Random
 from typing import TYPE_CHECKING
 
-from clusterspec.cluster.model import ExpertLoad
+from clusterspec.cluster.requests import ExpertLoad
 from clusterspec.precision import precision_width
 from clusterspec.records import NamedTuple
 from clusterspec.summation import sum_of

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import expm1
 
-from clusterspec.cluster.model import CacheTier, Session
+from clusterspec.cluster.requests import CacheTier, Session
 from clusterspec.cost.mixers import sequence_cache
 from clusterspec.cost.serving.constants import MOST_LOAD
 from clusterspec.cost.serving.engine import Engine

@@ -7,7 +7,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from clusterspec.cluster.day import DAY_MINUTES
-from clusterspec.cluster.model import Day, Design, Hours
+from clusterspec.cluster.model import Design
+from clusterspec.cluster.requests import Day, Hours
 from clusterspec.cost.serving.latency import ServingTimes, keeps_up
 from clusterspec.cost.serving.times import bare_pools, times_with_engines
 from clusterspec.records import NamedTuple, replace

@@ -6,7 +6,8 @@ from math import ceil, inf
 from typing import TYPE_CHECKING
 
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.model import Cluster, Layout, Transfer, Workload
+from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.cluster.requests import Transfer
 from clusterspec.cost.formulas.serving import handoff_time, overlapped_handoff_time, stream_time, transfer_time
 from clusterspec.cost.layers import Chunk, model_layers
 from clusterspec.cost.mixers import sequence_cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import exp, floor, log, sqrt
 from typing import TYPE_CHECKING
 
-from clusterspec.cluster.model import Serving, Target
+from clusterspec.cluster.requests import Serving, Target
 from clusterspec.cost.formulas.serving import request_time, wait_above_median
 from clusterspec.cost.serving.constants import RANGES, TAILS, StepTime
 from clusterspec.cost.serving.handoff import Handoff

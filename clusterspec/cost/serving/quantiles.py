@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from math import erf, exp, inf, log, sqrt
 
-from clusterspec.cluster.model import Lengths
+from clusterspec.cluster.requests import Lengths
 
 PARTS = 24
 """Parts of a distribution of lengths; the last has the longest 1/576 of the requests."""

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from math import exp, expm1, inf, sqrt
 from typing import TYPE_CHECKING
 
-from clusterspec.cluster.model import Cluster, Layout, Serving, Workload
+from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.cluster.requests import Serving
 from clusterspec.cost import parameters
 from clusterspec.cost.formulas.compute import power
 from clusterspec.cost.formulas.experts import prompts_on_fullest

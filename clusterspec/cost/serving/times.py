@@ -6,7 +6,8 @@ from math import floor, inf
 from typing import TYPE_CHECKING
 
 from clusterspec.cluster.degrees import layout_of_engines
-from clusterspec.cluster.model import Design, Engines, Serving
+from clusterspec.cluster.model import Design
+from clusterspec.cluster.requests import Engines, Serving
 from clusterspec.cost.formulas.serving import (
     output_rate,
     queue_wait,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clusterspec.cluster.degrees import layout_of_engines
-from clusterspec.cluster.model import Layout, Serving, Workload
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cluster.requests import Serving
 from clusterspec.exchange.exporters.registry import ExportInput, NotExportable, require_vendor, unchanged_model
 from clusterspec.records import NamedTuple
 from clusterspec.units import plural

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Cluster, Design, Engines, Layout, Workload
+from clusterspec.cluster.model import Cluster, Design, Layout, Workload
+from clusterspec.cluster.requests import Engines
 from clusterspec.report.charts.curves import DotRow, dot_chart
 from clusterspec.report.paper.blocks import (
     Block,

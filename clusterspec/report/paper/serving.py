@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Serving
+from clusterspec.cluster.requests import Serving
 from clusterspec.cost.serving.explain import first_token_time_term, prefill_step_term, token_time_term
 from clusterspec.cost.serving.latency import ServingTimes, serving_range
 from clusterspec.cost.term import Term

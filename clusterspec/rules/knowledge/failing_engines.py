@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from math import ceil
 
-from clusterspec.cluster.model import Cluster, Design, Engines, Layout, Workload
+from clusterspec.cluster.model import Cluster, Design, Layout, Workload
+from clusterspec.cluster.requests import Engines
 from clusterspec.records import NamedTuple
 from clusterspec.rules.parts import Placements, traffic_leaves_domain
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.cluster.model import Serving
+from clusterspec.cluster.requests import Serving
 
 
 def longest_request(serving: Serving) -> tuple[int, int]:

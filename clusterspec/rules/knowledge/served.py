@@ -7,7 +7,8 @@ from math import prod
 from typing import Any
 
 from clusterspec.cluster.degrees import layout_of_engines
-from clusterspec.cluster.model import Cluster, Design, Layout, Serving, Workload
+from clusterspec.cluster.model import Cluster, Design, Layout, Workload
+from clusterspec.cluster.requests import Serving
 from clusterspec.cluster.variation import Changes
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.serving.handoff import CacheTransfer

@@ -57,7 +57,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Layout, Rl, Workload
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cluster.requests import Rl
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality, near_multiples
 from clusterspec.rules.rule import Rule

@@ -82,8 +82,8 @@ OPTIMISTIC = 3.0
 
 
 def check(
-    failures: FailureRate,
     operations: OperationsSpec,
+    failures: FailureRate,
     networks: NetworksSpec | None,
     model: Model | None,
     workload: Workload | None,

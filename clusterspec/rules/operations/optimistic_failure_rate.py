@@ -56,7 +56,7 @@ ABSURD = 30.0
 """Times as rare as published: more than the span between all published fleets."""
 
 
-def check(failures: FailureRate, operations: OperationsSpec, job_nodes: int | None) -> Iterator[Problem]:
+def check(operations: OperationsSpec, failures: FailureRate, job_nodes: int | None) -> Iterator[Problem]:
     between, usual, nodes = failures.stated, failures.usual, job_nodes
     if not between or not usual:
         return

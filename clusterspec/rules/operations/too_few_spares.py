@@ -62,7 +62,7 @@ MOSTLY = 0.25
 
 
 def check(
-    failures: FailureRate, operations: OperationsSpec, cluster: Cluster, layout: Layout | None
+    operations: OperationsSpec, failures: FailureRate, cluster: Cluster, layout: Layout | None
 ) -> Iterator[Problem]:
     between = failures.stated
     idle = 0 if layout is None else cluster.nodes - layout.nodes

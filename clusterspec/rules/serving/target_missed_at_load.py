@@ -47,7 +47,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Target
+from clusterspec.cluster.requests import Target
 from clusterspec.cost.serving.latency import caused_by_chunks, missed_targets, target_results
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served

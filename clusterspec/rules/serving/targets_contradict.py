@@ -55,7 +55,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from clusterspec.cluster.model import Target, Workload
+from clusterspec.cluster.model import Workload
+from clusterspec.cluster.requests import Target
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import WorkloadSpec

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.cluster.model import ExpertLoad
+from clusterspec.cluster.requests import ExpertLoad
 from clusterspec.cost.serving.balance import placed, slots_hit, token_shares
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.times import serving_times

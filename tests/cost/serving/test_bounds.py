@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.cluster.model import Cluster, Layout, Serving, Workload
+from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.cluster.requests import Serving
 from clusterspec.cost.serving.handoff import cache_transfer, request_bytes
 from clusterspec.cost.serving.steady import (
     compute_bound_tokens,

@@ -6,7 +6,7 @@ from math import log
 
 import pytest
 
-from clusterspec.cluster.model import Session
+from clusterspec.cluster.requests import Session
 from clusterspec.cost.serving.caches import LONGEST, occupied_tokens, retained_seconds, returning_share
 
 NEVER = 1e12

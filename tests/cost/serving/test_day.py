@@ -7,7 +7,7 @@ import json
 import pytest
 
 from clusterspec import analysis
-from clusterspec.cluster.model import Hours
+from clusterspec.cluster.requests import Hours
 from clusterspec.cost.serving.day import DayPlan, _running_hours
 from clusterspec.cost.serving.latency import keeps_up
 from clusterspec.records import replace

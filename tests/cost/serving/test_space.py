@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.cluster.model import Serving, Target
+from clusterspec.cluster.requests import Serving, Target
 from clusterspec.cost.serving.constants import RANGES, HostOverhead, Part, StepTime
 from clusterspec.cost.serving.handoff import CacheTransfer, Handoff
 from clusterspec.cost.serving.latency import (

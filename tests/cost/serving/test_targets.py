@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from clusterspec.cluster.model import Serving
+from clusterspec.cluster.requests import Serving
 from clusterspec.cost.serving.latency import (
     ServingTimes,
     latency_at,

@@ -1,0 +1,305 @@
+"""Records of what engines process: the requests of a serving plan and the samples of reinforcement learning."""
+
+from __future__ import annotations
+
+from math import exp, log, sqrt
+
+from clusterspec.records import NamedTuple, dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """Engines of one kind. An engine has ``tp`` × ``attention_dp`` × ``pp`` ranks.
+
+    Its experts are distributed over ``ep`` × ``expert_tp`` = ``tp`` × ``attention_dp`` ranks of each stage, with
+    ``redundant_experts`` copies in addition.
+    """
+
+    replicas: int = 1
+    tp: int = 1
+    attention_dp: int = 1
+    ep: int = 1
+    expert_tp: int = 1
+    pp: int = 1
+    redundant_experts: int = 0
+    pool: str | None = None
+    """The pool of the spec whose machine they run on; None for the cluster of the job."""
+
+    @property
+    def ranks(self) -> int:
+        """Ranks of one engine."""
+        return self.tp * self.attention_dp * self.pp
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """A log-normal distribution of lengths in tokens: its mean and 99th percentile, cut at ``most``."""
+
+    mean: int
+    p99: int
+    most: int | None
+
+    @property
+    def sigma(self) -> float:
+        """The standard deviation of the logarithms, from the ratio of 99th percentile and mean."""
+        return NORMAL_99 - sqrt(max(0.0, NORMAL_99 * NORMAL_99 - 2 * log(self.p99 / self.mean)))
+
+    @property
+    def typical(self) -> float:
+        """The median over the mean, before the cut."""
+        return exp(-self.sigma * self.sigma / 2)
+
+    @property
+    def variation(self) -> float:
+        """The square of the coefficient of variation, before the cut."""
+        return exp(self.sigma * self.sigma) - 1
+
+
+NORMAL_99 = 2.3263478740408408
+"""The 99th percentile of the standard normal distribution."""
+
+
+class Session(NamedTuple):
+    """Conversations of ``turns`` requests, with ``think_time`` seconds on average from an answer to the next one.
+
+    A prompt has ``growth`` tokens more than the one before, its answer included. The first has ``first`` tokens, of
+    which all sessions share ``shared_prefix``.
+    """
+
+    turns: int
+    think_time: float
+    growth: int
+    shared_prefix: int
+    first: float
+
+
+class CacheTier(NamedTuple):
+    """Memory below the accelerator's that keeps caches: bytes and B/s of each engine, node or plan (``scope``).
+
+    ``writes_per_day`` are the times a day that the medium may be overwritten; None where it does not wear out.
+    """
+
+    medium: str
+    capacity: float
+    read: float
+    write: float
+    scope: str
+    writes_per_day: float | None
+
+
+class Target(NamedTuple):
+    """A latency in seconds that ``percentile`` of 100 requests, of ``itl`` of the gaps between tokens, do not exceed.
+
+    ``quantity`` is ``ttft``, ``tpot``, ``itl`` or ``end_to_end``; ``key`` is its place below `targets` in a spec.
+    """
+
+    quantity: str
+    percentile: float
+    seconds: float
+    key: str
+
+
+class ExpertLoad(NamedTuple):
+    """How tokens are distributed over experts: the i-th most popular has i^-``alpha``, or each its own of ``counts``.
+
+    ``ratio``, where it is stated, is the load of the fullest rank over the mean, as counted. ``balanced`` is whether
+    experts are placed by load also without copies.
+    """
+
+    alpha: float = 0.0
+    ratio: float | None = None
+    counts: tuple[float, ...] = ()
+    balanced: bool = False
+
+
+class Transfer(NamedTuple):
+    """How the cache of a prompt reaches its decode engine.
+
+    It is sent ``whole`` after the prompt, or after each ``chunk`` or ``layer`` of it, in blocks of ``block_tokens``
+    tokens, 0 where a prompt is one run of memory in every layer; over links of ``bandwidth`` B/s for each accelerator
+    and direction, None where the machine's links carry it. ``first_token`` reaches the user from ``prefill`` engines
+    before the transfer, or from ``decode`` engines after it.
+    """
+
+    send: str = "whole"
+    block_tokens: int = 0
+    bandwidth: float | None = None
+    first_token: str = "decode"
+
+
+class Hours(NamedTuple):
+    """Minutes of a day, from ``start`` to before ``end``, in which ``rate`` requests arrive per second."""
+
+    start: int
+    end: int
+    rate: float
+
+
+class Day(NamedTuple):
+    """The load of a day in successive hours, and how engines follow it.
+
+    An engine serves ``cold_start`` seconds after its start, which is ``ahead`` seconds before the load rises. At least
+    ``min_replicas`` run at any time.
+    """
+
+    hours: tuple[Hours, ...]
+    cold_start: float
+    ahead: float
+    min_replicas: int
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """The requests of a serving plan and their engines. Lengths in tokens, times in seconds, shares from 0 to 1.
+
+    ``load`` is ``closed`` (``concurrency`` requests in flight over all engines), ``open`` (``request_rate`` arrive per
+    second), ``static`` (one batch that starts and ends together) or ``offline`` (as many as the cache holds).
+    ``requests`` is the length of a finite run, None for steady state. ``max_sequences`` and ``chunk_tokens`` are limits
+    of one engine, None where there is none. ``memory_fraction`` is the share of the memory available to weights and
+    cache, or, with ``of_free``, the share for the cache of the memory left by the weights. With ``whole_requests`` a
+    request starts only if the cache can hold it to its end; with ``raised`` the fraction rises where the requests need
+    it. ``prefill`` and ``decode`` are set where they run on separate engines. Requests of an open load arrive with the
+    coefficient of variation ``arrival_cv`` of the times between them, or as in the file ``trace``. Lengths that vary
+    have ``input_lengths`` and ``output_lengths``, of which ``input_tokens`` and ``output_tokens`` are the means.
+    """
+
+    input_tokens: int
+    output_tokens: int
+    load: str
+    concurrency: int | None
+    request_rate: float | None
+    requests: int | None
+    prefix_hit: float
+    draft_tokens: int
+    draft_acceptance: float
+    targets: tuple[Target, ...]
+    percentile: float
+    chunk_tokens: int | None
+    max_sequences: int | None
+    memory_fraction: float
+    captured_graphs: bool
+    of_free: bool = False
+    chunk_of_engine: bool = False
+    """The attention replicas of an engine share ``chunk_tokens``."""
+    whole_requests: bool = False
+    raised: bool = False
+    prefill: Engines | None = None
+    decode: Engines | None = None
+    draft_method: str | None = None
+    """What drafts tokens; None where the spec does not say."""
+    arrival_cv: float = 1.0
+    trace: str | None = None
+    input_lengths: Lengths | None = None
+    output_lengths: Lengths | None = None
+    session: Session | None = None
+    tiers: tuple[CacheTier, ...] = ()
+    transfer: Transfer = Transfer()
+    day: Day | None = None
+    """None where the load is the same at all hours."""
+    expert_load: ExpertLoad | None = None
+    """None where the spec does not say; `cost.serving.rates` then assumes a spread."""
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of one request at its end."""
+        return self.input_tokens + self.output_tokens
+
+    @property
+    def typical_prompt(self) -> float:
+        """The median of the prompts over their mean: below 1 where they vary."""
+        return self.input_lengths.typical if self.input_lengths else 1.0
+
+    @property
+    def longest(self) -> int | None:
+        """Tokens of the longest request at its end; None where lengths vary and the spec states no maximum."""
+        prompt = self.input_lengths.most if self.input_lengths else self.input_tokens
+        answer = self.output_lengths.most if self.output_lengths else self.output_tokens
+        return prompt + answer if prompt and answer else None
+
+    def tightest(self, quantity: str) -> Target | None:
+        """The shortest target of a latency; None where there is none."""
+        return min(
+            (each for each in self.targets if each.quantity == quantity), key=lambda each: each.seconds, default=None
+        )
+
+
+# The samples of reinforcement learning, and the models that take part
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """A model beside the trained one: ``reference``, ``critic`` or ``reward``.
+
+    ``model`` None: the trained one. On ``nodes`` of its own; None: on those of the trainer, and with ``offload`` in
+    host memory between uses.
+    """
+
+    name: str
+    model: str | None
+    nodes: int | None
+    offload: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WeightSync:
+    """The transfer of new weights to the engines: ``nccl``, ``rdma``, ``disk`` or ``ipc``.
+
+    Sent in ``precision``, ``bucket`` bytes at a time.
+    """
+
+    method: str
+    precision: str
+    bucket: float
+    ranks: str = "all"
+    """The ranks of the trainer that join a broadcast: ``all``, or ``one``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rl:
+    """Reinforcement learning: the samples of one step, and its roles.
+
+    A sample has a prompt of ``inputs`` tokens and ``outputs`` generated tokens over all its ``turns``, between which
+    its environment takes ``environment_time`` seconds. A step has ``minibatches`` optimizer steps for each of
+    ``epochs``; rollout may run ``max_staleness`` steps ahead of the weights. ``placement`` is ``colocated`` (rollout
+    and trainer on the same nodes in turn), ``split`` (rollout on ``rollout_nodes`` of its own), or ``partial``
+    (rollout on all nodes, its longest samples on its own). ``trainer_nodes`` are those of trainer.
+    """
+
+    algorithm: str
+    prompts: int
+    samples_per_prompt: int
+    inputs: Lengths
+    outputs: Lengths
+    turns: int
+    environment_time: float
+    minibatches: int
+    epochs: int
+    max_staleness: int
+    placement: str
+    trainer_nodes: int
+    rollout_nodes: int
+    roles: tuple[Role, ...]
+    sync: WeightSync
+    rollout_pool: str | None = None
+    """The pool of the spec that has the nodes of rollout; None for the cluster of the trainer."""
+    recorded: bool = False
+    """Whether the trainer takes the log-probabilities of samples that the engines recorded."""
+
+    @property
+    def samples(self) -> int:
+        """Samples of one step."""
+        return self.prompts * self.samples_per_prompt
+
+    @property
+    def sample_tokens(self) -> float:
+        """Mean tokens of one sample, prompt and output."""
+        return float(self.inputs.mean + self.outputs.mean)
+
+    @property
+    def longest_sample(self) -> int:
+        """Tokens of the longest sample: where prompts and outputs are cut, else their 99th percentiles."""
+        return (self.inputs.most or self.inputs.p99) + (self.outputs.most or self.outputs.p99)
+
+    def role(self, name: str) -> Role | None:
+        """The role of a name; None where the algorithm has none."""
+        return next((role for role in self.roles if role.name == name), None)
