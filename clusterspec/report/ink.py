@@ -11,7 +11,10 @@ from clusterspec.finding import Finding, Severity
 from clusterspec.patterns import pattern
 from clusterspec.records import dataclass
 from clusterspec.source import Span
-from clusterspec.units import Reading, Readings, plural
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.units import Reading, Readings
 
 # Characters that show nothing, or change how the text around them is shown, such as those that reverse a line
 
@@ -149,6 +152,8 @@ def errors_text(findings: Sequence[Finding], file: str, ink: Ink = PLAIN) -> str
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if not errors:
         return ""
+    from clusterspec.units import plural
+
     lines = ["", ink.paint("red", f"The spec has {plural(len(errors), 'error')}; the exit status is 1.")]
     for error in errors[:MOST]:
         place = f"{plain_line(error.span.file)}:{error.span.start.line}"
