@@ -11,6 +11,7 @@ and what this one does not support, is refused where the class is defined.
 from __future__ import annotations
 
 from collections import namedtuple
+from functools import cache
 from operator import attrgetter
 
 __all__ = ["MISSING", "NamedTuple", "asdict", "dataclass", "field", "fields", "is_dataclass", "replace"]
@@ -31,10 +32,9 @@ else:
 
         __slots__ = ("compare", "default", "default_factory", "name", "repr", "type")
 
-        def __init__(self, default=MISSING, default_factory=MISSING, compare=True, repr=True):  # noqa: A002
-            self.name = self.type = ""
-            self.default, self.default_factory = default, default_factory
-            self.compare, self.repr = compare, repr
+        def __init__(self, name="", annotation="", default=MISSING):
+            self.name, self.type, self.default = name, annotation, default
+            self.default_factory, self.compare, self.repr = MISSING, True, True
 
     def field(*, default=MISSING, default_factory=MISSING, compare=True, repr=True, init=True):  # noqa: A002
         """A field with options other than a default; with ``init=False`` it needs a default or a factory."""
@@ -42,8 +42,8 @@ else:
             raise ValueError("cannot specify both default and default_factory")
         if not init and default is MISSING and default_factory is MISSING:
             raise TypeError("a field without an argument needs a default or a factory")
-        made = _Field(default, default_factory, compare, repr)
-        made.type = "" if init else "no init"
+        made = _Field("", "" if init else "no init", default)
+        made.default_factory, made.compare, made.repr = default_factory, compare, repr
         return made
 
     def dataclass(cls=None, /, *, frozen=False, slots=False, order=False, eq=True):
@@ -77,45 +77,49 @@ else:
 
     def _own_fields(cls):
         """The fields that a class itself annotates. Raises TypeError or ValueError for those that are not supported."""
-        own = {}
+        own, given = {}, cls.__dict__
         for name, annotation in cls.__annotations__.items():
             if not isinstance(annotation, str):
                 raise TypeError(f"{cls.__module__} lacks `from __future__ import annotations`, which records need")
-            kind = annotation.partition("[")[0].rpartition(".")[2].strip()
-            if kind in {"InitVar", "KW_ONLY"}:
-                raise TypeError(f"{cls.__name__}.{name}: records do not support {kind}")
-            if kind != "ClassVar":
-                given = cls.__dict__.get(name, MISSING)
-                one = given if isinstance(given, _Field) else _Field(given)
-                if one.default is not MISSING and type(one.default).__hash__ is None:
-                    raise ValueError(f"{cls.__name__}.{name}: all instances would share one {type(one.default)}")
-                one.name, one.type = name, ("no init" if one.type == "no init" else annotation)
-                own[name] = one
-        loose = [name for name, given in cls.__dict__.items() if isinstance(given, _Field) and name not in own]
-        if loose:
-            raise TypeError(f"{cls.__name__}.{loose[0]} is a field without an annotation")
+            if ("Var" in annotation or "KW_ONLY" in annotation) and _is_class_variable(cls, name, annotation):
+                continue
+            one = given.get(name, MISSING)
+            if isinstance(one, _Field):
+                one.name, one.type = name, one.type or annotation
+            else:
+                one = _Field(name, annotation, one)
+            if one.default is not MISSING and type(one.default).__hash__ is None:
+                raise ValueError(f"{cls.__name__}.{name}: all instances would share one {type(one.default)}")
+            own[name] = one
+        for name, one in given.items():
+            if isinstance(one, _Field) and name not in own:
+                raise TypeError(f"{cls.__name__}.{name} is a field without an annotation")
         return own
+
+    def _is_class_variable(cls, name, annotation):
+        """Whether an annotation is of a variable of the class; raises TypeError for a kind that is not supported."""
+        kind = annotation.partition("[")[0].rpartition(".")[2].strip()
+        if kind in {"InitVar", "KW_ONLY"}:
+            raise TypeError(f"{cls.__name__}.{name}: records do not support {kind}")
+        return kind == "ClassVar"
 
     def _refuse_what_is_unsound(cls, described, *, frozen, order, eq):
         """Raises TypeError or ValueError where the standard decorator does."""
         defaulted = ""
         for one in described.values():
-            if one.type == "no init":
-                continue
             if one.default is not MISSING or one.default_factory is not MISSING:
-                defaulted = one.name
+                defaulted = defaulted if one.type == "no init" else one.name
             elif defaulted:
                 raise TypeError(f"{cls.__name__}.{one.name} has no default and follows {defaulted}, which has one")
-        for base in cls.__mro__[1:]:
+        for base in cls.__mro__[1:-1]:
             known = base.__dict__.get("__dataclass_params__")
             if known is not None and known.frozen != frozen:
                 raise TypeError(f"{cls.__name__}: frozen and other records cannot inherit from each other")
         if order and not eq:
             raise ValueError(f"{cls.__name__}: an order needs a comparison for equality")
-        taken = [name for name in _ORDERING if order and name in cls.__dict__]
-        taken += [name for name in ("__setattr__", "__delattr__") if frozen and name in cls.__dict__]
-        if taken:
-            raise TypeError(f"{cls.__name__} defines {taken[0]}, which the decorator adds")
+        for name in (*(_ORDERING if order else ()), *(("__setattr__", "__delattr__") if frozen else ())):
+            if name in cls.__dict__:
+                raise TypeError(f"{cls.__name__} defines {name}, which the decorator adds")
 
     def _described(base):
         """The fields of a base, a record or a standard data class."""
@@ -126,11 +130,13 @@ else:
 
     def _slotted(cls, own, added):
         """The class recreated with slots for its own fields and with the members in ``added``."""
-        space = {key: value for key, value in cls.__dict__.items() if key not in own} | added
+        space = {**cls.__dict__, **added}
+        for name in own:
+            space.pop(name, None)
         space.pop("__dict__", None)
         space.pop("__weakref__", None)
-        taken = {name for base in cls.__mro__[1:] for name in getattr(base, "__slots__", ())}
-        space["__slots__"] = tuple(name for name in own if name not in taken)
+        taken = {name for base in cls.__mro__[1:-1] for name in getattr(base, "__slots__", ())}
+        space["__slots__"] = tuple([name for name in own if name not in taken]) if taken else (*own,)
         made = type(cls)(cls.__name__, cls.__bases__, space)
         made.__qualname__ = cls.__qualname__
         return made
@@ -140,23 +146,27 @@ else:
         compared = [name for name, one in described.items() if one.compare]
         if len(compared) == 1:
             compared *= 2  # so that the getter yields a tuple
-        methods = {"__repr__": _repr}
+        methods = _shared_methods(frozen, slots, order, eq).copy()
+        for name in methods.keys() & cls.__dict__.keys():
+            if cls.__dict__[name] is not None or name != "__hash__":  # None is Python's own beside an __eq__
+                del methods[name]
+        return methods | {
+            _MARK: described,
+            _VALUES: attrgetter(*compared) if compared else _nothing,
+            "__match_args__": tuple([name for name, one in described.items() if one.type != "no init"]),
+        }
+
+    @cache
+    def _shared_methods(frozen, slots, order, eq):
+        """The methods that all records with the same options share."""
+        methods = {"__repr__": _repr, "__dataclass_fields__": _STANDARD, "__signature__": _SIGNATURE}
+        methods["__dataclass_params__"] = _PARAMETERS[frozen]
         if eq:
             methods |= {"__eq__": _eq, "__hash__": _hash if frozen else None}
         if frozen:
             methods |= {"__setattr__": _refuse, "__delattr__": _refuse}
             methods |= {"__getstate__": _state, "__setstate__": _restore} if slots else {}
-        if order:
-            methods |= _ORDERING
-        added = {name: method for name, method in methods.items() if name not in cls.__dict__}
-        if "__hash__" in cls.__dict__ and cls.__dict__["__hash__"] is None and "__hash__" in methods:
-            added["__hash__"] = methods["__hash__"]  # Python's own None beside an __eq__
-        added |= {_MARK: described, _VALUES: attrgetter(*compared) if compared else _nothing}
-        added["__dataclass_fields__"] = _STANDARD
-        added["__signature__"] = _SIGNATURE
-        added["__dataclass_params__"] = _PARAMETERS[frozen]
-        added["__match_args__"] = tuple(name for name, one in described.items() if one.type != "no init")
-        return added
+        return methods | _ORDERING if order else methods
 
     def _eq(self, other):
         if other.__class__ is not self.__class__:
@@ -175,34 +185,34 @@ else:
 
     def _generic_init(cls, described):
         """An interpreted ``__init__``, which replaces itself by a compiled one after many instances."""
-        names = [one.name for one in described.values() if one.type != "no init"]
-        allowed, count, post = {*names}, [0], hasattr(cls, "__post_init__")
-        defaults = {name: one.default for name, one in described.items() if one.default is not MISSING}
-        factories = [
-            (name, one.default_factory) for name, one in described.items() if one.default_factory is not MISSING
-        ]
-        put, slotted = object.__setattr__, cls.__dictoffset__ == 0
+        names, defaults, factories, count = [], {}, {}, 0
 
         def __init__(self, *args, **kwargs):  # noqa: N807 - it becomes a method
-            count[0] += 1
-            if count[0] == _MANY and self.__class__ is cls:
+            nonlocal count
+            if not count:  # many classes never have an instance
+                names.extend(one.name for one in described.values() if one.type != "no init")
+                defaults.update((name, one.default) for name, one in described.items() if one.default is not MISSING)
+                made = {name: one.default_factory for name, one in described.items()}
+                factories.update((name, make) for name, make in made.items() if make is not MISSING)
+            count += 1
+            if count == _MANY and self.__class__ is cls:
                 cls.__init__ = _named_init(_compiled(cls, described), cls)
             if len(args) > len(names):
                 raise TypeError(f"{cls.__name__}() takes {len(names)} arguments, not {len(args)}")
-            if kwargs and not (kwargs.keys() <= allowed and kwargs.keys().isdisjoint(names[: len(args)])):
+            if kwargs and not (kwargs.keys() <= {*names} and kwargs.keys().isdisjoint(names[: len(args)])):
                 raise TypeError(f"{cls.__name__}() got two values of, or does not have, some of {sorted(kwargs)}")
             values = {**defaults, **dict(zip(names, args, strict=False)), **kwargs}
-            for name, factory in factories:
+            for name, factory in factories.items():
                 if name not in values:
                     values[name] = factory()
             if len(values) < len(described):
                 raise TypeError(f"{cls.__name__}() lacks {sorted(described.keys() - values.keys())}")
-            if slotted:
+            if cls.__dictoffset__ == 0:
                 for name, value in values.items():
-                    put(self, name, value)
+                    object.__setattr__(self, name, value)
             else:
                 self.__dict__.update(values)
-            if post:
+            if hasattr(cls, "__post_init__"):
                 self.__post_init__()
 
         return __init__

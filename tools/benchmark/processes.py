@@ -37,7 +37,8 @@ def start_up() -> None:
         flawed.write_text(FLAWED)
         tools = Path(sys.executable).parent
         schema = str(ROOT / "schemas" / "spec.schema.json")
-        ours = (sys.executable, "-m", "clusterspec")
+        script = tools / "clusterspec"  # what users run, as yamllint's; `python -m` takes 5 % longer
+        ours = (str(script),) if script.exists() else (sys.executable, "-m", "clusterspec")
         commands = {
             BARE: (sys.executable, "-c", "pass"),
             "yamllint": (str(tools / "yamllint"), "-d", "relaxed", str(clean)),
