@@ -1,18 +1,18 @@
-"""Resolves the machine: accelerator, counts, scale-up domain, PCIe slots and power."""
+"""Resolves the machine: accelerator, counts, PCIe slots and power, and with them the tiers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
 
-from clusterspec.catalog.entries import Accelerator, Interconnect, Platform, Switch
+from clusterspec.catalog.entries import Accelerator, Platform, Switch
 from clusterspec.cluster.degrees import nodes_of_rack
-from clusterspec.cluster.model import Cluster, ScaleOut, ScaleUp
-from clusterspec.cluster.resolution import Lookup, Parts, ResolutionLog, written_bandwidth, written_figure
+from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.cluster.resolution import Lookup, Parts, ResolutionLog, written_figure, written_peak
 from clusterspec.cluster.scaleout import resolve_scale_out
-from clusterspec.origin import Computed, Written
-from clusterspec.quantity import Bandwidth, Figure, Peak, Quantity
-from clusterspec.records import dataclass, replace
+from clusterspec.cluster.scaleup import NODE_SCALE, resolve_scale_up
+from clusterspec.origin import Computed
+from clusterspec.quantity import Figure, Quantity
+from clusterspec.records import replace
 from clusterspec.spec.model import (
     AcceleratorSpec,
     ClusterSpec,
@@ -20,203 +20,8 @@ from clusterspec.spec.model import (
     NetworksSpec,
     PcieSpec,
     PowerSpec,
-    ScaleUpSpec,
 )
 from clusterspec.units import plural
-
-NODE_SCALE = 16
-"""Accelerators of the largest scale-up domain that is sold as one node (DGX-2, Trainium)."""
-LARGEST_SHAPED = 1_000_000
-"""Accelerators of the largest torus whose shape is derived when the spec does not state it."""
-PCIE = "pcie"
-
-
-@dataclass(frozen=True, slots=True)
-class _DomainSources:
-    """The sources that describe the domain: the spec, and the entries that supply absent keys."""
-
-    parts: Parts
-    section: ScaleUpSpec
-    interconnect: Interconnect | None
-    bus: Interconnect | None
-    """The PCIe slot of the accelerator."""
-
-    @property
-    def topology(self) -> str:
-        """The topology of a domain; ``pcie`` where only the host bus connects the accelerators."""
-        sources = (self.parts.platform, self.parts.accelerator, self.interconnect)
-        supplied = next((entry.topology for entry in sources if entry is not None and entry.topology), PCIE)
-        on_bus = self.interconnect is None or self.interconnect.family == PCIE
-        return self.section.topology or (PCIE if on_bus else supplied)
-
-
-def resolve_scale_up(parts: Parts, pcie: int | None) -> ScaleUp | None:
-    """The scale-up tier; None, with a problem, where no bandwidth is stated or known.
-
-    ``pcie`` is the generation of the accelerators' slots.
-    """
-    section = parts.section.scale_up or ScaleUpSpec()
-    sources = _DomainSources(parts, section, _interconnect(parts, section), parts.lookup.bus(pcie) if pcie else None)
-    domain = _domain_size(sources)
-    shape = _torus_shape(sources, domain)
-    bandwidth = _accelerator_bandwidth(sources)
-    if bandwidth is None:
-        path, why = ("cluster", "scale_up", "bandwidth"), f"the catalog has no figure for {parts.accelerator.id}"
-        parts.log.report_missing(path, why, "write it, with its direction")
-        return None
-    return ScaleUp(
-        domain=domain,
-        topology=sources.topology,
-        bandwidth=bandwidth,
-        peer_bandwidth=_peer_bandwidth(sources, bandwidth, domain),
-        interconnect=sources.interconnect,
-        shape=shape,
-        axis_bandwidth=_axis_bandwidths(sources, shape),
-        oversubscription=_oversubscription_ratio(section.oversubscription),
-        in_network_reduction=_in_network_reduction(sources, domain),
-    )
-
-
-def _interconnect(parts: Parts, section: ScaleUpSpec) -> Interconnect | None:
-    """The stated interconnect; that of the platform or the accelerator where none is stated or no such entry exists."""
-    named = (parts.platform.interconnect if parts.platform else None, *parts.accelerator.interconnects)
-    known = (parts.lookup.named_entry("interconnect", name) for name in named if name)
-    usual = next((entry for entry in known if isinstance(entry, Interconnect)), None)
-    if section.interconnect is None:
-        return usual
-    path = ("cluster", "scale_up", "interconnect")
-    owner = f"{parts.accelerator.id} has `{usual.id}`" if usual else ""
-    return parts.lookup.interconnect(section.interconnect, path, usual=owner) or usual
-
-
-def _domain_size(sources: _DomainSources) -> int:
-    """Accelerators of a domain: as stated, else the product of the shape, else that of the entry or the cluster.
-
-    An entry with node-sized domains never extends beyond the node that the spec describes. A part that is also sold
-    alone has the domain of the stated node, where such nodes are sold.
-    """
-    section = sources.section
-    if section.domain:
-        return section.domain
-    if section.shape:
-        return max(1, prod(section.shape))
-    if sources.topology == PCIE:
-        return 1
-    sold = sources.parts.accelerator.domains or (1,)
-    stated = sources.parts.section.accelerators_per_node
-    usual = max(sold) if sources.topology == "torus" else stated if stated in sold and sold[0] == 1 else sold[0]
-    largest = (sources.parts.platform.domain if sources.parts.platform else None) or usual
-    reach = sources.parts.per_node if _stays_in_node(sources, largest) else sources.parts.accelerators
-    return max(1, min(largest, reach))
-
-
-def _stays_in_node(sources: _DomainSources, largest: int) -> bool:
-    if sources.parts.platform is not None and sources.parts.platform.accelerators_per_node:
-        return largest <= sources.parts.platform.accelerators_per_node
-    torus_of_hosts = sources.topology == "torus" and largest > sources.parts.per_node
-    return not torus_of_hosts and (largest <= NODE_SCALE or sources.parts.per_node in sources.parts.accelerator.domains)
-
-
-def _accelerator_bandwidth(sources: _DomainSources) -> Bandwidth | None:
-    """Bandwidth per accelerator and direction. The accelerator's figure precedes that of its interconnect: an H800 has
-    400 of NVLink 4's 900 GB/s. A written figure without a direction is not used: a finding asks for it.
-    """
-    section = sources.section.bandwidth
-    if section is not None and section.direction is not None:
-        return written_bandwidth(section, "cluster.scale_up.bandwidth")
-    if sources.topology == PCIE:
-        return _slot_bandwidth(sources)
-    return _first_known(
-        sources.parts.platform.scale_up_bandwidth if sources.parts.platform else None,
-        sources.parts.accelerator.scale_up_bandwidth,
-        sources.interconnect.bandwidth if sources.interconnect else None,
-    )
-
-
-def _slot_bandwidth(sources: _DomainSources) -> Bandwidth | None:
-    """The slower of the slot and the device in it: a PCIe 4 device in a PCIe 5 slot runs at 4."""
-    own = sources.interconnect if sources.interconnect and sources.interconnect.family == PCIE else None
-    known = (entry.bandwidth for entry in (own, sources.bus) if entry is not None)
-    return min((rate for rate in known if rate is not None), default=None)
-
-
-def _peer_bandwidth(sources: _DomainSources, bandwidth: Bandwidth, domain: int) -> Bandwidth:
-    """The bandwidth between the slowest pair: meshes and tori divide the links, a switch does not."""
-    section = sources.section.peer_bandwidth
-    if section is not None and section.direction is not None:
-        return written_bandwidth(section, "cluster.scale_up.peer_bandwidth")
-    if sources.topology in {"switched", PCIE}:
-        return bandwidth
-    entry = sources.interconnect
-    supplied = _first_known(sources.parts.accelerator.peer_bandwidth, entry.peer_bandwidth if entry else None)
-    if supplied is not None:
-        return supplied
-    if sources.topology == "full-mesh" and domain > 1:
-        return Bandwidth.one_way(bandwidth.value / (domain - 1), Computed("bandwidth / (domain - 1)"))
-    if sources.topology in {"torus", "ring"} and entry is not None and entry.link_bandwidth is not None:
-        return entry.link_bandwidth
-    return bandwidth
-
-
-def _torus_shape(sources: _DomainSources, domain: int) -> tuple[int, ...]:
-    """The sides of a torus, in accelerators; as even as possible where no source states them."""
-    if sources.topology != "torus":
-        return ()
-    if sources.section.shape:
-        return sources.section.shape
-    accelerator, platform = sources.parts.accelerator, sources.parts.platform
-    for shape in (platform.shape if platform else (), accelerator.shape):
-        if shape and prod(shape) == domain:
-            return shape
-    links = accelerator.links or (sources.interconnect.links if sources.interconnect else None)
-    if not links or domain > LARGEST_SHAPED:
-        return ()
-    why = f"{domain} accelerators with {links} links each, as even as possible"
-    return sources.parts.log.assume("cluster.scale_up.shape", even_shape(domain, max(1, links // 2)), why)
-
-
-def even_shape(count: int, sides: int) -> tuple[int, ...]:
-    """A box of ``count`` in ``sides`` dimensions with the smallest sum of sides, shortest side first.
-
-    >>> even_shape(8960, 3)
-    (16, 20, 28)
-    """
-    if sides == 1:
-        return (count,)
-    cuts = (side for side in range(1, int(count ** (1 / sides)) + 2) if count % side == 0)
-    return min((tuple(sorted((side, *even_shape(count // side, sides - 1)))) for side in cuts), key=sum)
-
-
-def _axis_bandwidths(sources: _DomainSources, shape: tuple[int, ...]) -> tuple[Bandwidth, ...]:
-    """Bandwidth of one link, one direction, along each axis of a torus; empty where the axes do not differ or are not
-    known.
-    """
-    written = sources.section.axis_bandwidth or ()
-    if written and all(axis.direction is not None for axis in written):
-        return tuple(written_bandwidth(axis, f"cluster.scale_up.axis_bandwidth[{i}]") for i, axis in enumerate(written))
-    entry = sources.interconnect
-    supplied = sources.parts.accelerator.axis_bandwidth or (entry.axis_bandwidth if entry else ())
-    return supplied if len(supplied) == len(shape) else ()
-
-
-def _oversubscription_ratio(section: Quantity | None) -> float:
-    return section.value if section is not None and section.value > 0 else 1.0
-
-
-def _in_network_reduction(sources: _DomainSources, domain: int) -> bool:
-    if sources.section.in_network_reduction is not None:
-        return sources.section.in_network_reduction
-    entry = sources.interconnect
-    able = entry is not None and entry.in_network_reduction and sources.topology == "switched" and domain > 1
-    if entry is None or domain == 1:
-        return False
-    why = f"what {entry.id} can do" if able else f"{entry.id} has none here"
-    return sources.parts.log.assume("cluster.scale_up.in_network_reduction", able, why)
-
-
-def _first_known(*figures: Bandwidth | None) -> Bandwidth | None:
-    return next((figure for figure in figures if figure is not None), None)
-
 
 TRAY = 4
 """Accelerators of one tray or host in the rack-scale machines and slices sold (NVL72, TPU)."""
@@ -334,11 +139,6 @@ def _adjusted_name(entry: Accelerator, section: AcceleratorSpec) -> str:
     stated |= {f"{precision} peak": peak for precision, peak in (section.peak or {}).items()}
     changes = [f"{name} {quantity.written}" for name, quantity in stated.items() if quantity is not None]
     return f"{entry.name} with {', '.join(changes)}" if changes else entry.name
-
-
-def written_peak(quantity: Quantity, key: str) -> Peak | None:
-    """A written peak; None where its text states neither dense nor sparse, which a finding reports."""
-    return None if quantity.sparsity is None else Peak.dense(quantity.dense, Written(key))
 
 
 def _written_or_default(quantity: Quantity | None, key: str, otherwise: Figure | None) -> Figure | None:

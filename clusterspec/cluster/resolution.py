@@ -20,7 +20,7 @@ from clusterspec.catalog.models import Entry, Model
 from clusterspec.cluster.model import Assumption
 from clusterspec.finding import Fix, Problem, Replacement
 from clusterspec.origin import Written
-from clusterspec.quantity import Bandwidth, Figure, Quantity
+from clusterspec.quantity import Bandwidth, Figure, Peak, Quantity
 from clusterspec.records import dataclass, field
 from clusterspec.source import Path, dotted
 from clusterspec.spec.model import ClusterSpec, Spec
@@ -74,6 +74,11 @@ def written_bandwidth(quantity: Quantity, key: str) -> Bandwidth:
 def written_figure(quantity: Quantity, key: str) -> Figure:
     """A written quantity in SI, with its key."""
     return Figure(quantity.value, quantity.unit, Written(key))
+
+
+def written_peak(quantity: Quantity, key: str) -> Peak | None:
+    """A written peak; None where its text states neither dense nor sparse, which a finding reports."""
+    return None if quantity.sparsity is None else Peak.dense(quantity.dense, Written(key))
 
 
 # Catalog lookup of names; a problem with the nearest ids where there is no such name

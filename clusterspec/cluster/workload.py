@@ -8,10 +8,9 @@ from typing import Any
 from clusterspec.catalog.entries import Accelerator, ServingSoftware, Stack
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.degrees import default_expert_tp, fewest_copies
-from clusterspec.cluster.machine import written_peak
 from clusterspec.cluster.model import Trainable, Workload
 from clusterspec.cluster.requests import Day, Engines, ExpertLoad, Lengths, Serving, Target, Transfer
-from clusterspec.cluster.resolution import Lookup, ResolutionLog, written_bandwidth
+from clusterspec.cluster.resolution import Lookup, ResolutionLog, written_bandwidth, written_peak
 from clusterspec.cluster.transformer import resolve_model
 from clusterspec.finding import Problem
 from clusterspec.precision import NARROW

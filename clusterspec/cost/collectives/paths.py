@@ -8,8 +8,8 @@ from clusterspec.catalog.entries import Interconnect
 from clusterspec.catalog.frameworks import version_numbers
 from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.levels import fabric_levels
-from clusterspec.cluster.machine import NODE_SCALE
 from clusterspec.cluster.model import Cluster, ScaleOut, ScaleUp
+from clusterspec.cluster.scaleup import NODE_SCALE
 from clusterspec.cost.collectives.model import (
     EXCHANGE,
     HOST,

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clusterspec.cluster.groups import Placement, contiguous_placement
-from clusterspec.cluster.machine import NODE_SCALE
 from clusterspec.cluster.model import Cluster, MeasuredShare
+from clusterspec.cluster.scaleup import NODE_SCALE
 from clusterspec.cost.collectives.algorithms import algorithm_names, bus_factor, busbw_ceiling, candidate_algorithms
 from clusterspec.cost.collectives.model import Candidate, CollectiveCost, CollectiveUnavailableError, Paths
 from clusterspec.cost.collectives.paths import MESHES, group_paths

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf, log2
 
-from clusterspec.cluster.machine import NODE_SCALE
+from clusterspec.cluster.scaleup import NODE_SCALE
 from clusterspec.cost.collectives import stack
 from clusterspec.cost.collectives.model import Candidate, Paths
 from clusterspec.cost.collectives.stack import (
