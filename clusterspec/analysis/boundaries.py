@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from clusterspec.analysis.conditions import (
     OF_FLEET,
@@ -44,26 +45,11 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
         raise ConditionFault(f"no lever is called {key!r}: solve takes {', '.join(LEVERS)}")
     lever = _directed_lever(lever_of(key, study.design), condition)
     present = lever.value(study.design)
-    nothing = SolveReport(
-        study.settings.tool,
-        study.input,
-        key,
-        lever.unit,
-        condition.text,
-        present,
-        None,
-        None,
-        False,
-        {},
-        None,
-        (),
-        metric=condition.metric,
-        metric_unit=metric_unit(condition.metric),
-    )
+    head = _report_head(study, key, lever, condition)
     served = study.plan.serving is not None and key in OF_LOAD
     of_machine = condition.metric in {"power_peak", *OF_FLEET}
     if (present is None and not served) or study.document is None or (study.plan.memory is None and not of_machine):
-        return replace(nothing, why=f"the design has no {key} to vary")
+        return SolveReport(**head, why=f"the design has no {key} to vary")
     trials = _Trials(Studied(study), lever, condition, best_layout=best_layout)
     found = boundary_of(lever, condition, trials.trial, present or 1.0)
     likely = replace(condition, surely=False)
@@ -72,8 +58,9 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
     plan, best = found.plan, trials.layouts.get(found.value or 0.0, {})
     section = best.get(("layout",), present_section(study))
     pools = best.get(POOLS)
+    missed = _nearest_text(found.probes, condition) + _misfit_reason(study.plan, best_layout)
     return SolveReport(
-        **{name: getattr(nothing, name) for name in ("tool", "input", "key", "unit", "condition", "present")},
+        **head,
         value=_value_in_spec(lever, found.value),
         catalog_step=found.catalog_step,
         free=found.free,
@@ -82,14 +69,24 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
         searched=best_layout and plan is not None,
         estimate=_estimate_json(plan),
         probes=tuple((probe.value, probe.metric, probe.holds) for probe in found.probes),
-        why=""
-        if found.value is not None
-        else _nearest_text(found.probes, condition) + _misfit_reason(study.plan, best_layout),
-        metric=nothing.metric,
-        metric_unit=nothing.metric_unit,
+        why="" if found.value is not None else missed,
         errors={probe.value: probe.errors for probe in found.probes if probe.errors},
         unsure=found.condition == likely,
     )
+
+
+def _report_head(study: Study, key: str, lever: Lever, condition: Condition) -> dict[str, Any]:
+    """The fields of a report that are known before a value is."""
+    return {
+        "tool": study.settings.tool,
+        "input": study.input,
+        "key": key,
+        "unit": lever.unit,
+        "condition": condition.text,
+        "present": lever.value(study.design),
+        "metric": condition.metric,
+        "metric_unit": metric_unit(condition.metric),
+    }
 
 
 def _in_fleet(condition: Condition, study: Study, whole: Study | None) -> Condition:

@@ -265,12 +265,12 @@ class SolveReport(Result):
     unit: str
     condition: str
     present: float | None
-    value: float | None
-    catalog_step: float | None
-    free: bool
-    layout: Section
-    estimate: Json | None
-    probes: tuple[tuple[float, float | None, bool], ...]
+    value: float | None = None
+    catalog_step: float | None = None
+    free: bool = False
+    layout: Section = field(default_factory=dict)
+    estimate: Json | None = None
+    probes: tuple[tuple[float, float | None, bool], ...] = ()
     why: str = ""
     disaggregated: Json | None = None
     """The separate engines of a serving plan that was searched for; they belong to `workload.serving`."""

@@ -31,7 +31,13 @@ SINGLE = ("grid", "write", "explain", "set", "min_headroom", "job", "pool")
 
 
 def goal_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a search over a fleet."""
+    """Add the options of a search over a fleet, and of one over machines to buy."""
+    _fleet_options(parser)
+    _machine_options(parser)
+    parallel.parallel_options(parser.add_argument_group("a fleet or machines"))
+
+
+def _fleet_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("a fleet")
     group.add_argument(
         "--fleet",
@@ -64,6 +70,9 @@ def goal_options(parser: argparse.ArgumentParser) -> None:
         default=60,
         help="time for the solver to find each assignment; the gap to the bound is printed (default: 60)",
     )
+
+
+def _machine_options(parser: argparse.ArgumentParser) -> None:
     machines = parser.add_argument_group("the machine to buy")
     machines.add_argument(
         "--machines",
@@ -97,7 +106,6 @@ def goal_options(parser: argparse.ArgumentParser) -> None:
     machines.add_argument(
         "--by", metavar="DATE", type=day, help="the day by which a run that begins today ends, instead of --within"
     )
-    parallel.parallel_options(parser.add_argument_group("a fleet or machines"))
 
 
 def node_counts(text: str) -> tuple[int, ...]:

@@ -15,13 +15,22 @@ from clusterspec.cli.choices import chosen_config, current_date, headed_document
 from clusterspec.cli.options import FORMATS, format_option, path, positive_integer, shared_options
 from clusterspec.cli.terminal import environment_columns, ink_of, print_error, print_json, print_text
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Actions = argparse._SubParsersAction[argparse.ArgumentParser]
+
 KINDS = "accelerator, interconnect, nic, switch, platform, model or stack"
 
 
 def describe_catalog(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, dest="action")
-    shared = shared_options()
+    _describe_lookups(actions, shared_options())
+    _describe_company_actions(actions, shared_options())
+
+
+def _describe_lookups(actions: Actions, shared: argparse.ArgumentParser) -> None:
+    """Add the actions that show entries."""
     listing = actions.add_parser("list", help="list the entries of a kind, or all", parents=[shared])
     _add_kinds(listing)
     listing.add_argument("--vendor", default="", metavar="TEXT", help="entries of vendors whose name holds this text")
@@ -45,6 +54,13 @@ def describe_catalog(parser: argparse.ArgumentParser) -> None:
     audit = actions.add_parser(
         "audit", help="check sums, related facts, addresses and dates of all entries", parents=[shared]
     )
+    for action in (listing, show, search, compare, diff, audit):
+        format_option(action, "text", "json")
+    format_option(export, "csv", "json")
+
+
+def _describe_company_actions(actions: Actions, shared: argparse.ArgumentParser) -> None:
+    """Add the actions on catalog folders of a company."""
     check = actions.add_parser("check", help="check company catalog folders", parents=[shared])
     check.add_argument("folders", nargs="*", metavar="FOLDER", type=path, help="default: those of the configuration")
     check.add_argument(
@@ -68,9 +84,6 @@ def describe_catalog(parser: argparse.ArgumentParser) -> None:
     new.add_argument("--url", metavar="ADDRESS", help="where the file was found; required with --from-file")
     new.add_argument("--name", metavar="TEXT", help="the name of the model (default: its id)")
     new.add_argument("--vendor", metavar="TEXT", help="who published the model (default: ACME)")
-    for action in (listing, show, search, compare, diff, audit):
-        format_option(action, "text", "json")
-    format_option(export, "csv", "json")
 
 
 def _add_kinds(action: argparse.ArgumentParser) -> None:
