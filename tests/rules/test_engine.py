@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import inspect
 import re
 import sys
 from collections.abc import Iterator
@@ -21,7 +23,17 @@ from clusterspec.cluster.variation import Changes
 from clusterspec.config import Config
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Confidence, Finding, Problem, Severity
-from clusterspec.rules import Facts, RulesFailedError, choose, is_rule_name, nearest, run_rules, summary_of
+from clusterspec.rules import (
+    Facts,
+    RulesFailedError,
+    choose,
+    facts,
+    is_rule_name,
+    nearest,
+    run_rules,
+    summary_of,
+    written_parts,
+)
 from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import module, page
@@ -61,6 +73,17 @@ def test_a_check_names_what_facts_have_and_in_their_types(name: str) -> None:
         assert hint in offered(parameter), parameter
 
 
+def imported_names(module: ModuleType) -> dict[str, Any]:
+    """What a module defines and imports, that for a type checker alone included."""
+    imports = [node for node in ast.walk(ast.parse(inspect.getsource(module))) if isinstance(node, ast.ImportFrom)]
+    return vars(module) | {
+        name.name: getattr(importlib.import_module(node.module or ""), name.name)
+        for node in imports
+        if node.module != "__future__"
+        for name in node.names
+    }
+
+
 def optional(hint: Any) -> bool:
     return type(None) in get_args(hint)
 
@@ -77,15 +100,7 @@ def offered(parameter: str) -> tuple[Any, ...]:
     }
     if parameter in whole:
         return (whole[parameter],)
-    namespace = (
-        vars(sys.modules["clusterspec.rules.facts"])
-        | vars(sys.modules["clusterspec.rules.written_parts"])
-        | {
-            "Measurement": sys.modules["clusterspec.cost.measured"].Measurement,
-            "RlTimes": sys.modules["clusterspec.cost.reinforcement.times"].RlTimes,
-            "Served": sys.modules["clusterspec.rules.knowledge.served"].Served,
-        }
-    )
+    namespace = imported_names(facts) | imported_names(written_parts)
     found = vars(Facts).get(parameter) or vars(WrittenParts)[parameter]
     returned = get_type_hints(getattr(found, "fget", None) or found.func, namespace)["return"]
     return (returned, get_args(returned)[0]) if optional(returned) else (returned,)
