@@ -39,6 +39,8 @@ train cluster   scale_out: {distance: {node_leaf: 30 km}}  -> unusual-value erro
 train cluster   accelerator: {like: h100-sxm-80gb, power: 10.2 kW} \
     -> figure-of-sibling-part error cluster.accelerator.power
 train workload  peak_flops: 7.9 PFLOP/s dense              -> peak-of-other-precision error workload.peak_flops
+train cluster   accelerator: {like: mi250x, peak: {bf16: 989 TFLOP/s dense}} \
+    -> peak-of-other-precision error cluster.accelerator.peak.bf16
 train cluster   scale_up: {topology: torus, shape: [2, 4]} \
     -> interconnect-not-of-accelerator error cluster.scale_up.topology
 train cluster   scale_out: {subnet_manager: switch, technology: roce-v2} \

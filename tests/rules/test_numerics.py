@@ -38,7 +38,8 @@ FORMATS: list[tuple[str, Reported]] = [
         states("none", tokens="tokens: 1B, ").replace("1024", "64").replace("nodes: 64", "nodes: 2"),
         one("narrow-optimizer-states", MASTER, "note"),
     ),
-    (states("none", tokens=""), one("narrow-optimizer-states", MASTER)),
+    (states("none", tokens=""), one("narrow-optimizer-states", MASTER, "note")),
+    (states("fp8", tokens=""), one("narrow-optimizer-states", MASTER)),
     (states("fp32", "fp8"), one("narrow-optimizer-states", MOMENTS, "error")),
     (states("fp32", "fp16"), one("narrow-optimizer-states", MOMENTS, "error")),
     # 8 × 31 replicas are fewer than 256, 8 × 32 as many; 8 × 128 are 1,024

@@ -2,8 +2,9 @@
 
 ## What it finds
 
-An all-reduce test over two nodes (in two domains) without `algorithm: ring`: a warning, and a note where the required bandwidth
-is at least 80 % of the predicted one, which counts the tree, or where the machine has two nodes.
+An all-reduce test over two nodes (in two domains) without `algorithm: ring`: a warning. It is a note where the required
+bandwidth is at least 80 % of the predicted one, which counts the tree, where the machine has two nodes, or where another
+test asks for as much bandwidth over four nodes or more.
 
 ## Why it matters
 
@@ -45,6 +46,7 @@ acceptance:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
@@ -53,16 +55,25 @@ from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceptanceSpec
 
 RULE = Rule.of(__name__, "warning")
+WIDE = 4
+"""Nodes from which each byte of a tree crosses the NICs nearly as often as in a ring."""
 
 
 def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
     two_domains = 2 * cluster.accelerators_per_node > cluster.scale_up.domain
+    wide = max((bus_bandwidth(each, cluster) or 0.0 for each in acceptance if _tests_fabric(each)), default=0.0)
     for number, test in enumerate(acceptance):
         if test.collective == "all-reduce" and test.nodes == 2 and test.algorithm != "ring" and two_domains:
             message = "on two nodes, tree bus bandwidth can exceed NIC line rate, so a slow fabric passes"
-            severity = "note" if cluster.all_nodes <= 2 or _is_strict(test, cluster) else ""
+            tested = wide > 0 and wide >= (bus_bandwidth(test, cluster) or inf)
+            severity = "note" if cluster.all_nodes <= 2 or tested or _is_strict(test, cluster) else ""
             help_ = "use four nodes or more, or `algorithm: ring`"
             yield RULE.problem(("acceptance", number, "nodes"), message, help_, severity=severity)
+
+
+def _tests_fabric(test: AcceptanceSpec) -> bool:
+    """Whether a test is an all-reduce over so many nodes that no tree spares the fabric."""
+    return test.collective == "all-reduce" and (test.nodes or 0) >= WIDE
 
 
 def _is_strict(test: AcceptanceSpec, cluster: Cluster) -> bool:

@@ -3,9 +3,9 @@
 ## What it finds
 
 Weights that the optimizer updates in bf16 or narrower: `master: none` with `parameter_precision` below fp32, or a
-`master` below fp32. The finding is a warning for runs of at least 20 billion tokens, or of unknown length, and a note
-for shorter ones; 8 bits and fewer are always a warning. `master: fp16` is a note. Moments in fp16 or fp8 are an error for
-the same runs, and a warning for shorter ones.
+`master` below fp32. The finding is a warning for runs of at least 20 billion tokens, and a note for shorter ones and for
+those whose length is not stated, as of benchmarks; 8 bits and fewer are always a warning. `master: fp16` is a note. Moments
+in fp16 or fp8 are an error, and a warning for runs of fewer tokens.
 
 ## Why it matters
 
@@ -93,7 +93,7 @@ def _master_problem(training: Workload, layout: Layout, run: str, short: bool) -
     if bits >= 32:
         return
     held = f"updates weights in {kept}, without master weights" if none else f"keeps its master weights in {kept}"
-    severity = "note" if bits > 8 and (short or kept == "fp16") else "warning"
+    severity = "note" if bits > 8 and (short or training.tokens is None or kept == "fp16") else "warning"
     lost = (
         "bf16 drops updates below 1/512 of a weight, those of small learning rates"
         if kept == "bf16"

@@ -3,8 +3,9 @@
 ## What it finds
 
 A `workload.peak_flops` more than 5 % from the catalog's dense peak for the precision of the workload, and within 3 % of
-the same accelerator's peak for another precision, or of another accelerator's for the same one. A part of its own, of
-which the spec changes several figures, is compared with its own precisions only. These are warnings, and errors from a
+the same accelerator's peak for another precision, or of another accelerator's for the same one: any accelerator's
+from a quarter off on, else one of the same vendor. A part of its own, of which the spec changes several figures, is compared
+with its own precisions only. These are warnings, and errors from a
 quarter off on. A peak more than one and a half times the catalog's that belongs to none is an
 error: it is mostly that of a node.
 
@@ -103,12 +104,18 @@ def _in_other_precisions(stated: StatedPeak) -> list[str]:
 
 
 def _accelerators_with_peak(stated: StatedPeak, catalog: Catalog) -> list[str]:
-    """Up to three accelerators with this peak. The whole catalog is read only for a figure that differs."""
+    """Up to three accelerators with this peak, of the same vendor if a variant of the part could have it, too.
+
+    The whole catalog is read only for a figure that differs.
+    """
+    own, far = catalog.find("accelerator", stated.whose), abs(stated.ratio - 1) >= A_QUARTER
+    vendor = own.vendor if isinstance(own, Accelerator) else ""
     entries = (catalog.find("accelerator", id_) for id_ in catalog.ids("accelerator"))
     fits = [
         f"{entry.id} in {stated.precision}"
         for entry in entries
         if isinstance(entry, Accelerator)
+        and (entry.vendor == vendor or far)
         and (peak := entry.peaks.get(stated.precision)) is not None
         and _is_stated_peak(stated, peak.value)
     ]
