@@ -11,7 +11,7 @@ from math import exp
 from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.cluster.requests import NORMAL_99, Lengths, Rl, Role, WeightSync
 from clusterspec.cluster.resolution import ResolutionLog
-from clusterspec.cluster.workload import resolved_lengths
+from clusterspec.cluster.serving import resolved_lengths
 from clusterspec.finding import Problem
 from clusterspec.records import replace
 from clusterspec.source import Path

@@ -1,0 +1,293 @@
+"""Resolves the requests of a serving plan: lengths, load, targets, batching defaults, and separate engines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from clusterspec.catalog.entries import Accelerator, ServingSoftware, Stack
+from clusterspec.cluster.degrees import default_expert_tp, fewest_copies
+from clusterspec.cluster.requests import Day, Engines, ExpertLoad, Lengths, Serving, Target, Transfer
+from clusterspec.cluster.resolution import ResolutionLog, written_bandwidth
+from clusterspec.finding import Problem
+from clusterspec.quantity import Quantity
+from clusterspec.records import replace
+from clusterspec.source import Path, dotted
+from clusterspec.spec.model import (
+    EnginesSpec,
+    LengthsSpec,
+    ServingSpec,
+    SpeculativeSpec,
+    TargetsSpec,
+    TracedLengthsSpec,
+    TransferSpec,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.logs.traces import TraceLengths
+
+KEY = "workload.serving"
+SERVING_PATH: Path = ("workload", "serving")
+CHUNK = 8192
+OF_FREE = "of the memory left by the weights"
+RAISED = "up to 0.95 if the requests in flight need more"
+USUAL = ServingSoftware(0.9, of_free=False, whole_requests=False, chunk_tokens=CHUNK, max_sequences=None)
+"""The defaults of software that the catalog does not know: those that vLLM and SGLang share."""
+
+
+def resolve_serving(
+    section: ServingSpec, experts: int, stack: Stack | None, log: ResolutionLog, accelerator: Accelerator | None = None
+) -> Serving | None:
+    """The requests; None, with a problem, where their lengths are not known. ``experts`` are those of a layer; defaults
+    of software may depend on the ``accelerator``.
+    """
+    section = _with_highest_rate(_with_traced_requests(section, log), log)
+    for key, what in (("input_tokens", "of a prompt"), ("output_tokens", "of the output")):
+        if getattr(section, key) is None:
+            log.report_missing(
+                (*SERVING_PATH, key), "the cache and every time depend on it", f"write the tokens {what}"
+            )
+    prompt, answer = (
+        resolved_lengths(getattr(section, key), (*SERVING_PATH, key), log) for key in ("input_tokens", "output_tokens")
+    )
+    if prompt is None or answer is None:
+        return None
+    speculative, targets = section.speculative or SpeculativeSpec(), section.targets or TargetsSpec()
+    percentile = 50.0 if targets.percentile is None else targets.percentile
+    sides = section.disaggregated
+    load = _load_kind(section, log)
+    return Serving(
+        input_tokens=prompt.mean,
+        output_tokens=answer.mean,
+        load=load,
+        concurrency=section.concurrency,
+        request_rate=section.request_rate,
+        requests=section.requests,
+        prefix_hit=section.prefix_hit or 0.0,
+        draft_tokens=speculative.tokens or 0,
+        draft_acceptance=speculative.acceptance or 0.0,
+        targets=tuple(_resolved_targets(targets, percentile)),
+        percentile=percentile,
+        **_batching_settings(section, stack, accelerator, log),
+        max_sequences=section.max_sequences,
+        prefill=_resolved_engines(sides.prefill, "prefill", experts, section, log) if sides else None,
+        decode=_resolved_engines(sides.decode, "decode", experts, section, log) if sides else None,
+        draft_method=speculative.method,
+        arrival_cv=_arrival_variation(section, log),
+        trace=section.arrivals.trace if section.arrivals else None,
+        input_lengths=prompt if prompt.p99 > prompt.mean else None,
+        output_lengths=answer if answer.p99 > answer.mean else None,
+        transfer=_resolved_transfer(sides.transfer if sides else None),
+        expert_load=_resolved_expert_load(section, experts, log),
+        day=_resolved_day(section, load, log),
+        **_kept_caches(section, prompt.mean, log),
+    )
+
+
+def _batching_settings(
+    section: ServingSpec, stack: Stack | None, accelerator: Accelerator | None, log: ResolutionLog
+) -> dict[str, Any]:
+    """The settings of memory and batches: as written, else the defaults of the software on the accelerator."""
+    software = stack.serving if stack is not None and stack.serving is not None else USUAL
+    if accelerator is not None:
+        software = software.defaults_for(accelerator)
+    named = stack.name if stack is not None and stack.serving is not None else "most software"
+    why = f"the default of {named}"
+    share = f"{why}, {OF_FREE if software.of_free else RAISED}"
+    return {
+        "chunk_tokens": log.written_or_assumed(
+            section.chunk_tokens,
+            f"{KEY}.chunk_tokens",
+            software.chunk_tokens or CHUNK,
+            f"{why}, which the attention replicas of an engine share" if software.chunk_of_engine else why,
+        ),
+        "chunk_of_engine": software.chunk_of_engine and section.chunk_tokens is None,
+        "memory_fraction": log.written_or_assumed(
+            section.memory_fraction, f"{KEY}.memory_fraction", software.memory_fraction, share
+        ),
+        "of_free": software.of_free and section.memory_fraction is None,
+        "whole_requests": software.whole_requests,
+        "raised": section.memory_fraction is None and section.concurrency is not None,
+        "captured_graphs": log.written_or_assumed(
+            section.captured_graphs, f"{KEY}.captured_graphs", True, "the default of serving frameworks"
+        ),
+    }
+
+
+def _resolved_day(section: ServingSpec, load: str, log: ResolutionLog) -> Day | None:
+    """The load of a day; None where the spec has none."""
+    if section.day is None and section.scaling is None:
+        return None
+    from clusterspec.cluster.day import resolve_day
+
+    return resolve_day(section, load, log)
+
+
+def _resolved_expert_load(section: ServingSpec, experts: int, log: ResolutionLog) -> ExpertLoad | None:
+    """How unevenly tokens select experts; None where the spec does not say."""
+    if section.expert_load is None:
+        return None
+    from clusterspec.cluster.expert_load import resolve_expert_load
+
+    return resolve_expert_load(section.expert_load, experts, log)
+
+
+def _resolved_transfer(section: TransferSpec | None) -> Transfer:
+    """How caches reach decode engines; what is absent is as in `Transfer`."""
+    if section is None:
+        return Transfer()
+    usual, bandwidth = Transfer(), None
+    if section.bandwidth is not None:
+        bandwidth = written_bandwidth(section.bandwidth, f"{KEY}.disaggregated.transfer.bandwidth").value
+    return Transfer(
+        section.send or usual.send,
+        section.block_tokens or usual.block_tokens,
+        bandwidth,
+        section.first_token or usual.first_token,
+    )
+
+
+def _kept_caches(section: ServingSpec, prompt: int, log: ResolutionLog) -> dict[str, Any]:
+    """The sessions and the tiers that keep their caches, where the spec has any."""
+    if section.session is None and not section.cache_tiers:
+        return {}
+    from clusterspec.cluster.sessions import resolve_cache_tiers, resolve_session
+
+    return {"session": resolve_session(section, prompt, log), "tiers": resolve_cache_tiers(section, log)}
+
+
+def _resolved_targets(section: TargetsSpec, percentile: float) -> Iterator[Target]:
+    """The targets by latency and percentile; a plain time holds at ``percentile``."""
+    for quantity in ("ttft", "tpot", "itl", "end_to_end"):
+        written: Quantity | dict[str, Quantity] | None = getattr(section, quantity)
+        if isinstance(written, dict):
+            for name, time in written.items():
+                yield Target(quantity, float(name[1:]), time.value, f"{quantity}.{name}")
+        elif written is not None:
+            yield Target(quantity, percentile, written.value, quantity)
+
+
+def _with_traced_requests(section: ServingSpec, log: ResolutionLog) -> ServingSpec:
+    """The requests with the rate, the variation and the lengths of their trace, where the spec states none."""
+    arrivals = section.arrivals
+    summary = log.traces.get(arrivals.trace) if arrivals and arrivals.trace else None
+    if arrivals is None or summary is None:
+        return section
+    why = f"{summary.requests:,} requests of {arrivals.trace}"
+    changes: dict[str, Any] = {}
+    for key, lengths in (("input_tokens", summary.prompts), ("output_tokens", summary.answers)):
+        if getattr(section, key) is None and lengths is not None:
+            log.assume(f"{KEY}.{key}", lengths.mean, f"the mean of {why}")
+            changes[key] = TracedLengthsSpec(lengths.mean, _drawable_percentile(lengths), lengths.most)
+    if section.concurrency is None and section.load in {None, "open"} and section.request_rate is None and summary.rate:
+        changes["request_rate"] = log.assume(f"{KEY}.request_rate", summary.rate, f"the mean of {why}")
+        if arrivals.process is None and arrivals.cv is None and summary.variation:
+            variation = log.assume(f"{KEY}.arrivals.cv", summary.variation, f"that of {why}")
+            changes["arrivals"] = replace(arrivals, cv=variation)
+    return replace(section, **changes) if changes else section
+
+
+def _with_highest_rate(section: ServingSpec, log: ResolutionLog) -> ServingSpec:
+    """The requests at the highest rate of their day, where the spec states no other load."""
+    stated = section.concurrency is not None or section.request_rate is not None or section.load not in {None, "open"}
+    if section.day is None or stated:
+        return section
+    from clusterspec.cluster.day import highest_rate
+
+    rate = highest_rate(section)
+    if rate is None:
+        return section
+    return replace(section, request_rate=log.assume(f"{KEY}.request_rate", rate, "the highest of `day`"))
+
+
+def _drawable_percentile(lengths: TraceLengths) -> int:
+    """The 99th percentile of the log-normal distribution that approximates the lengths of a trace."""
+    return int(min(max(lengths.p99, lengths.mean), MOST_SPREAD * lengths.mean, lengths.most))
+
+
+MOST_SPREAD = 14.0
+"""The highest 99th percentile of a log-normal distribution over its mean is 14.97 times."""
+
+
+def resolved_lengths(written: int | LengthsSpec | None, path: Path, log: ResolutionLog) -> Lengths | None:
+    """The lengths under a key; without a 99th percentile all are equal. None where there is no mean."""
+    if isinstance(written, int):
+        return Lengths(written, written, None)
+    if written is None:
+        return None
+    if isinstance(written, TracedLengthsSpec) and written.trace is not None:
+        return _traced_lengths(written, written.trace, path, log)
+    if written.mean is None:
+        log.report_missing((*path, "mean"), "the formulas use it", "write the mean of the lengths in tokens")
+        return None
+    mean, p99, most = written.mean, written.p99 or written.mean, written.max
+    if mean <= p99 <= MOST_SPREAD * mean and (most is None or most >= p99):
+        return Lengths(mean, p99, most)
+    end = f" and a maximum of {most:,}" if most else ""
+    message = f"`{path[-1]}` has a mean of {mean:,}, a 99th percentile of {p99:,}{end}"
+    advice = f"state them in ascending order, the 99th percentile at most {MOST_SPREAD:g} times the mean"
+    log.problems.append(Problem("keys-disagree", path, message, advice))
+    return Lengths(mean, mean, None)
+
+
+def _traced_lengths(written: LengthsSpec, name: str, path: Path, log: ResolutionLog) -> Lengths | None:
+    """The lengths of the column of a trace that has the name of the key. None, with a problem, where it has none."""
+    if written.mean or written.p99 or written.max:
+        message = f"`{path[-1]}` states lengths and the trace {name}, which has them"
+        log.problems.append(Problem("keys-disagree", path, message, "state one of the two"))
+    summary = log.traces.get(name)
+    lengths = summary and (summary.answers if path[-1] == "output_tokens" else summary.prompts)
+    if not lengths:
+        why = f"{name} has no column {path[-1]}" if summary else f"{name} cannot be read"
+        log.report_missing((*path, "mean"), why, f"write the mean of the lengths in tokens, or add {name}")
+        return None
+    log.assume(dotted((*path, "mean")), lengths.mean, f"the mean of {name}; drawn log-normally")
+    return Lengths(lengths.mean, _drawable_percentile(lengths), lengths.most)
+
+
+def _arrival_variation(section: ServingSpec, log: ResolutionLog) -> float:
+    """The coefficient of variation of the times between arrivals: 1 for a Poisson process."""
+    arrivals, path = section.arrivals, (*SERVING_PATH, "arrivals")
+    if arrivals is None:
+        return 1.0
+    if section.concurrency is not None:
+        message = "`concurrency` keeps requests in flight, and `arrivals` says when requests of an open load arrive"
+        log.problems.append(Problem("keys-disagree", path, message, "keep one of the two, `arrivals` with a rate"))
+    if arrivals.process == "poisson" and arrivals.cv not in {None, 1}:
+        message = f"the times between arrivals of a Poisson process have a variation of 1, not {arrivals.cv:g}"
+        log.problems.append(Problem("keys-disagree", (*path, "cv"), message, "drop `cv`, or set `process: gamma`"))
+        return 1.0
+    return arrivals.cv or 1.0
+
+
+def _load_kind(section: ServingSpec, log: ResolutionLog) -> str:
+    if section.concurrency is not None and section.request_rate is not None:
+        message = "`concurrency` keeps a number of requests in flight, and `request_rate` lets it follow from the load"
+        log.problems.append(Problem("keys-disagree", (*SERVING_PATH, "request_rate"), message, "state one of the two"))
+    if section.load is not None:
+        return section.load
+    if section.concurrency is not None:
+        return log.assume(f"{KEY}.load", "closed", "`concurrency` is given")
+    if section.request_rate is not None:
+        traced = section.arrivals is not None and section.arrivals.trace is not None
+        return log.assume(f"{KEY}.load", "open", "requests arrive as traced" if traced else "`request_rate` is given")
+    return log.assume(f"{KEY}.load", "offline", "neither `concurrency` nor `request_rate` is given")
+
+
+def _resolved_engines(
+    section: EnginesSpec | None, side: str, experts: int, serving: ServingSpec, log: ResolutionLog
+) -> Engines:
+    key, engines = f"{KEY}.disaggregated.{side}", section or EnginesSpec()
+
+    def degree(name: str) -> int:
+        written: int | None = getattr(engines, name)
+        return max(1, log.written_or_assumed(written, f"{key}.{name}", 1, "no parallelism on this axis"))
+
+    replicas = log.written_or_assumed(engines.replicas, f"{key}.replicas", 1, "one engine")
+    engine = Engines(max(1, replicas), degree("tp"), degree("attention_dp"), degree("ep"), 1, degree("pp"))
+    copies = serving.redundant_experts
+    if copies is None:
+        copies = fewest_copies(experts, engine.ep)
+    expert_tp = default_expert_tp(engine)
+    return replace(engine, expert_tp=expert_tp, redundant_experts=copies, pool=engines.pool)
