@@ -1,4 +1,4 @@
-"""Comparison of benchmark logs with a design: expected and measured bandwidth, and the causes of a difference."""
+"""Likely causes of low bandwidth, ranked: first those that the log states, then those that the cost model explains."""
 
 from __future__ import annotations
 
@@ -6,15 +6,11 @@ import re
 from collections.abc import Callable, Iterator
 from statistics import median
 
+from clusterspec.analysis.fault_models import FAULT_MODELS, FaultFit, fault_fits
 from clusterspec.analysis.placed_runs import PlacedRun
-from clusterspec.cluster.model import Cluster
-from clusterspec.cluster.variation import Changes, with_values
-from clusterspec.logs.benchmark import adapter_count
-from clusterspec.records import dataclass
+from clusterspec.logs.benchmark import adapter_count, size_text
 from clusterspec.results.diagnosis import Cause
 from clusterspec.units import display, percent, plural
-
-# The causes that a diagnosis can report, and their meaning
 
 MEANINGS = {
     "socket-fall-back": "The library uses TCP sockets, not RDMA.",
@@ -43,159 +39,6 @@ MEANINGS = {
     "wrong-results": "The benchmark found wrong values.",
 }
 """What a cause means, by its name."""
-
-
-# Fault models: machines with a single fault, whose predicted bandwidth is compared with the measurement
-
-
-@dataclass(frozen=True, slots=True)
-class FaultModel:
-    """A fault: the machines that have it, each with a description, and the command that confirms it.
-
-    ``across`` is true if only groups across scale-up domains show the fault, false if only groups inside one do, None
-    if both do. ``free`` is true if the machines together cover nearly any bandwidth: a match is then weak evidence.
-    """
-
-    name: str
-    machines: Callable[[PlacedRun], Iterator[tuple[Cluster, str]]]
-    next: str
-    across: bool | None
-    free: bool = False
-
-
-def _socket_clusters(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
-    """TCP sockets instead of RDMA, which the library uses on a proprietary network without a plugin."""
-    fabric = run.cluster.scale_out
-    if fabric is not None and fabric.technology.family != "tcp":
-        changes: Changes = {("technology", "proprietary"): True, ("collective_plugin",): "none"}
-        yield _with_fabric(run, changes), "TCP sockets instead of RDMA"
-
-
-def _with_fabric(run: PlacedRun, changes: Changes) -> Cluster:
-    """The cluster of a run with other values of its fabric."""
-    return with_values(run.cluster, {("scale_out", *path): value for path, value in changes.items()})
-
-
-def _fewer_nics(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
-    fabric = run.cluster.scale_out
-    count = fabric.nics_per_node if fabric else 0
-    for used in (1, 2, 4):
-        if used < count:
-            yield _with_fabric(run, {("nics_per_node",): used}), f"{used} of {count} NICs"
-
-
-def _without_gpudirect(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
-    fabric = run.cluster.scale_out
-    if fabric is not None and fabric.gpudirect_rdma and fabric.technology.rdma:
-        changes: Changes = {("gpudirect_rdma",): False}
-        yield _with_fabric(run, changes), "GPUDirect RDMA off: all traffic passes through host memory"
-
-
-def _oversubscribed_clusters(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
-    """Leaf uplinks oversubscribed more than the spec states; a group within one leaf does not show it."""
-    fabric = run.cluster.scale_out
-    for ratio in (2.0, 3.0, 4.0, 8.0):
-        if fabric and ratio > fabric.taper:
-            rate = fabric.nic_bandwidth.value * fabric.taper / ratio
-            cluster = _with_fabric(run, {("nic_bandwidth", "value"): rate})
-            yield cluster, f"a fabric level oversubscribed {ratio:g}:1 (the spec states {fabric.taper:g}:1)"
-
-
-def _no_reduction(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
-    if run.cluster.scale_up.in_network_reduction:
-        cluster = with_values(run.cluster, {("scale_up", "in_network_reduction"): False})
-        yield cluster, "no reduction in the switches of the domain (NVLS)"
-
-
-def _older_slots(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
-    host = run.cluster.pcie_host
-    if host and host > 1:
-        cluster = with_values(run.cluster, {("pcie_host",): host - 1})
-        yield cluster, f"PCIe {host - 1} slots instead of the {host} of the spec"
-
-
-FAULT_MODELS = (
-    FaultModel(
-        "socket-fall-back", _socket_clusters, "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET … 2>&1 | grep 'NET/'", True
-    ),
-    FaultModel("one-nic", _fewer_nics, "NCCL_DEBUG=INFO … 2>&1 | grep 'NET/IB : Using'; ibstat | grep -c Active", True),
-    FaultModel(
-        "gpudirect-off",
-        _without_gpudirect,
-        "lsmod | grep nvidia_peermem; NCCL_DEBUG=INFO … 2>&1 | grep -c GDRDMA",
-        True,
-    ),
-    FaultModel(
-        "oversubscribed-level",
-        _oversubscribed_clusters,
-        "run on the nodes of one leaf, then across leaves, and compare",
-        True,
-        free=True,
-    ),
-    FaultModel(
-        "no-nvls",
-        _no_reduction,
-        "NCCL_DEBUG=INFO … 2>&1 | grep -i nvls; NCCL_NVLS_ENABLE=1; nvidia-smi -q | grep -i fabric",
-        None,
-    ),
-    FaultModel("wrong-pcie-generation", _older_slots, "sudo lspci -vv | grep -E 'LnkCap:|LnkSta:' under load", None),
-)
-MAX_MISS = 0.25
-"""Maximum relative difference between prediction and measurement at which a fault is likely."""
-
-
-@dataclass(frozen=True, slots=True)
-class FaultFit:
-    """A fault whose prediction in B/s is close to the measurement; ``miss`` is their relative difference."""
-
-    fault: FaultModel
-    description: str
-    predicted: float
-    miss: float
-
-    @property
-    def evidence(self) -> str:
-        return f"with {self.description} the cost model predicts {display(self.predicted, 'B/s')}"
-
-
-def _uses_network(run: PlacedRun) -> bool:
-    """Whether a run uses the network: on several nodes that no scale-up domain joins."""
-    return run.group.nodes > 1 and run.group.domains > 1
-
-
-def _is_contradicted(run: PlacedRun, name: str) -> bool:
-    """Whether the log states the opposite of a fault."""
-    fabric, used = run.cluster.scale_out, adapter_count(run.benchmark.evidence)
-    rdma = bool(_log_lines(run, "gdr", "hcas", "ofi"))
-    opposite = {
-        "socket-fall-back": rdma and not _log_lines(run, "socket", "no-ib"),
-        "plugin-missing": bool(_log_lines(run, "ofi")),
-        "one-nic": fabric is not None and used is not None and used >= fabric.nics_per_node,
-        "gpudirect-off": bool(_log_lines(run, "gdr")) and not _log_lines(run, "no-gdr"),
-        "no-nvls": any(text.isdecimal() and int(text) > 0 for text, _ in _log_lines(run, "nvls")),
-    }
-    return opposite.get(name, False)
-
-
-def fault_fits(run: PlacedRun) -> list[FaultFit]:
-    """The faults whose prediction at the largest size is close to the measurement, closest first."""
-    last = run.largest
-    found: dict[str, FaultFit] = {}
-    for fault in FAULT_MODELS:
-        if (fault.across is not None and fault.across != _uses_network(run)) or _is_contradicted(run, fault.name):
-            continue
-        for cluster, description in fault.machines(run):
-            predicted = run.predicted(cluster, last.size)
-            if predicted is None or predicted > 0.95 * last.expected:
-                continue  # this fault would not lower the bandwidth of this run
-            miss = abs(last.measured / predicted - 1)
-            best = found.get(fault.name)
-            if miss <= MAX_MISS and (best is None or miss < best.miss):
-                found[fault.name] = FaultFit(fault, description, predicted, miss)
-    return sorted(found.values(), key=lambda fit: fit.miss)
-
-
-# Likely causes of low bandwidth, ranked: first those that the log states, then those that the cost model explains
 
 STATED, STRONG, WEAK = 1.0, 0.7, 0.3
 """Weights of evidence: the log states the cause; its numbers show it; its numbers are compatible with it."""
@@ -241,24 +84,20 @@ def _cause_of_fit(run: PlacedRun, fit: FaultFit) -> Cause:
     return Cause(fit.fault.name, measured, fit.fault.next, round(weight, 3))
 
 
-def _log_lines(run: PlacedRun, *names: str) -> list[tuple[str, int]]:
-    return [(each.text, each.line) for each in run.benchmark.evidence if each.name in names]
-
-
 def _socket_cause(run: PlacedRun) -> Iterator[Cause]:
     fabric = run.cluster.scale_out
-    if not _uses_network(run) or fabric is None or fabric.technology.family == "tcp":
+    if not run.uses_network or fabric is None or fabric.technology.family == "tcp":
         return
-    rdma = _log_lines(run, "gdr", "hcas", "ofi")
-    for text, line in _log_lines(run, "ofi"):
+    rdma = run.log_lines("gdr", "hcas", "ofi")
+    for text, line in run.log_lines("ofi"):
         if text.split()[0].lower() in TCP_PROVIDERS and fabric.technology.rdma:
             evidence = f"line {line} of the log: libfabric chose {text}"
             following = "fi_info -p efa in the container; pass /dev/infiniband to it; set FI_PROVIDER=efa"
             yield Cause("socket-fall-back", evidence, following, STATED)
-    for text, line in _log_lines(run, "socket", "no-ib")[:1]:
+    for text, line in run.log_lines("socket", "no-ib")[:1]:
         if not rdma:
             yield Cause("socket-fall-back", f"line {line} of the log: {text}", _NEXT["socket-fall-back"], STATED)
-    for text, line in _log_lines(run, "environment"):
+    for text, line in run.log_lines("environment"):
         if text.startswith("NCCL_IB_DISABLE 1") or text == "NCCL_NET Socket":
             evidence = f"line {line} of the log: {text.replace(' ', '=', 1)}"
             yield Cause("socket-fall-back", evidence, "unset NCCL_IB_DISABLE NCCL_NET, and run again", STATED)
@@ -266,23 +105,23 @@ def _socket_cause(run: PlacedRun) -> Iterator[Cause]:
 
 def _plugin_causes(run: PlacedRun) -> Iterator[Cause]:
     fabric = run.cluster.scale_out
-    if not _uses_network(run) or fabric is None or not fabric.technology.plugins:
+    if not run.uses_network or fabric is None or not fabric.technology.plugins:
         return
     wanted = " or ".join(fabric.technology.plugins)
     needed = fabric.technology.proprietary
-    for text, line in _log_lines(run, "no-plugin")[:1]:
-        if needed and not _log_lines(run, "ofi"):
+    for text, line in run.log_lines("no-plugin")[:1]:
+        if needed and not run.log_lines("ofi"):
             following = f"ldconfig -p | grep libnccl-net; install {wanted} and set LD_LIBRARY_PATH"
             yield Cause("plugin-missing", f"line {line} of the log: {text}", following, STATED)
-    for text, line in _log_lines(run, "socket")[:1]:
-        if needed and not _log_lines(run, "ofi", "gdr"):
+    for text, line in run.log_lines("socket")[:1]:
+        if needed and not run.log_lines("ofi", "gdr"):
             following = f"ldconfig -p | grep libnccl-net; install {wanted} and set LD_LIBRARY_PATH"
             evidence = f"line {line} of the log: {text}, although {fabric.technology.id} needs {wanted}"
             yield Cause("plugin-missing", evidence, following, STATED)
     if (
         needed
         and any(fit.fault.name == "socket-fall-back" for fit in fault_fits(run))
-        and not _log_lines(run, "ofi", "gdr")
+        and not run.log_lines("ofi", "gdr")
     ):
         following = f"NCCL_DEBUG=INFO … 2>&1 | grep NET/Plugin; install {wanted}"
         evidence = f"{fabric.technology.id} needs {wanted}; the measured bandwidth is that of TCP sockets"
@@ -291,26 +130,26 @@ def _plugin_causes(run: PlacedRun) -> Iterator[Cause]:
 
 def _too_few_nics(run: PlacedRun) -> Iterator[Cause]:
     fabric, used = run.cluster.scale_out, adapter_count(run.benchmark.evidence)
-    if not _uses_network(run) or fabric is None or used is None or used >= fabric.nics_per_node:
+    if not run.uses_network or fabric is None or used is None or used >= fabric.nics_per_node:
         return
     line = next(each.line for each in run.benchmark.evidence if each.name == "hcas")
     name = "one-nic" if used == 1 else "few-nics"
     evidence = f"line {line} of the log: {used} of {fabric.nics_per_node} NICs are used"
-    limited = [text for text, _ in _log_lines(run, "environment") if text.startswith("NCCL_IB_HCA")]
+    limited = [text for text, _ in run.log_lines("environment") if text.startswith("NCCL_IB_HCA")]
     if limited:
         evidence += f" ({limited[0].replace(' ', '=', 1)})"
     yield Cause(name, evidence, _NEXT["one-nic"], STATED)
 
 
 def _gpudirect_causes(run: PlacedRun) -> Iterator[Cause]:
-    if not _uses_network(run):
+    if not run.uses_network:
         return
-    fabric, used = run.cluster.scale_out, _log_lines(run, "gdr")
-    for text, line in _log_lines(run, "environment"):
+    fabric, used = run.cluster.scale_out, run.log_lines("gdr")
+    for text, line in run.log_lines("environment"):
         if text in {"NCCL_NET_GDR_LEVEL LOC", "NCCL_NET_GDR_LEVEL 0"}:
             evidence = f"line {line} of the log: {text.replace(' ', '=', 1)}"
             yield Cause("gpudirect-off", evidence, "unset NCCL_NET_GDR_LEVEL, and run again", STATED)
-    for text, line in _log_lines(run, "no-gdr")[:1]:
+    for text, line in run.log_lines("no-gdr")[:1]:
         if fabric is None or fabric.technology.rdma:
             some = f", as line {used[0][1]} has it" if used else ""
             evidence = f"line {line} of the log: {text}, without GDRDMA{some}"
@@ -319,14 +158,14 @@ def _gpudirect_causes(run: PlacedRun) -> Iterator[Cause]:
 
 def _nic_distance(run: PlacedRun) -> Iterator[Cause]:
     """NICs that GPUDirect does not use because of their distance, unless the environment sets that limit."""
-    limited = any(text.startswith("NCCL_NET_GDR_LEVEL") for text, _ in _log_lines(run, "environment"))
-    for _, line in _log_lines(run, "other-socket")[:1]:
-        if _uses_network(run):
+    limited = any(text.startswith("NCCL_NET_GDR_LEVEL") for text, _ in run.log_lines("environment"))
+    for _, line in run.log_lines("other-socket")[:1]:
+        if run.uses_network:
             evidence = f"line {line} of the log: accelerator and NIC are connected through the other socket (SYS)"
             following = "nvidia-smi topo -m; use the NIC of the socket of each accelerator (NCCL_IB_HCA), or move it"
             yield Cause("nic-distance", evidence, following, STRONG)
-    for text, line in _log_lines(run, "far-nic")[:1]:
-        if _uses_network(run) and not limited:
+    for text, line in run.log_lines("far-nic")[:1]:
+        if run.uses_network and not limited:
             distance, most = text.split()
             evidence = f"line {line} of the log: GPUDirect is not used at distance {distance}, more than {most}"
             following = "nvidia-smi topo -m; use the NIC below the PCIe switch of each accelerator (NCCL_IB_HCA)"
@@ -336,12 +175,12 @@ def _nic_distance(run: PlacedRun) -> Iterator[Cause]:
 def _nvls_off(run: PlacedRun) -> Iterator[Cause]:
     if not run.cluster.scale_up.in_network_reduction:
         return
-    for text, line in _log_lines(run, "no-nvls")[:1]:
+    for text, line in run.log_lines("no-nvls")[:1]:
         yield Cause("no-nvls", f"line {line} of the log: NVLS {text}", _NEXT["no-nvls"], STATED)
-    for text, line in _log_lines(run, "nvls")[:1]:
+    for text, line in run.log_lines("nvls")[:1]:
         if text == "0":
             yield Cause("no-nvls", f"line {line} of the log: 0 nvls channels", _NEXT["no-nvls"], STATED)
-    for text, line in _log_lines(run, "environment"):
+    for text, line in run.log_lines("environment"):
         if text.startswith("NCCL_NVLS_ENABLE 0"):
             yield Cause("no-nvls", f"line {line} of the log: NCCL_NVLS_ENABLE=0", "unset NCCL_NVLS_ENABLE", STATED)
 
@@ -350,10 +189,10 @@ def _acs_causes(run: PlacedRun) -> Iterator[Cause]:
     """Access control services (ACS) in PCIe bridges, which redirect peer-to-peer traffic through the CPU."""
     following = "sudo lspci -vvv | grep -i 'ACSCtl: SrcValid+'; turn ACS off in the firmware or with setpci"
     pcie = run.cluster.scale_up.topology in {"pcie", "bridge"} or run.cluster.scale_up.domain == 1
-    inside = not _uses_network(run) and pcie and run.cluster.accelerator.peer_to_peer is not False
-    shared = [] if list(_peer_access(run)) else _log_lines(run, "p2p-host")  # the environment alone explains it
-    redirected = _log_lines(run, "acs-on")
-    if redirected and (inside or (_uses_network(run) and not _log_lines(run, "no-gdr"))):
+    inside = not run.uses_network and pcie and run.cluster.accelerator.peer_to_peer is not False
+    shared = [] if list(_peer_access(run)) else run.log_lines("p2p-host")  # the environment alone explains it
+    redirected = run.log_lines("acs-on")
+    if redirected and (inside or (run.uses_network and not run.log_lines("no-gdr"))):
         yield Cause("acs", f"line {redirected[0][1]} of the log: {redirected[0][0]}", following, STATED)
     elif inside and shared:
         evidence = (
@@ -361,7 +200,7 @@ def _acs_causes(run: PlacedRun) -> Iterator[Cause]:
         )
         whole = run.cluster.scale_up.topology == "pcie" or run.cluster.scale_up.domain == 1
         yield Cause("acs", evidence, following, STATED if whole else STRONG)
-    elif inside or (_uses_network(run) and _log_lines(run, "gdr")):
+    elif inside or (run.uses_network and run.log_lines("gdr")):
         last = run.largest
         evidence = f"GPUDirect is on, and {percent(last.ratio)} of the expected bandwidth is reached"
         if inside:
@@ -370,13 +209,13 @@ def _acs_causes(run: PlacedRun) -> Iterator[Cause]:
 
 
 def _peer_access(run: PlacedRun) -> Iterator[Cause]:
-    for text, line in _log_lines(run, "environment"):
+    for text, line in run.log_lines("environment"):
         if text in {"NCCL_P2P_DISABLE 1", "NCCL_P2P_LEVEL LOC", "NCCL_P2P_LEVEL 0"}:
             name, value = text.split()
             following = f"unset {name}, and run again"
             yield Cause("peer-access-off", f"line {line} of the log: {name}={value}", following, STATED)
-    shared = _log_lines(run, "p2p-host")
-    if shared and run.cluster.accelerator.peer_to_peer is False and not _uses_network(run):
+    shared = run.log_lines("p2p-host")
+    if shared and run.cluster.accelerator.peer_to_peer is False and not run.uses_network:
         evidence = f"line {shared[0][1]} of the log: {shared[0][0]}; {run.cluster.accelerator.name} has no peer access"
         following = "write the bandwidth through host memory to scale_up.peer_bandwidth: no setting adds peer access"
         yield Cause("peer-access-off", evidence, following, STATED)
@@ -384,7 +223,7 @@ def _peer_access(run: PlacedRun) -> Iterator[Cause]:
 
 def _channels_and_protocol(run: PlacedRun) -> Iterator[Cause]:
     """Settings of the environment that limit the bandwidth of large messages."""
-    for text, line in _log_lines(run, "environment"):
+    for text, line in run.log_lines("environment"):
         name, _, value = text.partition(" ")
         shown = f"line {line} of the log: {name}={value}"
         if name == "NCCL_MAX_NCHANNELS" and value.isdecimal() and int(value) <= FEW_CHANNELS:
@@ -398,11 +237,11 @@ def _bonded_ports(run: PlacedRun) -> Iterator[Cause]:
     port (NVIDIA/nccl, issue 1015). With more queue pairs the mapping still decides (NVIDIA/nccl-tests, issue 191).
     """
     fabric = run.cluster.scale_out
-    if not _uses_network(run) or fabric is None or not fabric.technology.rdma or run.largest.ratio > ONE_PORT_OF_TWO:
+    if not run.uses_network or fabric is None or not fabric.technology.rdma or run.largest.ratio > ONE_PORT_OF_TWO:
         return
-    pairs = [text for text, _ in _log_lines(run, "environment") if text.startswith("NCCL_IB_QPS_PER_CONNECTION")]
+    pairs = [text for text, _ in run.log_lines("environment") if text.startswith("NCCL_IB_QPS_PER_CONNECTION")]
     several = any(text.split()[1].isdecimal() and int(text.split()[1]) > 1 for text in pairs)
-    for text, line in _log_lines(run, "hcas")[:1]:
+    for text, line in run.log_lines("hcas")[:1]:
         if bond := re.search(r"\b\w{0,20}bond\w{0,10}", text.split("OOB")[0]):
             evidence = f"line {line} of the log: {bond[0]} is a bond"
             following = "NCCL_IB_QPS_PER_CONNECTION=4 NCCL_IB_SPLIT_DATA_ON_QPS=0, or give the library the ports singly"
@@ -415,9 +254,9 @@ def _network_inside_domain(run: PlacedRun) -> Iterator[Cause]:
     """Ranks of one node or domain that cannot reach each other: in containers of their own (NVIDIA/nccl, issues 1536
     and 1781), or without the service that connects the domain.
     """
-    if _uses_network(run) or any((each.nodes or 1) > run.group.nodes for each in run.benchmark.series):
+    if run.uses_network or any((each.nodes or 1) > run.group.nodes for each in run.benchmark.series):
         return
-    sent = [(text, line) for text, line in _log_lines(run, "gdr", "no-gdr") if text.startswith(("/GDRDMA", "NET/"))]
+    sent = [(text, line) for text, line in run.log_lines("gdr", "no-gdr") if text.startswith(("/GDRDMA", "NET/"))]
     for _, line in sorted(sent, key=lambda each: each[1])[:1]:
         following = (
             "run the ranks of a node in one container with shared /dev/shm; between nodes of a domain, see "
@@ -429,13 +268,13 @@ def _network_inside_domain(run: PlacedRun) -> Iterator[Cause]:
 
 def _host_settings(run: PlacedRun) -> Iterator[Cause]:
     """Settings of the host that RCCL warns of (src/init.cc, lines 142 and 162)."""
-    for text, line in _log_lines(run, "numa-balancing")[:1]:
+    for text, line in run.log_lines("numa-balancing")[:1]:
         following = "sudo sysctl kernel.numa_balancing=0, and run again"
         yield Cause("numa-balancing", f"line {line} of the log: {text}", following, STRONG)
-    for text, line in _log_lines(run, "fine-grain")[:1]:
+    for text, line in run.log_lines("fine-grain")[:1]:
         following = "export HSA_FORCE_FINE_GRAIN_PCIE=1, and run again"
         yield Cause("fine-grain-off", f"line {line} of the log: {text} is missing", following, STRONG)
-    for text, line in _log_lines(run, "iommu")[:1]:
+    for text, line in run.log_lines("iommu")[:1]:
         following = "add iommu=pt to the kernel command line; the host's NPS setting limits traffic through memory"
         yield Cause("iommu-translation", f"line {line} of the log: {text} is missing", following, WEAK)
 
@@ -446,10 +285,10 @@ def _memory_interleaving(run: PlacedRun) -> Iterator[Cause]:
     NCCL prints the maker of the CPU (RCCL, src/graph/topo.cc, line 277; 2 is AMD). Published: NVIDIA/nccl issue 1285,
     NVIDIA/nccl-tests issues 74 and 293, where four NUMA nodes for each socket (NPS4) solved it.
     """
-    amd = _log_lines(run, "amd-host")
-    nodes = {text for text, _ in _log_lines(run, "numa-node")}
+    amd = run.log_lines("amd-host")
+    nodes = {text for text, _ in run.log_lines("numa-node")}
     up = run.cluster.scale_up
-    through_host = _log_lines(run, "no-gdr") if _uses_network(run) else up.topology == "pcie" or up.domain == 1
+    through_host = run.log_lines("no-gdr") if run.uses_network else up.topology == "pcie" or up.domain == 1
     if amd and through_host and len(nodes) <= FEW_NUMA_NODES:
         evidence = (
             f"line {amd[0][1]} of the log: an AMD host of {plural(len(nodes), 'NUMA node')}, whose CPUs pass data on"
@@ -466,10 +305,10 @@ def _topology_causes(run: PlacedRun) -> Iterator[Cause]:
     following = (
         "NCCL_TOPO_DUMP_FILE=system.xml …; compare it with lspci -vt of the host; unset NCCL_TOPO_FILE, run again"
     )
-    for text, line in _log_lines(run, "slow-pcie")[:1]:
+    for text, line in run.log_lines("slow-pcie")[:1]:
         evidence = f"line {line} of the log: a PCIe link of {text} GB/s, slower than one lane of a slot"
         yield Cause("wrong-topology", evidence, following, STATED)
-    for text, line in _log_lines(run, "environment"):
+    for text, line in run.log_lines("environment"):
         if text.startswith("NCCL_TOPO_FILE "):
             weight = STRONG if run.largest.ratio < NEARLY_NOTHING else WEAK
             yield Cause("wrong-topology", f"line {line} of the log: {text.replace(' ', '=', 1)}", following, weight)
@@ -482,7 +321,7 @@ def _slow_size(run: PlacedRun) -> Iterator[Cause]:
         usual = median((before.ratio, after.ratio))
         if row.ratio < DIP * usual and row.measured < DIP * min(before.measured, after.measured):
             evidence = (
-                f"{_size_text(row.size)} reaches {percent(row.ratio)} of the expected, its neighbors {percent(usual)}"
+                f"{size_text(row.size)} reaches {percent(row.ratio)} of the expected, its neighbors {percent(usual)}"
             )
             following = _narrowing_step(run, "run pairs of nodes in turn (all_reduce_perf on 2 nodes each)")
             yield Cause("straggler", evidence, following, STRONG)
@@ -492,14 +331,14 @@ def _slow_size(run: PlacedRun) -> Iterator[Cause]:
 def _small_messages(run: PlacedRun) -> Iterator[Cause]:
     last = run.largest
     if last.size < PLATEAU:
-        evidence = f"the largest size is {_size_text(last.size)}: latency dominates at this size, not bandwidth"
+        evidence = f"the largest size is {size_text(last.size)}: latency dominates at this size, not bandwidth"
         yield Cause("small-messages", evidence, "run again with -b 8M -e 8G -f 2", STRONG)
 
 
 def _direction_error(run: PlacedRun) -> Iterator[Cause]:
     """A bandwidth that sums both directions, in the spec or in the reader's expectation."""
     accelerator, up, last = run.cluster.accelerator, run.cluster.scale_up, run.largest
-    if _uses_network(run) or last.size < PLATEAU or up.topology == "pcie":
+    if run.uses_network or last.size < PLATEAU or up.topology == "pcie":
         return
     known = accelerator.scale_up_bandwidth
     stated = up.bandwidth.value
@@ -533,12 +372,6 @@ def _narrowing_step(run: PlacedRun, by_node: str) -> str:
         by_node if run.group.nodes > 1 else "run half of the accelerators (CUDA_VISIBLE_DEVICES), then the other half"
     )
     return f"{part}, until the one at fault remains"
-
-
-def _size_text(size: float) -> str:
-    from clusterspec.logs.benchmark import size_text
-
-    return size_text(size)
 
 
 ALWAYS: tuple[Check, ...] = (_wrong_results, _direction_error)

@@ -44,6 +44,15 @@ class PlacedRun:
     def largest(self) -> ComparedRow:
         return max(self.rows, key=lambda row: row.size)
 
+    @property
+    def uses_network(self) -> bool:
+        """Whether the ranks are on several nodes that no scale-up domain joins."""
+        return self.group.nodes > 1 and self.group.domains > 1
+
+    def log_lines(self, *names: str) -> list[tuple[str, int]]:
+        """Text and line of what the log says by any of these names of evidence."""
+        return [(each.text, each.line) for each in self.benchmark.evidence if each.name in names]
+
     def predicted(self, cluster: Cluster, size: float, algorithm: str | None = None) -> float | None:
         """The predicted bus bandwidth of this run on another machine in B/s; None if it cannot run there."""
         group = contiguous_placement(

@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
-from math import inf
 from typing import Any
 
-from clusterspec.catalog.entries import (
-    Accelerator,
-    DefaultTier,
-    FrameworkMemory,
-    Interconnect,
-    Kernels,
-    Nic,
-    Optics,
-    Platform,
-    ServingSoftware,
-    Spread,
-    Stack,
-    Switch,
-)
+from clusterspec.catalog.entries import Accelerator, Interconnect, Kernels, Nic, Optics, Platform, Switch
 from clusterspec.catalog.frameworks import (
     Framework,
     Library,
@@ -30,220 +15,17 @@ from clusterspec.catalog.frameworks import (
     support_statements,
 )
 from clusterspec.catalog.models import (
-    Block,
-    CompressedAttention,
     Entry,
-    LinearAttention,
     Model,
-    SparseAttention,
-    TokenPrediction,
-    Window,
+    architecture,
+    published_figures,
 )
 from clusterspec.catalog.reader import FactReader
-
-# Conversion of catalog facts to the fields of a `Model`
-
-
-def architecture(read: FactReader) -> dict[str, Any]:
-    """The dimensions of a model and the parts that only some models have."""
-    heads, hidden = read.count("heads") or 0, read.count("hidden") or 0
-    layers = read.count("layers") or 0
-    return {
-        "layers": layers,
-        "hidden": hidden,
-        "heads": heads,
-        "kv_heads": read.count("kv_heads") or heads,
-        "head_dim": read.count("head_dim") or (hidden // heads if heads else 0),
-        "attention_gate": read.text("attention_gate") or "none",
-        "stated_attention_layers": read.count("attention_layers"),
-        "stated_ffn_layers": read.count("ffn_layers"),
-        "latent_q": read.count("latent_attention.q") or 0,
-        "latent_kv": read.count("latent_attention.kv") or 0,
-        "latent_rope": read.count("latent_attention.rope") or 0,
-        "window": _attention_window(read, layers),
-        "linear": _linear_attention(read),
-        "sparse": _sparse_attention(read, layers),
-        "compressed": _compressed_attention(read),
-        "prediction": _token_prediction(read),
-        "block": _block(read),
-        **{name: read.count(name) or 0 for name in _COUNTS},
-        **{name: read.flag(name) or False for name in _FLAGS},
-        "max_sequence_length": read.count("max_sequence_length"),
-        "routing_max_nodes": read.count("routing_max_nodes"),
-    }
-
-
-_COUNTS = (
-    "value_head_dim",
-    "ffn_hidden",
-    "vocab",
-    "experts",
-    "experts_per_token",
-    "expert_ffn_hidden",
-    "expert_latent",
-    "shared_experts",
-    "shared_expert_ffn_hidden",
-    "moe_layers",
+from clusterspec.catalog.stacks import (
+    Stack,
+    framework_memory,
+    serving_software,
 )
-_FLAGS = ("shared_kv", "gated_ffn", "tied_embeddings", "learned_positions", "fp16_overflows")
-
-
-def published_figures(read: FactReader) -> dict[str, Any]:
-    """The published parameter counts and year."""
-    return {
-        "parameters": read.figure("parameters", "count"),
-        "parameters_with_prediction": read.flag("parameters_with_prediction") or False,
-        "encoder_parameters": read.figure("encoder_parameters", "count"),
-        "active_parameters": read.figure("active_parameters", "count"),
-        "year": read.count("year"),
-    }
-
-
-def _integers_under(read: FactReader, name: str, *keys: str) -> dict[str, int]:
-    """The integers under ``name``; 0 for absent ones."""
-    return {key: read.count(f"{name}.{key}") or 0 for key in keys}
-
-
-def _attention_window(read: FactReader, layers: int) -> Window | None:
-    """The attention window: on all layers if the fact is a number of tokens, else on some."""
-    if read.has("attention_window"):
-        return Window(read.count("attention_window") or 0, layers)
-    sizes = _integers_under(
-        read, "attention_window", "tokens", "layers", "heads", "kv_heads", "head_dim", "value_head_dim"
-    )
-    return Window(**sizes) if sizes["tokens"] else None
-
-
-def _linear_attention(read: FactReader) -> LinearAttention | None:
-    keys = ("layers", "key_heads", "value_heads", "key_head_dim", "value_head_dim", "convolution")
-    sizes = _integers_under(read, "linear_attention", *keys, "gate_rank", "output_gate_rank")
-    kind = read.text("linear_attention.kind")
-    return LinearAttention(kind, **sizes) if kind and sizes["layers"] else None
-
-
-def _sparse_attention(read: FactReader, layers: int) -> SparseAttention | None:
-    sizes = _integers_under(read, "sparse_attention", "tokens", "layers", "index_heads", "index_dim")
-    sizes["layers"] = sizes["layers"] or layers
-    return SparseAttention(**sizes) if sizes["tokens"] else None
-
-
-def _compressed_attention(read: FactReader) -> CompressedAttention | None:
-    keys = ("q", "rope", "output_groups", "output_rank", "window")
-    kinds = ("light_ratio", "light_layers", "heavy_ratio", "heavy_layers")
-    sizes = _integers_under(read, "compressed_attention", *keys, *kinds)
-    return CompressedAttention(**sizes) if sizes["q"] else None
-
-
-def _block(read: FactReader) -> Block | None:
-    names = ("norm", "positions", "rope_scaling", "bias", "router")
-    counts = ("rope_base", "rope_original_length", "router_groups", "router_top_groups")
-    numbers = (
-        "norm_epsilon",
-        "rope_fraction",
-        "rope_scaling_factor",
-        "rope_mscale",
-        "rope_mscale_all_dim",
-        "router_scale",
-    )
-    facts: dict[str, Any] = {name: read.text(f"block.{name}") or "" for name in names}
-    facts |= {name: read.count(f"block.{name}") or 0 for name in counts}
-    facts |= {name: read.number(f"block.{name}") for name in numbers}
-    facts |= {name: read.flag(f"block.{name}") for name in ("qk_norm", "expert_bias")}
-    return Block(**facts) if facts["norm"] else None
-
-
-def _token_prediction(read: FactReader) -> TokenPrediction | None:
-    layers, ffn = read.count("multi_token_prediction.layers"), read.text("multi_token_prediction.ffn")
-    return TokenPrediction(layers, ffn) if layers and ffn else None
-
-
-# Conversion of catalog facts to a software stack
-
-GROUP = "memory"
-SERVING = "serving"
-_MEMORY_FLAGS = (
-    "sharded_master",
-    "accumulators",
-    "offloads_gradients",
-    "placeholders",
-    "quantized_inputs",
-    "cuts_residual",
-    "pipeline_copies",
-    "late_gradients",
-    "whole_logits",
-)
-
-
-def framework_memory(read: FactReader) -> FrameworkMemory:
-    """The facts of ``memory``; an absent fact means that the framework does not do it, or that it uses no memory."""
-    names = [name.removeprefix(f"{GROUP}.gradients.") for name in read.raw_entry.facts if ".gradients." in name]
-    written = {name: read.text(f"{GROUP}.gradients.{name}") for name in names}
-    live, at_once, reduced = (read.number(f"{GROUP}.{name}") for name in ("live", "layers_at_once", "reduced"))
-    return FrameworkMemory(
-        logits=_bounded_figure(read, "logits", "bytes"),
-        context=_bounded_figure(read, "context", "bytes"),
-        fragmentation=_bounded_figure(read, "fragmentation", "number"),
-        gradients={name: value for name, value in written.items() if value is not None},
-        gradient_copy=read.number(f"{GROUP}.gradient_copy") or 0.0,
-        outputs_kept=read.count(f"{GROUP}.outputs_kept") or 0,
-        buckets=read.number(f"{GROUP}.buckets") or 0.0,
-        communicators=read.count(f"{GROUP}.communicators") or 0,
-        offloads_selective=read.texts(f"{GROUP}.offloads_selective"),
-        layers_at_once=2 if at_once is None else int(at_once),
-        live=inf if live is None else live,
-        tables_kept=read.texts(f"{GROUP}.tables_kept"),
-        reduced=4.0 if reduced is None else reduced,
-        **{name: read.flag(f"{GROUP}.{name}") or False for name in _MEMORY_FLAGS},
-    )
-
-
-def _bounded_figure(read: FactReader, name: str, kind: str) -> Spread | None:
-    """A figure with its bounds ``<name>_low`` and ``<name>_high``; exact without them."""
-    value = read.figure(f"{GROUP}.{name}", kind)
-    if value is None:
-        return None
-    low, high = (read.figure(f"{GROUP}.{name}_{bound}", kind) for bound in ("low", "high"))
-    return Spread(value, low.value if low else value.value, high.value if high else value.value)
-
-
-def serving_software(read: FactReader) -> ServingSoftware | None:
-    """The facts of ``serving``; None for software that does not serve."""
-    fraction = read.number(f"{SERVING}.memory_fraction")
-    if fraction is None:
-        return None
-    return ServingSoftware(
-        memory_fraction=fraction,
-        of_free=read.text(f"{SERVING}.memory_of") == "free",
-        whole_requests=read.text(f"{SERVING}.reserves") == "whole requests",
-        chunk_tokens=read.count(f"{SERVING}.chunk_tokens"),
-        max_sequences=read.count(f"{SERVING}.max_sequences"),
-        quantized_cache=read.text(f"{SERVING}.quantized_cache"),
-        tiers=tuple(_default_tier(text) for text in read.texts(f"{SERVING}.tiers")),
-        chunk_of_engine=read.text(f"{SERVING}.chunk_of") == "engine",
-    )
-
-
-def _default_tier(text: str) -> DefaultTier:
-    """Defaults on some accelerators, as written: tokens of a step, with or without sequences, and where they hold.
-
-    >>> _default_tier("2048, 256 below 70 GiB")
-    DefaultTier(chunk_tokens=2048, max_sequences=256, below=75161927680.0, least=None, architecture='')
-    >>> _default_tier("2048 on sm_80").architecture
-    'sm_80'
-    """
-    numbers, word, *where = re.split(r" (below|from|on) ", text)
-    chunk, _, sequences = numbers.partition(", ")
-    bound = float(where[0].removesuffix(" GiB")) * 2**30 if word != "on" else None
-    return DefaultTier(
-        int(chunk),
-        int(sequences) if sequences else None,
-        bound if word == "below" else None,
-        bound if word == "from" else None,
-        where[0] if word == "on" else "",
-    )
-
-
-# Conversion of raw entries to typed entries, one function per kind
 
 
 def power_figures(read: FactReader) -> dict[str, Any]:

@@ -4,8 +4,9 @@ defaults.
 
 from __future__ import annotations
 
-from clusterspec.catalog.entries import FULLY, Platform, Stack
+from clusterspec.catalog.entries import Platform
 from clusterspec.catalog.frameworks import Capabilities
+from clusterspec.catalog.stacks import FULLY, Stack
 from clusterspec.cluster.model import Cluster, Design, Dispatcher, Layout, Overlap, Workload
 from clusterspec.cluster.resolution import ResolutionLog
 from clusterspec.records import dataclass, replace

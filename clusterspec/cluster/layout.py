@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import gcd
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.entries import Stack
 from clusterspec.catalog.frameworks import (
     OWN,
     UNNAMED,
@@ -16,6 +15,7 @@ from clusterspec.catalog.frameworks import (
     release_and_year,
     version_numbers,
 )
+from clusterspec.catalog.stacks import Stack
 from clusterspec.cluster.degrees import (
     Degrees,
     job_nodes,

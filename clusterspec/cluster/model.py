@@ -7,9 +7,10 @@ from math import prod
 from typing import Any
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.entries import Accelerator, Interconnect, Kernels, Nic, Optics, Platform, Stack, Switch
+from clusterspec.catalog.entries import Accelerator, Interconnect, Kernels, Nic, Optics, Platform, Switch
 from clusterspec.catalog.frameworks import NOTHING_KNOWN, Capabilities
 from clusterspec.catalog.models import Model
+from clusterspec.catalog.stacks import Stack
 from clusterspec.quantity import Bandwidth, Figure, Peak
 from clusterspec.records import dataclass, field
 from clusterspec.spec.model import Spec

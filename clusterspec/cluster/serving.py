@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from clusterspec.catalog.entries import Accelerator, ServingSoftware, Stack
+from clusterspec.catalog.entries import Accelerator
+from clusterspec.catalog.stacks import ServingSoftware, Stack
 from clusterspec.cluster.degrees import default_expert_tp, fewest_copies
 from clusterspec.cluster.requests import Day, Engines, ExpertLoad, Lengths, Serving, Target, Transfer
 from clusterspec.cluster.resolution import ResolutionLog, written_bandwidth
@@ -37,7 +38,7 @@ USUAL = ServingSoftware(0.9, of_free=False, whole_requests=False, chunk_tokens=C
 
 
 def resolve_serving(
-    section: ServingSpec, experts: int, stack: Stack | None, log: ResolutionLog, accelerator: Accelerator | None = None
+    section: ServingSpec, experts: int, stack: Stack | None, accelerator: Accelerator | None, log: ResolutionLog
 ) -> Serving | None:
     """The requests; None, with a problem, where their lengths are not known. ``experts`` are those of a layer; defaults
     of software may depend on the ``accelerator``.

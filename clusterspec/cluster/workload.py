@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from clusterspec.catalog.entries import Accelerator, Stack
+from clusterspec.catalog.entries import Accelerator
 from clusterspec.catalog.models import Model
+from clusterspec.catalog.stacks import Stack
 from clusterspec.cluster.model import Trainable, Workload
 from clusterspec.cluster.resolution import Lookup, ResolutionLog, written_peak
 from clusterspec.cluster.transformer import resolve_model

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from clusterspec.catalog.entries import Stack
 from clusterspec.catalog.models import Model
+from clusterspec.catalog.stacks import Stack
 from clusterspec.cluster.groups import group_runs, runs_placement
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cost import parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clusterspec.catalog.entries import FULLY
+from clusterspec.catalog.stacks import FULLY
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cost import step
 from clusterspec.cost.collectives.model import CollectiveCost

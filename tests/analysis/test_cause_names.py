@@ -6,7 +6,8 @@ import ast
 from pathlib import Path
 
 from clusterspec.analysis import causes
-from clusterspec.analysis.causes import FAULT_MODELS, MEANINGS
+from clusterspec.analysis.causes import MEANINGS
+from clusterspec.analysis.fault_models import FAULT_MODELS
 
 
 def test_causes_and_descriptions_agree() -> None:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.entries import Accelerator, Stack
+from clusterspec.catalog.entries import Accelerator
 from clusterspec.catalog.frameworks import OWN
+from clusterspec.catalog.stacks import Stack
 from clusterspec.origin import Assumed
 from tools.accuracy.cases import FILES, published_runs
 from tools.fit.constants import constants, copies, left_out, table

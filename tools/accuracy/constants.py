@@ -5,8 +5,8 @@ from __future__ import annotations
 import clusterspec.cost.estimate
 import clusterspec.cost.measured
 import clusterspec.cost.serving.constants  # noqa: F401  (modules declare their constants when they are imported)
-from clusterspec.catalog.entries import Stack
 from clusterspec.catalog.models import Entry
+from clusterspec.catalog.stacks import Stack
 from clusterspec.cost.constants import CONSTANTS
 from clusterspec.quantity import Figure
 from tools.accuracy.cases import settings

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from math import log
 from typing import Any, TypeVar
 
-from clusterspec.catalog.entries import Accelerator, Stack
+from clusterspec.catalog.entries import Accelerator
+from clusterspec.catalog.stacks import Stack
 from clusterspec.cluster.model import Design
 from clusterspec.cost import parameters
 from clusterspec.cost.estimate import mfu_figure_name

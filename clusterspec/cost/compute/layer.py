@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clusterspec.catalog.entries import Stack
+from clusterspec.catalog.stacks import Stack
 from clusterspec.cost.compute.kernels import (
     ALTERNATE,
     CAST,

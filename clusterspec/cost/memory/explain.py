@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from clusterspec.catalog.entries import FrameworkMemory, Spread
+from clusterspec.catalog.stacks import FrameworkMemory, Spread
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cost.memory.fullest import RankMemory
 from clusterspec.cost.memory.job import COMMUNICATOR, ROUTING, Job, Lines, MemoryLine

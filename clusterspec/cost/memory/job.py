@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from clusterspec.catalog.entries import FULLY, FrameworkMemory, Spread
 from clusterspec.catalog.models import Model
+from clusterspec.catalog.stacks import FULLY, FrameworkMemory, Spread
 from clusterspec.cluster.model import Design, Layout, Workload
 from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas.compute import larger, value_where

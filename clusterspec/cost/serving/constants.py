@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
-from clusterspec.catalog.entries import Stack
+from clusterspec.catalog.stacks import Stack
 from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives.algorithms import busbw_ceiling

@@ -6,9 +6,10 @@ from functools import cache
 from typing import Any
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.entries import Accelerator, Stack
+from clusterspec.catalog.entries import Accelerator
 from clusterspec.catalog.models import Model
 from clusterspec.catalog.reader import Status
+from clusterspec.catalog.stacks import Stack
 from clusterspec.cluster.degrees import even_stages
 from clusterspec.cluster.layout import resolve_software
 from clusterspec.cluster.model import Cluster, Design, Layout, Overlap, ScaleUp, Workload

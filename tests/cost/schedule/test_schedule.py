@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from clusterspec.catalog.entries import Stack
 from clusterspec.catalog.reader import Status
+from clusterspec.catalog.stacks import Stack
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication

@@ -1,0 +1,259 @@
+"""The catalog entry of a generation of software: what it hides, how it uses memory and how it batches requests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from math import inf
+
+from clusterspec.catalog.entries import Accelerator
+from clusterspec.catalog.models import Entry
+from clusterspec.catalog.reader import FactReader
+from clusterspec.quantity import Figure
+from clusterspec.records import NamedTuple, dataclass, field, replace
+
+# Memory behavior of a framework, as part of its stack entry; it applies where the spec states nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A figure that varies between runs; ``low`` and ``high`` bound the measurements."""
+
+    figure: Figure
+    low: float
+    high: float
+
+    @property
+    def value(self) -> float:
+        return self.figure.value
+
+
+@dataclass(frozen=True, slots=True)
+class FrameworkMemory:
+    """How one generation of a framework uses memory.
+
+    ``logits``: bytes for each logit that the loss keeps at once. ``context``: bytes of one process beside what
+    the allocator counts. ``fragmentation``: reserved over allocated memory, less one.
+    ``gradients``: by precision of the matrix work, the precision of gradients where the spec states none.
+    ``sharded_master``: the weights themselves are the master weights, and 16-bit copies are gathered unit by
+    unit. ``gradient_copy``: bytes that the sharded optimizer keeps of each 16-bit gradient of its part.
+    ``accumulators``: bf16 gradients lie beside the fp32 buffers that they are summed in. ``offloads_gradients``:
+    sharded gradients lie in host memory where the optimizer states do. ``placeholders``: one layer's weight
+    gradients lie empty in 16 bits, since fused kernels add straight to the main gradients.
+    ``quantized_inputs``: products in fp8 and fp4 keep their inputs in that precision. ``cuts_residual``: tensor
+    parallelism cuts the residual stream without sequence parallelism. ``pipeline_copies``: a stage's inputs and
+    outputs are kept for each micro-batch in flight. ``outputs_kept``: copies of every micro-batch's logits on the
+    last stage. ``buckets``: numbers in the 16-bit buffers that gather gradients and weights. ``communicators``
+    beside one for each axis and one of all ranks. ``late_gradients``: without accumulation, gradients take the
+    place of the activations that they are computed from. ``whole_logits``: tensor-parallel ranks gather the
+    logits before the loss. ``offloads_selective``: what selective recomputation saves goes to host memory.
+
+    Of full sharding: ``layers_at_once`` are gathered, at most ``live`` weights; ``tables_kept`` names the tables
+    that stay gathered; ``reduced`` bytes of one gradient in the reduction.
+    """
+
+    logits: Spread | None = None
+    context: Spread | None = None
+    fragmentation: Spread | None = None
+    gradients: Mapping[str, str] = field(default_factory=dict)
+    sharded_master: bool = False
+    gradient_copy: float = 0.0
+    accumulators: bool = False
+    offloads_gradients: bool = False
+    placeholders: bool = False
+    quantized_inputs: bool = False
+    cuts_residual: bool = False
+    pipeline_copies: bool = False
+    outputs_kept: int = 0
+    buckets: float = 0.0
+    communicators: int = 0
+    late_gradients: bool = False
+    whole_logits: bool = False
+    offloads_selective: tuple[str, ...] = ()
+    layers_at_once: int = 2
+    live: float = inf
+    tables_kept: tuple[str, ...] = ()
+    reduced: float = 4.0
+
+    def gradient_precision(self, work: str) -> str:
+        """The precision of gradients where the matrix work runs in ``work`` and the spec states none."""
+        return self.gradients.get(work, "fp32")
+
+
+# How serving software uses memory and batches requests where the spec leaves it open: part of its stack
+
+
+class DefaultTier(NamedTuple):
+    """Other defaults of serving software on some accelerators: with less than ``below`` bytes of memory, with at least
+    ``least``, or of an architecture. ``max_sequences`` None: as elsewhere.
+    """
+
+    chunk_tokens: int
+    max_sequences: int | None
+    below: float | None
+    least: float | None
+    architecture: str
+
+    def holds(self, accelerator: Accelerator) -> bool:
+        """Whether an accelerator has these defaults."""
+        if self.architecture:
+            return accelerator.architecture == self.architecture
+        memory = accelerator.memory
+        return memory is not None and (self.least or 0.0) <= memory.value < (self.below or inf)
+
+
+@dataclass(frozen=True, slots=True)
+class ServingSoftware:
+    """The defaults of one generation of serving software.
+
+    ``memory_fraction`` is a share of the whole memory, or, with ``of_free``, of the memory that remains after the
+    weights. With ``whole_requests`` a request is admitted only if the cache can hold it to its end. ``chunk_tokens`` of
+    prompts are processed in a step, ``max_sequences`` decoded. ``quantized_cache`` is the precision of the cache where
+    weights are quantized; None where it does not follow them.
+    """
+
+    memory_fraction: float
+    of_free: bool
+    whole_requests: bool
+    chunk_tokens: int | None
+    max_sequences: int | None
+    quantized_cache: str | None = None
+    tiers: tuple[DefaultTier, ...] = ()
+    chunk_of_engine: bool = False
+    """The attention replicas of an engine share the default ``chunk_tokens``."""
+
+    def defaults_for(self, accelerator: Accelerator) -> ServingSoftware:
+        """The defaults on an accelerator."""
+        found = self
+        for each in self.tiers:
+            if each.holds(accelerator):
+                chunk, sequences = each.chunk_tokens, each.max_sequences or found.max_sequences
+                found = replace(found, chunk_tokens=chunk, max_sequences=sequences)
+        return found
+
+
+FULLY = frozenset({"fsdp", "hsdp"})
+"""The shardings that shard weights."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stack(Entry):
+    """A generation of training or serving software: a framework with its libraries and kernels, from ``year`` on.
+
+    ``selective`` names what selective recomputation recomputes, ``hides`` the communication that it can
+    overlap with computation (``shards`` is data parallelism where weights are sharded, ``replicas`` that between shard
+    groups), ``may_hide`` that of which this is not known,
+    ``dispatcher`` the default token dispatcher, ``rack_dispatcher`` that of machines whose
+    scale-up domain spans nodes, ``releases`` the described releases, oldest first, ``full_sharding`` the stack whose
+    fully sharded implementation and memory it uses if it has none of its own, ``reduces`` the precision in which it
+    sends gradients if narrower than the one in which it keeps them, ``attention_year`` the year of its attention
+    kernels if later than ``year``, ``compiled`` that the host does not launch kernels individually,
+    ``serving`` the defaults of serving software, None for training software. ``fully_sharded`` is the memory of layouts
+    that shard weights, where it is that of another stack; it is set when the software of a layout is resolved.
+    """
+
+    year: int = 0
+    selective: str = ""
+    hides: tuple[str, ...] = ()
+    may_hide: tuple[str, ...] = ()
+    dispatcher: str = "all-to-all"
+    rack_dispatcher: str | None = None
+    releases: tuple[str, ...] = ()
+    full_sharding: str | None = None
+    reduces: str | None = None
+    attention_year: int = 0
+    compiled: bool = False
+    memory: FrameworkMemory = field(default_factory=FrameworkMemory)
+    fully_sharded: FrameworkMemory | None = None
+    serving: ServingSoftware | None = None
+    achievable: Mapping[str, Figure] = field(default_factory=dict)
+
+    def memory_of(self, sharding: str) -> FrameworkMemory:
+        """The memory of the software in layouts with this sharding."""
+        return self.memory if self.fully_sharded is None or sharding not in FULLY else self.fully_sharded
+
+
+# Conversion of catalog facts to a software stack
+
+GROUP = "memory"
+SERVING = "serving"
+_MEMORY_FLAGS = (
+    "sharded_master",
+    "accumulators",
+    "offloads_gradients",
+    "placeholders",
+    "quantized_inputs",
+    "cuts_residual",
+    "pipeline_copies",
+    "late_gradients",
+    "whole_logits",
+)
+
+
+def framework_memory(read: FactReader) -> FrameworkMemory:
+    """The facts of ``memory``; an absent fact means that the framework does not do it, or that it uses no memory."""
+    names = [name.removeprefix(f"{GROUP}.gradients.") for name in read.raw_entry.facts if ".gradients." in name]
+    written = {name: read.text(f"{GROUP}.gradients.{name}") for name in names}
+    live, at_once, reduced = (read.number(f"{GROUP}.{name}") for name in ("live", "layers_at_once", "reduced"))
+    return FrameworkMemory(
+        logits=_bounded_figure(read, "logits", "bytes"),
+        context=_bounded_figure(read, "context", "bytes"),
+        fragmentation=_bounded_figure(read, "fragmentation", "number"),
+        gradients={name: value for name, value in written.items() if value is not None},
+        gradient_copy=read.number(f"{GROUP}.gradient_copy") or 0.0,
+        outputs_kept=read.count(f"{GROUP}.outputs_kept") or 0,
+        buckets=read.number(f"{GROUP}.buckets") or 0.0,
+        communicators=read.count(f"{GROUP}.communicators") or 0,
+        offloads_selective=read.texts(f"{GROUP}.offloads_selective"),
+        layers_at_once=2 if at_once is None else int(at_once),
+        live=inf if live is None else live,
+        tables_kept=read.texts(f"{GROUP}.tables_kept"),
+        reduced=4.0 if reduced is None else reduced,
+        **{name: read.flag(f"{GROUP}.{name}") or False for name in _MEMORY_FLAGS},
+    )
+
+
+def _bounded_figure(read: FactReader, name: str, kind: str) -> Spread | None:
+    """A figure with its bounds ``<name>_low`` and ``<name>_high``; exact without them."""
+    value = read.figure(f"{GROUP}.{name}", kind)
+    if value is None:
+        return None
+    low, high = (read.figure(f"{GROUP}.{name}_{bound}", kind) for bound in ("low", "high"))
+    return Spread(value, low.value if low else value.value, high.value if high else value.value)
+
+
+def serving_software(read: FactReader) -> ServingSoftware | None:
+    """The facts of ``serving``; None for software that does not serve."""
+    fraction = read.number(f"{SERVING}.memory_fraction")
+    if fraction is None:
+        return None
+    return ServingSoftware(
+        memory_fraction=fraction,
+        of_free=read.text(f"{SERVING}.memory_of") == "free",
+        whole_requests=read.text(f"{SERVING}.reserves") == "whole requests",
+        chunk_tokens=read.count(f"{SERVING}.chunk_tokens"),
+        max_sequences=read.count(f"{SERVING}.max_sequences"),
+        quantized_cache=read.text(f"{SERVING}.quantized_cache"),
+        tiers=tuple(_default_tier(text) for text in read.texts(f"{SERVING}.tiers")),
+        chunk_of_engine=read.text(f"{SERVING}.chunk_of") == "engine",
+    )
+
+
+def _default_tier(text: str) -> DefaultTier:
+    """Defaults on some accelerators, as written: tokens of a step, with or without sequences, and where they hold.
+
+    >>> _default_tier("2048, 256 below 70 GiB")
+    DefaultTier(chunk_tokens=2048, max_sequences=256, below=75161927680.0, least=None, architecture='')
+    >>> _default_tier("2048 on sm_80").architecture
+    'sm_80'
+    """
+    numbers, word, *where = re.split(r" (below|from|on) ", text)
+    chunk, _, sequences = numbers.partition(", ")
+    bound = float(where[0].removesuffix(" GiB")) * 2**30 if word != "on" else None
+    return DefaultTier(
+        int(chunk),
+        int(sequences) if sequences else None,
+        bound if word == "below" else None,
+        bound if word == "from" else None,
+        where[0] if word == "on" else "",
+    )
