@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from clusterspec.analysis.outputs import bill, estimate
+from clusterspec.cost.failures import plan_interruptions
 from clusterspec.cost.formulas.topologies import bisection_bandwidth
 from clusterspec.finding import Finding
 from clusterspec.records import dataclass, replace
@@ -22,7 +23,8 @@ from clusterspec.units import percent, plural
 class Side:
     """One of the designs: the input, its keys with bases merged in, and its estimate and bill as JSON.
 
-    ``unchecked`` are the rules that do not run, since the design lacks a part that they need.
+    ``unchecked`` are the rules that do not run, since the design lacks a part that they need. ``goodput`` is the share
+    of the time that failures and checkpoints leave a training job.
     """
 
     read: Input
@@ -31,6 +33,7 @@ class Side:
     bill: Json
     findings: Sequence[Finding]
     unchecked: Collection[str] = frozenset()
+    goodput: float | None = None
 
 
 Names = Mapping[str, str]
@@ -60,7 +63,9 @@ def _compared_side(study: Study, names: Names) -> Side:
     )
     read = Input(names.get(study.source.name, study.input.file), study.input.data)
     value = study.document.value if study.document is not None else None
-    return Side(read, value, estimate(study).to_json(), bill(study).to_json(), findings, study.unchecked)
+    kept = plan_interruptions(study.plan) if study.possible else None
+    figures = estimate(study).to_json(), bill(study).to_json()
+    return Side(read, value, *figures, findings, study.unchecked, kept.share if kept else None)
 
 
 def compare(tool: Tool, old: Side, new: Side) -> DiffReport:
@@ -135,6 +140,7 @@ def _effects(old: Side, new: Side) -> Iterator[Effect]:
     for name, unit, path, band in _ESTIMATED:
         within = _ranges_overlap(_range_of(one, path, band), _range_of(other, path, band))
         yield Effect(name, unit, _value_at(one, path), _value_at(other, path), within)
+    yield Effect("goodput, with failures and checkpoints", SHARE, old.goodput, new.goodput)
     yield Effect("memory headroom", "B", _headroom(one), _headroom(other), _ranges_overlap(*_memory_bytes(one, other)))
     kinds = dict.fromkeys(item["kind"] for side in (old, new) for item in side.bill["items"])
     for kind in kinds:
@@ -194,6 +200,13 @@ _ESTIMATED: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
         )
     ),
     ("memory of the fullest accelerator", "B", ("memory", "total"), ("range", "memory")),
+    ("checkpoint, time to write", "s", ("storage", "checkpoint", "seconds"), ()),
+    ("checkpoint, time to read after a failure", "s", ("storage", "restore", "seconds"), ()),
+    ("model, time to load", "s", ("storage", "load", "seconds"), ()),
+    ("power at work", "W", ("power", "busy"), ("power", "range", "busy")),
+    ("power, nameplates", "W", ("power", "peak"), ("power", "range", "peak")),
+    ("power, all feeds", "W", ("power", "supply", "all_feeds"), ()),
+    ("energy per token", "J", ("energy", "per_token"), ("energy", "range", "per_token")),
 )
 
 
@@ -209,7 +222,7 @@ def _range_of(estimate: Json, path: Sequence[str], band: Sequence[str]) -> list[
     That of a rate and of MFU is the inverse of the range of the step time, and that of an accelerator's share in
     proportion to the range of the whole.
     """
-    value, ends = _value_at(estimate, path), _value_at(estimate, band)
+    value, ends = _value_at(estimate, path), _value_at(estimate, band) if band else None
     if not ends or None in ends or value is None:
         return None
     if band == STEP_RANGE and path != STEP:

@@ -164,7 +164,7 @@ def _nic_count(sources: _FabricSources, technology: Interconnect) -> int | None:
 
 def _scale_out(sources: _FabricSources, technology: Interconnect, nics: int, rate: Bandwidth) -> ScaleOut:
     section, log = sources.section, sources.log
-    topology = section.topology or "unknown"
+    topology = section.topology or _topology_of_rails(section, log)
     planes = max(1, log.written_or_assumed(section.planes, f"{KEY}.planes", 1, "one fabric carries every NIC"))
     switch = _leaf_switch(sources, technology)
     platform = sources.parts.platform
@@ -199,6 +199,13 @@ def _scale_out(sources: _FabricSources, technology: Interconnect, nics: int, rat
         collective_library=section.collective_library,
         optics=tuple(_named_optics(sources)),
     )
+
+
+def _topology_of_rails(section: ScaleOutSpec, log: ResolutionLog) -> str:
+    """The topology of a fabric that states none: of rails where it states several."""
+    if section.rails is None or section.rails < 2:
+        return "unknown"
+    return log.assume(f"{KEY}.topology", "rail-optimized", "the spec states `rails` and no topology")
 
 
 def _named_optics(sources: _FabricSources) -> Iterator[tuple[str, tuple[Optics, ...]]]:

@@ -60,7 +60,7 @@ HOT_RESTART = Figure(
     "s",
     Assumed(
         "operations.restart_time",
-        "2 minutes with a hot spare: its software runs, so that groups are joined again and the checkpoint is read; by"
+        "2 minutes with a hot spare: its software runs, so that only groups are joined again and states loaded; by"
         " judgment, no published figure holds for all jobs",
     ),
 )
@@ -139,7 +139,8 @@ def interruptions(
     accelerators = layout.nodes * cluster.accelerators_per_node
     between, rates = time_between_failures(written, layout.nodes, accelerators)
     checkpoint = _checkpoint_time(written, networks, parameters, layout)
-    restart = _with_detection(_restart_time(cluster, written, layout.nodes), written)
+    read = read_after_failure(written, networks, parameters, layout)
+    restart = _with_detection(_restart_time(cluster, written, layout.nodes, read), written)
     interval = _stated_time(written.interval, written.interval_key) or Figure(
         larger(step, best_interval(between.value, checkpoint.value)),
         "s",
@@ -224,19 +225,40 @@ def _checkpoint_time(
     return Figure(value, "s", Assumed("operations.checkpoint_time", why))
 
 
-def restart_on_spare(cluster: Cluster, written: OperationsSpec) -> Figure:
-    """The time from a failure until training runs again where a spare node takes over."""
+def read_after_failure(
+    written: OperationsSpec, networks: NetworksSpec | None, parameters: float | None, layout: Layout
+) -> float:
+    """Seconds in which all ranks read the last checkpoint; 0 where the restart time is stated, which includes them, or
+    the spec states no bandwidth of the storage system.
+    """
+    store = networks.storage if networks else None
+    if written.restart_time is not None or store is None or parameters is None:
+        return 0.0
+    from clusterspec.cost.storage import restore_seconds  # few specs state a storage system
+
+    return restore_seconds(store, parameters, layout) or 0.0
+
+
+def restart_on_spare(cluster: Cluster, written: OperationsSpec, read: float = 0.0) -> Figure:
+    """The time from a failure until training runs again where a spare node takes over, with the seconds of the read of
+    the checkpoint; a stated time includes them.
+    """
     stated = _stated_time(written.restart_time, "operations.restart_time")
     if stated is not None:
         return stated
-    return HOT_RESTART if written.recovery == "hot-spare" and cluster.spare_nodes else RESTART
+    usual = HOT_RESTART if written.recovery == "hot-spare" and cluster.spare_nodes else RESTART
+    if not read:
+        return usual
+    assert isinstance(usual.origin, Assumed)
+    why = f"{usual.origin.why}; and the read of the checkpoint from the stated storage system"
+    return Figure(usual.value + read, "s", Assumed(usual.origin.key, why))
 
 
-def _restart_time(cluster: Cluster, written: OperationsSpec, nodes: int) -> Figure:
+def _restart_time(cluster: Cluster, written: OperationsSpec, nodes: int, read: float) -> Figure:
     """The restart time as stated; without a spare node the job waits for the repair, where the spec states its time, or
     shrinks by a node until then, which costs that share of the time of repair.
     """
-    on_spare = restart_on_spare(cluster, written)
+    on_spare = restart_on_spare(cluster, written, read)
     if cluster.spare_nodes:
         return on_spare
     if written.recovery == "shrink" and nodes > 1:

@@ -104,6 +104,13 @@ def write_seconds(store: NetworkSpec | None, parameters: float | None, layout: L
     return moved_checkpoint(store, parameters, layout, reads=False).seconds.value
 
 
+def restore_seconds(store: NetworkSpec, parameters: float, layout: Layout) -> float | None:
+    """Seconds in which all ranks read the last checkpoint after a failure; None where the bandwidth is not known."""
+    if _stated_bandwidth(store) is None:
+        return None
+    return transfer("restore", store, _restored_bytes(parameters, layout), layout, reads=True).seconds.value
+
+
 def moved_checkpoint(store: NetworkSpec, parameters: float, layout: Layout, *, reads: bool) -> Transfer:
     """The writing of one checkpoint by all nodes of a job, or the reading of one copy of it."""
     return transfer("checkpoint", store, _checkpoint_bytes(parameters), layout, reads=reads)

@@ -335,14 +335,18 @@ def shown_value(given: Any) -> str:
     return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
 
 
+NEARLY_ALL = 0.9
+"""A share above this is printed with one more digit."""
+
+
 def effect_figure(effect: Effect, number: float | None) -> str:
     """A figure with its unit."""
     if number is None:
         return "not known"
-    if effect.unit in {"B", "B/s", "s"}:
+    if effect.unit in {"B", "B/s", "s", "W", "J"}:
         return display(number, effect.unit)
     if effect.unit == SHARE:
-        return percent(number)
+        return percent(number, 4 if number > NEARLY_ALL else 3)
     if effect.name == PRICE:
         return f"{number:,.0f} {effect.unit}".rstrip()
     return f"{number:,.4g}" if abs(number) < 10_000 else f"{number:,.0f}"

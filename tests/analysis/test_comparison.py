@@ -47,9 +47,22 @@ def test_a_small_change_of_time_is_within_the_uncertainty_of_the_model(call: Cal
     old, new, within = effects(document)["step time"]
     assert old < new < 1.01 * old
     assert within is True
-    assert "within the uncertainty of the model" in call("diff", "old.yaml", "new.yaml").out
+    assert "within the uncertainty of the model" in " ".join(call("diff", "old.yaml", "new.yaml").out.split())
     far = effects(compared(call, BASE, BASE.replace("8192", "65536")))["step time"]
     assert far[2] is False
+
+
+def test_a_slower_store_and_a_power_cap_change_figures(call: Call) -> None:
+    """What an operator asks of a machine in service: the store at half of its rate, accelerators at 500 W."""
+    store = BASE.replace("  nodes: 4", "  nodes: 4\n  networks: {storage: {bandwidth: 20 GB/s}}")
+    slower = effects(compared(call, store, store.replace("20 GB/s", "10 GB/s")))
+    for name in ("checkpoint, time to write", "checkpoint, time to read after a failure"):
+        assert slower[name][1] == pytest.approx(2 * slower[name][0]), name
+    name = "goodput, with failures and checkpoints"
+    assert slower[name][1] < slower[name][0]
+    capped = effects(compared(call, BASE, BASE.replace("  nodes: 4", "  nodes: 4\n  power: {accelerator_cap: 500 W}")))
+    assert capped["power at work"][1] < capped["power at work"][0]
+    assert capped["step time"][1] > capped["step time"][0]
 
 
 def test_the_range_of_a_rate_is_that_of_the_rate_not_of_the_step(call: Call) -> None:

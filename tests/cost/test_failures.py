@@ -134,6 +134,14 @@ def test_a_restart_waits_for_the_repair_only_without_a_spare_node(
     assert not key or run.restart.origin == Written(f"operations.{key}")
 
 
+def test_an_assumed_restart_reads_the_checkpoint_and_a_stated_one_includes_it() -> None:
+    """512 ranks read 2 bytes of each of 1e9 weights, and 12 once: 1.036 TB at 1 GB/s."""
+    store = ", networks: {storage: {bandwidth: 1 GB/s unidirectional}}"
+    for operations, spares, seconds in (("", 1, 600 + 1036), ("recovery: hot-spare", 1, 120 + 1036), ("", 0, 1636)):
+        assert found(operations, store, spares=spares, parameters=1e9).restart.value == pytest.approx(seconds)
+    assert found("restart_time: 5 min", store, spares=1, parameters=1e9).restart.value == 300
+
+
 def test_a_stated_interval_precedes_the_best_one() -> None:
     """Every hour, failures every 20 hours: 1 - 36/3600 - 3600/144000 - 720/72000 = 0.955."""
     operations = (

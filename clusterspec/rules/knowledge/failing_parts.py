@@ -28,6 +28,7 @@ from clusterspec.cost.failures import (
     failure_rate,
     interruptions,
     published_time_between_failures,
+    read_after_failure,
     restart_on_spare,
     stated_time_between_failures,
     time_between_failures,
@@ -91,7 +92,7 @@ class FailingMachine:
         self.classes = tuple(_with_engines(design, part) for part in part_classes(self))
         accelerators = self.nodes * self.cluster.accelerators_per_node
         self.between = time_between_failures(self.operations, self.nodes, accelerators)[0]
-        self.kept = self._interruptions(parameters)
+        self.parameters, self.kept = parameters, self._interruptions(parameters)
         self._steps: dict[tuple[Cut, ...], float | None] = {}
 
     def _interruptions(self, parameters: float | None) -> Interruptions | None:
@@ -219,12 +220,18 @@ class FailingMachine:
         if self.operations.recovery == "shrink" and spares < away < self.nodes:
             share = away / self.nodes
             noticed = detection_seconds(self.operations)
-            restart = noticed + restart_on_spare(self.cluster, self.operations).value + self.repair.value * share
+            restart = noticed + self._restart_on_spare() + self.repair.value * share
         elif away > max(1, spares):
             restart = max(restart, self.repair.value + detection_seconds(self.operations))
         stopped = restart + self.kept.interval.value / 2
         slowed = self.repair.value * (1 - self.step / step)
         return (stopped if stops else min(stopped, max(0.0, slowed))) / HOUR
+
+    def _restart_on_spare(self) -> float:
+        """Seconds from a failure that is noticed until training runs again on a spare node."""
+        assert self.design.layout is not None
+        read = read_after_failure(self.operations, self.written.networks, self.parameters, self.design.layout)
+        return restart_on_spare(self.cluster, self.operations, read).value
 
     def repairs(self, rows: Iterable[FaultRow]) -> Mapping[str, int]:
         """By part, the number in repair at once that 95 % of the time do not exceed."""
