@@ -40,6 +40,8 @@ SAMPLES = {
     "netq": '[{"links": [{"id": 1}], "compounded_links": [], "nodes": []}]\n',
     "topograph": "switches:\n  core: {switches: [leaf]}\nblocks:\n  - {switch: leaf, nodes: ['n[1-8]']}\n",
     "slurm-topology": "SwitchName=leaf1 Nodes=n[1-8]\nSwitchName=spine Switches=leaf1\n",
+    "slurm-nodes": "PartitionName=gpu Nodes=g[1-2] TotalNodes=2 TRES=cpu=64,gres/gpu=16\n",
+    "accelerate": "distributed_type: FSDP\nnum_processes: 16\nfsdp_config: {fsdp_sharding_strategy: FULL_SHARD}\n",
     "kubernetes": (
         "apiVersion: kubeflow.org/v2beta1\nkind: MPIJob\nspec: {mpiReplicaSpecs: {Worker: {replicas: 2}}}\n---\n"
     ),
@@ -70,6 +72,8 @@ SAMPLES = {
         " iteration 5/ 10 | elapsed time per iteration (ms): 15800.1 | global batch size: 64 | lm loss: 1.0 |\n"
     ),
     "serving": "vllm serve org/model --tensor-parallel-size 8 --max-model-len 8192\n",
+    "mlperf-config": "export DGXNNODES=2\nexport DGXNGPU=8\nexport TP=4\nexport MINIBS=8\n",
+    "llama-factory": "model_name_or_path: a/b\nstage: sft\nfinetuning_type: full\nper_device_train_batch_size: 1\n",
     "torchtitan": "[parallelism]\ntensor_parallel_degree = 2\n[training]\nlocal_batch_size = 1\n",
     "megatron": "torchrun pretrain_gpt.py --tensor-model-parallel-size 8 --num-layers 32 --hidden-size 4096\n",
     "gpt-neox": '{"pipe_parallel_size": 1, "model_parallel_size": 2, "num_layers": 24, "hidden_size": 2048}\n',

@@ -154,6 +154,11 @@ def read_documents(file: InputFile) -> list[Yaml]:
     return kept
 
 
+def yaml_of_text(name: str, text: str, offset: int) -> Yaml:
+    """A document that a value of another one holds as text, after ``offset`` lines. Raises `FormatError`."""
+    return _yaml_document(Source(name, text), offset)
+
+
 def _yaml_document(source: Source, offset: int) -> Yaml:
     document, problems = parse(source, MOST_VALUES)
     if document is None:

@@ -76,9 +76,9 @@ WORKLOADS = (
     ImportFormat(
         "serving",
         "workloads",
-        "launch lines of vLLM, SGLang and TensorRT-LLM",
+        "launch lines of vLLM, SGLang and TensorRT-LLM; KServe, RayService and Helm values",
         "workloads.serving",
-        ("vllm", "sglang", "trt-llm", "tensorrt-llm", "trtllm"),
+        ("vllm", "sglang", "trt-llm", "tensorrt-llm", "trtllm", "kserve", "rayservice", "helm-values"),
     ),
     ImportFormat(
         "load-test",
@@ -88,7 +88,21 @@ WORKLOADS = (
         ("vllm-bench", "bench-serving", "serving-benchmark"),
         largest=32,
     ),
+    ImportFormat(
+        "mlperf-config",
+        "workloads",
+        "configurations of MLPerf training runs (config_*.sh)",
+        "machines.submissions",
+        ("mlperf-training",),
+    ),
     ImportFormat("torchtitan", "workloads", "torchtitan configurations (TOML and Python)", "workloads.torchtitan"),
+    ImportFormat(
+        "llama-factory",
+        "workloads",
+        "LLaMA-Factory configurations",
+        "workloads.llama_factory",
+        ("llamafactory", "llama-factory-config"),
+    ),
     ImportFormat(
         "megatron",
         "workloads",
@@ -158,7 +172,7 @@ MACHINES = (
     ImportFormat(
         "slurm-nodes",
         "machines",
-        "nodes of slurm.conf, gres.conf and scontrol show node",
+        "nodes of slurm.conf and gres.conf, scontrol show node and show partition",
         "fabrics.slurm_nodes",
         ("slurm-conf", "scontrol", "gres"),
         largest=8,

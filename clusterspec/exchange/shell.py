@@ -25,6 +25,7 @@ DEEPEST = 24
 LONGEST = 100_000
 """Characters of one expanded word."""
 _PARAMETER = re.compile(r"\$\{(?P<name>[A-Za-z_]\w*|[0-9@*]+)(?P<all>\[[@*]\])?(?P<sign>:?[-=+?])?")
+_ARGUMENT = re.compile(r"[\"']?\$\{?(?:OPTARG|[1-9])\}?[\"']?")
 _EXPANSIONS = frozenset({"arithmetic_expansion", "command_substitution", "process_substitution"})
 _OPTION_IN = re.compile(r"(?:^|\s)--?[A-Za-z]")
 _CONTINUED = "\0"
@@ -66,6 +67,8 @@ class Script(NamedTuple):
     arrays: tuple[Command, ...]
 
 
+MOST_CHARACTERS = 512 << 10
+"""Characters of a script; the parser takes a second for some 300,000 of what is none."""
 MOST_BRACKETS = 100_000
 """Brackets of a script, for each of which the parser takes space or, nested, time."""
 
@@ -75,6 +78,27 @@ def script_of(text: str) -> Script:
 
     Raises `FormatError` if it is too long, has too many brackets, or is nested too deeply.
     """
+    shell = _followed(text)
+    filled = (_words_of(parts) for name, parts in shell.variables.items() if name in shell.arrays)
+    return Script(tuple(shell.commands), tuple(Command(words) for words in filled if words))
+
+
+def variables_of(text: str) -> dict[str, Word]:
+    """The variables that a script sets, arrays aside, each with its value as text. Raises `FormatError` likewise."""
+    shell = _followed(text)
+    found = {}
+    for name, parts in shell.variables.items():
+        held = [each for each in parts if each is not _BREAK]
+        if held and name not in shell.arrays:
+            branch = max(each.branch for each in held)
+            found[name] = Word("".join(each.text for each in held)[:LONGEST], held[0].line, branch)
+    return found
+
+
+def _followed(text: str) -> _Shell:
+    """The shell after all statements of a script."""
+    if len(text) > MOST_CHARACTERS:
+        raise FormatError(f"has more than {MOST_CHARACTERS >> 10} KiB: it is no launch script")
     if sum(text.count(sign) for sign in "<([{`") > MOST_BRACKETS:
         raise FormatError(f"has more than {MOST_BRACKETS:,} brackets: it is no launch script")
     shell = _Shell()
@@ -86,8 +110,7 @@ def script_of(text: str) -> Script:
                 shell.run_body(body, ())
     except RecursionError:
         raise FormatError("nests commands or expansions too deeply") from None
-    filled = (_words_of(parts) for name, parts in shell.variables.items() if name in shell.arrays)
-    return Script(tuple(shell.commands), tuple(Command(words) for words in filled if words))
+    return shell
 
 
 _PLACEHOLDER = re.compile(
@@ -208,6 +231,8 @@ class _Shell:
         key, added = _text(name), any(child.type == "+=" for child in node.children)
         parts = self.value(value, self.line(node))
         is_array = value is not None and value.type == "array"
+        if self.branch and self.variables.get(key) and value is not None and _ARGUMENT.fullmatch(_text(value)):
+            return  # an option of the script, whose default holds where it is not given
         if is_array:
             self.arrays.add(key)
         if added and self.variables.get(key):

@@ -9,7 +9,7 @@ import pytest
 from clusterspec.exchange.documents import result_with_known_keys
 from clusterspec.exchange.exporters.registry import exporter_of
 from clusterspec.exchange.import_result import FileLine, FormatError, ImportedValue, ImportResult, SeveralParts
-from tests.exchange.imports import given, read, unknown
+from tests.exchange.imports import counts, given, read, unknown
 from tests.exchange.test_exporters import pod
 
 PAGE = """\
@@ -137,3 +137,106 @@ def test_attention_replicas_of_sglang_have_either_spelling() -> None:
         assert option in written
         keys = given(read(written, "serving"))
         assert (keys["layout.attention_dp"], keys["workload.serving.captured_graphs"]) == (8, False)
+
+
+SERVICE = """\
+apiVersion: serving.kserve.io/v1alpha2
+kind: LLMInferenceService
+metadata: {name: moe}
+spec:
+  model: {uri: "hf://deepseek-ai/DeepSeek-V3", name: moe}
+  replicas: 2
+  parallelism: {data: 16, dataLocal: 8, expert: true, tensor: 1}
+  template:
+    containers:
+      - name: main
+        env:
+          - name: VLLM_ADDITIONAL_ARGS
+            value: "--gpu-memory-utilization 0.95 --max-num-seqs 64"
+"""
+RAY = """\
+apiVersion: ray.io/v1
+kind: RayService
+spec:
+  serveConfigV2: |
+    applications:
+    - name: app
+      import_path: ray.serve.llm:build_openai_app
+      args:
+        llm_configs:
+        - model_loading_config: {model_id: m, model_source: Qwen/Qwen2.5-7B-Instruct}
+          engine_kwargs: {tensor_parallel_size: 2, gpu_memory_utilization: 0.8}
+          deployment_config: {num_replicas: 4}
+"""
+STACK = """\
+servingEngineSpec:
+  modelSpec:
+  - name: a
+    modelURL: Qwen/Qwen2.5-7B-Instruct
+    replicaCount: 3
+    vllmConfig:
+      tensorParallelSize: 4
+      gpuMemoryUtilization: 0.8
+      extraArgs: ["--max-num-seqs", "32"]
+"""
+MODEL_SERVICE = """\
+modelArtifacts: {uri: "hf://Qwen/Qwen2.5-7B-Instruct", name: q}
+decode:
+  replicas: 2
+  parallelism: {tensor: 4}
+  containers:
+  - {name: vllm, image: "ghcr.io/llm-d/llm-d-cuda:v0.5", modelCommand: vllmServe, args: ["--max-num-seqs", "32"]}
+prefill: {replicas: 0}
+"""
+
+
+def test_objects_that_declare_an_engine_state_its_options() -> None:
+    moe = given(read(SERVICE))
+    assert moe["workload.model"] == "deepseek-v3"
+    assert (moe["layout.tp"], moe["layout.ep"], moe["layout.attention_dp"]) == (1, 16, 16)
+    assert (moe["workload.serving.memory_fraction"], moe["workload.serving.max_sequences"]) == (0.95, 64)
+    for text, degree, share, copies in ((RAY, 2, 0.8, 4), (STACK, 4, 0.8, 3), (MODEL_SERVICE, 4, None, 2)):
+        reading = read(text)
+        keys = given(reading)
+        assert (keys["layout.framework"], keys["workload.model"]) == ("vllm", "qwen2.5-7b"), text
+        assert (keys["layout.tp"], keys.get("workload.serving.memory_fraction")) == (degree, share), text
+        assert counts(reading)["replicas"] == copies, text
+        assert ("max_sequences" in str(keys)) is ("max-num-seqs" in text), text
+    places = {each.path[-1]: each.at.line for each in read(RAY).given}
+    assert (places["model"], places["tp"]) == (10, 11)
+
+
+def test_pools_that_differ_are_choices_and_other_images_no_engine() -> None:
+    apart = SERVICE + "  prefill: {replicas: 1, parallelism: {tensor: 4}}\n"
+    with pytest.raises(SeveralParts, match="2 launches"):
+        read(apart)
+    assert given(read(apart, "serving", part=2))["layout.tp"] == 4
+    simulator = MODEL_SERVICE.replace("llm-d-cuda", "llm-d-inference-sim").replace("vllmServe", "imageDefault")
+    for text in (
+        simulator,
+        SERVICE.replace("LLMInferenceService", "InferenceService"),
+        RAY.replace("llm_configs", "x"),
+    ):
+        with pytest.raises(FormatError):
+            read(text)
+
+
+def test_commands_in_lists_and_options_of_a_script_with_a_default() -> None:
+    listed = """\
+        apiVersion: apps/v1
+        kind: Deployment
+        spec: {template: {spec: {containers: [
+          {name: a, command: ["vllm", "serve"], args: ["Qwen/Qwen3-14B", "--tensor-parallel-size", "4"]}]}}}
+        """
+    assert given(read(listed))["layout.tp"] == 4
+    script = """\
+        #!/bin/bash
+        MODEL=Qwen/Qwen3-14B
+        while getopts "m:" opt; do
+          case $opt in
+            m) MODEL="$OPTARG" ;;
+          esac
+        done
+        vllm serve $MODEL --tensor-parallel-size 2
+        """
+    assert given(read(script))["workload.model"] == "qwen3-14b"

@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec.exchange.documents import read_documents
 from clusterspec.exchange.import_result import FormatError, InputFile, SeveralParts
-from tests.exchange.imports import given, read, unknown
+from tests.exchange.imports import counts, given, read, unknown
 from tests.exchange.test_exporters import exported, pod
 
 
@@ -62,3 +62,16 @@ def test_nodes_of_several_kinds_are_chosen_from_and_parts_of_accelerators_refuse
     for part in ("a100_1g.10gb:7", "1g.10gb:7"):
         with pytest.raises(FormatError, match=r"parts of accelerators, such as \S*1g.10gb"):
             read(f"NodeName=n1 Gres=gpu:{part}")
+
+
+def test_a_partition_states_its_nodes_and_not_that_they_are_alike() -> None:
+    cpu = "PartitionName=cpu AllowGroups=ALL TotalNodes=9 TRES=cpu=9,node=9\n"
+    gpu = "PartitionName={0}\n   Nodes=g[1-2]\n   TotalNodes=2\n   TRES=cpu=64,gres/gpu={1},gres/gpu:h100={1}\n"
+    reading = read(cpu + gpu.format("gpu", 16))
+    assert (given(reading), counts(reading)) == ({"cluster.nodes": 2}, {"accelerators": 16})
+    assert "8 if all 2 nodes are alike" in unknown(reading) and "accelerator h100" in unknown(reading)
+    assert "the nodes differ" in unknown(read(gpu.format("gpu", 15)))
+    with pytest.raises(SeveralParts, match="2 partitions"):
+        read(gpu.format("a", 16) + "\n" + gpu.format("b", 8))
+    with pytest.raises(FormatError):
+        read(cpu)

@@ -190,7 +190,7 @@ def test_deepspeed_states_its_stage_and_lists_what_is_automatic() -> None:
     assert "train_micro_batch_size_per_gpu: auto" in unknown(reading)
 
 
-def test_axolotl_names_the_model_and_lists_adapters() -> None:
+def test_axolotl_names_the_model_and_its_adapters() -> None:
     text = """\
         base_model: meta-llama/Llama-3.1-8B-Instruct
         sequence_len: 4096
@@ -199,12 +199,83 @@ def test_axolotl_names_the_model_and_lists_adapters() -> None:
         dp_shard_size: 4
         bf16: true
         adapter: lora
+        lora_r: 8
+        lora_target_modules: [q_proj, v_proj, lm_head]
         """
     reading = read(text)
     keys = given(reading)
     assert keys["workload.model"] == "llama-3.1-8b"
     assert (keys["layout.tp"], keys["layout.sharding"], keys["layout.dp"]) == (2, "fsdp", 4)
-    assert "adapters are not modeled" in unknown(reading)
+    assert (keys["workload.trainable.method"], keys["workload.trainable.rank"]) == ("lora", 8)
+    assert keys["workload.trainable.modules"] == ["attention"]
+    assert "adapters of lm_head" in unknown(reading)
+
+
+def test_axolotl_states_the_strategy_of_fsdp() -> None:
+    for line, sharding in (
+        ("fsdp: [full_shard, auto_wrap]", "fsdp"),
+        ("fsdp: [shard_grad_op]", "zero2"),
+        ("fsdp_config: {fsdp_sharding_strategy: HYBRID_SHARD}", "hsdp"),
+        ("fsdp_config: {reshard_after_forward: false}", "zero2"),
+        ("fsdp_config: {offload_params: true}", "fsdp"),
+    ):
+        reading = read(f"base_model: a/b\nmicro_batch_size: 1\n{line}\n")
+        assert given(reading)["layout.sharding"] == sharding, line
+        assert ("memory of the host" in unknown(reading)) is ("offload" in line), line
+
+
+LLAMA_FACTORY = """\
+    model_name_or_path: meta-llama/Llama-3.1-8B
+    stage: sft
+    finetuning_type: lora
+    lora_target: q_proj,v_proj
+    cutoff_len: 4096
+    per_device_train_batch_size: 2
+    gradient_accumulation_steps: 4
+    bf16: true
+    """
+
+
+def test_llama_factory_states_what_it_trains_and_the_length_only_where_sequences_are_packed() -> None:
+    reading = read(LLAMA_FACTORY)
+    keys = given(reading)
+    assert (keys["workload.trainable.rank"], keys["workload.trainable.modules"]) == (8, ["attention"])
+    assert (keys["layout.micro_batch"], keys["layout.recompute"], keys["workload.precision"]) == (2, "full", "bf16")
+    assert "workload.sequence_length" not in keys and "workload.sequence_length" in unknown(reading)
+    assert given(read(LLAMA_FACTORY.replace("bf16", "packing: true\n    bf16")))["workload.sequence_length"] == 4096
+    full = LLAMA_FACTORY.replace("lora\n", "full\n").replace("    lora_target: q_proj,v_proj\n", "")
+    assert "workload.trainable.method" not in given(read(full))
+    for line, why in (("stage: dpo", "several models"), ("finetuning_type: freeze", "cannot say")):
+        name = line.partition(":")[0]
+        text = "\n".join(line if row.strip().startswith(name) else row.strip() for row in LLAMA_FACTORY.splitlines())
+        with pytest.raises(FormatError, match=why):
+            read(text)
+
+
+def test_a_configuration_of_mlperf_states_the_layout_and_the_batch_of_all_replicas() -> None:
+    text = """\
+        source $(dirname ${BASH_SOURCE[0]})/config_common.sh
+        export DGXNNODES=128
+        export DGXNGPU=4
+        export MINIBS=72
+        export TENSOR_MODEL_PARALLEL=2
+        export PIPELINE_MODEL_PARALLEL=8
+        export INTERLEAVED_PIPELINE=8
+        export CONTEXT_PARALLEL=2
+        """
+    keys = given(read(text))
+    assert {name: keys[f"layout.{name}"] for name in ("tp", "pp", "cp", "virtual_stages", "nodes")} == {
+        "tp": 2,
+        "pp": 8,
+        "cp": 2,
+        "virtual_stages": 8,
+        "nodes": 128,
+    }
+    assert keys["workload.global_batch"] == 72 * (128 * 4 // (2 * 8 * 2)) == 1152
+    assert "config_common.sh" in unknown(read(text))
+    assert "workload.global_batch" not in given(read(text.replace("export CONTEXT_PARALLEL=2", "")))
+    with pytest.raises(FormatError, match="no layout of a transformer"):
+        read("export DGXNNODES=1\nexport DGXNGPU=8\nexport BATCHSIZE=56\n")
 
 
 def test_maxtext_multiplies_its_meshes_and_leaves_what_it_works_out() -> None:

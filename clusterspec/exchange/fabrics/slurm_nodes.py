@@ -1,4 +1,5 @@
-"""Nodes of Slurm with their accelerators: ``NodeName`` lines of slurm.conf and gres.conf, ``scontrol show node``.
+"""Nodes of Slurm with their accelerators: ``NodeName`` lines of slurm.conf and gres.conf, ``scontrol show node`` and
+``scontrol show partition``.
 
 Grammar: slurm.conf(5), gres.conf(5) and scontrol(1) of Slurm. ``Gres=gpu:TYPE:COUNT(S:0-1)``; in gres.conf
 ``Name=gpu`` with ``Count`` or the devices of ``File``, several lines of a node add up. ``NodeName=DEFAULT`` holds for
@@ -30,12 +31,22 @@ Kind = tuple[str, int]
 """The type of the accelerators, empty if none is named, and their number in a node."""
 
 
+_PARTITION = re.compile(r"^[ \t]*PartitionName=", re.MULTILINE)
+
+
 def matches_slurm_nodes(file: InputFile) -> bool:
-    return bool(_NODE.search(file.text)) and bool(_GPU.search(file.text))
+    return (bool(_NODE.search(file.text)) and bool(_GPU.search(file.text))) or _prints_partitions(file.text)
+
+
+def _prints_partitions(text: str) -> bool:
+    """Whether a text has partitions with accelerators as ``scontrol show partition`` prints them."""
+    return "TotalNodes=" in text and "gres/gpu" in text and bool(_PARTITION.search(text))
 
 
 def read_slurm_nodes(file: InputFile) -> ImportResult:
     """The nodes of one kind of accelerators. Raises `FormatError` for none, `SeveralParts` for several kinds."""
+    if not _NODE.search(file.text) and _prints_partitions(file.text):
+        return _read_partitions(file)
     nodes = _kinds_of_nodes(file)
     kinds: dict[Kind, list[int]] = {}
     for kind, line in nodes.values():
@@ -51,6 +62,41 @@ def read_slurm_nodes(file: InputFile) -> ImportResult:
     _record_kind(kind, kinds[kind], builder)
     if others := sum(1 for found, _ in nodes.values() if not found[1]):
         builder.unknown(plural(others, "node"), "without accelerators: not counted", min(kinds[kind]))
+    return builder.reading()
+
+
+def _read_partitions(file: InputFile) -> ImportResult:
+    """The nodes of a partition with accelerators. Raises `SeveralParts` if there are several."""
+    found: list[tuple[str, int, int, str, int]] = []
+    without = 0
+    for number, text in _records(file, "PartitionName"):
+        pairs = {key.lower(): value for key, value in _PAIR.findall(text)}
+        total = re.search(r"(?:^|,)gres/gpu=([0-9]{1,7})", pairs.get("tres", ""))
+        types = re.findall(r"(?:^|,)gres/gpu:([A-Za-z0-9_.-]{1,60})=[0-9]", pairs.get("tres", ""))
+        nodes = pairs.get("totalnodes", "")
+        if total and nodes.isdecimal() and 0 < len(nodes) < 8 and int(nodes) and int(total[1]):
+            kind = types[0] if len(types) == 1 else ""
+            found.append((pairs.get("partitionname", ""), int(nodes), int(total[1]), kind, number))
+        else:
+            without += 1
+    if not found:
+        raise FormatError("has no partition with TotalNodes and accelerators (TRES=…gres/gpu=…)")
+    names = ", ".join(f"{name}: {nodes} nodes, {devices} accelerators" for name, nodes, devices, _, _ in found[:12])
+    counted = plural(len(found), "partition") + " with accelerators"
+    _, nodes, devices, kind, line = chosen_part(found, file.part, counted, f"has {counted} ({names[:160]})")
+    builder = ImportBuilder(SLURM_NODES, file.name)
+    builder.set("cluster.nodes", nodes, line)
+    builder.count("accelerators", devices, line)
+    if devices % nodes:
+        why = f"{devices} accelerators on {nodes} nodes: the nodes differ (see scontrol show node)"
+    else:
+        why = f"{devices // nodes} if all {nodes} nodes are alike, which scontrol show node tells"
+    builder.unknown("cluster.accelerators_per_node", why, line)
+    if kind:
+        why = "a name of the site: it does not tell the form and the memory of the product"
+        builder.unknown(f"accelerator {kind}", why, line)
+    if without:
+        builder.unknown(plural(without, "partition"), "without accelerators: not counted", line)
     return builder.reading()
 
 
@@ -93,12 +139,13 @@ def _kinds_of_nodes(file: InputFile) -> dict[str, tuple[Kind, int]]:
     return whole
 
 
-def _records(file: InputFile) -> Iterator[tuple[int, str]]:
+def _records(file: InputFile, first: str = "NodeName") -> Iterator[tuple[int, str]]:
     """Every record with its first line: a line of a file with its continuations, or a block of ``scontrol``."""
+    begins = re.compile(rf"[ \t]*{first}=", re.IGNORECASE)
     held, start = "", 0
     for number, raw in enumerate(file.lines, 1):
         line = raw.split("#", 1)[0].rstrip() if not raw.startswith("   OS=") else ""
-        if re.match(r"[ \t]*NodeName=", line, re.IGNORECASE):
+        if begins.match(line):
             if held:
                 yield start, held
             held, start = line, number

@@ -1,8 +1,11 @@
-"""System descriptions of MLPerf submissions (JSON).
+"""MLPerf submissions: descriptions of systems (JSON), and configurations of training runs (shell).
 
 Fields: mlcommons/training_results_v5.0 0fdc28f0, ``*/systems/*.json``; mlcommons/inference_results_v5.1 likewise. All
 values are text or numbers as the submitter wrote them; those of networks have no form of their own. ``node_types`` of
-mlcommons/endpoints holds one description for each type of node.
+mlcommons/endpoints holds one description for each type of node. Variables of configurations:
+mlcommons/training_results_v5.1 441d65f4, Dell/benchmarks/llama31_8b/implementations/nemo/conf/custom.yaml lines 48-72
+and llama2_70b_lora/implementations/nemo/conf/megatron_gpt_peft_tuning_config.yaml lines 21-31, in both of which
+``MINIBS`` is the sequences of a data-parallel replica in a step.
 """
 
 from __future__ import annotations
@@ -12,7 +15,9 @@ from typing import Any
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
 from clusterspec.exchange.machines.links import accelerator_of_product, set_product
-from clusterspec.exchange.workloads.keys import whole_of
+from clusterspec.exchange.shell import variables_of
+from clusterspec.exchange.workloads.keys import Keys, boolean_value, set_choice, set_counts, whole_of
+from clusterspec.units import plural
 
 MLPERF_SYSTEM = "mlperf-system"
 _NAMES = ("accelerator_model_name", "accelerators_per_node")
@@ -82,3 +87,84 @@ def _chosen_type(value: dict[str, Any], part: int | None) -> dict[str, Any]:
     names = ", ".join(str(each.get("accelerator_model_name", "unnamed"))[:40] for each in flat[:12])
     counted = f"{len(flat)} types of nodes"
     return chosen_part(flat, part, counted, f"has {counted} ({names})")
+
+
+# Configurations of training runs (``config_*.sh``), which a run script sources
+
+MLPERF_CONFIG = "mlperf-config"
+_NODES = ("DGXNNODES", "NNODES")
+_DEVICES = ("DGXNGPU", "GPUS_PER_NODE")
+_DEGREES = {
+    "layout.tp": ("TENSOR_MODEL_PARALLEL", "TP"),
+    "layout.pp": ("PIPELINE_MODEL_PARALLEL", "PP"),
+    "layout.cp": ("CONTEXT_PARALLEL", "CP"),
+    "layout.ep": ("EXPERT_PARALLEL", "EP"),
+    "layout.virtual_stages": ("INTERLEAVED_PIPELINE", "VP"),
+    "layout.micro_batch": ("MICRO_BATCH_SIZE", "MBS"),
+    "workload.global_batch": ("GBS",),
+    "layout.nodes": _NODES,
+    "cluster.accelerators_per_node": _DEVICES,
+}
+_CONFIG = re.compile(r"^[ \t]*export[ \t]+(?:DGXNNODES|MLPERF_SUBMISSION_PLATFORM)=", re.MULTILINE)
+LARGEST_CONFIG = 128 << 10
+"""Bytes of the largest configuration read; published ones have some 5 KiB."""
+_LAUNCH = re.compile(r"\b(?:torchrun|srun|mpirun|python3?)[ \t]")
+
+
+def matches_mlperf_config(file: InputFile) -> bool:
+    return bool(_CONFIG.search(file.text)) and not _LAUNCH.search(re.sub(r"#[^\n]*", "", file.text))
+
+
+def read_mlperf_config(file: InputFile) -> ImportResult:
+    """The layout of a run. Raises `FormatError` if the file states no degree of a transformer's layout."""
+    file.bounded("a configuration", LARGEST_CONFIG)
+    keys = Keys()
+    for name, word in variables_of(file.text).items():
+        if word.branch:
+            keys.undecided.append((f"{name}={word.text[:40]}", word.line, word.branch))
+        else:
+            keys.put(name, word.text, word.line)
+    names = [each for path, listed in _DEGREES.items() if path in _SPLITS for each in listed]
+    if not any(keys.find(name) for name in names):
+        raise FormatError("states no degree of tensor, pipeline or context parallelism: no layout of a transformer")
+    builder = ImportBuilder(MLPERF_CONFIG, file.name)
+    builder.set("workload.kind", "train", keys.line(*names))
+    set_counts(keys, _DEGREES, builder)
+    for name in ("SEQ_PARALLEL", "SP"):
+        builder.set("layout.sequence_parallel", boolean_value(keys.get(name)), keys.line(name))
+    for name, precision in (("FP4", "nvfp4"), ("FP8", "fp8")):
+        if keys.is_on(name):
+            builder.set("workload.precision", precision, keys.line(name))
+            break
+    words = {"true": "zero1", "false": "none"}
+    set_choice(keys, "layout.sharding", ("USE_DIST_OPTIMIZER",), words, builder)
+    set_choice(keys, "layout.recompute", ("ACT_CKPT_GRANULARITY",), {"full": "full", "selective": "selective"}, builder)
+    _set_global_batch(keys, builder)
+    for number, line in enumerate(file.lines, 1):
+        if match := re.match(r"[ \t]*(?:source|\.)[ \t].{0,200}?([\w.-]{1,80}\.sh)\b", line):
+            builder.unknown(match[1], "a separate file, whose variables hold where this one states none", number)
+    if unused := keys.unused():
+        shown = ", ".join(unused[:8]) + (", …" if len(unused) > 8 else "")
+        builder.unknown(plural(len(unused), "variable"), f"not imported: {shown}")
+    for name, at, branch in keys.undecided:
+        builder.unknown(name, f"depends on the test on line {branch}, which the file alone does not decide", at)
+    return builder.reading()
+
+
+_SPLITS = ("layout.tp", "layout.pp", "layout.cp")
+
+
+def _set_global_batch(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the global batch: the sequences of a replica × replicas, if all degrees are stated."""
+    each = keys.whole("MINIBS")
+    counts = [keys.whole(*_DEGREES[path]) for path in (*_SPLITS, "layout.nodes", "cluster.accelerators_per_node")]
+    if not each or keys.find("GBS"):
+        return
+    line = keys.line("MINIBS")
+    if all(counts):
+        tp, pp, cp, nodes, devices = (count or 1 for count in counts)
+        replicas, rest = divmod(nodes * devices, tp * pp * cp)
+        if not rest:
+            builder.set("workload.global_batch", each * replicas, line)
+            return
+    builder.unknown(f"MINIBS={each}", "sequences of a replica in a step; the file does not state all degrees", line)

@@ -15,7 +15,7 @@ from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves
 
 ACCELERATE = "accelerate"
 _FRAMEWORKS = {"FSDP": "fsdp", "DEEPSPEED": "deepspeed", "MEGATRON_LM": "megatron-core"}
-_STRATEGIES = {
+STRATEGIES = {
     "full_shard": "fsdp",
     "1": "fsdp",
     "shard_grad_op": "zero2",
@@ -106,7 +106,7 @@ def _set_fsdp(keys: Keys, builder: ImportBuilder) -> None:
         keys.get(strategy)
         keys.get(again)
     elif keys.find(strategy):
-        set_choice(keys, "layout.sharding", (strategy,), _STRATEGIES, builder)
+        set_choice(keys, "layout.sharding", (strategy,), STRATEGIES, builder)
     elif (full := boolean_value(keys.get(again))) is not None:
         builder.set("layout.sharding", "fsdp" if full else "zero2", keys.line(again))
     else:

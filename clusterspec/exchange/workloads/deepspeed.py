@@ -6,6 +6,7 @@ import re
 
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.workloads.accelerate import STRATEGIES
 from clusterspec.exchange.workloads.keys import (
     Keys,
     boolean_value,
@@ -34,7 +35,7 @@ _AXOLOTL = {
     "workload.sequence_length": ("sequence_len",),
 }
 _STAGES = {"0": "none", "1": "zero1", "2": "zero2", "3": "fsdp"}
-_OPTIMIZERS = {
+OPTIMIZERS = {
     "adam": "adam",
     "adamw": "adamw",
     "lion": "lion",
@@ -86,6 +87,9 @@ def _set_deepspeed_keys(keys: Keys, builder: ImportBuilder) -> None:
     if group:
         builder.set("layout.sharding", "hsdp", keys.line("zero_optimization.mics_shard_size"))
         builder.set("layout.shard_group", group, keys.line("zero_optimization.mics_shard_size"))
+    elif not any(key.startswith("zero_optimization") for key in keys.values):
+        # deepspeedai/DeepSpeed, deepspeed/runtime/zero/config.py: stage is 0 (disabled) where none is stated
+        builder.set("layout.sharding", "none", keys.line("train_batch_size", "train_micro_batch_size_per_gpu"))
     else:
         set_choice(keys, "layout.sharding", ("zero_optimization.stage",), _STAGES, builder)
     if str(keys.get("zero_optimization.offload_optimizer.device")) in {"cpu", "nvme"}:
@@ -103,7 +107,7 @@ def _set_deepspeed_keys(keys: Keys, builder: ImportBuilder) -> None:
     for name in ("bf16", "fp16"):
         if keys.is_on(f"{name}.enabled"):
             builder.set("workload.precision", name, keys.line(f"{name}.enabled"))
-    set_choice(keys, "workload.optimizer", ("optimizer.type",), _OPTIMIZERS, builder)
+    set_choice(keys, "workload.optimizer", ("optimizer.type",), OPTIMIZERS, builder)
     if tensor := keys.whole("tensor_parallel.autotp_size"):
         builder.set("layout.tp", tensor, keys.line("tensor_parallel.autotp_size"))
 
@@ -115,9 +119,8 @@ def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
     line = keys.line("dp_shard_size", "fsdp_config", "fsdp", "deepspeed")
     fsdp = bool(shard) or any(key.startswith("fsdp") for key in keys.values)
     if fsdp:
-        keys.used |= {key for key in keys.values if key.startswith("fsdp")}
         builder.set("layout.framework", "fsdp", line)
-        builder.set("layout.sharding", "hsdp" if replicate > 1 else "fsdp", line)
+        _set_fsdp(keys, replicate > 1, line, builder)
         builder.set("layout.shard_group", shard if replicate > 1 else None, line)
         builder.set("layout.dp", shard * replicate if shard else None, line)
     elif keys.get("deepspeed"):
@@ -127,21 +130,18 @@ def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
             "a separate file: import it as well",
             keys.line("deepspeed"),
         )
-    builder.set(
-        "layout.recompute",
-        "full" if keys.is_on("gradient_checkpointing") else None,
-        keys.line("gradient_checkpointing"),
-    )
+    recomputed = ("gradient_checkpointing", "fsdp_config.activation_checkpointing")
+    if any(keys.is_on(name) for name in recomputed):
+        builder.set("layout.recompute", "full", keys.line(*recomputed))
     for name in ("bf16", "fp16"):
         if keys.is_on(name):
             builder.set("workload.precision", name, keys.line(name))
-    set_choice(keys, "workload.optimizer", ("optimizer",), _OPTIMIZERS, builder)
+    set_choice(keys, "workload.optimizer", ("optimizer",), OPTIMIZERS, builder)
     if adapter := keys.get("adapter"):
-        builder.unknown(
-            f"adapter: {str(adapter)[:40]}",
-            "adapters are not modeled: all weights are assumed trainable",
-            keys.line("adapter"),
-        )
+        line = keys.line("adapter")
+        keys.used |= {name for name in ("lora_alpha", "lora_dropout", "load_in_4bit") if name in keys.values}
+        names = [] if keys.is_on("lora_target_linear") else list(keys.words("lora_target_modules"))
+        set_adapter(str(adapter), keys.whole("lora_r"), names, builder, line)
     if steps := keys.whole("gradient_accumulation_steps"):
         builder.count("gradient_accumulation_steps", steps, keys.line("gradient_accumulation_steps"))
         builder.unknown(
@@ -149,6 +149,53 @@ def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
             "micro batch × accumulation × replicas; the file does not state replicas",
             keys.line("gradient_accumulation_steps"),
         )
+
+
+def _set_fsdp(keys: Keys, hybrid: bool, line: int, builder: ImportBuilder) -> None:
+    """Set the sharding of FSDP: of the replicas of a shard group, the strategy (version 1), or resharding."""
+    words, before = keys.words("fsdp"), len(builder.given)
+    config = {key.removeprefix("fsdp_config.").removeprefix("fsdp_"): key for key in keys.values if "fsdp" in key}
+    keys.used |= {name for key, name in config.items() if key not in {"offload_params", "activation_checkpointing"}}
+    strategy, again = config.get("sharding_strategy"), config.get("reshard_after_forward")
+    if hybrid:
+        builder.set("layout.sharding", "hsdp", line)
+    elif strategy:
+        set_choice(keys, "layout.sharding", (strategy,), STRATEGIES, builder)
+    elif again and (full := boolean_value(keys.get(again))) is not None:
+        builder.set("layout.sharding", "fsdp" if full else "zero2", keys.line(again))
+    for word in words:
+        if word in STRATEGIES and len(builder.given) == before:
+            builder.set("layout.sharding", STRATEGIES[word], line)
+    if len(builder.given) == before and not hybrid:  # axolotl and Accelerate shard all where nothing else is stated
+        builder.set("layout.sharding", "fsdp", line)
+    if "offload" in words or keys.is_on(config.get("offload_params", "")):
+        why = "the spec has no key for parameters in the memory of the host"
+        builder.unknown("offload of parameters", why, keys.line(config.get("offload_params", "fsdp")))
+
+
+_MODULES = (
+    (
+        "attention",
+        re.compile(r"(?:q|k|v|o|qkv|kv_a|kv_b|q_a|q_b|out)_proj(?:_with_mqa)?|c_attn|query_key_value|Wqkv|wo"),
+    ),
+    ("ffn", re.compile(r"(?:gate|up|down|gate_up)_proj|fc[12]|dense_h_to_4h|dense_4h_to_h|w[123]")),
+)
+
+
+def set_adapter(method: str, rank: int | None, names: list[str], builder: ImportBuilder, line: int) -> None:
+    """Set low-rank adapters on modules of these names; of all linear layers if there are none."""
+    if method not in {"lora", "qlora"}:
+        builder.unknown(f"adapter: {method[:40]}", "an adapter that a spec cannot say", line)
+        return
+    builder.set("workload.trainable.method", method, line)
+    builder.set("workload.trainable.rank", rank, line)
+    kinds = {kind for name in names for kind, pattern in _MODULES if pattern.fullmatch(name.rpartition(".")[2])}
+    other = [name for name in names if not any(pattern.fullmatch(name.rpartition(".")[2]) for _, pattern in _MODULES)]
+    if other:
+        builder.unknown(f"adapters of {', '.join(other)[:60]}", "modules of no kind that a spec has", line)
+    builder.set(
+        "workload.trainable.modules", [kind for kind, _ in _MODULES if kind in kinds or not names] or None, line
+    )
 
 
 # GPT-NeoX configurations (YAML in the form of JSON).

@@ -282,7 +282,7 @@ def _listed_commands(file: InputFile) -> list[Command]:
     return [command for each in documents for command in _lists_of(each, each.value, ())]
 
 
-_LISTED = re.compile(r"^[ \t]*(?:-[ \t]+)?\"?(?:args|command|cmd)\"?[ \t]*:", re.MULTILINE)
+_LISTED = re.compile(r"(?:^|[{,])[ \t]*(?:-[ \t]+)?\"?(?:args|command|cmd)\"?[ \t]*:", re.MULTILINE)
 
 
 def _lists_of(yaml: Yaml, value: Any, path: tuple[str | int, ...]) -> Iterator[Command]:

@@ -1,4 +1,4 @@
-"""Command lines of vLLM, SGLang and TensorRT-LLM.
+"""Command lines of vLLM, SGLang and TensorRT-LLM, and objects that declare an engine (`declared`).
 
 Names: vllm serve --help; sglang.launch_server --help (python/sglang/srt/server_args.py); trtllm-serve serve --help.
 SGLang's ``--tp`` counts all ranks of attention and experts; with ``--enable-dp-attention`` each of the ``--dp`` groups
@@ -13,6 +13,7 @@ from itertools import pairwise
 from clusterspec.catalog import Catalog
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.shell import Command, Word
+from clusterspec.exchange.workloads.declared import declared_engines, declares_engine
 from clusterspec.exchange.workloads.keys import (
     Keys,
     chosen_launch,
@@ -54,14 +55,20 @@ _PRECISIONS = {
 }
 
 
+_LISTED = re.compile(r"\b(?:vllm|trtllm-serve|sglang)[\"']?\s{0,9}(?:,|\n\s{0,80}-)\s{0,9}[\"']?serve\b")
+"""A command as a list of words, in JSON or YAML."""
+
+
 def matches_serving(file: InputFile) -> bool:
-    return any(pattern.search(file.text) for _, pattern in _ENGINES)
+    text = file.text
+    return any(pattern.search(text) for _, pattern in _ENGINES) or bool(_LISTED.search(text)) or declares_engine(text)
 
 
 def read_serving(file: InputFile) -> ImportResult:
     """The serving layout of a command line. Raises `FormatError` if it starts no known engine."""
-    named = [(name, pattern) for name, pattern in _ENGINES if pattern.search(file.text)]
-    found: dict[tuple[int, str], tuple[str, Keys]] = {}
+    listed = bool(_LISTED.search(file.text))
+    named = [(name, pattern) for name, pattern in _ENGINES if listed or pattern.search(file.text)]
+    found = {(keys.command.line, keys.command.text): ("vllm", keys) for keys in declared_engines(file)}
     for name, pattern in named:
         for keys in launches_of(file, pattern, _MODEL_AFTER):
             found.setdefault((keys.command.line, keys.command.text), (name, keys))
@@ -75,6 +82,8 @@ def read_serving(file: InputFile) -> ImportResult:
     builder.set("layout.framework", engine, line)
     model = _set_model(keys, builder)
     {"vllm": _set_vllm_keys, "sglang": _set_sglang_keys, "trt-llm": _set_trtllm_keys}[engine](keys, model, builder)
+    for name in ("replicas", "data_parallel_size_local"):
+        builder.count(name, keys.whole(name), keys.line(name))
     list_unused(keys, builder)
     if "{{" in file.text and (templates := _TEMPLATE.search(file.text)):
         why = "template expressions may give or omit options: import what is rendered from it"

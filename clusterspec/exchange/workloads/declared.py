@@ -1,0 +1,237 @@
+"""Serving engines that objects declare without a command line: KServe, RayService, and values of Helm charts.
+
+Names: ``LLMInferenceService`` (kserve/kserve aaac4e29, pkg/apis/serving/v1alpha2 and config/llmisvcconfig, which start
+``vllm serve`` with ``spec.parallelism`` and ``VLLM_ADDITIONAL_ARGS``), ``InferenceService`` (v1beta1, runtime
+``huggingface``, whose backend is vLLM), ``RayService`` with ``ray.serve.llm`` (``llm_configs``, whose ``engine_kwargs``
+are vLLM's), values of llm-d-modelservice (3051935e, charts/llm-d-modelservice/templates/_helpers.tpl) and of the vLLM
+production stack (helm/templates/deployment-vllm-multi.yaml).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+from clusterspec.exchange.documents import Yaml, read_documents, yaml_of_text
+from clusterspec.exchange.import_result import FormatError, InputFile
+from clusterspec.exchange.shell import Command, Word, script_of
+from clusterspec.exchange.workloads.keys import Keys, command_keys, flat_leaves
+
+_MARKS = re.compile(
+    r"^kind[ \t]*:[ \t]*[\"']?(?:LLMInferenceService|InferenceService)\b|^[ \t]*llm_configs[ \t]*:"
+    r"|^servingEngineSpec[ \t]*:|^modelArtifacts[ \t]*:",
+    re.MULTILINE,
+)
+_VLLM_IMAGE = re.compile(r"(?:^|/)(?:vllm-openai|llm-d-(?:cuda|rocm|xpu|hpu|cpu|aws|gke))\b|(?:^|/)vllm\b")
+_STARTS = re.compile(r"vllm[ .]serve|sglang|trtllm|vllm\.entrypoints")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+Path = tuple[str | int, ...]
+
+
+def declares_engine(text: str) -> bool:
+    """Whether a text has a mark of an object that declares an engine."""
+    return bool(_MARKS.search(text))
+
+
+def declared_engines(file: InputFile) -> list[Keys]:
+    """The engines (all vLLM) that the objects of a file declare, each with the options of ``vllm serve``."""
+    if not declares_engine(file.text):
+        return []
+    try:
+        documents = read_documents(file)
+    except FormatError:  # a template, or a page with an object in it
+        return []
+    return [keys for yaml in documents if isinstance(yaml.value, dict) for keys in _engines_of(yaml, file.name)]
+
+
+def _engines_of(yaml: Yaml, name: str) -> Iterator[Keys]:
+    kind, value = str(yaml.value.get("kind") or ""), yaml.value
+    if kind == "LLMInferenceService":
+        yield from _llm_inference_services(yaml)
+    elif kind == "InferenceService":
+        yield from _inference_services(yaml)
+    elif kind in {"RayService", "RayJob"}:
+        text = _value_at(value, "spec", "serveConfigV2")
+        if isinstance(text, str):
+            yield from _ray_models(yaml_of_text(name, text, yaml.line("spec", "serveConfigV2")))
+    elif "llm_configs" in str(list(value.get("applications") or ()))[:20_000]:
+        yield from _ray_models(yaml)
+    elif isinstance(_value_at(value, "servingEngineSpec", "modelSpec"), list):
+        yield from _production_stack(yaml)
+    elif isinstance(value.get("modelArtifacts"), dict):
+        yield from _model_service(yaml)
+
+
+def _value_at(value: Any, *path: str) -> Any:
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _started(what: str, line: int) -> Keys:
+    """The keys of an engine that is declared at a line."""
+    return Keys(command=Command((Word(what, line),)))
+
+
+def _put_all(keys: Keys, values: Any, names: Mapping[str, str], yaml: Yaml, path: Path) -> None:
+    """Put the values of a mapping under the names that ``vllm serve`` has for them."""
+    for name, option in names.items():
+        value = values.get(name) if isinstance(values, dict) else None
+        if value is not None and not isinstance(value, dict | list):
+            keys.put(option, value, yaml.line(*path, name))
+
+
+def _put_words(keys: Keys, words: Any, yaml: Yaml, path: Path) -> None:
+    """Put the options of a list of arguments."""
+    if not isinstance(words, list):
+        return
+    listed = [Word(str(word), yaml.line(*path, n)) for n, word in enumerate(words)]
+    if listed:
+        keys.values |= command_keys(Command(tuple(listed))).values
+
+
+_PARALLELISM = {
+    "tensor": "tensor_parallel_size",
+    "pipeline": "pipeline_parallel_size",
+    "data": "data_parallel_size",
+    "dataLocal": "data_parallel_size_local",
+}
+
+
+def _llm_inference_services(yaml: Yaml) -> Iterator[Keys]:
+    """The pool of an LLMInferenceService, and that of its prefill."""
+    spec = _value_at(yaml.value, "spec")
+    for path in (("spec",), ("spec", "prefill")):
+        pool = _value_at(yaml.value, *path)
+        container = _first_container(_value_at(pool, "template"))
+        if not isinstance(pool, dict) or _STARTS.search(str(container.get("command") or "")):
+            continue  # one with a command of its own is a launch
+        keys = _started("LLMInferenceService", yaml.line(*path))
+        _put_all(keys, pool, {"replicas": "replicas"}, yaml, path)
+        model = _value_at(spec, "model") or {}
+        named = str(model.get("uri") or "")
+        chosen = "uri" if named.startswith("hf://") else "name"
+        if model.get(chosen):
+            text = str(model[chosen]).removeprefix("hf://")
+            keys.put("model", text, yaml.line("spec", "model", chosen))
+        split = _value_at(pool, "parallelism")
+        _put_all(keys, split, _PARALLELISM, yaml, (*path, "parallelism"))
+        if _value_at(split, "expert") is True:
+            keys.put("enable_expert_parallel", True, yaml.line(*path, "parallelism", "expert"))
+        inside = (*path, "template", "containers", 0)
+        _put_words(keys, container.get("args"), yaml, (*inside, "args"))
+        for n, variable in enumerate(container.get("env") or ()):
+            name, text = _value_at(variable, "name"), _value_at(variable, "value")
+            if name == "VLLM_ADDITIONAL_ARGS" and isinstance(text, str):
+                line = yaml.line(*inside, "env", n, "value")
+                for command in script_of(f"vllm serve {text}").commands[:1]:
+                    words = tuple(word._replace(line=line) for word in command.words)
+                    keys.values |= command_keys(Command(words)).values
+            elif name == "VLLM_ALL2ALL_BACKEND":
+                keys.put("all2all_backend", text, yaml.line(*inside, "env", n, "value"))
+        if bases := _value_at(spec, "baseRefs"):
+            names = ", ".join(str(_value_at(each, "name")) for each in bases if isinstance(each, dict))
+            keys.put("base_refs", names[:80], yaml.line("spec", "baseRefs"))
+        yield keys
+
+
+def _first_container(template: Any) -> dict[str, Any]:
+    containers = _value_at(template, "containers")
+    first = containers[0] if isinstance(containers, list) and containers else None
+    return first if isinstance(first, dict) else {}
+
+
+def _inference_services(yaml: Yaml) -> Iterator[Keys]:
+    """The predictor of an InferenceService whose runtime is that of Hugging Face models, or names vLLM."""
+    model = _value_at(yaml.value, "spec", "predictor", "model")
+    path: Path = ("spec", "predictor", "model")
+    format_name, runtime = (
+        str(_value_at(model, "modelFormat", "name") or ""),
+        str(_value_at(model, "runtime") or ""),
+    )
+    if format_name.lower() not in {"huggingface", "vllm"} and "vllm" not in runtime.lower():
+        return
+    keys = _started("InferenceService", yaml.line(*path))
+    _put_words(keys, model.get("args"), yaml, (*path, "args"))
+    if "model_id" in keys.values:
+        keys.values["model"] = keys.values.pop("model_id")
+        keys.values.pop("model_name", None)
+    elif str(model.get("storageUri") or "").startswith("hf://"):
+        keys.put("model", str(model["storageUri"])[5:], yaml.line(*path, "storageUri"))
+        keys.values.pop("model_name", None)
+    degrees = {"tensorParallelSize": "tensor_parallel_size", "pipelineParallelSize": "pipeline_parallel_size"}
+    _put_all(keys, _value_at(yaml.value, "spec", "predictor", "workerSpec"), degrees, yaml, (*path[:2], "workerSpec"))
+    if keys.values:
+        yield keys
+
+
+def _ray_models(yaml: Yaml) -> Iterator[Keys]:
+    """The models of applications of ``ray.serve.llm``."""
+    applications = _value_at(yaml.value, "applications")
+    for n, application in enumerate(applications if isinstance(applications, list) else ()):
+        configs = _value_at(application, "args", "llm_configs")
+        for m, config in enumerate(configs if isinstance(configs, list) else ()):
+            path: Path = ("applications", n, "args", "llm_configs", m)
+            keys = _started("llm_configs", yaml.line(*path))
+            loaded = (*path, "model_loading_config")
+            source = "model_source" if _value_at(config, "model_loading_config", "model_source") else "model_id"
+            _put_all(keys, _value_at(config, "model_loading_config"), {source: "model"}, yaml, loaded)
+            options = _value_at(config, "engine_kwargs")
+            for name, value, line in flat_leaves(options, yaml.line, (*path, "engine_kwargs")):
+                if value is not False and not isinstance(value, dict | list):
+                    keys.put(name.partition("engine_kwargs.")[2], value, line)
+            _put_all(keys, config, {"accelerator_type": "accelerator_type"}, yaml, path)
+            _put_all(
+                keys,
+                _value_at(config, "deployment_config"),
+                {"num_replicas": "replicas"},
+                yaml,
+                (*path, "deployment_config"),
+            )
+            yield keys
+
+
+def _model_service(yaml: Yaml) -> Iterator[Keys]:
+    """The roles of values of llm-d-modelservice that have replicas and whose container is vLLM."""
+    value = yaml.value
+    stated = str(_value_at(value, "modelArtifacts", "uri") or "")
+    model = stated.removeprefix("hf://") if stated.startswith("hf://") else ""
+    model = str(_value_at(value, "modelArtifacts", "name") or "") if "{{" in model or not model else model
+    for role in ("decode", "prefill"):
+        pool = value.get(role)
+        container = _first_container(pool)
+        is_vllm = container.get("modelCommand") == "vllmServe" or _VLLM_IMAGE.search(str(container.get("image") or ""))
+        own = _STARTS.search(" ".join(map(str, chain(*(_words(container.get(name)) for name in ("command", "args"))))))
+        if not isinstance(pool, dict) or pool.get("replicas") == 0 or not is_vllm or own:
+            continue
+        keys = _started(role, yaml.line(role))
+        if model:
+            keys.put("model", model, yaml.line("modelArtifacts"))
+        _put_words(keys, container.get("args"), yaml, (role, "containers", 0, "args"))
+        _put_all(keys, pool.get("parallelism"), _PARALLELISM, yaml, (role, "parallelism"))
+        _put_all(keys, pool, {"replicas": "replicas"}, yaml, (role,))
+        yield keys
+
+
+def _words(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value] if isinstance(value, str) else []
+
+
+def _production_stack(yaml: Yaml) -> Iterator[Keys]:
+    """The models of values of the vLLM production stack."""
+    for n, model in enumerate(yaml.value["servingEngineSpec"]["modelSpec"]):
+        path: Path = ("servingEngineSpec", "modelSpec", n)
+        if not isinstance(model, dict):
+            continue
+        keys = _started("modelSpec", yaml.line(*path))
+        _put_all(keys, model, {"modelURL": "model", "replicaCount": "replicas"}, yaml, path)
+        options = model.get("vllmConfig")
+        for name, value in options.items() if isinstance(options, dict) else ():
+            line = yaml.line(*path, "vllmConfig", name)
+            if name == "extraArgs":
+                _put_words(keys, value, yaml, (*path, "vllmConfig", "extraArgs"))
+            elif value is not False and not isinstance(value, dict | list):
+                keys.put(_CAMEL.sub("_", str(name)).lower(), value, line)
+        yield keys

@@ -1,0 +1,148 @@
+"""Configurations of LLaMA-Factory (YAML).
+
+Names and defaults: hiyouga/LLaMA-Factory ff6d4d12, src/llamafactory/hparams (``finetuning_type`` is ``lora`` and
+``lora_rank`` 8 where absent; ``cutoff_len`` cuts sequences, and only packing fills them), and
+src/llamafactory/model/model_utils/checkpointing.py line 184 (activations are recomputed unless
+``disable_gradient_checkpointing``); with degrees of Megatron, mcore_adapter trains, whose names are Megatron's. Other
+keys are ``TrainingArguments`` of Hugging Face.
+"""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.exchange.documents import read_yaml
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.workloads.deepspeed import OPTIMIZERS, set_adapter
+from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, set_choice, set_counts, set_model
+
+LLAMA_FACTORY = "llama-factory"
+_MARKS = (
+    re.compile(r"^model_name_or_path[ \t]*:", re.MULTILINE),
+    re.compile(r"^(?:stage|finetuning_type|cutoff_len)[ \t]*:", re.MULTILINE),
+)
+_LAYOUT = {
+    "layout.micro_batch": ("per_device_train_batch_size",),
+    "layout.tp": ("tensor_model_parallel_size",),
+    "layout.pp": ("pipeline_model_parallel_size",),
+    "layout.ep": ("expert_model_parallel_size",),
+    "layout.cp": ("context_parallel_size",),
+    "layout.virtual_stages": ("virtual_pipeline_model_parallel_size",),
+}
+_STAGES = ("pt", "sft")
+_SHARDING = {"full_shard": "fsdp", "shard_grad_op": "zero2", "hybrid_shard": "hsdp"}
+_UNRELATED = re.compile(
+    r"(?:do_|eval_|save_|logging_|report_to|run_name|output_dir|overwrite_|plot_loss|dataset|template|max_samples|val_size"
+    r"|preprocessing_|dataloader_|learning_rate|lr_scheduler|warmup_|num_train_epochs|ddp_timeout|resume_|trust_remote"
+    r"|per_device_eval|use_fast_tokenizer|media_dir)"
+)
+"""Keys of data, evaluation and learning rate, which do not describe a layout."""
+
+
+def matches_llama_factory(file: InputFile) -> bool:
+    return all(mark.search(file.text) for mark in _MARKS)
+
+
+def read_llama_factory(file: InputFile) -> ImportResult:
+    """The workload and layout of a run.
+
+    Raises `FormatError` if the file has no stage that trains, one with several models, or changes parts of the model
+    that a spec cannot say.
+    """
+    builder, keys, yaml = ImportBuilder(LLAMA_FACTORY, file.name), Keys(), read_yaml(file)
+    for name, value, line in flat_leaves(yaml.mapping, yaml.line):
+        keys.put(name, value, line)
+    stage = str(keys.get("stage") or "")
+    if stage not in _STAGES:
+        why = f"stage {stage[:20]} has several models or losses" if stage else "has no stage: it does not train"
+        raise FormatError(f"{why}; supported are pt and sft", keys.line("stage"))
+    if keys.find("do_train") and not keys.is_on("do_train"):
+        raise FormatError("does not train: do_train is false", keys.line("do_train"))
+    method = str(keys.get("finetuning_type") or "lora")
+    if method not in {"full", "lora"} or (other := next((n for n in _PARTIAL if keys.is_on(n)), "")):
+        shown = f"finetuning_type: {method[:20]}" if method not in {"full", "lora"} else other
+        raise FormatError(f"changes parts of the model that a spec cannot say ({shown})", keys.line("finetuning_type"))
+    builder.set("workload.kind", "train", keys.line("stage"))
+    set_model(str(keys.get("model_name_or_path")), builder, keys.line("model_name_or_path"))
+    set_counts(keys, _LAYOUT, builder)
+    if method == "lora":
+        _set_lora(keys, builder)
+    _set_length(keys, stage, builder)
+    _set_precision(keys, builder)
+    _set_framework(keys, builder)
+    set_choice(keys, "workload.optimizer", ("optim",), OPTIMIZERS, builder)
+    if steps := keys.whole("gradient_accumulation_steps"):
+        line = keys.line("gradient_accumulation_steps")
+        builder.count("gradient_accumulation_steps", steps, line)
+        why = "micro batch × accumulation × replicas; the file does not state replicas"
+        builder.unknown("workload.global_batch", why, line)
+    keys.used |= {name for name in keys.values if _UNRELATED.match(name)}
+    list_unused(keys, builder)
+    return builder.reading()
+
+
+_PARTIAL = ("use_galore", "use_apollo", "use_badam", "use_llama_pro", "use_pissa", "use_dora", "freeze_vision_tower")
+
+
+def _set_lora(keys: Keys, builder: ImportBuilder) -> None:
+    line = keys.line("finetuning_type", "stage")
+    bits = keys.whole("quantization_bit")
+    keys.used.add("lora_alpha")
+    keys.used.add("lora_dropout")
+    targets = str(keys.get("lora_target") or "all")
+    names = [] if targets == "all" else [name.strip() for name in targets.split(",")]
+    set_adapter("qlora" if bits == 4 else "lora", keys.whole("lora_rank") or 8, names, builder, line)
+    if bits not in {4, None}:
+        why = "frozen weights of another width than 4 bits, which a spec cannot say"
+        builder.unknown(f"quantization_bit: {bits}", why, keys.line("quantization_bit"))
+
+
+def _set_length(keys: Keys, stage: str, builder: ImportBuilder) -> None:
+    """Set the sequence length where packing fills sequences, which is the default of pretraining only."""
+    length, line = keys.whole("cutoff_len"), keys.line("cutoff_len")
+    stated = keys.find("packing", "neat_packing") is not None
+    packed = keys.is_on("packing") or keys.is_on("neat_packing") or (stage == "pt" and not stated)
+    if length and packed:
+        builder.set("workload.sequence_length", length, line)
+    elif length:
+        builder.count("cutoff_len", length, line)
+        builder.unknown("workload.sequence_length", f"sequences are cut at {length} tokens, shorter ones stay", line)
+
+
+def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
+    for name in ("fp8", "bf16", "fp16"):
+        if keys.is_on(name):
+            builder.set("workload.precision", name, keys.line(name))
+            break
+    keys.used |= {name for name in ("bf16", "pure_bf16") if name in keys.values}
+
+
+def _set_framework(keys: Keys, builder: ImportBuilder) -> None:
+    line = keys.line("stage")
+    if any(keys.find(*names) for path, names in _LAYOUT.items() if path != "layout.micro_batch"):
+        line = keys.line("tensor_model_parallel_size", "pipeline_model_parallel_size")
+        builder.set("layout.framework", "megatron-core", line)
+        if keys.is_on("use_distributed_optimizer"):
+            builder.set("layout.sharding", "zero1", keys.line("use_distributed_optimizer"))
+        words = {"full": "full", "selective": "selective"}
+        set_choice(keys, "layout.recompute", ("recompute_granularity",), words, builder)
+        words = {"alltoall": "all-to-all", "allgather": "all-gather"}
+        set_choice(keys, "layout.dispatcher", ("moe_token_dispatcher_type",), words, builder)
+        if keys.find("sequence_parallel"):
+            on = keys.is_on("sequence_parallel")
+            builder.set("layout.sequence_parallel", on, keys.line("sequence_parallel"))
+        return
+    off = keys.is_on("disable_gradient_checkpointing")
+    at = keys.line("disable_gradient_checkpointing") or line
+    builder.set("layout.recompute", "none" if off else "full", at)
+    if other := keys.get("deepspeed"):
+        builder.set("layout.framework", "deepspeed", keys.line("deepspeed"))
+        why = "a separate file: import it as well"
+        builder.unknown(f"deepspeed: {str(other)[:60]}", why, keys.line("deepspeed"))
+    elif modes := keys.words("fsdp"):
+        builder.set("layout.framework", "fsdp", keys.line("fsdp"))
+        value = next((_SHARDING[mode] for mode in modes if mode in _SHARDING), None)
+        builder.set("layout.sharding", value, keys.line("fsdp"))
+        if "offload" in modes:
+            why = "the spec has no key for parameters in the memory of the host"
+            builder.unknown("fsdp: offload", why, keys.line("fsdp"))
