@@ -121,6 +121,8 @@ class ServingSoftware:
     tiers: tuple[DefaultTier, ...] = ()
     chunk_of_engine: bool = False
     """The attention replicas of an engine share the default ``chunk_tokens``."""
+    repeated_reads: frozenset[str] = frozenset()
+    """Architectures on which attention reads the cache once for each query head in steps with prompts."""
 
     def defaults_for(self, accelerator: Accelerator) -> ServingSoftware:
         """The defaults on an accelerator."""
@@ -236,6 +238,7 @@ def serving_software(read: FactReader) -> ServingSoftware | None:
         quantized_cache=read.text(f"{SERVING}.quantized_cache"),
         tiers=tuple(_default_tier(text) for text in read.texts(f"{SERVING}.tiers")),
         chunk_of_engine=read.text(f"{SERVING}.chunk_of") == "engine",
+        repeated_reads=frozenset(read.texts(f"{SERVING}.repeated_reads")),
     )
 
 

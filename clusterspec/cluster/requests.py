@@ -205,6 +205,11 @@ class Serving:
         return self.input_tokens + self.output_tokens
 
     @property
+    def gaps(self) -> float:
+        """Gaps between the output tokens of a request, in each of which it decodes; 1 where it has a single token."""
+        return max(1.0, self.output_tokens - 1.0)
+
+    @property
     def typical_prompt(self) -> float:
         """The median of the prompts over their mean: below 1 where they vary."""
         return self.input_lengths.typical if self.input_lengths else 1.0

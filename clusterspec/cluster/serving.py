@@ -95,7 +95,8 @@ def _batching_settings(
         software = software.defaults_for(accelerator)
     named = stack.name if stack is not None and stack.serving is not None else "most software"
     why = f"the default of {named}"
-    share = f"{why}, {OF_FREE if software.of_free else RAISED}"
+    at_once = bool(section.requests) and (section.concurrency or 0) >= (section.requests or 0)  # a number nobody chose
+    share = f"{why}, {OF_FREE}" if software.of_free else why if at_once else f"{why}, {RAISED}"
     return {
         "chunk_tokens": log.written_or_assumed(
             section.chunk_tokens,
@@ -109,7 +110,7 @@ def _batching_settings(
         ),
         "of_free": software.of_free and section.memory_fraction is None,
         "whole_requests": software.whole_requests,
-        "raised": section.memory_fraction is None and section.concurrency is not None,
+        "raised": section.memory_fraction is None and section.concurrency is not None and not at_once,
         "captured_graphs": log.written_or_assumed(
             section.captured_graphs, f"{KEY}.captured_graphs", True, "the default of serving frameworks"
         ),

@@ -183,10 +183,10 @@ def test_caches_queue_on_the_link_of_the_engine_that_receives_them() -> None:
 
 
 def test_prompts_wait_where_decoding_takes_most_of_each_chunk() -> None:
-    # 256 tokens a step: s sequences leave 256 - s, and s / 200 prompts of 1,000 tokens begin, so that s = 256 / 6
+    # 256 tokens a step: s sequences leave 256 - s, and s / 199 prompts of 1,000 tokens begin
     study = plan("concurrency: 128, chunk_tokens: 256")
     pools, expected = parts(study)
-    assert pools.limit == pytest.approx(256 / 6)
+    assert pools.limit == pytest.approx(256 / (1 + 1000 / 199))
     run = simulated(study, varied(1000, 1000, 200), 128)
     counted = run.requests[250:]
     first = percentiles([each.first - each.arrival for each in counted]).p50

@@ -52,7 +52,8 @@ class StepTables:
     all have as many), on the sequences that produce a token (``ending``), on the bytes of cache that they read
     (``reading``; ``stored`` bytes of a sequence over its tokens), and on the position of a prompt's tokens (``seeing``,
     of one token). ``floor`` is the least time of a prompt without captured graphs; ``drafted`` tokens of each sequence
-    are computed in a step, of which it gains ``gained``. ``stages`` work on different batches.
+    are computed in a step, of which it gains ``gained``. ``stages`` work on different batches. In a step with prompts
+    the cache is read ``repeated`` times.
     """
 
     alone: Curve
@@ -66,6 +67,7 @@ class StepTables:
     drafted: float
     gained: float
     stages: int
+    repeated: float = 1.0
 
     @classmethod
     def of(cls, engine: Engine) -> StepTables:
@@ -89,6 +91,7 @@ class StepTables:
             drafted=drafted,
             gained=1.0 + load.draft_tokens * load.draft_acceptance,
             stages=engine.layout.pp,
+            repeated=engine.reads_beside_prompts,
         )
 
     def decoding(self, sequences: float, context: float, mean: float) -> float:
@@ -110,7 +113,7 @@ class StepTables:
         (sequences, context), (tokens, before) = decoding, prompt
         batch = max(1.0, sequences / self.stages) if sequences else 0.0
         every = batch * self.drafted
-        read = self.reading(batch * self.stored(context)) if sequences else 0.0
+        read = self.reading(batch * self.stored(context) * self.repeated) if sequences else 0.0
         return self.work(every + tokens, busy) + self.ending(every + 1.0) + read + tokens * self.seeing(before)
 
 

@@ -134,11 +134,11 @@ def launch_time(launches: float, each: float, host: float, sequences: float, *, 
     return launches * each + host + sequences * sequence
 
 
-@formula("step / tokens_per_step + sequences / output_tokens * prefill / stages")
+@formula("step / tokens_per_step + sequences / gaps * prefill / stages")
 def time_per_output_token(
     step: float,
     sequences: float,
-    output_tokens: float,
+    gaps: float,
     prefill: float,
     *,
     tokens_per_step: float = 1,
@@ -148,14 +148,15 @@ def time_per_output_token(
 
     ``tokens_per_step`` are those that a sequence gains in a step: more than one where drafted tokens are accepted, so
     that sequences end, and prompts come, after as many times fewer steps. Pipeline ``stages`` work on different
-    batches, so that a prompt delays each of them by its own layers alone.
+    batches, so that a prompt delays each of them by its own layers alone. A request decodes in ``gaps`` between its
+    tokens, the first of which comes with its prompt.
 
     Source: continuous batching in the steady state; Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 3.
 
     >>> time_per_output_token(0.02, 32, 1024, 0.32)
     0.03
     """
-    return step / tokens_per_step + sequences / output_tokens * prefill / stages
+    return step / tokens_per_step + sequences / gaps * prefill / stages
 
 
 @formula("wait + prefill + handoff + request + 0.5 * tpot")

@@ -87,7 +87,22 @@ WEIGHT_ONLY = assumed_figure(
     GROUP,
     "weight_only",
     0.3,
-    "rate of GEMMs that convert weights to a wider precision on load, over other GEMMs; fitted to published plans",
+    "rate of GEMMs that convert weights to a wider precision on load, over other GEMMs, where products of a warp do "
+    "not reach the peak; fitted to published plans",
+)
+WARP_PRODUCTS = 0.629
+"""Rate of warp-level products over the peak on Hopper, whose peak needs products of warp groups (Luo et al., arXiv
+2501.12084, section 6.2). Kernels that convert weights use warp-level products (Marlin, mma.sync), which reach the
+peak on Ampere and Ada.
+"""
+WARP_LEVEL = frozenset({"sm_80", "sm_86", "sm_87", "sm_89"})
+"""Architectures whose peak is that of warp-level products."""
+REREAD = assumed_figure(
+    GROUP,
+    "reread",
+    1.3,
+    "rate of the second-level cache over that of the memory, where each query head reads the cache of its key itself: "
+    "about that of A100 in microbenchmarks, of which only a summary was read",
 )
 HANDOFF = assumed_figure(
     GROUP,
@@ -155,6 +170,7 @@ ASSUMED = (
     PASSES,
     ROUTED_PASSES,
     WEIGHT_ONLY,
+    REREAD,
     HANDOFF,
     WAVE,
     RESERVED,

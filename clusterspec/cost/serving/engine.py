@@ -54,6 +54,8 @@ ROUTED = 6
 """Kernels of a layer's experts: the router, the selection, sorting of tokens, two grouped GEMMs, and the sum."""
 
 
+CACHE = "cache"
+"""The part of a step that reads the cache."""
 BY_PASS = ("bytes_read", "flops", "calls", "layers")
 """Numbers of a part that count the operations of one pass."""
 
@@ -156,13 +158,18 @@ def cache_reading_parts(
     }
     origins = table_origins(engine.rates.table, floor=f"{table}.floor", bandwidth=table)
     if not model.latent:
-        return (Part("cache", cache_time, numbers, origins),)
+        return (Part(CACHE, cache_time, numbers, origins),)
     elements = 2 * model.latent_kv + model.latent_rope
     rows = max(tokens * share_of_heads(model.heads, engine.layout.tp), rates.latent_rows)
     flops = 2 * fullest * context * rows * elements * whole.full_layers / calls
     rate, measured = rates.latent_rate(engine.workload.kv_precision)
     numbers |= {"flops": flops, "rate": rate}
     return (Part("latent_attention", latent_time, numbers, origins | table_origins(engine.rates.table, rate=measured)),)
+
+
+def _repeated_reads(part: Part, times: float) -> Part:
+    """Attention over a cache that is read so many times."""
+    return part._replace(numbers=part.numbers | {"bytes_read": part.numbers["bytes_read"] * times})
 
 
 def unevenly_loaded_ranks(engine: Engine) -> int:
@@ -193,7 +200,7 @@ def _dense_part(engine: Engine, tokens: float) -> Part:
         "bandwidth": engine.rates.weight_read_rate(name),
         "flops": 2 * weights * tokens,
         "rate": engine.rates.gemm_rate(name, tokens, engine.peak)
-        * remaining_rate_share(engine.workload.parameter_precision, name),
+        * remaining_rate_share(engine.workload.parameter_precision, name, engine.cluster.accelerator.architecture),
     }
     return Part(
         "dense",
@@ -413,9 +420,29 @@ class Engine:
         here = tokens / steps
         attention = prompt_attention_parts(self, here, length, min(tokens, length))
         if beside.sequences:
-            attention = (*attention, *cache_reading_parts(self, *beside))
+            read = cache_reading_parts(self, *beside)
+            attention = (*attention, *(_repeated_reads(part, self.reads_beside_prompts) for part in read))
         every, ending = here + decoded, here / max(1.0, length) + decoded
         return StepTime.of(step_parts(self, every, ending, attention, busy), steps)
+
+    @property
+    def reads_beside_prompts(self) -> float:
+        """Reads of the cache in a step with prompts over those of a step that only decodes, by the time they take.
+
+        Where each query head reads the cache of its key itself, the second-level cache delivers the repetitions.
+        """
+        stack, model, chip = self.layout.stack, self.model, self.cluster.accelerator.architecture
+        software = stack.serving if stack is not None else None
+        if (
+            software is None
+            or chip not in software.repeated_reads
+            or model.latent
+            or model.window
+            or not model.kv_heads
+        ):
+            return 1.0  # models with windows of attention run other kernels
+        heads, keys = (share_of_heads(number, self.layout.tp) for number in (model.heads, model.kv_heads))
+        return max(1.0, heads / keys / constants.REREAD.value)
 
     def launch_floor(self, steps: float) -> float:
         """Seconds that the host needs at least to launch ``steps`` steps of a prompt without captured graphs."""

@@ -62,7 +62,7 @@ def _token_term(times: ServingTimes, name: str, seconds: float) -> Term:
     step = _step_term("step", times.decode)
     inputs = (
         ("sequences", _computed(times.carried, "sequences in flight on one attention rank")),
-        ("output_tokens", _computed(times.output_tokens, "output tokens of a request")),
+        ("gaps", _computed(max(1.0, times.output_tokens - 1), "gaps between the output tokens of a request")),
         ("prefill", _computed(times.carried_prefill, "seconds of a prompt on this engine, without launches", "s")),
         ("tokens_per_step", _computed(times.tokens_per_step, "one, plus the accepted draft tokens")),
         ("stages", _computed(float(times.stages[1]), "pipeline stages")),

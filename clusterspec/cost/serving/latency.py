@@ -376,7 +376,7 @@ def _mean_gap(times: ServingTimes, load: Serving, share: float) -> float:
     the prompts that start during a request's output vary as a Poisson count, most over short outputs.
     """
     varied = load.input_lengths or load.output_lengths or load.load == "open"
-    prompts = times.sequences / times.output_tokens * times.coupled_ranks
+    prompts = times.sequences / load.gaps * times.coupled_ranks
     if not varied or not times.carried_prefill or times.output_tokens < 2:
         return times.tpot
     each = times.carried_prefill / times.stages[1] / times.coupled_ranks
@@ -401,7 +401,7 @@ def single_gap(times: ServingTimes, load: Serving, share: float) -> float:
         return step + times.joining
     if load.prefill is not None or load.load == "static" or not times.carried_prefill:
         return step
-    ended = times.sequences * times.tokens_per_step / times.output_tokens
+    ended = times.sequences * times.tokens_per_step / load.gaps
     chunks, stages = times.prefill.steps, times.stages[1]
     if chunks > 1:
         longer = max(0.0, times.prefill.total / chunks - step) / stages

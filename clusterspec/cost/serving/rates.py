@@ -171,9 +171,12 @@ class KernelRates:
         return name if name in self.curves else "gemm.bf16"
 
 
-def remaining_rate_share(kept: str, name: str) -> float:
+def remaining_rate_share(kept: str, name: str, architecture: str | None) -> float:
     """The share of the 16-bit GEMM rate that remains where weights are stored in a narrower precision."""
-    return constants.WEIGHT_ONLY.value if name not in NARROW and precision_width(kept) < precision_width(name) else 1.0
+    if name in NARROW or precision_width(kept) >= precision_width(name):
+        return 1.0
+    peak = 1.0 if architecture in constants.WARP_LEVEL else constants.WARP_PRODUCTS
+    return min(1.0, constants.WEIGHT_ONLY.value * peak / constants.WARP_PRODUCTS)
 
 
 Tables = tuple[dict[str, Curve], dict[str, float], tuple[tuple[int, Curve], ...]]
@@ -211,7 +214,7 @@ def expert_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]
         "bandwidth": engine.rates.weight_read_rate(name),
         "flops": work * fullest_load_factor(engine, copies),
         "rate": engine.rates.gemm_rate(name, copies / hit if hit else 1.0, engine.expert_peak)
-        * remaining_rate_share(kept, name),
+        * remaining_rate_share(kept, name, engine.cluster.accelerator.architecture),
     }
     origins = table_origins(engine.rates.table, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}")
     return (Part("experts", roofline_time, numbers, origins),)

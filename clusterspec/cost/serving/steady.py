@@ -25,7 +25,7 @@ from clusterspec.cost.formulas.serving import (
 )
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
-from clusterspec.cost.serving.engine import NOTHING, Decoding, Engine, unevenly_loaded_ranks
+from clusterspec.cost.serving.engine import CACHE, NOTHING, Decoding, Engine, unevenly_loaded_ranks
 from clusterspec.cost.serving.handoff import request_bytes, whole_model
 from clusterspec.cost.serving.quantiles import bisected
 from clusterspec.precision import peak_name, precision_width, table_width
@@ -76,13 +76,15 @@ class Pools(NamedTuple):
 class Steady(NamedTuple):
     """A steady state: a decode step, the steps and seconds of a prompt, and the resulting times.
 
-    ``sequences`` of one attention rank decode concurrently; prompts of ``delaying`` of them delay each. ``carried`` is
-    the seconds of prompts on the decode steps of the same engine; ``share`` is the share of the engine's time for
-    prompts. ``service`` is the seconds per prompt of an attention rank that runs prompts, ``wait`` the queueing time,
+    ``sequences`` of one attention rank decode concurrently; prompts of ``delaying`` of them delay each, those of
+    ``typical`` the median one of a run. ``carried`` is the seconds of a prompt on the decode steps of the same engine,
+    ``each_token`` of them in each gap of a request; ``share`` is the share of the engine's time for prompts.
+    ``service`` is the seconds per prompt of an attention rank that runs prompts, ``wait`` the queueing time,
     ``loading`` the seconds to read cached tokens, ``rate`` the requests per second of the plan.
     """
 
     sequences: float
+    typical: float
     delaying: float
     decode: StepTime
     prefill: StepTime
@@ -91,10 +93,16 @@ class Steady(NamedTuple):
     carried: float
     tokens_per_step: float
     tpot: float
+    each_token: float
     share: float
     rate: float
     wait: float
     loading: float
+
+    @property
+    def typical_token(self) -> float:
+        """The time per output token of the median request of a run, in seconds."""
+        return self.tpot + (self.typical - self.delaying) * self.each_token
 
     @property
     def before_decode(self) -> float:
@@ -124,7 +132,7 @@ def steady_state(pools: Pools, sequences: float) -> Steady:
         busy = _busy_ranks(pools, sequences, decode.total / gained)
     elif unevenly_loaded_ranks(engine) > 1:  # ranks that have a prompt beside that of another
         steps = max(1.0, fresh / (load.chunk_tokens or fresh or 1.0))
-        busy = 1.0 + (busy - 1.0) * -expm1(-each * gained / load.output_tokens * steps)
+        busy = 1.0 + (busy - 1.0) * -expm1(-each * gained / load.gaps * steps)
     prefill = pools.prompts.prefill(fresh, float(load.input_tokens), busy, together)
     prompt = prompt_seconds(pools.prompts, prefill)
     carried = (
@@ -133,24 +141,38 @@ def steady_state(pools: Pools, sequences: float) -> Steady:
         else _carried_prefill(pools, (each, context), gained, (decode, prefill))
     )
     stages = float(engine.layout.pp)
-    each_token = carried / stages / load.output_tokens
-    delaying = _delaying_sequences(pools, met, decode.total / gained, each_token)
-    tpot = time_per_output_token(
-        decode.total, delaying, load.output_tokens, carried, tokens_per_step=gained, stages=stages
+    each_token = carried / stages / load.gaps
+    typical, delaying = (
+        _delaying_sequences(pools, met, decode.total / gained, each_token, part) for part in prompts_of_run(pools)
     )
-    share = sequences / load.output_tokens * carried / stages / tpot
-    rate = sequences * engine.attention_ranks / max(1.0, load.output_tokens - 1.0) / tpot
+    tpot = time_per_output_token(decode.total, delaying, load.gaps, carried, tokens_per_step=gained, stages=stages)
+    share = sequences / load.gaps * carried / stages / tpot
+    rate = sequences * engine.attention_ranks / load.gaps / tpot
     service = _service_seconds(pools, fresh, prefill)
     wait = 0.0
     if pools.has_prefill_engines and load.load in {"closed", "open"}:
         wait = _separate_prompt_wait(pools, rate, (prompt / pools.prompts.layout.pp, service))
     elif load.load in {"closed", "open"}:
-        prompts = max(1.0, sequences / engine.layout.pp) * gained / load.output_tokens
+        prompts = max(1.0, sequences / engine.layout.pp) * gained / load.gaps
         busy = 1 - max(0.0, 1 - rate * service / engine.attention_ranks) * exp(-sequences)
         wait = _prompt_wait(pools, (decode, prefill), prompts, carried, (each * drafted, busy))
     loading = pools.loading
     return Steady(
-        sequences, delaying, decode, prefill, prompt, service, carried, gained, tpot, share, rate, wait, loading
+        sequences,
+        typical,
+        delaying,
+        decode,
+        prefill,
+        prompt,
+        service,
+        carried,
+        gained,
+        tpot,
+        each_token,
+        share,
+        rate,
+        wait,
+        loading,
     )
 
 
@@ -162,32 +184,42 @@ def _bunched_sequences(pools: Pools, sequences: float) -> float:
     return bunched_requests(sequences * ranks, load.arrival_cv**2 - 1) / ranks
 
 
-def _delaying_sequences(pools: Pools, sequences: float, step: float, prompt: float) -> float:
+def _delaying_sequences(pools: Pools, sequences: float, step: float, prompt: float, part: float) -> float:
     """Sequences of a rank whose prompts delay each output token; ``step`` and ``prompt`` are seconds of one token and
     of the prompt that each output token brings.
 
     In a closed loop a request decodes beside the prompts of the others alone. Its own takes the share ``load`` of the
     engine that those of all take, instead of all of it: of s sequences, s - (1 - load) delay it, where the load is s
-    ``prompt`` over the time per token. Of the requests that start a run together each decodes beside the prompts after
-    its own.
+    ``prompt`` over the time per token. In a run a request decodes beside the share ``part`` of the prompts.
     """
-    load, ranks, part = pools.load, unevenly_loaded_ranks(pools.decode), 1.0
+    load, ranks = pools.load, unevenly_loaded_ranks(pools.decode)
     if load.concurrency is None or load.load != "closed" or not prompt:
         return sequences
-    if load.requests:
-        first = min(float(load.concurrency), pools.limit * pools.decode.attention_ranks)
-        part -= first / (2 * max(load.requests, load.concurrency))
-        prompt *= part
+    prompt *= part
     least = step + prompt * (sequences - 1 / ranks)
     token = (least + sqrt(least * least + 4 * prompt * prompt * sequences / ranks)) / 2
     return part * max(0.0, (token - step) / prompt)
 
 
+def prompts_of_run(pools: Pools) -> tuple[float, float]:
+    """The prompts beside which a request decodes, over those of a steady state: the median and the mean of a run.
+
+    Of the last requests that run together each decodes beside the prompts after its own alone, so that the share is
+    uniform among them; all others decode beside as many as in a steady state.
+    """
+    load = pools.load
+    if load.concurrency is None or load.load != "closed" or not load.requests:
+        return 1.0, 1.0
+    first = min(float(load.concurrency), pools.limit * pools.decode.attention_ranks)
+    last = first / max(load.requests, load.concurrency)
+    return min(1.0, 0.5 / last), 1 - last / 2
+
+
 def most_beside_prompts(load: Serving) -> float:
     """Sequences that one attention rank decodes while the rest of each chunk keeps up with the prompts that follow.
 
-    A step has at most ``chunk_tokens`` tokens, those of decoding sequences included: with s sequences, s / output
-    prompts begin in a step, so that s (drafted + gained prompt / output) = chunk. Infinite without chunks.
+    A step has at most ``chunk_tokens`` tokens, those of decoding sequences included: with s sequences, s / gaps
+    prompts begin in a step, so that s (drafted + gained prompt / gaps) = chunk. Infinite without chunks.
 
     Source: Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 4.3: the budget of tokens of a step.
     """
@@ -195,7 +227,7 @@ def most_beside_prompts(load: Serving) -> float:
         return inf
     gained = 1 + load.draft_tokens * load.draft_acceptance
     fresh = load.input_tokens * (1 - load.prefix_hit)
-    return max(1.0, load.chunk_tokens / (1.0 + load.draft_tokens + gained * fresh / load.output_tokens))
+    return max(1.0, load.chunk_tokens / (1.0 + load.draft_tokens + gained * fresh / load.gaps))
 
 
 def prompt_seconds(engine: Engine, prefill: StepTime) -> float:
@@ -215,10 +247,11 @@ def _carried_prefill(
     """
     engine, load = pools.decode, pools.load
     (each, context), (decode, prefill) = sequences, steps
-    prompts = each * gained / load.output_tokens
+    prompts = each * gained / load.gaps
     ranks = unevenly_loaded_ranks(engine)
     if prompts <= 1 and ranks == 1:
-        return max(0.0, prefill.device - prefill.steps * decode.device)
+        added = prefill.device - prefill.steps * decode.device
+        return max(0.0, added - _shared_reads(pools, each, prompts, steps))
     if ranks > 1 and prefill.steps > 1:  # chunks of different ranks share steps
         chunk = max(0.0, prefill.device / prefill.steps - decode.device)
         return chunk * -expm1(-prompts * prefill.steps * ranks) / prompts
@@ -231,6 +264,21 @@ def _carried_prefill(
     beside = Decoding(each, context, 1.0 + load.draft_tokens)
     many = engine.prefill(most * fresh, length, busy, beside)
     return max(0.0, many.device - many.steps * decode.device) * affected / prompts
+
+
+def _shared_reads(pools: Pools, each: float, prompts: float, steps: tuple[StepTime, StepTime]) -> float:
+    """Seconds of repeated reads of the cache that a prompt of several chunks does not add: the next prompt fills the
+    rest of its last chunk where one comes in time.
+
+    ``prompts`` begin in a step beside ``each`` sequences; ``steps`` holds a decode step and those of one prompt.
+    """
+    load, (decode, prefill) = pools.load, steps
+    if prefill.steps == 1 or not load.chunk_tokens or pools.decode.reads_beside_prompts == 1:
+        return 0.0
+    fresh = load.input_tokens * (1 - load.prefix_hit)
+    chunks = fresh / max(1.0, load.chunk_tokens - each * (1.0 + load.draft_tokens))
+    repeated, once = (sum(part.seconds for part in step.parts if part.name == CACHE) for step in (prefill, decode))
+    return (prefill.steps - chunks) * min(1.0, prompts * chunks) * max(0.0, repeated - once)
 
 
 def prompts_per_step(pools: Pools, taken: float = 0.0) -> float:
@@ -358,7 +406,7 @@ def _busy_ranks(pools: Pools, sequences: float, tpot: float) -> float:
     ranks = prompts.layout.attention_dp
     if ranks == 1:
         return 1.0
-    rate = sequences * engine.attention_ranks / max(1.0, load.output_tokens - 1.0) / tpot
+    rate = sequences * engine.attention_ranks / load.gaps / tpot
     alone = prompts.prefill(float(load.input_tokens), float(load.input_tokens), float(ranks)).total
     return min(float(ranks), 1.0 + rate / prompts.replicas * alone * (ranks - 1) / ranks)
 

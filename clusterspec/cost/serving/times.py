@@ -19,7 +19,7 @@ from clusterspec.cost.formulas.serving import (
 from clusterspec.cost.mixers import next_token_elements
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
-from clusterspec.cost.serving.engine import Engine, unevenly_loaded_ranks
+from clusterspec.cost.serving.engine import NOTHING, Decoding, Engine, unevenly_loaded_ranks
 from clusterspec.cost.serving.handoff import (
     CacheTransfer,
     Handoff,
@@ -242,7 +242,7 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
         rounds = run.requests, lasting
     return ServingTimes(
         ttft=ttft,
-        tpot=token,
+        tpot=token + now.typical_token - now.tpot,
         ttft_mean=of_mean - early + delay,
         tpot_mean=token,
         request_latency=latency,
@@ -266,7 +266,7 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
         prompt_floor=pools.prompts.launch_floor(steps.steps),
         sent=sent,
         overhead=overhead,
-        carried=now.delaying,
+        carried=now.typical,
         output_tokens=float(load.output_tokens),
         carried_prefill=now.carried,
         tokens_per_step=now.tokens_per_step,
@@ -287,7 +287,7 @@ def _waits(pools: Pools, now: Steady, offered: float) -> tuple[float, float, tup
     """
     load, ranks, queued = pools.load, pools.decode.attention_ranks, 0.0
     if load.load in {"closed", "open", "static"}:
-        queued = queue_wait(offered, pools.limit * ranks, load.output_tokens, now.tpot)
+        queued = queue_wait(offered, pools.limit * ranks, _steps_in_place(pools), now.tpot)
     if load.load == "static":
         return queued, queued, (0.0, 0.0), None
     queued = max(0.0, queued - now.before_decode)  # those that wait for their prompt or compute it take no place yet
@@ -297,6 +297,15 @@ def _waits(pools: Pools, now: Steady, offered: float) -> tuple[float, float, tup
     median, mean = run.wait_at(0.5), run.mean
     least = min(now.wait + queued, median, mean)
     return queued, least, (median - least, mean - least), run
+
+
+def _steps_in_place(pools: Pools) -> float:
+    """Steps for which a request takes a place: those in which it decodes, and one of its prompt, which takes none where
+    the budget of a step is what limits the places.
+    """
+    load = pools.load
+    limited = not pools.has_prefill_engines and pools.limit >= most_beside_prompts(load)
+    return load.gaps if limited else float(load.output_tokens)
 
 
 def _requests_in_flight(pools: Pools, steady: Steady, offered: float, latency: float) -> float:
@@ -337,7 +346,7 @@ def _open_loop_state(pools: Pools, rate: float) -> tuple[float, Steady]:
     found = 1e-3
     now = steady_state(pools, found)
     for _ in range(ROUNDS):
-        before, found = found, min(rate * max(1.0, load.output_tokens - 1.0) * now.tpot / ranks, 4 * pools.limit)
+        before, found = found, min(rate * load.gaps * now.tpot / ranks, 4 * pools.limit)
         now = steady_state(pools, min(found, pools.limit))
         if abs(found - before) < SETTLED * found:
             break
@@ -359,11 +368,34 @@ def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> F
     has a place in the steady state.
     """
     ranks, requests = pools.decode.attention_ranks, float(pools.load.requests or 1)
-    service = steady.service / pools.prompts.attention_ranks
-    each = steady.carried / pools.decode.layout.pp / ranks
-    turn = max(1 / steady.rate, each, service) if steady.rate else service
     flight, places = min(offered, requests), pools.limit * ranks
+    service = busy = steady.service / pools.prompts.attention_ranks
+    if flight >= requests:
+        service = _starting_service(pools, min(flight, places))
+    each = steady.carried / pools.decode.layout.pp / ranks
+    turn = max(steady.typical_token / steady.tpot / steady.rate, each) if steady.rate else service
+    if pools.has_prefill_engines:
+        turn = max(turn, busy)
     return FiniteRun(requests, flight, places, service, turn, queued, steady.wait, steady.before_decode)
+
+
+def _starting_service(pools: Pools, together: float) -> float:
+    """Seconds of the whole plan for each prompt of a run that starts at once, ``together`` of which have a place.
+
+    Steps are full of prompts; where the same engine decodes, half of those requests do so beside them on average. In a
+    run whose requests follow each other, those that started together end together, and come again in waves that a
+    single prompt to a step stands for.
+    """
+    engine, load = pools.prompts, pools.load
+    fresh, length = max(1.0, load.input_tokens * (1 - load.prefix_hit)), float(load.input_tokens)
+    own = together / engine.attention_ranks
+    drafted, beside = 1.0 + load.draft_tokens, NOTHING
+    if not pools.has_prefill_engines and own > 1:
+        beside = Decoding(own / 2 / engine.layout.pp, length + load.output_tokens / 2, drafted)
+    budget = (load.chunk_tokens or fresh) - beside.sequences * beside.tokens
+    prompts = max(1.0, min(own, budget / fresh))
+    step = engine.prefill(prompts * fresh, length, float(engine.layout.attention_dp), beside)
+    return max(step.total, engine.launch_floor(step.steps)) / engine.layout.pp / prompts / engine.attention_ranks
 
 
 def cache_handoff(pools: Pools, prompt: float, chunks: float) -> Handoff | None:

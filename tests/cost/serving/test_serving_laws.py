@@ -271,7 +271,7 @@ def test_a_prompt_delays_each_stage_of_a_pipeline_by_its_own_layers_alone() -> N
     # two stages of four ranks: half of the sequences in each batch, and a prompt takes both stages in turn
     found = times(input=8192, framework="vllm, pp: 2", tp=4)
     assert found.stages == (2, 2)
-    decode, carried = found.decode.total, found.carried * found.carried_prefill / 256
+    decode, carried = found.decode.total, found.carried * found.carried_prefill / 255
     assert found.tpot == pytest.approx(decode + carried / 2)
 
 
