@@ -227,9 +227,16 @@ class _Demand:
         return parts_needed(self.rails, down // of_rail)
 
     def _separate_leaves(self, down: int) -> int:
-        """Leaves of which none serves two rails."""
-        blocks = parts_needed(self.nodes * self.nics_of_rail, down)
-        return self.rails * max(1, blocks, parts_needed(parts_needed(self.endpoints, down), self.rails))
+        """Leaves of which none serves two rails; extra endpoints take their free ports, or further leaves."""
+        return self._leaves_of_rails(down) + self._leaves_of_extras(down)
+
+    def _leaves_of_rails(self, down: int) -> int:
+        return self.rails * max(1, parts_needed(self.nodes * self.nics_of_rail, down))
+
+    def _leaves_of_extras(self, down: int) -> int:
+        extras = self.fabric.extra_endpoints
+        free = self._leaves_of_rails(down) * down - (self.endpoints - extras)
+        return parts_needed(max(0, extras - free), down)
 
     def describe_leaves(self, down: int) -> str:
         """The derivation of the leaves."""
@@ -238,7 +245,9 @@ class _Demand:
         if self.rails == 1:
             return by_ports
         if self.leaves(down) == self._separate_leaves(down):
-            return f"{self.rails} rails × ({of_rail} / {down} ports down, rounded up)"
+            more = self._leaves_of_extras(down)
+            added = f" + {more} for {self.fabric.extra_endpoints} extra endpoints" if more else ""
+            return f"{self.rails} rails × ({of_rail} / {down} ports down, rounded up){added}"
         if self._shared_leaves(down) <= parts_needed(self.endpoints, down):
             return f"{by_ports}, where rails share leaves"
         return f"{self.rails} rails of {of_rail} that share leaves of {down} ports down"

@@ -173,6 +173,10 @@ cluster:
 def test_spares_and_extra_endpoints_are_cabled() -> None:
     plain = counted(cluster(31, topology="rail-optimized"))
     assert counted(cluster(31, topology="rail-optimized", extra_endpoints=4)).links["node_leaf"] == 252
+    # 128 × 8 NICs fill 8 × 4 leaves of 32 ports down; four endpoints more need one leaf, not one for each rail
+    assert counted(cluster(128, topology="rail-optimized")).leaf_switches == 32
+    assert counted(cluster(128, topology="rail-optimized", extra_endpoints=4)).leaf_switches == 33
+    assert counted(cluster(128, topology="rail-optimized", extra_endpoints=33)).leaf_switches == 34
     spared = counted(cluster(31, topology="rail-optimized", spare_nodes=2))
     assert spared.links["node_leaf"] == plain.links["node_leaf"] + 16
     assert spared.leaf_switches == 2 * plain.leaf_switches

@@ -120,6 +120,12 @@ def test_a_port_splits_only_as_far_as_the_switch_offers(
     [
         (256, "switch: quantum-2-qm9700, subnet_manager: switch", []),  # 256 × 8 = 2,048, what the switch supports
         (257, "switch: quantum-2-qm9700, subnet_manager: switch", [("error", "cluster.scale_out.subnet_manager")]),
+        (
+            16,
+            "switch: quantum-2-qm9700, subnet_manager: switch, in_network_reduction: true",
+            [("error", "cluster.scale_out.subnet_manager")],
+        ),
+        (16, "switch: quantum-2-qm9700, subnet_manager: host, in_network_reduction: true", []),
         (257, "switch: quantum-2-qm9700", []),  # who runs it is not stated
         (257, "switch: quantum-2-qm9700, extra_endpoints: 2", []),
         (257, "switch: quantum-2-qm9700, subnet_manager: host", []),

@@ -1,4 +1,4 @@
-"""The subnet manager is missing, or the fabric has more nodes than it supports.
+"""The subnet manager is missing, or cannot manage what the fabric has.
 
 ## What it finds
 
@@ -7,11 +7,13 @@ InfiniBand with a stated switch, where
 - the switch is externally managed, and the spec has neither `extra_endpoints` nor `subnet_manager: host` (a warning; an error
   where it states `extra_endpoints: 0`, or where the NICs take every leaf port)
 - `subnet_manager: switch`, and the NICs of one plane exceed what the manager on the switch supports (an error)
+- `subnet_manager: switch` and `in_network_reduction: true` (an error)
 
 ## Why it matters
 
 An InfiniBand fabric carries nothing before a subnet manager has assigned addresses and routes. Externally managed switches
-cannot run it. The manager on a Quantum-2 switch supports 2,048 nodes; above, it has to run on a host, as OpenSM or UFM.
+cannot run it. The manager on a Quantum-2 switch supports 2,048 nodes; above, it has to run on a host, as OpenSM or UFM. So it
+has for reductions in the switches (SHARP): their aggregation manager runs beside a subnet manager on a server.
 
 ## What to do
 
@@ -39,6 +41,19 @@ cluster:
   scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: rail-optimized, subnet_manager: switch}
 ```
 
+```yaml cluster.scale_out.subnet_manager
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 31
+  scale_out:
+    technology: infiniband-ndr
+    switch: quantum-2-qm9700
+    topology: rail-optimized
+    in_network_reduction: true
+    subnet_manager: switch
+```
+
 ## Silent
 
 ```yaml
@@ -52,6 +67,7 @@ cluster:
 ## Sources
 
 - 2,048 nodes on the switch, more with UFM: https://docs.nvidia.com/networking/display/qm97x0pub/software+management
+- SHARP with UFM or a dedicated server, the manager on the switches disabled: https://docs.nvidia.com/networking/display/sharpv3110/general+information
 """
 
 from __future__ import annotations
@@ -82,6 +98,9 @@ def check(
         yield RULE.problem("cluster.scale_out.switch", message, HELP, severity="error" if none_left else "warning")
     elif limit is not None and ends > limit and stated == "switch":
         message = f"the fabric has {ends:,} NICs, and the subnet manager on {switch.id} supports {limit:,} nodes"
+        yield RULE.problem("cluster.scale_out.subnet_manager", message, HELP, severity="error")
+    elif stated == "switch" and written_scale_out.in_network_reduction:
+        message = "in-network reduction needs a subnet manager on a host, and this one runs on the switch"
         yield RULE.problem("cluster.scale_out.subnet_manager", message, HELP, severity="error")
 
 

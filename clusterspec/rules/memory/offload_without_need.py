@@ -3,8 +3,9 @@
 ## What it finds
 
 In training, `layout.offload.optimizer` where the same layout without offloading uses at most 80 % of the memory. The finding is a
-warning where at least half of the states are offloaded, else a note; an error where the step is predicted to be longer by
-a quarter, if the low end of the range is a quarter, too.
+warning where at least half of the states are offloaded, and a note otherwise or where only adapters are trained, whose
+states are small; an error where the step is predicted to be longer by a quarter, if the low end of the range is a quarter,
+too.
 
 ## Why it matters
 
@@ -77,5 +78,5 @@ def check(training: Workload, layout: Layout, what_if: WhatIf) -> Iterator[Probl
         f"{percent(share)} of the optimizer's states are on the host, and nothing needs it: on the accelerators the plan uses "
         f"{display(whole.memory_bytes, 'B')} of {display(whole.memory_capacity, 'B')}",
         "remove `offload`: each step waits for the transfer and for the optimizer on the processor",
-        severity="error" if costly else "warning" if share >= MUCH else "note",
+        severity="error" if costly else "warning" if share >= MUCH and training.trainable is None else "note",
     )
