@@ -34,6 +34,7 @@ MEANINGS = {
     "iommu-translation": "The IOMMU translates the addresses of devices, which slows traffic between them.",
     "bonded-ports": "NICs are bonds of ports, and a connection of one queue pair uses one of the ports.",
     "network-inside-domain": "Accelerators of one scale-up domain send over the network, not over their links.",
+    "packet-loss": "An Ethernet fabric drops packets of RDMA: flow control is off, or not on in all of its switches.",
     "few-channels": "The environment limits the channels of the library.",
     "latency-protocol": "The environment forces a protocol that is made for small messages.",
     "wrong-results": "The benchmark found wrong values.",
@@ -52,6 +53,11 @@ FEW_NUMA_NODES = 2
 """NUMA nodes of a host of two sockets with one each."""
 NEARLY_NOTHING = 0.25
 """Share of the expected bandwidth below which a given topology file is a likely cause; clouds give one as a rule."""
+NEXT_TO_NOTHING = 0.1
+"""Share of the expected bandwidth below which RDMA over Ethernet loses packets: "0.x GB/s" of 10 (NVIDIA/nccl issue
+378)."""
+COLLAPSE = 0.5
+"""Share of the best bandwidth below which that of the largest messages is a collapse, not a plateau."""
 FEW_CHANNELS = 8
 """Channels that do not fill the links of an H100, where NCCL opens 16 to 32 (uccl-project/uccl issue 205)."""
 DUPLEX = (0.33, 0.46)
@@ -250,6 +256,27 @@ def _bonded_ports(run: PlacedRun) -> Iterator[Cause]:
             yield Cause("bonded-ports", evidence, following, STRONG)
 
 
+def _packet_loss(run: PlacedRun) -> Iterator[Cause]:
+    """RDMA over Ethernet that reaches next to nothing, or less with larger messages: what lost packets do to it.
+
+    Published: NVIDIA/nccl issues 306 and 378, where maintainers name missing flow control (pause frames or PFC).
+    """
+    fabric = run.cluster.scale_out
+    if not run.uses_network or fabric is None or fabric.technology.family != "roce" or not run.log_lines("hcas", "gdr"):
+        return
+    last, following = run.largest, "ethtool -S IFACE | grep -E 'discard|out_of_sequence|pause'; turn PFC or ECN on"
+    best = max((row for row in run.rows if row.size >= 1 << 20), key=lambda row: row.measured, default=last)
+    if best.measured * COLLAPSE > last.measured and best.size < last.size:
+        evidence = (
+            f"{display(best.measured, 'B/s')} at {size_text(best.size)}, {display(last.measured, 'B/s')} at "
+            f"{size_text(last.size)}: larger messages are slower, over Ethernet"
+        )
+        yield Cause("packet-loss", evidence, following, STRONG)
+    elif last.ratio < NEXT_TO_NOTHING:
+        evidence = f"RDMA over Ethernet reaches {percent(last.ratio)} of the expected bandwidth"
+        yield Cause("packet-loss", evidence, following, STRONG)
+
+
 def _network_inside_domain(run: PlacedRun) -> Iterator[Cause]:
     """Ranks of one node or domain that cannot reach each other: in containers of their own (NVIDIA/nccl, issues 1536
     and 1781), or without the service that connects the domain.
@@ -257,6 +284,7 @@ def _network_inside_domain(run: PlacedRun) -> Iterator[Cause]:
     if run.uses_network or any((each.nodes or 1) > run.group.nodes for each in run.benchmark.series):
         return
     sent = [(text, line) for text, line in run.log_lines("gdr", "no-gdr") if text.startswith(("/GDRDMA", "NET/"))]
+    sent += [(text, line) for text, line in run.log_lines("socket") if text.isdecimal()]
     for _, line in sorted(sent, key=lambda each: each[1])[:1]:
         following = (
             "run the ranks of a node in one container with shared /dev/shm; between nodes of a domain, see "
@@ -274,9 +302,13 @@ def _host_settings(run: PlacedRun) -> Iterator[Cause]:
     for text, line in run.log_lines("fine-grain")[:1]:
         following = "export HSA_FORCE_FINE_GRAIN_PCIE=1, and run again"
         yield Cause("fine-grain-off", f"line {line} of the log: {text} is missing", following, STRONG)
+    up = run.cluster.scale_up
+    over_pcie = up.topology in {"pcie", "bridge"} or up.domain == 1  # as in ROCm/rccl issue 1129
     for text, line in run.log_lines("iommu")[:1]:
         following = "add iommu=pt to the kernel command line; the host's NPS setting limits traffic through memory"
-        yield Cause("iommu-translation", f"line {line} of the log: {text} is missing", following, WEAK)
+        yield Cause(
+            "iommu-translation", f"line {line} of the log: {text} is missing", following, STRONG if over_pcie else WEAK
+        )
 
 
 def _memory_interleaving(run: PlacedRun) -> Iterator[Cause]:
@@ -388,6 +420,7 @@ CHECKS: tuple[Check, ...] = (
     _channels_and_protocol,
     _bonded_ports,
     _network_inside_domain,
+    _packet_loss,
     _host_settings,
     _memory_interleaving,
     _topology_causes,

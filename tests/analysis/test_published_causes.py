@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
+from clusterspec.records import replace
 from clusterspec.report.measurement_text import diagnosis_text
 from clusterspec.results import Input
 from clusterspec.results.diagnosis import LIKELY, DiagnosisReport
@@ -51,6 +52,7 @@ BONDS = ROCE_H100.replace("nics_per_node: 8", "nics_per_node: 4")
 INFO = "NCCL INFO "
 BONDED = f"{INFO}NET/IB : Using " + " ".join(f"[{n}]mlx5_bond_{n}:1/RoCE" for n in range(4))
 FOUR = f"{INFO}NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [2]mlx5_2:1/IB [3]mlx5_3:1/IB"
+EIGHT = f"{INFO}NET/IB : Using " + " ".join(f"[{n}]mlx5_{n}:1/IB" for n in range(8))
 USED_TWO = f"{INFO}NET/IB : Using [0]mlx5_0:1/RoCE [1]mlx5_1:1/RoCE"
 CASES = (
     Case(
@@ -295,14 +297,6 @@ CASES = (
         "acs",
     ),
     Case(
-        "sgl-project/sglang/pull/1427",
-        H100,
-        16,
-        f"{INFO}Failed to open libibverbs.so[.1]\n{INFO}NET/Socket : Using [0]ib0:10.0.0.1<0>",
-        0.05,
-        "socket-fall-back",
-    ),
-    Case(
         "hiyouga/LlamaFactory/issues/6111",
         H100,
         16,
@@ -353,6 +347,64 @@ CASES = (
         0.1,
         "network-inside-domain",
     ),
+    Case(
+        "NVIDIA/nccl/issues/324",  # the same in containers; the thread states no bandwidth
+        VOLTA.replace("accelerators_per_node: 8, nodes: 2", "accelerators_per_node: 2, nodes: 1").replace(
+            "domain: 8", "domain: 2"
+        ),
+        2,
+        f"{INFO}Channel 00 : 0[4f000] -> 1[50000] [send] via NET/Socket/0",
+        0.03,
+        "network-inside-domain",
+    ),
+    Case(
+        "NVIDIA/nccl/issues/797",  # two pods of a node; the thread states no bandwidth
+        "{platform: hgx-a100, nodes: 1}",
+        2,
+        f"{INFO}Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0",
+        0.1,
+        "network-inside-domain",
+    ),
+    Case(
+        "NVIDIA/nccl-tests/issues/265",  # 240 of 395 Gb/s through a bond
+        BONDS.replace("nics_per_node: 4", "nics_per_node: 1"),
+        16,
+        f"{INFO}NET/IB : Using [0]mlx5_bond_0:1/RoCE",
+        240 / 395,
+        "bonded-ports",
+    ),
+    Case(
+        "NVIDIA/nccl/issues/378",  # 0.x of 10 GB/s: a switch without flow control
+        VOLTA.replace("nodes: 2", "nodes: 4"),
+        32,
+        f"{USED_TWO}\n{INFO}Channel 00 : 15 -> 0 [receive] via NET/IB/0/GDRDMA",
+        0.03,
+        "packet-loss",
+    ),
+    Case(
+        "ROCm/rccl/issues/1129",  # a test that hung until iommu=pt was set; the catalog has no MI100
+        "{accelerator: mi350p, accelerators_per_node: 2, nodes: 1, scale_up: {topology: pcie, domain: 2}}",
+        2,
+        'NCCL WARN Missing "iommu=pt" from kernel command line which can lead to system instablity or hang!',
+        0.3,
+        "iommu-translation",
+    ),
+    Case(
+        "Azure/aks-rdma-infiniband/pull/36",  # a virtual machine without its topology file or NCCL_NET_GDR_LEVEL=SYS
+        "{platform: azure-nd-h100-v5, nodes: 2}",
+        16,
+        f"{EIGHT}\n{INFO}Channel 00/0 : 15[7] -> 0[0] [receive] via NET/IB/0",
+        0.3,
+        "gpudirect-off",
+    ),
+    Case(
+        "tonyd2wild/DeepSeek-v4-Flash-Vision-Exp-DSpark-1M-NVFP4-KV-2x-DGX-Spark/pull/35",  # 98 of 161 Gb/s
+        "{platform: dgx-spark, nodes: 2, scale_out: {technology: roce-v2, nics_per_node: 2, nic_bandwidth: 100 Gb/s}}",
+        2,
+        f"{INFO}NET/IB : Using [0]rocep1s0f1:1/RoCE ; OOB enP7s7:10.0.0.1<0>",
+        98 / 161,
+        "one-nic",
+    ),
 )
 
 
@@ -377,6 +429,14 @@ NONE_OF_THE_KNOWN = {
         0.3,
     ),  # enhanced connections
     "NVIDIA/nccl/issues/820": (HGX, 4, 0.5),  # the firmware of a PCIe switch exchanged two NICs
+    "NVIDIA/nccl/issues/325": (HGX, 4, 25 / 39),  # routes of the fabric that collide
+    "NVIDIA/nccl/issues/2035": ("{platform: hgx-b300, nodes: 4}", 8, 200 / 760),  # a fault of NCCL 2.29.7
+    "ROCm/legacy-rocm-build/issues/5717": (  # a fault of RCCL in ROCm 7.1.1
+        "{platform: mi300x-ubb8, nodes: 2, "
+        "scale_out: {technology: roce-v2, nics_per_node: 8, nic_bandwidth: 400 Gb/s, switch_ports: 64}}",
+        8,
+        0.5,
+    ),
 }
 
 
@@ -384,7 +444,8 @@ def test_no_cause_is_likely_where_a_thread_states_one_that_no_log_shows() -> Non
     for address, (machine, nics, share) in NONE_OF_THE_KNOWN.items():
         used = "NCCL INFO NET/IB : Using " + " ".join(f"[{n}]mlx5_{n}:1/RoCE" for n in range(nics))
         text = cluster(machine)
-        compared = diagnosed(text, log(text, 16, before=f"{used}\n{FIVE}", scale=share))
+        ranks = text.nodes * text.ranks_per_node
+        compared = diagnosed(text, log(text, ranks, before=f"{used}\n{FIVE}", scale=share))
         assert compared.verdict == "slow", address
         likely = [cause.name for cause in compared.causes if cause.weight >= LIKELY]
         assert not likely, (address, likely)
@@ -456,3 +517,14 @@ def test_devices_without_a_domain_share_a_node() -> None:
     compared = diagnosed(machine, log(machine, 2, before=line, scale=0.3))
     assert names(compared)[0] == "acs"
     assert not set(names(compared)) & {"one-nic", "socket-fall-back"}
+
+
+def test_larger_messages_that_are_slower_over_ethernet_are_lost_packets() -> None:
+    """Not over InfiniBand, whose flow control loses none, and not where one size in the middle is delayed."""
+    ethernet, other = cluster(ROCE_H100), cluster(H100)
+    for machine, named in ((ethernet, True), (other, False)):
+        text = log(machine, 16, before=f"{EIGHT}\n{FIVE}")
+        points = text.series[0].points
+        worse = [replace(point, busbw=point.busbw * (0.2 if point.size > 1 << 28 else 0.6)) for point in points]
+        lossy = replace(text, series=(replace(text.series[0], points=tuple(worse)),))
+        assert ("packet-loss" in names(diagnosed(machine, lossy))) is named
