@@ -31,7 +31,8 @@ test-all: $(VENV)/developed ## the tests with all cases of the tables that `make
 	CASES=all $(BIN)/pytest -n auto --dist worksteal
 
 browser: $(VENV)/developed ## drive reports, the page of `edit` and the playground in Chromium (needs Node)
-	CASES=all $(BIN)/pytest tests/report/browser tests/editor
+	@$(BIN)/python -m tests.chromium
+	CASES=all $(BIN)/pytest tests/report/browser tests/editor --durations=12
 
 page: ## build the page of `clusterspec edit` from web/ (needs Node; Python installs the built one)
 	cd web && npm ci --silent --ignore-scripts && npm run --silent build

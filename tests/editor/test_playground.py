@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import http.server
 import json
+import tarfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -165,5 +166,12 @@ def test_a_crash_keeps_the_text_and_says_how_to_report_it(
 
 def test_the_playground_is_small_and_the_examples_are_ours(folder: Path, opened: Visited) -> None:
     assert transferred(folder) <= LARGEST
+    with tarfile.open(folder / "engine.tar.xz") as archive:
+        names, listed = {*archive.getnames()}, archive.extractfile("later.json")
+        later = json.load(listed) if listed else []
+    assert {"clusterspec.report.paper", "clusterspec.analysis"} <= {*later}, "imported after the first check"
+    for name in later:
+        path = name.replace(".", "/")
+        assert not {f"{path}.py", f"{path}/__init__.py"} & names, "byte code in their place"
     groups: dict[str, dict[str, str]] = json.loads((folder / "examples.json").read_text("utf-8"))
     assert sum(map(len, groups.values())) == opened.page.locator("#tools option").count() - 1

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.studies.study import study_file
+from clusterspec.studies.study import study_file, study_text
 from tests.cli.conftest import BASE, ROOT
+from tests.settings import SETTINGS
 from tools.site import weight
 from tools.site.decorate import DECORATED, permalink, with_difference, with_examples
 from tools.site.lighten import lightened
@@ -101,6 +102,8 @@ def test_the_examples_of_a_rule_show_what_it_finds(tmp_path: Path, monkeypatch: 
 def test_a_visitor_finds_the_playground_on_the_first_page_and_beside_every_machine() -> None:
     groups = examples()
     assert tuple(groups["Examples"]) == EXAMPLES and len(groups["Gallery"]) >= 25
+    for text in groups["A new spec"].values():
+        assert not study_text(text, SETTINGS, "cluster.yaml").findings
     first = DECORATED["index.md"]((ROOT / "README.md").read_text("utf-8"))
     assert first.index("](playground/index.html){ .md-button") < first.index("```")
     left_out = {path.stem for path in GALLERY.glob("*.yaml")} - {*groups["Gallery"]}
@@ -139,6 +142,9 @@ def test_a_page_runs_scripts_late_and_knows_the_size_of_its_drawings(tmp_path: P
     made = lightened(page, tmp_path)
     assert made.startswith('<img width="20" height="10" alt="A" src="a.svg"><img src="b.svg"><script>(() => {')
     assert made.endswith('})()</script><script defer src="x.js"></script><script defer src="y.js"></script>')
+    table = f"<table>{'<tr><td>x' * 12}</table>"
+    assert lightened(table, tmp_path) == f'<div class="long" style="--rows: 12">{table}</div>'
+    assert lightened("<table><tr><td>x</table>", tmp_path) == "<table><tr><td>x</table>"
     assert lightened(r"<td><code>--for a\|b</code>", tmp_path) == "<td><code>--for a|<wbr>b</code>"
     assert lightened("<td><code>layout.dp_x</code>", tmp_path) == "<td><code>layout.<wbr>dp_<wbr>x</code>"
 

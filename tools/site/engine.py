@@ -1,5 +1,5 @@
 """The engine of the playground as one archive: the package as it is, its data, and the pure-Python parts of what it
-imports, from the wheels that requirements/run.txt pins by their hashes. What the first check imports is
+imports, from the wheels that requirements/run.txt pins by their hashes. What checks, estimates, costs and reports import is
 compiled when the site is built (web/compile.mjs), so that the page does not.
 
 NumPy and WeasyPrint are left out: the search of the package goes on without columns, and reports are HTML. rpds, the
@@ -12,6 +12,7 @@ import io
 import json
 import lzma
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -28,12 +29,17 @@ KEPT = {".py", ".json", ".txt", ".typed"}
 """Suffixes of the files of a wheel that are kept: no compiled ones, which all of these libraries can do without."""
 DATA = ("schemas", "catalog", "templates")
 UNUSED = frozenset({
-    "_ast_unparse", "_pydatetime", "_pyio", "_pyrepl", "antigravity", "bdb", "cProfile", "cmd", "code", "colorsys",
-    "compileall", "doctest", "filecmp", "fileinput", "ftplib", "getpass", "imaplib", "mailbox", "modulefinder",
-    "multiprocessing", "netrc", "nturl2path", "optparse", "pdb", "pickletools", "plistlib", "poplib", "profile",
-    "pstats", "pty", "pyclbr", "pydoc", "rlcompleter", "sched", "shelve", "smtplib", "socketserver", "sqlite3",
-    "symtable", "tabnanny", "this", "timeit", "trace", "tracemalloc", "tty", "turtle", "unittest", "wave",
-    "webbrowser", "wsgiref", "xml.dom", "xml.etree", "xml.sax", "xmlrpc", "zipapp",
+    "_aix_support", "_ast_unparse", "_markupbase", "_pydatetime", "_pyio", "_pyrepl", "antigravity",
+    "asyncio.__main__", "asyncio.tools", "bdb", "cProfile", "cmd", "code", "colorsys", "compileall",
+    "configparser", "ctypes._aix", "ctypes._layout", "ctypes.macholib", "ctypes.util", "doctest", "email.mime",
+    "filecmp", "fileinput", "ftplib", "getpass", "graphlib", "html.parser", "http.cookies",
+    "imaplib", "json.__main__", "json.tool", "logging.config", "logging.handlers", "mailbox", "modulefinder",
+    "multiprocessing", "netrc", "nturl2path", "optparse", "pathlib.types", "pdb", "pickletools", "plistlib",
+    "poplib", "profile", "pstats", "pty", "pyclbr", "pydoc", "rlcompleter", "sched", "shelve", "smtplib",
+    "socketserver", "sqlite3", "sre_compile", "sre_constants", "sre_parse", "symtable", "sysconfig.__main__",
+    "tabnanny", "this", "timeit", "trace", "tracemalloc", "tty", "turtle", "unittest", "urllib.robotparser",
+    "wave", "webbrowser", "wsgiref", "xml.dom", "xml.etree", "xml.sax", "xmlrpc", "zipapp", "zipfile.__main__",
+    "zoneinfo",
 })  # fmt: skip
 """Modules of the standard library that no answer of the engine imports: terminals, mail, debuggers, tests."""
 KEPT_ENCODINGS = "__init__|aliases|ascii|charmap|cp437|cp1252|idna|latin_1|punycode|.*_escape|utf_.*"
@@ -81,8 +87,11 @@ def own_files() -> dict[str, bytes]:
 
 
 def compiled(standard: Mapping[str, bytes], engine: Mapping[str, bytes], first: str) -> tuple[dict[str, bytes], ...]:
-    """The files of the standard library and of the engine, with byte code (``.pyc``) for Python files that a
-    check of the spec ``first`` imports. Pyodide's Python compiles them, which needs Node."""
+    """The files of the standard library that Python needs to unpack the engine, and all others, with byte code
+    (``.pyc``) for Python files that a check, an estimate, its cost and a report of the spec ``first`` import.
+
+    Pyodide's Python compiles them, which needs Node.
+    """
     with tempfile.TemporaryDirectory() as folder:
         parts = {"standard": standard, "engine": engine}
         for part, files in parts.items():
@@ -90,9 +99,14 @@ def compiled(standard: Mapping[str, bytes], engine: Mapping[str, bytes], first: 
                 path = Path(folder, part, name)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(data)
+        fonts = Path(folder, "engine", "clusterspec", "_data", "templates", "fonts")  # reports have them, from the page
+        for path in (ROOT / "templates" / "fonts").glob("*.woff2"):
+            shutil.copy(path, fonts)
         write_zip(Path(folder, "standard.zip"), standard)
         Path(folder, "first.yaml").write_text(first, "utf-8")
         subprocess.run(["node", "compile.mjs", folder], cwd=ROOT / "web", check=True)
+        for path in fonts.glob("*.woff2"):
+            path.unlink()
         written = {part: sorted(path for path in Path(folder, part).rglob("*") if path.is_file()) for part in parts}
         return tuple({path.relative_to(Path(folder, part)).as_posix(): path.read_bytes() for path in paths}
                      for part, paths in written.items())  # fmt: skip

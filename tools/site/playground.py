@@ -8,9 +8,14 @@ import json
 import re
 import shutil
 import subprocess
+from datetime import date
 from pathlib import Path
 
+from clusterspec.catalog import Catalog
 from clusterspec.cli.editor.server import content_security_policy
+from clusterspec.cli.starting import starting_spec
+from clusterspec.config import Config
+from clusterspec.studies.study import Settings
 from tools.site.engine import ROOT, write_engine, write_lock
 
 WEB = ROOT / "web"
@@ -18,8 +23,17 @@ GALLERY = ROOT / "examples" / "gallery"
 PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
 EXAMPLES = ("dgx-h100-pod", "gb200-nvl72", "llama-3-405b", "deepseek-v3", "deepseek-v3-serving", "aws-p5-8b",
             "mi300x-pair", "trn2-serving", "bloom-176b", "lab-fleet")  # fmt: skip
+SERVED = ("hgx-h200", "llama-3.3-70b")
+"""Platform and model of the new spec for serving."""
 LARGEST = 8_000_000
 """Bytes that a first visit may transfer, with files compressed as web servers do."""
+
+
+def starts() -> dict[str, str]:
+    """What ``clusterspec init`` prints, as it is and for serving."""
+    settings = Settings(Catalog.open(), Config(), date.today())
+    training = (ROOT / "templates" / "starter.yaml").read_text("utf-8")
+    return {"for training": training, "for serving": starting_spec(settings, *SERVED, "serve")[0]}
 
 
 def examples() -> dict[str, dict[str, str]]:
@@ -27,7 +41,7 @@ def examples() -> dict[str, dict[str, str]]:
     folder = ROOT / "examples"
     paths = {"Examples": [folder / f"{name}.yaml" for name in EXAMPLES], "Gallery": sorted(GALLERY.glob("*.yaml"))}
     texts = {group: {path.stem: path.read_text("utf-8") for path in inside} for group, inside in paths.items()}
-    return {
+    return {"A new spec": starts()} | {
         group: {name: text for name, text in inside.items() if not re.search("^extends:", text, re.MULTILINE)}
         for group, inside in texts.items()
     }

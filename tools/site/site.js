@@ -50,5 +50,14 @@ function named(root) {
     list.ariaLabel = `Pages, part ${at + 1}: ${title}`;
   });
 }
-named(document);
-new MutationObserver(() => named(document)).observe(document.querySelector("article") ?? document.body, { childList: true, subtree: true });
+const whenIdle = self.requestIdleCallback ?? setTimeout;
+let waits = false;
+function later() {
+  if (!waits) whenIdle(() => {
+    waits = false;
+    named(document);
+  });
+  waits = true;
+}
+later();
+new MutationObserver(later).observe(document.querySelector("article") ?? document.body, { childList: true, subtree: true });

@@ -116,7 +116,7 @@ export class Editor {
         renderMessage: () => h("div", { className: "mark" },
           h("p", {}, h("strong", { className: one.severity }, one.severity), " ", inline(one.message)),
           one.help && h("p", { className: "help" }, inline(one.help)), h("p", { className: "rule" }, one.rule)),
-        actions: one.fix ? [{ name: one.fix.description || "fix", apply: () => this.apply(one.fix.edits) }] : [],
+        actions: one.fix ? [{ name: (one.fix.description || "fix").replaceAll("`", ""), apply: () => this.apply(one.fix.edits) }] : [],
       };
     });
     this.view.dispatch(setDiagnostics(state, marks.sort((a, b) => a.from - b.from)));

@@ -65,6 +65,7 @@ class Desk {
     const about = await this.engine.start();
     if (about.status) return this.crash(about);
     this.about = about;
+    byId("loading").remove();
     if (!this.worker) this.name = about.name;
     byId("name").textContent = this.name;
     document.title = `${this.name} · clusterspec`;
@@ -86,7 +87,7 @@ class Desk {
       this.tell("This link is damaged or too long: the text that it held cannot be read.");
     }
     const example = this.examples[found.get("example")];
-    return example ?? stored(localStorage, KEPT) ?? Object.values(this.examples)[0] ?? "clusterspec: 1\n";
+    return example ?? stored(localStorage, KEPT) ?? Object.values(this.groups.Examples ?? this.examples)[0] ?? "clusterspec: 1\n";
   }
 
   sources() {
@@ -196,17 +197,19 @@ class Desk {
       this.panels.diff.old?.set(text);
     } }, h("option", { value: "" }, "Examples …"), Object.entries(this.groups ?? {}).map(([group, inside]) =>
       h("optgroup", { label: group }, Object.keys(inside).map((name) => h("option", { value: name }, name)))));
+    const file = h("input", { type: "file", accept: ".yaml,.yml,text/yaml", className: "hidden", tabIndex: -1, "aria-hidden": "true", onchange: async () => {
+      const [chosen] = file.files;
+      file.value = ""; // the same file may be opened again
+      if (!chosen) return;
+      if (chosen.size > 1 << 20) this.tell("This file has more than a megabyte.");
+      else this.editor.set((this.opened = await chosen.text()));
+    } });
     this.saveButton = h("button", { className: "primary", disabled: true, title: "Ctrl+S", onclick: () => this.save() }, "Save");
     replace(byId("tools"),
       names.length > 0 && pick,
       this.worker && h("button", { onclick: () => this.share() }, "Copy link"),
       this.worker && h("button", { onclick: () => this.download() }, "Download"),
-      this.worker && h("label", { className: "button" }, "Open file", h("input", { type: "file", accept: ".yaml,.yml,text/yaml", className: "hidden", onchange: async (event) => {
-        const [file] = event.target.files;
-        if (!file) return;
-        if (file.size > 1 << 20) this.tell("This file has more than a megabyte.");
-        else this.editor.set((this.opened = await file.text()));
-      } })),
+      this.worker && h("button", { onclick: () => file.click() }, "Open file"), this.worker && file,
       !this.worker && this.saveButton);
     addEventListener("keydown", (event) => {
       if ((event.ctrlKey || event.metaKey) && event.key === "s") {
@@ -304,8 +307,7 @@ class Desk {
       event.preventDefault();
       this.choose(TABS[(to + TABS.length) % TABS.length][0], true);
     });
-    for (const [view, title] of [["spec", "Spec"], ["results", "Results"]])
-      byId("views").append(h("button", { "data-view": view, onclick: () => { document.body.dataset.view = view; } }, title));
+    for (const button of byId("views").children) button.addEventListener("click", () => { document.body.dataset.view = button.dataset.view; });
     this.choose(this.tab, false, true);
   }
 

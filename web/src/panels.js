@@ -59,6 +59,8 @@ class Panel {
       return JSON.parse(answer.out);
     } catch {
       if (!answer.cancelled) replace(this.body, complaint(answer));
+      else if (this.body.querySelector(".working")) replace(this.body, note("Stopped."));
+      if (answer.cancelled) this.seen = null; // asked again when the tab is chosen
       return null;
     }
   }
@@ -67,6 +69,7 @@ class Panel {
     const key = this.key();
     if (!force && this.seen === key) return;
     this.seen = key;
+    if (!this.body.childElementCount) replace(this.body, note("Working …", "working"));
     await this.show();
   }
 
@@ -109,7 +112,7 @@ export class Check extends Panel {
       h("p", {}, inline(one.message)),
       one.help && h("p", { className: "help" }, inline(one.help)),
       h("div", { className: "row" },
-        one.fix && here && h("button", { onclick: () => desk.editor.apply(one.fix.edits) }, one.fix.description ? `Fix: ${one.fix.description}` : "Fix"),
+        one.fix && here && h("button", { onclick: () => desk.editor.apply(one.fix.edits) }, one.fix.description ? inline(`Fix: ${one.fix.description}`) : "Fix"),
         h("details", { className: "why", ontoggle: async (event) => {
           if (!event.target.open || page.childElementCount) return;
           const answer = await desk.ask({ verb: "explain", rule: one.rule, format: "json" });
@@ -138,7 +141,7 @@ export function tree(term, whole = term.value, depth = 0) {
       term.formula && h("p", { className: "formula" }, h("code", {}, `${term.name} = ${term.formula}`)),
       term.source && h("p", { className: "source" }, inline(term.source)),
       term.inputs.length > 0 && h("ul", { className: "inputs" }, term.inputs.map((one) => h("li", {}, h("code", {}, one.name), ` = ${figure(one.value, one.unit)}`, h("span", { className: "origin" }, inline(one.origin ?? ""))))),
-      term.parts.filter((part) => part.value !== 0 || depth === 0).map((part) => tree(part, part.unit === term.unit ? whole : part.value, depth + 1)));
+      term.parts.filter((part) => part.value !== 0 || depth === 0).map((part) => tree(part, part.unit === term.unit ? whole ?? term.value : part.value, depth + 1)));
   };
   const line = [h("span", { className: "name" }, words(term.name)), share !== null && depth > 0 ? bar(share) : h("span", {}), h("span", { className: "number" }, figure(term.value, term.unit))];
   const made = h("details", { className: "tree", ontoggle: fill }, h("summary", {}, line), box);
@@ -394,7 +397,7 @@ export class Cost extends OfFleet {
         found.per_million_output_tokens && card("per million output tokens", money(found.per_million_output_tokens)),
         found.goodput && card("goodput", figure(found.goodput, "%")), found.watts && card("power", figure(found.watts, "W"))),
       found.not_counted?.length > 0 && h("details", { className: "section", open: found.total === null }, h("summary", {}, "Not counted"), h("ul", {}, found.not_counted.map((one) => h("li", {}, inline(one))))),
-      h("details", { className: "section", open: true }, h("summary", {}, "Where it comes from"), [...(found.parts ?? []), ...(found.terms ?? [])].map((term) => tree(term, term.value, 1))),
+      h("details", { className: "section", open: true }, h("summary", {}, "Where it comes from"), [...(found.parts ?? []).map((term) => tree(term, found.total, 1)), ...(found.terms ?? []).map((term) => tree(term, null, 1))]),
       h("p", { className: "row" }, downloads(this.desk, "cost", raw)),
       printed(this.desk, { verb: "cost", job: this.job }, `clusterspec cost ${this.desk.name}`),
       printed(this.desk, { verb: "bom", job: this.job }, `clusterspec bom ${this.desk.name}`),
@@ -439,7 +442,7 @@ export class Compare extends Panel {
     const value = (one) => (one === null ? "–" : typeof one === "object" ? JSON.stringify(one) : String(one));
     const list = (title, rows, tone) => rows.length > 0 && h("div", {}, h("h3", {}, title), rows.map((one) => h("p", { className: `line ${tone}` }, h("code", {}, one.rule), " ", inline(one.message))));
     replace(this.body,
-      found.changes.length ? table("Changes", [["key"], ["old", true], ["new", true]], found.changes.map((one) => [h("code", {}, one.path.slice(1).replaceAll("/", ".")), value(one.old), value(one.new)])) : note("The two specs describe the same."),
+      found.changes.length ? table("Changes", [["key"], ["old"], ["new"]], found.changes.map((one) => [h("code", {}, one.path.slice(1).replaceAll("/", ".")), value(one.old), value(one.new)])) : note("The two specs describe the same."),
       found.effects.length > 0 && effects(found), found.caution && note(found.caution, "fair"),
       list("New findings", found.findings.new, "bad"), list("Findings that are gone", found.findings.fixed, "good"),
       h("p", { className: "row" }, downloads(this.desk, "diff", this.answer.out)));

@@ -54,10 +54,20 @@ async function begin(base) {
   }
   python.runPython(BEGIN);
   const answer = python.runPython("lambda request, tell: browser.answer(session, request, tell)");
+  const load = python.runPython("import importlib; importlib.import_module");
+  later = JSON.parse(python.FS.readFile("/engine/later.json", { encoding: "utf8" })).map((name) => () => load(name).destroy());
   return (request, tell) => JSON.parse(answer(JSON.stringify(request), tell));
 }
 
 let engine;
+let later = [];
+let prepared = 0;
+
+/** Imports what estimates and reports need, one module at a time, while nothing is asked for. */
+function prepare() {
+  later.shift()?.();
+  if (later.length) setTimeout(prepare, 0);
+}
 
 onmessage = async ({ data }) => {
   try {
@@ -67,6 +77,7 @@ onmessage = async ({ data }) => {
     } else {
       const answer = (await engine)(data.request, (done, total) => say({ id: data.id, progress: [done, total] }));
       say({ id: data.id, answer });
+      if (data.request.verb === "check" && !prepared) prepared = setTimeout(prepare, 0);
     }
   } catch (fault) {
     say({ crash: String(fault.message ?? fault).trim().split("\n").pop().slice(0, 300) });
