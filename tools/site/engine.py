@@ -1,6 +1,6 @@
 """The engine of the playground as one archive: the package as it is, its data, and the pure-Python parts of what it
-imports, from the wheels that requirements/run.txt pins by their hashes. What checks, estimates, costs and reports import is
-compiled when the site is built (web/compile.mjs), so that the page does not.
+imports, from the wheels that requirements/run.txt pins by their hashes. What checks, estimates, costs and reports
+import is compiled when the site is built (web/compile.mjs), so that the page does not.
 
 NumPy and WeasyPrint are left out: the search of the package goes on without columns, and reports are HTML. rpds, the
 one library in Rust that is needed, has a stand-in of three collections (`tools.site.rpds`).
