@@ -290,7 +290,7 @@ def stage_memory(plan: Plan) -> tuple[StageMemory, ...]:
     for stage in _listed_stages(len(chunks)):
         rank = Rank.of(job, stage, chunks[stage])
         filled = memory.rank_memory(job, rank, memory.LayerMemory.of(job, rank.kinds))
-        use = explained_memory(design, filled, cluster.ranks_per_accelerator, None)
+        use = explained_memory(design, memory.Memory(job, filled, cluster.ranks_per_accelerator, None))
         parts = (use.weights, use.gradients, use.activations, use.optimizer, use.other, use.total)
         found.append(StageMemory(stage + 1, *(part.value for part in parts)))
     return tuple(found)

@@ -201,6 +201,10 @@ def _why(found: Found, rows: tuple[LayoutRow, ...], job: SearchJob) -> str:
         return f"{job.layout.framework} does not support what every layout of this job uses; `check` names it"
     if not found.evaluated:
         return "no layout divides the ranks, heads, layers and batch of this job with the keys that are fixed"
+    if found.smallest is None:
+        return (
+            "no layout has a step time: a fabric that it uses, or its rate, is not known; `check` names what is missing"
+        )
     if found.fits_nowhere:
         return "no legal layout fits in memory"
     return "a rule finds an error in every layout kept" if found.best else "no layout leaves that much memory free"

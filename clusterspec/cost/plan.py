@@ -95,7 +95,7 @@ class Plan:
             return None
         from clusterspec.cost.memory.explain import explained_memory
 
-        return explained_memory(self.design, self.stored.rank, self.stored.ranks, self.stored.capacity)
+        return explained_memory(self.design, self.stored)
 
     @property
     def memory_range(self) -> tuple[float, float] | None:

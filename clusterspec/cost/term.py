@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import ParamSpec, Protocol, cast, overload
+from typing import TYPE_CHECKING, ParamSpec, Protocol, cast, overload
 
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, dataclass, replace
 from clusterspec.summation import sum_of
+
+if TYPE_CHECKING:
+    from clusterspec.catalog.entries import Accelerator
 
 P = ParamSpec("P")
 
@@ -170,8 +173,8 @@ OUTSIDE = frozenset({"context", "communication_buffers"})
 class MemoryUse:
     """Bytes on the fullest accelerator, all its ranks together; each part a term.
 
-    ``capacity`` is that accelerator's memory, None where not known. Published peaks should lie in the range of
-    ``total``.
+    ``capacity`` is that accelerator's memory, None where not known. ``elsewhere`` is the accelerator if it belongs to
+    prefill engines on another pool. Published peaks should lie in the range of ``total``.
     """
 
     total: Term
@@ -181,6 +184,7 @@ class MemoryUse:
     activations: Term
     other: Term
     capacity: Figure | None
+    elsewhere: Accelerator | None = None
 
     @property
     def allocator(self) -> float:

@@ -156,8 +156,10 @@ def estimate_tables(report: EstimateReport, ink: Ink) -> Iterable[str]:
         )
         yield ink.paint("bold", "Engines by the hour") + "\n" + table
     if plan.memory:
-        part = plan.design.cluster.accelerator if plan.design.cluster else None
-        title = ink.paint("bold", "Memory of the fullest accelerator")
+        away = plan.memory.elsewhere
+        part = away or (plan.design.cluster.accelerator if plan.design.cluster else None)
+        where = f" (prefill, {away.name})" if away else ""
+        title = ink.paint("bold", f"Memory of the fullest accelerator{where}")
         yield f"{title}\n{memory_text(plan.memory, part, ink)}{saved_on_host(plan, ink)}"
     if seen := shares(report.design.cluster):
         rows = [(f"  {name}", *rest) for name, *rest in map(row, seen)]

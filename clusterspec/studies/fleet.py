@@ -337,12 +337,7 @@ class FleetStudy:
 def _part_of_job(pool: str, name: str, job: JobSpec, nodes: int | None) -> FleetPart:
     """The part of a job with ``nodes`` nodes (None: all) of a pool, and with its engines on other pools."""
     away = {each.role: each for each in engines_away(job)}
-    sides = job.workload.serving.disaggregated if job.workload and job.workload.serving else None
-    if (
-        "decode" in away
-        and "prefill" not in away
-        and (sides is None or sides.prefill is None or not sides.prefill.pool)
-    ):
+    if "decode" in away and "prefill" not in away:  # prefill is on the pool of the job, named or not
         away["prefill"] = EnginesAway("prefill", job.pool or "", ("workload", *ENGINES[0]), None)
     beside = nodes_beside_trainer(job)
     if nodes is not None and beside is None:

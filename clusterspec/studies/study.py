@@ -357,8 +357,8 @@ def _study(
     used. Measured ``steps`` are those of the job of the document.
     """
     spec, found = read(document) if document is not None else (Spec(text.source.name), [])
-    if not whole:  # a job has the pools of its engines, and is none of the `jobs`
-        found = [each for each in found if (each.rule, each.path) != ("missing-key", ("jobs",))]
+    if not whole:
+        found = problems_of_part(found)
     design, further = Design(spec, catalog=text.settings.catalog), list[Problem]()
     if document is not None and not (whole and is_fleet(document)):
         traces, unusable = summarized_traces(spec, text.folder)
@@ -371,6 +371,11 @@ def _study(
     return Study(
         text.settings, text.input, text.source, document, spec, design, problems, text.folder, measurements, *texts
     )
+
+
+def problems_of_part(found: Iterable[Problem]) -> list[Problem]:
+    """The problems of reading a part of a fleet: a job has the pools of its engines, and is none of the `jobs`."""
+    return [each for each in found if (each.rule, each.path) != ("missing-key", ("jobs",))]
 
 
 def is_fleet(document: Document) -> bool:

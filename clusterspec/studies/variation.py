@@ -26,7 +26,7 @@ from clusterspec.records import is_dataclass, replace
 from clusterspec.source import Path
 from clusterspec.spec.model import Spec
 from clusterspec.spec.reader import keys_of, read
-from clusterspec.studies.study import Study, calibrated_by_logs
+from clusterspec.studies.study import Study, calibrated_by_logs, problems_of_part
 
 
 def rewritten(study: Study, changes: Changes) -> Study:
@@ -37,7 +37,8 @@ def rewritten(study: Study, changes: Changes) -> Study:
     assert study.document is not None
     document = changed_document(study.document, changes)
     spec, found = read(document)
-    return _study(study, document, spec, tuple(found), changes)
+    kept = found if study.fleet_part is None else problems_of_part(found)
+    return _study(study, document, spec, tuple(kept), changes)
 
 
 def varied(study: Study, changes: Changes) -> Study:

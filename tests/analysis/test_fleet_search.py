@@ -174,6 +174,14 @@ def test_a_target_that_cannot_be_met_is_said_with_its_figures(call: Call) -> Non
     assert "they take at least long 1, chat 1 nodes" in " ".join(done.out.split())
 
 
+def test_a_search_without_a_fabric_does_not_blame_the_memory(call: Call) -> None:
+    Path("x.yaml").write_text(
+        f"clusterspec: 1\ncluster: {{platform: dgx-h100, nodes: 2, fabric: roce}}\n{WORK}\nlayout: {{tp: 2}}\n"
+    )
+    done = call("search", "x.yaml", "--set", "tp=2", "--set", "recompute=none")
+    assert "no layout has a step time" in " ".join(done.out.split())
+
+
 REFUSED = {
     ("--fleet", "--grid", "tp,pp"): "--grid does not go with --fleet",
     ("--fleet", "--objective", "memory"): "does not rank a fleet; take one of time, cost, energy",

@@ -59,9 +59,9 @@ SHARED = "fabric: shared"
 LINK = "pool_links: [{between: [train, roll], fabric: shared}]"
 
 
-def served(link: str = SHARED, machine: str = "dgx-h100", job: str = "decode") -> Any:
-    first = "pool: prefill, " if job == "decode" else ""
-    second = "pool: decode, " if job == "prefill" else ""
+def served(link: str = SHARED, machine: str = "dgx-h100", job: str = "decode", *, both: bool = False) -> Any:
+    first = "pool: prefill, " if job == "decode" or both else ""
+    second = "pool: decode, " if job == "prefill" or both else ""
     text = SERVED.format(link=link, machine=machine, job=job, first=first, second=second)
     return fleet_of(text)
 
@@ -107,8 +107,10 @@ def test_the_pool_of_the_job_may_be_that_of_either_engine() -> None:
     first, second = (served(job=name).jobs["chat"].plan.serving for name in ("decode", "prefill"))
     assert first.ttft == second.ttft
     assert first.tpot == second.tpot
-    for name in ("decode", "prefill"):
-        fleet = served(job=name)
+    for name, both in (("decode", False), ("prefill", False), ("decode", True), ("prefill", True)):
+        fleet = served(job=name, both=both)
+        assert "world-size-mismatch" not in rules_of(fleet), (name, both)
+        assert fleet.jobs["chat"].plan.serving.ttft == first.ttft, (name, both)
         assert {pool: fleet.fleet.nodes_on(pool, "chat") for pool in ("decode", "prefill")} == {
             "decode": 2,
             "prefill": 2,

@@ -8,7 +8,7 @@ from functools import cache
 
 from clusterspec.catalog.stacks import FrameworkMemory, Spread
 from clusterspec.cluster.model import Assumption, Design
-from clusterspec.cost.memory.fullest import RankMemory
+from clusterspec.cost.memory.fullest import Memory, RankMemory
 from clusterspec.cost.memory.job import COMMUNICATOR, ROUTING, Job, Lines, MemoryLine
 from clusterspec.cost.memory.recomputation import offloads_saved
 from clusterspec.cost.term import EXPRESSIONS, MemoryUse, Term
@@ -134,9 +134,9 @@ OF_MODEL = {"hidden": "hidden", "vocab": "vocab", "heads": "heads", "head_dim": 
 """Numbers that are sizes of the model, by the name of the size."""
 
 
-def explained_memory(design: Design, rank: RankMemory, ranks: int, capacity: Figure | None) -> MemoryUse:
-    """The terms of one accelerator, whose ``ranks`` ranks all hold as much as ``rank``."""
-    peak, explanation = rank.peak, _MemoryExplanation(design, ranks)
+def explained_memory(design: Design, found: Memory) -> MemoryUse:
+    """The terms of the fullest accelerator, whose ranks all hold as much as one."""
+    rank, peak, explanation = found.rank, found.rank.peak, _MemoryExplanation(design, found.ranks)
     parts = {
         "weights": explanation.section_term("weights", (*rank.weights, *peak.weights)),
         "gradients": explanation.section_term("gradients", (*rank.gradients, *peak.gradients)),
@@ -144,7 +144,8 @@ def explained_memory(design: Design, rank: RankMemory, ranks: int, capacity: Fig
         "activations": explanation.section_term(_activations_name(design), (*rank.activations, *peak.activations)),
         "other": explanation.section_term("other", rank.reserved),
     }
-    return MemoryUse(total=summed_term("memory", parts.values()), **parts, capacity=capacity)
+    total = summed_term("memory", parts.values())
+    return MemoryUse(total=total, **parts, capacity=found.capacity, elsewhere=found.elsewhere)
 
 
 def _activations_name(design: Design) -> str:

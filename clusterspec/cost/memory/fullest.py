@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
+from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Assumption, Cluster, Design, Layout, Workload
 from clusterspec.cost.formulas.compute import larger, value_where
@@ -106,12 +107,15 @@ def serving_memory(job: Job, rank: Rank, chunks: tuple[Chunk, ...], limit: float
 
 
 class Memory(NamedTuple):
-    """Memory as numbers: the fullest rank, the ranks per accelerator, and its capacity in bytes."""
+    """Memory as numbers: the fullest rank, the ranks per accelerator, and its capacity in bytes; ``elsewhere`` is the
+    accelerator of prefill engines on another pool.
+    """
 
     job: Job
     rank: RankMemory
     ranks: int
     capacity: Figure | None
+    elsewhere: Accelerator | None = None
 
     @property
     def total(self) -> float:
@@ -151,6 +155,7 @@ def design_memory(design: Design) -> Memory | None:
     if other.cluster is None or other.workload is None or other.layout is None:
         return own
     there = _fullest_of(other.cluster, [_prefill_job(other, other.workload, other.layout)])
+    there = there._replace(elsewhere=other.cluster.accelerator) if there is not None else None
     return max((each for each in (own, there) if each is not None), key=_filled_share, default=None)
 
 
@@ -230,7 +235,7 @@ def memory_use(design: Design) -> tuple[MemoryUse | None, tuple[Assumption, ...]
     found = design_memory(design)
     if found is None:
         return None, ()
-    return explained_memory(design, found.rank, found.ranks, found.capacity), memory_assumptions(found.job, found.rank)
+    return explained_memory(design, found), memory_assumptions(found.job, found.rank)
 
 
 def spare_cache(memory: Memory) -> float:
