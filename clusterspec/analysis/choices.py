@@ -14,7 +14,7 @@ from clusterspec.finding import Severity
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import Cost, cost
 from clusterspec.results.full import FullReport
-from clusterspec.results.verdict import Choice, Choices
+from clusterspec.results.verdict import OF_PURCHASE, Choice, Choices
 from clusterspec.source import Path
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.studies import variation
@@ -30,8 +30,6 @@ OF_SIZE: tuple[Path, ...] = (
     ("layout", "dp"),
 )
 """Keys that another number of nodes contradicts."""
-OF_PURCHASE = frozenset({"delivery-misses-date", "over-budget", "quote-arithmetic", "quote-off-bill"})
-"""Errors about the purchase of a machine, which does not work better or worse for them."""
 
 
 def choices(study: Study, report: FullReport) -> Choices | None:
@@ -115,7 +113,9 @@ def _sizes(study: Study) -> Iterator[Choice]:
 
 
 def _choice_of_size(other: Study, studied: Studied) -> Choice | None:
-    """The choice of a size at which the layout is legal; its errors are those that the design does not have."""
+    """The choice of a size at which the layout is legal; its errors are those that the design does not have. Roles of
+    reinforcement learning that state their nodes allow no other size.
+    """
     plan, cluster = other.plan, other.design.cluster
     if cluster is None or not other.possible or plan.time_to_train is None:
         return None
@@ -126,6 +126,8 @@ def _choice_of_size(other: Study, studied: Studied) -> Choice | None:
     if amount is None or kept is None or kept.share <= 0:
         return None
     errors = tuple(rule for rule in studied.refused(other) if rule not in OF_PURCHASE)
+    if errors and plan.rl is not None:
+        return None
     name = plural(cluster.nodes, "node")
     return Choice(
         name,

@@ -142,14 +142,15 @@ NEURON = {"all-reduce": "allr", "all-gather": "allg", "all-to-all": "alltoall"}
 
 
 REMEDIES = {
+    "node": "repair or exchange the node, then repeat",
     "scale-up": "run it on each node alone; repair or exchange the nodes below it, then repeat",
     "scale-out": "halve the set of nodes until the slow node, cable or switch is known; repair it, then repeat on all",
 }
-"""What follows a failed test, by the outermost tier that it uses."""
+"""What follows a failed test: of the only node, else by the outermost tier that it uses."""
 
 
-def planned_test(test: AcceptanceTest, row: CollectiveRow) -> PlannedTest:
-    """A test with its prediction; the threshold is the low end of the predicted range."""
+def planned_test(test: AcceptanceTest, row: CollectiveRow, nodes: int) -> PlannedTest:
+    """A test with its prediction on a machine of ``nodes``; the threshold is the low end of the predicted range."""
     return PlannedTest(
         collective=test.collective,
         nodes=test.nodes,
@@ -162,7 +163,7 @@ def planned_test(test: AcceptanceTest, row: CollectiveRow) -> PlannedTest:
         predicted=row.busbw,
         ceiling=row.ceiling_busbw,
         bound_by=row.bound_by,
-        remedy=REMEDIES[test.tier],
+        remedy=REMEDIES["node" if nodes == 1 else test.tier],
     )
 
 
@@ -211,7 +212,7 @@ def planned_tests(study: Study) -> tuple[PlannedTest, ...]:
         test for test in (acceptance_tests(cluster) if cluster else ()) if (test.collective, test.ranks) not in seen
     ]
     rows = [(test, collective(study, test.collective, test.ranks, (test.size,)).rows) for test in tests]
-    return (*demanded, *(planned_test(test, found[0]) for test, found in rows if found))
+    return (*demanded, *(planned_test(test, found[0], cluster.nodes) for test, found in rows if found and cluster))
 
 
 def _planned_cases(study: Study, cases: Sequence[AcceptanceCase], *, stated: bool) -> tuple[PlannedTest, ...]:
@@ -224,7 +225,9 @@ def _planned_cases(study: Study, cases: Sequence[AcceptanceCase], *, stated: boo
         test = AcceptanceTest(case.collective, case.nodes, case.ranks, case.size, tier, case.tool)
         predicted = collective(study, case.collective, case.ranks, (case.size,))
         if predicted.rows:
-            one = replace(planned_test(test, predicted.rows[0]), name=case.name, unmeasured=predicted.unmeasured)
+            one = replace(
+                planned_test(test, predicted.rows[0], cluster.nodes), name=case.name, unmeasured=predicted.unmeasured
+            )
             found.append(replace(one, demanded=case.threshold) if stated else one)
     return tuple(found)
 

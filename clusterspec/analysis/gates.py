@@ -158,10 +158,13 @@ def _price_gate(bill: Bill, cost: Cost, *, rents: bool) -> Gate:
         )
     lines = len(bill.items)
     if bill.unpriced or bill.not_counted:
-        parts = [item.part for item in bill.unpriced] + [text.partition(":")[0] for text in bill.not_counted]
-        without = f"{len(bill.unpriced)} of {plural(lines, 'line')} of the bill have no price"
-        what = without if bill.unpriced else f"{plural(len(parts), 'part')} are not counted"
-        return Gate("prices", GateStatus.OPEN, f"{what}: {', '.join(dict.fromkeys(parts))}", "ask for these prices")
+        unpriced = ", ".join(dict.fromkeys(item.part for item in bill.unpriced))
+        uncounted = list(dict.fromkeys(text.partition(":")[0] for text in bill.not_counted))
+        texts = [f"{len(bill.unpriced)} of {plural(lines, 'line')} of the bill have no price: {unpriced}"] * bool(
+            unpriced
+        )
+        texts += [f"{plural(len(uncounted), 'part')} not counted: {', '.join(uncounted)}"] * bool(uncounted)
+        return Gate("prices", GateStatus.OPEN, "; ".join(texts), "ask for these prices")
     if cost.as_of is None:
         return Gate(
             "prices", GateStatus.OPEN, "the prices have no date (`procurement.as_of`)", "ask until when they hold"
@@ -351,8 +354,10 @@ def _risks(report: FullReport, cost: Cost, parts: tuple[QuotedPart, ...], unused
         days = (kept.with_interruptions - plan.time_to_train) / DAY
         text = f"failures interrupt the run every {display(kept.between, 's')}; goodput {percent(kept.goodput)}"
         yield Risk("interruptions", days, price(days), text)
-        if plan.step_time_range is not None and plan.step_time is not None and plan.step_time.value > 0:
-            share = plan.step_time_range[1] / plan.step_time.value - 1
+        high = plan.rl.band[1] if plan.rl is not None else plan.step_time_range[1] if plan.step_time_range else None
+        step = plan.rl.step if plan.rl is not None else plan.step_seconds
+        if high is not None and step:
+            share = high / step - 1
             slow = share * kept.with_interruptions / DAY
             yield Risk(
                 "slower steps", slow, price(slow), f"the upper end of the predicted range, {percent(share, 2)} longer"

@@ -47,13 +47,16 @@ def _is_product(phase: Term, part: Term) -> bool:
 MOST_GAINS = 3
 LEAST_GAIN = 0.01
 """Share of the step time below which a change is no gain."""
-SIZES = frozenset({"nodes", "accelerators"})
-"""Keys that buy time with a larger machine; the procurement report has those."""
+NO_GAIN = frozenset({"nodes", "accelerators", "sequence_length"})
+"""Keys that buy time with a larger machine, which the procurement report has, or that change the planned work."""
 
 
 def gains(plan: Plan, sensitivity: SensitivityReport | None, grid: LayoutGrid | None) -> tuple[Gain, ...]:
-    """The single changes that shorten the time for a token most, fit in memory and keep the size of the machine."""
-    if plan.step_time is None:
+    """The single changes that shorten the time for a token most, fit in memory and keep the size of the machine.
+
+    There are none for reinforcement learning, where the roles of a step may wait for each other.
+    """
+    if plan.step_time is None or plan.rl is not None:
         return ()
     found = sorted(_changes(plan.step_time.value, sensitivity, grid), key=lambda gain: gain.share)
     best: dict[str, Gain] = {}
@@ -64,7 +67,7 @@ def gains(plan: Plan, sensitivity: SensitivityReport | None, grid: LayoutGrid | 
 
 def _changes(step: float, sensitivity: SensitivityReport | None, grid: LayoutGrid | None) -> Iterator[Gain]:
     for number, row in enumerate(sensitivity.levers if sensitivity else ()):
-        if row.effect is not None and row.fits is not False and not row.errors and row.key not in SIZES:
+        if row.effect is not None and row.fits is not False and not row.errors and row.key not in NO_GAIN:
             yield Gain(row.key, row.before, row.after, row.unit, row.effect, f"sensitivity.levers[{number}]")
     cells = grid.cells if grid else ()
     present = next((f"tp {cell.tp}, pp {cell.pp}" for cell in cells if cell.present), "")

@@ -11,7 +11,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.document.waivers import Waived
 from clusterspec.finding import Finding, Severity
 from clusterspec.records import replace
-from clusterspec.results.verdict import REQUESTS, Area, Verdict, VerdictStatus
+from clusterspec.results.verdict import OF_PURCHASE, REQUESTS, Area, Verdict, VerdictStatus
 from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plural
 
@@ -158,12 +158,15 @@ def verdict(
     errors = tuple(_messages(findings, Severity.ERROR) if words else _error_reasons(findings, waived))
     if words:
         errors += tuple(f"waived: {text}" for text in _messages([one.finding for one in waived], Severity.ERROR))
-    broken = (*errors, *_misfit_reasons(plan), *_refusal_reasons(plan, findings, waived))
+    unfit = (*_misfit_reasons(plan), *_refusal_reasons(plan, findings, waived))
+    broken = (*errors, *unfit)
     close = tuple(_close_fit(plan))
     warned = tuple(_messages(findings, Severity.WARNING) if words else _warning_reasons(findings))
     open_parts = tuple(unjudged_parts(plan))
     if broken:
-        return Verdict(VerdictStatus.FAILS, (*broken, *close, *warned), open_parts)
+        rules = {one.rule for one in (*findings, *(one.finding for one in waived)) if one.severity is Severity.ERROR}
+        bought = not unfit and rules <= OF_PURCHASE
+        return Verdict(VerdictStatus.FAILS, (*broken, *close, *warned), open_parts, bought)
     if close:
         return Verdict(VerdictStatus.RESERVATIONS, (*close, *warned), open_parts)
     if open_parts:

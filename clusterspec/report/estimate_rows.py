@@ -12,7 +12,7 @@ from clusterspec.cost.term import Communication, Term
 from clusterspec.quantity import Bandwidth, Figure, Quantity
 from clusterspec.report.ink import PLAIN, Ink, share_bar, text_table, wrapped_lines
 from clusterspec.results import EstimateReport
-from clusterspec.results.verdict import LEAST, Influence, VerdictStatus
+from clusterspec.results.verdict import LEAST, Influence, Verdict, VerdictStatus
 from clusterspec.units import display, percent, plain, plural, portion
 
 if TYPE_CHECKING:
@@ -218,6 +218,11 @@ VERDICT_COLORS = {
     VerdictStatus.CLEAR: "green",
     VerdictStatus.NOT_JUDGED: "cyan",
 }
+
+
+def verdict_word(verdict: Verdict) -> str:
+    """The verdict in words; of a design that works and a purchase that has errors, the latter."""
+    return "The purchase has errors" if verdict.of_purchase else VERDICT_WORDS[verdict.status]
 
 
 # The communication of each axis in one step, as shown by writers of estimates

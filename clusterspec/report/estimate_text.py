@@ -17,13 +17,13 @@ from clusterspec.report.estimate_rows import (
     HOURS,
     MOST,
     VERDICT_COLORS,
-    VERDICT_WORDS,
     breakdown_text,
     day_rows,
     influences_text,
     joined_notes,
     serving_rows,
     value_text,
+    verdict_word,
 )
 from clusterspec.report.ink import PLAIN, Ink, plain_line, share_bar, text_table, title_text, wrapped_lines
 from clusterspec.results import EstimateReport, count
@@ -194,7 +194,7 @@ def verdict_lines(report: EstimateReport, ink: Ink) -> str:
     found = report.verdict
     if found.status is VerdictStatus.CLEAR:
         return ""
-    lines = [ink.paint(VERDICT_COLORS[found.status], VERDICT_WORDS[found.status])]
+    lines = [ink.paint(VERDICT_COLORS[found.status], verdict_word(found))]
     lines += [line for reason in found.reasons for line in wrapped_lines(reason, ink.measure, "  ", "    ")]
     open_ = "" if found.status is VerdictStatus.NOT_JUDGED else "not judged: "
     lines += [line for part in found.not_judged for line in wrapped_lines(f"{open_}{part}", ink.measure, "  ", "    ")]

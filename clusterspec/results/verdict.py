@@ -45,13 +45,20 @@ class VerdictStatus(StrEnum):
     NOT_JUDGED = "not-judged"
 
 
+OF_PURCHASE = frozenset({"delivery-misses-date", "over-budget", "quote-arithmetic", "quote-off-bill"})
+"""Errors about the purchase of a machine, which does not work better or worse for them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The status, the reasons for it, and the parts of the design that were not judged."""
+    """The status, the reasons for it, and the parts of the design that were not judged; ``of_purchase`` where the
+    design works and only errors about its purchase are open.
+    """
 
     status: VerdictStatus
     reasons: tuple[str, ...] = ()
     not_judged: tuple[str, ...] = ()
+    of_purchase: bool = False
 
     def to_json(self) -> dict[str, object]:
         return {"status": str(self.status), "reasons": list(self.reasons), "not_judged": list(self.not_judged)}

@@ -80,15 +80,20 @@ def bandwidth_readings(bytes_per_second_per_direction: float, digits: int = 4) -
 
 
 def years_text(years: float) -> str:
-    """A term in years, or in months if that is shorter and exact.
+    """A term in years; a shorter one in the largest of months, weeks and days that is exact, else in days.
 
     >>> years_text(4.0), years_text(0.25), years_text(1.0), years_text(1.5)
     ('4 years', '3 months', '1 year', '1.5 years')
+    >>> years_text(91 / 365.25), years_text(60 / 365.25), years_text(10.5 / 365.25)
+    ('13 weeks', '60 days', '10.5 days')
     """
-    months = round(12 * years)
-    if years < 1 and months and abs(months / 12 - years) < 1e-3 * years:
-        return plural(months, "month")
-    return "1 year" if years == 1 else f"{years:g} years"
+    if years >= 1:
+        return "1 year" if years == 1 else f"{years:.4g} years"
+    days = 365.25 * years
+    for count, word in ((12 * years, "month"), (days / 7, "week"), (days, "day")):
+        if round(count) and abs(round(count) - count) < 1e-3 * count:
+            return plural(round(count), word)
+    return f"{days:.3g} days"
 
 
 def plural(count: int, word: str, many: str = "") -> str:

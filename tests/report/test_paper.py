@@ -10,10 +10,24 @@ from pathlib import Path
 import pytest
 
 from clusterspec import analysis, studies
+from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.report import paper
-from clusterspec.report.paper.blocks import Story
+from clusterspec.report.paper.blocks import (
+    Cards,
+    Findings,
+    PaperTable,
+    Picture,
+    Shown,
+    Story,
+    TableColumn,
+    TableRow,
+    place_text,
+    without_empty_columns,
+)
 from clusterspec.report.paper.compose import compose
 from clusterspec.results.full import FullReport
+from clusterspec.source import Position, Span
+from clusterspec.units import display, percent
 from tests.effort import ALL_CASES, diagonal, sampled
 from tests.report.pages import lookup, numbers_without_a_field, pieces
 from tests.report.secrets import HOSTILE
@@ -219,3 +233,38 @@ def test_each_sentence_on_how_it_works_leads_to_its_figure(name: str) -> None:
     assert isinstance(story, Story) and 3 <= len(story.steps) <= 8
     assert {step.section for step in story.steps} <= {section.key for section in whole.sections}
     assert any(re.search(r"450 GB/s each way, between nodes 50 GB/s, 9 times less", step.text) for step in story.steps)
+
+
+def test_the_first_page_of_reinforcement_learning_has_the_step_of_all_roles() -> None:
+    full = report((EXAMPLES[0].parent / "qwen3-30b-grpo.yaml").read_text("utf-8"))
+    times = full.estimate.plan.rl
+    assert times is not None and full.gains == ()
+    cards, roles, *_ = compose(full).sections[0].blocks
+    assert isinstance(cards, Cards) and isinstance(roles, Picture)
+    shown = {card.label: card.value for card in cards.cards}
+    assert shown["Step, all roles"] == display(times.step, "s")
+    assert shown["MFU"] == percent(times.mfu or 0.0) and times.mfu != full.estimate.plan.mfu
+    assert "waiting" in roles.svg
+
+
+def test_findings_with_one_remedy_are_told_together() -> None:
+    def found(rule: str, line: int, remedy: str) -> Shown:
+        place = Position(line, 1)
+        one = Finding(rule, Severity.NOTE, Confidence.LIKELY, "message", remedy, Span("a.yaml", place, place), ())
+        return Shown(one, line, "", "")
+
+    shown = (found("a", 5, "mend"), found("a", 8, "mend"), found("a", 9, "leave"), found("b", 9, "leave"))
+    groups = Findings(shown).groups
+    assert groups == [shown[:2], shown[2:3], shown[3:]]
+    assert [place_text(group) for group in groups] == ["lines 5, 8", "line 9", "line 9"]
+
+
+def test_columns_without_a_value_are_left_out() -> None:
+    columns = tuple(TableColumn(name) for name in "abc")
+    rows = tuple(TableRow((name, "–", "1"), name, best=frozenset({2})) for name in "xy")
+    shown = without_empty_columns(PaperTable(columns, rows, ""))
+    assert isinstance(shown, PaperTable)
+    assert [column.label for column in shown.columns] == ["a", "c"]
+    assert [row.cells for row in shown.rows] == [("x", "1"), ("y", "1")] and shown.rows[0].best == {1}
+    form = PaperTable(columns, rows, "", form=True)
+    assert without_empty_columns(form) is form

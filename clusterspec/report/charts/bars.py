@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from clusterspec.records import dataclass
+from clusterspec.records import dataclass, replace
 from clusterspec.report.charts import svg
 from clusterspec.report.charts.svg import HEAT, LinearAxis, horizontal_grid, vertical_grid
 from clusterspec.summation import sum_of
+from clusterspec.units import display
 
 # Stacked bars: the step with overlapped communication, memory against capacity, cost by year
 
@@ -150,19 +151,40 @@ def capacity_chart(
     return svg.drawing(end, parts + shown, alt, name="memory")
 
 
-def stage_chart(
-    stages: Sequence[tuple[str, Sequence[StackPart]]], capacity: float | None, label: Label, alt: str
+def time_axis(most: float) -> tuple[float, Label]:
+    """The seconds of the unit in which an axis up to ``most`` seconds has round ticks, and its labels.
+
+    >>> seconds, label = time_axis(1100.0)
+    >>> seconds, label(5.0)
+    (60.0, '5 min')
+    """
+    units = ((2 * 86400.0, 86400.0, "days"), (7200.0, 3600.0, "h"), (120.0, 60.0, "min"))
+    seconds, name = next(((each, name) for least, each, name in units if most >= least), (1.0, "s"))
+    return seconds, lambda tick: f"{tick:g} {name}" if seconds > 1 else display(tick, "s")
+
+
+@dataclass(frozen=True, slots=True)
+class StackRow:
+    """A labeled stack from left to right."""
+
+    label: str
+    parts: tuple[StackPart, ...]
+
+
+def stack_rows_chart(
+    rows: Sequence[StackRow], label: Label, alt: str, *, name: str, capacity: float | None = None, legend: bool = True
 ) -> str:
-    """One stack per pipeline stage against the capacity of an accelerator."""
-    totals = [sum_of(part.value for part in parts) for _, parts in stages]
-    axis = LinearAxis(0.0, max([*totals, capacity or 0.0]) or 1.0, 64, svg.WIDTH - 4)
-    step, top = 20.0, 22.0
-    bottom = top + step * len(stages)
+    """One stack per row on one axis, against a capacity where there is one; the legend names each kind of part once."""
+    most = max([capacity or 0.0, *(sum_of(part.value for part in row.parts) for row in rows)]) or 1.0
+    left = 8 + max(svg.text_width(row.label, 12) for row in rows)
+    axis = LinearAxis(0.0, most, left, svg.WIDTH - 4)
+    step, top = 20.0, 22.0 if capacity is not None else 4.0
+    bottom = top + step * len(rows)
     shapes = horizontal_grid(axis, top, bottom, label)
-    for number, (name, parts) in enumerate(stages):
+    for number, row in enumerate(rows):
         y = top + step * number
-        shapes.append(svg.text_shape(56, y + 13, name, size=12, end="end"))
-        shapes += lane_shapes(parts, axis, y + 2, step - 5)
+        shapes.append(svg.text_shape(left - 8, y + 13, row.label, size=12, end="end"))
+        shapes += lane_shapes(row.parts, axis, y + 2, step - 5)
     if capacity is not None:
         x = axis(capacity)
         place = (x - 4, "end") if x > 160 else (x + 4, "start")
@@ -170,7 +192,21 @@ def stage_chart(
         shapes.append(
             svg.text_shape(place[0], top - 8, f"capacity {label(capacity)}", size=12, tint="limit", end=place[1])
         )
-    return svg.drawing(bottom + 20, shapes, alt, name="stages")
+    end = bottom + 20
+    if legend:
+        kinds = {part.label: StackPart(part.label, part.tint, 0.0, "") for row in rows for part in row.parts}
+        shown, end = legend_shapes(tuple(kinds.values()), bottom + 40)
+        shapes += shown
+    return svg.drawing(end, shapes, alt, name=name)
+
+
+def timed_rows_chart(rows: Sequence[StackRow], alt: str, *, name: str, legend: bool = True) -> str:
+    """One stack of seconds per row."""
+    seconds, label = time_axis(max(sum_of(part.value for part in row.parts) for row in rows))
+    scaled = [
+        StackRow(row.label, tuple(replace(part, value=part.value / seconds) for part in row.parts)) for row in rows
+    ]
+    return stack_rows_chart(scaled, label, alt, name=name, legend=legend)
 
 
 @dataclass(frozen=True, slots=True)

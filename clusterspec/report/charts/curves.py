@@ -51,9 +51,7 @@ def tornado_chart(levers: Sequence[LeverBar], alt: str, tint: str = "forward") -
     most = min(1.0, max((abs(lever.change) for lever in levers), default=1.0)) or 1.0
     axis = LinearAxis(-most, most, 8, svg.WIDTH - 8)
     step, top = 42.0, 8.0
-    bottom = top + step * len(levers)
-    lanes = [(top + step * number + 19, top + step * number + 36) for number in range(len(levers))]
-    parts = horizontal_grid(axis, top, bottom, _signed_percent, lanes)
+    parts: list[str] = []
     for number, lever in enumerate(levers):
         y = top + step * number
         parts.append(svg.text_shape(8, y + 15, svg.fitted_label(lever.label, lever.against), bold=True))
@@ -72,13 +70,7 @@ def tornado_chart(levers: Sequence[LeverBar], alt: str, tint: str = "forward") -
         else:
             parts.append(svg.text_shape(place[0], y + 32, lever.value_text, size=11, end=place[1]))
         parts.append(svg.segment(axis(0.0), y + 19, axis(0.0), y + 36, "ink"))
-    return svg.drawing(bottom + 22, parts, alt, name="tornado")
-
-
-def _signed_percent(share: float) -> str:
-    if abs(share) < 1e-9:
-        return "0"
-    return ("+" if share > 0 else "−") + percent(abs(share), 2)
+    return svg.drawing(top + step * len(levers), parts, alt, name="tornado")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from typing import Any
 from clusterspec import resources
 from clusterspec.report.charts.svg import chart_style
 from clusterspec.report.ink import escaped_text
-from clusterspec.report.paper.blocks import Paper, drawable_page, font_faces, paired_blocks
+from clusterspec.report.paper.blocks import Paper, drawable_page, font_faces, paired_blocks, place_text
 
 # PDF metadata for archiving and accessibility that WeasyPrint does not write
 
@@ -159,6 +159,8 @@ def _rendered_page(paper: Paper, *, script: str = "", policy: bool = False) -> s
     )
     environment.filters["coded"] = html_with_code if script else _print_html
     environment.filters["paired"] = paired_blocks
+    environment.filters["places"] = place_text
+    environment.filters["options"] = html_of_command
     style = font_faces() + (folder / "report.css").read_text("utf-8")
     style += (folder / "live.css").read_text("utf-8") + chart_style() if script else ""
     page: str = environment.get_template("report.html.j2").render(
@@ -199,6 +201,18 @@ _RATE = re.compile(r"\b[kMGTPE]?(?:B|b|FLOP)/s\b")
 def _print_html(text: str) -> str:
     """The text as HTML of a printed page, on which no rate is broken after its slash."""
     return _RATE.sub(r'<span class="rate">\g<0></span>', html_with_code(text))
+
+
+_OPTION = re.compile(r"(?<!\S)--?\w\S*(?: [^-\s]\S*)?")
+
+
+def html_of_command(command: str) -> str:
+    """A command as HTML in which no option is broken, or parted from its value.
+
+    >>> html_of_command("all_reduce_perf -b 8G -g 1")
+    'all_reduce_perf <span class="rate">-b 8G</span> <span class="rate">-g 1</span>'
+    """
+    return _OPTION.sub(r'<span class="rate">\g<0></span>', escape(command))
 
 
 def _content_security_policy(style: str, script: str) -> str:

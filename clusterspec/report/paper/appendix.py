@@ -62,9 +62,29 @@ def section_of_findings(findings: Sequence[Finding], sources: Mapping[str, Sourc
 
 def _finding_shown(number: int, finding: Finding, sources: Mapping[str, Source]) -> Shown:
     source = sources.get(finding.span.file)
-    line = source.line(finding.span.start.line).strip()[:160] if source else ""
+    start = finding.span.start
+    line = excerpt(source.line(start.line), start.column) if source else ""
     line = "" if re.fullmatch(r"\w+:", line) else line
-    return Shown(finding, f"line {finding.span.start.line}", line, f"findings[{number}]")
+    return Shown(finding, start.line, line, f"findings[{number}]")
+
+
+LONGEST_LINE = 110
+
+
+def excerpt(line: str, column: int) -> str:
+    """A line of the spec without its indent; of a long one the part from shortly before a column, which counts from 1.
+
+    >>> excerpt("  tp: 8", 3), excerpt("jobs: {" + "a: 1, " * 40 + "}", 140)[:26]
+    ('tp: 8', '… a: 1, a: 1, a: 1, a: 1, ')
+    """
+    shown = line.strip()
+    if len(shown) <= LONGEST_LINE:
+        return shown
+    first = max(0, min(column - 1 - (len(line) - len(line.lstrip())) - 20, len(shown) - LONGEST_LINE))
+    first = shown.find(" ", first) + 1 if first else 0
+    part, cut = shown[first : first + LONGEST_LINE], first + LONGEST_LINE < len(shown)
+    part = part.rpartition(" ")[0] or part if cut else part
+    return f"{'… ' if first else ''}{part}{' …' if cut else ''}"
 
 
 def measurements_section(report: FullReport) -> Section | None:
@@ -99,15 +119,21 @@ def assumptions_section(report: FullReport, *, decisive: bool = False) -> Sectio
         TableColumn("Memory", "right"),
         TableColumn("Why", key="why"),
     )
-    rows = []
+    rows: list[TableRow] = []
+    others: list[TableRow] = []
     for number, (key, value, why) in shown:
         one = effects.get(key)
         moved = (change_text(one.step_time), change_text(one.memory)) if one else ("", "")
-        rows.append(TableRow((key, value_text(value), *moved, why), f"estimate.assumptions[{number}]"))
+        row = TableRow((key, value_text(value), *moved, why), f"estimate.assumptions[{number}]")
+        (rows if any(moved) else others).append(row)
     title = "Decisive assumptions" if decisive else "Assumptions and constants by effect"
     lead = "Alternative values are the ends of the range, 10 % more or less, or the keyword with the largest effect."
-    table = PaperTable(columns, tuple(rows), "estimate.assumptions")
-    return Section("assumptions", title, (table,), lead=lead, appendix=True) if rows else None
+    field = "estimate.assumptions"
+    blocks = [PaperTable(columns, tuple(rows), field)] if rows else []
+    if others:
+        caption = "Without an effect of their own on this design" if rows else ""
+        blocks.append(PaperTable(columns, tuple(others), field, caption=caption))
+    return Section("assumptions", title, tuple(blocks), lead=lead, appendix=True) if blocks else None
 
 
 def formulas_section(plan: Plan) -> Section | None:

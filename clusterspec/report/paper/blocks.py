@@ -9,11 +9,13 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from functools import cache
+from itertools import groupby
+from operator import attrgetter
 from typing import Literal
 
 from clusterspec import resources
 from clusterspec.finding import Finding
-from clusterspec.records import dataclass, field
+from clusterspec.records import dataclass, field, replace
 
 # The font of reports, and characters that it lacks
 
@@ -270,17 +272,29 @@ class Shown:
     """A finding with its source line."""
 
     finding: Finding
-    place: str
+    row: int
     line: str
     field: str
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Findings, grouped by rule."""
+    """Findings in the order of their rules."""
 
     shown: tuple[Shown, ...]
     kind: str = "findings"
+
+    @property
+    def groups(self) -> list[tuple[Shown, ...]]:
+        """The findings of one severity and rule that have one remedy, together."""
+        key = attrgetter("finding.severity", "finding.rule", "finding.help")
+        return [tuple(group) for _, group in groupby(self.shown, key)]
+
+
+def place_text(group: Sequence[Shown]) -> str:
+    """The lines of some findings: `line 5`, or `lines 5, 8`."""
+    rows = list(dict.fromkeys(shown.row for shown in group))
+    return f"line{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,12 +325,36 @@ class Terms:
 Block = PaperTable | Picture | Cards | Text | Heading | Bullets | Code | Findings | Story | Terms
 
 
+EMPTY = frozenset({"", "–"})
+
+
+def without_empty_columns(block: Block) -> Block:
+    """A table without the columns in which no row has a value; other blocks, and forms, are unchanged."""
+    if not isinstance(block, PaperTable) or block.form:
+        return block
+    kept = [at for at in range(len(block.columns)) if not at or any(row.cells[at] not in EMPTY for row in block.rows)]
+    if len(kept) == len(block.columns):
+        return block
+    rows = tuple(
+        replace(
+            row,
+            cells=tuple(row.cells[at] for at in kept),
+            fields=tuple(row.fields[at] for at in kept) if row.fields else (),
+            best=frozenset(place for place, at in enumerate(kept) if at in row.best),
+        )
+        for row in block.rows
+    )
+    return replace(block, columns=tuple(block.columns[at] for at in kept), rows=rows)
+
+
 def paired_blocks(blocks: Sequence[Block]) -> list[tuple[Block, ...]]:
-    """The blocks in order; two in succession that both fit on half the width of a printed page are together."""
+    """The blocks in order; two in succession that both fit on half the width of a printed page are together, and a
+    paragraph beside the picture before it.
+    """
     rows: list[tuple[Block, ...]] = []
     waiting = False
-    for block in blocks:
-        half = _takes_half(block)
+    for block in map(without_empty_columns, blocks):
+        half = _takes_half(block) or (waiting and isinstance(block, Text) and isinstance(rows[-1][0], Picture))
         if half and waiting:
             rows[-1] = (*rows[-1], block)
             waiting = False

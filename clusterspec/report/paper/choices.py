@@ -119,7 +119,8 @@ def layouts_section(report: FullReport) -> Section | None:
     cells = [_heat_cell(cell, best) for cell in grid.cells]
     values = f"{plural(len(grid.tp), 'value')} of tp and {len(grid.pp)} of pp"
     alt = f"step time over {values}; the fastest is {display(best, 's')}"
-    caption = "Step time over tp and pp, everything else as designed; hatched layouts do not fit in memory"
+    timed = "Step time" if report.estimate.plan.rl is None else "Time of an update"
+    caption = f"{timed} over tp and pp, everything else as designed; hatched layouts do not fit in memory"
     drawn = Picture(heatmap_chart(grid.pp, grid.tp, cells, alt), caption, "layouts")
     return Section("layouts", "Layouts over tp and pp", (drawn, *_better_layouts(grid)))
 
@@ -170,8 +171,9 @@ def _better_layouts(grid: LayoutGrid) -> tuple[Block, ...]:
 def sensitivity_section(report: FullReport) -> Section | None:
     """The assumptions with the largest effect on step time and memory."""
     found = report.influences
-    blocks: list[Block] = list(_lever_pictures(report.sensitivity))
-    time = "time per output token" if report.serves else "step time"
+    updates = report.estimate.plan.rl is not None
+    blocks: list[Block] = list(_lever_pictures(report.sensitivity, " of an update" if updates else ""))
+    time = "time per output token" if report.serves else "time of an update" if updates else "step time"
     for name, key, tint in ((time, "step_time", "forward"), ("memory", "memory", "weights")):
         ranked = sorted(
             (one for one in found if abs(getattr(one, key)) > 0.005), key=lambda one: -abs(getattr(one, key))
@@ -193,7 +195,7 @@ def sensitivity_section(report: FullReport) -> Section | None:
     return Section("sensitivity", "Sensitivity", tuple(blocks), lead=lead) if blocks else None
 
 
-def _lever_pictures(moved: SensitivityReport | None) -> Iterator[Picture]:
+def _lever_pictures(moved: SensitivityReport | None, of: str = "") -> Iterator[Picture]:
     """Each lever of the design one step up and down, as `clusterspec sensitivity` prints it."""
     if moved is None:
         return
@@ -209,7 +211,7 @@ def _lever_pictures(moved: SensitivityReport | None) -> Iterator[Picture]:
     ]
     if levers:
         alt = "; ".join(f"{lever.label} {lever.against}: {lever.value_text}" for lever in levers)
-        caption = "Effect of one step of each parameter on the time per token"
+        caption = f"Effect of one step of each parameter on the time per token{of}"
         yield Picture(tornado_chart(levers, alt, "dp"), caption, "sensitivity.levers")
 
 
@@ -244,22 +246,22 @@ def reliability_section(report: FullReport) -> Section | None:
             ("One checkpoint", display(kept.checkpoint, "s"), kept.origins["checkpoint"]), "reliability.checkpoint"
         ),
         TableRow(("One restart", display(kept.restart, "s"), kept.origins["restart"]), "reliability.restart"),
-        TableRow(
-            ("Goodput", percent(kept.goodput), _span_text(kept.low, kept.high)), "reliability.goodput", total=True
-        ),
+    ]
+    results = [
+        TableRow(("Goodput", percent(kept.goodput)), "reliability.goodput"),
+        TableRow(("Over published failure rates", _span_text(kept.low, kept.high)), "reliability.low"),
     ]
     if kept.time_to_train is not None and kept.with_interruptions is not None:
-        rows.append(
-            TableRow(("Run without interruptions", display(kept.time_to_train, "s"), ""), "reliability.time_to_train")
-        )
-        rows.append(
+        results += [
+            TableRow(("Run without interruptions", display(kept.time_to_train, "s")), "reliability.time_to_train"),
             TableRow(
-                ("Run with interruptions", display(kept.with_interruptions, "s"), ""), "reliability.with_interruptions"
-            )
-        )
+                ("Run with interruptions", display(kept.with_interruptions, "s")), "reliability.with_interruptions"
+            ),
+        ]
     columns = (TableColumn("Figure"), TableColumn("Value", "right"), TableColumn("Origin"))
-    return Section("reliability", "Reliability", (picture, PaperTable(columns, tuple(rows), "reliability")))
+    reached = PaperTable(columns[:2], tuple(results), "reliability", caption="Share of the time on steps that are kept")
+    return Section("reliability", "Reliability", (picture, reached, PaperTable(columns, tuple(rows), "reliability")))
 
 
 def _span_text(low: float, high: float) -> str:
-    return f"{percent(low)} to {percent(high)} over published failure rates" if high > low else "failure rate as stated"
+    return f"{percent(low)} to {percent(high)}" if high > low else "rate as stated"

@@ -5,7 +5,15 @@ from __future__ import annotations
 from clusterspec.cost.plan import Plan
 from clusterspec.report import cost_text
 from clusterspec.report import estimate_rows as traffic
-from clusterspec.report.charts.bars import Sent, StackPart, capacity_chart, stage_chart, timeline_chart, traffic_matrix
+from clusterspec.report.charts.bars import (
+    Sent,
+    StackPart,
+    StackRow,
+    capacity_chart,
+    stack_rows_chart,
+    timeline_chart,
+    traffic_matrix,
+)
 from clusterspec.report.charts.curves import RooflinePoint, roofline_chart
 from clusterspec.report.charts.svg import cause_of
 from clusterspec.report.paper import appendix, choices, decision, machine, materials, options, serving
@@ -34,6 +42,8 @@ def step_section(report: FullReport) -> Section | None:
     if plan.step_time is None:
         return None
     blocks: list[Block] = [timeline_of(plan), *schedule_picture(report.schedule), *layer_picture(plan.step)]
+    if plan.rl is not None and (lost := decision.losses_picture(report)) is not None:
+        blocks.append(lost)
     if plan.communication:
         blocks += [_traffic_picture(plan), _communication_table(plan)]
     if report.roofline and report.roofline.kernels:
@@ -167,16 +177,18 @@ def _stage_pictures(report: FullReport, capacity: float | None) -> tuple[Picture
     """The memory of each pipeline stage, if there are several."""
     names = ("weights", "gradients", "activations", "optimizer", "other")
     stages = [
-        (
+        StackRow(
             f"stage {one.stage}",
-            [StackPart(name, name, value, display(value, "B")) for name in names if (value := getattr(one, name))],
+            tuple(StackPart(name, name, value, display(value, "B")) for name in names if (value := getattr(one, name))),
         )
         for one in report.stages
     ]
     if len(stages) < 2:
         return ()
     alt = "; ".join(f"stage {one.stage}: {display(one.total, 'B')}" for one in report.stages)
-    drawn = stage_chart(stages, capacity, lambda tick: display(tick, "B"), alt)
+    drawn = stack_rows_chart(
+        stages, lambda tick: display(tick, "B"), alt, name="stages", capacity=capacity, legend=False
+    )
     return (Picture(drawn, "Memory by pipeline stage, in the same colors", "stages"),)
 
 

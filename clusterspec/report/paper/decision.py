@@ -8,7 +8,7 @@ from clusterspec.money import Money
 from clusterspec.procurement.bill import rounded_text
 from clusterspec.report.charts.bars import FallBar, waterfall_chart
 from clusterspec.report.charts.svg import cause_of
-from clusterspec.report.estimate_rows import VERDICT_WORDS, change_text, joined_notes, serving_rows
+from clusterspec.report.estimate_rows import change_text, joined_notes, serving_rows, verdict_word
 from clusterspec.report.paper.blocks import (
     Block,
     Card,
@@ -24,6 +24,7 @@ from clusterspec.report.paper.blocks import (
 from clusterspec.report.paper.choices import lever_text
 from clusterspec.report.paper.options import choice_blocks
 from clusterspec.report.paper.serving import request_pictures
+from clusterspec.report.paper.steps import roles_picture
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import REQUESTS, Area, Gate, GateStatus, Purchase, Risk, Verdict, VerdictStatus
 from clusterspec.units import display, percent, plain, plural, portion, years_text
@@ -120,7 +121,7 @@ def verdict_block(report: FullReport) -> VerdictBlock:
 
 def stated_verdict(verdict: Verdict) -> VerdictBlock:
     """The verdict on a design with its reasons, for engineers."""
-    return VerdictBlock(VERDICT_WORDS[verdict.status], TONES[verdict.status], verdict.reasons, verdict.not_judged)
+    return VerdictBlock(verdict_word(verdict), TONES[verdict.status], verdict.reasons, verdict.not_judged)
 
 
 def decision_sentence(report: FullReport) -> str:
@@ -237,7 +238,10 @@ def decision_section(report: FullReport) -> Section:
         blocks.append(gates_table(report.purchase))
     if shown := headline_cards(report):
         blocks.append(Cards(shown))
-    blocks += [block for block in (losses_picture(report), gains_table(report)) if block is not None]
+    if report.estimate.plan.rl is None:
+        blocks += [block for block in (losses_picture(report), gains_table(report)) if block is not None]
+    elif report.kind == "design":
+        blocks.append(roles_picture(report.estimate.plan.rl))
     blocks += request_pictures(report) if report.kind == "design" else ()
     areas = [(number, area) for number, area in enumerate(report.areas) if not _has_gate(report, area)]
     if areas and not report.tender:
@@ -262,7 +266,8 @@ def losses_picture(report: FullReport) -> Picture | None:
     alt = f"peak 100 %; {'; '.join(f'{bar.label} {bar.value_text}' for bar in bars)}; achieved {percent(mfu)}"
     held = f", {report.estimate.condition}" if report.estimate.condition else ""
     drawn = waterfall_chart(bars, left, alt, start="peak of the accelerators")
-    return Picture(drawn, f"What limits the step: from peak to achieved FLOP/s{held}", "losses")
+    step = "step" if report.estimate.plan.rl is None else "update of a minibatch"
+    return Picture(drawn, f"What limits the {step}: from peak to achieved FLOP/s{held}", "losses")
 
 
 LOSS_TINTS = {"products": "forward", "memory": "memory"}
@@ -375,23 +380,39 @@ def headline_cards(report: FullReport) -> tuple[Card, ...]:
     plan = report.estimate.plan
     held, used = report.estimate.condition, report.estimate.used_text("")
     share = f"on {used}" if " of " in used else ""
-    found = []
-    if plan.step_time:
+    found = _rl_cards(report, held)
+    if plan.step_time and plan.rl is None:
         band = plan.step_time_range
         span = f"{display(band[0], 's')} to {display(band[1], 's')}" if band else ""
         found.append(
             Card("Step time", display(plan.step_time.value, "s"), joined_notes(span, share, held), "estimate.step_time")
         )
-    if plan.mfu is not None:
+    if plan.mfu is not None and plan.rl is None:
         again = f"HFU {percent(plan.hfu)}" if plan.hfu is not None else ""
         found.append(Card("MFU", percent(plan.mfu), joined_notes(again, held), "estimate.mfu"))
-    if plan.tokens_per_second_per_accelerator is not None:
+    if plan.tokens_per_second_per_accelerator is not None and plan.rl is None:
         field, rate = "estimate.tokens_per_second_per_accelerator", plan.tokens_per_second_per_accelerator
         each = "per accelerator used" if share else "per accelerator"
         found.append(Card("Tokens per second", f"{rate:,.0f}", joined_notes(each, held), field))
     work = (*_serving_cards(report, held), *_memory_cards(report), *_run_cards(report, held, share))
     prices = tuple(_price_cards(report))
     return (*prices, *work) if report.kind == "procurement" else (*found, *work, *prices)
+
+
+def _rl_cards(report: FullReport, held: str) -> list[Card]:
+    """The step of reinforcement learning, all roles together."""
+    times = report.estimate.plan.rl
+    if times is None:
+        return []
+    low, high = (display(end, "s") for end in times.band)
+    rate = f"{times.tokens_per_second_per_accelerator:,.0f}"
+    found = [
+        Card("Step, all roles", display(times.step, "s"), joined_notes(f"{low} to {high}", held), "estimate.rl"),
+        Card("Tokens per second", rate, joined_notes("per accelerator, all roles", held), "estimate.rl"),
+    ]
+    if times.mfu is not None:
+        found.append(Card("MFU", percent(times.mfu), joined_notes("of all roles", held), "estimate.rl.mfu"))
+    return found
 
 
 def _serving_cards(report: FullReport, held: str) -> list[Card]:

@@ -1,16 +1,39 @@
-"""The report of a whole fleet: its jobs, its pools, the bill of each pool, and the findings."""
+"""The report of a whole fleet: its figures, its jobs, its pools, the bill of each pool, and the findings."""
 
 from __future__ import annotations
 
-from clusterspec.procurement.bill import Item
+import re
+from collections.abc import Callable, Iterator
+
+from clusterspec.cost.failures import YEAR
+from clusterspec.money import Money
+from clusterspec.procurement.bill import Item, rounded_text
 from clusterspec.report import fleet_text
+from clusterspec.report.charts.bars import StackPart, StackRow, stack_rows_chart, timed_rows_chart
+from clusterspec.report.charts.svg import cause_of
 from clusterspec.report.paper.appendix import section_of_findings
-from clusterspec.report.paper.blocks import Block, Paper, PaperTable, Section, TableColumn, TableRow, Text, TitleFact
+from clusterspec.report.paper.blocks import (
+    Block,
+    Card,
+    Cards,
+    Paper,
+    PaperTable,
+    Picture,
+    Section,
+    TableColumn,
+    TableRow,
+    Text,
+    TitleFact,
+)
 from clusterspec.report.paper.decision import stated_verdict
-from clusterspec.results import BillReport, count
+from clusterspec.results import count
 from clusterspec.results.fleet import FleetReport, PoolUse
 from clusterspec.results.verdict import VerdictStatus
-from clusterspec.units import plural
+from clusterspec.summation import sum_of
+from clusterspec.units import display, plain, plural, years_text
+
+JOB_TINTS = ("forward", "tp", "dp", "gradients", "activations", "backward", "cp", "optimizer", "pp", "ep")
+"""The color of each job, repeated where there are more."""
 
 
 def composed_fleet(report: FleetReport) -> Paper:
@@ -25,11 +48,12 @@ def composed_fleet(report: FleetReport) -> Paper:
         verdict_block=stated_verdict(verdict),
         facts=_facts(report),
         sections=(
+            Section("decision", "At a glance", (Cards(tuple(_cards(report))), *_pictures(report))),
             _jobs_section(report),
             _pools_section(report),
             *_growth_sections(report),
             _findings_section(report),
-            *_bill_sections(report),
+            *_bill_section(report),
         ),
         colophon=f"clusterspec {report.tool.version}, catalog {report.tool.catalog}",
         tool=f"clusterspec {report.tool.version}",
@@ -49,28 +73,108 @@ def _facts(report: FleetReport) -> tuple[TitleFact, ...]:
     return tuple(TitleFact(*row) for row in rows)
 
 
+def _cards(report: FleetReport) -> Iterator[Card]:
+    """Nodes, power and cost of all pools, where every pool has the figure."""
+    pools = report.pools.values()
+    nodes, idle = [use.nodes for use in pools], sum(use.idle or 0 for use in pools)
+    if None not in nodes:
+        note = f"{idle:,} without a job" if idle else "all with a job"
+        yield Card("Nodes", f"{sum(each or 0 for each in nodes):,}", note, "pools", "fair" if idle else "plain")
+    powers = [use.power for use in pools]
+    if None not in powers:
+        yield Card("Power", display(sum_of(each or 0.0 for each in powers), "W"), "of IT, at full load", "pools")
+    costs, currencies = [use.cost for use in pools], {use.currency for use in pools}
+    if None not in costs and len(currencies) == 1:
+        term = report.spec.procurement.term if report.spec and report.spec.procurement else None
+        over = f"over {years_text(term.value / YEAR)}" if term else "purchase only"
+        partial = "; a partial sum" if any(use.missing for use in pools) else ""
+        whole = Money.of(sum_of(each or 0.0 for each in costs), currencies.pop())
+        yield Card("Cost over the term", rounded_text(whole), over + partial, "pools")
+
+
+def _pictures(report: FleetReport) -> Iterator[Picture]:
+    """Whose the nodes are, what the pools cost, and how long the runs take."""
+    tints = {name: JOB_TINTS[number % len(JOB_TINTS)] for number, name in enumerate(report.jobs)}
+    rows = [StackRow(name, tuple(_node_parts(report, name, use, tints))) for name, use in report.pools.items()]
+    caption = "Nodes of each pool by job, as the mean of the term"
+    yield from _stack_picture(rows, plain, caption, "pools")
+    paid = [
+        StackRow(
+            name,
+            tuple(
+                StackPart(part, cause_of(part), value, rounded_text(Money.of(value, use.currency)))
+                for part, value in use.parts.items()
+            ),
+        )
+        for name, use in report.pools.items()
+    ]
+    if len({use.currency for use in report.pools.values()}) == 1:
+        currency = next(iter(report.pools.values())).currency
+        yield from _stack_picture(
+            paid, lambda tick: rounded_text(Money.of(tick, currency)), "Cost of each pool", "pools"
+        )
+    runs = [
+        StackRow(name, (StackPart(name, tints[name], use.elapsed, display(use.elapsed, "s")),))
+        for name, use in report.jobs.items()
+        if use.elapsed
+    ]
+    caption = "Time of each run, with the pauses in which other jobs have the nodes"
+    yield from _stack_picture(runs, None, caption, "jobs")
+
+
+def _node_parts(report: FleetReport, name: str, use: PoolUse, tints: dict[str, str]) -> Iterator[StackPart]:
+    held = 0.0
+    for job, part in report.jobs.items():
+        nodes = (part.nodes or 0 if part.pool == name else 0) + (part.beside.get(name) or 0)
+        if nodes:
+            held += nodes * part.share
+            yield StackPart(job, tints[job], nodes * part.share, plain(nodes * part.share))
+    free = (use.nodes or 0) - held
+    if free > 1e-9:
+        yield StackPart("without a job", "bubble", free, plain(free))
+
+
+def _stack_picture(
+    rows: list[StackRow], label: Callable[[float], str] | None, caption: str, field: str
+) -> Iterator[Picture]:
+    """Rows with some value; of seconds, whose rows are named as their parts, without a ``label`` of the axis."""
+    shown = [row for row in rows if sum_of(part.value for part in row.parts) > 0]
+    if not shown:
+        return
+    alt = "; ".join(
+        f"{row.label}: {', '.join(f'{part.label} {part.value_text}' for part in row.parts)}" for row in shown
+    )
+    drawn = (
+        stack_rows_chart(shown, label, alt, name=field)
+        if label is not None
+        else timed_rows_chart(shown, alt, name=field, legend=False)
+    )
+    yield Picture(drawn, caption, field)
+
+
 def _jobs_section(report: FleetReport) -> Section:
     rows = [
         TableRow(cells, f"jobs.{name}", bare=True)
         for name, cells in zip(report.jobs, fleet_text.job_rows(report), strict=True)
     ]
-    blocks: list[Block] = [_table(fleet_text.JOB_HEADS, rows, "jobs", 2)]
+    blocks: list[Block] = [_table(fleet_text.JOB_HEADS, rows, "jobs", 2, "What each job takes")]
     if fleet_text.has_costs(report):
         money = zip(report.jobs, fleet_text.money_rows(report), strict=True)
         paid = [TableRow(cells, f"jobs.{name}", bare=True) for name, cells in money]
-        blocks.append(_table(fleet_text.MONEY_HEADS, paid, "jobs", 1))
-    roles = [Text(line) for line in fleet_text.role_lines(report)]
-    return Section("jobs", "Jobs", (*blocks, *roles, Text(fleet_text.legend(report))))
+        blocks.append(_table(fleet_text.MONEY_HEADS, paid, "jobs", 1, "What each job costs"))
+    roles = [Text(line, "jobs") for line in fleet_text.role_lines(report)]
+    told = re.sub(r"(^|\. )([a-z])", lambda match: match[1] + match[2].upper(), fleet_text.legend(report))
+    return Section("jobs", "Jobs", (*blocks, *roles, Text(told)))
 
 
 def _pools_section(report: FleetReport) -> Section:
     *rows, total = fleet_text.pool_rows(report)
     shown = [TableRow(cells, f"pools.{name}", bare=True) for name, cells in zip(report.pools, rows, strict=True)]
     shown.append(TableRow(total, "pools", bare=True, total=True))
-    blocks: list[Block] = [_table(fleet_text.POOL_HEADS, shown, "pools", 1)]
+    blocks: list[Block] = [_table(fleet_text.POOL_HEADS, shown, "pools", 1, "Nodes, power and cost over the term")]
     heads, paid = fleet_text.cost_parts(report)
     costs = [TableRow(cells, f"pools.{cells[0]}.parts", bare=True) for cells in paid]
-    blocks += [_table(heads, costs, "pools", 1)] if costs else []
+    blocks += [_table(heads, costs, "pools", 1, "Cost over the term by part")] if costs else []
     shared = (fleet_text.wait_text(report), fleet_text.link_text(report))
     notes = (*shared, fleet_text.budget_text(report), fleet_text.left_out(report))
     return Section("pools", "Pools", (*blocks, *(Text(note) for note in notes if note)))
@@ -92,32 +196,33 @@ def _growth_table(name: str, use: PoolUse) -> PaperTable:
     return _table(fleet_text.GROWTH_HEADS, rows, field, 1)
 
 
-def _bill_sections(report: FleetReport) -> list[Section]:
-    """The parts of each pool."""
-    return [_bill_section(name, bill) for name, bill in report.pool_bills.items() if bill.items]
-
-
-def _bill_section(name: str, bill: BillReport) -> Section:
-    heads = ("Part", "Kind", "Quantity", "Derivation")
-    field = f"pools.{name}.items"
-    rows = [TableRow(_item_cells(item), f"{field}[{number}]", bare=True) for number, item in enumerate(bill.items)]
+def _bill_section(report: FleetReport) -> Iterator[Section]:
+    """The parts of all pools."""
+    heads = ("Pool", "Part", "Quantity", "Derivation")
     columns = tuple(TableColumn(head, "right" if head == "Quantity" else "left") for head in heads)
-    return Section(f"bill-{name}", f"Materials of {name}", (PaperTable(columns, tuple(rows), field),))
+    rows = tuple(
+        TableRow((name, *_item_cells(item)), f"pools.{name}.items[{number}]", bare=True)
+        for name, bill in report.pool_bills.items()
+        for number, item in enumerate(bill.items)
+    )
+    if rows:
+        yield Section("materials", "Bill of materials", (PaperTable(columns, rows, "pools"),))
 
 
-def _item_cells(item: Item) -> tuple[str, str, str, str]:
-    name = f"{item.part} (assumed)" if item.assumed else item.part
-    return (name, item.kind.replace("_", " "), f"{item.quantity:,}", item.derivation)
+def _item_cells(item: Item) -> tuple[str, str, str]:
+    level = item.kind.removesuffix("_switch") if item.kind.endswith("_switch") else ""
+    name = f"{item.part}, {level}" if level else item.part
+    return (f"{name} (assumed)" if item.assumed else name, f"{item.quantity:,}", item.derivation)
 
 
 def _findings_section(report: FleetReport) -> Section:
     return section_of_findings(report.findings, report.sources)
 
 
-def _table(heads: tuple[str, ...], rows: list[TableRow], field: str, left: int) -> PaperTable:
+def _table(heads: tuple[str, ...], rows: list[TableRow], field: str, left: int, caption: str = "") -> PaperTable:
     """A table whose first columns are text."""
     columns = tuple(
         TableColumn(head[0].upper() + head[1:], "left" if number < left else "right")
         for number, head in enumerate(heads)
     )
-    return PaperTable(columns, tuple(rows), field)
+    return PaperTable(columns, tuple(rows), field, caption=caption)

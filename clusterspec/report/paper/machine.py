@@ -136,12 +136,9 @@ def bandwidth_section(report: FullReport) -> Section | None:
         "Line rates count one direction; device memory counts reads and writes together. Predictions are for long "
         "messages when all accelerators send."
     )
-    return Section(
-        "bandwidth",
-        "Bandwidth",
-        (picture, _communication_costs_table(report.tiers), _readings_table(report.tiers)),
-        lead=lead,
-    )
+    costs = _communication_costs_table(report.tiers)
+    blocks = (picture, costs, _readings_table(report.tiers)) if costs else (picture, _readings_table(report.tiers))
+    return Section("bandwidth", "Bandwidth", blocks, lead=lead)
 
 
 def _reach_text(tier: Tier) -> str:
@@ -176,12 +173,11 @@ def _readings_table(tiers: tuple[Tier, ...]) -> PaperTable:
     return PaperTable(columns, rows, "tiers", caption="All bandwidth conventions of each tier")
 
 
-def _communication_costs_table(tiers: tuple[Tier, ...]) -> PaperTable:
+def _communication_costs_table(tiers: tuple[Tier, ...]) -> PaperTable | None:
     columns = (
         TableColumn("Tier", key="name"),
         TableColumn("Latency", "right", "latency"),
         TableColumn("Crossover size", "right", "crossover"),
-        TableColumn("Next tier outward is slower by", "right", "fall"),
     )
     rows = tuple(
         TableRow(
@@ -189,15 +185,13 @@ def _communication_costs_table(tiers: tuple[Tier, ...]) -> PaperTable:
                 tier.name,
                 display(tier.latency, "s") if tier.latency else "–",
                 display(tier.crossover, "B") if tier.crossover else "–",
-                f"{tier.fall:.2g} times" if tier.fall else "–",
             ),
             f"tiers[{number}]",
         )
         for number, tier in enumerate(tiers)
+        if tier.latency
     )
-    return PaperTable(
-        columns,
-        rows,
-        "tiers",
-        caption="One message between two accelerators: below the crossover size, latency takes most of the time",
-    )
+    if not rows:
+        return None
+    caption = "One message between two accelerators: below the crossover size, latency takes most of the time"
+    return PaperTable(columns, rows, "tiers", caption=caption)

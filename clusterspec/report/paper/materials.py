@@ -236,7 +236,7 @@ def acceptance_section(report: FullReport) -> Section | None:
     demanded = report.estimate.design.spec.acceptance or ()
     blocks: list[Block] = []
     if report.tests:
-        blocks += [_form_table(report.tests), _commands_table(report.tests)]
+        blocks += [_form_table(report.tests), _commands_table(report.tests), _remedies(report.tests)]
     if demanded:
         columns = (
             TableColumn("Demanded", key="collective"),
@@ -297,17 +297,32 @@ def _form_table(tests: tuple[PlannedTest, ...]) -> PaperTable:
 def _commands_table(tests: tuple[PlannedTest, ...]) -> PaperTable:
     rows = tuple(
         TableRow(
-            (f"{number + 1}. {test.tool}", test.remedy, test.command or "by the vendor's benchmark"),
+            (f"{number + 1}. {test.tool}", test.command or "by the benchmark of the vendor"),
             f"acceptance.plan[{number}]",
         )
         for number, test in enumerate(tests)
     )
     columns = (
         TableColumn("Tool", key="tool"),
-        TableColumn("If it fails", key="remedy"),
         TableColumn("Command", key="command"),
     )
-    return PaperTable(columns, rows, "acceptance.plan", caption="Commands and remedies", code=True)
+    coded = any(test.command for test in tests)
+    return PaperTable(columns, rows, "acceptance.plan", caption="Commands", code=coded)
+
+
+def _remedies(tests: tuple[PlannedTest, ...]) -> Bullets:
+    """What follows a failed test, each remedy once with the numbers of its tests."""
+    by_remedy: dict[str, list[int]] = {}
+    for number, test in enumerate(tests):
+        by_remedy.setdefault(test.remedy, []).append(number)
+    items = tuple(
+        (
+            f"{'test' if len(numbers) == 1 else 'tests'} {', '.join(f'{number + 1}' for number in numbers)}: {remedy}",
+            f"acceptance.plan[{numbers[0]}].remedy",
+        )
+        for remedy, numbers in by_remedy.items()
+    )
+    return Bullets("If a test fails", items)
 
 
 def _demand_row(one: object, number: int) -> TableRow:

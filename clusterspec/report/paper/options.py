@@ -8,7 +8,7 @@ from clusterspec.money import Money
 from clusterspec.procurement.bill import rounded_text
 from clusterspec.records import NamedTuple
 from clusterspec.report.charts.curves import ChoicePoint, choice_chart
-from clusterspec.report.estimate_rows import VERDICT_WORDS, change_text
+from clusterspec.report.estimate_rows import change_text, verdict_word
 from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section, TableColumn, TableRow, Text
 from clusterspec.results import count
 from clusterspec.results.full import FullReport
@@ -250,7 +250,7 @@ def _speculation_text(report: FullReport) -> str | None:
 
 
 ROWS = (
-    Compared("Verdict", "verdict.status", lambda one: VERDICT_WORDS[one.estimate.verdict.status]),
+    Compared("Verdict", "verdict.status", lambda one: verdict_word(one.estimate.verdict)),
     Compared("Open errors / warnings", "findings", _findings_text),
     Compared("Uses", "accelerators_used", lambda one: one.estimate.used_text() or None),
     Compared("Price", "bill.total.price", _price, "", -1),

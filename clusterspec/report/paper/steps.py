@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clusterspec.cost.compute.kernels import Kernel
 from clusterspec.cost.record import PhaseTime, StepRecord, TransferTime
 from clusterspec.cost.reinforcement.times import RlTimes
-from clusterspec.report.charts.bars import StackPart
+from clusterspec.report.charts.bars import StackPart, StackRow, timed_rows_chart
 from clusterspec.report.charts.steps import DrawnPass, Span, layer_chart, schedule_chart
 from clusterspec.report.charts.svg import cause_of
 from clusterspec.report.paper.blocks import PaperTable, Picture, Section, TableColumn, TableRow
@@ -76,6 +76,29 @@ def rl_section(times: RlTimes | None) -> Section | None:
     return Section(
         "roles", "Roles of one step", (PaperTable(columns, tuple(rows), "estimate.rl.parts"),), f"{lead}{share}."
     )
+
+
+def roles_picture(times: RlTimes) -> Picture:
+    """What the accelerators of rollout and of the trainer do in one step, and how long they wait."""
+    trained = [
+        _stack_part("log-probabilities", "recomputation", times.log_probabilities),
+        _stack_part("update", "backward", times.update),
+        _stack_part("driver", "overhead", times.driver),
+    ]
+    if times.switch:
+        trained.append(_stack_part("switch of roles", "stragglers", times.switch))
+    idle = {part.role: part.idle_share for part in times.parts}
+    waiting = {role: _stack_part("waiting", "bubble", share * times.step) for role, share in idle.items()}
+    rollout = times.rollout.batch if times.rl.placement == "colocated" else times.step
+    busy = _stack_part("rollout", "forward", rollout - waiting["rollout"].value)
+    rows = [StackRow("rollout", (busy, waiting["rollout"])), StackRow("trainer", (*trained, waiting["update"]))]
+    if times.rl.placement == "colocated":
+        rows = [StackRow("all", (busy, waiting["rollout"], *trained))]
+    alt = "; ".join(
+        f"{row.label}: {', '.join(f'{part.label} {part.value_text}' for part in row.parts)}" for row in rows
+    )
+    drawn = timed_rows_chart(rows, alt, name="roles")
+    return Picture(drawn, "What the accelerators of each role do in one step", "estimate.rl.parts")
 
 
 def layer_picture(record: StepRecord | None) -> Iterator[Picture]:

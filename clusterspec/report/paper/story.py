@@ -210,10 +210,11 @@ def _loss_step(report: FullReport) -> StoryStep | None:
         )
         more = f"; the single change that pays most is {change}, {percent(-gain.share, 2)} less time"
     held = f" {report.estimate.condition}" if report.estimate.condition else ""
+    held += " in an update" if report.estimate.plan.rl is not None else ""
     return StoryStep(
         f"Of the peak {percent(mfu)} remain{held}: the largest loss is {worst.label}, {percent(worst.share, 2)}{more}.",
         "losses",
-        "decision",
+        "decision" if report.estimate.plan.rl is None else "step",
     )
 
 
