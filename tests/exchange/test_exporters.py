@@ -548,6 +548,31 @@ def test_separate_engines_are_launched_with_their_roles_and_degrees() -> None:
     assert "--enable-eplb --eplb-config '{\"num_redundant_experts\": 16}'" in text
 
 
+def test_tensorrt_llm_has_attention_replicas_on_all_ranks_or_none() -> None:
+    file = exporter_of("trt-llm").write(plan("trt-llm 1.3.0rc11", "{replicas: 2, tp: 4, ep: 4}", WIDE))
+    text = str(file.content)
+    prefill, decode = (yaml.safe_load(each.split("EOF\n")[0]) for each in text.split("<<'EOF'\n")[1:])
+    assert (prefill["enable_attention_dp"], decode["enable_attention_dp"]) == (False, True)
+    assert prefill["cache_transceiver_config"] == {"backend": "NIXL"}
+    assert text.count("--tp_size 4 ") == 2 and "--tp_size 16 " in text and "--ep_size 16" in text
+    launcher = "srun --mpi=pmix -N 2 --ntasks-per-node=8 trtllm-llmapi-launch trtllm-serve deepseek-ai/DeepSeek-V3"
+    assert text.count(launcher) == 1  # one command starts the ranks of both nodes
+    assert any("max_batch_size" in each for each in file.omitted) and any("router" in each for each in file.omitted)
+    with pytest.raises(NotExportable, match="each rank is an attention replica"):
+        exported(
+            "trt-llm", plan("trt-llm 1.3.0rc11", "{replicas: 1, tp: 8, ep: 8}", "{tp: 4, attention_dp: 4, ep: 16}")
+        )
+    served = "workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 1000, output_tokens: 500, "
+    served += "concurrency: 64, max_sequences: 64, chunk_tokens: 4096}}\nlayout: {tp: 4, dp: 4}\n"
+    back = given(read(exported("trt-llm", pod(2, rest=served))))
+    assert (back["layout.framework"], back["layout.tp"]) == ("trt-llm", 4)
+    assert (back["workload.serving.max_sequences"], back["workload.serving.chunk_tokens"]) == (64, 4096)
+    wide = "enable_attention_dp: true\nEOF\ntrtllm-serve org/model --tp_size 8 --config engine.yaml\n"
+    apart = given(read("cat > engine.yaml <<'EOF'\n" + wide))
+    assert (apart["layout.tp"], apart["layout.attention_dp"]) == (1, 8)
+    assert "layout.tp" not in given(read("trtllm-serve org/model --config engine.yaml\n"))
+
+
 def test_batches_overlap_where_the_engine_starts_with_it() -> None:
     """vLLM and SGLang refuse overlapped batches without kernels of DeepEP, or without attention replicas."""
     overlapped = "{}, dispatcher: {}, overlap: {{ep: true}}"

@@ -129,14 +129,14 @@ batch, degrees or ranks than those of the spec is an error.
 
 A match of the cost model alone that many bandwidths would give is listed as possible, not as likely; where nothing is
 likely, the output says that none of the known causes explains the difference. `tests/analysis/test_published_causes.py`
-has {cases} published threads with the cause that they state, which comes first in each, and 3 whose cause no log shows.
+has {cases} published threads with the cause that they state, which comes first in each, and 6 whose cause no log shows.
 Of a last nine, taken before any change, seven came first, one as a possible cause, and one second: NVIDIA/nccl-tests
 293, a host that interleaves memory, behind GPUDirect, which its log shows as off. Of four more, none came first, since
 two causes were not known: bonded ports of which a connection uses one (NVIDIA/nccl 1015, NVIDIA/nccl-tests 191), and
-ranks of one node that reach each other over the network alone (NVIDIA/nccl 1536 and 1781). Of ten
-more, of the libraries, vLLM's neighbors and DGX Spark, seven were right before any change (three of them as "none of the
-known"), one was named second (an IOMMU, behind access control), and two were not known: ranks of one node that reach each
-other over sockets (NVIDIA/nccl 324), and Ethernet without flow control (NVIDIA/nccl 378).
+ranks of one node that reach each other over the network alone (NVIDIA/nccl 1536 and 1781). Of ten more, seven were
+right before any change (three as "none of the known"), one was named second (an IOMMU, behind access control), and two
+were not known: ranks of one node that reach each other over sockets (NVIDIA/nccl 324), and Ethernet without flow
+control (NVIDIA/nccl 378).
 """
 ACCEPT = """## Accept
 

@@ -186,6 +186,13 @@ EXPORTERS = (
     Exporter("maxtext", "configuration of MaxText", "maxtext", "write"),
     Exporter("vllm", "launch lines of vLLM", "vllm", "write"),
     Exporter("sglang", "launch lines of SGLang", "sglang", "write"),
+    Exporter(
+        "trt-llm",
+        "launch lines of TensorRT-LLM, with their files of options",
+        "tensorrt_llm",
+        "write",
+        ("tensorrt-llm", "trtllm", "trtllm-serve"),
+    ),
     Exporter("dynamo", "graph deployment of NVIDIA Dynamo", "orchestrators", "write_dynamo"),
     Exporter("llm-d", "patches of the guides of llm-d", "orchestrators", "write_llm_d"),
     Exporter("bom-csv", "bill of materials as CSV", "documents", "bill_as_csv", ("bom", "csv")),

@@ -59,6 +59,10 @@ _LISTED = re.compile(r"\b(?:vllm|trtllm-serve|sglang)[\"']?\s{0,9}(?:,|\n\s{0,80
 """A command as a list of words, in JSON or YAML."""
 
 
+_ATTENTION_DP = re.compile(r"(?m)^[ \t]*enable_attention_dp[ \t]*:[ \t]*(true|false)\b")
+"""An option of TensorRT-LLM in a file of options that the script writes."""
+
+
 def matches_serving(file: InputFile) -> bool:
     text = file.text
     return any(pattern.search(text) for _, pattern in _ENGINES) or bool(_LISTED.search(text)) or declares_engine(text)
@@ -81,6 +85,8 @@ def read_serving(file: InputFile) -> ImportResult:
     builder.set("workload.kind", "serve", line)
     builder.set("layout.framework", engine, line)
     model = _set_model(keys, builder)
+    if engine == "trt-llm" and len(values := set(_ATTENTION_DP.findall(file.text))) == 1:
+        keys.put("enable_attention_dp", values.pop(), file.line_of(_ATTENTION_DP.pattern))
     {"vllm": _set_vllm_keys, "sglang": _set_sglang_keys, "trt-llm": _set_trtllm_keys}[engine](keys, model, builder)
     for name in ("replicas", "data_parallel_size_local"):
         builder.count(name, keys.whole(name), keys.line(name))
@@ -220,7 +226,9 @@ def _set_sglang_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
 
 
 def _set_trtllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> None:
-    tp, line = _degree(keys, builder, "tp_size", "tp"), keys.line("tp_size", "tp")
+    names, other = ("tp_size", "tp"), ("extra_llm_api_options", "config")
+    elsewhere = keys.find(*names) is None and keys.find(*other) is not None  # a file of options may state it
+    tp, line = None if elsewhere else _degree(keys, builder, *names), keys.line(*names)
     if keys.is_on("enable_attention_dp"):
         builder.set("layout.tp", 1 if tp else None, line)
         builder.set("layout.attention_dp", tp, keys.line("enable_attention_dp"))

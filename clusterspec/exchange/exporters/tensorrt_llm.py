@@ -1,0 +1,135 @@
+"""Serving designs as launches of ``trtllm-serve``, each with the YAML file of options that it reads.
+
+Options and keys: nvidia.github.io/TensorRT-LLM/1.3.0rc11/examples/deepseek_r1_reasoning_parser.html (``--tp_size``,
+``--ep_size``, ``--pp_size``, ``--max_batch_size``, ``--max_num_tokens``, ``--config``; ``enable_attention_dp``,
+``kv_cache_config``, ``cuda_graph_config``), nvidia.github.io/TensorRT-LLM/1.4.0rc1, qwen3.5-gb300-agentic-decode.yaml
+(``speculative_config``, ``cache_transceiver_config``, ``max_seq_len``), and NVIDIA/TensorRT-LLM,
+tensorrt_llm/commands/serve.py at 4c05a748 (``serve``) and tensorrt_llm/llmapi/llm_args.py at fcd3f316
+(``_ParallelConfig``: tp × pp ranks); engines on several nodes: docs/source/commands/trtllm-serve/trtllm-serve.rst,
+"Multi-node Serving with Slurm". All were read on 2026-11-22.
+
+With ``enable_attention_dp`` every one of the tp ranks is an attention replica (docs.nvidia.com/dynamo/v1.3.0, DP Rank
+Routing: attention_dp_size = tensor_parallel_size), so a layout with both has no such launch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.exchange.documents import key_lines
+from clusterspec.exchange.exporters.engines import (
+    EngineKind,
+    Launch,
+    checked_release,
+    command,
+    engine_kinds,
+    heading,
+    launches,
+    omitted_router,
+    predicts_tokens,
+    repository_of,
+    served_workload,
+    visible_accelerators,
+)
+from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable
+from clusterspec.exchange.import_result import Value
+
+RELEASES = ("1.3.0rc11",)
+"""Releases whose pages have the options that are written."""
+
+
+def write(source: ExportInput) -> ExportedFile:
+    """A file of options for each kind of engine, and the commands of all replicas.
+
+    Raises `NotExportable` for training, unchecked releases, and layouts that TensorRT-LLM does not have.
+    """
+    work, _ = served_workload(source, "trt-llm")
+    release = checked_release(source, "trt-llm", RELEASES)
+    omitted: list[str] = []
+    model, kinds = repository_of(source, omitted), engine_kinds(source)
+    lines = [heading(source, f"TensorRT-LLM {release}")]
+    for kind in kinds:
+        name = f"{kind.role or 'engine'}.yaml"
+        options = _options(kind, work, omitted)
+        lines += [
+            f"cat > {name} <<'EOF'",
+            *(line for key, value in options.items() for line in key_lines(key, value, 0)),
+        ]
+        lines += ["EOF"]
+        words = [*_degrees(kind.layout), *_limits(kind.layout, work, omitted)]
+        for launch in launches(kind, source.cluster.ranks_per_node):
+            if launch.node:
+                continue  # one command starts the ranks of all nodes
+            start = f"{visible_accelerators(source, launch)}{_launcher(launch)}trtllm-serve {model}"
+            port = f"--host 0.0.0.0 --port {8000 + launch.first}"
+            lines += [launch.comment, command(start, *words, f"--config {name}", port)]
+    omitted += omitted_router(source, kinds, "trtllm-serve disaggregated")
+    return ExportedFile("\n".join([*lines, ""]), tuple(dict.fromkeys(omitted)))
+
+
+def _launcher(launch: Launch) -> str:
+    """The launcher of an engine on several nodes, all ranks of which are of one MPI world."""
+    if launch.nodes == 1:
+        return ""
+    return f"srun --mpi=pmix -N {launch.nodes} --ntasks-per-node={launch.ranks} trtllm-llmapi-launch "
+
+
+def _degrees(layout: Layout) -> Iterator[str]:
+    """The options of the degrees of an engine. Raises `NotExportable` for tensor-parallel attention replicas."""
+    if layout.tp > 1 and layout.attention_dp > 1:
+        raise NotExportable(
+            f"tp {layout.tp} with attention_dp {layout.attention_dp}: in TensorRT-LLM each rank is an attention "
+            "replica, or none is"
+        )
+    ranks = layout.tp * layout.attention_dp
+    yield f"--tp_size {ranks}"
+    if layout.pp > 1:
+        yield f"--pp_size {layout.pp}"
+    if layout.ep > 1:
+        yield f"--ep_size {layout.ep}"
+
+
+def _limits(layout: Layout, work: Workload, omitted: list[str]) -> Iterator[str]:
+    """The options of lengths and batches of an engine without attention replicas."""
+    serving = work.serving
+    if serving is None:
+        return
+    if serving.longest:
+        yield f"--max_seq_len {serving.longest}"
+    why = "with attention replicas, the pages read do not say whether it counts a replica or the engine"
+    for name, value in (("max_batch_size", serving.max_sequences), ("max_num_tokens", serving.chunk_tokens)):
+        if value and layout.attention_dp > 1:
+            omitted.append(f"--{name} {value}: {why}")
+        elif value:
+            yield f"--{name} {value}"
+    omitted.append(
+        f"{serving.memory_fraction:g} of the memory of an accelerator: free_gpu_memory_fraction is a share of what the "
+        "weights leave"
+    )
+
+
+def _options(kind: EngineKind, work: Workload, omitted: list[str]) -> dict[str, Value]:
+    """The keys of the file of options of an engine."""
+    layout, serving = kind.layout, work.serving
+    options: dict[str, Value] = {"enable_attention_dp": layout.attention_dp > 1}
+    if serving is not None and serving.chunk_tokens:
+        options["enable_chunked_prefill"] = True
+    if work.kv_precision == "fp8":
+        options["kv_cache_config"] = {"dtype": "fp8"}
+    if serving is not None and not serving.captured_graphs:
+        options["cuda_graph_config"] = None
+    tokens = serving.draft_tokens if serving is not None else 0
+    if tokens and predicts_tokens(work):
+        options["speculative_config"] = {"decoding_type": "MTP", "max_draft_len": tokens}
+    elif tokens:
+        omitted.append(f"drafts of {tokens} tokens: speculative_config needs a draft model")
+    if kind.role:
+        options["cache_transceiver_config"] = {"backend": "NIXL"}
+    if layout.redundant_experts:
+        omitted.append(f"{layout.redundant_experts} redundant experts: see moe_config.load_balancer")
+    if layout.ep > 1 and layout.dispatcher.kind not in {"all-to-all", "all-gather"}:
+        omitted.append(f"the dispatcher {layout.dispatcher.kind}: TensorRT-LLM chooses its own")
+    if work.parameter_precision not in {"bf16", "fp16"} and not work.model.fp8_block:
+        omitted.append(f"weights in {work.parameter_precision}: name a checkpoint that keeps them so")
+    return options
