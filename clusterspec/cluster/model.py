@@ -138,7 +138,8 @@ class MeasuredShare:
 
     ``part`` is the kind of share: ``ring``, ``exchange`` or ``reduction`` inside an island, ``network`` between
     islands. ``tier`` is the outermost tier that the measured group crossed, ``ranks`` its size. Of a measured step,
-    both are `RATE_OF_PRODUCTS`, and the share is that of the catalog's rate of products and attention.
+    both are `RATE_OF_PRODUCTS`, the share is that of the catalog's rate of products and attention, ``seconds`` is the
+    step and ``spread`` the relative half-width of the measurements of it.
     """
 
     collective: str
@@ -146,6 +147,8 @@ class MeasuredShare:
     part: str
     ranks: int
     share: Figure
+    seconds: float | None = None
+    spread: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,18 +166,29 @@ class Plan:
 
     @cached_property
     def step_time_range(self) -> tuple[float, float] | None:
-        """The range in seconds within which four in five measured steps should lie."""
+        """The range in seconds within which four in five measured steps should lie; of a job that was measured, that of
+        its measurements.
+        """
         workload, layout = self.design.workload, self.design.layout
         if self.step is None or workload is None or layout is None:
             return None
-        from clusterspec.cost.estimate import highest_mfu, step_range, unseen_spread
+        from clusterspec.cost.estimate import (
+            OTHER_LAYOUT,
+            highest_mfu,
+            is_of_measured_job,
+            measured_step,
+            step_range,
+            unseen_spread,
+        )
 
-        gained, highest = unseen_spread(self.design), highest_mfu(self.design)
+        gained, highest, measured = unseen_spread(self.design), highest_mfu(self.design), measured_step(self.design)
+        if measured is not None and is_of_measured_job(measured, self.step.seconds):
+            return self.step.seconds / (1 + measured.spread), self.step.seconds * (1 + measured.spread)
         return step_range(
             self.step,
             bool(workload.model.experts),
             layout.software is not None,
-            gained.value if gained else 0.0,
+            OTHER_LAYOUT.value if measured is not None else gained.value if gained else 0.0,
             self.mfu / highest if self.mfu and highest else 0.0,
         )
 
@@ -233,9 +244,23 @@ def _time_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:
 
 
 def _range_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:
-    """The half-width that the step's range gains without a published run like it."""
-    from clusterspec.cost.estimate import mfu_figure_name, unseen_spread
+    """The half-width that the step's range gains without a published run like it, or with the measured step of another
+    job.
+    """
+    from clusterspec.cost.estimate import (
+        OTHER_LAYOUT,
+        RUN_TO_RUN,
+        is_of_measured_job,
+        measured_step,
+        mfu_figure_name,
+        unseen_spread,
+    )
 
+    measured = measured_step(plan.design)
+    if measured is not None and plan.step is not None:
+        own = is_of_measured_job(measured, plan.step.seconds)
+        yield "measured[].step_time", RUN_TO_RUN if own else OTHER_LAYOUT
+        return
     if (gained := unseen_spread(plan.design)) is not None and plan.design.cluster is not None:
         yield f"{plan.design.cluster.accelerator.id} {mfu_figure_name(plan.design)}", gained
 

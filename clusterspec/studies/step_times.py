@@ -8,7 +8,7 @@ from statistics import median
 
 from clusterspec.cluster.model import RATE_OF_PRODUCTS, Design, MeasuredShare
 from clusterspec.cluster.variation import with_values
-from clusterspec.cost.estimate import legal_estimate
+from clusterspec.cost.estimate import RUN_TO_RUN, legal_estimate
 from clusterspec.exchange.import_result import FormatError, ImportResult, InputFile
 from clusterspec.exchange.workloads.step_logs import read_step_log
 from clusterspec.finding import Problem, Severity
@@ -44,7 +44,8 @@ def calibrated_by_steps(
     if not steps:
         return design, problems
     seconds, index = median(each for _, each in steps), steps[-1][0]
-    found, why = _with_step(design, seconds, index)
+    spread = max(RUN_TO_RUN.value, *(max(each / seconds, seconds / each) - 1 for _, each in steps))
+    found, why = _with_step(design, seconds, index, spread)
     if found is None:
         key = "step_time" if entries[index].step_time else "step_log"
         return design, [*problems, _problem("unused-measurement", ("measured", index, key), why)]
@@ -87,14 +88,14 @@ def _step_of_log(log: ImportResult, design: Design) -> float:
     return work.global_batch * work.sequence_length / (rate * layout.ranks)
 
 
-def _with_step(design: Design, seconds: float, index: int) -> tuple[Design | None, str]:
-    """The design whose step takes some seconds, or why there is none."""
+def _with_step(design: Design, seconds: float, index: int, spread: float) -> tuple[Design | None, str]:
+    """The design whose step takes some seconds, within a relative spread, or why there is none."""
     if design.workload is None or design.workload.rl is not None or design.workload.serving is not None:
         return None, f"a step of {display(seconds, 's')} is measured, and the spec has no training job"
 
     def varied(rate: float) -> Design:
         origin = Measured(f"a step of {display(seconds, 's')} (measured[{index}])")
-        share = MeasuredShare("step", RATE_OF_PRODUCTS, RATE_OF_PRODUCTS, 1, Figure(rate, "1", origin))
+        share = MeasuredShare("step", RATE_OF_PRODUCTS, RATE_OF_PRODUCTS, 1, Figure(rate, "1", origin), seconds, spread)
         assert design.cluster is not None
         return with_values(design, {("cluster", "measured"): (*design.cluster.measured, share)})
 

@@ -27,6 +27,12 @@ def seconds(study: Study) -> float:
     return study.plan.step_seconds
 
 
+def widths(study: Study) -> tuple[float, float]:
+    """The step over the low end of its range, and the high end over the step."""
+    low, high = study.plan.step_time_range or (0.0, 0.0)
+    return seconds(study) / low, high / seconds(study)
+
+
 def share(study: Study) -> float:
     assert study.design.cluster is not None
     (only,) = study.design.cluster.measured
@@ -51,6 +57,9 @@ def test_the_estimate_is_the_measured_step() -> None:
     assert seconds(variation.rewritten(slow, other)) > 1.1 * seconds(variation.rewritten(plain, other))
     two = study_text(f"{JOB}measured: [{{step_time: {before!r} s}}, {{step_time: {1.4 * before!r} s}}]\n", SETTINGS)
     assert seconds(two) == pytest.approx(1.2 * before, rel=1e-5), "the median of both"
+    assert widths(slow) == pytest.approx((1.03, 1.03)), "of the measured job"
+    assert widths(two) == pytest.approx((1.2, 1.2)), "1.2 / 1.0 is more than 1.4 / 1.2"
+    assert min(widths(variation.rewritten(slow, other))) > max(widths(variation.rewritten(plain, other)))
 
 
 def test_of_several_jobs_a_step_is_that_of_none() -> None:
