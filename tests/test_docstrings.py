@@ -21,7 +21,7 @@ def test_an_example_gives_what_it_says(path: Path) -> None:
 
 
 def test_every_formula_has_an_example() -> None:
-    room = [path for path in (PACKAGE / "cost" / "formulas").glob("*.py") if path.name != "__init__.py"]
-    functions = [function for path in room for function in path.read_text("utf-8").split("\ndef ")[1:]]
+    modules = [path for path in (PACKAGE / "cost" / "formulas").glob("*.py") if path.name != "__init__.py"]
+    functions = [function for path in modules for function in path.read_text("utf-8").split("\ndef ")[1:]]
     assert len(functions) > 50
     assert [function.partition("(")[0] for function in functions if ">>> " not in function] == []

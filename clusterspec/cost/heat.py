@@ -1,4 +1,4 @@
-"""The heat of a machine at nameplate power: the parts removed by a liquid loop and by the air of the room."""
+"""The heat of a machine at nameplate power: the parts removed by a liquid loop and by the air of the data hall."""
 
 from __future__ import annotations
 

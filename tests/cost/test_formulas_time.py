@@ -67,11 +67,11 @@ def test_one_call_with_arrays_is_a_thousand_calls_with_floats(
 positive = st.floats(1e-6, 1e6)
 
 
-@given(communication=positive, room=positive, share=st.floats(0, 1))
-def test_overlap_never_takes_longer_than_no_overlap(communication: float, room: float, share: float) -> None:
-    seen, rounding = overlap.exposed_time(communication, room, share), 1e-12 * (communication + room)
+@given(communication=positive, computation=positive, share=st.floats(0, 1))
+def test_overlap_never_takes_longer_than_no_overlap(communication: float, computation: float, share: float) -> None:
+    seen, rounding = overlap.exposed_time(communication, computation, share), 1e-12 * (communication + computation)
     assert -rounding <= seen <= communication + rounding
-    assert seen >= overlap.exposed_time(communication, room * 2, share) - rounding
+    assert seen >= overlap.exposed_time(communication, computation * 2, share) - rounding
 
 
 @given(length=st.integers(1, 10**6), window=st.integers(1, 10**6))

@@ -8,7 +8,7 @@ import pkgutil
 from collections.abc import Iterator
 from types import ModuleType
 
-import clusterspec.cost.formulas as room
+import clusterspec.cost.formulas as package
 
 HEAD = """# Formulas
 
@@ -24,8 +24,8 @@ def page() -> str:
 
 
 def modules() -> Iterator[ModuleType]:
-    for found in sorted(pkgutil.iter_modules(room.__path__), key=lambda one: one.name):
-        yield importlib.import_module(f"{room.__name__}.{found.name}")
+    for found in sorted(pkgutil.iter_modules(package.__path__), key=lambda one: one.name):
+        yield importlib.import_module(f"{package.__name__}.{found.name}")
 
 
 def section(module: ModuleType) -> Iterator[str]:

@@ -94,7 +94,7 @@ class Written:
     searched: bool = True
 
     def file_text(self, named: Collection[str]) -> str:
-        """The text with what the builder is told of it: pages that the navigation does not name use its room."""
+        """The text with what the builder is told of it: pages that the navigation does not name use its space."""
         told = "" if self.searched else "search:\n  exclude: true\n"
         if 'class="sortable"' in self.text:
             told += "hide: [navigation, toc]\n"

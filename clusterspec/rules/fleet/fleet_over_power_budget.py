@@ -7,12 +7,12 @@ A fleet whose nodes with spares, switches, rack-scale domains and racks at full 
 
 ## Why it matters
 
-Each pool alone is below the budget of its own, and no single design shows the excess. A room that is fed below the full load trips
+Each pool alone is below the budget of its own, and no single design shows the excess. A data hall that is fed below the full load trips
 its breakers, or caps the accelerators, when all jobs run at once.
 
 ## What to do
 
-Take fewer nodes in a pool, cap their power, or put a pool in another room.
+Take fewer nodes in a pool, cap their power, or put a pool in another data hall.
 
 ## When to ignore it
 

@@ -77,7 +77,7 @@ MORE_COPIES = 1.5
 """Further fp32 logits of a loss that is not fused: those in 16 bits, and the gradient in 32."""
 LEAST_COPIES = 1.5
 """The logits in 16 bits, as the head writes them, and in 32, as the loss reads them."""
-ROOM = 0.9
+FILLED = 0.9
 """Share of the memory up to which a plan leaves enough free, as in `tight-memory`."""
 FP32 = 4
 
@@ -109,4 +109,4 @@ def _severity(plan: Plan | None, cluster: Cluster, logits: float, memory: float)
     stack = plan.design.layout.stack if plan.design.layout else None
     if not copies_fit and stack is not None and stack.memory.whole_logits:
         return "warning"
-    return "" if copies_fit and plan.memory_bytes <= ROOM * plan.memory_capacity else "note"
+    return "" if copies_fit and plan.memory_bytes <= FILLED * plan.memory_capacity else "note"

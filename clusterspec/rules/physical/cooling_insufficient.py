@@ -92,16 +92,16 @@ MOST = 60.0
 def check(deviations: Deviations, power: PowerSpec, cluster: Cluster, thresholds: Thresholds) -> Iterator[Problem]:
     sold, part = _sold_cooling(cluster)
     if power.cooling == "liquid" and sold == ("air",) and cluster.platform is not None:
-        message = f"{part} is sold with air cooling only, and the room cools by liquid"
+        message = f"{part} is sold with air cooling only, and the data hall cools with liquid"
         yield RULE.problem(AT, message, "state `cooling: air`, or choose a platform that is sold with liquid cooling")
     if power.cooling != "air":
         return
     if power.liquid_share:
-        message = f"liquid takes {percent(power.liquid_share)} of the power, and air cools the room"
+        message = f"liquid takes {percent(power.liquid_share)} of the power, and air cools the data hall"
         help_ = "state `cooling: liquid`, or leave the share out"
         yield RULE.problem("cluster.power.liquid_share", message, help_)
     if sold and "air" not in sold:
-        message = f"{part} is sold with {both(sold)} cooling only, and the room cools by air"
+        message = f"{part} is sold with {both(sold)} cooling only, and the data hall cools with air"
         help_ = "plan liquid cooling, or another platform"
         if cluster.platform is not None and cluster.platform.cooling:
             yield RULE.problem(AT, message, help_, severity="error", confidence="certain")

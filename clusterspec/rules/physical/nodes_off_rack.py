@@ -17,7 +17,7 @@ Use fewer nodes in a rack, or the number that the rack is sold with.
 
 ## When to ignore it
 
-Ignore it where the racks of the room are taller than 48 units.
+Ignore it where the racks are taller than 48 units.
 
 ## Fires
 

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-`pue` of 1 or more and below 1.03, or below 1.06 where the room is cooled with air (`cluster.power.cooling: air`).
+`pue` of 1 or more and below 1.03, or below 1.06 where air cools the data hall (`cluster.power.cooling: air`).
 
 ## Why it matters
 

@@ -168,7 +168,7 @@ class HostSpec:
 
 @dataclass(frozen=True, slots=True)
 class FloorSpec:
-    """The room: rows of racks, and where the network racks are."""
+    """The data hall: rows of racks, and the position of the network racks."""
 
     racks_per_row: int | None = None
     rack_pitch: Quantity | None = None

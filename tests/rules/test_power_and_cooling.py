@@ -1,4 +1,4 @@
-"""Power and cooling of the machine against the room, by hand."""
+"""Power and cooling of the machine against the data hall, by hand."""
 
 from __future__ import annotations
 
