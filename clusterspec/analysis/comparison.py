@@ -72,7 +72,9 @@ def compare(tool: Tool, old: Side, new: Side) -> DiffReport:
     """The difference of two designs, with the figures that differ."""
     effects = tuple(one for one in _effects(old, new) if one.old != one.new)
     found, gone = _findings_beyond(new.findings, old.findings), _findings_beyond(old.findings, new.findings)
-    unchecked = tuple(one for one in gone if one.rule in new.unchecked or _lost_section(one, old.value, new.value))
+    unchecked = tuple(
+        one for one in gone if one.rule in new.unchecked or _is_in_lost_section(one, old.value, new.value)
+    )
     fixed = tuple(one for one in gone if one not in unchecked)
     changes = tuple(_key_changes((), old.value, new.value))
     return DiffReport(
@@ -80,7 +82,7 @@ def compare(tool: Tool, old: Side, new: Side) -> DiffReport:
     )
 
 
-def _lost_section(finding: Finding, old: Any, new: Any) -> bool:
+def _is_in_lost_section(finding: Finding, old: Any, new: Any) -> bool:
     """Whether the top-level section that a finding is about is gone; an unknown key is no section."""
     path = finding.path[:-1] if finding.rule == "unknown-key" else finding.path
     if not path or not isinstance(new, dict):
@@ -97,7 +99,7 @@ def _incomparable_reason(old: Side, new: Side) -> str:
 
 
 def _caution_of_prices(old: Json, new: Json) -> str:
-    if not _two_currencies(old, new):
+    if not _has_two_currencies(old, new):
         return ""
     one, other = (f"in {name}" if name else "in no stated currency" for name in (_currency(old), _currency(new)))
     return f"Prices are {one} in the old design and {other} in the new one: they are not comparable."
@@ -156,14 +158,14 @@ def _effects(old: Side, new: Side) -> Iterator[Effect]:
 def _price_effects(old: Json, new: Json) -> Iterator[Effect]:
     """The price of both bills; one effect for each currency where they have two, since the amounts do not compare."""
     first, second = _comparable_price(old, new), _comparable_price(new, old)
-    if not _two_currencies(old, new):
+    if not _has_two_currencies(old, new):
         yield Effect(PRICE, _currency(new) or _currency(old), first, second)
         return
     yield Effect(PRICE, _currency(old), first, None)
     yield Effect(PRICE, _currency(new), None, second)
 
 
-def _two_currencies(old: Json, new: Json) -> bool:
+def _has_two_currencies(old: Json, new: Json) -> bool:
     return None not in (_price(old), _price(new)) and _currency(old) != _currency(new)
 
 

@@ -50,7 +50,7 @@ def read_tests(path: Path) -> tuple[Test, ...]:
     if document is None:
         raise ExpectationFault(located_text(problems[0], document, source))
     problems = [*problems, *documents.validate(document, tests_schema())]
-    problems = problems or [*_unknown_names(document.value["tests"], path.parent)]
+    problems = problems or [*_unknown_name_problems(document.value["tests"], path.parent)]
     if problems:
         raise ExpectationFault(located_text(problems[0], document, source))
     return tuple(
@@ -72,7 +72,7 @@ def tests_schema() -> Schema:
     return loaded
 
 
-def _unknown_names(tests: list[dict[str, Any]], folder: Path) -> Iterator[Problem]:
+def _unknown_name_problems(tests: list[dict[str, Any]], folder: Path) -> Iterator[Problem]:
     """What a file of tests names and what does not exist."""
     root = documents.project_root(folder.resolve())
     for at, one in enumerate(tests):

@@ -139,7 +139,7 @@ def _held_by_rack(places: Places, part: PartClass) -> int:
     return part.used // places.racks if places.racks else 0
 
 
-def _in_one_engine(machine: FailingMachine, shared: str, names: tuple[str, str]) -> bool:
+def _stops_same_engines(machine: FailingMachine, shared: str, names: tuple[str, str]) -> bool:
     """Whether one of two parts that share a node or a leaf stops the engines of the other too."""
     if shared == "node":
         layout = machine.design.layout
@@ -155,7 +155,7 @@ def pair_rows(machine: FailingMachine, hour: float | None) -> Iterator[PairRow]:
     for one, other, shared in pairs_of(machine):
         leaf = one if one.name == "leaf switch" else other
         cut = (leaf,) if shared.planes == ONE_PLANE else (one, other)
-        if one.tier == other.tier == ENGINES and _in_one_engine(machine, shared.what, (one.name, other.name)):
+        if one.tier == other.tier == ENGINES and _stops_same_engines(machine, shared.what, (one.name, other.name)):
             cut = (max(one, other, key=lambda part: part.lost),)
         lost = machine.cuts(*cut)
         stops = one.lost >= 1 or other.lost >= 1 or any(share >= 1 for _, share in lost)

@@ -48,7 +48,7 @@ def _fewer_nics(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
             yield _with_fabric(run, {("nics_per_node",): used}), f"{used} of {count} NICs"
 
 
-def _without_gpudirect(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
+def _clusters_without_gpudirect(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
     fabric = run.cluster.scale_out
     if fabric is not None and fabric.gpudirect_rdma and fabric.technology.rdma:
         changes: Changes = {("gpudirect_rdma",): False}
@@ -85,7 +85,7 @@ FAULT_MODELS = (
     FaultModel("one-nic", _fewer_nics, "NCCL_DEBUG=INFO … 2>&1 | grep 'NET/IB : Using'; ibstat | grep -c Active", True),
     FaultModel(
         "gpudirect-off",
-        _without_gpudirect,
+        _clusters_without_gpudirect,
         "lsmod | grep nvidia_peermem; NCCL_DEBUG=INFO … 2>&1 | grep -c GDRDMA",
         True,
     ),

@@ -84,14 +84,14 @@ def places_of_jobs(study: Study, goal: Goal) -> tuple[Place, ...]:
         for nodes in sets
         for pool in parts.fleet.pools.values()
         for size in _sizes_for(parts, nodes, pool, goal)
-        if not _stays(parts, nodes) or (pool.name, size) == (nodes.pool, nodes.nodes)
+        if not _has_engines_elsewhere(parts, nodes) or (pool.name, size) == (nodes.pool, nodes.nodes)
     ]
     if not chosen:
         raise FleetSearchFault(f"{study.source.name}: no job has a workload, or no pool has nodes")
     return tuple(chosen)
 
 
-def _stays(parts: FleetStudy, nodes: NodeSet) -> bool:
+def _has_engines_elsewhere(parts: FleetStudy, nodes: NodeSet) -> bool:
     """Whether a job of a set has engines on another pool: the search does not move it."""
     return any(engines_away(parts.fleet.jobs[name].spec) for name in nodes.jobs)
 
@@ -115,9 +115,9 @@ def _sizes_for(parts: FleetStudy, nodes: NodeSet, pool: Pool, goal: Goal) -> Seq
     """The sizes to try; a serving plan alone takes as few nodes of the whole pool as it needs."""
     if pool.nodes is None or pool.cluster is None:
         return ()
-    if _stays(parts, nodes):
+    if _has_engines_elsewhere(parts, nodes):
         return (nodes.nodes,) if nodes.nodes else ()
-    if len(nodes.jobs) == 1 and _serves(parts.jobs.get(nodes.jobs[0])):
+    if len(nodes.jobs) == 1 and _is_serving(parts.jobs.get(nodes.jobs[0])):
         return (pool.nodes,)
     if goal.nodes:
         return [size for size in goal.nodes if size <= pool.nodes]
@@ -125,7 +125,7 @@ def _sizes_for(parts: FleetStudy, nodes: NodeSet, pool: Pool, goal: Goal) -> Seq
     return sizes(pool.nodes, nodes_of_domain(pool.cluster), stated)
 
 
-def _serves(study: Study | None) -> bool:
+def _is_serving(study: Study | None) -> bool:
     work = study.spec.workload if study else None
     return work is not None and work.kind == "serve"
 
@@ -176,8 +176,8 @@ def _options_of_job(parts: FleetStudy, goal: Goal, some: Sequence[Place], name: 
     if engines_away(parts.fleet.jobs[name].spec):
         return [_option_as_written(option, parts, goal) for option in nothing]
     rollouts: Rollouts = {}
-    placed = [_placed(option, parts, rollouts) for option in nothing]
-    serves = _serves(parts.jobs.get(name))
+    placed = [_placed_study(option, parts, rollouts) for option in nothing]
+    serves = _is_serving(parts.jobs.get(name))
     wanted = SearchOptions(objective="accelerators" if serves else "step_time", top=1, best_only=True)
     found = found_on_sizes([study for _, study in placed], wanted)
     return [
@@ -188,7 +188,7 @@ def _options_of_job(parts: FleetStudy, goal: Goal, some: Sequence[Place], name: 
     ]
 
 
-def _placed(option: JobOption, parts: FleetStudy, rollouts: Rollouts) -> tuple[JobOption, Study]:
+def _placed_study(option: JobOption, parts: FleetStudy, rollouts: Rollouts) -> tuple[JobOption, Study]:
     """The study of a job on its nodes, with the fastest placement of its roles, or why it cannot be searched."""
     study = parts.job_on(option.pool, option.job, option.nodes)
     if study.design.workload is not None and study.design.workload.rl is not None:
@@ -318,7 +318,7 @@ def with_figures(option: JobOption, parts: FleetStudy, placed: Study, goal: Goal
         surely_fits=plan.surely_fits,
         cost=_cost(found, plan.serving is not None, part * share),
         energy=_energy(found, plan.time_to_train if plan.serving is None else _term(placed) * share, part),
-        missed=tuple(_missed(option.job, placed, elapsed, goal)),
+        missed=tuple(_missed_targets(option.job, placed, elapsed, goal)),
     )
 
 
@@ -353,7 +353,7 @@ def _term(study: Study) -> float:
     return procurement.term.value if procurement and procurement.term else YEAR
 
 
-def _missed(job: str, study: Study, elapsed: float | None, goal: Goal) -> Iterator[str]:
+def _missed_targets(job: str, study: Study, elapsed: float | None, goal: Goal) -> Iterator[str]:
     """The targets that a design misses."""
     if study.plan.serving is not None:
         yield from serving_targets_missed(study)

@@ -82,10 +82,10 @@ def fleet_search(
         objective=goal.objective,
         unit=OBJECTIVES[goal.objective] or currency_of(study) or "currency",
         assignments=tuple(found),
-        present=study.part("assignment of the spec", lambda: _present(parts, goal), None),
+        present=study.part("assignment of the spec", lambda: _present_assignment(parts, goal), None),
         options=flat,
         currency=currency_of(study),
-        why="" if found else _why(flat, dict.fromkeys(idle), goal, parts.fleet),
+        why="" if found else _infeasibility_reason(flat, dict.fromkeys(idle), goal, parts.fleet),
     )
 
 
@@ -134,7 +134,9 @@ class _Table:
         ranked = sorted(found, key=lambda one: one[1].objective if one[1] is not None else inf)
         if len(found) < most:
             return ranked
-        return [(each, one and replace(one, gap=max(one.gap or 0.0, _below(one, last)))) for each, one in ranked]
+        return [
+            (each, one and replace(one, gap=max(one.gap or 0.0, _optimality_gap(one, last)))) for each, one in ranked
+        ]
 
     def _first_places(self) -> list[Place]:
         """The places that are searched first: those of the spec, and the size a third up the list of every job on every
@@ -199,7 +201,7 @@ class _Table:
         """The assignment with the waits of its jobs for the stores that they share; None where one misses a target."""
         places = [where[index] for index in chosen.options]
         jobs = {each.job: each for place in places for each in self.options[place]}
-        waits = _waits(self._fleet, places)
+        waits = _store_wait_factors(self._fleet, places)
         if not waits:
             return Assignment(jobs, chosen.value, chosen.gap)
         waiting = _with_waits(jobs, waits)
@@ -209,12 +211,12 @@ class _Table:
         return Assignment(waiting, chosen.value if value is None else value, chosen.gap)
 
 
-def _below(assignment: Assignment, bound: float) -> float:
+def _optimality_gap(assignment: Assignment, bound: float) -> float:
     """The share of its objective by which a better assignment could be below, where none is below a bound."""
     return max(0.0, 1 - bound / assignment.objective) if assignment.objective else 0.0
 
 
-def _waits(fleet: Fleet, places: Iterable[Place]) -> dict[str, float]:
+def _store_wait_factors(fleet: Fleet, places: Iterable[Place]) -> dict[str, float]:
     """The factors by which jobs on some places wait for the stores that they share, where they are above 1."""
     found: dict[str, float] = {}
     by_pool: dict[str, list[tuple[str, ...]]] = {}
@@ -264,7 +266,7 @@ def objective_of(options: Sequence[JobOption], objective: str) -> float | None:
     return sum_of(known) if len(known) == len(values) else None
 
 
-def _present(parts: FleetStudy, goal: Goal) -> Assignment | None:
+def _present_assignment(parts: FleetStudy, goal: Goal) -> Assignment | None:
     """The assignment of the spec with its own layouts; None where a figure is not known."""
     options = {}
     for name, study in parts.jobs.items():
@@ -276,12 +278,12 @@ def _present(parts: FleetStudy, goal: Goal) -> Assignment | None:
         served = serving_json(study.plan.serving, work.serving) if study.plan.serving and work.serving else None
         options[name] = replace(with_figures(option, parts, study, goal, alone=False), serving=served)
     places = [Place(each.jobs, each.pool, each.nodes or 0) for each in _own_sets(parts.fleet)]
-    options = _with_waits(options, _waits(parts.fleet, places))
+    options = _with_waits(options, _store_wait_factors(parts.fleet, places))
     value = objective_of([*options.values()], goal.objective)
     return Assignment(options, value, None) if value is not None else None
 
 
-def _why(options: Sequence[JobOption], idle: Iterable[str], goal: Goal, fleet: Fleet) -> str:
+def _infeasibility_reason(options: Sequence[JobOption], idle: Iterable[str], goal: Goal, fleet: Fleet) -> str:
     """Why there is no assignment: the jobs that no pool can hold, or the nodes that all take together."""
     reasons = [
         _why_not(name, [each for each in options if each.job == name], goal)

@@ -116,7 +116,9 @@ def _job_use(parts: FleetStudy, job: Job, costs: dict[str, Cost | None]) -> JobU
     plan = parts.jobs[job.name].plan if job.name in parts.jobs else None
     run = plan.time_to_train if plan is not None else None
     used = {name: parts.fleet.nodes_on(name, job.name) for name in pools_of_job(job.spec) if name is not None}
-    bills = [_billed(costs.get(name), parts.fleet.pools.get(name), nodes, job.share) for name, nodes in used.items()]
+    bills = [
+        _billed_cost(costs.get(name), parts.fleet.pools.get(name), nodes, job.share) for name, nodes in used.items()
+    ]
     billed = None if not bills or None in bills else sum_of(each or 0.0 for each in bills)
     wait = _store_wait(parts.fleet, job)
     elapsed = run * wait / job.share if run is not None and job.share > 0 else None
@@ -140,7 +142,7 @@ def _store_wait(fleet: Fleet, job: Job) -> float:
     return demand.stretch(job.name) if demand is not None else 1.0
 
 
-def _billed(cost: Cost | None, pool: Pool | None, nodes: int | None, share: float) -> float | None:
+def _billed_cost(cost: Cost | None, pool: Pool | None, nodes: int | None, share: float) -> float | None:
     """The part of the cost of a pool that a job is billed, by its nodes and its share of the term; None where the cost
     or the nodes are not known.
     """

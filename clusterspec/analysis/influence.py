@@ -72,10 +72,10 @@ def _plan_of_changed_design(plan: Plan, design: Design) -> Plan:
     """The plan of a changed design; its memory is counted again only where it may differ."""
     if design is plan.design:
         return plan
-    return reestimate(design, plan) if _as_much_memory(plan.design, design) else estimate(design, plan.tables)
+    return reestimate(design, plan) if _has_same_memory(plan.design, design) else estimate(design, plan.tables)
 
 
-def _as_much_memory(one: Design, other: Design) -> bool:
+def _has_same_memory(one: Design, other: Design) -> bool:
     """Whether two designs put the same work on ranks with the same memory.
 
     What their parts achieve, the order of the ranks and the overlap of communication do not count.
@@ -136,7 +136,7 @@ def _assumption_variants(plan: Plan, assumption: Assumption) -> list[Variant]:
         return [
             (other, _unchanged_design if known == cost(value) else _design_with_key) for known, other in first.items()
         ]
-    if isinstance(value, Figure) and not _unused_figure(design, key):
+    if isinstance(value, Figure) and not _is_unused_figure(design, key):
         return [
             (replace(value, value=value.value * factor), _design_with_figure)
             for factor in (1 - STEP, 1 + STEP)
@@ -145,7 +145,7 @@ def _assumption_variants(plan: Plan, assumption: Assumption) -> list[Variant]:
     return []
 
 
-def _unused_figure(design: Design, key: str) -> bool:
+def _is_unused_figure(design: Design, key: str) -> bool:
     """Whether no time of a design depends on a figure: it is one of ranges, or of experts that the model lacks."""
     name, workload = key.partition(" ")[2], design.workload
     return name == "spread" or (name in OF_EXPERTS and workload is not None and not workload.model.experts)

@@ -81,7 +81,7 @@ def found_on_sizes(studies: Sequence[Study], options: SearchOptions) -> list[Sea
     alike: list[tuple[SearchJob, dict[int, list[int]]]] = []
     for at, job in enumerate(jobs):
         if job is not None:
-            same = _without_size(job)
+            same = _job_without_size(job)
             numbers = next((numbers for other, numbers in alike if other == same), None)
             if numbers is None:
                 alike.append((same, numbers := {}))
@@ -96,7 +96,7 @@ def found_on_sizes(studies: Sequence[Study], options: SearchOptions) -> list[Sea
     return found
 
 
-def _without_size(job: SearchJob) -> SearchJob:
+def _job_without_size(job: SearchJob) -> SearchJob:
     """A job without its nodes, what every layout of a search states, and the roles beside the trainer."""
     layout = replace(job.layout, nodes=1, order=ORDER, sharding="none", schedule="1f1b", recompute="none")
     layout = with_degrees(replace(layout, sequence_parallel=False), job.workload, dict.fromkeys(DEGREES, 1))
@@ -136,21 +136,21 @@ def search(
         found = run_search(space, evaluate, limits, top=options.top, objective=options.objective, progress=progress)
     studied = Studied(searched)
     picks = training_picks(studied, job, space, found, options.top)
-    reported = replace(_reported(studied, job, space, found, picks), objective=options.objective)
+    reported = replace(_search_report(studied, job, space, found, picks), objective=options.objective)
     if options.best_only:
         return reported
     own = study if present_section(study) and study.possible and study.plan.step else None
     return replace(
         reported,
         pareto=_front_rows(studied, job, space, found, picks),
-        present=study.part("layout of the spec", lambda: _present(study), None) if own else None,
+        present=study.part("layout of the spec", lambda: _present_row(study), None) if own else None,
         comparisons=study.part("comparisons", lambda: _comparisons(picks, own), ()) if options.explain else (),
         grid=study.part("grid", lambda: _grid(evaluate, job, space.families, options.grid, limits), None),
-        splits=study.part("placements", lambda: _splits(study), ()),
+        splits=study.part("placements", lambda: _rl_placements(study), ()),
     )
 
 
-def _splits(study: Study) -> tuple[RlSplit, ...]:
+def _rl_placements(study: Study) -> tuple[RlSplit, ...]:
     """The placements of reinforcement learning; none for other work."""
     if study.design.workload is None or study.design.workload.rl is None:
         return ()
@@ -159,7 +159,7 @@ def _splits(study: Study) -> tuple[RlSplit, ...]:
     return rl_splits(study.design)
 
 
-def _present(study: Study) -> LayoutRow:
+def _present_row(study: Study) -> LayoutRow:
     """The row of the layout of the spec."""
     return _row(Studied(study), present_section(study), study)
 
@@ -171,7 +171,7 @@ def _incomplete(study: Study, options: SearchOptions) -> SearchReport:
     return SearchReport(study.settings.tool, study.input, *nothing, why=why, may_fit=0, incomplete=True)
 
 
-def _reported(studied: Studied, job: SearchJob, space: Space, found: Found, picks: Picks[Kept]) -> SearchReport:
+def _search_report(studied: Studied, job: SearchJob, space: Space, found: Found, picks: Picks[Kept]) -> SearchReport:
     """The report of what a search found."""
     study, rows = studied.one, _picked_rows(studied, job, space, picks)
     least = found.smallest if found.smallest and not found.best else None
@@ -185,8 +185,8 @@ def _reported(studied: Studied, job: SearchJob, space: Space, found: Found, pick
         rows,
         (),
         None,
-        smallest=_smallest(studied, section_of(job, space.choice(least.number))) if least else None,
-        why=_why(found, rows, job),
+        smallest=_smallest_layout_row(studied, section_of(job, space.choice(least.number))) if least else None,
+        why=_empty_search_reason(found, rows, job),
         currency=currency_of(study),
         may_fit=found.may_fit,
         refused_by=dict(picks.refused),
@@ -194,7 +194,7 @@ def _reported(studied: Studied, job: SearchJob, space: Space, found: Found, pick
     )
 
 
-def _why(found: Found, rows: tuple[LayoutRow, ...], job: SearchJob) -> str:
+def _empty_search_reason(found: Found, rows: tuple[LayoutRow, ...], job: SearchJob) -> str:
     if rows:
         return ""
     if any(not each.clauses for each in job.demands.refused):
@@ -242,7 +242,7 @@ def _candidate_row(studied: Studied, job: SearchJob, space: Space, candidate: Ca
     return replace(_row(studied, section, study), findings=candidate.rules)
 
 
-def _smallest(studied: Studied, section: Section) -> LayoutRow | None:
+def _smallest_layout_row(studied: Studied, section: Section) -> LayoutRow | None:
     """The row of the layout with the least memory, regardless of findings."""
     return studied.one.part("smallest layout", lambda: _row(studied, section, studied.with_layout(section)), None)
 
@@ -255,10 +255,10 @@ def _comparisons(picks: Picks[Kept], own: Study | None) -> tuple[Comparison, ...
     best = shown[0].study.plan
     others = [("next", each.study.plan) for each in shown[1:2]]
     others += [("spec", own.plan)] if own else []
-    return tuple(_compared(name, best, other) for name, other in others)
+    return tuple(_step_comparison(name, best, other) for name, other in others)
 
 
-def _compared(name: str, best: Plan, other: Plan) -> Comparison:
+def _step_comparison(name: str, best: Plan, other: Plan) -> Comparison:
     """The difference of the parts of two steps."""
     assert best.step_time is not None and other.step_time is not None
     ours = {part.label: part.value for part in best.step_time.parts}

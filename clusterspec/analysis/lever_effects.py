@@ -49,7 +49,7 @@ def lever_rows(studied: Studied) -> tuple[LeverRow, ...]:
     A step without a time, whose design does not resolve, is left out.
     """
     design = studied.one.design
-    moves = _moves(design, sold_steps(design, studied.one.settings.catalog))
+    moves = _lever_moves(design, sold_steps(design, studied.one.settings.catalog))
     rows = [row for move in moves for row in _guarded_rows(studied, move)]
     return tuple(sorted(rows, key=lambda row: (bool(row.errors), -abs(row.effect or 0.0), row.key, str(row.after))))
 
@@ -84,7 +84,7 @@ def _seconds_per_token(study: Study) -> float | None:
     return plan.step_time.value / (workload.global_batch * workload.sequence_length)
 
 
-def _moves(design: Design, sold: Mapping[str, tuple[float, ...]]) -> Iterator[Move]:
+def _lever_moves(design: Design, sold: Mapping[str, tuple[float, ...]]) -> Iterator[Move]:
     """The levers of a design, each to its next values; ``sold`` has the values of a lever that are sold for this
     machine, where they are not those of the lever."""
     served = design.workload is not None and design.workload.serving is not None

@@ -112,7 +112,7 @@ def _check(
     for kept in some:
         if len(picks.clean) >= wanted:
             return
-        candidate = None if _out_of_range(picks, kept) else candidate_of(studied, job, space, kept)
+        candidate = None if _is_out_of_range(picks, kept) else candidate_of(studied, job, space, kept)
         if candidate is not None:
             picks.add(candidate)
 
@@ -138,7 +138,7 @@ def _layout_settings(job: SearchJob, space: Space, kept: Kept) -> list[tuple[str
     return [(key, getattr(layout, key)) for key in VARIED]
 
 
-def _out_of_range(picks: Picks[Kept], kept: Kept) -> bool:
+def _is_out_of_range(picks: Picks[Kept], kept: Kept) -> bool:
     """Whether a layout is slower than the range of the first one allows."""
     span = picks.checked[0].study.plan.step_time_range if picks.checked else None
     return span is not None and kept.step_time > span[1]

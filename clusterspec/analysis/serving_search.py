@@ -75,11 +75,11 @@ def search_serving(study: Study, options: SearchOptions, progress: Progress) -> 
         job, pins, most, objective=objective, top=options.top, progress=progress, surely=surely, with_front=whole
     )
     studied = Studied(searched)
-    picks = _picked(studied, job, found.best, options.top)
+    picks = _picked_plans(studied, job, found.best, options.top)
     rows = [_candidate_row(studied, job, each) for each in _ordered_plans(picks, objective)]
     if objective == "cost":
         rows = sorted(rows, key=lambda row: inf if row.cost is None else row.cost)
-    front = _picked(studied, job, found.front, len(found.front))
+    front = _picked_plans(studied, job, found.front, len(found.front))
     return SearchReport(
         study.settings.tool,
         study.input,
@@ -90,8 +90,8 @@ def search_serving(study: Study, options: SearchOptions, progress: Progress) -> 
         tuple(rows),
         tuple(_candidate_row(studied, job, each) for each in front.checked),
         study.part("plan of the spec", lambda: present(studied), None) if whole and study.plan.serving else None,
-        smallest=_nearest(studied, job, found.nearest) if whole and found.nearest else None,
-        why="" if rows else _why(found, job),
+        smallest=_nearest_row(studied, job, found.nearest) if whole and found.nearest else None,
+        why="" if rows else _empty_search_reason(found, job),
         currency=currency_of(study),
         may_fit=found.may_fit,
         refused_by=dict(picks.refused),
@@ -156,7 +156,7 @@ def other_plans(study: Study) -> SearchReport:
     return search_serving(study, SearchOptions({}, top=SHOWN_IN_REPORTS), lambda done, total: None)
 
 
-def _why(plans: FoundPlans, job: ServingJob) -> str:
+def _empty_search_reason(plans: FoundPlans, job: ServingJob) -> str:
     if not plans.evaluated:
         return "no legal engine fits in memory on the nodes of the layout with the keys that are fixed"
     if plans.meeting:
@@ -164,13 +164,13 @@ def _why(plans: FoundPlans, job: ServingJob) -> str:
     return "no plan meets the targets at the load" if job.load.targets else "no plan holds the load"
 
 
-def _picked(studied: Studied, job: ServingJob, kept: Iterable[Rated], top: int) -> Picks[Rated]:
+def _picked_plans(studied: Studied, job: ServingJob, kept: Iterable[Rated], top: int) -> Picks[Rated]:
     """The checked plans: the first ``top`` to which no rule objects, or what comes nearest."""
     picks: Picks[Rated] = Picks(top)
     for each in kept:
         if len(picks.clean) == top:
             break
-        if not picks.checked or _in_range(picks.checked[0].kept, each) or len(picks.checked) < top:
+        if not picks.checked or _is_in_range(picks.checked[0].kept, each) or len(picks.checked) < top:
             candidate = _candidate(studied, job, each)
             if candidate is not None:
                 picks.add(candidate)
@@ -181,19 +181,19 @@ def _ordered_plans(picks: Picks[Rated], objective: str) -> list[Candidate[Rated]
     """The plans to show, in the order of the objective. Plans that are as good as the first within its range come
     first, those with fewer findings about the layout before the others.
     """
-    alike = [each for each in picks.checked if _equally_good(picks.checked[0].kept, each.kept, objective)]
+    alike = [each for each in picks.checked if _are_equally_good(picks.checked[0].kept, each.kept, objective)]
     others = [each for each in picks.checked if each not in alike]
     return [*sorted(alike, key=lambda each: each.weight), *others][: picks.top]
 
 
-def _equally_good(first: Rated, other: Rated, objective: str) -> bool:
+def _are_equally_good(first: Rated, other: Rated, objective: str) -> bool:
     """Whether two plans are equally good within the range of the objective; the number of accelerators has no range."""
     if objective == "accelerators":
         return other.times.accelerators == first.times.accelerators
-    return _in_range(first, other)
+    return _is_in_range(first, other)
 
 
-def _in_range(first: Rated, other: Rated) -> bool:
+def _is_in_range(first: Rated, other: Rated) -> bool:
     """Whether a plan is as good as the first one within the range of its time per output token."""
     factor = serving_range(first.times, "tpot")[1] / first.times.tpot
     fewer = other.times.accelerators <= first.times.accelerators * factor
@@ -204,7 +204,7 @@ def _candidate(studied: Studied, job: ServingJob, rated: Rated) -> Candidate[Rat
     """A plan in place of the spec's, checked; None, and a failure of the study, where its check fails."""
     return studied.one.part(
         f"plan {section_of(job, rated)}",
-        lambda: Candidate.of(rated, _study_of(studied, job, rated), studied, _target_rules(rated)),
+        lambda: Candidate.of(rated, _study_with_plan(studied, job, rated), studied, _target_rules(rated)),
         None,
     )
 
@@ -214,15 +214,15 @@ def _candidate_row(studied: Studied, job: ServingJob, candidate: Candidate[Rated
     return replace(_row(studied, candidate.study, section, pools=pools), findings=candidate.rules)
 
 
-def _nearest(studied: Studied, job: ServingJob, rated: Rated) -> LayoutRow | None:
+def _nearest_row(studied: Studied, job: ServingJob, rated: Rated) -> LayoutRow | None:
     """The row of the plan closest to the targets, regardless of findings."""
     section, pools = section_of(job, rated)
     return studied.one.part(
-        "nearest plan", lambda: _row(studied, _study_of(studied, job, rated), section, pools=pools), None
+        "nearest plan", lambda: _row(studied, _study_with_plan(studied, job, rated), section, pools=pools), None
     )
 
 
-def _study_of(studied: Studied, job: ServingJob, rated: Rated) -> Study:
+def _study_with_plan(studied: Studied, job: ServingJob, rated: Rated) -> Study:
     """The study with a plan in place of the spec's."""
     changes = plan_keys(studied, job, rated)
     if rated.concurrency is not None:
@@ -233,10 +233,10 @@ def _study_of(studied: Studied, job: ServingJob, rated: Rated) -> Study:
 def _comparisons(rows: Sequence[LayoutRow], spec: LayoutRow | None) -> list[Comparison]:
     """The times of the best plan against those of the next one, and of the plan of the spec."""
     others = [("next", row) for row in rows[1:2]] + ([("spec", spec)] if rows and spec else [])
-    return [_compared(name, rows[0], other) for name, other in others]
+    return [_rate_comparison(name, rows[0], other) for name, other in others]
 
 
-def _compared(name: str, best: LayoutRow, other: LayoutRow) -> Comparison:
+def _rate_comparison(name: str, best: LayoutRow, other: LayoutRow) -> Comparison:
     ours, theirs = best.serving or {}, other.serving or {}
     parts = [(label, ours[key] - theirs[key]) for key, label in TIMES.items()]
     memory = (best.memory or 0.0) - (other.memory or 0.0)
@@ -310,7 +310,7 @@ def _row(studied: Studied, study: Study, section: Section, *, pools: Json | None
     more = {
         "accelerators": times.accelerators,
         "replicas": design.layout.dp if design.layout else None,
-        "idle": _idle(design),
+        "idle": _idle_accelerators(design),
         "tokens_per_second_per_user": 1 / times.tpot,
         "concurrency": times.offered,
         "meets_targets": not missed_targets(times, design.workload.serving),
@@ -332,7 +332,7 @@ def _row(studied: Studied, study: Study, section: Section, *, pools: Json | None
     )
 
 
-def _idle(design: Design) -> int:
+def _idle_accelerators(design: Design) -> int:
     """Accelerators without an engine on the nodes that a plan uses."""
     cluster, layout = design.cluster, design.layout
     if cluster is None or layout is None:

@@ -114,7 +114,7 @@ def varied_design(design: Design, nodes: int, model: str, sequences: int, strate
     cluster, spec = design.cluster, design.spec
     assert cluster is not None and spec.cluster is not None and spec.workload is not None
     ranks = nodes * cluster.ranks_per_node
-    inside = _inside(cluster)
+    inside = _ranks_inside_domain(cluster)
     framework = spec.layout.framework if spec.layout else None
     spec_layout: dict[str, LayoutSpec] = {
         "TP": LayoutSpec(tp=inside),
@@ -140,7 +140,7 @@ def varied_design(design: Design, nodes: int, model: str, sequences: int, strate
     return design_with_keys(design, changes)
 
 
-def _inside(cluster: Cluster) -> int:
+def _ranks_inside_domain(cluster: Cluster) -> int:
     """The largest power of two up to 8 that fits the ranks of a domain."""
     most = min(8, cluster.ranks_per_domain)
     return 1 << (most.bit_length() - 1)
@@ -260,13 +260,13 @@ def tabulated(
     at which it was checked.
     """
     joint, z = _taper_points(seconds, bandwidth, nic, tapers)
-    x = _even(log(bandwidth / span), log(bandwidth * span), SCALE_UP_POINTS)
+    x = _evenly_spaced(log(bandwidth / span), log(bandwidth * span), SCALE_UP_POINTS)
     least = nic / span / (tapers[1] if joint else 1.0)
     low, high = log(least / (bandwidth * span)), log(nic * span / (bandwidth / span))
     ends = (bandwidth / span, bandwidth, bandwidth * span)
-    y = sorted({point for at in ends for taper in z for point in _needed(seconds, at, exp(taper), low, high)})
+    y = sorted({point for at in ends for taper in z for point in _needed_ratios(seconds, at, exp(taper), low, high)})
     tables = tuple(tuple(tuple(log(seconds(exp(a), exp(a + b), exp(taper))) for b in y) for a in x) for taper in z)
-    curve = _smaller(Curve(x, tuple(y), z, joint, tables))
+    curve = _reduced_curve(Curve(x, tuple(y), z, joint, tables))
     worst = 0.0
     for number in range(CHECKS):
         place = [(0.5 + number * step) % 1.0 for step in (0.7548776662, 0.5698402909, 0.3819660113)]
@@ -276,7 +276,7 @@ def tabulated(
     return curve, worst, CHECKS
 
 
-def _even(low: float, high: float, points: int) -> tuple[float, ...]:
+def _evenly_spaced(low: float, high: float, points: int) -> tuple[float, ...]:
     return tuple(low + (high - low) * number / (points - 1) for number in range(points))
 
 
@@ -291,12 +291,12 @@ def _taper_points(
         return False, (0.0,)
     if all(abs(one / other - 1) < SAME for one, other, _ in plain if other):
         return True, (0.0,)
-    return False, _even(0.0, log(most), TAPER_POINTS)
+    return False, _evenly_spaced(0.0, log(most), TAPER_POINTS)
 
 
-def _needed(seconds: Seconds, bandwidth: float, taper: float, low: float, high: float) -> list[float]:
+def _needed_ratios(seconds: Seconds, bandwidth: float, taper: float, low: float, high: float) -> list[float]:
     """The ratios between which linear interpolation is within the tolerance, tried at the quarters of each interval."""
-    points = _even(low, high, SCAN)
+    points = _evenly_spaced(low, high, SCAN)
     value = cache(lambda number: log(seconds(bandwidth, bandwidth * exp(points[number]), taper)))
     kept = {0, len(points) - 1}
     open_ = [(0, len(points) - 1)]
@@ -314,7 +314,7 @@ def _needed(seconds: Seconds, bandwidth: float, taper: float, low: float, high: 
     return [points[number] for number in sorted(kept)]
 
 
-def _smaller(curve: Curve) -> Curve:
+def _reduced_curve(curve: Curve) -> Curve:
     """The curve without axes that have no effect."""
     rows = [row for table in curve.tables for row in table]
     if all(abs(row[0] - value) < SAME / 2 for row in rows for value in row):
@@ -328,12 +328,15 @@ def interpolated(curve: Curve, bandwidth: float, nic: float, taper: float) -> fl
     rate = nic / taper if curve.joint else nic
     x, y = log(bandwidth), log(rate / bandwidth)
     if len(curve.z) == 1:
-        return exp(_between(curve, 0, x, y))
+        return exp(_interpolated_logarithm(curve, 0, x, y))
     number, share = _position(curve.z, log(taper))
-    return exp((1 - share) * _between(curve, number, x, y) + share * _between(curve, number + 1, x, y))
+    return exp(
+        (1 - share) * _interpolated_logarithm(curve, number, x, y)
+        + share * _interpolated_logarithm(curve, number + 1, x, y)
+    )
 
 
-def _between(curve: Curve, table: int, x: float, y: float) -> float:
+def _interpolated_logarithm(curve: Curve, table: int, x: float, y: float) -> float:
     """The logarithm of the seconds between the points of one table."""
     rows = curve.tables[table]
     column, across = _position(curve.y, y)

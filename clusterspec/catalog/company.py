@@ -27,14 +27,14 @@ def entry_problems(document: Document, kind: str, name: str) -> list[Problem]:
     problems = validate(document, schema())
     if problems:
         return problems
-    misplaced = [*_misplaced_value(document, "kind", kind), *_misplaced_value(document, "id", name)]
+    misplaced = [*_misplaced_value_problem(document, "kind", kind), *_misplaced_value_problem(document, "id", name)]
     unlisted = _unlisted_source_problems(
         document.value.get("facts"), ("facts",), set(document.value.get("sources", {}))
     )
     return [*misplaced, *_unsourced_problems(read_raw_entry(document.value)), *unlisted]
 
 
-def _misplaced_value(document: Document, key: str, expected: str) -> Iterator[Problem]:
+def _misplaced_value_problem(document: Document, key: str, expected: str) -> Iterator[Problem]:
     written = document.value[key]
     if written != expected:
         message = f"{key} is `{written}`, but the path of the file implies `{expected}`"

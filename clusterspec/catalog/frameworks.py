@@ -105,13 +105,13 @@ class Framework(Entry):
     def upon(self, base: Framework) -> Framework:
         """This framework with the facts of its base where it states none."""
         own = self.calendar or bool(self.releases)  # other numbers: those of the base cannot be compared, its years can
-        inherited = {name: _by_year(each) if own else each for name, each in base.features.items()}
+        inherited = {name: _feature_by_year(each) if own else each for name, each in base.features.items()}
         lines = {
-            text: replace(each, feature=_by_year(each.feature)) if own else each
+            text: replace(each, feature=_feature_by_year(each.feature)) if own else each
             for text, each in base.statements.items()
         }
         required = {
-            text: replace(each, feature=_by_year(each.feature)) if own else each
+            text: replace(each, feature=_feature_by_year(each.feature)) if own else each
             for text, each in base.multiples.items()
         }
         return replace(
@@ -127,7 +127,7 @@ class Framework(Entry):
         )
 
 
-def _by_year(feature: Feature) -> Feature:
+def _feature_by_year(feature: Feature) -> Feature:
     """The feature by the years of its releases, for a framework that numbers its own ones."""
     return replace(feature, since="", until="")
 

@@ -58,7 +58,7 @@ def named_files(args: argparse.Namespace, reader: StudyReader) -> list[str]:
 def skipped_paths(reader: StudyReader, path: str) -> files.Skipped:
     """The paths skipped in a folder: excluded by the configuration or ignored by git."""
     config = _settings_of_search(reader, path).config
-    ignored = _ignored(reader.asked, path) if config.respect_gitignore and Path(path).is_dir() else None
+    ignored = _ignored_paths(reader.asked, path) if config.respect_gitignore and Path(path).is_dir() else None
 
     def skip(name: str, is_folder: bool) -> bool:
         return config.excludes(name, folder=is_folder) or (ignored is not None and ignored(name, folder=is_folder))
@@ -72,7 +72,7 @@ def _settings_of_search(reader: StudyReader, path: str) -> Settings:
     return reader.settings(folder.resolve())
 
 
-def _ignored(args: argparse.Namespace, path: str) -> Ignored | None:
+def _ignored_paths(args: argparse.Namespace, path: str) -> Ignored | None:
     """The paths ignored by git in a folder, from the ``.gitignore`` files of ``--trust``; None if they do not apply."""
     if args.trust == "none":
         return None

@@ -51,10 +51,10 @@ def states(paths: Collection[str]) -> dict[str, tuple[int, int] | None]:
 
     Hidden folders are left out, as a check leaves them out.
     """
-    return {name: _state(name) for path in paths for name in _below(path)}
+    return {name: _state(name) for path in paths for name in _files_below(path)}
 
 
-def _below(path: str) -> Iterator[str]:
+def _files_below(path: str) -> Iterator[str]:
     yield path
     for folder, folders, files in os.walk(path):
         folders[:] = [name for name in folders if not name.startswith(".")]

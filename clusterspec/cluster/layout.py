@@ -83,7 +83,7 @@ def _found_software(section: LayoutSpec, lookup: Lookup, *, serves: bool) -> Sof
     described = (framework.stacks if named else None) or name
     known = name != OWN and (serves or framework.trains)
     generations = _generation_ids(described, lookup) if known else {}
-    find = _calendar_software if framework.calendar else _released_software
+    find = _calendar_generation if framework.calendar else _released_software
     found = find(name, release, generations, lookup) if release is not None else None
     if found is None:
         why = "the newest known" if release is None else f"the catalog has no release of {name}: the newest year"
@@ -161,7 +161,9 @@ def _generation_ids(framework: str, lookup: Lookup) -> dict[int, str]:
     return found
 
 
-def _calendar_software(framework: str, release: str, generations: dict[int, str], lookup: Lookup) -> Generation | None:
+def _calendar_generation(
+    framework: str, release: str, generations: dict[int, str], lookup: Lookup
+) -> Generation | None:
     """The generation of the year that a release names, `None` where it names none."""
     numbers = version_numbers(release)
     if len(numbers) < 2 or not 1 <= numbers[1] <= 12 or not 20 <= numbers[0] < 100:
@@ -238,7 +240,7 @@ def resolve_layout(
         pp=degrees.pp,
         dp=degrees.dp,
         expert_dp=degrees.expert_dp,
-        sequence_parallel=_sequence_parallel(section, degrees.tp, log),
+        sequence_parallel=_is_sequence_parallel(section, degrees.tp, log),
         cp_method=_cp_method(section, degrees, log),
         sharding=sharding,
         shard_group=_shard_group(section, sharding, degrees, cluster, log),
@@ -299,7 +301,7 @@ def _sharding(section: LayoutSpec, software: Software, workload: Workload | None
     )
 
 
-def _sequence_parallel(section: LayoutSpec, tp: int, log: ResolutionLog) -> bool:
+def _is_sequence_parallel(section: LayoutSpec, tp: int, log: ResolutionLog) -> bool:
     if tp == 1:
         return bool(section.sequence_parallel)
     return log.written_or_assumed(section.sequence_parallel, f"{LAYOUT_KEY}.sequence_parallel", True, "usual with tp")

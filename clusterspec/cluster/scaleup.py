@@ -61,7 +61,7 @@ def resolve_scale_up(parts: Parts, pcie: int | None) -> ScaleUp | None:
         shape=shape,
         axis_bandwidth=_axis_bandwidths(sources, shape),
         oversubscription=_oversubscription_ratio(section.oversubscription),
-        in_network_reduction=_in_network_reduction(sources, domain),
+        in_network_reduction=_has_in_network_reduction(sources, domain),
     )
 
 
@@ -191,7 +191,7 @@ def _oversubscription_ratio(section: Quantity | None) -> float:
     return section.value if section is not None and section.value > 0 else 1.0
 
 
-def _in_network_reduction(sources: _DomainSources, domain: int) -> bool:
+def _has_in_network_reduction(sources: _DomainSources, domain: int) -> bool:
     if sources.section.in_network_reduction is not None:
         return sources.section.in_network_reduction
     entry = sources.interconnect

@@ -61,7 +61,7 @@ def resolve_workload(
         serving=serving,
         recipe=section.recipe,
         quantization=section.quantization,
-        trainable=_trainable(section, kind, model.experts, log),
+        trainable=_resolved_adapters(section, kind, model.experts, log),
         document_length=_document_length(section, log),
     )
 
@@ -70,7 +70,7 @@ USUAL_RANK = 16
 ADAPTED = ("attention", "ffn")
 
 
-def _trainable(section: WorkloadSpec, kind: str, experts: int, log: ResolutionLog) -> Trainable | None:
+def _resolved_adapters(section: WorkloadSpec, kind: str, experts: int, log: ResolutionLog) -> Trainable | None:
     """The adapters that are trained; None where all weights are."""
     written = section.trainable
     if kind == "serve" or written is None or (method := written.method or "lora") == "full":

@@ -140,7 +140,7 @@ def step_range(
     spread = (found or UNKNOWN_SPREAD).value / (BY_YEAR.value if release_known else 1.0)
     late = STRAGGLERS.value * record.times.straggling
     width = 1 + hypot(spread, unseen, _communication_uncertainty(record) / record.seconds, late / record.seconds)
-    return (record.seconds - _hideable(record)) / width, record.seconds * max(width, ahead)
+    return (record.seconds - _hideable_seconds(record)) / width, record.seconds * max(width, ahead)
 
 
 def measured_step(design: Design) -> MeasuredShare | None:
@@ -158,7 +158,7 @@ REPLICATED = frozenset({"dp_cp", "expert_dp", "replicate", "shard"})
 """Axes of data parallelism."""
 
 
-def _hideable(record: StepRecord) -> float:
+def _hideable_seconds(record: StepRecord) -> float:
     """Exposed seconds of the axes that the software may hide, at most those of the computation."""
     axes = {*record.software.stack.may_hide}
     if not axes:
@@ -190,15 +190,15 @@ def estimate(design: Design, tables: Tables | None = None) -> Plan:
     ``tables`` of an earlier estimate are reused as far as they apply to the design. Takes about a millisecond for any
     cluster size.
     """
-    return _timed(_sized(design), tables)
+    return _plan_with_times(_plan_with_memory(design), tables)
 
 
 def reestimate(design: Design, plan: Plan) -> Plan:
     """The plan of a design that uses as much memory as another plan: the same ranks run the same work."""
-    return _timed(_with_parameters(Plan(design, stored=plan.stored)), plan.tables)
+    return _plan_with_times(_with_parameters(Plan(design, stored=plan.stored)), plan.tables)
 
 
-def _timed(plan: Plan, tables: Tables | None) -> Plan:
+def _plan_with_times(plan: Plan, tables: Tables | None) -> Plan:
     """The plan with its times."""
     design = plan.design
     if design.workload is not None and design.workload.serving is not None:
@@ -214,10 +214,10 @@ def legal_estimate(design: Design, tables: Tables | None = None) -> Plan:
 
     `estimate` also times degrees that no framework supports, as if shards of any size existed.
     """
-    return _sized(design) if refusals(design) else estimate(design, tables)
+    return _plan_with_memory(design) if refusals(design) else estimate(design, tables)
 
 
-def _sized(design: Design) -> Plan:
+def _plan_with_memory(design: Design) -> Plan:
     """The plan with parameters and memory."""
     return _with_memory(_with_parameters(Plan(design)))
 
@@ -235,12 +235,12 @@ def _recent_tables(design: Design, near: Tables | None) -> Tables | None:
     if known is not None:
         return known
     made = design_tables(
-        design, near.groups if near and design.cluster and _same_links(near.cluster, design.cluster) else None
+        design, near.groups if near and design.cluster and _has_same_links(near.cluster, design.cluster) else None
     )
     return None if made is None else _RECENT.keep(made)
 
 
-def _same_links(one: Cluster, other: Cluster) -> bool:
+def _has_same_links(one: Cluster, other: Cluster) -> bool:
     """Whether two clusters differ at most in what their accelerators achieve."""
     if one is other:
         return True

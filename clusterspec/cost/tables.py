@@ -99,7 +99,7 @@ class Tables:
         if layout is None or layout.stack != self.stack or layout.software_year != self.software_year:
             return False
         same_cluster = design.cluster is self.cluster or design.cluster == self.cluster
-        return same_cluster and design.workload is not None and _same_micro_batch(design.workload, self.workload)
+        return same_cluster and design.workload is not None and _has_same_micro_batch(design.workload, self.workload)
 
     def group(self, layout: Layout, axis: str) -> Group:
         """The groups of an axis (`clusterspec.cluster.groups.AXES`); those with the same paths are one object."""
@@ -196,7 +196,7 @@ class Tables:
         return slot_bandwidth(transfers, LANES, PCIE_128B130B) / self.cluster.ranks_per_accelerator
 
 
-def _same_micro_batch(one: Workload, other: Workload) -> bool:
+def _has_same_micro_batch(one: Workload, other: Workload) -> bool:
     """Whether one micro-batch of two workloads does the same work: all is equal but what enters once in a step."""
     return one is other or all(getattr(one, name) == getattr(other, name) for name in _OF_MICRO_BATCH)
 

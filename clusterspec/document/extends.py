@@ -111,14 +111,14 @@ def _base_document(
     data = _base_bytes(target, project)
     name = os.path.normpath(os.path.join(os.path.dirname(document.source.name), named))  # noqa: PTH118, PTH120
     base, problems = parse(decode(name, data))
-    if project.keys and not _meant_as_spec(base, data, project.keys):
+    if project.keys and not _is_meant_as_spec(base, data, project.keys):
         raise _UnresolvedError("which is not a spec: its top level has no `clusterspec: 1`")
     if base is not None and not isinstance(base.value, dict):
         raise _UnresolvedError("whose top level is not a mapping")
     return target.parent, base, problems
 
 
-def _meant_as_spec(base: Document | None, data: bytes, keys: Collection[str]) -> bool:
+def _is_meant_as_spec(base: Document | None, data: bytes, keys: Collection[str]) -> bool:
     """Whether a file has the key of specs, or only keys that a spec may have at its top level."""
     if base is None:
         return _TOP_KEY.search(data) is not None

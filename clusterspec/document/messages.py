@@ -238,7 +238,7 @@ def _length_problems(fault: ValidationError) -> Iterator[Problem]:
     yield fault.problem("wrong-type", message, fault.advice)
 
 
-def _duplicate_items(fault: ValidationError) -> Iterator[Problem]:
+def _duplicate_item_problems(fault: ValidationError) -> Iterator[Problem]:
     for number, item in enumerate(fault.value):
         if item in fault.value[:number]:
             message = f"{fault.name} holds `{one_line_text(item)}` twice"
@@ -292,7 +292,7 @@ _MESSAGES: dict[str, Callable[[ValidationError], Iterator[Problem]]] = {
     "const": _const_problems,
     "additionalProperties": _unknown_key_problems,
     "required": _missing_key_problems,
-    "uniqueItems": _duplicate_items,
+    "uniqueItems": _duplicate_item_problems,
     "pattern": _pattern_problems,
     "anyOf": _alternative_problems,
     "oneOf": _alternative_problems,

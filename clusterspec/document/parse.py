@@ -287,7 +287,7 @@ def _syntax_problem(error: Any, source: Source, lines: Lines) -> Problem:
         mark = getattr(error, "context_mark", None) or mark  # the position of the opening bracket or quote
     offset = min(mark.index, len(source.text)) if mark else 0
     span = lines.span(offset, min(offset + 1, len(source.text)))
-    if "mapping values are not allowed" in text and (deeper := _over_indented(source, span.start.line)):
+    if "mapping values are not allowed" in text and (deeper := _over_indented_span(source, span.start.line)):
         return unreadable_problem(lines.span(*deeper), *_OVER_INDENTED)
     if "cannot start any token" not in text:
         return unreadable_problem(span, f"not YAML: {message}", advice)
@@ -305,7 +305,7 @@ _PAIR = pattern(r"( *)(?:- +)?[^\s#'\"{\[][^:]*:[ \t]+[^\s#|>&]")
 _KEY = pattern(r"( *)([^\s:#][^:]*):(?=\s|$)")
 
 
-def _over_indented(source: Source, number: int) -> tuple[int, int] | None:
+def _over_indented_span(source: Source, number: int) -> tuple[int, int] | None:
     """The offsets of a key that is indented deeper than a ``key: value`` above it; None if the line has none."""
     rows = source.text.split("\n")
     above = next((row for row in reversed(rows[: number - 1]) if row.strip()), "")

@@ -146,11 +146,11 @@ def _intended_errors(error: Any) -> list[Any] | None:
     by_branch: dict[int, list[Any]] = {}
     for inner in error.context:
         by_branch.setdefault(inner.relative_schema_path[0], []).append(inner)
-    fitting = [inner for inner in by_branch.values() if not any(_wrong_kind(one) for one in inner)]
+    fitting = [inner for inner in by_branch.values() if not any(_has_wrong_kind(one) for one in inner)]
     return fitting[0] if len(fitting) == 1 else None
 
 
-def _wrong_kind(error: Any) -> bool:
+def _has_wrong_kind(error: Any) -> bool:
     """Whether an alternative is excluded because its type or constant does not match."""
     return not error.relative_path and error.validator in {"type", "const"}
 

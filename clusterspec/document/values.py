@@ -96,7 +96,7 @@ def value_of_lines(text: str) -> Any:
             if column <= deepest and not (item and column == deepest and isinstance(into, dict)):
                 raise NotPlainError
             opened.append((column, [] if item else {}))
-            _put(into, key, opened[-1][1])
+            _add_value(into, key, opened[-1][1])
         into = _collection_of_line(opened, column, item)
         at = _next_word(line, column + 1) if item else column
         match = KEY.match(line, at)
@@ -119,7 +119,7 @@ def value_of_lines(text: str) -> Any:
     return holder[0]
 
 
-def _put(into: Any, key: str, value: object) -> None:
+def _add_value(into: Any, key: str, value: object) -> None:
     """Adds a value to a list, or to a mapping under a key."""
     if isinstance(into, list):
         into.append(value)
@@ -211,7 +211,7 @@ def _flow_collection(line: str, at: int, depth: int) -> tuple[Any, int]:
                 raise NotPlainError
             key, at = match[0], _next_word(line, match.end() + 1)
         value, at = _flow_value(line, at, depth + 1)
-        _put(found, key, value)
+        _add_value(found, key, value)
         at = _next_word(line, at)
     return found, at + 1
 

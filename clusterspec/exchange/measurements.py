@@ -57,7 +57,7 @@ def _chosen_part(benchmark: Benchmark, part: int | None) -> Benchmark:
             else "several tests of two ranks"
             if benchmark.tool == "osu" and len(benchmark.series) > 1
             else "tables that contradict each other"
-            if any(_contradict(*both) for both in combinations(benchmark.series[:MOST_COMPARED], 2))
+            if any(_tables_contradict(*both) for both in combinations(benchmark.series[:MOST_COMPARED], 2))
             else ""
         )
         if apart:
@@ -81,7 +81,7 @@ LARGE = 16 << 20
 """Bytes from which bandwidth, not latency, limits the time."""
 
 
-def _contradict(one: Series, other: Series) -> bool:
+def _tables_contradict(one: Series, other: Series) -> bool:
     """Whether two tables of the same collective, ranks and nodes differ at their largest common size."""
     if (one.collective, one.ranks, one.nodes, one.algorithm) != (
         other.collective,

@@ -249,12 +249,12 @@ def size_of(text: str) -> float | None:
     if power == 0:
         return number
     binary = number * 1024.0**power
-    if match[3] or number < 10 or _power_of_two(binary):
+    if match[3] or number < 10 or _is_power_of_two(binary):
         return binary
     return _snapped_size(number * 1000.0**power)
 
 
-def _power_of_two(value: float) -> bool:
+def _is_power_of_two(value: float) -> bool:
     return value == int(value) and int(value) & (int(value) - 1) == 0
 
 

@@ -53,10 +53,10 @@ def read_pair_matrix(text: str) -> Benchmark:
     hosts = tuple(_host_bandwidths(lines))
     if not tables and not hosts:
         raise NotALogError("there is no matrix of bandwidths between accelerators with peer access on")
-    return Benchmark(PAIRS_TOOL, pairs=tuple(tables), remarks=(*hosts, *_without_peer_access(lines)))
+    return Benchmark(PAIRS_TOOL, pairs=tuple(tables), remarks=(*hosts, *_pairs_without_peer_access(lines)))
 
 
-def _without_peer_access(lines: list[str]) -> Iterator[tuple[str, int]]:
+def _pairs_without_peer_access(lines: list[str]) -> Iterator[tuple[str, int]]:
     """The pairs of devices that p2pBandwidthLatencyTest finds without peer access, as one remark."""
     without = [number for number, line in enumerate(lines, 1) if _NO_ACCESS.match(line[:80])]
     if without:

@@ -224,7 +224,7 @@ class CheckReport(Result):
         return {"summary": self.summary | {"hidden": self.hidden}, "baseline": {"hidden": self.hidden, "stale": stale}}
 
 
-def _without_sources() -> Provenance:
+def _provenance_without_sources() -> Provenance:
     from clusterspec.results.estimate_json import Provenance  # a check has no terms
 
     return Provenance()
@@ -252,7 +252,7 @@ class EstimateReport(Result):
     sources: Mapping[str, Source] = field(default_factory=dict)
     waived: tuple[Waived, ...] = ()
     today: date | None = None
-    provenance: Provenance = field(default_factory=_without_sources)
+    provenance: Provenance = field(default_factory=_provenance_without_sources)
     drawn: Drawn | None = None
     """The power of the machine as drawn, and its energy; None where the power of the accelerator is not known."""
     storage: StorageUse | None = None

@@ -81,7 +81,7 @@ def run_rules(facts: Facts, names: Collection[str] = RULES) -> list[Problem]:
                 problems += [*module(name).check(*known)]
         except Exception as fault:
             faults.append((name, fault))
-    problems = _without_superseded(problems)
+    problems = _unsuperseded_problems(problems)
     if faults:
         raise RulesFailedError(problems, faults) from faults[0][1]
     return problems
@@ -93,7 +93,7 @@ def unchecked_rules(facts: Facts) -> frozenset[str]:
     return frozenset(name for name, (_, needs) in RULES.items() if needs and parts.of(needs) is None)
 
 
-def _without_superseded(problems: list[Problem]) -> list[Problem]:
+def _unsuperseded_problems(problems: list[Problem]) -> list[Problem]:
     """The problems without those whose rule yields to another rule at the same key."""
     reported = {(problem.path, problem.rule) for problem in problems}
     return [

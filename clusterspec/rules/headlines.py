@@ -43,7 +43,7 @@ def name_headlines(problems: Iterable[Problem], facts: Facts, written: Callable[
     for problem in problems:
         found = list(_headlines(problem, facts, written(problem.path)))
         if not found:
-            yield replace(problem, message=problem.message + _instead(problem, facts))
+            yield replace(problem, message=problem.message + _catalog_figure_text(problem, facts))
             continue
         is_, texts = ("it is", {found[0].text}) if len(found) == 1 else ("it may be", {one.text for one in found})
         fix = rewrite(dotted(problem.path), found[0].text) if len(found) == 1 and found[0].certain else None
@@ -64,7 +64,7 @@ def _headlines(problem: Problem, facts: Facts, text: str) -> Iterator[Headline]:
         yield from _peaks(facts, problem.path, whole)
 
 
-def _instead(problem: Problem, facts: Facts) -> str:
+def _catalog_figure_text(problem: Problem, facts: Facts) -> str:
     """The catalog's own figure, as the end of a sentence, where a bandwidth without direction matches no reading."""
     if problem.rule != "missing-direction":
         return ""

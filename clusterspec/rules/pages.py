@@ -149,11 +149,11 @@ def listing_text(rows: Sequence[RuleRow], columns: int = 0) -> str:
     for group, members in groupby(rows, key=lambda row: row.rule.group):
         lines += ["", group] if lines else [group]
         for row in members:
-            lines += _listed(f"  {row.rule.name:<{width}}  {row.rule.severity:<7}  ", row.summary, columns)
+            lines += _rule_lines(f"  {row.rule.name:<{width}}  {row.rule.severity:<7}  ", row.summary, columns)
     return "\n".join(lines)
 
 
-def _listed(head: str, summary: str, columns: int) -> list[str]:
+def _rule_lines(head: str, summary: str, columns: int) -> list[str]:
     """The row of one rule."""
     from textwrap import wrap
 

@@ -175,7 +175,7 @@ def _refuse_unknown_name(node: ast.expr) -> None:
     for number, part in enumerate(parts):
         if not isinstance(known, dict) or part not in known:
             outer = "".join(f"{one}." for one in parts[:number])
-            raise PolicyFault(_unknown(outer, part, known if isinstance(known, dict) else {}))
+            raise PolicyFault(_unknown_name_message(outer, part, known if isinstance(known, dict) else {}))
         known = known[part]
 
 
@@ -186,11 +186,11 @@ def _refuse_unknown_key(dotted: str, prefix: str = "") -> None:
     for key in key_path(dotted) if dotted else ():
         inner = child_node(node, root, key)
         if inner is None:
-            raise PolicyFault(_unknown(prefix, str(key), mapping_keys(node, root)))
+            raise PolicyFault(_unknown_name_message(prefix, str(key), mapping_keys(node, root)))
         node, prefix = inner, f"{prefix}{key}."
 
 
-def _unknown(outer: str, part: str, known: Iterable[str]) -> str:
+def _unknown_name_message(outer: str, part: str, known: Iterable[str]) -> str:
     """The message about a name that does not exist."""
     meant = nearest_words(part, known)
     advice = f"; did you mean {alternatives_text([outer + name for name in meant])}?" if meant else ""
@@ -209,8 +209,8 @@ def run_company_rules(rules: Sequence[CompanyRule], figures: Mapping[str, Any]) 
     for rule in rules:
         at = key_path(rule.at) if rule.at else ()
         try:
-            holds = rule.when is None or _truth(rule.when, figures)
-            if holds and not _truth(rule.demand, figures):
+            holds = rule.when is None or _truth_value(rule.when, figures)
+            if holds and not _truth_value(rule.demand, figures):
                 found.append(Problem(rule.name, at, rule.message, rule.help, rule.severity))
         except _UnknownError:
             continue
@@ -221,7 +221,7 @@ def run_company_rules(rules: Sequence[CompanyRule], figures: Mapping[str, Any]) 
     return found
 
 
-def _truth(node: ast.expr, figures: Mapping[str, Any]) -> bool:
+def _truth_value(node: ast.expr, figures: Mapping[str, Any]) -> bool:
     """The value of a condition. Raises `TypeError` if it is neither true nor false."""
     value = _node_value(node, figures)
     if not isinstance(value, bool):
@@ -238,14 +238,14 @@ def _node_value(node: ast.expr, figures: Mapping[str, Any]) -> Any:
     return _VALUES[type(node)](node, figures)
 
 
-def _both(node: Any, figures: Mapping[str, Any]) -> bool:
-    values = (_truth(item, figures) for item in node.values)
+def _boolean_value(node: Any, figures: Mapping[str, Any]) -> bool:
+    values = (_truth_value(item, figures) for item in node.values)
     return all(values) if isinstance(node.op, ast.And) else any(values)
 
 
-def _signed(node: Any, figures: Mapping[str, Any]) -> Any:
+def _signed_value(node: Any, figures: Mapping[str, Any]) -> Any:
     return (
-        not _truth(node.operand, figures)
+        not _truth_value(node.operand, figures)
         if isinstance(node.op, ast.Not)
         else -_operand(_node_value(node.operand, figures))
     )
@@ -264,7 +264,7 @@ def _operand(value: Any) -> float:
     return value
 
 
-def _compared(node: ast.Compare, figures: Mapping[str, Any]) -> bool:
+def _comparison_value(node: ast.Compare, figures: Mapping[str, Any]) -> bool:
     left = _node_value(node.left, figures)
     for sign, item in zip(node.ops, node.comparators, strict=True):
         right = _node_value(item, figures)
@@ -273,14 +273,14 @@ def _compared(node: ast.Compare, figures: Mapping[str, Any]) -> bool:
             if unit != other_unit:
                 raise TypeError(f"{_value_text(left)} and {_value_text(right)} have different units")
         else:
-            one, other = _alike(left, right), _alike(right, left)
+            one, other = _comparable_value(left, right), _comparable_value(right, left)
         if not _OPERATORS[type(sign)](one, other):
             return False
         left = right
     return True
 
 
-def _alike(value: Any, other: Any) -> Any:
+def _comparable_value(value: Any, other: Any) -> Any:
     """The value of a quantity in quotes where it is compared with a number; any other value unchanged."""
     if not isinstance(value, str) or isinstance(other, bool) or not isinstance(other, int | float):
         return value
@@ -318,9 +318,9 @@ _VALUES: dict[type, Callable[[Any, Mapping[str, Any]], Any]] = {
     ast.Attribute: _figure_value,
     ast.List: lambda node, figures: [_node_value(item, figures) for item in node.elts],
     ast.Tuple: lambda node, figures: [_node_value(item, figures) for item in node.elts],
-    ast.BoolOp: _both,
-    ast.UnaryOp: _signed,
+    ast.BoolOp: _boolean_value,
+    ast.UnaryOp: _signed_value,
     ast.BinOp: _arithmetic,
     ast.Call: lambda node, figures: _FUNCTIONS[node.func.id](*(_node_value(item, figures) for item in node.args)),
-    ast.Compare: _compared,
+    ast.Compare: _comparison_value,
 }

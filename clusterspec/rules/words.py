@@ -11,7 +11,7 @@ def either(values: Iterable[object]) -> str:
     >>> either([1, 2, 4]), either([8])
     ('1, 2 or 4', '8')
     """
-    return _joined(values, "or")
+    return _joined_words(values, "or")
 
 
 def both(values: Iterable[object]) -> str:
@@ -20,7 +20,7 @@ def both(values: Iterable[object]) -> str:
     >>> both(["tp 8", "cp 2"])
     'tp 8 and cp 2'
     """
-    return _joined(values, "and")
+    return _joined_words(values, "and")
 
 
 def as_yaml(value: object) -> str:
@@ -43,6 +43,6 @@ def changed_keys(changes: Mapping[str, object]) -> str:
     return ", ".join(f"{key}: {as_yaml(value)}" for key, value in changes.items() if value is not None)
 
 
-def _joined(values: Iterable[object], word: str) -> str:
+def _joined_words(values: Iterable[object], word: str) -> str:
     *first, last = [f"{value:,}" if isinstance(value, int) else str(value) for value in values] or [""]
     return f"{', '.join(first)} {word} {last}" if first else last

@@ -67,11 +67,11 @@ def engine_problems(design: Design, facts: rules.Facts) -> list[Problem]:
     engines = rollout_design(design, rl, nodes)
     served = facts.engine_facts(engines, lambda: legal_estimate(engines))
     written = (design.spec.workload and design.spec.workload.rl and design.spec.workload.rl.rollout) or RolloutSpec()
-    found = [_at_rollout(problem, written) for problem in rules.run_rules(served, RULES)]
+    found = [_rollout_problem(problem, written) for problem in rules.run_rules(served, RULES)]
     return [problem for problem in found if problem is not None]
 
 
-def _at_rollout(problem: Problem, written: RolloutSpec) -> Problem | None:
+def _rollout_problem(problem: Problem, written: RolloutSpec) -> Problem | None:
     """A problem of the serving design at the keys of the rollout; None for one of the machine or of the model, which
     the trainer's design has as well.
     """

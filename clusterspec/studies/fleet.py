@@ -120,7 +120,7 @@ def _engines_value(whole: Value, part: FleetPart, value: Value) -> Value:
             workload = _with_pool(workload, path, away.get(path))
     others = {name: _mapping(whole, ("pools", name)) for name in away.values()}
     links = whole.get("pool_links")
-    joined = [link for link in links if _joins(link, part.pool, others)] if isinstance(links, list) else []
+    joined = [link for link in links if _link_joins(link, part.pool, others)] if isinstance(links, list) else []
     kept = [link | _left_share(link, part.link_share) for link in joined]
     return {"workload": workload, "pools": others} | ({"pool_links": kept} if kept else {})
 
@@ -139,7 +139,7 @@ def _with_pool(value: Value, path: Path, pool: str | None) -> Value:
     return value | {head: _with_pool(_mapping(value, (head,)), rest, pool)}
 
 
-def _joins(link: object, pool: str, others: Iterable[str]) -> bool:
+def _link_joins(link: object, pool: str, others: Iterable[str]) -> bool:
     """Whether a link joins a pool with one of others."""
     ends = link.get("between") if isinstance(link, dict) else None
     return isinstance(ends, list) and pool in ends and any(each in ends for each in others)
@@ -309,7 +309,7 @@ class FleetStudy:
         parts = [*self.jobs.values(), *(study for name, study in self.pools.items() if name not in used)]
         of_fleet, fault = self._fleet_problems()
         faults = [fault, *(part.problems_and_fault[1] for part in parts)]
-        of_parts = _with_parts([(one, part.fleet_part) for part in parts for one in part.problems_in_file])
+        of_parts = _part_problems([(one, part.fleet_part) for part in parts for one in part.problems_in_file])
         kept = [problem for problem in of_parts if problem.rule not in SURPLUS or self._holds_for_all(problem)]
         problems = _merged_problems(
             [*self.study.problems, *_size_problems(self.document), *_step_problems(self.document)], [*of_fleet, *kept]
@@ -387,7 +387,7 @@ NAMED_BY_PARTS = frozenset({"missing-direction", "missing-sparsity", "unreadable
 """Problems of reading that say more with the catalog, which only a part looks up."""
 
 
-def _with_parts(of_parts: Iterable[tuple[Problem, tuple[Document, FleetPart] | None]]) -> list[Problem]:
+def _part_problems(of_parts: Iterable[tuple[Problem, tuple[Document, FleetPart] | None]]) -> list[Problem]:
     """The problems of the parts; where parts differ in what they say at a key of all of them, each names its part: the
     pool, or the job where jobs of one pool differ.
     """

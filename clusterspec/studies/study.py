@@ -166,7 +166,7 @@ class Study:
         if written is not None:
             document = self.settings.trusted(written)
             findings, waived = waivers.split(
-                findings, document, self.settings.today, known=self._exists, alike=self._alike
+                findings, document, self.settings.today, known=self._exists, alike=self._similar_rules
             )
         if self.fleet_part is not None:  # another part may need the waiver
             findings = [finding for finding in findings if finding.rule != "unused-waiver"]
@@ -184,7 +184,7 @@ class Study:
         """Whether a rule that a waiver names exists."""
         return rules.exists(rule, [one.name for one in self.settings.own_rules])
 
-    def _alike(self, rule: str) -> list[str]:
+    def _similar_rules(self, rule: str) -> list[str]:
         """The rule with the most similar name; none where no name is similar."""
         return rules.nearest(rule, limit=1, others=[one.name for one in self.settings.own_rules])
 
@@ -232,10 +232,10 @@ class Study:
     def _rule_problems(self) -> tuple[list[Problem], Exception | None]:
         """The problems of all rules, and the exception of the first that failed."""
         facts = self.facts()
-        found, faults = _withstood(lambda: rules.run_rules(facts))
-        further, more = _withstood(lambda: rules.check_incomplete(facts, (*self.problems, *found)))
-        own, others = _withstood(self._company_problems)
-        engines, failed = _withstood(lambda: self._engine_problems(facts))
+        found, faults = _problems_and_faults(lambda: rules.run_rules(facts))
+        further, more = _problems_and_faults(lambda: rules.check_incomplete(facts, (*self.problems, *found)))
+        own, others = _problems_and_faults(self._company_problems)
+        engines, failed = _problems_and_faults(lambda: self._engine_problems(facts))
         return [*found, *further, *engines, *own], next(iter([*faults, *more, *failed, *others]), None)
 
     def _engine_problems(self, facts: rules.Facts) -> list[Problem]:
@@ -308,7 +308,7 @@ class Study:
         return None if several else self.spec.description
 
 
-def _withstood(find: Callable[[], list[Problem]]) -> tuple[list[Problem], list[Exception]]:
+def _problems_and_faults(find: Callable[[], list[Problem]]) -> tuple[list[Problem], list[Exception]]:
     """The problems that some rules find, and the exception of rules that failed. Raises `BrokenEntry`."""
     try:
         return find(), []

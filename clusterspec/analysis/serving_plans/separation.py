@@ -84,15 +84,15 @@ def break_evens(job: ServingJob, together: Rated, apart: Rated) -> list[BreakEve
     """Where both plans are equally good: by the length of prompts, by the load, and by the link between the engines."""
     found = []
     if job.load.session is None:
-        found.append(_by_length(job, together.plan, apart.plan))
-    found.append(_by_load(job, together, apart))
+        found.append(_break_even_length(job, together.plan, apart.plan))
+    found.append(_break_even_load(job, together, apart))
     sent = apart.times.sent
     if sent is not None and sent.transfer.size:
-        found.append(_by_link(job, together.plan, apart.plan, sent.transfer.bandwidth))
+        found.append(_break_even_link(job, together.plan, apart.plan, sent.transfer.bandwidth))
     return found
 
 
-def _by_length(job: ServingJob, together: Plan, apart: Plan) -> BreakEven:
+def _break_even_length(job: ServingJob, together: Plan, apart: Plan) -> BreakEven:
     longest = job.workload.model.max_sequence_length
     most = float(longest - job.load.output_tokens) if longest else inf
 
@@ -103,7 +103,7 @@ def _by_length(job: ServingJob, together: Plan, apart: Plan) -> BreakEven:
     return nearest_crossing("input_tokens", float(job.load.input_tokens), better, 1.0, most)
 
 
-def _by_load(job: ServingJob, together: Rated, apart: Rated) -> BreakEven:
+def _break_even_load(job: ServingJob, together: Rated, apart: Rated) -> BreakEven:
     """By requests in flight for each accelerator, at which plans within their targets are compared; without targets by
     all requests in flight.
     """
@@ -125,7 +125,7 @@ def _by_load(job: ServingJob, together: Rated, apart: Rated) -> BreakEven:
     return nearest_crossing("requests_per_accelerator", present, better, least, inf)
 
 
-def _by_link(job: ServingJob, together: Plan, apart: Plan, bandwidth: float) -> BreakEven:
+def _break_even_link(job: ServingJob, together: Plan, apart: Plan, bandwidth: float) -> BreakEven:
     alone = plan_value(job, together)
     present = bandwidth * job.cluster.ranks_per_accelerator / HANDOFF_SHARE
 

@@ -60,7 +60,7 @@ def engines(job: ServingJob, pins: Pins = NO_PINS) -> Iterator[Engines]:
             for attention_dp in _pinned_numbers(pins, "attention_dp", _attention_degrees(job, tp * pp)):
                 for ep in _pinned_numbers(pins, "ep", _expert_degrees(job, tp * attention_dp)):
                     engine = _engine(job, tp, attention_dp, ep, pp)
-                    if engine.ranks <= job.ranks and _in_nodes(job, engine) and _is_legal(job, engine):
+                    if engine.ranks <= job.ranks and _fills_or_divides_nodes(job, engine) and _is_legal(job, engine):
                         yield engine
 
 
@@ -86,7 +86,7 @@ def _attention_degrees(job: ServingJob, ranks: int) -> Sequence[int]:
     return sorted({*divisors(most), *(each for each in smooth if each <= most)})
 
 
-def _in_nodes(job: ServingJob, engine: Engines) -> bool:
+def _fills_or_divides_nodes(job: ServingJob, engine: Engines) -> bool:
     """Whether an engine takes whole nodes, or divides one."""
     of_node = job.cluster.ranks_per_node
     return engine.ranks % of_node == 0 or of_node % engine.ranks == 0

@@ -135,13 +135,13 @@ def _family_batches(members: list[tuple[int, Family]]) -> Iterator[list[tuple[in
 
 def _rows(members: list[tuple[int, Family]], kind: str, schedule: str) -> _Rows:
     """The layouts of some families with one sharding, one schedule and their first order."""
-    pipelines = [_chosen(family.pipelines, lambda each: each.schedule == schedule) for _, family in members]
-    shardings = [_chosen(family.shardings, lambda each: each.kind == kind) for _, family in members]
+    pipelines = [_choices_meeting(family.pipelines, lambda each: each.schedule == schedule) for _, family in members]
+    shardings = [_choices_meeting(family.shardings, lambda each: each.kind == kind) for _, family in members]
     again = len(members[0][1].recompute)
     pipes, shards = (_integers([len(each) for each in found]) for found in (pipelines, shardings))
     of, offset = _spread(pipes * shards)
     pipe, shard = numpy.divmod(offset, shards[of])
-    pipe, shard = pipe + _starts(pipes)[of], shard + _starts(shards)[of]
+    pipe, shard = pipe + _start_offsets(pipes)[of], shard + _start_offsets(shards)[of]
     every = [each for found in pipelines for _, each in found]
     index = _integers([at for found in pipelines for at, _ in found])[pipe] if len(of) else of
     index = index * _integers([len(family.shardings) for _, family in members])[of]
@@ -170,7 +170,7 @@ def _divisions(
     return {**found, "shard_group": _integers([each.group for some in shardings for _, each in some])}
 
 
-def _chosen(choices: Sequence[T], condition: Callable[[T], bool]) -> list[tuple[int, T]]:
+def _choices_meeting(choices: Sequence[T], condition: Callable[[T], bool]) -> list[tuple[int, T]]:
     """The choices that meet a condition, each with its position."""
     return [(at, each) for at, each in enumerate(choices) if condition(each)]
 
@@ -178,10 +178,10 @@ def _chosen(choices: Sequence[T], condition: Callable[[T], bool]) -> list[tuple[
 def _spread(counts: Column) -> tuple[Column, Column]:
     """For each row: the position of its member, and the position of the row among the rows of that member."""
     of = numpy.repeat(numpy.arange(len(counts)), counts)
-    return of, numpy.arange(len(of)) - _starts(counts)[of]
+    return of, numpy.arange(len(of)) - _start_offsets(counts)[of]
 
 
-def _starts(counts: Column) -> Column:
+def _start_offsets(counts: Column) -> Column:
     return numpy.cumsum(counts) - counts
 
 

@@ -81,7 +81,7 @@ def _combined_choices(
         return
     narrowed = replace(demands, refused=pending)
     together: dict[tuple[tuple[Pipeline, ...], str], list[Sharding]] = {}
-    for (kind, of_kind), modules in product(_by_kind(shardings).items(), recompute):
+    for (kind, of_kind), modules in product(_shardings_by_kind(shardings).items(), recompute):
         legal = _legal_pipelines(job, narrowed, degrees, pipelines, (kind, modules))
         together.setdefault((legal, modules), []).extend(of_kind)
     for (legal, names), kinds in _joined_recomputations(together):
@@ -97,7 +97,7 @@ def _choosable_uses(every: Product) -> frozenset[str]:
     return frozenset(found.union(*(recomputation_uses(modules) for modules in recompute)))
 
 
-def _by_kind(shardings: Sequence[Sharding]) -> Mapping[str, list[Sharding]]:
+def _shardings_by_kind(shardings: Sequence[Sharding]) -> Mapping[str, list[Sharding]]:
     """The shardings of each kind, which differ in their groups."""
     found: dict[str, list[Sharding]] = {}
     for each in shardings:
@@ -147,7 +147,7 @@ def _dense_degrees(job: SearchJob, demands: Demands, pins: Pins) -> Iterator[tup
                 degrees = (int(str(tp)), int(str(cp)), int(str(pp)))
                 if (
                     degrees[0] <= max(1, model.heads)
-                    and _stages_allowed(job, degrees[2], 1)
+                    and _allows_stages(job, degrees[2], 1)
                     and _is_legal(job, demands, degrees)
                 ):
                     yield degrees
@@ -218,7 +218,7 @@ def _pipelines(
         for stages in pins.choices("virtual_stages", virtual):
             pair = int(str(size)), int(str(stages))
             if (
-                _stages_allowed(job, pp, pair[1])
+                _allows_stages(job, pp, pair[1])
                 and not violations(_layout_numbers(job, degrees, *pair), demands) - LATER
             ):
                 yield from (Pipeline(*pair, schedule) for schedule in _schedules(job, pins, pp, pair[1]))
@@ -241,7 +241,7 @@ def _is_balanced(job: SearchJob, pp: int, virtual: int) -> bool:
     return virtual == 1 or _shorter_stages(job, pp * virtual) <= MOST_SHORTER
 
 
-def _stages_allowed(job: SearchJob, pp: int, virtual: int) -> bool:
+def _allows_stages(job: SearchJob, pp: int, virtual: int) -> bool:
     """Whether the model fills the stages, and the framework runs stages of these lengths."""
     stages = pp * virtual
     if stages > job.workload.model.layers:

@@ -256,16 +256,16 @@ class Held(NamedTuple):
         """The rows of a block: what may not fit as predicted does not at the high end of its range either."""
         most = inf if limits.capacity is None else limits.capacity
         likely = at_most(block.memory, most)
-        sure = _at_rows(likely, at_most(_taken_rows(block.upper, likely), most))
+        sure = _rows_at(likely, at_most(_taken_rows(block.upper, likely), most))
         allowed = sure
         if limits.min_headroom is not None:
-            allowed = _at_rows(likely, at_most(_taken_rows(block.memory, likely), limits.most))
+            allowed = _rows_at(likely, at_most(_taken_rows(block.memory, likely), limits.most))
         return cls(block.memory, allowed, sure, likely, smallest(block.memory, 1))
 
 
 def timed_rows(rows: Sequence[int], times: Numbers) -> Sequence[int]:
     """Those of some rows that have a time."""
-    return _at_rows(rows, at_most(_taken_rows(times, rows), inf))
+    return _rows_at(rows, at_most(_taken_rows(times, rows), inf))
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,8 +303,8 @@ class Collected:
         """Adds some rows of a block."""
         times, held = _taken_rows(block.step_time, inside), _taken_rows(block.memory, inside)
         keys = held if self.objective == "memory" else times
-        self.best.add(_timed_layouts(block, self.objective, _chosen(inside, smallest(keys, self.best.top))))
-        self.front.add(_timed_layouts(block, self.objective, _chosen(inside, front_of(times, held))))
+        self.best.add(_timed_layouts(block, self.objective, _indices_at(inside, smallest(keys, self.best.top))))
+        self.front.add(_timed_layouts(block, self.objective, _indices_at(inside, front_of(times, held))))
         if self.best.rows:
             close = cast(Sequence[int], _taken_rows(inside, at_most(keys, self.best.rows[0].key * NEAR)))
             self.near += _timed_layouts(block, self.objective, self._best_of_families(block, close))
@@ -312,7 +312,7 @@ class Collected:
     def _best_of_families(self, block: EvaluatedBlock, close: Sequence[int]) -> Iterable[int]:
         """The best of each family among some rows of a block."""
         keys = _taken_rows(block.memory if self.objective == "memory" else block.step_time, close)
-        return _chosen(close, least_of_families(keys, _taken_rows(block.number, close), self.firsts))
+        return _indices_at(close, least_of_families(keys, _taken_rows(block.number, close), self.firsts))
 
     def nearest(self) -> tuple[Kept, ...]:
         """The best layout of each family that is close to the best one."""
@@ -370,7 +370,7 @@ class Run:
         sure.add(block, surely if held.allowed is held.sure else timed_rows(held.allowed, block.step_time))
         if self.limits.min_headroom is None and not sure.best.rows:
             self._unsure.add(block, likely)
-        self._least.add(_smallest(block, held.smallest))
+        self._least.add(_smallest_layout(block, held.smallest))
         self.evaluated += len(block.number)
         self._fitting += len(surely)
         self._may_fit += len(likely) - len(surely)
@@ -389,13 +389,13 @@ class Run:
         )
 
 
-def _smallest(block: EvaluatedBlock, least: Sequence[int]) -> list[Kept]:
+def _smallest_layout(block: EvaluatedBlock, least: Sequence[int]) -> list[Kept]:
     """The layout with a time and the least memory in a block; ``least`` are its rows with the least memory of all."""
     found = _timed_layouts(block, "memory", least)
     if found:
         return found
     timed = at_most(block.step_time, inf)
-    return _timed_layouts(block, "memory", _chosen(timed, smallest(_taken_rows(block.memory, timed), 1)))
+    return _timed_layouts(block, "memory", _indices_at(timed, smallest(_taken_rows(block.memory, timed), 1)))
 
 
 def _taken_rows(column: Sequence[float], indices: Sequence[int]) -> Sequence[float]:
@@ -405,12 +405,12 @@ def _taken_rows(column: Sequence[float], indices: Sequence[int]) -> Sequence[flo
     return [column[at] for at in indices]
 
 
-def _at_rows(rows: Sequence[int], places: Sequence[int]) -> Sequence[int]:
+def _rows_at(rows: Sequence[int], places: Sequence[int]) -> Sequence[int]:
     """The rows at some places among them; the rows themselves where these are all."""
     return rows if len(places) == len(rows) else cast(Sequence[int], _taken_rows(cast(Numbers, rows), places))
 
 
-def _chosen(indices: Sequence[int], chosen: Iterable[int]) -> list[int]:
+def _indices_at(indices: Sequence[int], chosen: Iterable[int]) -> list[int]:
     return [int(indices[at]) for at in chosen]
 
 

@@ -199,7 +199,7 @@ def _without_spec(command: str, operand: str) -> Callable[[Session, Request], An
 # Verbs of editors
 
 
-def _about(session: Session, _: Request) -> Answer:
+def _about_answer(session: Session, _: Request) -> Answer:
     """The versions of program and catalog, and the number of rules."""
     from clusterspec.rules.index import RULES
 
@@ -222,7 +222,7 @@ def _hover(session: Session, request: Request) -> Answer:
     }
 
 
-def _complete(session: Session, request: Request) -> Answer:
+def _completion_answer(session: Session, request: Request) -> Answer:
     """The completions at a position."""
     from clusterspec.cli.language_server.features import Place, completion_items
 
@@ -276,9 +276,9 @@ VERBS: Mapping[str, Callable[[Session, Request], Answer]] = {
     "report": _report,
     "convert": _without_spec("convert", "quantity"),
     "explain": _without_spec("explain", "rule"),
-    "about": _about,
+    "about": _about_answer,
     "hover": _hover,
-    "complete": _complete,
+    "complete": _completion_answer,
     "with_layout": _with_layout,
     "vary": _vary,
     "values": _lever_values,

@@ -179,7 +179,7 @@ class LayerTimes:
             kernels = [self.tables.layer_kernels(layer, layout) for layer in self.layers]
             sums = [getattr(one, name) for each in kernels for one in (each.forward, each.backward) for name in SUMS]
             ends = [self._phase_timer({}).part_time(end, self.tables.end_work(end, layout)).time for end in self.ends]
-            _put(found, at, [*sums, *(seconds for time in ends for seconds in time[:2])])
+            _set_columns(found, at, [*sums, *(seconds for time in ends for seconds in time[:2])])
         return found
 
     def _pass_times(self, count: int, parts: Iterator[Part], sums: Sequence[Array]) -> list[Array]:
@@ -193,7 +193,7 @@ class LayerTimes:
                 time = layer_time("", LayerKernels(layer, shard, {}, there, back), layout, timer)
                 calls = sum(one.transfer.calls for one in time.forward.transfers)
                 values += [time.forward.total, time.backward.total, time.forward.exposed, calls]
-            _put(found, at, values)
+            _set_columns(found, at, values)
         return found
 
     def _stored_passes(self, sums: Sequence[Array]) -> tuple[list[PassKernels], list[PassKernels]]:
@@ -214,7 +214,7 @@ class LayerTimes:
                 kernels = (self.tables.layer_kernels(layer, layout) for layer in self.layers)
                 software, speed = self.tables.software, self.tables.rates.speed
                 again = [each.recomputed_passes(layout.recompute, software, speed) for each in kernels]
-            _put(found, at, [getattr(one, name) for one in again for name in AGAIN])
+            _set_columns(found, at, [getattr(one, name) for one in again for name in AGAIN])
         return found
 
     def _layer_time(self, index: int, passes: Sequence[Array], repeated: Sequence[Array], full: Array) -> StageTime:
@@ -242,6 +242,6 @@ def _taken_columns(columns: Sequence[Array], rows: Array) -> list[Array]:
     return [each.take(rows) for each in columns]
 
 
-def _put(columns: Sequence[Array], rows: Array, values: Sequence[float]) -> None:
+def _set_columns(columns: Sequence[Array], rows: Array, values: Sequence[float]) -> None:
     for each, value in zip(columns, values, strict=True):
         each[rows] = as_column(value)

@@ -192,7 +192,7 @@ def heat_to_liquid(watts: float, share: float, switches: float, switch_share: fl
 
 @formula("watts * (1 - share) + switches * (1 - switch_share)")
 def heat_to_air(watts: float, share: float, switches: float, switch_share: float) -> float:
-    """The heat of nodes and switches that the air of the data hall carries away, in watts; the rest of `heat_to_liquid`.
+    """Watts of heat of nodes and switches that the air of the data hall carries away; the rest of `heat_to_liquid`.
 
     >>> heat_to_air(100_000.0, 0.75, 10_000.0, 0.0)
     35000.0

@@ -191,13 +191,13 @@ def sample_lengths(lengths: Lengths, count: int, of_all: int) -> list[float]:
 def _quantiles(lengths: Lengths, count: int) -> tuple[float, ...]:
     """The middle quantiles of ``count`` equal parts of a distribution that is cut, ascending."""
     scale, cut = _scale(lengths, count)
-    return tuple(min(cut, scale * one) for one in _uncut(lengths.sigma, count))
+    return tuple(min(cut, scale * one) for one in _normal_quantiles(lengths.sigma, count))
 
 
 @lru_cache(64)
 def _scale(lengths: Lengths, count: int) -> tuple[float, float]:
     """The median before the cut at which the quantiles have the stated mean, and the cut, both in tokens."""
-    cut, uncut = float(lengths.most or 64 * lengths.mean), _uncut(lengths.sigma, count)
+    cut, uncut = float(lengths.most or 64 * lengths.mean), _normal_quantiles(lengths.sigma, count)
     sums = list(accumulate(uncut, initial=0.0))
     low, high = 0.0, 64.0
     for _ in range(40):
@@ -209,7 +209,7 @@ def _scale(lengths: Lengths, count: int) -> tuple[float, float]:
 
 
 @lru_cache(64)
-def _uncut(sigma: float, count: int) -> tuple[float, ...]:
+def _normal_quantiles(sigma: float, count: int) -> tuple[float, ...]:
     """The quantiles of a log-normal distribution with the median 1, ascending."""
     normal = NormalDist()
     return tuple(exp(sigma * normal.inv_cdf((index + 0.5) / count)) for index in range(count))
@@ -232,7 +232,7 @@ class _StepLine(NamedTuple):
     slope: float
 
 
-def _hindered(step: StepTime) -> float:
+def _trainer_loop_seconds(step: StepTime) -> float:
     """Seconds of a step inside the training loop: kernels at `EFFICIENCY` of their rate, or the step with its launches,
     whose gaps leave the device the time that it loses.
     """
@@ -267,7 +267,7 @@ class _EngineRun:
         if found is None:
             engine = self.pools.decode
             each = max(1.0 / engine.layout.attention_dp, RATIO**place / engine.layout.pp)
-            near, far = (_hindered(engine.decode(each, tokens)) for tokens in (NEAR, FAR))
+            near, far = (_trainer_loop_seconds(engine.decode(each, tokens)) for tokens in (NEAR, FAR))
             slope = (far - near) / (FAR - NEAR)
             found = self._lines[place] = _StepLine(near - NEAR * slope, slope)
         return found

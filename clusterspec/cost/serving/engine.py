@@ -99,7 +99,7 @@ def alternating_step_parts(
     units = _free_units_share(engine, half)
     products = (_dense_part(engine, half), _head_part(engine, sequences / 2), *expert_parts(engine, half, busy))
     work = (
-        *(_doubled_part(_on_units(part, units)) for part in products),
+        *(_doubled_part(_part_on_units(part, units)) for part in products),
         *attention,
         _activation_part(engine, tokens, busy),
         *map(_doubled_part, _all_reduce_parts(engine, half)),
@@ -126,7 +126,7 @@ def _free_units_share(engine: Engine, tokens: float) -> float:
     return max(0.0, 1.0 - constants.EXCHANGE_UNITS * engine.cluster.ranks_per_accelerator / units)
 
 
-def _on_units(part: Part, share: float) -> Part:
+def _part_on_units(part: Part, share: float) -> Part:
     """A GEMM on a share of the compute units."""
     return part._replace(numbers=part.numbers | {"rate": part.numbers["rate"] * share})
 

@@ -48,8 +48,8 @@ def token_time_term(times: ServingTimes) -> Term:
     if not times.joining:
         return _token_term(times, "tpot", times.tpot)
     inputs = (
-        ("joining", _computed(times.joining, "the handoff and half a step, after the first token", "s")),
-        ("output_tokens", _computed(times.output_tokens, "output tokens of a request")),
+        ("joining", _computed_figure(times.joining, "the handoff and half a step, after the first token", "s")),
+        ("output_tokens", _computed_figure(times.output_tokens, "output tokens of a request")),
     )
     formula = time_per_token_after_transfer
     token = times.tpot - times.joining / max(1.0, times.output_tokens - 1)
@@ -61,11 +61,14 @@ def token_time_term(times: ServingTimes) -> Term:
 def _token_term(times: ServingTimes, name: str, seconds: float) -> Term:
     step = _step_term("step", times.decode)
     inputs = (
-        ("sequences", _computed(times.carried, "sequences in flight on one attention rank")),
-        ("gaps", _computed(max(1.0, times.output_tokens - 1), "gaps between the output tokens of a request")),
-        ("prefill", _computed(times.carried_prefill, "seconds of a prompt on this engine, without launches", "s")),
-        ("tokens_per_step", _computed(times.tokens_per_step, "one, plus the accepted draft tokens")),
-        ("stages", _computed(float(times.stages[1]), "pipeline stages")),
+        ("sequences", _computed_figure(times.carried, "sequences in flight on one attention rank")),
+        ("gaps", _computed_figure(max(1.0, times.output_tokens - 1), "gaps between the output tokens of a request")),
+        (
+            "prefill",
+            _computed_figure(times.carried_prefill, "seconds of a prompt on this engine, without launches", "s"),
+        ),
+        ("tokens_per_step", _computed_figure(times.tokens_per_step, "one, plus the accepted draft tokens")),
+        ("stages", _computed_figure(float(times.stages[1]), "pipeline stages")),
     )
     return Term(
         name,
@@ -84,10 +87,10 @@ def first_token_time_term(times: ServingTimes) -> Term:
     inputs = (
         (
             "wait",
-            _computed(times.wait + times.burst[0] + times.loading, _waited(times), "s"),
+            _computed_figure(times.wait + times.burst[0] + times.loading, _wait_text(times), "s"),
         ),
-        ("request", _computed(times.overhead, "time of a request outside the engines", "s")),
-        ("tpot", _computed(times.started, "the time of an output token of separate decode engines", "s")),
+        ("request", _computed_figure(times.overhead, "time of a request outside the engines", "s")),
+        ("tpot", _computed_figure(times.started, "the time of an output token of separate decode engines", "s")),
     )
     return Term(
         "ttft",
@@ -102,7 +105,7 @@ def first_token_time_term(times: ServingTimes) -> Term:
     )
 
 
-def _waited(times: ServingTimes) -> str:
+def _wait_text(times: ServingTimes) -> str:
     """What a request waits for before its prompt is computed."""
     loaded = ", and reading cached tokens" if times.loading else ""
     return f"the queueing time, for cache space, for the running step and for other prompts{loaded}"
@@ -111,16 +114,19 @@ def _waited(times: ServingTimes) -> str:
 def _prompt_term(times: ServingTimes) -> Term:
     """The prompt: its steps on the device, or its kernel launches on the host."""
     inputs = (
-        ("steps", _computed(times.prefill.steps, "chunks processed in one step")),
-        ("floor", _computed(times.prompt_floor, "launching every kernel of the prompt without captured graphs", "s")),
-        ("stages", _computed(float(times.stages[0]), "pipeline stages")),
+        ("steps", _computed_figure(times.prefill.steps, "chunks processed in one step")),
+        (
+            "floor",
+            _computed_figure(times.prompt_floor, "launching every kernel of the prompt without captured graphs", "s"),
+        ),
+        ("stages", _computed_figure(float(times.stages[0]), "pipeline stages")),
     )
     step = _step_term("step", times.prefill, times.prefill.total / times.prefill.steps)
     expression, source_ = EXPRESSIONS[prompt_time], _source(prompt_time)
     if times.typical_prompt == 1:
         return Term("prefill", times.prompt_time, "s", expression, inputs, (step,), source_)
     mean = Term("mean_prompt", times.prompt_time, "s", expression, inputs, (step,), source_)
-    typical = ("typical", _computed(times.typical_prompt, "the median length of the prompts over the mean"))
+    typical = ("typical", _computed_figure(times.typical_prompt, "the median length of the prompts over the mean"))
     median = typical_prompt_time(times.prompt_time, times.typical_prompt)
     return Term("prefill", median, "s", EXPRESSIONS[typical_prompt_time], (typical,), (mean,))
 
@@ -138,18 +144,18 @@ def _handoff_term(times: ServingTimes) -> Term:
         return Term("handoff", 0.0, "s", "0")
     passing = ("passing", constants.HANDOFF)
     moved = (
-        ("size", _computed(sent.transfer.size, "the cache of the prompt on one rank", "B")),
-        ("bandwidth", _computed(sent.transfer.bandwidth, "the link of one rank between the engines", "B/s")),
+        ("size", _computed_figure(sent.transfer.size, "the cache of the prompt on one rank", "B")),
+        ("bandwidth", _computed_figure(sent.transfer.bandwidth, "the link of one rank between the engines", "B/s")),
     )
     if sent.pieces == 1 and not sent.transfer.descriptors:
         inputs, formula = (passing, *moved), handoff_time
         return Term("handoff", times.handoff, "s", EXPRESSIONS[formula], inputs, source=_source(formula))
     each = ("each", constants.DESCRIPTOR)
-    descriptors = ("descriptors", _computed(sent.transfer.descriptors, "blocks of the prompt in every layer"))
+    descriptors = ("descriptors", _computed_figure(sent.transfer.descriptors, "blocks of the prompt in every layer"))
     inputs = (
         passing,
-        ("pieces", _computed(sent.pieces, "parts of the cache, sent as they are computed")),
-        ("computing", _computed(sent.computing, "the prompt", "s")),
+        ("pieces", _computed_figure(sent.pieces, "parts of the cache, sent as they are computed")),
+        ("computing", _computed_figure(sent.computing, "the prompt", "s")),
     )
     source, other = _source(transfer_time), overlapped_handoff_time
     expression = EXPRESSIONS[transfer_time]
@@ -172,7 +178,7 @@ def _part_term(part: Part) -> Term:
     return Term(part.name, part.seconds, "s", EXPRESSIONS[part.formula], inputs, source=_source(part.formula))
 
 
-def _computed(value: float, why: str, unit: str = "1") -> Figure:
+def _computed_figure(value: float, why: str, unit: str = "1") -> Figure:
     return Figure(value, unit, Computed(why))
 
 
@@ -188,12 +194,12 @@ def serving_headline(found: ServingTimes) -> Iterator[Term]:
     yield replace(first_token_time_term(found), name="time to first token")
     yield replace(token_time_term(found), name="time per output token")
     tokens = named_count("output_tokens", found.output_tokens)
-    mean = _computed(found.ttft_of_mean_prompt, "the time to first token of a prompt of mean length", "s")
+    mean = _computed_figure(found.ttft_of_mean_prompt, "the time to first token of a prompt of mean length", "s")
     times = (("ttft", mean), ("tpot", _seconds_figure(found.tpot)))
     yield Term("request latency", found.request_latency, "s", EXPRESSIONS[request_time], (*times, tokens))
     inputs = (named_count("concurrency", found.offered), tokens, ("latency", _seconds_figure(found.request_latency)))
     if found.run is not None and found.lasting is not None:
-        whole = _computed(found.lasting, "the run of all its requests", "s")
+        whole = _computed_figure(found.lasting, "the run of all its requests", "s")
         inputs = (named_count("concurrency", found.run.requests), tokens, ("latency", whole))
     rate = found.output_tokens_per_second
     yield Term("output tokens per second", rate, "1", EXPRESSIONS[output_rate], inputs)

@@ -35,13 +35,13 @@ def environment_variables(cluster: Cluster) -> tuple[Variable, ...]:
 def _implied_variables(cluster: Cluster) -> Iterator[Variable]:
     yield Variable("NCCL_DEBUG", "INFO", "prints transports and plugins, which `clusterspec diagnose` reads")
     yield Variable("NCCL_DEBUG_SUBSYS", "INIT,NET,GRAPH", "limits the output to what `clusterspec diagnose` needs")
-    if not cluster.scale_up.in_network_reduction and _switched_nvlink(cluster):
+    if not cluster.scale_up.in_network_reduction and _has_switched_nvlink(cluster):
         yield Variable("NCCL_NVLS_ENABLE", "0", "the spec states no reduction in the switches of the domain")
     if cluster.scale_out is not None and cluster.nodes > 1:
         yield from _fabric_variables(cluster.scale_out)
 
 
-def _switched_nvlink(cluster: Cluster) -> bool:
+def _has_switched_nvlink(cluster: Cluster) -> bool:
     entry = cluster.scale_up.interconnect
     return bool(
         entry and entry.family == "nvlink" and entry.in_network_reduction and cluster.scale_up.topology == "switched"

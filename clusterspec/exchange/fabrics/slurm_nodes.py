@@ -55,7 +55,7 @@ def read_slurm_nodes(file: InputFile) -> ImportResult:
     if not kinds:
         raise FormatError("names no node with accelerators (Gres=gpu:…)")
     listed = list(kinds)
-    shown = ", ".join(f"{len(kinds[kind])} with {_shown(kind)}" for kind in listed[:12])
+    shown = ", ".join(f"{len(kinds[kind])} with {_kind_text(kind)}" for kind in listed[:12])
     counted = f"{plural(len(listed), 'kind')} of nodes"
     kind = chosen_part(listed, file.part, counted, f"has {counted} ({shown})")
     builder = ImportBuilder(SLURM_NODES, file.name)
@@ -100,7 +100,7 @@ def _read_partitions(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
-def _shown(kind: Kind) -> str:
+def _kind_text(kind: Kind) -> str:
     return f"{kind[1]} of {kind[0] or 'no named type'}"
 
 

@@ -40,12 +40,12 @@ def read_mlperf_system(file: InputFile) -> ImportResult:
         raise FormatError(f"lacks {' or '.join(name for name in _NAMES if name not in system)}")
     builder = ImportBuilder(MLPERF_SYSTEM, file.name)
     line = file.line_of_key("accelerator_model_name")
-    count = whole_of(_stripped(system["accelerators_per_node"]))
+    count = whole_of(_stripped_value(system["accelerators_per_node"]))
     if count is None:
         raise FormatError(f"has no accelerators: accelerators_per_node is {system['accelerators_per_node']!r}", line)
     _record_accelerator(str(system["accelerator_model_name"]).strip(), builder, line)
     builder.set("cluster.accelerators_per_node", count, file.line_of_key("accelerators_per_node"))
-    nodes = whole_of(_stripped(system.get("number_of_nodes")))
+    nodes = whole_of(_stripped_value(system.get("number_of_nodes")))
     builder.set("cluster.nodes", nodes, file.line_of_key("number_of_nodes"))
     if nodes:
         builder.count("accelerators", nodes * count, file.line_of_key("number_of_nodes"))
@@ -62,7 +62,7 @@ def read_mlperf_system(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
-def _stripped(value: Any) -> Any:
+def _stripped_value(value: Any) -> Any:
     return value.strip() if isinstance(value, str) else value
 
 

@@ -53,22 +53,22 @@ def _samples(torch: Any, device: Any) -> Iterator[dict[str, Any]]:
         for rows in ROWS:
             left = torch.randn(rows, depth, device=device, dtype=torch.bfloat16)
             right = torch.randn(depth, columns, device=device, dtype=torch.bfloat16)
-            seconds = _timed(torch, partial(torch.matmul, left, right))
+            seconds = _call_seconds(torch, partial(torch.matmul, left, right))
             yield {"kernel": "gemm", "precision": "bf16", "m": rows, "n": columns, "k": depth, "seconds": seconds}
     attend = torch.nn.functional.scaled_dot_product_attention
     for tokens in PROMPTS:
         each = torch.randn(1, HEADS, tokens, WIDTH, device=device, dtype=torch.bfloat16)
-        seconds = _timed(torch, partial(attend, each, each, each, is_causal=True))
+        seconds = _call_seconds(torch, partial(attend, each, each, each, is_causal=True))
         yield {"kernel": "attention", "tokens": tokens, "heads": HEADS, "width": WIDTH, "seconds": seconds}
     for size in COPIES:
         source = torch.empty(size, dtype=torch.uint8, device=device)
         target = torch.empty_like(source)
-        seconds = _timed(torch, partial(target.copy_, source))
+        seconds = _call_seconds(torch, partial(target.copy_, source))
         yield {"kernel": "copy", "bytes": size, "seconds": seconds}
     yield {"kernel": "launch", "seconds": [_launch(torch, device) for _ in range(REPEATS)]}
 
 
-def _timed(torch: Any, call: Callable[[], Any]) -> list[float]:
+def _call_seconds(torch: Any, call: Callable[[], Any]) -> list[float]:
     """Seconds of each call on the device, between events, after some that are not timed."""
     for _ in range(WARM_UP):
         call()

@@ -202,7 +202,9 @@ def launches_of(file: InputFile, launch: re.Pattern[str], model: re.Pattern[str]
     starting = [command for command in commands if _is_launch(command, launch)]
     # a file may only fill arrays, for a launcher that reads it
     found = [command_keys(each) for each in starting or [array for array in arrays if launch.search(array.text)]]
-    return list({(_without_ranks(keys), _named(keys.command, model)): keys for keys in reversed(found)}.values())[::-1]
+    return list(
+        {(_options_without_ranks(keys), _named(keys.command, model)): keys for keys in reversed(found)}.values()
+    )[::-1]
 
 
 def chosen_launch(different: Sequence[Keys], part: int | None) -> Keys:
@@ -231,7 +233,7 @@ def _is_launch(command: Command, launch: re.Pattern[str]) -> bool:
     return not held and bool(launch.search(command.text))
 
 
-def _without_ranks(keys: Keys) -> tuple[tuple[str, str], ...]:
+def _options_without_ranks(keys: Keys) -> tuple[tuple[str, str], ...]:
     """The options of a launch that are the same on all of its nodes."""
     return tuple(sorted((name, str(value)) for name, (value, _) in keys.values.items() if name not in RANKS))
 

@@ -225,7 +225,7 @@ def _run_time(report: FullReport) -> float | None:
     return (kept.with_interruptions if kept else None) or plan.time_to_train
 
 
-def _per_million(report: FullReport) -> float | None:
+def _price_per_million(report: FullReport) -> float | None:
     cost = report.cost.cost
     return cost.per_million_tokens.value if cost and cost.per_million_tokens else None
 
@@ -261,7 +261,7 @@ ROWS = (
     Compared(
         "A million trained tokens",
         "cost.per_million_tokens",
-        lambda one: None if one.serves else _per_million(one),
+        lambda one: None if one.serves else _price_per_million(one),
         "",
         -1,
     ),
@@ -286,7 +286,7 @@ ROWS = (
     Compared(
         "A million output tokens",
         "cost.per_million_output_tokens",
-        lambda one: _per_million(one) if one.serves else None,
+        lambda one: _price_per_million(one) if one.serves else None,
         "",
         -1,
     ),

@@ -124,7 +124,7 @@ def drawn_pass(name: str, phase: PhaseTime) -> DrawnPass:
     if phase.launch > 0:
         device.append(_stack_part("kernel launches", "overhead", float(phase.launch)))
     least = LEAST * float(phase.total)
-    wires = {axis: (wire, shown) for axis, wire, shown in _by_axis(phase.transfers) if wire > least}
+    wires = {axis: (wire, shown) for axis, wire, shown in _seconds_by_axis(phase.transfers) if wire > least}
     exposed = [
         _stack_part(f"exposed {axis}", cause_of(axis), shown) for axis, (_, shown) in wires.items() if shown > least
     ]
@@ -142,7 +142,7 @@ def _kind_of(kernel: Kernel) -> tuple[str, str]:
     )
 
 
-def _by_axis(transfers: tuple[TransferTime, ...]) -> Iterator[tuple[str, float, float]]:
+def _seconds_by_axis(transfers: tuple[TransferTime, ...]) -> Iterator[tuple[str, float, float]]:
     """Seconds on the wire, and exposed ones, by axis."""
     for axis in dict.fromkeys(one.transfer.axis for one in transfers):
         rows = [one for one in transfers if one.transfer.axis == axis]

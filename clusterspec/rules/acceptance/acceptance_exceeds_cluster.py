@@ -57,8 +57,8 @@ RULE = Rule.of(__name__, "error")
 def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
     there = cluster.all_nodes
     for number, test in enumerate(acceptance):
-        yield from _runs(("acceptance", number), test)
-        yield from _sets(("acceptance", number), test, cluster)
+        yield from _run_problems(("acceptance", number), test)
+        yield from _set_problems(("acceptance", number), test, cluster)
         if test.nodes is not None and test.nodes > there:
             message = f"a test over {test.nodes:,} nodes cannot run on a cluster of {there:,}"
             yield RULE.problem(("acceptance", number, "nodes"), message, f"use at most {there:,}")
@@ -73,14 +73,14 @@ def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[
             )
 
 
-def _runs(path: Path, test: AcceptanceSpec) -> Iterator[Problem]:
+def _run_problems(path: Path, test: AcceptanceSpec) -> Iterator[Problem]:
     passes, runs = test.required_runs or (1, 1)
     if passes > runs:
         message = f"`pass: {test.passes}` requires {passes:,} of {plural(runs, 'run')}: nothing can pass"
         yield RULE.problem((*path, "pass"), message, f"write at most `{runs} of {runs}`")
 
 
-def _sets(path: Path, test: AcceptanceSpec, cluster: Cluster) -> Iterator[Problem]:
+def _set_problems(path: Path, test: AcceptanceSpec, cluster: Cluster) -> Iterator[Problem]:
     each, tested = test.set_nodes, test.nodes or -(-(test.ranks or 1) // cluster.ranks_per_node)
     if each is None:
         return

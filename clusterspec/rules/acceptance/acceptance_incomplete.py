@@ -55,13 +55,13 @@ RULE = Rule.of(__name__, "warning")
 
 def check(spec: Spec, acceptance: tuple[AcceptanceSpec, ...]) -> Iterator[Problem]:
     for number, test in enumerate(acceptance):
-        lacking = list(_lacking(test))
+        lacking = list(_missing_conditions(test))
         if lacking and not spec.unreadable(("acceptance", number)):
             message = f"the test lacks {both(lacking)}: any machine can pass it"
             yield RULE.problem(("acceptance", number), message, "add " + ", ".join(lacking))
 
 
-def _lacking(test: AcceptanceSpec) -> Iterator[str]:
+def _missing_conditions(test: AcceptanceSpec) -> Iterator[str]:
     if test.collective is None:
         yield "`collective`"
     if test.nodes is None and test.ranks is None:

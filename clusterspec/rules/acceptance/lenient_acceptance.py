@@ -73,7 +73,7 @@ NEAR = 0.60
 
 def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Problem]:
     for number, test in enumerate(acceptance):
-        yield from _repeated_too_little(number, test)
+        yield from _repetition_problems(number, test)
         if test.size is None or test.size.value < GIB:
             continue
         asked, best = bus_bandwidth(test, rated), predicted(test, rated, test.size.value)
@@ -89,7 +89,7 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
         )
 
 
-def _repeated_too_little(number: int, test: AcceptanceSpec) -> Iterator[Problem]:
+def _repetition_problems(number: int, test: AcceptanceSpec) -> Iterator[Problem]:
     """A share of runs that may fail, or a duration, with which faulty links pass."""
     counted = test.required_runs
     if counted is not None and 0 < counted[0] < MOST_PASS * counted[1]:

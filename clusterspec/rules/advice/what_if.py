@@ -105,7 +105,7 @@ class WhatIf:
         """
         tried = (changes for changes in candidates if self.allows(changes))
         plans = ((changes, self.with_layout(**changes)) for changes in islice(tried, TRIED))
-        found = [Alternative(changes, plan) for changes, plan in plans if plan is not None and _fits(plan)]
+        found = [Alternative(changes, plan) for changes, plan in plans if plan is not None and _plan_fits(plan)]
         return sorted(found, key=lambda alternative: alternative.seconds)
 
     def allows(self, changes: Mapping[str, object]) -> bool:
@@ -210,7 +210,7 @@ class WhatIf:
         return f"; {self.compared(alternative)}" if alternative is not None and known else ""
 
 
-def _fits(plan: Plan) -> bool:
+def _plan_fits(plan: Plan) -> bool:
     """Whether the layout can run, and its predicted memory is known and leaves headroom."""
     stored = plan.stored
     if stored is None or plan.refused:

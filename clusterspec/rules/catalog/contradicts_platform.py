@@ -62,7 +62,7 @@ RULE = Rule.of(
 
 
 def check(catalog: Catalog, written_cluster: ClusterSpec, platform: Platform) -> Iterator[Problem]:
-    for key, given, supplied in _beside(written_cluster, platform):
+    for key, given, supplied in _values_beside_platform(written_cluster, platform):
         if key == "scale_up.interconnect" and catalog.find("interconnect", str(given)) is None:
             continue  # a name that does not exist has a finding of its own
         if given is not None and supplied is not None and given != supplied:
@@ -73,17 +73,17 @@ def check(catalog: Catalog, written_cluster: ClusterSpec, platform: Platform) ->
                 related=[("cluster.platform", f"supplies {supplied} for this key")],
                 severity=_severity(platform, key, str(given), str(supplied)),
             )
-    yield from _fabric_of_instance(catalog, written_cluster, platform)
+    yield from _instance_fabric_problem(catalog, written_cluster, platform)
 
 
 def _severity(platform: Platform, key: str, given: str, supplied: str) -> str:
     """A note for other memory of a machine of one's own, an error for an instance of a cloud; its PCIe generations are rarely published."""
-    if key == "accelerator" and not platform.cloud and _same_but_memory(given, supplied):
+    if key == "accelerator" and not platform.cloud and _differ_in_memory_only(given, supplied):
         return "note"
     return "error" if (platform.cloud and not key.startswith("pcie")) or key == "scale_up.topology" else "warning"
 
 
-def _fabric_of_instance(catalog: Catalog, given: ClusterSpec, platform: Platform) -> Iterator[Problem]:
+def _instance_fabric_problem(catalog: Catalog, given: ClusterSpec, platform: Platform) -> Iterator[Problem]:
     """A technology that an instance does not have: of another family, or of another generation of the cloud's own."""
     stated = given.scale_out.technology if given.scale_out else None
     if stated is None or not platform.cloud or not platform.technologies or stated in platform.technologies:
@@ -101,23 +101,23 @@ def _fabric_of_instance(catalog: Catalog, given: ClusterSpec, platform: Platform
         )
 
 
-def _same_but_memory(given: str, supplied: str) -> bool:
+def _differ_in_memory_only(given: str, supplied: str) -> bool:
     """Whether two accelerators are one part with other memory, with which systems are often sold, too.
 
-    >>> _same_but_memory("a100-sxm-40gb", "a100-sxm-80gb"), _same_but_memory("h100-nvl-94gb", "h100-sxm-80gb")
+    >>> _differ_in_memory_only("a100-sxm-40gb", "a100-sxm-80gb"), _differ_in_memory_only("h100-nvl-94gb", "h100-sxm-80gb")
     (True, False)
     """
     part, _, size = given.rpartition("-")
     return size.endswith("gb") and supplied.startswith(f"{part}-") and supplied.endswith("gb")
 
 
-def _beside(given: ClusterSpec, platform: Platform) -> Iterator[tuple[str, object, object]]:
+def _values_beside_platform(given: ClusterSpec, platform: Platform) -> Iterator[tuple[str, object, object]]:
     """The keys that both may state: the written value, and the platform's."""
     accelerator = given.accelerator.like if isinstance(given.accelerator, AcceleratorSpec) else given.accelerator
     scale_up, pcie = given.scale_up or ScaleUpSpec(), given.pcie or PcieSpec()
     yield "accelerator", accelerator, platform.accelerator
     yield "accelerators_per_node", given.accelerators_per_node, platform.accelerators_per_node
-    if not _part_of_a_rack(given, platform):
+    if not _is_part_of_a_rack(given, platform):
         yield "scale_up.domain", scale_up.domain, platform.domain
     yield "scale_up.interconnect", scale_up.interconnect, platform.interconnect
     yield "scale_up.topology", scale_up.topology, platform.topology
@@ -130,7 +130,7 @@ def _beside(given: ClusterSpec, platform: Platform) -> Iterator[tuple[str, objec
             yield "pcie.nic", pcie.nic, platform.pcie_nic
 
 
-def _part_of_a_rack(given: ClusterSpec, platform: Platform) -> bool:
+def _is_part_of_a_rack(given: ClusterSpec, platform: Platform) -> bool:
     """Whether the stated domain is whole nodes of a larger domain of the platform, or all nodes of a smaller cluster."""
     wanted = given.scale_up.domain if given.scale_up else None
     per_node = platform.accelerators_per_node or 1

@@ -69,14 +69,14 @@ SMALL_BOARD = 4
 
 def check(written_scale_up: ScaleUpSpec, scale_up: ScaleUp, accelerator: Accelerator) -> Iterator[Problem]:
     entry, own = scale_up.interconnect, accelerator.interconnects
-    yield from _topology(written_scale_up, scale_up, accelerator)
+    yield from _topology_problem(written_scale_up, scale_up, accelerator)
     if written_scale_up.interconnect is None or entry is None or not own:
         return
     if entry.id in own or entry.family == "pcie" or _is_its_bridge(entry, accelerator):
         return
     at, offered = "cluster.scale_up.interconnect", either(own)
     fix = rewrite(at, own[0]) if len(own) == 1 else None
-    message = f"{accelerator.id} has {offered}{_bandwidth(accelerator)}, not {entry.name}{_its(entry)}"
+    message = f"{accelerator.id} has {offered}{_bandwidth(accelerator)}, not {entry.name}{_possessive_text(entry)}"
     related = [("cluster.accelerator", "the accelerator")] if accelerator.id else []
     yield RULE.problem(at, message, f"write `{offered}`, or correct the accelerator", related=related, fix=fix)
 
@@ -91,11 +91,11 @@ def _bandwidth(accelerator: Accelerator) -> str:
     return f" ({display(known.value, 'B/s')} per direction)" if known else ""
 
 
-def _its(entry: Interconnect) -> str:
+def _possessive_text(entry: Interconnect) -> str:
     return f" ({display(entry.bandwidth.value, 'B/s')})" if entry.bandwidth else ""
 
 
-def _topology(written: ScaleUpSpec, scale_up: ScaleUp, accelerator: Accelerator) -> Iterator[Problem]:
+def _topology_problem(written: ScaleUpSpec, scale_up: ScaleUp, accelerator: Accelerator) -> Iterator[Problem]:
     """Switches between modules that have none, or none where there are."""
     pair, entry = {written.topology, accelerator.topology}, scale_up.interconnect
     if written.topology == "full-mesh" and scale_up.domain <= SMALL_BOARD:

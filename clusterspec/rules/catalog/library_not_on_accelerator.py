@@ -82,7 +82,7 @@ def check(
         entry = named_library(name, catalog)
         if entry is None:
             if at.startswith("cluster.software"):
-                yield _unknown(at, text, catalog)
+                yield _unknown_library_problem(at, text, catalog)
         elif entry.vendors and accelerator.vendor not in entry.vendors:
             runs = both(list(entry.vendors))
             message = f"{entry.name} is for accelerators of {runs}, and {accelerator.id} is of {accelerator.vendor}"
@@ -90,7 +90,7 @@ def check(
             yield RULE.problem(at, message, "name the library of this accelerator", severity=severity)
         elif release:
             used = design_uses(design) | _toolkits(written_cluster)
-            yield from _refused(at, entry, release.strip().removeprefix("v"), used, accelerator.id)
+            yield from _unsupported_use_problems(at, entry, release.strip().removeprefix("v"), used, accelerator.id)
 
 
 def _releases(written: ClusterSpec) -> Iterator[tuple[str, str]]:
@@ -100,7 +100,7 @@ def _releases(written: ClusterSpec) -> Iterator[tuple[str, str]]:
         yield "cluster.scale_out.collective_library", written.scale_out.collective_library
 
 
-def _unknown(at: str, text: str, catalog: Catalog) -> Problem:
+def _unknown_library_problem(at: str, text: str, catalog: Catalog) -> Problem:
     """The problem of a library without an entry."""
     near = catalog.nearest("library", text.partition(" ")[0])
     help_ = f"name one of the catalog, such as {both(list(near))}" if near else "name a library of the catalog"
@@ -115,7 +115,9 @@ def _toolkits(written: ClusterSpec) -> frozenset[str]:
     return frozenset(f"cuda-{release.partition('.')[0]}" for release in cuda)
 
 
-def _refused(at: str, entry: Framework, release: str, used: frozenset[str], accelerator: str) -> Iterator[Problem]:
+def _unsupported_use_problems(
+    at: str, entry: Framework, release: str, used: frozenset[str], accelerator: str
+) -> Iterator[Problem]:
     """The problems of a release that does not support what is used."""
     for each in capabilities(entry, release, 0).refused:
         if each.combination.applies(used):

@@ -77,7 +77,7 @@ def check(deviations: Deviations, written_scale_up: ScaleUpSpec, scale_up: Scale
         return
     links, together = scale_up.domain - 1, mesh_bandwidth(peer.per_direction, scale_up.domain)
     off = written.per_direction / together - 1
-    if abs(off) <= ROUNDED or _explained(deviations):
+    if abs(off) <= ROUNDED or _is_explained_by_deviation(deviations):
         return
     whole, each = "cluster.scale_up.bandwidth", "cluster.scale_up.peer_bandwidth"
     at, other = (whole, each) if any(deviation.stated.at == whole for deviation in deviations.found) else (each, whole)
@@ -90,6 +90,6 @@ def check(deviations: Deviations, written_scale_up: ScaleUpSpec, scale_up: Scale
     )
 
 
-def _explained(deviations: Deviations) -> bool:
+def _is_explained_by_deviation(deviations: Deviations) -> bool:
     """Whether a likely error in one of the two figures accounts for the difference."""
     return any(deviation.stated.kind in {"scale-up", "peer"} and deviation.causes for deviation in deviations.found)

@@ -70,23 +70,23 @@ def check(deviations: Deviations, written_scale_out: ScaleOutSpec | None, scale_
     named = written_scale_out is not None and (written_scale_out.nic or written_scale_out.planes)
     if not named and not deviations.found:
         return
-    yield from _above_nic(deviations, written_scale_out, scale_out)
-    yield from _above_ethernet_port(deviations, written_scale_out, scale_out)
-    yield from _below_technology(deviations, written_scale_out, scale_out)
-    yield from _off_plane(deviations, written_scale_out, scale_out)
+    yield from _above_nic_problem(deviations, written_scale_out, scale_out)
+    yield from _above_ethernet_port_problem(deviations, written_scale_out, scale_out)
+    yield from _below_technology_problem(deviations, written_scale_out, scale_out)
+    yield from _plane_rate_problem(deviations, written_scale_out, scale_out)
     ports = [port.value for port in scale_out.technology.port_rates]
     for deviation in deviations.found:
         if deviation.stated.kind != "nic" or deviation.causes or not ports:
             continue
         rate = deviation.stated.quantity.per_direction
         offered = either(display_bits(port) for port in ports)
-        message = f"{scale_out.technology.name} has ports of {offered}, not {display_bits(rate)}{_doubled(rate, ports)}"
+        message = f"{scale_out.technology.name} has ports of {offered}, not {display_bits(rate)}{_doubled_ports_text(rate, ports)}"
         yield RULE.problem(
             deviation.stated.at, message, "write the line rate of one NIC per direction, and the NICs of a node"
         )
 
 
-def _above_nic(deviations: Deviations, written: ScaleOutSpec | None, scale_out: ScaleOut) -> Iterator[Problem]:
+def _above_nic_problem(deviations: Deviations, written: ScaleOutSpec | None, scale_out: ScaleOut) -> Iterator[Problem]:
     """The problem of a stated rate above that of the stated NIC model."""
     own = nic_rate(scale_out.nic)
     if written is None or not written.nic or written.nic_bandwidth is None or own is None or scale_out.nic is None:
@@ -98,7 +98,9 @@ def _above_nic(deviations: Deviations, written: ScaleOutSpec | None, scale_out: 
         yield RULE.problem("cluster.scale_out.nic_bandwidth", message, help_)
 
 
-def _below_technology(deviations: Deviations, written: ScaleOutSpec | None, scale_out: ScaleOut) -> Iterator[Problem]:
+def _below_technology_problem(
+    deviations: Deviations, written: ScaleOutSpec | None, scale_out: ScaleOut
+) -> Iterator[Problem]:
     """The problem of a stated NIC model of an earlier generation than the technology, whose lanes are slower."""
     technology, own = scale_out.technology, nic_rate(scale_out.nic)
     if written is None or not written.nic or own is None or technology.family not in GENERATIONS:
@@ -112,7 +114,7 @@ def _below_technology(deviations: Deviations, written: ScaleOutSpec | None, scal
         )
 
 
-def _off_plane(deviations: Deviations, written: ScaleOutSpec | None, scale_out: ScaleOut) -> Iterator[Problem]:
+def _plane_rate_problem(deviations: Deviations, written: ScaleOutSpec | None, scale_out: ScaleOut) -> Iterator[Problem]:
     """The problem of planes whose links have no port rate of the technology."""
     technology, ports = scale_out.technology, [port.value for port in scale_out.technology.port_rates]
     if written is None or (written.planes or 1) < 2 or not ports or technology.family not in GENERATIONS:
@@ -124,7 +126,7 @@ def _off_plane(deviations: Deviations, written: ScaleOutSpec | None, scale_out: 
     yield RULE.problem("cluster.scale_out.planes", message, "use as many planes as the NIC has ports")
 
 
-def _above_ethernet_port(
+def _above_ethernet_port_problem(
     deviations: Deviations, written: ScaleOutSpec | None, scale_out: ScaleOut
 ) -> Iterator[Problem]:
     """The problem of a link faster than one Ethernet port of a NIC whose ports are slower with Ethernet."""
@@ -142,7 +144,7 @@ def _above_ethernet_port(
         yield RULE.problem(at, message, f"plan `planes: {ports}`: each port goes to a switch of its own plane")
 
 
-def _doubled(rate: float, ports: list[float]) -> str:
+def _doubled_ports_text(rate: float, ports: list[float]) -> str:
     for port in ports:
         if agrees_within(rate, 2 * port, SAME):
             return f"; {display_bits(rate)} is both directions of a {display_bits(port)} port, or two ports in one cage"

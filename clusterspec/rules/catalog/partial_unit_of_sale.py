@@ -74,12 +74,12 @@ def check(
         used = written_layout.nodes_per_domain if written_layout else None
         part = cluster.all_nodes < nodes_of_rack(cluster.platform)
         rented = "note" if part or (used and cluster.all_nodes % used == 0) else "warning"
-        yield from _partial_racks(cluster, cluster.platform, "" if bought else rented)
+        yield from _partial_rack_problem(cluster, cluster.platform, "" if bought else rented)
     else:
-        yield from _boards_not_sold(cluster)
+        yield from _unsold_board_problem(cluster)
 
 
-def _partial_racks(cluster: Cluster, platform: Platform, severity: str) -> Iterator[Problem]:
+def _partial_rack_problem(cluster: Cluster, platform: Platform, severity: str) -> Iterator[Problem]:
     unit = platform.sold_nodes if platform.sold_nodes > 1 else nodes_of_rack(platform)
     if platform.form != "rack" and platform.sold_nodes == 1:
         return
@@ -96,7 +96,7 @@ def _partial_racks(cluster: Cluster, platform: Platform, severity: str) -> Itera
     )
 
 
-def _boards_not_sold(cluster: Cluster) -> Iterator[Problem]:
+def _unsold_board_problem(cluster: Cluster) -> Iterator[Problem]:
     node, sold = cluster.accelerators_per_node, cluster.accelerator.domains
     if not sold or any(node % size == 0 or size % node == 0 for size in sold):
         return

@@ -75,8 +75,8 @@ INCOMPLETE = frozenset({"int8"})
 
 
 def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
-    yield from _formats_of_another_vendor(workload, accelerator)
-    yield from _recipe_without_units(workload, accelerator)
+    yield from _vendor_format_problems(workload, accelerator)
+    yield from _recipe_problem(workload, accelerator)
     if workload.peak is not None:
         return
     if workload.precision in accelerator.unpublished_peaks:
@@ -93,7 +93,7 @@ def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
         yield RULE.problem("workload.precision", message, f"use one of {has}, or another accelerator{kept}")
 
 
-def _recipe_without_units(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
+def _recipe_problem(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
     """A recipe whose blocks of 32 share a scale, on a part whose matrix units multiply no such blocks: those that do also
     have a peak in fp4. Frameworks refuse it on the parts of NVIDIA by their own support.
     """
@@ -108,7 +108,7 @@ def _recipe_without_units(workload: Workload, accelerator: Accelerator) -> Itera
     )
 
 
-def _formats_of_another_vendor(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
+def _vendor_format_problems(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
     """Weights, a cache or a recipe in a block format that only parts of another vendor multiply."""
     kept = {
         "parameter_precision": workload.parameter_precision,

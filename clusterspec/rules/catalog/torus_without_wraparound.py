@@ -80,11 +80,11 @@ def check(written_scale_up: ScaleUpSpec, scale_up: ScaleUp, timed: Plan | None) 
             "cluster.scale_up.shape",
             f"{len(lines)} of {len(shape)} axes (side{plural} {sides}) have no wrap-around: rings along them run at half the bandwidth",
             "use whole cubes, or map the axis that communicates least to an open side",
-            severity=step_severity(_lost(timed), timed, unknown="note"),
+            severity=step_severity(_wraparound_gain(timed), timed, unknown="note"),
         )
 
 
-def _lost(timed: Plan | None) -> float | None:
+def _wraparound_gain(timed: Plan | None) -> float | None:
     """The share of the step that rings along closed axes would save at most; None where no step is predicted."""
     if timed is None or timed.step is None:
         return None

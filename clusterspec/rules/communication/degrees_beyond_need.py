@@ -108,12 +108,12 @@ def check(training: Workload, layout: Layout, timed: Plan, what_if: WhatIf) -> I
         return
     slices = layout.cp > 1 and layout.micro_batch * training.sequence_length <= THIN * layout.cp
     if timed.mfu < LOW:
-        found = _best(what_if, _lower(layout), SMALL_GAIN if slices else GAIN) or _best(
-            what_if, _larger(layout, training)
-        )
-        found = found or _best(what_if, _narrower(layout), HALF)
+        found = _fastest_alternative(
+            what_if, _lower_degree_layouts(layout), SMALL_GAIN if slices else GAIN
+        ) or _fastest_alternative(what_if, _larger_micro_batch_layouts(layout, training))
+        found = found or _fastest_alternative(what_if, _narrower_tp_layouts(layout), HALF)
     else:
-        found = _best(what_if, _lower(layout), SMALL_GAIN) if slices else None
+        found = _fastest_alternative(what_if, _lower_degree_layouts(layout), SMALL_GAIN) if slices else None
     if found is None:
         return
     saving = what_if.saving(found)
@@ -126,14 +126,16 @@ def check(training: Workload, layout: Layout, timed: Plan, what_if: WhatIf) -> I
     )
 
 
-def _best(what_if: WhatIf, candidates: list[Mapping[str, object]], least: float = GAIN) -> Alternative | None:
+def _fastest_alternative(
+    what_if: WhatIf, candidates: list[Mapping[str, object]], least: float = GAIN
+) -> Alternative | None:
     """The fastest of the layouts that takes enough off the step."""
     found = what_if.fitting(candidates) if candidates else []
     saving = what_if.saving(found[0]) if found else None
     return found[0] if saving is not None and saving >= least else None
 
 
-def _lower(layout: Layout) -> list[Mapping[str, object]]:
+def _lower_degree_layouts(layout: Layout) -> list[Mapping[str, object]]:
     """The layouts of lower degrees: those of context parallelism where it is used, else of the pipeline, or of tensor and
     pipeline together.
     """
@@ -148,14 +150,14 @@ def _lower(layout: Layout) -> list[Mapping[str, object]]:
     return [{"tp": tp, "pp": pp, **without} for tp, pp in pairs if tp < layout.tp and pp < layout.pp]
 
 
-def _narrower(layout: Layout) -> list[Mapping[str, object]]:
+def _narrower_tp_layouts(layout: Layout) -> list[Mapping[str, object]]:
     """The layouts of a quarter of the tensor parallelism and less, where it is the only degree."""
     if layout.cp > 1 or layout.pp > 1:
         return []
     return [{"tp": layout.tp // times} for times in (4, 8, 16) if layout.tp % times == 0]
 
 
-def _larger(layout: Layout, training: Workload) -> list[Mapping[str, object]]:
+def _larger_micro_batch_layouts(layout: Layout, training: Workload) -> list[Mapping[str, object]]:
     """Layouts with larger micro-batches, where those of the layout have few tokens."""
     if layout.cp > 1 or layout.tp > 1 or layout.micro_batch * training.sequence_length >= SHORT:
         return []

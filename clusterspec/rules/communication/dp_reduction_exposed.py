@@ -93,7 +93,7 @@ def check(
         return
     yield RULE.problem(
         "layout.dp",
-        f"{display(seconds, 's')} of {_what(layout)}, {percent(lost, 2)} of the step, is exposed "
+        f"{display(seconds, 's')} of {_reduction_text(layout)}, {percent(lost, 2)} of the step, is exposed "
         f"({plural(layout.micro_batches or 0, 'micro-batch')} per step)",
         _help(what_if, training),
         severity=_severity(lost, what_if, training, timed),
@@ -110,7 +110,7 @@ def _severity(lost: float, what_if: WhatIf, training: Workload, timed: Plan) -> 
     return step_severity(saved, timed)
 
 
-def _what(layout: Layout) -> str:
+def _reduction_text(layout: Layout) -> str:
     return "reducing gradients" + ("" if layout.sharding == "none" else " and gathering weights")
 
 
@@ -118,13 +118,15 @@ def _help(what_if: WhatIf, training: Workload) -> str:
     """The remedies, two of them with their predicted step time."""
     now, levers = what_if.step_time, ["use more accumulation (a larger batch, or fewer replicas)"]
     if training.gradient_precision == "fp32":
-        levers.insert(0, "`gradient_precision: bf16`" + _gives(now, what_if.with_workload(gradient_precision="bf16")))
+        levers.insert(
+            0, "`gradient_precision: bf16`" + _shorter_step_text(now, what_if.with_workload(gradient_precision="bf16"))
+        )
     compressed = what_if.with_layout(gradient_compression=COMPRESSION)
-    levers.append(f"`gradient_compression: {COMPRESSION}`" + _gives(now, compressed))
+    levers.append(f"`gradient_compression: {COMPRESSION}`" + _shorter_step_text(now, compressed))
     return "; or ".join(levers)
 
 
-def _gives(now: float | None, plan: Plan | None) -> str:
+def _shorter_step_text(now: float | None, plan: Plan | None) -> str:
     """The predicted step of a changed plan, where it is noticeably shorter."""
     if plan is None or plan.step_seconds is None or not now:
         return ""

@@ -94,7 +94,7 @@ def check(
     added = seconds / computing(timed)
     if added <= thresholds.of(RULE.name, MOST):
         return
-    better = _better(what_if, layout)
+    better = _halved_tp_alternative(what_if, layout)
     overlap = "`overlap: {tp: true}` with sequence parallelism, where the framework supports it"
     yield RULE.problem(
         "layout.tp",
@@ -115,7 +115,7 @@ def _severity(what_if: WhatIf, layout: Layout, better: Alternative | None) -> st
     return "note" if severity == "warning" and not suffices else severity
 
 
-def _better(what_if: WhatIf, layout: Layout) -> Alternative | None:
+def _halved_tp_alternative(what_if: WhatIf, layout: Layout) -> Alternative | None:
     """Half the tp, with the freed ranks as stages or replicas, where it is noticeably faster."""
     half = layout.tp // 2
     found = what_if.fitting([{"tp": half, "pp": layout.pp * 2, "stage_layers": None}, {"tp": half}])

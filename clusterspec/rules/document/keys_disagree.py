@@ -79,8 +79,8 @@ RULE = Rule.of(__name__, "error")
 def check(
     operations: OperationsSpec | None, written_layout: LayoutSpec | None, layout: Layout | None, spec: Spec
 ) -> Iterator[Problem]:
-    yield from _checkpoint_times(operations)
-    yield from _power_budgets(spec)
+    yield from _checkpoint_time_problems(operations)
+    yield from _power_budget_problems(spec)
     if layout is None or written_layout is None or layout.capabilities.release is None:
         return
     year = written_layout.software_year
@@ -89,7 +89,7 @@ def check(
         yield RULE.problem("layout.software_year", message, "keep one of the two keys")
 
 
-def _checkpoint_times(operations: OperationsSpec | None) -> Iterator[Problem]:
+def _checkpoint_time_problems(operations: OperationsSpec | None) -> Iterator[Problem]:
     nested = operations.checkpoint if operations else None
     if operations is None or nested is None:
         return
@@ -103,7 +103,7 @@ def _checkpoint_times(operations: OperationsSpec | None) -> Iterator[Problem]:
             yield RULE.problem(f"operations.{other}", message, "keep one of the two keys")
 
 
-def _power_budgets(spec: Spec) -> Iterator[Problem]:
+def _power_budget_problems(spec: Spec) -> Iterator[Problem]:
     """Two limits of the IT power of one cluster."""
     values = {budget.value for _, budget in spec.power_budgets}
     if len(values) > 1:

@@ -80,33 +80,33 @@ def check(
 ) -> Iterator[Problem]:
     if scale_out.topology != "rail-only" or scale_out.rails == 1:
         return
-    if not _joined(cluster):
+    if not _domain_joins_rails(cluster):
         message = (
-            f"the {scale_out.rails} rails are separate: no spine connects them, and {_within(cluster)}, so that ranks of "
+            f"the {scale_out.rails} rails are separate: no spine connects them, and {_within_domain_text(cluster)}, so that ranks of "
             "different rails cannot reach each other"
         )
         yield RULE.problem(AT, message, "use `rail-optimized`, whose spines connect the rails", severity="error")
         return
     if placements is None or layout is None:
         return
-    crossing = [f"{axis} {getattr(layout, axis)}" for axis in AXES if _off_rail(placements, cluster, layout, axis)]
+    crossing = [f"{axis} {getattr(layout, axis)}" for axis in AXES if _is_off_rail(placements, cluster, layout, axis)]
     if crossing:
         message = f"groups of {both(crossing)} have members on different rails, and no spine connects the rails"
         yield RULE.problem(AT, message, "use `rail-optimized`, or groups that stay on their rail")
 
 
-def _joined(cluster: Cluster) -> bool:
+def _domain_joins_rails(cluster: Cluster) -> bool:
     """Whether a scale-up domain joins the accelerators of a node, and with them the rails."""
     return cluster.scale_up.topology != "pcie" and cluster.scale_up.domain >= cluster.accelerators_per_node
 
 
-def _within(cluster: Cluster) -> str:
+def _within_domain_text(cluster: Cluster) -> str:
     if cluster.scale_up.topology == "pcie":
         return "the accelerators of a node have no scale-up domain"
     return f"a scale-up domain holds {cluster.scale_up.domain} of the {cluster.accelerators_per_node} accelerators of a node"
 
 
-def _off_rail(placements: Placements, cluster: Cluster, layout: Layout, axis: str) -> bool:
+def _is_off_rail(placements: Placements, cluster: Cluster, layout: Layout, axis: str) -> bool:
     """Whether members of a group are on different rails. A group that fills its node reduces inside first, so each member uses its own rail."""
     placement = placements.of(axis) if getattr(layout, axis) > 1 else None
     if placement is None or placement.nodes < 2 or placement.rail_aligned:

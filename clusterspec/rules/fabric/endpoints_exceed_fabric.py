@@ -74,7 +74,7 @@ def check(counts: FabricCount, scale_out: ScaleOut, assumed: Mapping[str, str], 
     planes = " in each plane" if fabric.planes > 1 else ""
     of = "one switch" if scale_out.topology == "single-switch" else plural(fabric.tiers, "tier")
     assumed_switch = "cluster.scale_out.switch" in assumed
-    limit = _most(fabric, scale_out, catalog) if assumed_switch else 0
+    limit = _most_endpoints(fabric, scale_out, catalog) if assumed_switch else 0
     yield RULE.problem(
         at,
         f"{fabric.endpoints:,} endpoints{planes} exceed the {fabric.capacity:,} that {of} of {fabric.switch_ports}-port switches connect"
@@ -85,7 +85,7 @@ def check(counts: FabricCount, scale_out: ScaleOut, assumed: Mapping[str, str], 
     )
 
 
-def _most(fabric: Fabric, scale_out: ScaleOut, catalog: Catalog) -> float:
+def _most_endpoints(fabric: Fabric, scale_out: ScaleOut, catalog: Catalog) -> float:
     """Endpoints that the largest switch of the technology would connect in as many tiers; infinite where the catalog has
     none.
     """

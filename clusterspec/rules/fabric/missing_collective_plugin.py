@@ -89,7 +89,7 @@ def check(
         return
     if placements and layout and workload and not groups_leave_domain(placements, layout, workload):
         return
-    wanted = _wanted(cluster, technology.plugins)
+    wanted = _wanted_plugin(cluster, technology.plugins)
     help_ = f"write `{wanted}`" + (
         "" if wanted in OF_VENDOR.values() and wanted != "aws-ofi-rccl" else ", and pin NCCL_NET to it"
     )
@@ -114,7 +114,7 @@ def check(
         yield RULE.problem(AT, f"{what}: {loss}", help_, fix=rewrite(AT, wanted))
 
 
-def _wanted(cluster: Cluster, plugins: tuple[str, ...]) -> str:
+def _wanted_plugin(cluster: Cluster, plugins: tuple[str, ...]) -> str:
     """The plugin of the technology that supports the accelerator's vendor."""
     own = OF_VENDOR.get(cluster.accelerator.vendor, "")
     return own if own in plugins else next((name for name in plugins if name not in OF_VENDOR.values()), plugins[0])

@@ -89,7 +89,7 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: Scale
         message = f"{plural(written_scale_out.spine_switches, 'spine switch')} stated, and the fabric has one tier of switches"
         help_ = "remove the key, or write `topology: fat-tree` and `tiers: 2`"
         yield RULE.problem("cluster.scale_out.spine_switches", message, help_, severity="error")
-    yield from _needless_tier(fabric, written_scale_out, scale_out)
+    yield from _needless_tier_problem(fabric, written_scale_out, scale_out)
     for key in ("leaf_switches", "spine_switches", "core_switches"):
         written, needed = getattr(written_scale_out, key), getattr(fabric, key)
         if written and needed and written > MOST * needed:
@@ -103,7 +103,7 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: Scale
             yield RULE.problem(stated.at, message, "reduce the order, or state what they are for")
 
 
-def _needless_tier(fabric: Fabric, written: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
+def _needless_tier_problem(fabric: Fabric, written: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
     """A stated third tier, where two connect the endpoints at the same ratio of the leaves, with free ports."""
     ports = fabric.switch_ports
     if fabric.tiers != 3 or not ports or scale_out.levels or scale_out.pod_nodes or len(scale_out.oversubscription) > 1:

@@ -101,15 +101,17 @@ def check(fleet: Fleet) -> Iterator[Problem]:
         needed = {name: parts[kind] for name, parts in by_pool.items() if kind in parts}
         own = [line for line in lines if line.kind == kind]
         if own:
-            yield from _shortage(kind, needed, own)
+            yield from _shortage_problem(kind, needed, own)
         elif kind == "node" and "accelerator" not in offered and lines:
-            yield RULE.problem("procurement.quote", f"the quote has no line for {_counted(kind, needed)}", HELP)
+            yield RULE.problem(
+                "procurement.quote", f"the quote has no line for {_counted_parts_text(kind, needed)}", HELP
+            )
         elif kind not in offered and kind not in {"node", "nic"} and networked:
-            message = f"the quote has no line for {_counted(kind, needed)}"
+            message = f"the quote has no line for {_counted_parts_text(kind, needed)}"
             yield RULE.problem("procurement.quote", message, HELP, severity="warning")
 
 
-def _shortage(kind: str, needed: Mapping[str, int], lines: Sequence[Offered]) -> Iterator[Problem]:
+def _shortage_problem(kind: str, needed: Mapping[str, int], lines: Sequence[Offered]) -> Iterator[Problem]:
     """The problem with a kind whose lines offer fewer parts than all pools need."""
     counted = [line for line in lines if line.quantity is not None]
     if len(counted) < len(lines) or any(line.is_lot for line in lines):
@@ -118,13 +120,15 @@ def _shortage(kind: str, needed: Mapping[str, int], lines: Sequence[Offered]) ->
     least = wanted * (1.0 if kind == "node" else ENOUGH.get(kind, USUAL))
     if total >= least:
         return
-    message = f"the quote has {total:,.0f} {plural_of_kind(kind)}, and all pools need {_counted(kind, needed)}"
+    message = (
+        f"the quote has {total:,.0f} {plural_of_kind(kind)}, and all pools need {_counted_parts_text(kind, needed)}"
+    )
     message += f": {wanted - total:,.0f} are missing"
     place = ("procurement", "quote", counted[0].index, "quantity")
     yield RULE.problem(place, message, HELP, severity="error" if kind == "node" else "warning")
 
 
-def _counted(kind: str, needed: Mapping[str, int]) -> str:
+def _counted_parts_text(kind: str, needed: Mapping[str, int]) -> str:
     """The parts that are needed, by pool."""
     each = " + ".join(f"{count:,} ({name})" for name, count in needed.items())
     return (

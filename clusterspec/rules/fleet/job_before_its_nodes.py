@@ -62,10 +62,10 @@ RULE = Rule.of(__name__, "note")
 def check(fleet: Fleet) -> Iterator[Problem]:
     for pool in fleet.pools.values():
         if pool.spec.phases:
-            yield from _waiting_jobs(fleet, pool)
+            yield from _waiting_job_problems(fleet, pool)
 
 
-def _waiting_jobs(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
+def _waiting_job_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
     phases = [phase for phase in pool.spec.phases or () if phase.nodes and phase.date]
     promised = 0
     for each in pool.sets:

@@ -87,10 +87,10 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     pools = fleet.spec.pools or {}
     for name, job in fleet.jobs.items():
         if job.spec.pool is not None and job.spec.pool not in pools and not fleet.spec.unreadable(("pools",)):
-            yield _unknown(("jobs", name, "pool"), job.spec.pool, [*pools])
+            yield _unknown_pool_problem(("jobs", name, "pool"), job.spec.pool, [*pools])
         for each in engines_away(job.spec):
             if each.pool not in pools and not fleet.spec.unreadable(("pools",)):
-                yield _unknown(("jobs", name, *each.path, "pool"), each.pool, [*pools])
+                yield _unknown_pool_problem(("jobs", name, *each.path, "pool"), each.pool, [*pools])
         first = fleet.jobs.get(job.spec.nodes_of or "")
         if first is not None and first.spec.pool != job.spec.pool:
             message = f"job `{name}` is on pool `{job.spec.pool}`, and `{first.name}` on `{first.spec.pool}`: they share no nodes"
@@ -102,9 +102,9 @@ def check(fleet: Fleet) -> Iterator[Problem]:
             yield RULE.problem(("pool_links", number, "between"), message, "name two pools")
         for end, pool in enumerate(link.between or ()):
             if pool not in pools:
-                yield _unknown(("pool_links", number, "between", end), pool, [*pools])
+                yield _unknown_pool_problem(("pool_links", number, "between", end), pool, [*pools])
 
 
-def _unknown(at: Path, pool: str, pools: list[str]) -> Problem:
+def _unknown_pool_problem(at: Path, pool: str, pools: list[str]) -> Problem:
     known = nearest_words(pool, pools) or pools[:MOST_NAMED]
     return RULE.problem(at, f"no pool is called `{pool}`", f"write {alternatives_text(known)}" if known else "")

@@ -154,10 +154,10 @@ def _deviation(stated: StatedFigure) -> Deviation | None:
     for known in stated.known:
         if causes := tuple(_causes(stated, known)):
             return Deviation(stated, known, causes)
-    return None if ethernet and stated.replaceable else _without_cause(stated)
+    return None if ethernet and stated.replaceable else _unexplained_deviation(stated)
 
 
-def _without_cause(stated: StatedFigure) -> Deviation | None:
+def _unexplained_deviation(stated: StatedFigure) -> Deviation | None:
     """The deviation of a figure that no likely cause explains; None where such figures exist."""
     if impossible := _impossible(stated):
         return Deviation(stated, stated.known[0], impossible)

@@ -153,7 +153,7 @@ def unusual_values(spec: Spec) -> Iterator[UnusualValue]:
     for path, stated in _written_values(spec, ()):
         usual = RANGES.get(".".join(key for key in path if isinstance(key, str)))
         if usual is not None and usual.priced:
-            usual = _in_currency(usual, currency)
+            usual = _range_in_currency(usual, currency)
         if usual is None:
             continue
         value, written = _read(stated, usual)
@@ -161,7 +161,7 @@ def unusual_values(spec: Spec) -> Iterator[UnusualValue]:
             yield UnusualValue(path, written, value, usual)
 
 
-def _in_currency(usual: UsualRange, currency: str | None) -> UsualRange | None:
+def _range_in_currency(usual: UsualRange, currency: str | None) -> UsualRange | None:
     """A range of dollars in another currency; None where its rate is not known."""
     rate = UNITS_PER_DOLLAR.get((currency or "USD").upper())
     if rate is None or 0.5 <= rate <= 2:

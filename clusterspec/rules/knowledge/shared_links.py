@@ -38,14 +38,16 @@ class LinkDemand(NamedTuple):
     @property
     def burst(self) -> float:
         """B/s of all jobs that send at the same time; of jobs in turn the largest."""
-        return sum_of(_largest((self.turns[name], each.burst) for name, each in self.crossings.items()).values())
+        return sum_of(
+            _largest_by_name((self.turns[name], each.burst) for name, each in self.crossings.items()).values()
+        )
 
     def share(self, job: str) -> float:
         """The share of the link that the other jobs leave a job."""
         return fair_rate(self.total, self._means(beside=self.turns[job])) / self.total
 
     def _means(self, beside: str = "") -> list[float]:
-        means = _largest((self.turns[name], each.mean) for name, each in self.crossings.items())
+        means = _largest_by_name((self.turns[name], each.mean) for name, each in self.crossings.items())
         return [mean for turn, mean in means.items() if turn != beside]
 
 
@@ -104,7 +106,7 @@ def joined_by(job: Job, ends: frozenset[str]) -> bool:
     )
 
 
-def _largest(values: Iterable[tuple[str, float]]) -> dict[str, float]:
+def _largest_by_name(values: Iterable[tuple[str, float]]) -> dict[str, float]:
     """The largest value of each name."""
     found: dict[str, float] = {}
     for name, value in values:

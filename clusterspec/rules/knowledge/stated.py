@@ -109,7 +109,7 @@ def _all_links(cluster: Cluster) -> tuple[CatalogFigure, ...]:
         (platform.scale_up_bandwidth if platform else None, platform.id if platform else ""),
         (entry.bandwidth if entry else None, entry.id if entry else ""),
     ]
-    return _present(figures)
+    return _present_figures(figures)
 
 
 def _peer(cluster: Cluster) -> tuple[CatalogFigure, ...]:
@@ -119,10 +119,10 @@ def _peer(cluster: Cluster) -> tuple[CatalogFigure, ...]:
         (cluster.accelerator.peer_bandwidth, cluster.accelerator.id),
         (entry.peer_bandwidth if entry else None, entry.id if entry else ""),
     ]
-    return _present(figures) or (_all_links(cluster) if cluster.scale_up.topology == "switched" else ())
+    return _present_figures(figures) or (_all_links(cluster) if cluster.scale_up.topology == "switched" else ())
 
 
-def _present(figures: Sequence[tuple[Figure | None, str]]) -> tuple[CatalogFigure, ...]:
+def _present_figures(figures: Sequence[tuple[Figure | None, str]]) -> tuple[CatalogFigure, ...]:
     return tuple(CatalogFigure(figure.value, whose) for figure, whose in figures if figure is not None)
 
 
@@ -149,15 +149,15 @@ def _nic(written: ClusterSpec, cluster: Cluster) -> Iterator[StatedFigure]:
     if stated is None:
         return
     fabric, platform = cluster.scale_out, cluster.platform
-    known = list(_present([(platform.nic_bandwidth, platform.id)])) if platform is not None else []
+    known = list(_present_figures([(platform.nic_bandwidth, platform.id)])) if platform is not None else []
     if fabric is not None:
         known += [CatalogFigure(port.value, fabric.technology.id) for port in fabric.technology.port_rates]
     free = not known
     if free and fabric is not None:
-        known += _present([(fabric.technology.bandwidth, fabric.technology.id)])
+        known += _present_figures([(fabric.technology.bandwidth, fabric.technology.id)])
     if not known:
         usual = cluster.accelerator
-        known += _present([(usual.nic_bandwidth, f"the NIC usual with {usual.id}")])
+        known += _present_figures([(usual.nic_bandwidth, f"the NIC usual with {usual.id}")])
     at = "cluster.scale_out.nic_bandwidth"
     replaceable = fabric is not None and not (fabric.technology.port_rates or cluster.cloud)
     line_rate = _line_rate(written, cluster)
@@ -198,7 +198,7 @@ def _power(written: ClusterSpec, cluster: Cluster | None) -> Iterator[StatedFigu
     platform = cluster.platform if cluster else None
     if written.power is None or written.power.node is None:
         return
-    known = _present([(platform.power, platform.id)]) if platform else ()
+    known = _present_figures([(platform.power, platform.id)]) if platform else ()
     yield StatedFigure("cluster.power.node", "power", written.power.node, known)
 
 

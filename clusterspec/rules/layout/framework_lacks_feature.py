@@ -76,8 +76,8 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(design: Design, accelerator: Accelerator, layout: Layout) -> Iterator[Problem]:
-    yield from _serving_engine_that_trains(design, layout)
-    yield from _trainer_that_serves(design, layout)
+    yield from _serving_engine_problem(design, layout)
+    yield from _training_library_problem(design, layout)
     if not layout.capabilities.refused:
         return
     release = layout.capabilities.release or f"{layout.framework} of {layout.software_year}"
@@ -88,7 +88,7 @@ def check(design: Design, accelerator: Accelerator, layout: Layout) -> Iterator[
             yield RULE.problem(statement.combination.key(used), found.message, found.help, severity=severity)
 
 
-def _serving_engine_that_trains(design: Design, layout: Layout) -> Iterator[Problem]:
+def _serving_engine_problem(design: Design, layout: Layout) -> Iterator[Problem]:
     """A serving engine that is to train."""
     purposes, workload = layout.capabilities.framework.purposes, design.workload
     if workload is None or workload.kind != "train" or not purposes or "train" in purposes:
@@ -98,7 +98,7 @@ def _serving_engine_that_trains(design: Design, layout: Layout) -> Iterator[Prob
     yield RULE.problem(named, message, "name a framework that trains, or write `kind: serve`")
 
 
-def _trainer_that_serves(design: Design, layout: Layout) -> Iterator[Problem]:
+def _training_library_problem(design: Design, layout: Layout) -> Iterator[Problem]:
     """A library of training that is to serve."""
     framework, workload = layout.capabilities.framework, design.workload
     if workload is None or workload.kind != "serve" or framework.purposes != ("train",):

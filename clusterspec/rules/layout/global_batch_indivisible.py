@@ -73,7 +73,7 @@ def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Pr
     if training.rl is not None and training.rl.samples // training.rl.minibatches % layout.dp == 0:
         return  # ranks pack the samples of a minibatch each on its own
     if training.rl is not None:
-        yield _of_samples(training.rl, layout)
+        yield _sample_batch_problem(training.rl, layout)
         return
     step = layout.dp * layout.micro_batch
     rounds = layout.pp if layout.schedule == "interleaved" else 1  # the schedule takes them in rounds of pp
@@ -86,7 +86,7 @@ def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Pr
     )
 
 
-def _of_samples(rl: Rl, layout: Layout) -> Problem:
+def _sample_batch_problem(rl: Rl, layout: Layout) -> Problem:
     """The finding of reinforcement learning, whose batch is what `rl` leaves for one optimizer step."""
     samples = rl.samples // rl.minibatches
     fitting = [number for number in range(1, rl.minibatches) if rl.samples % (number * layout.dp) == 0]

@@ -62,7 +62,13 @@ KEY = "workload.model"
 def check(model: Model) -> Iterator[Problem]:
     parts = (
         ("attention_window.layers", "with a window", _layers(model.window), model.attention_layers, "with attention"),
-        ("sparse_attention.layers", "with a sparse index", _indexed(model), model.full_layers, "with full attention"),
+        (
+            "sparse_attention.layers",
+            "with a sparse index",
+            _indexed_layers(model),
+            model.full_layers,
+            "with full attention",
+        ),
         ("moe_layers", "with experts", model.moe_layers, model.ffn_layers, "with a feed-forward network"),
     )
     for key, kind, some, every, among in parts:
@@ -70,14 +76,14 @@ def check(model: Model) -> Iterator[Problem]:
             message = f"{some} layers {kind} are more than the {every} layers {among}"
             yield RULE.problem(f"{KEY}.{key}", message, "correct the count that is wrong")
     yield from _mixing_problems(model)
-    yield from _compressed(model)
+    yield from _compressed_problems(model)
 
 
 def _layers(part: object) -> int:
     return getattr(part, "layers", 0)
 
 
-def _indexed(model: Model) -> int:
+def _indexed_layers(model: Model) -> int:
     """Layers with an index; an index stated for all layers applies to those that can have one."""
     stated = _layers(model.sparse)
     return 0 if stated == model.layers else stated
@@ -100,7 +106,7 @@ def _mixing_problems(model: Model) -> Iterator[Problem]:
     )
 
 
-def _compressed(model: Model) -> Iterator[Problem]:
+def _compressed_problems(model: Model) -> Iterator[Problem]:
     part = model.compressed
     if part is None or part.light_layers + part.heavy_layers == model.full_layers:
         return

@@ -84,7 +84,9 @@ def check(legality: Legality, written_layout: LayoutSpec, model: Model, layout: 
             f"{model.layers} layers do not divide over pp {layout.pp}, and no `stage_layers` states the split{assumed}"
         )
         refused = (
-            layout.virtual_stages > 1 and layout.capabilities.has("requires.even_virtual_stages") and _alike(model)
+            layout.virtual_stages > 1
+            and layout.capabilities.has("requires.even_virtual_stages")
+            and _has_one_layer_kind(model)
         )
         severity = "error" if refused else "warning"
         if layout.capabilities.has("stages.by_itself") or _divides_with_ends(model, stages):
@@ -96,11 +98,11 @@ def _divides_with_ends(model: Model, stages: int) -> bool:
     """Whether the layers divide over the stages with embedding, loss and layers of multi-token prediction counted as
     layers, as published runs place them (Llama 3 405B: 126 + 2; DeepSeek-V3: 61 + 1 + 2).
     """
-    more = model.prediction.layers if model.prediction else 0 if _alike(model) else 1
+    more = model.prediction.layers if model.prediction else 0 if _has_one_layer_kind(model) else 1
     return any((model.layers + STAGE_ENDS + also) % stages == 0 for also in (0, more))
 
 
-def _alike(model: Model) -> bool:
+def _has_one_layer_kind(model: Model) -> bool:
     """Whether all layers are of one kind. Runs of other models state a layout of their stages to the framework, which
     their publications often leave out.
     """

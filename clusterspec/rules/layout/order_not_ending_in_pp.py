@@ -71,7 +71,7 @@ def check(layout: Layout) -> Iterator[Problem]:
         return
     if not layout.capabilities.has("requires.pp_last_with_experts"):
         return
-    if layout.expert_dp == layout.dp and _stride(layout, _dense(layout)) == _stride(layout, _expert(layout)):
+    if layout.expert_dp == layout.dp and _stride(layout, _dense_degrees(layout)) == _stride(layout, _expert(layout)):
         return
     order = as_yaml((*(axis for axis in layout.order if axis != "pp"), "pp"))
     message = (
@@ -81,7 +81,7 @@ def check(layout: Layout) -> Iterator[Problem]:
     yield RULE.problem("layout.order", message, f"write `order: {order}`", fix=rewrite("layout.order", order))
 
 
-def _dense(layout: Layout) -> dict[str, int]:
+def _dense_degrees(layout: Layout) -> dict[str, int]:
     """Degrees of the dense layers by axis."""
     return {"tp": layout.tp, "cp": layout.cp, "dp": layout.dp}
 

@@ -74,7 +74,7 @@ def check(workload: Workload, model: Model, layout: Layout) -> Iterator[Problem]
     odd = [
         f"{name} = {width // parts:,}"
         for name, width, parts in _widths(model, layout)
-        if _unaligned(width, parts, block)
+        if _is_unaligned(width, parts, block)
     ]
     if not odd:
         return
@@ -101,6 +101,6 @@ def _widths(model: Model, layout: Layout) -> Iterator[tuple[str, int, int]]:
         yield "expert_ffn_hidden / expert_tp", model.expert_ffn_hidden, layout.expert_tp
 
 
-def _unaligned(width: int, parts: int, block: int) -> bool:
+def _is_unaligned(width: int, parts: int, block: int) -> bool:
     """Whether a rank's share is an integer that is not a multiple of the block; other rules report shares that are not integers."""
     return width % parts == 0 and width // parts % block != 0

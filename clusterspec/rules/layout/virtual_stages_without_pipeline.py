@@ -59,11 +59,11 @@ def check(written_layout: LayoutSpec, layout: Layout) -> Iterator[Problem]:
     at, help_ = "layout.virtual_stages", "raise pp, or drop `virtual_stages`"
     if layout.pp == 1:
         yield RULE.problem(at, f"{layout.virtual_stages} virtual stages with pp 1: there is no pipeline", help_)
-    elif layout.pp == 2 and forbids_overlap(written_layout, "pp") and _overlaps(layout):
+    elif layout.pp == 2 and forbids_overlap(written_layout, "pp") and _needs_overlapped_transfers(layout):
         message = "with pp 2, the interleaved schedule needs overlapped transfers, and `overlap.pp` is false"
         yield RULE.problem(at, message, "write `overlap: {pp: true}`, or " + help_)
 
 
-def _overlaps(layout: Layout) -> bool:
+def _needs_overlapped_transfers(layout: Layout) -> bool:
     """Whether the framework interleaves two stages only with overlapped transfers."""
     return layout.capabilities.has("requires.pp_overlap_with_two_stages")

@@ -76,7 +76,7 @@ def check(
         yield RULE.problem("layout.nodes", message, f"write {cluster.nodes:,} or fewer; spares are not counted")
         return
     if workload is not None and workload.serving is not None:
-        yield from _engines(written_layout, cluster, layout)
+        yield from _engine_rank_problems(written_layout, cluster, layout)
         return
     ranks, cut = nodes * each, layout.tp * layout.attention_dp * layout.cp * layout.pp
     there = f"{plural(nodes, 'node')} of {each} {'is' if nodes == ranks == 1 else 'are'} {ranks:,} ranks"
@@ -96,7 +96,7 @@ def check(
         yield RULE.problem("layout.dp", message, help_, fix=rewrite("layout.dp", str(ranks // cut)))
 
 
-def _engines(written: LayoutSpec, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+def _engine_rank_problems(written: LayoutSpec, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
     """Engines need no more than the ranks of the nodes; ranks without an engine are idle."""
     ranks, engine = layout.nodes * cluster.ranks_per_node, layout.ranks // layout.dp
     there = f"{plural(layout.nodes, 'node')} of {cluster.ranks_per_node} ranks"

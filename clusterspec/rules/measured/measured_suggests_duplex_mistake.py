@@ -77,7 +77,7 @@ def check(
     written_scale_up: ScaleUpSpec,
 ) -> Iterator[Problem]:
     stated = written_scale_up.bandwidth
-    if stated is None or stated.direction is None or _confirmed(written_cluster, cluster, catalog):
+    if stated is None or stated.direction is None or _is_confirmed_by_catalog(written_cluster, cluster, catalog):
         return
     for measurement in measurements:
         row, ranks = measurement.largest, measurement.ranks
@@ -93,7 +93,7 @@ def check(
             )
 
 
-def _confirmed(written: ClusterSpec, cluster: Cluster, catalog: Catalog) -> bool:
+def _is_confirmed_by_catalog(written: ClusterSpec, cluster: Cluster, catalog: Catalog) -> bool:
     """Whether the catalog has the stated figure for this machine."""
     return any(
         agrees_within(figure.quantity.value, figure.counted(known), AGREES)

@@ -71,7 +71,7 @@ def check(
         written, at = measured[measurement.index], ("measured", measurement.index)
         if spec.unreadable(at) or not (written.log or written.busbw or written.algbw):
             continue
-        if lacks := list(_lacks(measurement, written)):
+        if lacks := list(_missing_inputs(measurement, written)):
             message = f"the measurement lacks {' and '.join(lacks)}, so it is not used"
             yield RULE.problem(at, message, "name `collective`, `ranks` and `size`")
         elif measurement.largest and measurement.largest.size < LEAST_SIZE:
@@ -85,7 +85,7 @@ def check(
             yield RULE.problem((*at, "ranks" if written.ranks else "log"), message, "test with all ranks of each node")
 
 
-def _lacks(measurement: Measurement, written: MeasuredSpec) -> Iterator[str]:
+def _missing_inputs(measurement: Measurement, written: MeasuredSpec) -> Iterator[str]:
     if measurement.collective is None:
         yield "its collective"
     if measurement.ranks is None:

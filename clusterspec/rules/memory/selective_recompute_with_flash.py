@@ -62,10 +62,10 @@ RULE = Rule.of(__name__, "note", "likely")
 
 def check(training: Workload, layout: Layout, timed: Plan, what_if: WhatIf) -> Iterator[Problem]:
     if layout.recompute == "selective" and training.kind == "train":
-        yield from _against_none(training, timed, what_if)
+        yield from _needless_recompute_problem(training, timed, what_if)
 
 
-def _against_none(training: Workload, timed: Plan, what_if: WhatIf) -> Iterator[Problem]:
+def _needless_recompute_problem(training: Workload, timed: Plan, what_if: WhatIf) -> Iterator[Problem]:
     """The problem where the plan without recomputation needs as much memory and less time."""
     without = what_if.with_layout(recompute="none")
     if without is None or not timed.memory_bytes or not without.memory_bytes:

@@ -73,7 +73,7 @@ def check(plan: Plan, thresholds: Thresholds, workload: Workload) -> Iterator[Pr
         return  # an engine fills the memory that it may fill with cache
     if thresholds.of(RULE.name, MOST) * capacity < total <= capacity:
         free = capacity - total
-        severity = "warning" if total > NEARLY * capacity and _states(plan) >= STATES * capacity else "note"
+        severity = "warning" if total > NEARLY * capacity and _state_bytes(plan) >= STATES * capacity else "note"
         message = (
             f"the plan uses {percent(total / capacity)} of the memory of {plan.capacity_text}: {display(total, 'B')}, "
             f"with {display(free, 'B')} free"
@@ -83,7 +83,7 @@ def check(plan: Plan, thresholds: Thresholds, workload: Workload) -> Iterator[Pr
         )
 
 
-def _states(plan: Plan) -> float:
+def _state_bytes(plan: Plan) -> float:
     """Bytes of weights, gradients and optimizer states."""
     memory = plan.memory
     return memory.weights.value + memory.gradients.value + memory.optimizer.value if memory else 0.0

@@ -77,14 +77,14 @@ def check(written_layout: LayoutSpec, training: Workload, model: Model, layout: 
     loads = [layers + (head if rank == layout.pp - 1 else 0) for rank, layers in enumerate(ranks)]
     mean = sum(loads) / len(loads)
     heaviest = max(range(len(loads)), key=loads.__getitem__)
-    best = _best(sum(ranks), head, layout.pp)
+    best = _least_heaviest_stage(sum(ranks), head, layout.pp)
     if mean <= 0 or loads[heaviest] / mean <= max(MOST, best / mean + 0.01):
         return
     last = f" (the output head on the last stage equals {plain(head)} layers)" if head >= 0.5 else ""
     yield RULE.problem(
         "layout.stage_layers" if stated else "layout.pp",
         f"stage {heaviest + 1} of {layout.pp} has {percent(loads[heaviest] / mean - 1, 2)} more work than the mean{last}: all other stages wait for it",
-        f"write `stage_layers: {_even(sum(ranks), head, layout.pp)}`",
+        f"write `stage_layers: {_even_stages(sum(ranks), head, layout.pp)}`",
         severity=_severity(loads[heaviest] / best) if stated and not _makes_room(ranks) else "note",
     )
 
@@ -106,13 +106,13 @@ def _head_in_layers(model: Model) -> float:
     return model.vocab * model.hidden / layer if layer > 0 else 0.0
 
 
-def _best(layers: int, head: float, stages: int) -> float:
+def _least_heaviest_stage(layers: int, head: float, stages: int) -> float:
     """The heaviest stage of the most even split, in layers."""
-    split = _even(layers, head, stages)
+    split = _even_stages(layers, head, stages)
     return max(max(split[:-1], default=0), split[-1] + head)
 
 
-def _even(layers: int, head: float, stages: int) -> list[int]:
+def _even_stages(layers: int, head: float, stages: int) -> list[int]:
     """Layers over stages so that the last one, with the head, has no more work than the others."""
     last = max(0, round((layers + head) / stages - head))
     each, longer = divmod(layers - last, stages - 1)

@@ -84,9 +84,9 @@ def check(
 
 
 def _is_right(layout: Layout, served: Served) -> bool:
-    return layout.tp * layout.cp <= SERVED or _met_at_twice_the_times(served)
+    return layout.tp * layout.cp <= SERVED or _is_met_at_twice_the_times(served)
 
 
-def _met_at_twice_the_times(served: Served) -> bool:
+def _is_met_at_twice_the_times(served: Served) -> bool:
     results = target_results(served.times, served.load)
     return all(THROUGH_HOST * each.range[1] <= each.target.seconds for each in results)

@@ -66,7 +66,7 @@ def check(cluster: Cluster, layout: Layout, workload: Workload, what_if: WhatIf)
     rate = display(scale_up.bandwidth.value, "B/s")
     times = "four times" if workload.kind == "train" else "twice"
     message = f"tp {layout.tp} reduces activations {times} per layer over PCIe, at {rate} shared under the same root"
-    better = _smaller(what_if, layout) if workload.kind == "train" else None
+    better = _smaller_tp_alternative(what_if, layout) if workload.kind == "train" else None
     yield RULE.problem(
         "layout.tp",
         message + what_if.comparison(better),
@@ -84,7 +84,7 @@ def _severity(workload: Workload, layout: Layout, what_if: WhatIf, better: Alter
     return "error" if better and what_if.severity(what_if.saving(better), "") == "error" else ""
 
 
-def _smaller(what_if: WhatIf, layout: Layout) -> Alternative | None:
+def _smaller_tp_alternative(what_if: WhatIf, layout: Layout) -> Alternative | None:
     """The fastest layout with a tp of 1 or 2 and the freed ranks as shards, stages or replicas, where one fits."""
     sharded = {"sharding": "fsdp"}
     candidates = [

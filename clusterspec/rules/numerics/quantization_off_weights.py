@@ -76,13 +76,13 @@ def check(written_workload: WorkloadSpec) -> Iterator[Problem]:
     if stated is None or model is None:
         return
     if stated in kept:
-        yield from _narrow_products(written_workload, method)
+        yield from _narrow_product_problem(written_workload, method)
         return
     message = f"{method} stores weights in {both(list(kept))}, and the spec states {stated}"
     yield RULE.problem("workload.quantization", message, "state the precision of the checkpoint, or remove the method")
 
 
-def _narrow_products(written: WorkloadSpec, method: str) -> Iterator[Problem]:
+def _narrow_product_problem(written: WorkloadSpec, method: str) -> Iterator[Problem]:
     """Products narrower than 16 bits of a method that quantizes weights alone."""
     if method in WEIGHTS_ONLY and written.precision in {"fp8", "fp4", "int8"}:
         message = f"{method} quantizes weights alone: products run in 16 bits, not in {written.precision}, so prefill is slower than predicted"

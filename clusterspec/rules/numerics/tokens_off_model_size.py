@@ -120,11 +120,13 @@ def check(spec: Spec, training: Workload, layout: Layout | None, accelerator: Ac
         message,
         help_,
         severity="warning"
-        if PRETRAINED <= each < VERY_FEW and training.sequence_length < EXTENSION and _starts(spec.description or "")
+        if PRETRAINED <= each < VERY_FEW
+        and training.sequence_length < EXTENSION
+        and _starts_from_scratch(spec.description or "")
         else "note",
     )
 
 
-def _starts(description: str) -> bool:
+def _starts_from_scratch(description: str) -> bool:
     """Whether the description says that the run starts from random weights."""
     return bool(FIRST.search(description)) and not CONTINUED.search(description)

@@ -98,7 +98,7 @@ def check(
         return
     interval, cost = operations.interval.value, saving.seconds
     best = best_interval(between, cost)
-    if not 0 < cost < interval or best <= 0 or _near_enough(interval / best, stated is not None):
+    if not 0 < cost < interval or best <= 0 or _is_near_optimum(interval / best, stated is not None):
         return
     lost, least = lost_share(interval, between, cost), lost_share(best, between, cost)
     rate = f"one failure every {display(between, 's')}" + (
@@ -121,6 +121,6 @@ def _severity(gain: float, stated: bool) -> str:
     return cost_severity(gain, EXACT) if stated else "warning"
 
 
-def _near_enough(ratio: float, stated: bool) -> bool:
+def _is_near_optimum(ratio: float, stated: bool) -> bool:
     """Whether the loss of an interval is near the least; ``ratio`` is the interval over the optimum. Without a stated failure rate, only long intervals are reported."""
     return 1 / OFF <= ratio <= OFF if stated else ratio <= FAR_OFF

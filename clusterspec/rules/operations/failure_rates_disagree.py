@@ -60,7 +60,7 @@ YEAR = 365.25 * 86400
 
 
 def check(operations: OperationsSpec, job_nodes: int | None) -> Iterator[Problem]:
-    yield from _rates_of_parts(operations)
+    yield from _part_rate_problems(operations)
     whole, node = operations.mean_time_between_failures, operations.node_mtbf
     if whole is None or node is None or not job_nodes or not whole.value or not node.value:
         return
@@ -80,7 +80,7 @@ def check(operations: OperationsSpec, job_nodes: int | None) -> Iterator[Problem
     )
 
 
-def _rates_of_parts(operations: OperationsSpec) -> Iterator[Problem]:
+def _part_rate_problems(operations: OperationsSpec) -> Iterator[Problem]:
     """Failures in a year of a kind of part beside a time between failures that gives others."""
     if operations.failures is None:
         return

@@ -91,22 +91,22 @@ def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     if not scale_out.optics:
         return
     for one in level_optics(scale_out):
-        yield from list(_misfits(one, cluster, scale_out))[: None if one.listed else 1]
+        yield from list(_misfit_problems(one, cluster, scale_out))[: None if one.listed else 1]
 
 
-def _misfits(one: LevelOptics, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+def _misfit_problems(one: LevelOptics, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     """The problems of both ends of a level, the lower end first."""
     at, switch = f"cluster.scale_out.optics.{one.level}", scale_out.switch
     lower, upper = (f"{at}.0", f"{at}.1") if one.listed else (at, at)
     if one.level == "node_leaf":
-        yield from _node_misfit(lower, one.lower, cluster, scale_out)
+        yield from _node_misfit_problem(lower, one.lower, cluster, scale_out)
     elif switch is not None:
-        yield from _switch_misfit(lower, one.lower, switch)
+        yield from _switch_misfit_problem(lower, one.lower, switch)
     if switch is not None:
-        yield from _switch_misfit(upper, one.upper, switch)
+        yield from _switch_misfit_problem(upper, one.upper, switch)
 
 
-def _node_misfit(at: str, part: Optics, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+def _node_misfit_problem(at: str, part: Optics, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     cage = connector_of_node(cluster, scale_out)
     help_ = "name both ends: the module of the node, then that of the switch"
     if not fits_cage(part.cages, cage):
@@ -116,7 +116,7 @@ def _node_misfit(at: str, part: Optics, cluster: Cluster, scale_out: ScaleOut) -
         yield RULE.problem(at, message, help_)
 
 
-def _switch_misfit(at: str, part: Optics, switch: Switch) -> Iterator[Problem]:
+def _switch_misfit_problem(at: str, part: Optics, switch: Switch) -> Iterator[Problem]:
     cage, limit = switch.connector or "", switch.cage_power
     if not fits_cage(part.cages, cage):
         message = f"{part.name} fits {either(part.cages)}, and the cages of {switch.id} are {cage}"

@@ -77,21 +77,25 @@ def check(deviations: Deviations, scale_out: ScaleOut) -> Iterator[Problem]:
     for one in level_optics(scale_out):
         for end, part in enumerate(one.ends):
             at = f"cluster.scale_out.optics.{one.level}" + f".{end}" * one.listed
-            yield from _off_link(at, part, scale_out)
+            yield from _link_rate_problem(at, part, scale_out)
 
 
-def _off_link(at: str, part: Optics, scale_out: ScaleOut) -> Iterator[Problem]:
+def _link_rate_problem(at: str, part: Optics, scale_out: ScaleOut) -> Iterator[Problem]:
     rate, technology = link_rate(scale_out), scale_out.technology
     if part.families and technology.family not in part.families:
         message = f"{part.name} is for {both(part.families)}, not for {technology.name}"
         yield RULE.problem(at, message, f"use optics for {technology.family}")
-    elif technology.lane_rate is not None and part.lane_bandwidth is not None and not _same_lane(part, technology):
+    elif (
+        technology.lane_rate is not None
+        and part.lane_bandwidth is not None
+        and not _has_same_lane_rate(part, technology)
+    ):
         lanes = f"lanes of {display_bits(part.lane_bandwidth.value)}"
         message = (
             f"{part.name} has {lanes}, and those of {technology.name} run at {display_bits(technology.lane_rate.value)}"
         )
         yield RULE.problem(at, message, f"use optics for {technology.name}: modules do not change the rate of a lane")
-    elif part.bandwidth is not None and not _divides(rate, part.bandwidth.value / part.ports):
+    elif part.bandwidth is not None and not _carries_whole_links(rate, part.bandwidth.value / part.ports):
         each = display_bits(part.bandwidth.value / part.ports)
         ports = f"{part.ports} ports of {each}" if part.ports > 1 else f"one port of {each}"
         yield RULE.problem(
@@ -101,13 +105,13 @@ def _off_link(at: str, part: Optics, scale_out: ScaleOut) -> Iterator[Problem]:
         )
 
 
-def _same_lane(part: Optics, technology: Interconnect) -> bool:
+def _has_same_lane_rate(part: Optics, technology: Interconnect) -> bool:
     """Whether the lanes of a part have the rate of a technology's; signaling rates are up to 7 % above line rates."""
     own, other = part.lane_bandwidth, technology.lane_rate
     return own is None or other is None or abs(own.value / other.value - 1) < SIGNALING
 
 
-def _divides(rate: float, port: float) -> bool:
+def _carries_whole_links(rate: float, port: float) -> bool:
     """Whether a port carries one or more links of a rate."""
     links = round(port / rate)
     return links >= 1 and abs(port / (links * rate) - 1) < SAME

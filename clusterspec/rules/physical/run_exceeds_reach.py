@@ -97,14 +97,16 @@ def check(
     for one in level_optics(scale_out):
         if one.level in runs:
             end = min(one.ends, key=lambda part: part.reach.value if part.reach else float("inf"))
-            yield from _too_long(f"optics.{one.level}", one.level, runs[one.level], end.name, _reach(end))
+            yield from _long_run_problem(f"optics.{one.level}", one.level, runs[one.level], end.name, _reach(end))
     for level, kind in (section.cable_type or {}).items():
         if kind != FIBER and level in runs and level not in (section.optics or {}):
-            longest = max(_reaches(catalog, kind, link_rate(scale_out)), default=None)
-            yield from _too_long(f"cable_type.{level}", level, runs[level], f"a {kind.upper()} at this rate", longest)
+            longest = max(_cable_reaches(catalog, kind, link_rate(scale_out)), default=None)
+            yield from _long_run_problem(
+                f"cable_type.{level}", level, runs[level], f"a {kind.upper()} at this rate", longest
+            )
 
 
-def _too_long(key: str, level: str, run: Run, part: str, reach: float | None) -> Iterator[Problem]:
+def _long_run_problem(key: str, level: str, run: Run, part: str, reach: float | None) -> Iterator[Problem]:
     if reach is None or run.meters <= reach:
         return
     known = "" if run.stated else f" ({run.how}, with {2 * RISE:g} m up and down)"
@@ -122,7 +124,7 @@ def _reach(part: Optics) -> float | None:
     return part.reach.value if part.reach else None
 
 
-def _reaches(catalog: Catalog, kind: str, rate: float) -> Iterator[float]:
+def _cable_reaches(catalog: Catalog, kind: str, rate: float) -> Iterator[float]:
     """The reach of each cable of a type whose ports run at ``rate`` B/s per direction."""
     for id_ in catalog.ids("optics"):
         part = catalog.get("optics", id_) if id_.startswith(f"{kind}-") else None

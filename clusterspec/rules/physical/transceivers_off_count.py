@@ -82,11 +82,11 @@ def check(
     if fabric is None or not fabric.fits:
         return
     if fabric.transceivers == 0 and fabric.links["node_leaf"] and procurement is not None:
-        yield from _without_a_place(procurement.quote or ())
+        yield from _unplaced_transceiver_problems(procurement.quote or ())
     if ordered is None:
         return
     needed, fix = fabric.transceivers, rewrite(AT, str(fabric.transceivers))
-    if ordered < _least(fabric.modules):
+    if ordered < _least_modules(fabric.modules):
         message = f"{ordered:,} transceivers, but the links need {needed:,}: {fabric.modules.how}"
         yield RULE.problem(AT, message, f"order at least {needed:,}", fix=None if fabric.modules.assumed else fix)
     elif fabric.modules.assumed:
@@ -100,12 +100,12 @@ def check(
         yield RULE.problem(AT, message, f"order {needed:,} and a few percent of spares", severity="note", fix=fix)
 
 
-def _least(modules: ModuleCount) -> int:
+def _least_modules(modules: ModuleCount) -> int:
     """The modules that are needed even if every cage whose ports are not known takes two links."""
     return modules.total - sum(int(getattr(modules, end)) // 2 for end in modules.assumed)
 
 
-def _without_a_place(quote: Sequence[QuoteLine]) -> Iterator[Problem]:
+def _unplaced_transceiver_problems(quote: Sequence[QuoteLine]) -> Iterator[Problem]:
     """The problems of quoted transceivers where no cable takes one."""
     for number, line in enumerate(quote):
         if "transceiver" in (line.part or "").lower() and line.quantity:

@@ -66,7 +66,7 @@ def check(legality: Legality, training: Workload, layout: Layout, what_if: WhatI
     if layout.pp == 1 or many is None or not legality.whole_world:
         return
     if layout.schedule == "dualpipe" and (many < 2 * layout.pp or many % 2):
-        yield _too_few_for_both_ends(layout, many)
+        yield _dualpipe_problem(layout, many)
         return
     if many >= layout.pp:
         return
@@ -82,7 +82,7 @@ def check(legality: Legality, training: Workload, layout: Layout, what_if: WhatI
     )
 
 
-def _too_few_for_both_ends(layout: Layout, many: int) -> Problem:
+def _dualpipe_problem(layout: Layout, many: int) -> Problem:
     """The problem of dualpipe, which feeds micro-batches from both ends and fills all stages from each."""
     least = 2 * layout.pp
     message = f"`schedule: dualpipe` needs an even number of at least {least} micro-batches for {layout.pp} stages, two for each, and the batch has {many}"

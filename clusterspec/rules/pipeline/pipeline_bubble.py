@@ -89,13 +89,13 @@ def check(
     many = layout.micro_batches
     if layout.pp == 1 or many is None or many < layout.pp:
         return
-    idle, most = _idle(timed, layout, many), thresholds.of(RULE.name, MOST)
+    idle, most = _idle_share(timed, layout, many), thresholds.of(RULE.name, MOST)
     if round(idle, 2) <= most:
         return
     wanted = ceil(micro_batches_for(max(most, LEAST), layout.pp, layout.virtual_stages) - 1e-9)
     batch = wanted * layout.dp * layout.micro_batch
     more = f"use a global batch of {batch:,} ({wanted} micro-batches)"
-    split = "" if layout.virtual_stages > 1 else f", or {_virtual(model, layout)} virtual stages"
+    split = "" if layout.virtual_stages > 1 else f", or {_fewest_virtual_stages(model, layout)} virtual stages"
     fewer = _fewer_stages(layout, what_if)
     severe = ", more than a quarter of the machine" if idle > SEVERE else ""
     yield RULE.problem(
@@ -126,14 +126,14 @@ def _fewer_stages(layout: Layout, what_if: WhatIf) -> Alternative | None:
     return fitting[0] if saving is not None and saving >= A_QUARTER else None
 
 
-def _idle(timed: Plan | None, layout: Layout, many: int) -> float:
+def _idle_share(timed: Plan | None, layout: Layout, many: int) -> float:
     """The idle share of the step."""
     if layout.schedule in {"1f1b", "gpipe", "interleaved"}:
         return float(idle_share(layout.pp, many, layout.virtual_stages))
     return share(bubble(timed), timed) if timed else 0.0
 
 
-def _virtual(model: Model, layout: Layout) -> int:
+def _fewest_virtual_stages(model: Model, layout: Layout) -> int:
     """The smallest number of virtual stages, above one, that the layers divide into; 2 where there is none."""
     layers = model.layers // layout.pp
     return next((stages for stages in range(2, layers + 1) if layers % stages == 0), 2)

@@ -70,7 +70,7 @@ def check(
         lacking.insert(0, "electricity")
     if lacking:
         named = both(f"`{key}`" for key in lacking)
-        message = f"without {named} the cost over {procurement.term.written} {_lacks(lacking)}"
+        message = f"without {named} the cost over {procurement.term.written} {_missing_inputs_text(lacking)}"
         unpaid = "electricity" in lacking and (procurement.pue is not None or _draws_much(procurement, cluster))
         yield RULE.problem("procurement", message, f"add {named}", severity="warning" if unpaid else "note")
 
@@ -80,6 +80,6 @@ def _draws_much(procurement: ProcurementSpec, cluster: Cluster | None) -> bool:
     return cluster is not None and cluster.nodes >= MANY and not (procurement.prices or {}).get("rack_per_month")
 
 
-def _lacks(lacking: list[str]) -> str:
+def _missing_inputs_text(lacking: list[str]) -> str:
     """What the cost lacks: without a price of electricity it includes no energy; the other two have defaults."""
     return "leaves energy out" if "electricity" in lacking else "rests on assumed values"

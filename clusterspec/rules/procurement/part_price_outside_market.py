@@ -74,7 +74,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
             far = not 1 / FAR < price.excess < FAR
             yield RULE.problem(
                 price.at,
-                f"the price is {_price_of_unit(price)}; {_usual(price)} is usual",
+                f"the price is {_price_of_unit(price)}; {_usual_price_text(price)} is usual",
                 "check the figure, what it counts, and the part it is for",
                 severity="error" if far else "",
                 confidence="likely" if far else "",
@@ -90,7 +90,7 @@ def _price_of_unit(price: StatedPrice) -> str:
     )
 
 
-def _usual(price: StatedPrice) -> str:
+def _usual_price_text(price: StatedPrice) -> str:
     low, high, _ = price.band
     if price.kind == "support_per_year":
         return f"{percent(low, 2)} to {percent(high, 2)}"

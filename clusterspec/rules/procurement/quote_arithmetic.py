@@ -86,7 +86,7 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
             yield RULE.problem(
                 ("procurement", "quote", number, "price"), message, "ask the supplier which of the three is right"
             )
-    yield from _repeated_lines(procurement)
+    yield from _repeated_line_problems(procurement)
     expected, total = total_of_lines(procurement), procurement.quoted_total
     if expected is None or total is None or any(line_price(line) is None for line in lines):
         return
@@ -97,7 +97,7 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
         yield RULE.problem("procurement.quoted_total", message, "ask the supplier which line is missing or wrong")
 
 
-def _repeated_lines(procurement: ProcurementSpec) -> Iterator[Problem]:
+def _repeated_line_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
     """The problems of lines with the part, the quantity and the price of an earlier line."""
     seen: dict[tuple[str, float, float], int] = {}
     for number, line in enumerate(procurement.quote or ()):

@@ -82,8 +82,8 @@ def check(
     if not procurement.quote:
         return
     for offered in offered_lines(procurement.quote, cluster):
-        yield from _other_variant(offered, cluster, catalog)
-        yield from _other_switch(offered, cluster, written_scale_out, catalog)
+        yield from _sibling_problem(offered, cluster, catalog)
+        yield from _other_switch_problem(offered, cluster, written_scale_out, catalog)
         kind, own = _expected_entry(offered, cluster, written_scale_out)
         if not own:
             continue
@@ -109,7 +109,7 @@ def _expected_entry(offered: Offered, cluster: Cluster, written: ScaleOutSpec | 
     return "", ""
 
 
-def _other_variant(offered: Offered, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
+def _sibling_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
     """The problem of a line that names a sibling of the accelerator: its form factor or its memory."""
     text = " ".join((offered.line.part or "").lower().replace("_", " ").replace("-", " ").split())
     if offered.kind not in {"node", "accelerator"} and kind_of_part(f"{text} gpu") != "accelerator":
@@ -132,7 +132,7 @@ def _other_variant(offered: Offered, cluster: Cluster, catalog: Catalog) -> Iter
         yield RULE.problem(("procurement", "quote", offered.index, "part"), message, "correct the line or the design")
 
 
-def _other_switch(
+def _other_switch_problem(
     offered: Offered, cluster: Cluster, written: ScaleOutSpec | None, catalog: Catalog
 ) -> Iterator[Problem]:
     """The problem of a switch that the fabric cannot use, where the design names none: of another technology, or slower."""

@@ -147,8 +147,8 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         if kind != "node":
             guessed = kind in assumed or (kind == "switch" and bool(assumed & {*SWITCHES}))
             yield from _count_problem(kind, count, [line for line in lines if line.kind == kind], guessed)
-    yield from _included_parts(lines, cluster)
-    yield from _missing_parts(lines, needed, counted, _separate_servers(design, cluster))
+    yield from _included_part_problems(lines, cluster)
+    yield from _missing_part_problems(lines, needed, counted, _may_have_no_fabric(design, cluster))
 
 
 def _node_problem(lines: Sequence[Offered], nodes: int, cluster: Cluster) -> Iterator[Problem]:
@@ -173,7 +173,7 @@ def _node_problem(lines: Sequence[Offered], nodes: int, cluster: Cluster) -> Ite
             )
             return
     if offered:
-        yield from _difference(unit, total, needed, _quantity_path(offered[0]))
+        yield from _difference_problem(unit, total, needed, _quantity_path(offered[0]))
 
 
 def _count_problem(kind: str, needed: int, lines: Sequence[Offered], guessed: bool) -> Iterator[Problem]:
@@ -182,12 +182,12 @@ def _count_problem(kind: str, needed: int, lines: Sequence[Offered], guessed: bo
         return
     least = needed * ENOUGH.get(kind, 1.0)
     guessed = guessed or (kind in {"cable", "transceiver"} and _offered_quantity(counted) >= FAR * needed)
-    yield from _difference(
+    yield from _difference_problem(
         plural_of_kind(kind), _offered_quantity(counted), needed, _quantity_path(counted[0]), least, guessed
     )
 
 
-def _difference(
+def _difference_problem(
     name: str, total: float, needed: int, at: tuple[str | int, ...], least: float | None = None, guessed: bool = False
 ) -> Iterator[Problem]:
     if total < (needed if least is None else least):
@@ -200,7 +200,7 @@ def _difference(
         yield RULE.problem(at, message, f"ask what the other {total - needed:,.0f} are for", severity="note")
 
 
-def _included_parts(lines: Sequence[Offered], cluster: Cluster) -> Iterator[Problem]:
+def _included_part_problems(lines: Sequence[Offered], cluster: Cluster) -> Iterator[Problem]:
     """The problems of parts that are quoted for the nodes and are inside of them."""
     if cluster.platform is None or not any(line.kind == "node" for line in lines):
         return
@@ -218,7 +218,7 @@ def _included_parts(lines: Sequence[Offered], cluster: Cluster) -> Iterator[Prob
             yield RULE.problem(_quantity_path(offered[0]), message, help_, severity="warning")
 
 
-def _separate_servers(design: Design, cluster: Cluster) -> bool:
+def _may_have_no_fabric(design: Design, cluster: Cluster) -> bool:
     """Whether a fabric that the design does not describe need not exist, for nodes that serve, or exists already, with
     ports for a machine of unknown topology that shares it.
     """
@@ -230,7 +230,7 @@ def _separate_servers(design: Design, cluster: Cluster) -> bool:
     return not described and workload is not None and workload.kind == "serve"
 
 
-def _missing_parts(
+def _missing_part_problems(
     lines: Sequence[Offered], needed: Mapping[str, int], counted: Bill, separate: bool
 ) -> Iterator[Problem]:
     kinds = {kind for line in lines for kind in line.covers}

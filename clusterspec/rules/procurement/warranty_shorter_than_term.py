@@ -72,14 +72,14 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     if term is None or not bought(procurement, cluster):
         return
     if stated is None:
-        if term.value >= LONG and procurement.prices and not _priced_support(procurement):
+        if term.value >= LONG and procurement.prices and not _pays_for_support(procurement):
             message = f"neither a warranty nor support is stated for the term of {term.written}"
             yield RULE.problem(
                 "procurement", message, "state `warranty`, or `prices.support_per_year`", severity="note"
             )
         return
     covered = max(part.value for part in (support, procurement.warranty) if part is not None)
-    if term.value - covered <= MONTH or (support is None and _priced_support(procurement)):
+    if term.value - covered <= MONTH or (support is None and _pays_for_support(procurement)):
         return
     key, what = ("procurement.support.term", "support") if support else ("procurement.warranty", "warranty")
     message = f"the term of {term.written} is {display(term.value - covered, 's')} longer than the {what} of {stated.written}: repairs of these years are not paid for"
@@ -88,7 +88,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     yield RULE.problem(key, message, f"ask for {term.written}{other}", severity=severity)
 
 
-def _priced_support(procurement: ProcurementSpec) -> bool:
+def _pays_for_support(procurement: ProcurementSpec) -> bool:
     """Whether the prices or the quote pay for support."""
     lines = procurement.quote or ()
     quoted = any(name in (line.part or "").lower() for line in lines for name in NAMES)

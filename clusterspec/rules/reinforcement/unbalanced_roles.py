@@ -97,7 +97,7 @@ def check(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Probl
     if plan.placement != "split":
         return
     if plan.max_staleness == 0:
-        yield from _in_turns(rl, design)
+        yield from _turn_taking_problem(rl, design)
         return
     sync = rl.sync.seconds / rl.step  # both roles wait for it, which `weight-sync-exposed` reports
     idle = {part.role: part.idle_share - sync for part in rl.parts if part.role in {"rollout", "update"}}
@@ -107,10 +107,10 @@ def check(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Probl
         return
     waits, works = ("rollout", "the trainer") if role == "rollout" else ("the trainer", "rollout")
     low, high = rl.band
-    saved = 1 - _moved(rl, design, nodes // 2 if role == "rollout" else -(nodes // 2)) / rl.step
+    saved = 1 - _step_with_moved_nodes(rl, design, nodes // 2 if role == "rollout" else -(nodes // 2)) / rl.step
     lost = 1 - (max(rl.training, rl.rollout.busy) + rl.sync.seconds) / rl.step
     if lost > MOST and saved < lost / 2:  # the longest samples set the step, whatever nodes the roles have
-        yield _behind_longest(rl, lost)
+        yield _longest_samples_problem(rl, lost)
         return
     yield RULE.problem(
         "workload.rl.rollout.nodes",
@@ -120,7 +120,7 @@ def check(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Probl
     )
 
 
-def _behind_longest(rl: RlTimes, lost: float) -> Problem:
+def _longest_samples_problem(rl: RlTimes, lost: float) -> Problem:
     """The problem of roles that both wait for the longest samples: rollout may not run ahead far enough."""
     ahead, needed = rl.rl.max_staleness, ceil(rl.rollout.batch / ((1 - lost) * rl.step))
     low, high = rl.band
@@ -133,7 +133,7 @@ def _behind_longest(rl: RlTimes, lost: float) -> Problem:
     )
 
 
-def _in_turns(rl: RlTimes, design: Design) -> Iterator[Problem]:
+def _turn_taking_problem(rl: RlTimes, design: Design) -> Iterator[Problem]:
     """The problem of roles on nodes of their own of which each waits for the other, as nothing runs ahead."""
     written = design.spec.workload.rl if design.spec.workload else None
     idle = {part.role: part.idle_share for part in rl.parts if part.role in {"rollout", "update"}}
@@ -148,7 +148,7 @@ def _in_turns(rl: RlTimes, design: Design) -> Iterator[Problem]:
     )
 
 
-def _moved(times: RlTimes, design: Design, nodes: int) -> float:
+def _step_with_moved_nodes(times: RlTimes, design: Design, nodes: int) -> float:
     """Seconds of a step with some nodes of rollout in the trainer, or the other way round where the number is negative;
     the trainer's time is inverse to its nodes.
     """

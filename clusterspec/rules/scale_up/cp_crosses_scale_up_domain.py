@@ -70,13 +70,13 @@ def check(placements: Placements, cluster: Cluster, layout: Layout, timed: Plan 
         lost = share(exposed(timed, {"cp"}), timed) if timed and timed.step else None
         yield RULE.problem(
             "layout.cp",
-            straddling_groups(placement) + _exposed(timed),
+            straddling_groups(placement) + _exposed_text(timed),
             help_,
             severity=step_severity(lost, timed, "note"),
         )
 
 
-def _exposed(plan: Plan | None) -> str:
+def _exposed_text(plan: Plan | None) -> str:
     """The exposed communication of cp, as the end of a sentence."""
     if plan is None or plan.step is None:
         return " and communicate over NICs"

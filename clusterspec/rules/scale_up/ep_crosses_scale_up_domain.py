@@ -83,7 +83,7 @@ def check(
     layout: Layout,
     timed: Plan | None,
 ) -> Iterator[Problem]:
-    if model.experts == 0 or layout.ep == 1 or _overlap_stated(written_layout):
+    if model.experts == 0 or layout.ep == 1 or _states_overlap(written_layout):
         return
     placement = placements.of("ep")
     if placement is None or placement.straddling == 0:
@@ -91,9 +91,9 @@ def check(
     most = used_domain(cluster, layout) // max(1, layout.expert_tp)
     inside = f"use an ep of up to {most} whose groups divide the domain"
     expert_tp = ", or write `expert_tp: 1`" if layout.expert_tp > 1 else ""
-    help_ = f"{inside}{expert_tp}{_aligned(cluster, layout)}"
+    help_ = f"{inside}{expert_tp}{_aligned_nodes_text(cluster, layout)}"
     help_ += "; or use a dispatcher that overlaps (`overlap: {ep: true}`)"
-    message = f"{straddling_groups(placement)}{bandwidth_across(deviations, cluster, placement, 'all-to-all')}{_exposed(timed)}"
+    message = f"{straddling_groups(placement)}{bandwidth_across(deviations, cluster, placement, 'all-to-all')}{_exposed_text(timed)}"
     lost = share(exposed(timed, {"ep"}), timed) if timed and timed.step else None
     severity = "note" if workload.kind == "serve" else step_severity(lost, timed, "warning")
     if severity == "note" and layout.ep * max(1, layout.expert_tp) <= used_domain(cluster, layout):
@@ -101,7 +101,7 @@ def check(
     yield RULE.problem("layout.ep", message, help_, severity=severity)
 
 
-def _aligned(cluster: Cluster, layout: Layout) -> str:
+def _aligned_nodes_text(cluster: Cluster, layout: Layout) -> str:
     """The nodes of a domain that hold whole groups, where the groups fit a domain and do not divide it."""
     domain, group = cluster.ranks_per_domain, layout.ep * max(1, layout.expert_tp)
     nodes = domain // group * group // cluster.ranks_per_node
@@ -111,12 +111,12 @@ def _aligned(cluster: Cluster, layout: Layout) -> str:
     return f"; {whole}: use {nodes} nodes of each domain (`nodes_per_domain: {nodes}`)" if nodes else ""
 
 
-def _overlap_stated(written: LayoutSpec) -> bool:
+def _states_overlap(written: LayoutSpec) -> bool:
     """Whether the spec states that the all-to-all overlaps."""
     return bool(written.overlap and written.overlap.ep)
 
 
-def _exposed(plan: Plan | None) -> str:
+def _exposed_text(plan: Plan | None) -> str:
     """The exposed all-to-all, as the end of a sentence."""
     seconds = exposed(plan, {"ep"}) if plan else 0.0
     if plan is None or plan.step is None or seconds <= 0:

@@ -99,7 +99,7 @@ def check(
     if placement is None or (placement.nodes == 1 and cluster.scale_up.topology == "pcie"):
         return
     if served is not None:
-        yield _in_serving(served, legality, cluster, placement)
+        yield _serving_problem(served, legality, cluster, placement)
         return
     best = fastest_within_domain(what_if, cluster, layout)
     yield RULE.problem(
@@ -122,7 +122,7 @@ def _severity(workload: Workload | None, timed: Plan | None, what_if: WhatIf, be
     return what_if.severity(what_if.saving(best) if best else None)
 
 
-def _in_serving(served: Served, legality: Legality, cluster: Cluster, placement: Placement) -> Problem:
+def _serving_problem(served: Served, legality: Legality, cluster: Cluster, placement: Placement) -> Problem:
     """The problem of a serving plan: the loss is in throughput, and the ranks beyond the domain become stages."""
     from clusterspec.rules.advice.serving import best, compared
 

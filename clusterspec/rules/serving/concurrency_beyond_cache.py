@@ -77,7 +77,7 @@ def check(served: Served) -> Iterator[Problem]:
     if load.load == "offline" or served.plan.fits is False:
         return
     if times.offered <= MARGIN * places:
-        yield from _raised(served)
+        yield from _raised_share_problem(served)
         return
     each = times.kv_capacity_tokens / places
     held = f"{times.places:,}"
@@ -93,18 +93,18 @@ def check(served: Served) -> Iterator[Problem]:
         f"({float(f'{times.kv_capacity_tokens:.3g}'):,.0f} tokens, {display(each, '1')} per request on average): "
         f"the others queue for {display(times.wait, 's')} on average",
         f"{lower}, add replicas{smaller}",
-        severity="error" if _far_beyond(served) else "",
+        severity="error" if _is_far_beyond_cache(served) else "",
     )
 
 
-def _far_beyond(served: Served) -> bool:
+def _is_far_beyond_cache(served: Served) -> bool:
     """Whether a steady number of requests in flight is far above what the cache holds."""
     load, times = served.load, served.times
     steady = load.load == "closed" and load.requests is None
     return steady and times.offered > FAR * times.kv_capacity_sequences
 
 
-def _raised(served: Served) -> Iterator[Problem]:
+def _raised_share_problem(served: Served) -> Iterator[Problem]:
     """The requests in flight need more than the default share of the memory."""
     load, stored = served.load, served.plan.stored
     memory = served.cluster.accelerator.memory

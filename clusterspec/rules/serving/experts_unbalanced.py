@@ -91,7 +91,7 @@ def check(served: Served) -> Iterator[Problem]:
     if use is None or load is None or served.layout.ep == 1:
         return
     if not (load.alpha or load.counts):
-        yield from _stated_imbalance(served)
+        yield from _stated_imbalance_problem(served)
         return
     now = served.times.output_tokens_per_second
     plans = [(each * served.layout.ep, served.with_copies(each * served.layout.ep)) for each in PER_RANK]
@@ -117,7 +117,7 @@ def check(served: Served) -> Iterator[Problem]:
     )
 
 
-def _stated_imbalance(served: Served) -> Iterator[Problem]:
+def _stated_imbalance_problem(served: Served) -> Iterator[Problem]:
     """The problem of a stated load of the fullest rank, whose experts are not known."""
     load = served.load.expert_load
     stated = load.ratio if load is not None else None

@@ -82,7 +82,7 @@ def check(workload: Workload, catalog: Catalog) -> Iterator[Problem]:
     if load.draft_tokens > LONGEST:
         message = f"of a chain of {load.draft_tokens} drafted tokens the last is accepted in {percent(load.draft_acceptance**load.draft_tokens, 2)} of the steps"
         yield RULE.problem(f"{AT}.speculative.tokens", message, "draft two to five tokens")
-    if load.draft_method == "mtp" and not _predicts(workload.model, catalog):
+    if load.draft_method == "mtp" and not _has_prediction_layers(workload.model, catalog):
         message = f"{workload.model.name} has no layers for multi-token prediction that could draft"
         yield RULE.problem(
             f"{AT}.speculative.method", message, "name `eagle`, `draft-model` or `ngram`", severity="error"
@@ -95,7 +95,7 @@ def check(workload: Workload, catalog: Catalog) -> Iterator[Problem]:
         yield RULE.problem(f"{AT}.prefix_hit", message, "state the share that was measured on your traffic")
 
 
-def _predicts(model: Model, catalog: Catalog) -> bool:
+def _has_prediction_layers(model: Model, catalog: Catalog) -> bool:
     """Whether a model, or one of the same shape, such as its later training, has layers for multi-token prediction."""
     if model.prediction is not None:
         return True

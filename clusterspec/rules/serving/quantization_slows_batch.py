@@ -67,7 +67,11 @@ def check(served: Served, accelerator: Accelerator) -> Iterator[Problem]:
     if workload.parameter_precision not in PACKED or workload.precision not in WIDE or served.load.prefill is not None:
         return
     now = served.times.output_tokens_per_second
-    found = [(each, more) for each in _wider(accelerator) if (more := served.with_weights(each)) and more.plan.fits]
+    found = [
+        (each, more)
+        for each in _wider_precisions(accelerator)
+        if (more := served.with_weights(each)) and more.plan.fits
+    ]
     best = max(found, key=lambda each: each[1].times.output_tokens_per_second, default=None)
     if best is None or best[1].times.output_tokens_per_second < GAIN * now:
         return
@@ -82,7 +86,7 @@ def check(served: Served, accelerator: Accelerator) -> Iterator[Problem]:
     )
 
 
-def _wider(accelerator: Accelerator) -> Iterator[str]:
+def _wider_precisions(accelerator: Accelerator) -> Iterator[str]:
     """The precisions of weights to compare with: fp8 where the part multiplies it faster, and bf16."""
     narrow, wide = accelerator.peaks.get("fp8"), accelerator.peaks.get("bf16")
     if narrow is not None and wide is not None and narrow.value > wide.value:

@@ -67,14 +67,14 @@ def check(served: Served) -> Iterator[Problem]:
         KEY,
         f"a step on {served.cluster.accelerator.id} is compute-bound from {round(ridge):,} tokens on: chunks of {chunk:,} read the "
         f"weights {plain(fresh / chunk, 2)} times per prompt, and take up to {plain(ridge / chunk, 2)} times as long as the GEMMs alone",
-        f"use chunks of at least {_rounded(ridge):,} tokens",
+        f"use chunks of at least {_next_power_of_two(ridge):,} tokens",
     )
 
 
-def _rounded(tokens: float) -> int:
+def _next_power_of_two(tokens: float) -> int:
     """The next power of two.
 
-    >>> _rounded(295.0)
+    >>> _next_power_of_two(295.0)
     512
     """
     return 1 << (round(tokens) - 1).bit_length()

@@ -92,7 +92,7 @@ def check(served: Served) -> Iterator[Problem]:
     bound = f"; the targets are met up to a concurrency of {int(most):,}" if 1 <= most < times.offered else ""
     yield RULE.problem(
         f"{LOAD}.targets",
-        f"with {plural(round(times.offered), 'request')} in flight, {_who(percentiles)}: {both(parts)}{bound}",
+        f"with {plural(round(times.offered), 'request')} in flight, {_latencies_text(percentiles)}: {both(parts)}{bound}",
         help_,
         severity="note" if chunk else next(each for each in ("error", "warning", "note") if each in severities),
     )
@@ -113,7 +113,7 @@ def _narrow_default(served: Served, late: tuple[Target, ...]) -> int:
     return chunk if met else 0
 
 
-def _who(percentiles: set[float]) -> str:
+def _latencies_text(percentiles: set[float]) -> str:
     """Whose latency misses a target: one percentile, or several latencies that state theirs."""
     if len(percentiles) > 1:
         return "targets are missed"

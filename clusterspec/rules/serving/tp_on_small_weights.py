@@ -71,7 +71,7 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
     weights = sum(line.value for line in stored.rank.weights)
     if 2 * weights >= LIGHT:
         return
-    gain = best(served, legality, _narrower(layout.tp, weights))
+    gain = best(served, legality, _narrower_tp_layouts(layout.tp, weights))
     if gain is None:
         return
     tp = gain.served.layout.tp
@@ -94,7 +94,7 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
     )
 
 
-def _narrower(tp: int, weights: float) -> Iterator[dict[str, object]]:
+def _narrower_tp_layouts(tp: int, weights: float) -> Iterator[dict[str, object]]:
     """Half of tp, a quarter and so on, as long as a rank would hold less than `LIGHT` bytes of weights."""
     times = 2
     while tp % times == 0 and times * weights < LIGHT:

@@ -90,7 +90,7 @@ def check(served: Served) -> Iterator[Problem]:
             f"the {plain(prompts, 2)} that the prefill engines process: the decode engines idle",
             "use more prefill engines, or move some from decode",
             severity="note"
-            if asked <= ADAPTED * prompts and _adapts(served)
+            if asked <= ADAPTED * prompts and _load_adapts(served)
             else _severity(served, 1 - prompts / asked, prompts=False),
         )
         return
@@ -109,13 +109,13 @@ def _severity(served: Served, idle: float, *, prompts: bool) -> str:
     """By the share of all ranks that idles, where engines of one kind idle for a share of the time."""
     kinds = (served.load.decode, served.load.prefill)
     ranks = [kind.ranks * kind.replicas if kind else 0 for kind in kinds]
-    adapts = not prompts and _adapts(served)
+    adapts = not prompts and _load_adapts(served)
     most = "warning" if adapts or served.load.requests is not None else "error"
     lost = idle * ranks[prompts] / max(1, sum(ranks))
     return cost_severity(lost, range_factors(served.times, "output_tokens_per_second"), most=most)
 
 
-def _adapts(served: Served) -> bool:
+def _load_adapts(served: Served) -> bool:
     """Whether the load follows the slower engines: a closed one."""
     return served.load.request_rate is None
 

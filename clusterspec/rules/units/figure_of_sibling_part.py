@@ -158,12 +158,12 @@ def _sibling_with(changed: Sequence[Deviation], catalog: Catalog) -> Accelerator
         if same and keys == MEMORY:
             continue  # another size of memory of the same part
         entry = catalog.find("accelerator", each)
-        if isinstance(entry, Accelerator) and all(_has(entry, deviation) for deviation in changed):
+        if isinstance(entry, Accelerator) and all(_has_stated_figure(entry, deviation) for deviation in changed):
             return entry
     return None
 
 
-def _has(entry: Accelerator, deviation: Deviation) -> bool:
+def _has_stated_figure(entry: Accelerator, deviation: Deviation) -> bool:
     """Whether an accelerator has the stated figure."""
     key = _key(deviation)
     figure = entry.peaks.get(key.removeprefix("peak.")) if key.startswith("peak.") else getattr(entry, key, None)

@@ -71,7 +71,7 @@ def check(written_workload: WorkloadSpec, timed: Plan | None) -> Iterator[Proble
     mfu = written_workload.expected_mfu
     if mfu is None or not 0 < mfu <= 1:
         return
-    at, highest = "workload.expected_mfu", _highest(timed)
+    at, highest = "workload.expected_mfu", _highest_mfu(timed)
     if highest is not None and mfu > ABOVE_RANGE * highest:
         message = f"the expected MFU of {percent(mfu)} exceeds the {percent(highest, 2)} at the upper end of the predicted range"
         yield RULE.problem(at, message, "plan with the predicted MFU (`clusterspec estimate`), or cite a measurement")
@@ -80,7 +80,7 @@ def check(written_workload: WorkloadSpec, timed: Plan | None) -> Iterator[Proble
         yield RULE.problem(at, message, "plan with 0.40, or cite the measurement in a comment")
 
 
-def _highest(plan: Plan | None) -> float | None:
+def _highest_mfu(plan: Plan | None) -> float | None:
     """The MFU at the fast end of the predicted step time; None where it is not known."""
     if plan is None or plan.mfu is None or plan.step_seconds is None or plan.step_time_range is None:
         return None

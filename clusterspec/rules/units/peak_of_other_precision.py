@@ -86,7 +86,7 @@ def check(peaks: tuple[StatedPeak, ...], deviations: Deviations, catalog: Catalo
         ):
             continue  # the sparse figure has its own rule
         others = [] if own and stated.at != WORKLOAD else _accelerators_with_peak(stated, catalog)
-        owners = _in_other_precisions(stated) or others
+        owners = _peaks_in_other_precisions(stated) or others
         if owners:
             known = display(stated.catalog_peak, "FLOP/s")
             message = f"{stated.quantity.written} is the peak of {both(owners)}; {stated.whose} has {known} in {stated.precision}"
@@ -99,7 +99,7 @@ def check(peaks: tuple[StatedPeak, ...], deviations: Deviations, catalog: Catalo
             yield RULE.problem(stated.at, message, help_, severity="error")
 
 
-def _in_other_precisions(stated: StatedPeak) -> list[str]:
+def _peaks_in_other_precisions(stated: StatedPeak) -> list[str]:
     return [f"{stated.whose} in {name}" for name, peak in stated.others.items() if _is_stated_peak(stated, peak)]
 
 
