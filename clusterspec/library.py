@@ -255,7 +255,7 @@ class LoadedDesign:
         value = _plain_values(changes)
         if self.study.document is None:
             return _design_of_text(json.dumps({section: value}), self.study.settings, self.name, self.study.folder)
-        return LoadedDesign(variation.rewritten(self.study, dict(_leaves(value, (section,)))))
+        return LoadedDesign(variation.rewritten_study(self.study, dict(_leaves(value, (section,)))))
 
     # As a value
 

@@ -127,12 +127,12 @@ class _Trials:
         return self._known[value]
 
     def _guarded_trial(self, value: float) -> Trial:
-        varied = variation.varied(self.studied.one, self.lever.changes(value))
+        varied = variation.varied_study(self.studied.one, self.lever.changes(value))
         if not self.best_layout:
             return self._trial(varied)
         none = self._trial(varied)._replace(plan=None)
         for changes in self._best_layout_keys(varied):
-            found = variation.rewritten(varied, changes)
+            found = variation.rewritten_study(varied, changes)
             if not self._refusal(found).of_others:
                 self.layouts[value] = changes
                 return self._trial(found)

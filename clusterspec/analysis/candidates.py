@@ -200,7 +200,7 @@ def default_sizes(work: Study, candidate: Candidate, fabric: str, prices: Prices
     the power allow; those near the middle of the scale. A spec without a time limit has its own size. Raises
     `MachineFault` where nothing limits the size of a platform.
     """
-    design = variation.rewritten(work, machine(work, candidate, 1, fabric, prices).changes).design
+    design = variation.rewritten_study(work, machine(work, candidate, 1, fabric, prices).changes).design
     cluster = design.cluster
     if cluster is None:
         return [1]

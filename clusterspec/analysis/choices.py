@@ -107,7 +107,7 @@ def _sizes(study: Study) -> Iterator[Choice]:
             continue
         spares = ceil(Fraction(cluster.spare_nodes * nodes, cluster.nodes))
         changes = dict.fromkeys(OF_SIZE) | {("cluster", "nodes"): nodes, ("cluster", "spare_nodes"): spares or None}
-        choice = _choice_of_size(variation.rewritten(study, changes), studied)
+        choice = _choice_of_size(variation.rewritten_study(study, changes), studied)
         if choice is not None:
             yield choice
 

@@ -137,7 +137,7 @@ def _missed_condition(text: str, study: Study, unchanged: Study) -> str:
 def outcome_of_test(file: str, test: Test, study: Study) -> Tested:
     """The outcome of a test for the study of its spec."""
     changes = {key_path(name): value for name, value in test.changed.items()}
-    changed = variation.rewritten(study, changes) if changes and study.document is not None else study
+    changed = variation.rewritten_study(study, changes) if changes and study.document is not None else study
     reasons = ((text, expectation(text)(changed, study)) for text in test.expect)
     missed = tuple(Missed(text, why) for text, why in reasons if why)
     return Tested(file, test.line, test.name, str(test.spec), len(test.expect), missed)

@@ -195,7 +195,7 @@ def _placed_study(option: JobOption, parts: FleetStudy, rollouts: Rollouts) -> t
         splits = rl_splits(study.design, option.nodes, rollouts)
         if not splits:
             return replace(option, why="no placement of rollout fits in memory with the layout of the trainer"), study
-        study = variation.rewritten(with_a_layout(study), keys_of_split(splits[0]))
+        study = variation.rewritten_study(with_a_layout(study), keys_of_split(splits[0]))
         option = replace(option, rl=_placement(splits[0]))
     return replace(option, why=_missing_part(study)), study
 
@@ -213,7 +213,7 @@ def _option(
     changes: dict[tuple[str | int, ...], object] = {("layout",): row.layout}
     if row.serving is not None:
         changes[POOLS] = row.serving["disaggregated"]
-    placed = variation.rewritten(with_a_layout(study), changes)
+    placed = variation.rewritten_study(with_a_layout(study), changes)
     return with_figures(_with_row(option, row), parts, placed, goal, alone=alone)
 
 

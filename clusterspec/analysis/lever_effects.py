@@ -62,7 +62,7 @@ def _guarded_rows(studied: Studied, move: Move) -> tuple[LeverRow, ...]:
 def _move_rows(studied: Studied, move: Move) -> Iterator[LeverRow]:
     key, before, after, changes = move
     unit = LEVERS[key].unit if key in LEVERS else ""
-    varied = variation.varied(studied.one, changes)
+    varied = variation.varied_study(studied.one, changes)
     refused = studied.refused(varied)
     if refused:
         yield LeverRow(key, before, after, unit, None, None, None, varied.plan.fits, None, refused)

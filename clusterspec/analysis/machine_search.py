@@ -93,7 +93,7 @@ def _sizes_between_rows(
     """Sizes between one that is too slow and one that is fast enough."""
     own = [row for (name, used, _), row in rows.items() if (name, used) == (candidate.name, fabric)]
     timed = [(row.nodes, not any(text.startswith(LATE) for text in row.missed)) for row in own if row.elapsed]
-    design = variation.rewritten(work, machine(work, candidate, 1, fabric, prices).changes).design
+    design = variation.rewritten_study(work, machine(work, candidate, 1, fabric, prices).changes).design
     unit = nodes_of_domain_of_platform(design, design.cluster.platform if design.cluster else None)
     return sizes_between(timed, unit)
 
@@ -103,7 +103,7 @@ def _sizes_between_rows(
 
 def machine_row(work: Study, limits: Limits, chosen: Machine) -> MachineRow:
     """The best layout of one machine, with its figures. Raises the exception of a part that failed."""
-    study = variation.rewritten(work, chosen.changes)
+    study = variation.rewritten_study(work, chosen.changes)
     cluster = study.design.cluster
     row = MachineRow(
         chosen.candidate.name,
@@ -145,10 +145,13 @@ def _placed_row(row: MachineRow, study: Study, best: LayoutRow, limits: Limits) 
     changes: dict[tuple[str | int, ...], object] = {("layout",): best.layout}
     if best.serving is not None:
         changes[POOLS] = best.serving["disaggregated"]
-    placed = variation.rewritten(with_a_layout(study), changes)
+    placed = variation.rewritten_study(with_a_layout(study), changes)
     used, section = _nodes_used(placed, row.nodes), row.cluster
     if used < row.nodes:
-        placed, section = variation.rewritten(placed, {("cluster", "nodes"): used}), {**row.cluster, "nodes": used}
+        placed, section = (
+            variation.rewritten_study(placed, {("cluster", "nodes"): used}),
+            {**row.cluster, "nodes": used},
+        )
     plan = placed.plan
     shown = MachineRow(
         row.spec,

@@ -227,7 +227,7 @@ def _study_with_plan(studied: Studied, job: ServingJob, rated: Rated) -> Study:
     changes = plan_keys(studied, job, rated)
     if rated.concurrency is not None:
         changes |= _only_concurrency(rated.concurrency)
-    return variation.rewritten(studied.one, changes)
+    return variation.rewritten_study(studied.one, changes)
 
 
 def _comparisons(rows: Sequence[LayoutRow], spec: LayoutRow | None) -> list[Comparison]:

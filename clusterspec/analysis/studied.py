@@ -182,7 +182,7 @@ class Studied:
     def with_layout(self, section: Section | None) -> Study:
         """The study with another layout section; None leaves it out."""
         layout = None if section is None else whole_section(self.one, section)
-        return variation.rewritten(self.one, {("layout",): layout})
+        return variation.rewritten_study(self.one, {("layout",): layout})
 
     @cached_property
     def machine_errors(self) -> frozenset[str]:
@@ -244,7 +244,7 @@ def with_a_layout(study: Study) -> Study:
     if study.document is None or study.design.layout is not None:
         return study
     nodes = study.fleet_part[1].nodes if study.fleet_part else None
-    return variation.rewritten(study, {("layout",): {} if nodes is None else {"nodes": nodes}})
+    return variation.rewritten_study(study, {("layout",): {} if nodes is None else {"nodes": nodes}})
 
 
 def missing_for_search(study: Study) -> str:

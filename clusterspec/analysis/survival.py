@@ -62,7 +62,7 @@ def survival(design: Design, *, live: bool = True) -> Survival | None:
                 curve = _curve(plan, name, cluster, machine) if machine else None
                 if curve is None or plan.step is None:
                     continue
-                cases.append(_case(plan, (name, count, model), interpolated(curve[0], *present), curve[0]))
+                cases.append(_case(plan, (name, count, model), interpolated_seconds(curve[0], *present), curve[0]))
                 worst, checked = max(worst, curve[1]), checked + curve[2]
     if not cases:
         return None
@@ -179,7 +179,7 @@ def _curve(plan: Plan, name: str, base: Cluster, machine: VariedRates) -> tuple[
         rates = (bandwidth, nic, taper)
         return sum_of(one.calls * machine.device_seconds(rates, one) for one in times)
 
-    return tabulated(seconds, base.scale_up.bandwidth.value, base.scale_out.nic_bandwidth.value, SPAN, TAPERS)
+    return tabulated_curve(seconds, base.scale_up.bandwidth.value, base.scale_out.nic_bandwidth.value, SPAN, TAPERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +253,7 @@ CHECKS = 4
 SAME = 0.002
 
 
-def tabulated(
+def tabulated_curve(
     seconds: Seconds, bandwidth: float, nic: float, span: float, tapers: tuple[float, float]
 ) -> tuple[Curve, float, int]:
     """The curve around the rates of a spec, the largest relative interpolation error, and the number of positions
@@ -272,7 +272,7 @@ def tabulated(
         place = [(0.5 + number * step) % 1.0 for step in (0.7548776662, 0.5698402909, 0.3819660113)]
         at = (bandwidth * span ** (2 * place[0] - 1), nic * span ** (2 * place[1] - 1), tapers[1] ** place[2])
         true = seconds(*at)
-        worst = max(worst, abs(interpolated(curve, *at) / true - 1) if true else 0.0)
+        worst = max(worst, abs(interpolated_seconds(curve, *at) / true - 1) if true else 0.0)
     return curve, worst, CHECKS
 
 
@@ -323,7 +323,7 @@ def _reduced_curve(curve: Curve) -> Curve:
     return curve
 
 
-def interpolated(curve: Curve, bandwidth: float, nic: float, taper: float) -> float:
+def interpolated_seconds(curve: Curve, bandwidth: float, nic: float, taper: float) -> float:
     """The seconds of a curve at a scale-up bandwidth, a NIC rate (B/s each way) and an oversubscription."""
     rate = nic / taper if curve.joint else nic
     x, y = log(bandwidth), log(rate / bandwidth)

@@ -166,7 +166,7 @@ def _point_row(one: Study, axes: Axes, row: SweepRow) -> SweepRow:
     """The row of a point with its results."""
     assert one.document is not None
     changes: Changes = {tuple(name.split(".")): value for name, value in row.axes.items()}
-    studied, varied = Studied(one), variation.rewritten(one, changes)
+    studied, varied = Studied(one), variation.rewritten_study(one, changes)
     if axes.best_layout:
         return _row_of_best_layout(studied, varied, row, changes)
     refused = studied.refused(varied)

@@ -70,10 +70,10 @@ def cut_heads(model: Model) -> tuple[tuple[str, int], ...]:
 
 
 def _kv_heads_indivisible(numbers: LayoutNumbers, demands: Demands) -> bool:
-    return demands.model is not None and kv_heads_refused(demands.model, numbers.tp, demands.capabilities)
+    return demands.model is not None and refuses_kv_heads(demands.model, numbers.tp, demands.capabilities)
 
 
-def kv_heads_refused(model: Model, tp: int, capabilities: Capabilities) -> bool:
+def refuses_kv_heads(model: Model, tp: int, capabilities: Capabilities) -> bool:
     """Whether the framework does not support these key-value heads over tp ranks.
 
     Some shard them evenly or not at all; others also replicate whole heads. Latent and compressed attention
@@ -168,7 +168,7 @@ def sequence_step(tp: int, cp: int, capabilities: Capabilities, *, ring: bool) -
     return lcm(sequence_chunks(cp, ring), cp * tp) if cp > 1 else tp
 
 
-def combination_refused(numbers: LayoutNumbers, demands: Demands) -> bool:
+def refuses_combination(numbers: LayoutNumbers, demands: Demands) -> bool:
     """Whether the framework is known not to combine what a layout uses."""
     if not demands.refused:
         return False
@@ -238,7 +238,7 @@ CONDITIONS: Mapping[str, Callable[[LayoutNumbers, Demands], bool]] = {
     "ep-not-dividing-ranks": _expert_groups_indivisible,
     "sequence-indivisible-by-cp": _sequence_indivisible_by_chunks,
     "sequence-indivisible-by-tp": _sequence_indivisible_by_shards,
-    "framework-lacks-feature": combination_refused,
+    "framework-lacks-feature": refuses_combination,
     "fp8-blocks-cut-by-tp": _fp8_blocks_cut,
     "indivisible-for-framework": _indivisible_for_framework,
 }
@@ -311,10 +311,10 @@ def _expert_parallel_refused(_: Design, layout: Layout) -> bool:
 
 def _pipeline_of_tied_model_refused(design: Design, layout: Layout) -> bool:
     model = design.workload.model if design.workload else None
-    return model is not None and tied_pipeline_refused(model, layout)
+    return model is not None and refuses_tied_pipeline(model, layout)
 
 
-def tied_pipeline_refused(model: Model, layout: Layout) -> bool:
+def refuses_tied_pipeline(model: Model, layout: Layout) -> bool:
     """Whether the framework does not support a pipeline of a model whose head is its embedding."""
     return layout.pp > 1 and model.tied_embeddings and layout.capabilities.refuses("pipeline.tied_embeddings")
 

@@ -18,11 +18,11 @@ def choose(findings: Iterable[Finding], config: Config) -> list[Finding]:
     return [
         finding if finding.rule in ALWAYS_REPORTED else replace(finding, severity=severity(finding, config))
         for finding in findings
-        if finding.rule in ALWAYS_REPORTED or chosen(finding.rule, config)
+        if finding.rule in ALWAYS_REPORTED or is_chosen(finding.rule, config)
     ]
 
 
-def chosen(rule: str, config: Config) -> bool:
+def is_chosen(rule: str, config: Config) -> bool:
     """Whether the configuration selects a rule."""
     return (not config.select or rule in config.select) and rule not in config.ignore
 

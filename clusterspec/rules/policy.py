@@ -126,17 +126,17 @@ def _rule(one: Any) -> CompanyRule:
         raise PolicyFault("its name is lower-case words joined by `-`")
     if one.get("severity", "warning") not in list(Severity):
         raise PolicyFault(f"severity is error, warning or note, not {one['severity'][:60]!r}")
-    when = compiled(one["when"]) if "when" in one else None
+    when = condition_tree(one["when"]) if "when" in one else None
     _refuse_unknown_key(one.get("at", ""))
     severity = Severity(one.get("severity", "warning"))
     texts = (one["message"][:300], one.get("help", "")[:300])
-    return CompanyRule(OWN + name, when, compiled(one["assert"]), *texts, severity, one.get("at", ""))
+    return CompanyRule(OWN + name, when, condition_tree(one["assert"]), *texts, severity, one.get("at", ""))
 
 
-def compiled(text: str) -> ast.expr:
+def condition_tree(text: str) -> ast.expr:
     """A condition as a syntax tree of allowed nodes. Raises `PolicyFault`.
 
-    >>> ast.unparse(compiled("cluster.nodes > 16 and layout.tp in [4, 8]"))
+    >>> ast.unparse(condition_tree("cluster.nodes > 16 and layout.tp in [4, 8]"))
     'cluster.nodes > 16 and layout.tp in [4, 8]'
     """
     try:

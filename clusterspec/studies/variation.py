@@ -29,7 +29,7 @@ from clusterspec.spec.reader import keys_of, read
 from clusterspec.studies.study import Study, calibrated_by_logs, problems_of_part
 
 
-def rewritten(study: Study, changes: Changes) -> Study:
+def rewritten_study(study: Study, changes: Changes) -> Study:
     """The study of the document with other values, as YAML holds them; they are validated and read like a text.
 
     New values have no position: a finding about them is at the nearest mapping that the text has.
@@ -41,7 +41,7 @@ def rewritten(study: Study, changes: Changes) -> Study:
     return _study(study, document, spec, tuple(kept), changes)
 
 
-def varied(study: Study, changes: Changes) -> Study:
+def varied_study(study: Study, changes: Changes) -> Study:
     """The study of the spec with other values of the types of `spec.model`, which are not read again."""
     assert study.document is not None
     document = changed_document(study.document, {path: plain_value(value) for path, value in changes.items()})

@@ -65,7 +65,7 @@ def test_a_point_is_a_checked_design_or_names_its_rule(key: str, tmp_path: Path)
     one = study_of(JOB)
     for row in points(tmp_path, key, AXES[key], "fixed"):
         path, value = tuple(key.split(".")), row.axes[key]
-        check = {each.rule for each in variation.rewritten(one, {path: value}).errors}
+        check = {each.rule for each in variation.rewritten_study(one, {path: value}).errors}
         assert set(row.errors) == check
         assert (row.step_time is None) is bool(check) and (row.cost is None) is bool(check)
         expected = REFUSED.get((key, str(value)))
@@ -92,7 +92,7 @@ def test_a_lever_is_moved_to_a_checked_design_or_names_its_rule() -> None:
     for (key, after), row in steps.items():
         if key in LEVERS:
             assert isinstance(after, float | int)
-            check = variation.varied(one, LEVERS[key].changes(float(after))).errors
+            check = variation.varied_study(one, LEVERS[key].changes(float(after))).errors
             assert set(row.errors) == {each.rule for each in check}
         assert not row.errors or (row.step_time, row.cost, row.effect) == (None, None, None)
     ranked = [bool(row.errors) for row in report.levers]
@@ -118,7 +118,7 @@ def test_a_boundary_is_sold_or_names_the_rule_that_refuses_it() -> None:
 def test_a_layout_that_check_refuses_meets_no_condition() -> None:
     report = solve(study_of(JOB), "nodes", "mfu>=0.01")
     for value, _, holds in report.probes:
-        errors = variation.varied(study_of(JOB), LEVERS["nodes"].changes(value)).errors
+        errors = variation.varied_study(study_of(JOB), LEVERS["nodes"].changes(value)).errors
         assert not (holds and errors), value
 
 
@@ -188,7 +188,7 @@ def test_the_nodes_of_a_job_are_those_that_it_uses() -> None:
     assert steps[8.0].step_time == pytest.approx(study_of(PARTIAL.replace("nodes: 4", "nodes: 8")).plan.step_seconds)
     assert one.design.cluster is not None
     for value, there in ((2.0, 16), (16.0, 16), (32.0, 32)):
-        other = variation.varied(one, lever_of("nodes", one.design).changes(value)).design
+        other = variation.varied_study(one, lever_of("nodes", one.design).changes(value)).design
         assert other.cluster is not None and other.layout is not None
         assert (other.layout.nodes, other.cluster.nodes) == (value, there)
 

@@ -218,5 +218,5 @@ def test_a_lever_of_words_has_the_value_that_the_design_has_and_words_that_the_r
     assert present["micro_batch"] == 2 and present["precision"] == "fp8" and present["overlap.dp"] is True
     for name, (path, values, value) in WORDS.items():
         for each in values:
-            assert value(variation.varied(one, {path: each}).design) == each, name
+            assert value(variation.varied_study(one, {path: each}).design) == each, name
         assert value(Design(one.spec)) is None

@@ -38,7 +38,7 @@ def test_pasted_into_the_spec_a_layout_resolves_to_itself(name: str) -> None:
     for family in Random(1).sample(every, min(12, len(every))):
         choice = Random(2).choice(list(islice(choices(family), 400)))
         section = whole_section(one, section_of(searched, choice))
-        varied = variation.rewritten(one, {("layout",): section})
+        varied = variation.rewritten_study(one, {("layout",): section})
         assert varied.design.layout == layout_of(searched, choice), section
 
 
@@ -51,7 +51,7 @@ def test_rules_of_divisibility_find_no_error_in_a_layout_of_the_search(name: str
     for family in Random(3).sample(every, min(10, len(every))):
         choice = Random(4).choice(list(islice(choices(family), 400)))
         section = whole_section(one, section_of(searched, choice))
-        varied = variation.rewritten(one, {("layout",): section})
+        varied = variation.rewritten_study(one, {("layout",): section})
         errors = {found.rule for found in varied.checked.findings if found.severity is Severity.ERROR}
         assert not {rule for rule in errors if "indivisible" in rule or "mismatch" in rule or "forbids" in rule}, (
             section

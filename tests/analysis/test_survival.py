@@ -12,9 +12,9 @@ from clusterspec.analysis.survival import (
     TOLERANCE,
     Seconds,
     VariedRates,
-    interpolated,
+    interpolated_seconds,
     survival,
-    tabulated,
+    tabulated_curve,
     varied_cluster,
     varied_design,
     wire_times,
@@ -56,14 +56,14 @@ def partly_above(up: float, nic: float, taper: float) -> float:
     ids=lambda one: getattr(one, "__name__", str(one)),
 )
 def test_a_table_has_the_axes_that_matter(seconds: Seconds, joint: bool, tapers: int, ratios: int) -> None:
-    curve, worst, checked = tabulated(seconds, UP, NIC, SPAN, TAPERS)
+    curve, worst, checked = tabulated_curve(seconds, UP, NIC, SPAN, TAPERS)
     assert (curve.joint, len(curve.z), len(curve.y)) == (joint, tapers, ratios)
     assert checked > 0
     assert worst < SAME
 
 
 def test_an_oversubscription_that_does_not_divide_the_rate_has_an_axis_of_its_own() -> None:
-    curve, worst, _ = tabulated(partly_above, UP, NIC, SPAN, TAPERS)
+    curve, worst, _ = tabulated_curve(partly_above, UP, NIC, SPAN, TAPERS)
     assert not curve.joint
     assert len(curve.z) == TAPER_POINTS
     assert curve.z[-1] == pytest.approx(log(TAPERS[1]))
@@ -72,26 +72,26 @@ def test_an_oversubscription_that_does_not_divide_the_rate_has_an_axis_of_its_ow
 
 @pytest.mark.parametrize("seconds", [over_fabric, in_domain, below_leaf, partly_above])
 def test_the_table_holds_at_the_rates_of_the_spec(seconds: Seconds) -> None:
-    curve, _, _ = tabulated(seconds, UP, NIC, SPAN, TAPERS)
+    curve, _, _ = tabulated_curve(seconds, UP, NIC, SPAN, TAPERS)
     for taper in TAPERS:
-        assert interpolated(curve, UP, NIC, taper) == pytest.approx(seconds(UP, NIC, taper), rel=5 * TOLERANCE)
+        assert interpolated_seconds(curve, UP, NIC, taper) == pytest.approx(seconds(UP, NIC, taper), rel=5 * TOLERANCE)
 
 
 def test_between_two_points_logarithms_are_linear() -> None:
     """Hand-worked: x from 0 to 2 and y from 0 to 1; at x = 1 and y = 0.5 the mean of the four corners, 2.5."""
     curve = Curve((0.0, 2.0), (0.0, 1.0), (0.0,), False, (((1.0, 2.0), (3.0, 4.0)),))
     e = 2.718281828459045
-    assert log(interpolated(curve, e, e * sqrt(e), 1.0)) == pytest.approx(2.5)
-    assert log(interpolated(curve, e, e * sqrt(e), 8.0)) == pytest.approx(2.5)
-    assert log(interpolated(curve, e**9, e**9, 1.0)) == pytest.approx(3.0)
+    assert log(interpolated_seconds(curve, e, e * sqrt(e), 1.0)) == pytest.approx(2.5)
+    assert log(interpolated_seconds(curve, e, e * sqrt(e), 8.0)) == pytest.approx(2.5)
+    assert log(interpolated_seconds(curve, e**9, e**9, 1.0)) == pytest.approx(3.0)
     joint = Curve((0.0, 2.0), (0.0, 1.0), (0.0,), True, curve.tables)
-    assert log(interpolated(joint, e, e * sqrt(e), e**0.25)) == pytest.approx(2.25)
+    assert log(interpolated_seconds(joint, e, e * sqrt(e), e**0.25)) == pytest.approx(2.25)
 
 
 def test_between_two_tables_logarithms_are_linear_in_the_oversubscription() -> None:
     curve = Curve((0.0,), (0.0,), (0.0, log(4.0)), False, (((1.0,),), ((3.0,),)))
-    assert log(interpolated(curve, 5.0, 7.0, 2.0)) == pytest.approx(2.0)
-    assert log(interpolated(curve, 5.0, 7.0, 4.0)) == pytest.approx(3.0)
+    assert log(interpolated_seconds(curve, 5.0, 7.0, 2.0)) == pytest.approx(2.0)
+    assert log(interpolated_seconds(curve, 5.0, 7.0, 4.0)) == pytest.approx(3.0)
 
 
 def training(nodes: int = 4, model: str = "llama-3.1-8b", platform: str = "dgx-h100") -> Design:
@@ -132,7 +132,7 @@ def test_a_survival_table_has_a_quarter_the_nodes_of_the_spec_and_four_times_as_
     rates = (found.bandwidth, found.nic, found.taper)
     assert rates == (450e9, 50e9, 1.0)
     for case in found.cases:
-        assert case.communication == interpolated(case.curve, *rates) > 0 and case.compute > 0
+        assert case.communication == interpolated_seconds(case.curve, *rates) > 0 and case.compute > 0
     assert 0 < found.error < 0.05 and found.checked == 4 * len(found.cases)
 
 

@@ -233,7 +233,7 @@ def test_search_proposes_no_layout_that_the_release_refuses(software: str, work:
         for family in Random(5).sample(every, min(4, len(every))):
             choice = Random(6).choice(list(islice(choices(family), 200)))
             section = whole_section(one, section_of(searched, choice))
-            design = variation.rewritten(one, {("layout",): section}).design
+            design = variation.rewritten_study(one, {("layout",): section}).design
             assert [each.combination for each, _ in refused_statements(design) if each.combination.uses] == [], section
             assert "framework-lacks-feature" not in refusals(design)
             seen += 1

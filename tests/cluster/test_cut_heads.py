@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.cluster.legality import cut_heads, kv_heads_refused
+from clusterspec.cluster.legality import cut_heads, refuses_kv_heads
 from tests.catalog.shipped import CATALOG, held
 
 CUT = [
@@ -21,5 +21,5 @@ def test_every_kind_of_layer_has_heads_to_shard(name: str, counts: dict[str, int
 
 
 def test_latent_vectors_are_not_sharded() -> None:
-    assert not kv_heads_refused(CATALOG.model("deepseek-v4-pro"), 8, held("torchtitan"))
-    assert kv_heads_refused(CATALOG.model("qwen3.5-35b-a3b"), 8, held("torchtitan"))
+    assert not refuses_kv_heads(CATALOG.model("deepseek-v4-pro"), 8, held("torchtitan"))
+    assert refuses_kv_heads(CATALOG.model("qwen3.5-35b-a3b"), 8, held("torchtitan"))

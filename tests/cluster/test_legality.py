@@ -11,7 +11,7 @@ from clusterspec.cluster.legality import (
     forbids_expert_parallel,
     forbids_pipeline,
     forbids_uneven_stages,
-    kv_heads_refused,
+    refuses_kv_heads,
     sequence_step,
     violations,
 )
@@ -156,10 +156,10 @@ def test_key_value_heads_are_sharded_evenly_or_by_megatron_replicated(
 ) -> None:
     model = replace(MODEL, kv_heads=kv_heads)
     for framework in ("megatron-core", "nemo", ""):
-        assert kv_heads_refused(model, tp, held(framework)) is megatron
-    assert kv_heads_refused(model, tp, held("torchtitan")) is torchtitan
-    assert not kv_heads_refused(model, tp, held("deepspeed"))
-    assert not kv_heads_refused(replace(CATALOG.model("deepseek-v3"), kv_heads=kv_heads), tp, held("torchtitan"))
+        assert refuses_kv_heads(model, tp, held(framework)) is megatron
+    assert refuses_kv_heads(model, tp, held("torchtitan")) is torchtitan
+    assert not refuses_kv_heads(model, tp, held("deepspeed"))
+    assert not refuses_kv_heads(replace(CATALOG.model("deepseek-v3"), kv_heads=kv_heads), tp, held("torchtitan"))
 
 
 @pytest.mark.parametrize(

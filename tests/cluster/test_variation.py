@@ -44,7 +44,7 @@ CHANGES: list[dict[Path, object]] = [
 @pytest.mark.parametrize("changes", CHANGES, ids=str)
 def test_a_variation_is_the_study_of_the_changed_text(changes: dict[Path, object]) -> None:
     one = study_of(DEEP)
-    other = variation.rewritten(one, changes)
+    other = variation.rewritten_study(one, changes)
     assert other.document is not None
     alone = studies.study_text(dump(other.document.value), one.settings)
     assert other.design == alone.design
@@ -58,9 +58,9 @@ def test_a_value_varied_is_the_text_varied(name: str) -> None:
     lever, one = LEVERS[name], study_of(DEEP)
     for step in lever.steps:
         changes = lever.changes(step)
-        by_value = variation.varied(one, changes)
+        by_value = variation.varied_study(one, changes)
         texts = {path: _text(value) for path, value in changes.items()}
-        by_text = variation.rewritten(one, texts)
+        by_text = variation.rewritten_study(one, texts)
         assert by_value.design == by_text.design
         assert by_value.document is not None and by_text.document is not None
         assert by_value.document.value == by_text.document.value
@@ -94,23 +94,23 @@ def test_a_variation_keeps_the_measured_shares_and_the_catalog() -> None:
         other = design_with_keys(one.design, {path: value})
         assert other.cluster is not None and other.cluster.measured == one.design.cluster.measured
         assert other.catalog is one.settings.catalog
-    study = variation.varied(one, {("workload", "global_batch"): 512})
+    study = variation.varied_study(one, {("workload", "global_batch"): 512})
     assert study.measurements == one.measurements and study.design.cluster == one.design.cluster
-    slower = variation.varied(one, {("cluster", "scale_out", "nic_bandwidth"): read("200 Gb/s", "line_rate")})
+    slower = variation.varied_study(one, {("cluster", "scale_out", "nic_bandwidth"): read("200 Gb/s", "line_rate")})
     assert slower.design.cluster is not None and slower.design.cluster.measured == one.design.cluster.measured
     assert not slower.measurements, "what was measured on the machine is not compared with another one"
 
 
 def test_without_its_measurements_a_variation_has_the_shares_of_the_catalog() -> None:
-    other = variation.rewritten(study_of(MEASURED), {("measured",): None})
+    other = variation.rewritten_study(study_of(MEASURED), {("measured",): None})
     assert other.design.cluster is not None and not other.design.cluster.measured
 
 
 def test_the_problems_of_other_keys_stay_and_those_of_the_changed_key_go() -> None:
     one = study_of(DEEP.replace("global_batch: 256", "global_batch: 256, precision: fp9"))
     assert {each.rule for each in one.errors} == {"unknown-choice"}
-    assert {each.rule for each in variation.varied(one, {("cluster", "nodes"): 16}).errors} == {"unknown-choice"}
-    assert not variation.varied(one, {("workload", "precision"): "bf16"}).errors
+    assert {each.rule for each in variation.varied_study(one, {("cluster", "nodes"): 16}).errors} == {"unknown-choice"}
+    assert not variation.varied_study(one, {("workload", "precision"): "bf16"}).errors
 
 
 def test_dp_and_the_layers_of_stages_follow_from_the_degrees() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from clusterspec.logs.traces import TraceFault, TraceLengths, trace_path, trace_summary
 from clusterspec.studies.study import Study, study_text
-from clusterspec.studies.variation import varied
+from clusterspec.studies.variation import varied_study
 from tests.settings import SETTINGS
 
 TRACE = "time,input_tokens,output_tokens\n" + "".join(
@@ -63,7 +63,7 @@ def test_a_load_is_that_of_its_trace_where_the_spec_states_none(tmp_path: Path) 
     assert (load.input_tokens, load.output_tokens) == (550, 49)
     assumed = {key: value for key, value, _ in traced.design.assumptions}
     assert assumed["workload.serving.request_rate"] == 1.0 and assumed["workload.serving.input_tokens"] == 550
-    wider = varied(traced, {("layout", "tp"): 2}).design.workload
+    wider = varied_study(traced, {("layout", "tp"): 2}).design.workload
     assert wider is not None and wider.serving is not None and wider.serving.request_rate == 1.0
     stated = of("arrivals: {trace: trace.csv}, request_rate: 3, input_tokens: 9, output_tokens: 7", tmp_path)
     written = stated.design.workload and stated.design.workload.serving

@@ -224,7 +224,7 @@ def test_the_ceiling_of_an_algorithm_is_never_exceeded_by_its_own_acceptance(alg
     )
     assert study.spec is not None and study.spec.acceptance and study.design.cluster is not None
     (stated,) = study.spec.acceptance
-    best = benchmarks.predicted(stated, study.design.cluster, benchmarks.PLATEAU)
+    best = benchmarks.predicted_collective(stated, study.design.cluster, benchmarks.PLATEAU)
     if best is None:
         return  # the algorithm needs another group
     assert max(benchmarks.RECOMMENDED) * best.busbw < best.busbw <= best.ceiling_busbw

@@ -9,7 +9,7 @@ import pytest
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.rules.advice.domain_layouts import _candidates
-from clusterspec.rules.knowledge.nics import starved, usual_network
+from clusterspec.rules.knowledge.nics import is_starved, usual_network
 from clusterspec.studies.study import study_text
 from clusterspec.units.grammar import text_of
 from clusterspec.units.symbols import UnitFault
@@ -163,4 +163,4 @@ def test_half_of_the_usual_network_is_not_starved(nics: int, expected: bool) -> 
     """4 NICs of 50 GB/s for 8 accelerators are 25 GB/s each, exactly half of the usual 50 GB/s."""
     facts = study_text("clusterspec: 1\n" + fabric(8, f"nics_per_node: {nics}"), SETTINGS).facts()
     assert facts.cluster is not None
-    assert starved(facts.cluster, facts.deviations) is expected
+    assert is_starved(facts.cluster, facts.deviations) is expected

@@ -9,7 +9,7 @@ import pytest
 
 from clusterspec.cost.serving.handoff import HANDOFF_SHARE
 from clusterspec.studies.study import study_text
-from clusterspec.studies.variation import varied
+from clusterspec.studies.variation import varied_study
 from tests.settings import SETTINGS
 from tests.studies.test_fleets import fleet_of
 
@@ -185,6 +185,6 @@ def test_engines_of_one_machine_name_no_pool(workload: str, at: str) -> None:
     found = study_text(ONE_MACHINE + workload, SETTINGS)
     assert [(each.rule, ".".join(map(str, each.path))) for each in found.problems] == [("unknown-pool", at)]
     assert found.plan.serving is not None or found.plan.rl is not None
-    wider = varied(found, {("cluster", "nodes"): 6})
+    wider = varied_study(found, {("cluster", "nodes"): 6})
     assert [each.rule for each in wider.problems] == ["unknown-pool"]
     assert wider.plan.serving is not None or wider.plan.rl is not None

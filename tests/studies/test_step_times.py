@@ -54,7 +54,7 @@ def test_the_estimate_is_the_measured_step() -> None:
     for one in (plain, slow):
         assert not rules(one)
     other: dict[tuple[str | int, ...], object] = {("layout", "tp"): 4}
-    assert seconds(variation.rewritten(slow, other)) > 1.1 * seconds(variation.rewritten(plain, other))
+    assert seconds(variation.rewritten_study(slow, other)) > 1.1 * seconds(variation.rewritten_study(plain, other))
     two = study_text(f"{JOB}measured: [{{step_time: {before!r} s}}, {{step_time: {1.4 * before!r} s}}]\n", SETTINGS)
     assert seconds(two) == pytest.approx(1.2 * before, rel=1e-5), "the median of both"
     assert widths(slow) == pytest.approx((1.03, 1.03)), "of the measured job"

@@ -32,8 +32,8 @@ def test_the_description_of_a_text_is_not_held_against_a_variation() -> None:
     study, other = study_text(text, SETTINGS), study_text(text.replace("nodes: 2", "nodes: 4"), SETTINGS)
     assert [each.rule for each in other.errors] == ["description-off-keys"]
     for wider in (
-        variation.rewritten(study, {("cluster", "nodes"): 4}),
-        variation.varied(study, {("cluster", "nodes"): 4}),
+        variation.rewritten_study(study, {("cluster", "nodes"): 4}),
+        variation.varied_study(study, {("cluster", "nodes"): 4}),
     ):
         assert not list(study.errors) and not list(wider.errors)
         assert wider.design.cluster and wider.design.cluster.nodes == 4

@@ -11,10 +11,10 @@ from clusterspec.cluster.degrees import even_stages
 from clusterspec.cluster.demands import Demands, LayoutNumbers, layout_uses, recomputation_uses, sharding_use
 from clusterspec.cluster.layout import ORDER
 from clusterspec.cluster.legality import (
-    combination_refused,
     forbids_expert_parallel,
     forbids_pipeline,
     forbids_uneven_stages,
+    refuses_combination,
     violations,
 )
 from clusterspec.cluster.model import Layout
@@ -119,7 +119,7 @@ def _legal_pipelines(
         if (each.virtual_stages, each.schedule) not in refused:
             numbers = _layout_numbers(job, degrees, each.micro_batch, each.virtual_stages)
             chosen = replace(numbers, sharding=sharding, schedule=each.schedule, recompute=recompute)
-            refused[each.virtual_stages, each.schedule] = combination_refused(chosen, demands)
+            refused[each.virtual_stages, each.schedule] = refuses_combination(chosen, demands)
     return tuple(each for each in pipelines if not refused[each.virtual_stages, each.schedule])
 
 

@@ -52,7 +52,7 @@ def expert_use(engine: Engine) -> ExpertUse | None:
 
     def fullest(copies: int, *, balanced: bool) -> float:
         other = load._replace(balanced=balanced)
-        return placed(other, model.experts, model.experts_per_token, layout.ep, copies).fullest
+        return placed_experts(other, model.experts, model.experts_per_token, layout.ep, copies).fullest
 
     width = precision_width(engine.workload.expert_parameter_precision)
     held = engine.share.expert * width / layout.pp
@@ -95,7 +95,7 @@ def token_shares(load: ExpertLoad, experts: int, chosen: int) -> tuple[float, ..
 
 
 @lru_cache(maxsize=512)
-def placed(load: ExpertLoad, experts: int, chosen: int, ranks: int, copies: int) -> Placed:
+def placed_experts(load: ExpertLoad, experts: int, chosen: int, ranks: int, copies: int) -> Placed:
     """The experts of a layer on ``ranks``, with redundant ``copies``.
 
     Balanced placement gives each copy to the expert with the most tokens per copy and each slot, the fullest first, to

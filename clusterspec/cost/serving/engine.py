@@ -39,7 +39,7 @@ from clusterspec.cost.serving.rates import (
     exchange_parts,
     expert_parts,
     remaining_rate_share,
-    throughput_kernels,
+    uses_throughput_kernels,
 )
 from clusterspec.precision import NARROW, peak_name, precision_width, table_width
 from clusterspec.records import NamedTuple, dataclass, field, replace
@@ -121,7 +121,7 @@ def _free_units_share(engine: Engine, tokens: float) -> float:
     (DeepEP, README: "without any SM occupation").
     """
     units = engine.cluster.accelerator.compute_units
-    if units is None or not throughput_kernels(tokens):
+    if units is None or not uses_throughput_kernels(tokens):
         return 1.0
     return max(0.0, 1.0 - constants.EXCHANGE_UNITS * engine.cluster.ranks_per_accelerator / units)
 

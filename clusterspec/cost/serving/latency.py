@@ -323,7 +323,7 @@ def latency_factors(times: ServingTimes, quantity: str, percentile: float) -> tu
     return tail_factors(times, quantity, min(percentile, HIGHEST) / 100)
 
 
-def caused_by_chunks(times: ServingTimes, target: Target) -> bool:
+def is_caused_by_chunks(times: ServingTimes, target: Target) -> bool:
     """Whether a missed target of the gaps between tokens is met by steps without prompts."""
     return target.quantity == "itl" and times.decode.total <= target.seconds
 

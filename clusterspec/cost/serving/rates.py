@@ -242,12 +242,12 @@ def placed_experts(engine: Engine, ranks: int | None = None) -> Placed | None:
     load = engine.workload.serving.expert_load if engine.workload.serving is not None else None
     if load is None:
         return None
-    from clusterspec.cost.serving.balance import placed
+    from clusterspec.cost.serving.balance import placed_experts
 
     model, layout = engine.model, engine.layout
     if load.ratio is not None and ranks and ranks < layout.ep:  # ranks of a group vary independently of each other
         load = load._replace(ratio=1 + (load.ratio - 1) * (ranks / layout.ep) ** 0.5)
-    return placed(load, model.experts, model.experts_per_token, ranks or layout.ep, layout.redundant_experts)
+    return placed_experts(load, model.experts, model.experts_per_token, ranks or layout.ep, layout.redundant_experts)
 
 
 def exchange_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]:
@@ -264,7 +264,7 @@ def exchange_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ..
         line = links.between * engine.rates.single.get("exchange.network", constants.NETWORK.value)
     least = min(tokens, float(constants.LOW_LATENCY_TOKENS))
     kinds = [_low_latency_copies(engine, least, busy)]
-    if throughput_kernels(tokens):  # no sooner than the others with the most tokens that those take
+    if uses_throughput_kernels(tokens):  # no sooner than the others with the most tokens that those take
         kinds.append(_forwarded_copies(engine, tokens, busy))
     fullest, copies = max(kinds, key=lambda sent: sent[0] * sent[1])
     numbers = {
@@ -280,7 +280,7 @@ def exchange_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ..
     return (Part("expert_exchange", expert_exchange_time, numbers, origins),)
 
 
-def throughput_kernels(tokens: float) -> bool:
+def uses_throughput_kernels(tokens: float) -> bool:
     """Whether an exchange of ``tokens`` per rank uses kernels for high throughput, not for low latency."""
     return tokens > constants.LOW_LATENCY_TOKENS
 

@@ -53,7 +53,7 @@ from clusterspec.rules.knowledge.benchmarks import (
     PLATEAU,
     bus_bandwidth,
     key,
-    predicted,
+    predicted_collective,
     recommended_threshold,
     test_name,
 )
@@ -67,7 +67,7 @@ ROUNDED = 1.005
 
 def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Problem]:
     for number, test in enumerate(acceptance):
-        asked, best = bus_bandwidth(test, rated), predicted(test, rated, PLATEAU)
+        asked, best = bus_bandwidth(test, rated), predicted_collective(test, rated, PLATEAU)
         if asked is None or best is None or asked <= best.ceiling_busbw * ROUNDED:
             continue
         ceiling = display(best.ceiling_busbw, "B/s")

@@ -55,7 +55,7 @@ from clusterspec.rules.knowledge.benchmarks import (
     bus_bandwidth,
     demands_plateau_at_small_size,
     key,
-    predicted,
+    predicted_collective,
     recommended_threshold,
     test_name,
 )
@@ -69,7 +69,7 @@ RULE = Rule.of(__name__, "warning", "likely", yields_to=("acceptance-above-ceili
 def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Problem]:
     for number, test in enumerate(acceptance):
         size = test.size.value if test.size else PLATEAU
-        asked, here = bus_bandwidth(test, rated), predicted(test, rated, size)
+        asked, here = bus_bandwidth(test, rated), predicted_collective(test, rated, size)
         if asked is None or here is None or asked <= best_possible(here) or demands_plateau_at_small_size(test, rated):
             continue
         yield RULE.problem(

@@ -50,7 +50,7 @@ from math import inf
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.benchmarks import PLATEAU, RECOMMENDED, bus_bandwidth, predicted
+from clusterspec.rules.knowledge.benchmarks import PLATEAU, RECOMMENDED, bus_bandwidth, predicted_collective
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceptanceSpec
 
@@ -79,5 +79,5 @@ def _tests_fabric(test: AcceptanceSpec) -> bool:
 def _is_strict(test: AcceptanceSpec, cluster: Cluster) -> bool:
     """Whether a test demands so much of the predicted bandwidth, tree included, that a slow fabric fails it."""
     asked = bus_bandwidth(test, cluster)
-    best = predicted(test, cluster, test.size.value if test.size else PLATEAU)
+    best = predicted_collective(test, cluster, test.size.value if test.size else PLATEAU)
     return asked is not None and best is not None and asked >= RECOMMENDED[0] * best.busbw

@@ -49,7 +49,12 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.benchmarks import bus_bandwidth, demands_plateau_at_small_size, predicted, test_name
+from clusterspec.rules.knowledge.benchmarks import (
+    bus_bandwidth,
+    demands_plateau_at_small_size,
+    predicted_collective,
+    test_name,
+)
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceptanceSpec
 from clusterspec.units import display
@@ -63,7 +68,7 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
     for number, test in enumerate(acceptance):
         if test.size is None or not demands_plateau_at_small_size(test, rated):
             continue
-        asked, here = bus_bandwidth(test, rated), predicted(test, rated, test.size.value)
+        asked, here = bus_bandwidth(test, rated), predicted_collective(test, rated, test.size.value)
         if asked is not None and here is not None:
             yield RULE.problem(
                 ("acceptance", number, "size"),

@@ -52,7 +52,7 @@ from clusterspec.rules.knowledge.benchmarks import (
     GIB,
     bus_bandwidth,
     key,
-    predicted,
+    predicted_collective,
     recommended_threshold,
     test_name,
 )
@@ -76,7 +76,7 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
         yield from _repetition_problems(number, test)
         if test.size is None or test.size.value < GIB:
             continue
-        asked, best = bus_bandwidth(test, rated), predicted(test, rated, test.size.value)
+        asked, best = bus_bandwidth(test, rated), predicted_collective(test, rated, test.size.value)
         if asked is None or best is None or asked >= LEAST * best.ceiling_busbw:
             continue
         share = percent(asked / best.ceiling_busbw, 2)

@@ -68,7 +68,7 @@ def _gain(served: Served, changes: Mapping[str, object]) -> Gain | None:
     return Gain(changes, served, other, share)
 
 
-def compared(gain: Gain) -> str:
+def comparison_text(gain: Gain) -> str:
     """The gain as text: `predicted 1,200 output tokens per second, 1,900 with tp: 1, attention_dp: 8 (58 % more)`."""
     now, then = gain.before.times.output_tokens_per_second, gain.served.times.output_tokens_per_second
     more = f"{percent(abs(gain.share), 2)} {'more' if gain.share > 0 else 'less'}"

@@ -52,7 +52,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import ScaleUp
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.tpu_slices import cubes, slice_exists
+from clusterspec.rules.knowledge.tpu_slices import consists_of_cubes, slice_exists
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleUpSpec
 
@@ -64,7 +64,7 @@ def check(written_scale_up: ScaleUpSpec, scale_up: ScaleUp) -> Iterator[Problem]
     if not shape or entry is None or entry.family != "ici" or slice_exists(shape, entry):
         return
     written = "×".join(map(str, shape))
-    if cubes(entry):
+    if consists_of_cubes(entry):
         help_ = "make every side a multiple of 4, or use 2×2×1, 2×2×2, 2×2×4 or 2×4×4"
     else:
         help_ = "use 1×1, 2×2, 2×4, 4×4, 4×8, 8×8, 8×16 or 16×16"

@@ -58,7 +58,7 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.overlaps import forbids_overlap
-from clusterspec.rules.knowledge.shares import REPLICA_AXES, SHARD_AXES, exposed, share, step_severity
+from clusterspec.rules.knowledge.shares import REPLICA_AXES, SHARD_AXES, exposed_seconds, share, step_severity
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import LayoutSpec
@@ -77,7 +77,7 @@ def check(
     placement = placements.of("dp")
     if placement is None or placement.nodes < 2:
         return
-    seconds = exposed(timed, {*REPLICA_AXES, *SHARD_AXES}) if timed else 0.0
+    seconds = exposed_seconds(timed, {*REPLICA_AXES, *SHARD_AXES}) if timed else 0.0
     cost = f": {display(seconds, 's')}, {percent(share(seconds, timed), 2)} of the step" if timed and seconds else ""
     at = "layout.overlap.dp"
     message = f"the gradient reduction of dp {layout.dp} over {placement.nodes:,} nodes is not overlapped{cost}"

@@ -67,7 +67,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import NOTICEABLE, WhatIf
 from clusterspec.rules.knowledge.overlaps import forbids_overlap
-from clusterspec.rules.knowledge.shares import REPLICA_AXES, exposed, share, step_severity
+from clusterspec.rules.knowledge.shares import REPLICA_AXES, exposed_seconds, share, step_severity
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
@@ -87,7 +87,7 @@ def check(
         return
     if timed.step is None:
         return
-    seconds = exposed(timed, REPLICA_AXES)
+    seconds = exposed_seconds(timed, REPLICA_AXES)
     lost = share(seconds, timed)
     if lost <= thresholds.of(RULE.name, MOST):
         return

@@ -62,7 +62,15 @@ from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.knowledge.overlaps import forbids_overlap
-from clusterspec.rules.knowledge.shares import A_QUARTER, SHARD_AXES, computing, exposed, sent, share, step_severity
+from clusterspec.rules.knowledge.shares import (
+    A_QUARTER,
+    SHARD_AXES,
+    computing,
+    exposed_seconds,
+    sent_seconds,
+    share,
+    step_severity,
+)
 from clusterspec.rules.parts import Placements, Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
@@ -86,12 +94,12 @@ def check(
     placement = placements.of("shard")
     if placement is None or placement.nodes < 2 or timed.step is None:
         return
-    seconds = exposed(timed, SHARD_AXES)
+    seconds = exposed_seconds(timed, SHARD_AXES)
     lost = share(seconds, timed)
     if lost <= thresholds.of(RULE.name, MOST) or what_if.hsdp is not None:
         return
     tokens = layout.micro_batch * training.sequence_length // layout.cp
-    wanted = int(tokens * sent(timed, SHARD_AXES) / computing(timed)) if computing(timed) else tokens
+    wanted = int(tokens * sent_seconds(timed, SHARD_AXES) / computing(timed)) if computing(timed) else tokens
     more = f"; about {wanted:,} tokens would overlap it" if wanted > tokens else ""
     yield RULE.problem(
         "layout.sharding",

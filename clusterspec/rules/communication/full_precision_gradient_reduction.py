@@ -61,7 +61,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.shares import REDUCTIONS, REPLICA_AXES, SHARD_AXES, exposed, share
+from clusterspec.rules.knowledge.shares import REDUCTIONS, REPLICA_AXES, SHARD_AXES, exposed_seconds, share
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent
@@ -73,7 +73,7 @@ MOST = 0.05
 def check(thresholds: Thresholds, training: Workload, layout: Layout, timed: Plan) -> Iterator[Problem]:
     if training.gradient_precision != "fp32" or training.precision not in {"bf16", "fp8", "fp4"} or layout.dp == 1:
         return
-    cost = share(exposed(timed, (*REPLICA_AXES, *SHARD_AXES), REDUCTIONS), timed)
+    cost = share(exposed_seconds(timed, (*REPLICA_AXES, *SHARD_AXES), REDUCTIONS), timed)
     if cost > thresholds.of(RULE.name, MOST):
         message = f"gradients in fp32 have twice the bytes of bf16, and their reduction exposes {percent(cost, 2)} of the step"
         help_ = "use `bf16` with fp32 accumulation, if convergence allows"

@@ -60,7 +60,7 @@ from clusterspec.cluster.model import Layout, ScaleUp, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import NOTICEABLE, Alternative, WhatIf
-from clusterspec.rules.knowledge.shares import computing, exposed
+from clusterspec.rules.knowledge.shares import computing, exposed_seconds
 from clusterspec.rules.parts import Placements, Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent
@@ -90,7 +90,7 @@ def check(
         return
     if scale_up.topology == "full-mesh" and placement.accelerators < scale_up.domain:
         return  # partial-mesh-group reports the cause
-    seconds = exposed(timed, {"tp"})
+    seconds = exposed_seconds(timed, {"tp"})
     added = seconds / computing(timed)
     if added <= thresholds.of(RULE.name, MOST):
         return

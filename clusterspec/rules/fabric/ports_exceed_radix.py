@@ -61,7 +61,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.fabric_counts import FabricCount, ordered
+from clusterspec.rules.knowledge.fabric_counts import FabricCount, ordered_links
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 
@@ -70,7 +70,7 @@ RULE = Rule.of(__name__, "error")
 
 def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
     leaves, ports = written_scale_out.leaf_switches, scale_out.switch_ports
-    down, up = ordered(written_scale_out, "node_leaf"), ordered(written_scale_out, "leaf_spine")
+    down, up = ordered_links(written_scale_out, "node_leaf"), ordered_links(written_scale_out, "leaf_spine")
     if not leaves or not ports or down is None or up is None:
         return
     below, above = -(-down.links // leaves), -(-up.links // leaves)

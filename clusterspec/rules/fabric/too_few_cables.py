@@ -57,7 +57,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.fabric_counts import FabricCount, ordered
+from clusterspec.rules.knowledge.fabric_counts import FabricCount, ordered_links
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 
@@ -71,7 +71,7 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Prob
     needs = {"node_leaf": fabric.endpoints * fabric.planes, "leaf_spine": fabric.least_leaf_spine_links}
     between = {"node_leaf": "nodes and leaves", "leaf_spine": "leaves and spines"}
     for level, needed in needs.items():
-        written = ordered(written_scale_out, level, fabric.links_per_cable[level])
+        written = ordered_links(written_scale_out, level, fabric.links_per_cable[level])
         if written is not None and needed is not None and written.links < needed:
             planes = f" over {fabric.planes} planes" if fabric.planes > 1 else ""
             message = (

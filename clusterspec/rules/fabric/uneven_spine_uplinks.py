@@ -60,7 +60,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.planes import evening_switch_count
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.fabric_counts import FabricCount, ordered
+from clusterspec.rules.knowledge.fabric_counts import FabricCount, ordered_links
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 
@@ -78,7 +78,7 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Prob
     if fabric is not None and fabric.fits and spines < (fabric.least_spine_switches or 0):
         return
     carried = fabric.links_per_cable["leaf_spine"] if fabric else 1
-    written = ordered(written_scale_out, "leaf_spine", carried)
+    written = ordered_links(written_scale_out, "leaf_spine", carried)
     uplinks = written.links // leaves if written else fabric.up_ports if fabric else 0
     planes, ports = (fabric.planes, fabric.switch_ports) if fabric else (1, None)
     each = max(1, spines // planes)

@@ -55,7 +55,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
-from clusterspec.rules.knowledge.purchases import ROUNDED, least_rent, rented
+from clusterspec.rules.knowledge.purchases import ROUNDED, is_rented, least_rent
 from clusterspec.rules.rule import Rule
 from clusterspec.summation import sum_of
 from clusterspec.units import plain
@@ -87,7 +87,7 @@ def _least_price(pool: Pool) -> float | None:
     own = pool.design.spec.procurement if pool.design else None
     if pool.design is None or pool.cluster is None:
         return None
-    rent = least_rent(own, pool.cluster) if own is not None and rented(own) else None
+    rent = least_rent(own, pool.cluster) if own is not None and is_rented(own) else None
     if rent is not None:
         return rent / ROUNDED
     total = bill(pool.design).total

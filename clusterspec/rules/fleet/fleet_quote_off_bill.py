@@ -69,7 +69,7 @@ from clusterspec.cluster.fleet import Fleet
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.quotes import NETWORKED, Offered, needed_parts, offered_lines
-from clusterspec.rules.knowledge.purchases import bought, plural_of_kind
+from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
 from clusterspec.rules.rule import Rule
 from clusterspec.summation import sum_of
 
@@ -86,7 +86,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     if procurement is None or not procurement.quote or len(fleet.pools) < 2:
         return
     pools = [pool for pool in fleet.pools.values() if pool.cluster is not None and pool.design is not None]
-    if not pools or any(pool.cluster is None or not bought(procurement, pool.cluster) for pool in pools):
+    if not pools or any(pool.cluster is None or not is_bought(procurement, pool.cluster) for pool in pools):
         return
     machines = [pool.cluster for pool in pools if pool.cluster is not None]
     every = list(

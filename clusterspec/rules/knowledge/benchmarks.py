@@ -49,7 +49,7 @@ def bus_bandwidth(stated: AcceptanceSpec, cluster: Cluster) -> float | None:
     return stated.algbw.per_direction * bus_factor(stated.collective, ranks)
 
 
-def predicted(stated: AcceptanceSpec, cluster: Cluster, size: float) -> CollectiveCost | None:
+def predicted_collective(stated: AcceptanceSpec, cluster: Cluster, size: float) -> CollectiveCost | None:
     """The predicted collective of a test at a size, without calibration; None where there is no prediction."""
     ranks, name = ranks_of(stated, cluster), stated.collective
     there = cluster.ranks_per_node * cluster.all_nodes
@@ -75,8 +75,8 @@ def demands_plateau_at_small_size(stated: AcceptanceSpec, cluster: Cluster) -> b
     least = GIB if nodes_of(stated, cluster) > 1 else GIB / 4
     if stated.size is None or not 0 < stated.size.value < least:
         return False
-    asked, plateau = bus_bandwidth(stated, cluster), predicted(stated, cluster, PLATEAU)
-    here = predicted(stated, cluster, stated.size.value)
+    asked, plateau = bus_bandwidth(stated, cluster), predicted_collective(stated, cluster, PLATEAU)
+    here = predicted_collective(stated, cluster, stated.size.value)
     if asked is None or plateau is None or here is None or asked <= here.busbw:
         return False
     return RECOMMENDED[0] * plateau.busbw <= asked <= plateau.ceiling_busbw

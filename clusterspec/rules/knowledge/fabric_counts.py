@@ -41,7 +41,7 @@ class Ordered:
     how: str
 
 
-def ordered(written: ScaleOutSpec, level: str, usual: int = 1) -> Ordered | None:
+def ordered_links(written: ScaleOutSpec, level: str, usual: int = 1) -> Ordered | None:
     """The stated links of a level, or its cables times the links per cable; None where neither is stated.
 
     ``usual`` are the links of a cable where the spec states none.
@@ -57,7 +57,7 @@ def ordered(written: ScaleOutSpec, level: str, usual: int = 1) -> Ordered | None
     return Ordered(f"cluster.scale_out.cables.{level}", cables * carried, f"{cables:,} cables{each}")
 
 
-def crossed(cluster: Cluster, nodes: int) -> Iterator[Level]:
+def crossed_levels(cluster: Cluster, nodes: int) -> Iterator[Level]:
     """The levels that the job's traffic crosses, since their blocks are smaller than the job."""
     yield from (level for level in fabric_levels(cluster) if level.nodes is None or nodes > level.nodes)
 
@@ -66,7 +66,7 @@ def oversubscription(cluster: Cluster, nodes: int) -> float:
     """The product of the ratios (down over up) of the levels that the job's traffic crosses; 1 where it crosses
     none.
     """
-    return prod(level.oversubscription for level in crossed(cluster, nodes))
+    return prod(level.oversubscription for level in crossed_levels(cluster, nodes))
 
 
 def oversubscription_key(cluster: Cluster) -> str:

@@ -41,7 +41,7 @@ def network_of_peak(accelerator: Accelerator) -> float | None:
     return min(sold, PER_FLOP * peak.value) if peak else sold
 
 
-def starved(cluster: Cluster, deviations: Deviations) -> bool:
+def is_starved(cluster: Cluster, deviations: Deviations) -> bool:
     """Whether a job over several domains has less than `WORKABLE` of the usual network bandwidth per accelerator."""
     if cluster.scale_out is None or cluster.nodes < 2 or cluster.accelerators <= cluster.scale_up.domain:
         return False

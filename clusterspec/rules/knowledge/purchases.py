@@ -14,15 +14,15 @@ ROUNDED = 1.002
 """Ratio from which a sum is above a budget: a year has 8,760 hours for one and 8,766 for another."""
 
 
-def rented(procurement: ProcurementSpec) -> bool:
+def is_rented(procurement: ProcurementSpec) -> bool:
     """Whether nodes have an hourly price and no purchase price."""
     prices = procurement.prices or {}
     return bool(prices.get("node_hour")) and not prices.get("node")
 
 
-def bought(procurement: ProcurementSpec, cluster: Cluster) -> bool:
+def is_bought(procurement: ProcurementSpec, cluster: Cluster) -> bool:
     """Whether the machine is bought: neither an instance of a cloud nor rented by the hour."""
-    return not cluster.cloud and not rented(procurement)
+    return not cluster.cloud and not is_rented(procurement)
 
 
 def ends(price: Price) -> tuple[float, float]:

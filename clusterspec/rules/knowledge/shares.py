@@ -19,7 +19,7 @@ SURELY_FITS = 0.8
 """Share of the memory up to which a plan fits for certain, with the uncertainty of activations."""
 
 
-def exposed(plan: Plan, axes: Collection[str], collectives: Collection[str] = ()) -> float:
+def exposed_seconds(plan: Plan, axes: Collection[str], collectives: Collection[str] = ()) -> float:
     """Seconds of exposed communication per step of some axes, of some collectives or all."""
     rows = (
         row for row in plan.communication if row.axis in axes and (not collectives or row.collective in collectives)
@@ -27,7 +27,7 @@ def exposed(plan: Plan, axes: Collection[str], collectives: Collection[str] = ()
     return sum(row.exposed for row in rows)
 
 
-def sent(plan: Plan, axes: Collection[str]) -> float:
+def sent_seconds(plan: Plan, axes: Collection[str]) -> float:
     """Seconds of communication per step of some axes, exposed or not."""
     return sum(row.seconds for row in plan.communication if row.axis in axes)
 

@@ -10,7 +10,7 @@ CUBE_SIDE = 4
 FULL_SIDE = 16
 
 
-def cubes(entry: Interconnect) -> bool:
+def consists_of_cubes(entry: Interconnect) -> bool:
     """Whether the generation consists of 4×4×4 cubes (six links per chip), not of flat slices (four)."""
     return entry.links == 6
 
@@ -18,13 +18,13 @@ def cubes(entry: Interconnect) -> bool:
 def slice_exists(shape: tuple[int, ...], entry: Interconnect) -> bool:
     """Whether the cloud offers such a slice (docs.cloud.google.com/tpu/docs/v5p and v6e)."""
     sides = tuple(sorted(shape))
-    if not cubes(entry):
+    if not consists_of_cubes(entry):
         return sides in FLAT
     return len(sides) == 3 and (sides in SMALL_CUBES or all(side % CUBE_SIDE == 0 for side in sides))
 
 
 def open_axes(shape: tuple[int, ...], entry: Interconnect) -> list[int]:
     """The axes (by index) without wrap-around links."""
-    if not cubes(entry):
+    if not consists_of_cubes(entry):
         return [axis for axis, side in enumerate(shape) if 1 < side < FULL_SIDE]
     return [axis for axis, side in enumerate(shape) if side > 1 and side % CUBE_SIDE]

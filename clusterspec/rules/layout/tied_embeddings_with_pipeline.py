@@ -48,7 +48,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.legality import tied_pipeline_refused
+from clusterspec.cluster.legality import refuses_tied_pipeline
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
@@ -57,6 +57,6 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(model: Model, layout: Layout) -> Iterator[Problem]:
-    if tied_pipeline_refused(model, layout):
+    if refuses_tied_pipeline(model, layout):
         message = f"{layout.framework} does not support tied embeddings with pp {layout.pp}"
         yield RULE.problem("layout.pp", message, "untie the embeddings, or set pp to 1")

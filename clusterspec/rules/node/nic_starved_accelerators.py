@@ -63,7 +63,7 @@ from clusterspec.cluster.model import Cluster, ScaleOut, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.knowledge.deviations import Deviations
-from clusterspec.rules.knowledge.nics import network_of_peak, starved
+from clusterspec.rules.knowledge.nics import is_starved, network_of_peak
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display_bits
 
@@ -76,7 +76,7 @@ def check(
     if cluster.nic_share is None:
         return
     usual = network_of_peak(cluster.accelerator)
-    if usual is None or not starved(cluster, deviations):
+    if usual is None or not is_starved(cluster, deviations):
         return
     saved, times = what_if.with_nic_rate(usual * cluster.accelerators_per_node / scale_out.nics_per_node)
     severity = what_if.severity(saved, "warning")

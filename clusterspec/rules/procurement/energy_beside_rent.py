@@ -43,7 +43,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchases import rented
+from clusterspec.rules.knowledge.purchases import is_rented
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.spec.model import ProcurementSpec
@@ -53,7 +53,7 @@ RULE = Rule.of(__name__, "warning", "likely")
 
 def check(procurement: ProcurementSpec) -> Iterator[Problem]:
     stated = [key for key in ("electricity", "pue") if getattr(procurement, key)]
-    if stated and rented(procurement):
+    if stated and is_rented(procurement):
         named = both(f"`{key}`" for key in stated)
         message = f"a rent by the hour includes power and cooling, and the cost leaves {named} out"
         yield RULE.problem(f"procurement.{stated[0]}", message, f"remove {named}")

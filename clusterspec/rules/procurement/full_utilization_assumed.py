@@ -43,7 +43,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchases import rented
+from clusterspec.rules.knowledge.purchases import is_rented
 from clusterspec.rules.knowledge.ranges import YEAR
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
@@ -67,4 +67,4 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
 
 def _ends_with_its_run(procurement: ProcurementSpec) -> bool:
     """Whether the machine is rented for so short a time that it is returned after a run."""
-    return rented(procurement) and procurement.term is not None and procurement.term.value <= SHORT * YEAR
+    return is_rented(procurement) and procurement.term is not None and procurement.term.value <= SHORT * YEAR

@@ -52,7 +52,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
-from clusterspec.rules.knowledge.purchases import ROUNDED, amount, least_rent, rented, total_of_lines
+from clusterspec.rules.knowledge.purchases import ROUNDED, amount, is_rented, least_rent, total_of_lines
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import plain
@@ -75,10 +75,10 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         return
     what, least = (
         ("the rent over the term", least_rent(procurement, cluster))
-        if rented(procurement)
+        if is_rented(procurement)
         else ("the priced parts", _least_price(design))
     )
-    if least is not None and least > (ROUNDED if rented(procurement) else 1.0) * budget:
+    if least is not None and least > (ROUNDED if is_rented(procurement) else 1.0) * budget:
         message = f"{what} cost {least:,.0f} or more, {plain(least / budget, 3)} times the budget of {budget:,}"
         yield RULE.problem("procurement.budget", message, HELP)
 

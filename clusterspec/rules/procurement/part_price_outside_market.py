@@ -56,7 +56,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.market import StatedPrice, stated_prices
-from clusterspec.rules.knowledge.purchases import bought
+from clusterspec.rules.knowledge.purchases import is_bought
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import percent, plain
@@ -67,7 +67,7 @@ FAR = 3.0
 
 
 def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Iterator[Problem]:
-    if not bought(procurement, cluster) or not (procurement.prices or procurement.quote):
+    if not is_bought(procurement, cluster) or not (procurement.prices or procurement.quote):
         return
     for price in stated_prices(procurement, design):
         if price.excess != 1:

@@ -46,7 +46,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchases import bought
+from clusterspec.rules.knowledge.purchases import is_bought
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ClusterSpec, OperationsSpec, ProcurementSpec
 from clusterspec.units import plural
@@ -65,7 +65,7 @@ def check(
     layout: Layout | None,
     operations: OperationsSpec | None,
 ) -> Iterator[Problem]:
-    if cluster.spare_nodes == 0 and bought(procurement, cluster) and cluster.nodes > 1:
+    if cluster.spare_nodes == 0 and is_bought(procurement, cluster) and cluster.nodes > 1:
         few, many = -(-cluster.nodes * 5 // 100), -(-cluster.nodes // 10)
         wanted = f"{few} to {many} spare nodes" if few < many else plural(many, "spare node")
         serves = workload is not None and workload.kind == "serve"

@@ -59,7 +59,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchases import band_in, bought, ends, is_off_market
+from clusterspec.rules.knowledge.purchases import band_in, ends, is_bought, is_off_market
 from clusterspec.rules.knowledge.ranges import HOUR
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
@@ -84,7 +84,12 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
         return
     hours, unit = term.value / HOUR, procurement.currency or "USD"
     node, hourly = prices.get("node"), prices.get("node_hour")
-    if node and not hourly and bought(procurement, cluster) and not is_off_market(node, cluster, procurement.currency):
+    if (
+        node
+        and not hourly
+        and is_bought(procurement, cluster)
+        and not is_off_market(node, cluster, procurement.currency)
+    ):
         used = procurement.utilization if procurement.utilization and procurement.utilization <= 1 else 1.0
         each = ends(node)[0] / count / (hours * used)
         if each > rents_of[1]:

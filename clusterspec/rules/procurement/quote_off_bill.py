@@ -118,7 +118,7 @@ from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import Bill, bill
 from clusterspec.procurement.quotes import NETWORKED, SWITCHES, Offered, needed_parts, offered_lines
-from clusterspec.rules.knowledge.purchases import bought, plural_of_kind
+from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.spec.model import ProcurementSpec
@@ -136,7 +136,7 @@ HELP = "compare the quote with `clusterspec bom`, line by line"
 
 
 def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Iterator[Problem]:
-    if not procurement.quote or not bought(procurement, cluster):
+    if not procurement.quote or not is_bought(procurement, cluster):
         return
     lines = list(offered_lines(procurement.quote, cluster))
     counted = bill(design)

@@ -62,7 +62,7 @@ from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.quotes import offered_lines
-from clusterspec.rules.knowledge.purchases import bought, ends
+from clusterspec.rules.knowledge.purchases import ends, is_bought
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import percent, plain
@@ -86,7 +86,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
                 ("procurement", "quote", offered.index, "unit_price"), message, "correct the older of the two"
             )
     total, counted = procurement.quoted_total, bill(design).total
-    if procurement.quote or not total or counted is None or not bought(procurement, cluster):
+    if procurement.quote or not total or counted is None or not is_bought(procurement, cluster):
         return
     if procurement.discount is None and total < counted.low * (1 - NEAR):
         message = f"the quoted total of {total:,} is {percent(1 - total / counted.low, 2)} below the {counted.low:,.0f} of the priced parts"

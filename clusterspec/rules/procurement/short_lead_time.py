@@ -47,7 +47,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchases import bought
+from clusterspec.rules.knowledge.purchases import is_bought
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 
@@ -58,7 +58,7 @@ LEAST = ((8192, 12.0), (128, 8.0), (1, 4.0))
 
 def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     weeks = procurement.delivery.weeks if procurement.delivery else None
-    if weeks is None or not bought(procurement, cluster):
+    if weeks is None or not is_bought(procurement, cluster):
         return
     count = cluster.all_nodes * cluster.accelerators_per_node
     least = next(each for number, each in LEAST if count >= number)

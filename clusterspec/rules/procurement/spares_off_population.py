@@ -54,7 +54,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.failures import FailureRate, failure_rate, poisson_percentile
-from clusterspec.rules.knowledge.purchases import bought
+from clusterspec.rules.knowledge.purchases import is_bought
 from clusterspec.rules.knowledge.ranges import DAY
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec
@@ -69,7 +69,7 @@ def check(
     procurement: ProcurementSpec, cluster: Cluster, failures: FailureRate, operations: OperationsSpec | None
 ) -> Iterator[Problem]:
     spares = cluster.spare_nodes
-    if not spares or cluster.nodes < 2 or not bought(procurement, cluster):
+    if not spares or cluster.nodes < 2 or not is_bought(procurement, cluster):
         return
     if spares > MOST * cluster.nodes and spares > SOME:
         message = f"{spares:,} spare nodes are {percent(spares / cluster.nodes, 2)} of {cluster.nodes:,} nodes: they do no work"

@@ -51,7 +51,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchases import bought, day
+from clusterspec.rules.knowledge.purchases import day, is_bought
 from clusterspec.rules.knowledge.ranges import YEAR
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
@@ -67,7 +67,7 @@ OLD, LONG = 6, 3.0
 
 def check(thresholds: Thresholds, procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     term = procurement.term
-    if term is None or not bought(procurement, cluster):
+    if term is None or not is_bought(procurement, cluster):
         return
     years, most = term.value / YEAR, thresholds.of(RULE.name, MOST)
     if years > most + 0.01:

@@ -54,7 +54,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchases import bought, is_small
+from clusterspec.rules.knowledge.purchases import is_bought, is_small
 from clusterspec.rules.knowledge.ranges import YEAR
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
@@ -69,7 +69,7 @@ NAMES = ("support", "warranty", "care pack")
 def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     term, support = procurement.term, procurement.support.term if procurement.support else None
     stated = support or procurement.warranty
-    if term is None or not bought(procurement, cluster):
+    if term is None or not is_bought(procurement, cluster):
         return
     if stated is None:
         if term.value >= LONG and procurement.prices and not _pays_for_support(procurement):

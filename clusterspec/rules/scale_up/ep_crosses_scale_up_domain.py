@@ -60,7 +60,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.domains import bandwidth_across, used_domain
 from clusterspec.rules.knowledge.placement_text import straddling_groups
-from clusterspec.rules.knowledge.shares import exposed, share, step_severity
+from clusterspec.rules.knowledge.shares import exposed_seconds, share, step_severity
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
@@ -94,7 +94,7 @@ def check(
     help_ = f"{inside}{expert_tp}{_aligned_nodes_text(cluster, layout)}"
     help_ += "; or use a dispatcher that overlaps (`overlap: {ep: true}`)"
     message = f"{straddling_groups(placement)}{bandwidth_across(deviations, cluster, placement, 'all-to-all')}{_exposed_text(timed)}"
-    lost = share(exposed(timed, {"ep"}), timed) if timed and timed.step else None
+    lost = share(exposed_seconds(timed, {"ep"}), timed) if timed and timed.step else None
     severity = "note" if workload.kind == "serve" else step_severity(lost, timed, "warning")
     if severity == "note" and layout.ep * max(1, layout.expert_tp) <= used_domain(cluster, layout):
         severity = "warning"  # the group fits into one domain, and crosses it only by its alignment
@@ -118,7 +118,7 @@ def _states_overlap(written: LayoutSpec) -> bool:
 
 def _exposed_text(plan: Plan | None) -> str:
     """The exposed all-to-all, as the end of a sentence."""
-    seconds = exposed(plan, {"ep"}) if plan else 0.0
+    seconds = exposed_seconds(plan, {"ep"}) if plan else 0.0
     if plan is None or plan.step is None or seconds <= 0:
         return ""
     return f"; {display(seconds, 's')} per step ({percent(share(seconds, plan), 2)}) is exposed all-to-all"

@@ -57,7 +57,7 @@ from clusterspec.cluster.model import Cluster, Layout, ScaleUp, Workload
 from clusterspec.cost.formulas.topologies import mesh_bandwidth
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.shares import SHARD_AXES, exposed, share, step_severity
+from clusterspec.rules.knowledge.shares import SHARD_AXES, exposed_seconds, share, step_severity
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, plain, plural
@@ -103,7 +103,7 @@ def _severity(workload: Workload, timed: Plan | None, axes: Collection[str], siz
         return "warning" if idle > MOST_IDLE else "note"
     if timed is None or timed.step is None:
         return "note"
-    return step_severity(share(idle * exposed(timed, axes), timed), timed, most="warning")
+    return step_severity(share(idle * exposed_seconds(timed, axes), timed), timed, most="warning")
 
 
 def _problem(what: str, at: str, size: int, cluster: Cluster, severity: str) -> Problem:

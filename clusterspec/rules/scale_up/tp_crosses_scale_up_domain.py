@@ -73,7 +73,7 @@ from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.domains import bandwidth_across, exceeds_domain
 from clusterspec.rules.knowledge.placement_text import straddling_groups
 from clusterspec.rules.knowledge.served import DECODE, Served
-from clusterspec.rules.knowledge.shares import A_QUARTER, exposed, share
+from clusterspec.rules.knowledge.shares import A_QUARTER, exposed_seconds, share
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 
@@ -117,14 +117,14 @@ def check(
 def _severity(workload: Workload | None, timed: Plan | None, what_if: WhatIf, best: Alternative | None) -> str:
     if workload is not None and workload.kind == "serve":
         return "note"
-    if timed is not None and share(exposed(timed, {"tp"}), timed) >= A_QUARTER:
+    if timed is not None and share(exposed_seconds(timed, {"tp"}), timed) >= A_QUARTER:
         return "error"
     return what_if.severity(what_if.saving(best) if best else None)
 
 
 def _serving_problem(served: Served, legality: Legality, cluster: Cluster, placement: Placement) -> Problem:
     """The problem of a serving plan: the loss is in throughput, and the ranks beyond the domain become stages."""
-    from clusterspec.rules.advice.serving import best, compared
+    from clusterspec.rules.advice.serving import best, comparison_text
 
     layout, domain = served.layout, cluster.ranks_per_domain
     stages = layout.pp * -(-layout.tp // domain)
@@ -135,7 +135,7 @@ def _serving_problem(served: Served, legality: Legality, cluster: Cluster, place
     return RULE.problem(
         key,
         f"tp {layout.tp} exceeds the domain of {cluster.scale_up.domain} accelerators: {straddling_groups(placement)}"
-        f"{'; ' + compared(found) if found else ''}",
+        f"{'; ' + comparison_text(found) if found else ''}",
         f"keep tp within the domain: `{found.words}`"
         if found
         else f"use tp of at most {domain}, and pp across domains",

@@ -54,7 +54,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.latency import caused_by_chunks, latency_at, missed_targets, range_factors
+from clusterspec.cost.serving.latency import is_caused_by_chunks, latency_at, missed_targets, range_factors
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.knowledge.shares import target_severity
@@ -70,7 +70,7 @@ def check(served: Served) -> Iterator[Problem]:
     load = served.load
     if load.tightest("itl") is None or load.prefill is not None or load.load not in {"closed", "open"}:
         return
-    missed = [each for each in missed_targets(served.times, load) if caused_by_chunks(served.times, each)]
+    missed = [each for each in missed_targets(served.times, load) if is_caused_by_chunks(served.times, each)]
     if not missed:
         return
     _, percentile, target, key = min(missed, key=lambda each: each.seconds)

@@ -52,7 +52,7 @@ from clusterspec.cost.memory.job import summed_bytes
 from clusterspec.cost.serving.latency import range_factors
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
-from clusterspec.rules.advice.serving import best, compared
+from clusterspec.rules.advice.serving import best, comparison_text
 from clusterspec.rules.knowledge.served import Served
 from clusterspec.rules.knowledge.shares import cost_severity
 from clusterspec.rules.rule import Rule
@@ -81,7 +81,7 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
     yield RULE.problem(
         "layout.pp",
         f"the weights of all {layout.pp} stages, {display(weights, 'B')} on a rank, are {percent(weights / each, 2)} of its memory: "
-        f"one stage holds the model; {compared(gain)}",
+        f"one stage holds the model; {comparison_text(gain)}",
         f"use `pp: 1` and {layout.pp} times the engines",
         severity="error"
         if cost_severity(lost, range_factors(served.times, "output_tokens_per_second")) == "error"

@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.latency import caused_by_chunks, missed_targets, target_results
+from clusterspec.cost.serving.latency import is_caused_by_chunks, missed_targets, target_results
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.knowledge.shares import target_severity
@@ -62,7 +62,7 @@ def check(served: Served) -> Iterator[Problem]:
     load = served.load
     if not any(each.quantity not in TOLD for each in load.targets):
         return
-    late = {each for each in missed_targets(served.times, load) if not caused_by_chunks(served.times, each)}
+    late = {each for each in missed_targets(served.times, load) if not is_caused_by_chunks(served.times, each)}
     if not any(each.quantity not in TOLD for each in late):
         return
     alone = served.alone()

@@ -50,7 +50,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.requests import Target
-from clusterspec.cost.serving.latency import caused_by_chunks, missed_targets, target_results
+from clusterspec.cost.serving.latency import is_caused_by_chunks, missed_targets, target_results
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.knowledge.shares import target_severity
@@ -67,7 +67,7 @@ WIDE_CHUNK = 8192
 
 def check(served: Served) -> Iterator[Problem]:
     load, times = served.load, served.times
-    late = tuple(each for each in missed_targets(times, load) if not caused_by_chunks(times, each))
+    late = tuple(each for each in missed_targets(times, load) if not is_caused_by_chunks(times, each))
     alone = served.alone() if late else None
     if alone is None:
         return

@@ -52,7 +52,7 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
-from clusterspec.rules.advice.serving import best, compared
+from clusterspec.rules.advice.serving import best, comparison_text
 from clusterspec.rules.knowledge.served import Served
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display
@@ -81,7 +81,7 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
     )
     if gain.share > 0:
         remedy = f"use tp {tp} and {'twice' if times == 2 else f'{times} times'} the replicas"
-        yield RULE.problem("layout.tp", f"{kept}: {compared(gain)}", remedy, severity=gain.severity)
+        yield RULE.problem("layout.tp", f"{kept}: {comparison_text(gain)}", remedy, severity=gain.severity)
         return
     now, then = served.alone(), gain.served.alone()
     if now is None or then is None or now.times.tpot < (1 - LEAST) * then.times.tpot:

@@ -54,7 +54,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
-from clusterspec.rules.advice.serving import Gain, best, compared
+from clusterspec.rules.advice.serving import Gain, best, comparison_text
 from clusterspec.rules.knowledge.served import Served
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display
@@ -71,7 +71,7 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
         if layout.tp == 1 or (key != "layout" and key.endswith("prefill")):
             continue
         gain = best(served, legality, _candidates(layout)) if key == "layout" else None
-        beside = f"; {compared(gain)}" if gain and gain.share > 0 else ""
+        beside = f"; {comparison_text(gain)}" if gain and gain.share > 0 else ""
         yield RULE.problem(
             f"{key}.tp",
             f"tp {layout.tp} does not shard the cache of latent attention ({display(served.times.kv_bytes_per_token, 'B')} per token): "

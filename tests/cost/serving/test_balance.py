@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clusterspec.cluster.requests import ExpertLoad
-from clusterspec.cost.serving.balance import placed, slots_hit, token_shares
+from clusterspec.cost.serving.balance import placed_experts, slots_hit, token_shares
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.times import serving_times
 from clusterspec.studies.study import Settings, Study, study_text
@@ -51,11 +51,11 @@ def test_copies_halve_the_busiest_experts_and_slots_fill_the_emptiest_rank() -> 
     # loads 8 4 2 2 on two ranks: 12 against 4 in their order, a mean of 8; by load 8 + 2 against 4 + 2; with two copies
     # 4 4 4 2 2 and a fourth of 4: 8 against 8
     counts = ExpertLoad(counts=(8.0, 4.0, 2.0, 2.0))
-    assert placed(counts, 4, 1, 2, 0).fullest == pytest.approx(12 / 8)
-    assert placed(counts._replace(balanced=True), 4, 1, 2, 0).fullest == pytest.approx(10 / 8)
-    assert placed(counts, 4, 1, 2, 2).fullest == pytest.approx(1.0)
-    assert sorted(placed(counts, 4, 1, 2, 2).slots) == pytest.approx([0.125, 0.125, 0.125, 0.125, 0.25, 0.25])
-    assert placed(ExpertLoad(ratio=1.7), 4, 1, 2, 0).fullest == 1.7
+    assert placed_experts(counts, 4, 1, 2, 0).fullest == pytest.approx(12 / 8)
+    assert placed_experts(counts._replace(balanced=True), 4, 1, 2, 0).fullest == pytest.approx(10 / 8)
+    assert placed_experts(counts, 4, 1, 2, 2).fullest == pytest.approx(1.0)
+    assert sorted(placed_experts(counts, 4, 1, 2, 2).slots) == pytest.approx([0.125, 0.125, 0.125, 0.125, 0.25, 0.25])
+    assert placed_experts(ExpertLoad(ratio=1.7), 4, 1, 2, 0).fullest == 1.7
     # two tokens reach an expert of half of them with 3/4, one of a quarter with 7/16
     assert slots_hit((0.5, 0.25), 2) == pytest.approx(3 / 4 + 7 / 16)
 
@@ -66,19 +66,24 @@ def test_a_power_law_gives_what_was_counted_on_32_ranks_and_after_balancing_on_3
     TensorRT-LLM, examples/wide_ep/ep_load_balancer/README.md, commit 2a595f81.
     """
     load = ExpertLoad(alpha=0.63)
-    assert placed(load, 256, 8, 32, 0).fullest == pytest.approx(2.56, rel=0.05)
-    assert placed(load, 256, 8, 36, 32).fullest == pytest.approx(1.0, abs=0.12)
+    assert placed_experts(load, 256, 8, 32, 0).fullest == pytest.approx(2.56, rel=0.05)
+    assert placed_experts(load, 256, 8, 36, 32).fullest == pytest.approx(1.0, abs=0.12)
 
 
 def test_a_steeper_law_is_never_more_even_and_copies_never_less() -> None:
     for ranks in (8, 32, 64):
-        listed = [placed(ExpertLoad(alpha=alpha), 256, 8, ranks, 0).fullest for alpha in (0, 0.2, 0.5, 0.9, 1.4)]
+        listed = [
+            placed_experts(ExpertLoad(alpha=alpha), 256, 8, ranks, 0).fullest for alpha in (0, 0.2, 0.5, 0.9, 1.4)
+        ]
         assert listed == sorted(listed)
         assert listed[0] == pytest.approx(1.0)
         load = ExpertLoad(alpha=0.7, balanced=True)
-        fuller = [placed(load, 256, 8, ranks, copies * ranks).fullest for copies in (0, 1, 2, 4)]
+        fuller = [placed_experts(load, 256, 8, ranks, copies * ranks).fullest for copies in (0, 1, 2, 4)]
         assert all(more <= less * 1.02 for less, more in pairwise(fuller))
-        assert placed(load, 256, 8, ranks, 0).fullest <= placed(load._replace(balanced=False), 256, 8, ranks, 0).fullest
+        assert (
+            placed_experts(load, 256, 8, ranks, 0).fullest
+            <= placed_experts(load._replace(balanced=False), 256, 8, ranks, 0).fullest
+        )
 
 
 def test_uneven_experts_slow_a_plan_and_copies_cost_cache() -> None:
