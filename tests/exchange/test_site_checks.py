@@ -240,3 +240,21 @@ def test_a_group_over_nodes_never_reaches_the_ceiling_of_its_links() -> None:
             study = study_of(f"cluster: {{platform: {platform}, nodes: 4}}\n")
             row = analysis.collective(study, name, 32, (2.0**33,)).rows[0]
             assert row.busbw < 0.99 * row.ceiling_busbw, (platform, name)
+
+
+def test_alerts_have_the_keys_of_rule_files_and_the_counts_of_the_design() -> None:
+    """64 nodes and 2 spares of eight H100 of 700 W, capped at 650 W, with eight ports of 400 Gb/s, 50 GB/s."""
+    design = "{platform: dgx-h100, nodes: 64, spare_nodes: 2, power: {accelerator_cap: 650 W}}"
+    (group,) = yaml.safe_load(content("prometheus", source(design)))["groups"]
+    assert set(group) == {"name", "rules"}
+    assert all(set(each) == {"alert", "expr", "for", "labels", "annotations"} for each in group["rules"])
+    ports = "node_infiniband_rate_bytes_per_second >= 5e+10 and node_infiniband_state_id == 4"
+    assert {each["alert"]: each["expr"] for each in group["rules"]} == {
+        "NodesOfJobMissing": "(count(count by (instance) (DCGM_FI_DEV_GPU_TEMP)) or vector(0)) < 64",
+        "NodesMissing": "(count(count by (instance) (DCGM_FI_DEV_GPU_TEMP)) or vector(0)) < 66",
+        "AcceleratorsMissing": "count by (instance) (DCGM_FI_DEV_GPU_TEMP) < 8",
+        "AcceleratorAbovePower": "DCGM_FI_DEV_POWER_USAGE > 650",
+        "PortsBelowRate": f"(count by (instance) ({ports}) or 0 * count by (instance) (node_infiniband_state_id)) < 8",
+    }
+    with pytest.raises(NotExportable, match="dcgm-exporter"):
+        content("prometheus", source(MI300X))

@@ -104,6 +104,12 @@ on standard error. The writers follow the parsers of these public sources:
 | `aicr` | NVIDIA/aicr | bc05c6be | `validators/performance/nccl_all_reduce_bw_constraint.go` |
 | `health-scanner` | GoogleCloudPlatform/cluster-health-scanner | 81c525d8 | `src/nccl_healthcheck/nccl_startup.py` |
 
+`prometheus` writes alerting rules for a machine in service that has less than its design: nodes of the job and spares,
+accelerators of a node, the power that one may draw (`cluster.power.accelerator_cap`, else its own), and ports that are
+active at the rate of the design. Keys of the file are those of prometheus/prometheus at 6030407d
+(`model/rulefmt/rulefmt.go`), metrics those of NVIDIA/dcgm-exporter at 00d6d344 (`etc/default-counters.csv`) and of
+prometheus/node_exporter at 043fecbf (`collector/infiniband_linux.go`).
+
 Formats of other tools are left out: no public schema of them was read. Limits of copies, of `ib_write_bw` and of
 storage are left out too, since the cost model predicts none of them.
 """
