@@ -46,14 +46,14 @@ def diff(old: Study, new: Study, names: tuple[Names, Names] = ({}, {})) -> DiffR
     return compare(new.settings.tool, *sides)
 
 
-def _compared_side(study: Study, names: Names) -> Side:
-    """The compared data of a design, with positions in files under the names that the caller knows."""
+def named_findings(study: Study, names: Names) -> tuple[Finding, ...]:
+    """The findings of a study, with positions in files under the names that the caller knows."""
 
     def renamed_span(span: Span) -> Span:
         first = next((each for each in names if span.file.startswith(each)), "")
         return replace(span, file=names[first] + span.file.removeprefix(first)) if first else span
 
-    findings = tuple(
+    return tuple(
         replace(
             finding,
             span=renamed_span(finding.span),
@@ -61,6 +61,11 @@ def _compared_side(study: Study, names: Names) -> Side:
         )
         for finding in study.checked.findings
     )
+
+
+def _compared_side(study: Study, names: Names) -> Side:
+    """The compared data of a design, with positions in files under the names that the caller knows."""
+    findings = named_findings(study, names)
     read = Input(names.get(study.source.name, study.input.file), study.input.data)
     value = study.document.value if study.document is not None else None
     kept = plan_interruptions(study.plan) if study.possible else None

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clusterspec import analysis
+from clusterspec.analysis.comparison import named_findings
 from clusterspec.cli import UsageFault
 from clusterspec.cli.git import checked_out, commit_of, git_output, root_of
 from clusterspec.cli.terminal import Progress
@@ -89,7 +90,10 @@ def spec_diff(
     """
     if old is None or new is None or old.document is None or new.document is None:
         only = new if old is None or old.document is None else old
-        return SpecDiff(name, "added" if only is new else "removed", None) if only is not None else None
+        if only is None or only is not new:
+            return SpecDiff(name, "removed", None) if only is not None else None
+        names = shown[1] | {new.source.name: _shown_path(new.source.name, shown[1])}
+        return SpecDiff(name, "added", None, named_findings(new, names))
     if old.fleet is not None or new.fleet is not None:
         return SpecDiff(name, "changed", None) if old.document.value != new.document.value else None
     if old.document.value == new.document.value:

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from clusterspec.finding import Severity
-from clusterspec.report.cost_text import diff_as_markdown, diff_as_text, effect_figure, markdown_table, relative_change
+from clusterspec.report.cost_text import (
+    diff_as_markdown,
+    diff_as_text,
+    effect_figure,
+    finding_cells,
+    labeled_lines,
+    markdown_table,
+    relative_change,
+)
 from clusterspec.report.ink import PLAIN, Ink, plain_line, text_table
 from clusterspec.results.decision import PRICE, Effect, ProjectDiffReport, SpecDiff
 from clusterspec.units import plural
@@ -18,7 +26,11 @@ def project_as_text(report: ProjectDiffReport, ink: Ink = PLAIN) -> str:
     if report.specs:
         lines += [text_table(HEADS, [_cells(spec) for spec in report.specs], ink=ink), ""]
     lines += [*(f"{total.name}, all specs: {_movement(total)}" for total in report.totals), *_skipped(report)]
-    details = [diff_as_text(spec.report, ink) for spec in report.specs if spec.report is not None]
+    details = [
+        diff_as_text(spec.report, ink) if spec.report is not None else _text_of_findings(spec, ink)
+        for spec in report.specs
+        if spec.report is not None or spec.found
+    ]
     return "\n".join([*lines, *details]).rstrip() + "\n"
 
 
@@ -29,11 +41,23 @@ def project_as_markdown(report: ProjectDiffReport) -> str:
         parts.append(markdown_table(HEADS, [_cells(spec) for spec in report.specs]))
     parts += [*(f"{total.name}, all specs: {_movement(total)}" for total in report.totals), *_skipped(report)]
     parts += [
-        f"<details><summary>{_escaped(spec.path)}</summary>\n\n{diff_as_markdown(spec.report)}\n</details>"
+        f"<details><summary>{_escaped(spec.path)}</summary>\n\n{_markdown_details(spec)}\n</details>"
         for spec in report.specs
-        if spec.report is not None
+        if spec.report is not None or spec.found
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _text_of_findings(spec: SpecDiff, ink: Ink) -> str:
+    """The findings of an added spec."""
+    return "\n".join(labeled_lines("new", spec.found, ink))
+
+
+def _markdown_details(spec: SpecDiff) -> str:
+    """The difference of a changed spec, or the findings of an added one."""
+    if spec.report is not None:
+        return diff_as_markdown(spec.report)
+    return markdown_table(("", "severity", "rule", "what"), [("new", *finding_cells(one)) for one in spec.found])
 
 
 def _count(report: ProjectDiffReport) -> str:
@@ -48,9 +72,10 @@ def _skipped(report: ProjectDiffReport) -> list[str]:
 
 
 def _cells(spec: SpecDiff) -> tuple[str, ...]:
-    found, fixed = (spec.report.found, spec.report.fixed) if spec.report else ((), ())
+    found, fixed = (spec.report.found, spec.report.fixed) if spec.report else (spec.found, ())
     errors = sum(finding.severity is Severity.ERROR for finding in found)
-    new = f"{len(found)}, {plural(errors, 'error')}" if errors else str(len(found) or "")
+    told = plural(errors, "error") if errors == len(found) else f"{len(found)}, {plural(errors, 'error')}"
+    new = told if errors else str(len(found) or "")
     figures = (_movement(effect) if effect is not None else "" for effect in map(spec.effect, SHOWN))
     return plain_line(spec.path), spec.change, *figures, new, str(len(fixed) or "")
 

@@ -190,12 +190,14 @@ SUMMED = ("accelerators", PRICE)
 class SpecDiff:
     """One spec of a repository: ``added``, ``removed`` or ``changed``, with the difference of two designs.
 
-    A changed fleet has no report here: `clusterspec diff` of its two files shows it.
+    A changed fleet has no report here: `clusterspec diff` of its two files shows it. ``found`` are the findings of an
+    added spec, all of which are new.
     """
 
     path: str
     change: str
     report: DiffReport | None
+    found: tuple[Finding, ...] = ()
 
     def effect(self, name: str) -> Effect | None:
         """An effect by name; None where it did not change or is not known."""
@@ -233,6 +235,7 @@ class ProjectDiffReport(Result):
             "new": self.new,
             "specs": [
                 {"file": each.path, "change": each.change, "diff": each.report.to_json() if each.report else None}
+                | ({"findings": [finding_json(one) for one in each.found]} if each.change == "added" else {})
                 for each in self.specs
             ],
             "totals": [each.to_json() for each in self.totals],

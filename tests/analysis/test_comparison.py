@@ -275,6 +275,11 @@ def test_revisions_are_compared_spec_by_spec_with_what_they_extend(call: Call) -
     assert table.status == 1  # the new spec has an error
     assert "| base.yaml | changed |" in table.out
     assert "<b>" not in table.out
+    (added,) = (one for one in again["specs"] if one["change"] == "added")
+    errors = [one["rule"] for one in added["findings"] if one["severity"] == "error"]
+    assert errors and {one["file"] for one in added["findings"]} == {"HEAD:new <b>.yaml"}
+    assert f"| new | error | {errors[0]} |" in table.out
+    assert f"new error[{errors[0]}] HEAD:new <b>.yaml:" in " ".join(call("diff", "HEAD~1", "HEAD").out.split())
 
 
 def test_a_lone_spec_and_an_unknown_revision_are_refused(call: Call) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import http.server
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +13,10 @@ from typing import Any
 import pytest
 
 from tests.effort import ALL_CASES
+from tools.site.playground import write_playground
+
+SLOW = 120_000
+"""Milliseconds that a start may take on a machine that does other things, too."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -48,3 +55,32 @@ def visited(browser: Any) -> Iterator[Visited]:
     context.on("request", lambda request: made.asked.append(request.url))
     yield made
     context.close()
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("playground")
+    write_playground(made)
+    return made
+
+
+@pytest.fixture
+def site(folder: Path) -> Iterator[http.server.ThreadingHTTPServer]:
+    made = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    threading.Thread(target=made.serve_forever, daemon=True).start()
+    yield made
+    made.shutdown()
+    made.server_close()
+
+
+@pytest.fixture
+def opened(site: http.server.ThreadingHTTPServer, visited: Visited) -> Visited:
+    visited.page.set_default_timeout(SLOW)
+    visited.page.goto(f"http://127.0.0.1:{site.server_port}/")
+    visited.page.locator(".verdict").first.wait_for()
+    return visited

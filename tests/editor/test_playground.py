@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 import http.server
 import json
 import tarfile
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from clusterspec.cli.editor.verbs import Session
 from tests.cli.conftest import BASE, ROOT
-from tests.editor.conftest import Visited
+from tests.editor.conftest import SLOW, Visited
 from tests.editor.test_edit_page import HOSTILE, HOSTILE_TEXTS, MARKUP
-from tools.site.playground import LARGEST, examples, transferred, write_playground
+from tools.site.playground import LARGEST, examples, transferred
 
-SLOW = 120_000
-"""Milliseconds that a start may take on a machine that does other things, too."""
 WORKER = """async ([requests]) => {
   const code = `import "${location.origin}/worker.js";`;
   const worker = new Worker(URL.createObjectURL(new Blob([code], {type: "text/javascript"})), {type: "module"});
@@ -43,35 +38,6 @@ IN_WORKER = """(code) => new Promise((resolve) => {
   const blob = new Blob([`${code}.then(postMessage)`], {type: "text/javascript"});
   new Worker(URL.createObjectURL(blob), {type: "module"}).onmessage = ({data}) => resolve(data);
 })"""
-
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("playground")
-    write_playground(made)
-    return made
-
-
-@pytest.fixture
-def site(folder: Path) -> Iterator[http.server.ThreadingHTTPServer]:
-    made = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
-    threading.Thread(target=made.serve_forever, daemon=True).start()
-    yield made
-    made.shutdown()
-    made.server_close()
-
-
-@pytest.fixture
-def opened(site: http.server.ThreadingHTTPServer, visited: Visited) -> Visited:
-    visited.page.set_default_timeout(SLOW)
-    visited.page.goto(f"http://127.0.0.1:{site.server_port}/")
-    visited.page.locator(".verdict").first.wait_for()
-    return visited
 
 
 def test_the_playground_says_what_the_command_line_says(

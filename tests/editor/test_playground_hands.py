@@ -5,10 +5,8 @@ from __future__ import annotations
 import http.server
 
 from tests.cli.conftest import BASE
-from tests.editor.conftest import Visited
-from tests.editor.test_playground import SLOW, folder, opened, site
+from tests.editor.conftest import SLOW, Visited
 
-__all__ = ["folder", "opened", "site"]
 TABS = ("check", "estimate", "search", "cost", "diff", "report", "convert")
 
 
