@@ -96,7 +96,10 @@ def kind_of_part(text: str) -> str:
     ('cable', 'node', 'cable')
     >>> kind_of_part("transceiver for leaf switch"), kind_of_part("leaf switch"), kind_of_part("support per node")
     ('transceiver', 'leaf_switch', 'other')
+    >>> kind_of_part("out of band cable"), kind_of_part("frontend cable")
+    ('other', 'other')
     """
+    text = text.replace("out of band", "oob")
     head = _HEAD.split(text, maxsplit=1)[0]
     found = [kind for kind in map(_kind_of_word, _WORD.findall(head)) if kind]
     found = found or [kind for kind in map(_kind_of_word, _WORD.findall(text)) if kind]

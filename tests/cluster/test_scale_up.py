@@ -53,10 +53,10 @@ def test_a_written_bandwidth_is_halved_if_duplex() -> None:
 
 
 def test_a_mesh_shares_its_bandwidth_among_peers() -> None:
-    """An accelerator without an interconnect of its own: 196 GB/s over seven peers are 28 each."""
-    text = "accelerator: ascend-910b, nodes: 1, scale_up: {topology: full-mesh, bandwidth: 392 GB/s duplex}"
+    """Of an accelerator on the host bus whose links the spec states: 196 GB/s over seven peers are 28 each."""
+    text = "accelerator: l40s, nodes: 1, scale_up: {topology: full-mesh, domain: 8, bandwidth: 392 GB/s duplex}"
     found = scale_up(text)
-    assert (found.domain, found.topology, found.interconnect) == (8, "full-mesh", None)
+    assert (found.domain, found.topology) == (8, "full-mesh")
     assert found.peer_bandwidth.value == pytest.approx(28e9)
 
 

@@ -104,3 +104,14 @@ def test_uplinks_spread_evenly_where_a_number_near_divides_them(leaves: int, spi
     found = [one for one in findings if one.rule == "uneven-spine-uplinks"]
     assert len(found) == (advised is not None)
     assert advised is None or f"use {advised} spines" in (found[0].help or "")
+
+
+def test_uplinks_that_spread_nearly_evenly_are_a_note() -> None:
+    """64 uplinks over 3 spines are 21 or 22 each: at 21 each, 1 of 64 is lost; over 12, 8 of 32 are."""
+    near = "topology: fat-tree, switch_ports: 128, leaf_switches: 5, spine_switches: 3"
+    far = "topology: fat-tree, switch_ports: 64, leaf_switches: 16, spine_switches: 12"
+    severities = [
+        [one.severity for one in study_text(each, SETTINGS).checked.findings if one.rule == "uneven-spine-uplinks"]
+        for each in (text("dgx-h100", 40, near), text("dgx-h100", 64, far))
+    ]
+    assert severities == [["note"], ["warning"]]

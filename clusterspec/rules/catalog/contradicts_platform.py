@@ -5,7 +5,8 @@
 An `accelerator`, `accelerators_per_node`, `scale_up.domain`, `scale_up.interconnect`, `scale_up.topology` or `pcie` that differs from the
 platform's entry, or a `scale_out.technology` of another family than an instance of a cloud has: an error for instances,
 which are sold as they are, and for the topology, which is built into a machine; a warning for what can be ordered otherwise. The same accelerator with other
-memory is a note, since machines are often sold with both; instances are not. In Markdown and text files: a number of accelerators or NICs
+memory is a note, since machines are often sold with both; instances are not. `accelerators_per_node` may be that of any machine
+of which a slice consists (four of the eight chips of a TPU v6e host). In Markdown and text files: a number of accelerators or NICs
 stated of one machine, as in "a DGX H100 has four GPUs". More NICs than the entry has may include storage, frontend and
 virtual ones, and are not reported.
 
@@ -116,7 +117,8 @@ def _values_beside_platform(given: ClusterSpec, platform: Platform) -> Iterator[
     accelerator = given.accelerator.like if isinstance(given.accelerator, AcceleratorSpec) else given.accelerator
     scale_up, pcie = given.scale_up or ScaleUpSpec(), given.pcie or PcieSpec()
     yield "accelerator", accelerator, platform.accelerator
-    yield "accelerators_per_node", given.accelerators_per_node, platform.accelerators_per_node
+    if given.accelerators_per_node not in platform.node_sizes:
+        yield "accelerators_per_node", given.accelerators_per_node, platform.accelerators_per_node
     if not _is_part_of_a_rack(given, platform):
         yield "scale_up.domain", scale_up.domain, platform.domain
     yield "scale_up.interconnect", scale_up.interconnect, platform.interconnect
