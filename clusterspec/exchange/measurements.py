@@ -18,6 +18,7 @@ from clusterspec.exchange.import_result import (
     InputFile,
     SeveralParts,
     Value,
+    chosen_part,
 )
 from clusterspec.logs.benchmark import Benchmark, PairTable, Series, adapter_count, size_text
 from clusterspec.logs.nccl import NotALogError
@@ -64,9 +65,7 @@ def _chosen_part(benchmark: Benchmark, part: int | None) -> Benchmark:
             named = (f"{series.points[0].line} ({_series_description(series)})" for series in benchmark.series[:12])
             raise SeveralParts(f"holds {apart}, on lines {', '.join(named)}: --part N chooses")
         return benchmark
-    if part > len(tables):
-        raise FormatError(f"has {plural(len(tables), 'table')}, and --part {part} is none of them")
-    chosen = tables[part - 1]
+    chosen = chosen_part(tables, part, plural(len(tables), "table"), "")
     start = _last_line(tables[part - 2]) if part > 1 else 0
     evidence = tuple(each for each in benchmark.evidence if start < each.line <= _last_line(chosen))
     series = (chosen,) if isinstance(chosen, Series) else ()

@@ -188,6 +188,15 @@ decode:
   - {name: vllm, image: "ghcr.io/llm-d/llm-d-cuda:v0.5", modelCommand: vllmServe, args: ["--max-num-seqs", "32"]}
 prefill: {replicas: 0}
 """
+KUBEAI = """\
+apiVersion: kubeai.org/v1
+kind: Model
+spec:
+  url: hf://Qwen/Qwen2.5-7B-Instruct
+  engine: VLLM
+  replicas: 5
+  args: [--tensor-parallel-size=8, --gpu-memory-utilization=0.90, --max-num-seqs=32]
+"""
 
 
 def test_objects_that_declare_an_engine_state_its_options() -> None:
@@ -195,7 +204,8 @@ def test_objects_that_declare_an_engine_state_its_options() -> None:
     assert moe["workload.model"] == "deepseek-v3"
     assert (moe["layout.tp"], moe["layout.ep"], moe["layout.attention_dp"]) == (1, 16, 16)
     assert (moe["workload.serving.memory_fraction"], moe["workload.serving.max_sequences"]) == (0.95, 64)
-    for text, degree, share, copies in ((RAY, 2, 0.8, 4), (STACK, 4, 0.8, 3), (MODEL_SERVICE, 4, None, 2)):
+    cases = ((RAY, 2, 0.8, 4), (STACK, 4, 0.8, 3), (MODEL_SERVICE, 4, None, 2), (KUBEAI, 8, 0.9, 5))
+    for text, degree, share, copies in cases:
         reading = read(text)
         keys = given(reading)
         assert (keys["layout.framework"], keys["workload.model"]) == ("vllm", "qwen2.5-7b"), text

@@ -8,8 +8,9 @@ from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_documents, read_yaml
 from clusterspec.exchange.fabrics.graph import SwitchTree, describe_blocks, describe_tree, expanded_hosts
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, SeveralParts
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
 from clusterspec.exchange.workloads.serving import matches_serving
+from clusterspec.units import plural
 
 # Slurm ``topology.conf`` and ``topology.yaml``.
 #
@@ -77,12 +78,9 @@ def _record_yaml(yaml: Yaml, part: int | None, builder: ImportBuilder) -> None:
     ]
     if not usable:
         raise FormatError("holds no topology with a tree or with blocks")
-    if len(usable) > 1 and part is None:
-        names = ", ".join(str(each.get("topology", at + 1)) for at, each in usable)
-        raise SeveralParts(f"holds {len(usable)} topologies ({names}): choose one with --part N")
-    if part is not None and not 1 <= part <= len(usable):
-        raise FormatError(f"holds {len(usable)} topologies, but --part is {part}")
-    at, chosen = usable[(part or 1) - 1]
+    names = ", ".join(str(each.get("topology", at + 1)) for at, each in usable)
+    counted = plural(len(usable), "topology")
+    at, chosen = chosen_part(usable, part, counted, f"holds {counted} ({names[:160]})")
     if "tree" in chosen:
         describe_tree(_switch_tree(chosen["tree"], yaml, at), builder)
     else:

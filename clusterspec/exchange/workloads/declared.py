@@ -4,7 +4,8 @@ Names: ``LLMInferenceService`` (kserve/kserve aaac4e29, pkg/apis/serving/v1alpha
 ``vllm serve`` with ``spec.parallelism`` and ``VLLM_ADDITIONAL_ARGS``), ``InferenceService`` (v1beta1, runtime
 ``huggingface``, whose backend is vLLM), ``RayService`` with ``ray.serve.llm`` (``llm_configs``, whose ``engine_kwargs``
 are vLLM's), values of llm-d-modelservice (3051935e, charts/llm-d-modelservice/templates/_helpers.tpl) and of the vLLM
-production stack (helm/templates/deployment-vllm-multi.yaml).
+production stack (helm/templates/deployment-vllm-multi.yaml), and ``Model`` of KubeAI (kubeai-project/kubeai,
+manifests/models).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from clusterspec.exchange.workloads.keys import Keys, command_keys, flat_leaves
 
 _MARKS = re.compile(
     r"^kind[ \t]*:[ \t]*[\"']?(?:LLMInferenceService|InferenceService)\b|^[ \t]*llm_configs[ \t]*:"
-    r"|^servingEngineSpec[ \t]*:|^modelArtifacts[ \t]*:",
+    r"|^servingEngineSpec[ \t]*:|^modelArtifacts[ \t]*:|^apiVersion[ \t]*:[ \t]*kubeai\.org/",
     re.MULTILINE,
 )
 _VLLM_IMAGE = re.compile(r"(?:^|/)(?:vllm-openai|llm-d-(?:cuda|rocm|xpu|hpu|cpu|aws|gke))\b|(?:^|/)vllm\b")
@@ -56,6 +57,8 @@ def _engines_of(yaml: Yaml, name: str) -> Iterator[Keys]:
         text = _value_at(value, "spec", "serveConfigV2")
         if isinstance(text, str):
             yield from _ray_models(yaml_of_text(name, text, yaml.line("spec", "serveConfigV2")))
+    elif kind == "Model" and str(value.get("apiVersion")).startswith("kubeai.org/"):
+        yield from _kubeai_models(yaml)
     elif "llm_configs" in str(list(value.get("applications") or ()))[:20_000]:
         yield from _ray_models(yaml)
     elif isinstance(_value_at(value, "servingEngineSpec", "modelSpec"), list):
@@ -191,6 +194,19 @@ def _ray_models(yaml: Yaml) -> Iterator[Keys]:
                 (*path, "deployment_config"),
             )
             yield keys
+
+
+def _kubeai_models(yaml: Yaml) -> Iterator[Keys]:
+    """The engine of a Model of KubeAI, if it is vLLM."""
+    spec = _value_at(yaml.value, "spec")
+    if not isinstance(spec, dict) or str(spec.get("engine")).upper() != "VLLM":
+        return
+    keys = _started("Model", yaml.line("spec"))
+    _put_words(keys, spec.get("args"), yaml, ("spec", "args"))
+    if str(spec.get("url")).startswith("hf://"):
+        keys.put("model", str(spec["url"])[5:], yaml.line("spec", "url"))
+    _put_all(keys, spec, {"replicas": "replicas", "resourceProfile": "resource_profile"}, yaml, ("spec",))
+    yield keys
 
 
 def _model_service(yaml: Yaml) -> Iterator[Keys]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from math import prod
 
 from clusterspec.exchange.documents import read_yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, SeveralParts
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
 from clusterspec.exchange.workloads.keys import (
     Keys,
     boolean_value,
@@ -22,6 +22,7 @@ from clusterspec.exchange.workloads.keys import (
     set_parameters,
     whole_of,
 )
+from clusterspec.units import plural
 
 # Python recipes: constants that they assign or pass by keyword. The code is parsed, never executed
 
@@ -40,14 +41,13 @@ def read_recipe(file: InputFile) -> Keys:
     recipes = [node for node in tree.body if isinstance(node, ast.FunctionDef) and _constant_keys(node).find(*MARKS)]
     if not recipes:
         return _constant_keys(tree)
+    counted = plural(len(recipes), "recipe")
     if file.part is not None:
-        if file.part > len(recipes):
-            raise FormatError(f"holds {len(recipes)} recipes, but --part is {file.part}")
-        return _constant_keys(recipes[file.part - 1])
+        return _constant_keys(chosen_part(recipes, file.part, counted, ""))
     first = {name: value for name, (value, _) in _constant_keys(recipes[0]).values.items()}
     if any({name: value for name, (value, _) in _constant_keys(each).values.items()} != first for each in recipes[1:]):
         names = ", ".join(each.name for each in recipes[:6])
-        raise SeveralParts(f"holds {len(recipes)} recipes that differ ({names}): choose one with --part N")
+        return _constant_keys(chosen_part(recipes, None, counted, f"holds {counted} that differ ({names})"))
     return _constant_keys(recipes[0])
 
 

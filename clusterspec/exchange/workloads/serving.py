@@ -166,7 +166,13 @@ def _set_vllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> Non
     if keys.find("tensor_parallel_size", "tp"):
         builder.set("layout.tp", tp, keys.line("tensor_parallel_size", "tp"))
     set_counts(keys, {"layout.pp": ("pipeline_parallel_size", "pp")}, builder)
-    _set_shared_limits(keys, builder, ("gpu_memory_utilization",), ("max_num_batched_tokens",), ("max_num_seqs",))
+    _set_shared_limits(
+        keys,
+        builder,
+        ("gpu_memory_utilization",),
+        ("max_num_batched_tokens", "max_num_batched_token"),
+        ("max_num_seqs",),
+    )
     dp, line = _degree(keys, builder, "data_parallel_size", "dp"), keys.line("data_parallel_size", "dp")
     experts = keys.is_on("enable_expert_parallel")
     if experts and tp and dp:
@@ -222,7 +228,13 @@ def _set_sglang_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
         builder.set("layout.ep", tp, keys.line("enable_ep_moe", "enable_deepep_moe"))
     if keys.is_on("enable_deepep_moe") or keys.get("moe_a2a_backend") == "deepep":
         builder.set("layout.dispatcher", "deepep", keys.line("enable_deepep_moe", "moe_a2a_backend"))
-    _set_shared_limits(keys, builder, ("mem_fraction_static",), ("chunked_prefill_size",), ("max_running_requests",))
+    _set_shared_limits(
+        keys,
+        builder,
+        ("mem_fraction_static", "mem_fraction", "mem_frac"),
+        ("chunked_prefill_size",),
+        ("max_running_requests",),
+    )
 
 
 def _set_trtllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from clusterspec.catalog import Catalog
 from clusterspec.config import DEEPEST, deeply_dotted
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, SeveralParts
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
 from clusterspec.exchange.workloads.config_code import CodeConfig, read_functions
 from clusterspec.exchange.workloads.keys import (
     Keys,
@@ -19,6 +19,7 @@ from clusterspec.exchange.workloads.keys import (
     set_model,
     whole_of,
 )
+from clusterspec.units import plural
 
 # Names: pytorch/torchtitan, torchtitan/config/job_config.py in 0.2.2 (TOML); torchtitan/config/configs.py and
 # torchtitan/models/*/config_registry.py in commit b5bcd76c (Python). Its ``llama3`` is Llama 3.1
@@ -130,14 +131,10 @@ def _read_code(file: InputFile, keys: Keys, builder: ImportBuilder) -> None:
 
 def _chosen_config(file: InputFile, configs: dict[str, CodeConfig]) -> tuple[str, CodeConfig]:
     names = list(configs)
-    if file.part is not None:
-        if not 1 <= file.part <= len(names):
-            raise FormatError(f"holds {len(names)} configurations, but --part is {file.part}")
-        return names[file.part - 1], configs[names[file.part - 1]]
-    if len(names) > 1:
-        listed = ", ".join(f"{number} {name}" for number, name in enumerate(names[:20], 1))
-        raise SeveralParts(f"holds {len(names)} configurations ({listed}): choose one with --part N")
-    return names[0], configs[names[0]]
+    listed = ", ".join(f"{number} {name}" for number, name in enumerate(names[:20], 1))
+    counted = plural(len(names), "configuration")
+    name = chosen_part(names, file.part, counted, f"holds {counted} ({listed})")
+    return name, configs[name]
 
 
 def _set_code_model(name: str, config: CodeConfig, keys: Keys, builder: ImportBuilder) -> None:
