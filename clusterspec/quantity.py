@@ -46,7 +46,7 @@ class Quantity:
 
     ``value`` is in ``unit`` (``B/s``, ``B``, ``FLOP/s``, ``W``, ``s``, ``1``) as counted by the
     author: a duplex bandwidth is the sum of both directions. ``written`` is the text, ``symbol`` its
-    normalized unit (``Gb/s`` for ``Gbps``), ``bits`` whether that counts bits.
+    normalized unit (``Gb/s`` for ``Gbps``), ``bits`` says whether that counts bits.
     """
 
     value: float

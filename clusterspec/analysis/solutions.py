@@ -158,7 +158,7 @@ def _counts_to_scan(lever: Lever, present: float, sought: float | None = None) -
 
 
 def _related_counts(present: float) -> Iterator[float]:
-    """Divisors of the present count, and multiples of its sixteenth, which keep its divisibility."""
+    """The divisors of the present count, and the multiples of a sixteenth of it, which divide as it does."""
     yield from (present / divisor for divisor in range(1, 65))
     yield from (present * part / 16 for part in range(1, 32))
 

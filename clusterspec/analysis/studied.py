@@ -248,7 +248,7 @@ def with_a_layout(study: Study) -> Study:
 
 
 def missing_for_search(study: Study) -> str:
-    """What the spec lacks so that nothing can be searched, in the words of its errors where it has any."""
+    """What the spec has to state before a search can run: the messages of its errors, if it has any."""
     design, workload = study.design, study.spec.workload
     if workload is not None and workload.kind == "serve" and workload.serving is None:
         keys = "`concurrency`, `input_tokens` and `output_tokens`"

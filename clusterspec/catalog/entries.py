@@ -53,8 +53,8 @@ class Accelerator(PoweredPart):
     shared); ``compute_units`` the number of GEMM tiles processed concurrently, ``array`` the side of
     a systolic array to which GEMMs are padded; ``host_link`` B/s per direction to the host processor
     if it is not PCIe; ``unpublished_peaks`` the supported precisions without a published peak;
-    ``peer_to_peer`` whether two in one node read each other's memory directly, ``gpudirect_rdma`` whether adapters read
-    it (both None if unknown);
+    ``peer_to_peer`` says whether two in one node read each other's memory directly, ``gpudirect_rdma`` says whether
+    adapters read it (both None if unknown);
     ``kernels`` the table of measured kernels that applies; ``memory_printed`` the memory as the vendor prints it, where
     the device reports another.
     """
@@ -109,10 +109,10 @@ class Interconnect(Entry):
     port at the usual rate (scale-out); ``links`` per accelerator or slot, or ports per node if the
     technology fixes them; ``port_rates`` the possible line rates of a port, empty for any;
     ``plugins`` the collective plugins, most common first; ``protocols`` the supported NCCL
-    protocols, empty for all; ``algorithms`` those that its settings leave for an all-reduce, empty for all;
-    ``single_vendor`` whether switches and NICs have to be the vendor's;
-    ``overlapped_latency`` whether latency overlaps with transmission; ``mtu`` the largest payload of a packet in
-    bytes, or the largest frame of Ethernet.
+    protocols, empty for all; ``algorithms`` the algorithms that its settings allow for an all-reduce, empty for all;
+    ``single_vendor`` says whether switches and NICs have to be the vendor's, ``overlapped_latency`` says whether
+    latency overlaps with transmission; ``mtu`` is the largest payload of a packet in bytes, or the largest frame of
+    Ethernet.
     """
 
     scope: str = ""
@@ -151,7 +151,8 @@ class Nic(PoweredPart):
     generation and width of the slot it needs; ``cages`` the number of ``connector`` cages on its
     bracket, 0 if its ports are wired to cages of the node.
     ``ethernet_ports`` and ``ethernet_port_bandwidth`` apply to Ethernet if they differ. Features are None if unknown:
-    ``out_of_order`` whether it places packets that arrive out of order, ``trimming`` whether it reacts to trimmed ones;
+    ``out_of_order`` says whether it places packets that arrive out of order, ``trimming`` says whether it reacts to
+    trimmed packets;
     ``mtu`` is the largest frame in bytes.
     """
 
@@ -175,12 +176,12 @@ class Nic(PoweredPart):
 class Switch(PoweredPart):
     """A switch of the scale-out fabric.
 
-    ``ports`` counts logical ports at the line rate ``port_bandwidth`` (B/s per direction), and
-    ``cages`` the cages of the form ``connector`` that carry them; one module fills one cage and
-    carries ``ports`` / ``cages`` of them. ``splits`` is the largest number of ports after breakout. Features are None
-    if unknown: ``managed`` whether it runs its own management software, and with it a subnet manager for at most
-    ``subnet_manager_nodes``. ``cage_power`` is the maximum of a module in watts, ``module_top`` the heat sink of the
-    modules that fit (``finned`` or ``flat``), ``mtu`` the largest frame in bytes.
+    ``ports`` counts logical ports at the line rate ``port_bandwidth`` (B/s per direction), and ``cages`` the cages of
+    the form ``connector`` that carry them; one module fills one cage and carries ``ports`` / ``cages`` of them.
+    ``splits`` is the largest number of ports after breakout. Features are None if unknown. ``managed`` says whether it
+    runs its own management software, which includes a subnet manager for at most ``subnet_manager_nodes``.
+    ``cage_power`` is the maximum of a module in watts, ``module_top`` the heat sink of the modules that fit (``finned``
+    or ``flat``), ``mtu`` the largest frame in bytes.
     """
 
     ports: int | None = None

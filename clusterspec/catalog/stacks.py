@@ -142,16 +142,15 @@ FULLY = frozenset({"fsdp", "hsdp"})
 class Stack(Entry):
     """A generation of training or serving software: a framework with its libraries and kernels, from ``year`` on.
 
-    ``selective`` names what selective recomputation recomputes, ``hides`` the communication that it can
-    overlap with computation (``shards`` is data parallelism where weights are sharded, ``replicas`` that between shard
-    groups), ``may_hide`` that of which this is not known,
-    ``dispatcher`` the default token dispatcher, ``rack_dispatcher`` that of machines whose
-    scale-up domain spans nodes, ``releases`` the described releases, oldest first, ``full_sharding`` the stack whose
-    fully sharded implementation and memory it uses if it has none of its own, ``reduces`` the precision in which it
-    sends gradients if narrower than the one in which it keeps them, ``attention_year`` the year of its attention
-    kernels if later than ``year``, ``compiled`` that the host does not launch kernels individually,
-    ``serving`` the defaults of serving software, None for training software. ``fully_sharded`` is the memory of layouts
-    that shard weights, where it is that of another stack; it is set when the software of a layout is resolved.
+    ``selective`` names what selective recomputation recomputes. ``hides`` names the communication that it overlaps with
+    computation (``shards``: data parallelism of sharded weights, ``replicas``: data parallelism between shard groups),
+    ``may_hide`` the communication that it may overlap. ``dispatcher`` is the default token dispatcher,
+    ``rack_dispatcher`` the default on machines whose scale-up domain spans nodes. ``releases`` are the described
+    releases, oldest first. ``full_sharding`` names the stack whose fully sharded implementation it uses if it has none.
+    ``reduces`` is the precision in which it sends gradients if it keeps them in a wider one, ``attention_year`` the
+    year of its attention kernels if later than ``year``. ``compiled``: the host does not launch kernels one by one.
+    ``serving`` has the defaults of serving software, None for training software. ``fully_sharded`` is the memory of
+    layouts that shard weights, if another stack supplies it; it is set when the software of a layout is resolved.
     """
 
     year: int = 0

@@ -142,7 +142,7 @@ class Fabric:
     """A counted fabric, all planes together.
 
     ``endpoints`` and ``capacity`` are ports of one plane: those required, and the most that these tiers and switches
-    can connect (None for `levels`); ``fits`` is whether the endpoints fit, on every rail. ``down_ports`` and
+    can connect (None for `levels`); ``fits`` says whether the endpoints fit, on every rail. ``down_ports`` and
     ``up_ports`` split one leaf. The ``least_…`` numbers are the minimum at the stated oversubscription if uplinks need
     not spread evenly and unused ports stay dark: an order below them is too small. ``derivations`` explain each number,
     by its name; ``stated`` holds the ordered or quoted numbers of the spec; ``pods`` are groups of leaves and spines

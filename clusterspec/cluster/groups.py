@@ -50,7 +50,7 @@ class Placement:
     the number of groups of this axis that have members on one node and also on others, and so share its NICs at the
     same time: 0 where no group leaves its node. ``levels`` are the indices into `fabric_levels` of the switch levels
     that some group crosses (where a job uses part of each domain and a level divides domains, its blocks are assumed to
-    shrink in proportion). ``rail_aligned`` is whether all members have the same local rank.
+    shrink in proportion). ``rail_aligned`` says whether all members have the same local rank.
     """
 
     axis: str

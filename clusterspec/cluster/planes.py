@@ -32,7 +32,7 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class FoldedClos:
-    """A counted plane. ``leaf_spine`` and ``spine_core`` are links; ``fits`` is whether these tiers can connect the
+    """A counted plane. ``leaf_spine`` and ``spine_core`` are links; ``fits`` says whether these tiers can connect the
     endpoints. ``how`` explains spines and cores.
     """
 
@@ -156,8 +156,8 @@ class SwitchCount:
     """The switches and links of one plane.
 
     ``capacity`` is the number of endpoints that these tiers can connect (None where levels are listed individually),
-    ``fits`` whether they connect these endpoints. The ``least_…`` numbers are the minimum if uplinks need not spread
-    evenly and unused ports stay dark. ``how`` derives each number, by its name.
+    ``fits`` says whether they connect these endpoints. The ``least_…`` numbers are the minimum if uplinks need not
+    spread evenly and unused ports stay dark. ``how`` derives each number, by its name.
     """
 
     tiers: int

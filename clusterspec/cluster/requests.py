@@ -102,7 +102,7 @@ class Target(NamedTuple):
 class ExpertLoad(NamedTuple):
     """How tokens are distributed over experts: the i-th most popular has i^-``alpha``, or each its own of ``counts``.
 
-    ``ratio``, where it is stated, is the load of the fullest rank over the mean, as counted. ``balanced`` is whether
+    ``ratio``, where it is stated, is the load of the fullest rank over the mean, as counted. ``balanced`` says whether
     experts are placed by load also without copies.
     """
 

@@ -67,8 +67,8 @@ class Group:
 class Hiding(NamedTuple):
     """The communication that may overlap with computation, by axis.
 
-    ``pipelined`` is the share of tensor-parallel traffic that runs inside the GEMMs around it; ``by_default`` whether
-    transfers overlap that a framework overlaps without a setting.
+    ``pipelined`` is the share of tensor-parallel traffic that runs inside the GEMMs around it. ``by_default`` says
+    whether the framework overlaps transfers without a setting.
     """
 
     tp: bool

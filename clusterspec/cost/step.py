@@ -110,9 +110,9 @@ class ReplicaWork(NamedTuple):
 class ReplicaOverlap(NamedTuple):
     """The data-parallel communication that may overlap with computation.
 
-    ``hides`` is whether any of it may, ``hides_across`` whether the reductions between shard groups may.
-    ``gathers_again`` is whether the backward pass gathers the weights again; ``interference`` is the share of the
-    device that overlapped communication occupies.
+    ``hides`` says whether any of it may overlap, ``hides_across`` says whether the reductions between shard groups may
+    overlap. ``gathers_again`` says whether the backward pass gathers the weights again; ``interference`` is the share
+    of the device that overlapped communication occupies.
     """
 
     hides: bool

@@ -256,7 +256,7 @@ class EstimateReport(Result):
     drawn: Drawn | None = None
     """The power of the machine as drawn, and its energy; None where the power of the accelerator is not known."""
     storage: StorageUse | None = None
-    """What the job asks of the storage system; None where the spec states no bandwidth of one."""
+    """What the job asks of the storage system; None where the spec states no storage bandwidth."""
 
     __repr__ = result_repr
 

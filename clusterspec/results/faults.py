@@ -56,7 +56,7 @@ class PairRow:
 
     ``count`` pairs share a node, leaf or rack (``shared``) and nothing closer; ``planes`` says of links whether they
     are in one plane, empty elsewhere. ``failures`` is how often a year one of a pair fails while the other is repaired.
-    ``worse`` is whether both do more to the job than either alone. ``step_time`` is that of the degraded machine in
+    ``worse`` says whether both do more to the job than either alone. ``step_time`` is that of the degraded machine in
     seconds, None while the job stands still. ``hours`` and ``cost`` are lost in a year.
     """
 

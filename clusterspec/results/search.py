@@ -150,7 +150,7 @@ class SeparationSide:
 class BreakEvenRow:
     """Where plans with separate engines and with one kind are equally good: a length in tokens, requests in flight, or
     B/s per accelerator and direction. ``value`` is None where they are not between ``low`` and ``high``;
-    ``separate_above`` is whether separate engines are better above it, or everywhere.
+    ``separate_above`` says whether separate engines are better above it, or everywhere.
     """
 
     quantity: str

@@ -25,8 +25,9 @@ MOST_LINK = 1e13
 class BreakEven(NamedTuple):
     """The value of a quantity at which both plans are equally good.
 
-    ``better_above`` is whether separate engines are better above it. Where there is none between ``low`` and ``high``,
-    ``value`` is None, and ``better_above`` whether separate engines are better at all values.
+    ``better_above`` says whether separate engines are better above ``value``. ``value`` is None where one plan is
+    better at all values from ``low`` to ``high``; ``better_above`` then says whether that is the one with separate
+    engines.
     """
 
     quantity: str

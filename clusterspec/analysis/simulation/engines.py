@@ -55,9 +55,9 @@ class AttentionRank:
 class Limits:
     """Limits of one attention rank: sequences, tokens of cache, and tokens of a step (none: one whole prompt).
 
-    ``whole`` is whether a request is admitted only where the cache holds all of its output; ``hit`` is the share of a
+    ``whole`` says whether a request is admitted only where the cache holds all of its output; ``hit`` is the share of a
     prompt that the cache already has. ``apart`` is ``prefill`` or ``decode`` where they run on separate engines;
-    ``early`` is whether the first token is sent before the handoff.
+    ``early`` says whether the first token is sent before the handoff.
     """
 
     __slots__ = ("apart", "chunk", "early", "hit", "sequences", "tokens", "whole")

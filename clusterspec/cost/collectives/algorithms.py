@@ -131,7 +131,7 @@ IN_FABRIC = frozenset({"collnet"})
 def busbw_ceiling(name: str, paths: Paths, algorithm: str | None = None, *, reduces: bool) -> float:
     """The bus bandwidth in B/s that the links of the group allow; for two or more ranks.
 
-    ``reduces`` is whether the switches of the domain can reduce, with or without a gain. With an ``algorithm`` the
+    ``reduces`` says whether the switches of the domain can reduce, with or without a gain. With an ``algorithm`` the
     reduction of switches counts only where that algorithm uses it.
     """
     if name == "send-recv":

@@ -66,12 +66,13 @@ class Inside:
     to one of them, both at line rate in B/s per direction. ``ring``, ``exchange`` and ``reduction`` are the shares of
     the line that rings, direct exchanges and in-switch reduction reach; ``reduction`` is ``None`` where the switches do
     not reduce or the group is too small. ``chunks`` is the number of chunks that the switches hold per rank.
-    ``low_latency`` is the limit of the LL protocol, ``tree`` and ``ring_between`` those of a tree and of a ring over
-    more than two islands, all as bus bandwidth. ``hops`` names the link whose latencies count (``nvlink`` or ``pci``);
-    ``reach`` is the number of hops to the farthest rank of a torus. ``held`` is the number of chunks of each channel
-    that a full ring holds, ``start`` the time in seconds of LL before its first hop and ``hop`` that of each hop;
-    ``None`` where nobody measured them. ``launch`` is the time in seconds until all ranks of one node run the kernel,
-    ``low_latency_between`` the limit of LL between nodes with these links, where tests of them say so.
+    ``low_latency`` is the limit of the LL protocol, ``tree`` the limit of a tree, and ``ring_between`` the limit of a
+    ring over more than two islands, all as bus bandwidth. ``hops`` names the link whose latencies count (``nvlink`` or
+    ``pci``); ``reach`` is the number of hops to the farthest rank of a torus. ``held`` is the number of chunks of each
+    channel that a full ring holds. ``start`` is the time in seconds of LL before its first hop, ``hop`` its time for
+    each hop; both are ``None`` where nobody measured them. ``launch`` is the time in seconds until all ranks of one
+    node run the kernel, ``low_latency_between`` the limit of LL between nodes with these links, where tests of them say
+    so.
     """
 
     tier: str

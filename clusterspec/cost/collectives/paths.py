@@ -338,7 +338,9 @@ class _IslandLines:
     def of(
         cls, cluster: Cluster, group: Placement, islands: int, sharing: int, rates: tuple[float, float, float]
     ) -> _IslandLines:
-        """``rates``: of one node, of the NICs of one rank, and of the nearest NIC; ``sharing`` groups share a node."""
+        """``rates`` are the rates of one node, of the NICs of one rank, and of the nearest NIC in B/s; ``sharing``
+        groups share a node.
+        """
         node, own, nearest = rates
         nodes = max(1.0, group.nodes / islands)
         by_node = islands == group.nodes

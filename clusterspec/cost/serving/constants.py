@@ -230,7 +230,7 @@ class RankLinks(NamedTuple):
     """The links of a group of adjacent ranks: B/s per rank and direction, bus bandwidth at line rate.
 
     ``inside`` the domain, ``between`` domains (infinite where the group is in one), over ``domains`` domains.
-    ``direct`` is whether every rank reaches every other in one hop, ``library`` the time of its all-reduce.
+    ``direct`` says whether every rank reaches every other in one hop, ``library`` the time of its all-reduce.
     """
 
     inside: float

@@ -26,7 +26,7 @@ class HourPlan(NamedTuple):
     """Hours of a day with one load, and the engines that they need.
 
     ``prefill`` is 0 where the same engines decode. ``accelerators`` are those of these engines. ``times`` are those of
-    the plan with them, None without engines; ``served`` is whether they serve the load within its targets, which not
+    the plan with them, None without engines; ``served`` says whether they serve the load within its targets, which not
     even all engines of the plan do where it is False.
     """
 

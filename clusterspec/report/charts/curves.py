@@ -211,7 +211,7 @@ def _dot_legend() -> list[str]:
 @dataclass(frozen=True, slots=True)
 class WireRow:
     """The communication time of one kind of parallelism and the computation time, in seconds; ``note`` is what else the
-    estimate says, ``fits`` whether the layout fits in memory.
+    estimate says, ``fits`` says whether the layout fits in memory.
     """
 
     label: str
@@ -341,8 +341,8 @@ MARGIN = 1.25
 
 
 def front_chart(points: Sequence[FrontPoint], present: FrontPoint | None, alt: str) -> str:
-    """The plans by number, joined in order, and the plan of the spec as a diamond, on the line where no plan is better
-    for users and for accelerators.
+    """The Pareto front of users against accelerators: its plans by number, joined in order, and a diamond for the plan
+    of the spec.
     """
     shown = [*points, *([present] if present else [])]
     x = _log_axis([point.per_user for point in shown], 52, svg.WIDTH - 14)

@@ -57,7 +57,7 @@ from clusterspec.spec.model import Spec
 
 RULE = Rule.of(__name__, "error", "likely", yields_to=("domain-not-whole-nodes",))
 APART = frozenset({"pcie", "torus"})
-"""Topologies whose domains are no product of their own: slots of a host, slices of a pod."""
+"""Topologies without domain sizes that are sold: the domain is the slots of a host, or a slice of a pod."""
 
 
 def check(spec: Spec, cluster: Cluster) -> Iterator[Problem]:

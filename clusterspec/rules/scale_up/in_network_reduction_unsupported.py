@@ -100,7 +100,9 @@ def _test_problems(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> 
     for number, test in enumerate(acceptance):
         nodes = test.nodes or (test.ranks // cluster.ranks_per_node if test.ranks else 1)
         if test.algorithm == "nvls" and nodes > domain:
-            message = f"`nvls` reduces in the switches of one domain, and the test spans {nodes} nodes of {domain} in a domain each"
+            message = (
+                f"`nvls` reduces in the switches of one domain, and the test spans {nodes} nodes: a domain has {domain}"
+            )
             yield RULE.problem(("acceptance", number, "algorithm"), message, "write `nvls-tree`, or remove the key")
         elif test.algorithm in {"nvls", "nvls-tree"} and links is not None and not links.in_network_reduction:
             message = (
