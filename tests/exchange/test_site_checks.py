@@ -137,7 +137,7 @@ def readiness_passes(text: str, variant: str, nodes: int, busbw: float) -> bool:
 def aicr_passes(text: str, busbw: float) -> bool:
     """As ``parseThreshold`` strips operator and unit; the validator passes 90 %."""
     document = yaml.safe_load(text)
-    assert (document["kind"], document["apiVersion"]) == ("RecipeMetadata", "aicr.nvidia.com/v1alpha1")
+    assert (document["kind"], document["apiVersion"]) == ("RecipeMetadata", "aicr.run/v1beta1")
     assert set(document["spec"]) <= {"base", "criteria", "constraints", "componentRefs", "validation"}
     performance = document["spec"]["validation"]["performance"]
     assert performance["checks"] == ["nccl-all-reduce-bw"]

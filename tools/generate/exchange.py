@@ -103,7 +103,7 @@ on standard error. The writers follow the parsers of these public sources:
 | `cvs` | ROCm/cvs | dddd9143 | `cvs/lib/rccl_lib.py` |
 | `azure-nhc` | Azure/azurehpc-health-checks | 0e0a1ac2 | `customTests/azure_nccl_allreduce.nhc` |
 | `nvcre` | NVIDIA/cluster-readiness-engine | 00992e28 | `api/v1alpha1/certification_types.go` |
-| `aicr` | NVIDIA/aicr | bc05c6be | `validators/performance/nccl_all_reduce_bw_constraint.go` |
+| `aicr` | NVIDIA/aicr | 028a5a86 | `validators/performance/nccl_all_reduce_bw_constraint.go` |
 | `health-scanner` | GoogleCloudPlatform/cluster-health-scanner | 81c525d8 | `src/nccl_healthcheck/nccl_startup.py` |
 
 `prometheus` writes alerting rules for a machine in service that has less than its design: nodes of the job and spares,

@@ -291,7 +291,7 @@ def readiness(source: ExportInput) -> ExportedFile:
     return _limits_file("\n".join(lines) + "\n", written, omitted)
 
 
-AICR_ACCELERATORS = ("gb200", "b200", "h100", "a100", "l40")
+AICR_ACCELERATORS = ("h100", "h200", "gb200", "gb300", "b200", "a100", "l40", "l40s")
 AICR_SERVICES = {
     "AWS": "eks",
     "Google Cloud": "gke",
@@ -299,6 +299,8 @@ AICR_SERVICES = {
     "Oracle": "oke",
     "Oracle Cloud": "oke",
 }
+AICR_RUNS = {"eks": ("h100", "h200"), "gke": ("h100",), "aks": ("h100",), None: ("b200", "gb200")}
+"""The accelerators by service (None: any) for which the validator runs the check ``nccl-all-reduce-bw``."""
 AICR_TOLERANCE = 0.9
 """Share of a constraint's value that the validator accepts."""
 AICR_SIZES = {"gke": 8 * GIB}
@@ -308,9 +310,10 @@ AICR_SIZES = {"gke": 8 * GIB}
 def aicr(source: ExportInput) -> ExportedFile:
     """A recipe overlay of AICR, whose performance phase holds the all-reduce over all nodes against the limit.
 
-    Written for NVIDIA/aicr at bc05c6be: ``pkg/recipe/metadata.go`` (keys), ``criteria.go`` (accelerators, services),
-    ``validators/performance/nccl_all_reduce_bw_constraint.go`` (GB/s at the largest size, passed from 90 % of the value
-    on; run for H100 on EKS and GKE, skipped on others) and ``recipes/overlays/h100-eks-ubuntu-training.yaml``.
+    Written for NVIDIA/aicr: ``recipes/overlays/h100-eks-training.yaml`` at 12327a79 (keys, and the API group; earlier
+    commits name it aicr.nvidia.com/v1alpha1), ``pkg/recipe/criteria.go`` at d82eee2a (accelerators, services) and
+    ``validators/performance/nccl_all_reduce_bw_constraint.go`` at 028a5a86 (GB/s at the largest size, passed from 90 %
+    of the value on; skipped where `AICR_RUNS` has no entry).
     """
     _require_vendor(source, "NVIDIA", "AICR")
     cluster = source.cluster
@@ -324,7 +327,7 @@ def aicr(source: ExportInput) -> ExportedFile:
     lines = [
         *_comment_lines(source, [limit], "The value is the limit over 0.9, the share that the validator accepts."),
         "kind: RecipeMetadata",
-        "apiVersion: aicr.nvidia.com/v1alpha1",
+        "apiVersion: aicr.run/v1beta1",
         "metadata:",
         f"  name: {source.name}-acceptance",
         "spec:",
@@ -342,8 +345,9 @@ def aicr(source: ExportInput) -> ExportedFile:
         f'          value: ">= {limit.gigabytes / AICR_TOLERANCE:.2f}"',
     ]
     omitted = [] if service else ["the Kubernetes service, which the platform does not tell"]
-    if kind != "h100" or service not in (None, "eks", "gke"):
-        omitted.append("an effect: the validator skips this check except for H100 on EKS and GKE")
+    if not any(kind in kinds for known, kinds in AICR_RUNS.items() if service in {None, known}):
+        runs = "H100 and H200 on EKS, H100 on GKE and AKS, and B200 and GB200 where the criteria name no service"
+        omitted.append(f"an effect: the validator skips this check except for {runs}")
     omitted += _limits_left_out(site_limits(source), [limit], "AICR tests the all-reduce over all nodes")
     return _limits_file("\n".join(lines) + "\n", [limit], omitted)
 
