@@ -392,6 +392,30 @@ def test_a_blank_price_sheet_has_the_quantities_and_no_price() -> None:
     assert b"310000" not in content
 
 
+def test_sums_of_spreadsheets_are_formulas_and_texts_are_not() -> None:
+    """Lines 2 to the last are summed; a bill with ranges has no sum, which a spreadsheet could not add."""
+    openpyxl = pytest.importorskip("openpyxl")
+
+    def cells(kind: str, prices: str) -> list[tuple[object, ...]]:
+        design = pod(rest=f"procurement: {{currency: USD, prices: {{{prices}}}}}\n")
+        content = exporter_of(kind).write(design).content
+        assert isinstance(content, bytes)
+        return list(openpyxl.load_workbook(io.BytesIO(content)).active.iter_rows(values_only=True))
+
+    blank = cells("price-sheet", "node: 310000")
+    last = len(blank) - 1
+    assert [row[4] for row in blank[1:-1]] == [f'=IF(D{at}="","",C{at}*D{at})' for at in range(2, last + 1)]
+    assert (blank[-1][0], blank[-1][4]) == ("total", f"=SUM(E2:E{last})")
+    for prices, name in (
+        ("node: 1", "partial_sum"),
+        ("node: 1, leaf_switch: 1, spine_switch: 1, cable: 1, transceiver: 1", "total"),
+    ):
+        assert (cells("bom-xlsx", prices)[-1][0], cells("bom-xlsx", prices)[-1][4]) == (name, f"=SUM(E2:E{last})")
+    assert cells("bom-xlsx", "node: [1, 2]")[-1][0] != "total"
+    texts = [cell for row in blank for cell in row if isinstance(cell, str) and cell.startswith(("=", "+", "@"))]
+    assert all(text.startswith(("=IF(D", "=SUM(E2:")) for text in texts)
+
+
 def test_a_spreadsheet_does_not_hold_the_time_of_its_making() -> None:
     pytest.importorskip("openpyxl")
     content = exporter_of("bom-xlsx").write(pod()).content

@@ -149,20 +149,40 @@ def bill_as_csv(source: ExportInput) -> ExportedFile:
 
 
 def bill_as_xlsx(source: ExportInput) -> ExportedFile:
-    """One sheet with one row per item. Raises `NotExportable` if openpyxl is missing."""
-    return _workbook("Bill of materials", HEADS, _bill_rows(source))
+    """One sheet with one row per item, and a formula for the sum where no price is a range. Raises `NotExportable` if
+    openpyxl is missing.
+    """
+    rows = _bill_rows(source)
+    ranges = any(isinstance(row[PRICE], str) and row[PRICE] for row in rows)
+    name = "" if ranges or source.bill.total is None else "total" if source.bill.complete else "partial_sum"
+    return _workbook("Bill of materials", HEADS, rows, name)
 
 
 def price_sheet_as_xlsx(source: ExportInput) -> ExportedFile:
-    """The bill without prices, for suppliers to fill in. Raises `NotExportable` if openpyxl is missing."""
+    """The bill without prices, for suppliers to fill in: the price of a line and the total are formulas of its quantity
+    and unit price. Raises `NotExportable` if openpyxl is missing.
+    """
     if not source.bill.items:
         raise MissingPart(f"nothing can be counted: {source.bill.why}")
-    return _workbook("Price sheet", SHEET, sheet_rows(source.bill.items))
+    return _workbook("Price sheet", SHEET, sheet_rows(source.bill.items), "total", blank=True)
 
 
-def _workbook(title: str, heads: Sequence[str], rows: Iterable[tuple[object, ...]]) -> ExportedFile:
+PRICE = HEADS.index("price")
+WIDTHS = {"part": 34, "derivation": 60, "remark": 34, "delivery_weeks": 16, "warranty_years": 16}
+"""Widths of columns in characters; 14 for the others."""
+AMOUNT = "#,##0.00"
+
+
+def _workbook(
+    title: str, heads: Sequence[str], rows: Iterable[tuple[object, ...]], total: str, *, blank: bool = False
+) -> ExportedFile:
+    """A sheet of one table whose last row, if it has a name, is the sum; prices of a blank one are formulas. Texts
+    that begin like a formula are texts.
+    """
     try:
         from openpyxl import Workbook
+        from openpyxl.styles import Font
+        from openpyxl.utils import get_column_letter
     except ImportError:
         raise NotExportable('XLSX needs openpyxl: pip install "clusterspec[xlsx]"') from None
     book = Workbook()
@@ -170,8 +190,22 @@ def _workbook(title: str, heads: Sequence[str], rows: Iterable[tuple[object, ...
     assert sheet is not None
     sheet.title = title
     sheet.append(list(heads))
-    for row in rows:
-        sheet.append([safe(cell) for cell in row])
+    for number, row in enumerate(rows, 2):
+        cells = [safe(cell) for cell in row]
+        if blank:
+            cells[PRICE] = f'=IF(D{number}="","",C{number}*D{number})'
+        sheet.append(cells)
+    last = sheet.max_row
+    if total:
+        sheet.append([total, "", None, None, f"=SUM(E2:E{last})"])
+    for number, head in enumerate(heads):
+        column = get_column_letter(number + 1)
+        sheet.column_dimensions[column].width = WIDTHS.get(head, 14)
+        sheet.cell(1, number + 1).font = Font(bold=True)
+        if head in {"quantity", "unit_price", "price"}:
+            for row_number in range(2, sheet.max_row + 1):
+                sheet.cell(row_number, number + 1).number_format = "#,##0" if head == "quantity" else AMOUNT
+    sheet.freeze_panes = "A2"
     out = io.BytesIO()
     book.save(out)
     return ExportedFile(undated_workbook(out.getvalue()))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from clusterspec.procurement.bill import SCALES, Item, money_text
+from clusterspec.money import Money
+from clusterspec.procurement.bill import SCALES, Item, money_text, rounded_text
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.quotes import QuotedPart
 from clusterspec.report.charts.bars import StackPart, Year, yearly_chart
@@ -208,7 +209,9 @@ def _unit_costs_table(report: FullReport, cost: Cost) -> PaperTable | None:
         each, time = display(cost.per_run.value, cost.currency), display(cost.run.value, "s")
         rows.append(TableRow(("One run", each, time), "cost.per_run"))
     if cost.per_million_tokens is not None:
-        each = display(cost.per_million_tokens.value, cost.currency)
+        small = cost.per_million_tokens.value < 1
+        amount = Money.of(cost.per_million_tokens.value, cost.currency)
+        each = rounded_text(amount) if small else display(cost.per_million_tokens.value, cost.currency)
         what = "output" if report.serves else "trained"
         rows.append(TableRow((f"A million {what} tokens", each, "–"), "cost.per_million_tokens"))
     if not rows:
