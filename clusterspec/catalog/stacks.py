@@ -121,6 +121,8 @@ class ServingSoftware:
     tiers: tuple[DefaultTier, ...] = ()
     chunk_of_engine: bool = False
     """The attention replicas of an engine share the default ``chunk_tokens``."""
+    prompts_alone: bool = False
+    """Steps with prompts hold no sequences that decode."""
     repeated_reads: frozenset[str] = frozenset()
     """Architectures on which attention reads the cache once for each query head in steps with prompts."""
 
@@ -237,6 +239,7 @@ def serving_software(read: FactReader) -> ServingSoftware | None:
         quantized_cache=read.text(f"{SERVING}.quantized_cache"),
         tiers=tuple(_default_tier(text) for text in read.texts(f"{SERVING}.tiers")),
         chunk_of_engine=read.text(f"{SERVING}.chunk_of") == "engine",
+        prompts_alone=read.text(f"{SERVING}.prompt_steps") == "alone",
         repeated_reads=frozenset(read.texts(f"{SERVING}.repeated_reads")),
     )
 

@@ -124,11 +124,13 @@ def _day_rows(day: DayPlan | None) -> Iterator[ServingRow]:
     yield ServingRow("accelerator-hours", f"{day.accelerator_hours:,.4g}", note, "day.accelerator_hours")
 
 
-HOURS = ("hours", "requests/s", "engines", "accelerators", "first token", "per token", "")
+HOURS = ("hours", "requests/s", "engines", "accelerators", "utilization", "first token", "p99", "per token", "")
 
 
 def day_rows(day: DayPlan) -> Iterator[tuple[str, ...]]:
-    """The rows of the hours of a day, for `HOURS`: medians with the engines that the hour needs."""
+    """The rows of the hours of a day, for `HOURS`: the load over what the engines that the hour needs sustain, and
+    latencies at the median, of the first token also at the 99th percentile.
+    """
     for each in day.hours:
         engines = f"{each.prefill:,} + {each.replicas:,}" if each.prefill else f"{each.replicas:,}"
         yield (
@@ -136,7 +138,9 @@ def day_rows(day: DayPlan) -> Iterator[tuple[str, ...]]:
             plain(each.hours.rate, 3),
             engines,
             f"{each.accelerators:,.0f}",
+            percent(each.utilization, 2) if each.utilization is not None else "",
             display(each.times.ttft, "s") if each.times else "",
+            display(each.slowest, "s") if each.slowest is not None else "",
             display(each.times.tpot, "s") if each.times else "",
             "" if each.served else "more than the engines serve within the targets",
         )

@@ -151,7 +151,7 @@ def estimate_tables(report: EstimateReport, ink: Ink) -> Iterable[str]:
         table = text_table(
             (f"  {HOURS[0]}", *HOURS[1:]),
             [(f"  {row[0]}", *row[1:]) for row in day_rows(plan.day)],
-            right=range(1, 6),
+            right=range(1, 8),
             ink=ink,
         )
         yield ink.paint("bold", "Engines by the hour") + "\n" + table

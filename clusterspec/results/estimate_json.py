@@ -263,7 +263,9 @@ def _with_day(served: Json | None, plan: Plan) -> Json | None:
             "replicas": each.replicas,
             "accelerators": each.accelerators,
             "ttft": each.times.ttft if each.times else None,
+            "ttft_p99": each.slowest,
             "tpot": each.times.tpot if each.times else None,
+            "utilization": each.utilization,
             "served": each.served,
         }
         for each in day.hours

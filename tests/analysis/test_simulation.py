@@ -182,6 +182,24 @@ def test_caches_queue_on_the_link_of_the_engine_that_receives_them() -> None:
     assert found[2][1] - found[50][1] == pytest.approx(0.82 / 0.36 * 0.082 + 0.079, rel=0.15)
 
 
+@pytest.mark.parametrize(
+    ("software", "prompt", "output", "count"), [("vllm", 128, 4, 1000), ("sglang", 4000, 200, 600)]
+)
+def test_runs_that_start_at_once_agree_with_their_simulation(
+    software: str, prompt: int, output: int, count: int
+) -> None:
+    # steps full of short prompts, and waves of prompts in steps of their own, each of which fills the cache
+    load = f"concurrency: {count}, requests: {count}"
+    study = plan(load, input=prompt, output=output, framework=software, machine="h100-sxm-80gb")
+    _, expected = parts(study)
+    run = simulated(study, [Arrival(0.0, prompt, output)] * count, count)
+    first = percentiles([each.first - each.arrival for each in run.requests]).p50
+    token = percentiles([(each.ended - each.first) / (output - 1) for each in run.requests]).p50
+    assert expected.ttft == pytest.approx(first, rel=0.15)
+    assert expected.tpot == pytest.approx(token, rel=0.15)
+    assert expected.output_tokens_per_second == pytest.approx(count * output / run.ended, rel=0.2)
+
+
 def test_prompts_wait_where_decoding_takes_most_of_each_chunk() -> None:
     # 256 tokens a step: s sequences leave 256 - s, and s / 199 prompts of 1,000 tokens begin
     study = plan("concurrency: 128, chunk_tokens: 256")

@@ -92,6 +92,7 @@ class SimulatedEngine:
         self.version = 0
         self.started, self.each, self.steps, self.passing = 0.0, 0.0, 0, 0.0
         self.running = self.mixed = False
+        self.stalled = 0.0
         self.preempted = 0
         self.requests = 0
         self.chunks: list[list[tuple[Request, float]]] = []
@@ -155,10 +156,11 @@ class SimulatedEngine:
     def end(self, now: float) -> list[Request]:
         """Finish the running steps; the requests that ended with them."""
         gained = self.tables.gained
-        self.step += self.steps
         ended: list[Request] = []
         decoded = 0
-        for rank in self.ranks:
+        stalls = self.mixed and self.tables.apart
+        self.step += 0 if stalls else self.steps
+        for rank in () if stalls else self.ranks:
             if rank.count:
                 rank.context += rank.count * gained * self.steps
                 if not self.limits.whole:
@@ -166,13 +168,22 @@ class SimulatedEngine:
                 decoded += rank.count
             while rank.decoding and rank.decoding[0][0] <= self.step:
                 self._finish(rank, heappop(rank.decoding)[2], now, ended)
-        if decoded:
-            gap = self.each
-            self.gaps[gap] = self.gaps.get(gap, 0.0) + decoded * self.steps
+        if stalls:
+            self.stalled += self.each
+        elif decoded:
+            self._count_gaps(decoded)
         if self.mixed:
             self._end_prompts(now, ended)
         self.requests -= len(ended)
         return ended
+
+    def _count_gaps(self, decoded: int) -> None:
+        """Count the gaps of ``decoded`` sequences in the finished steps; steps with prompts delay the first of them."""
+        first, rest = self.each + self.stalled, self.steps - 1
+        self.gaps[first] = self.gaps.get(first, 0.0) + decoded
+        if rest:
+            self.gaps[self.each] = self.gaps.get(self.each, 0.0) + decoded * rest
+        self.stalled = 0.0
 
     def _admit(self, rank: AttentionRank, now: float) -> None:
         limits = self.limits
@@ -253,18 +264,18 @@ class SimulatedEngine:
         self.preempted += 1
 
     def _begin_mixed_step(self) -> None:
-        """Start one step with a part of the prompts on each rank, and with all sequences that decode.
+        """Start one step with a part of the prompts on each rank, and with all sequences that decode, if it may.
 
         A prompt delays each pipeline stage by its own layers alone, and is complete when it has passed all stages.
         """
         self.mixed, self.steps = True, 1
         self.chunks = [self._chunk(rank) for rank in self.ranks]
-        drafted, stages = self.tables.drafted, self.tables.stages
+        drafted, stages = 0.0 if self.tables.apart else self.tables.drafted, self.tables.stages
         pairs = list(zip(self.ranks, self.chunks, strict=True))
         tokens = [sum(part for _, part in taken) + rank.count * drafted for rank, taken in pairs]
         busy = sum(tokens) / max(tokens)
         whole, alone = max(self._mixed_seconds(rank, taken, busy) for rank, taken in pairs), 0.0
-        decoding = [rank for rank in self.ranks if rank.count]
+        decoding = [rank for rank in self.ranks if rank.count and not self.tables.apart]
         if stages > 1 and decoding:
             mean = sum(rank.count for rank in decoding) / len(self.ranks)
             alone = max(self.tables.decoding(rank.count, rank.context / rank.count, mean) for rank in decoding)
@@ -277,14 +288,16 @@ class SimulatedEngine:
         """A step with these parts of prompts on one rank."""
         here = sum(part for _, part in taken)
         seen = sum(part * (each.held - each.todo + part / 2) for each, part in taken) / here if here else 0.0
-        decoding = (float(rank.count), rank.context / rank.count if rank.count else 0.0)
+        count = 0 if self.tables.apart else rank.count
+        decoding = (float(count), rank.context / count if count else 0.0)
         return self.tables.mixed(decoding, (here, seen), busy)
 
     def _chunk(self, rank: AttentionRank) -> list[tuple[Request, float]]:
         """The tokens of each prompt of a rank in the next step."""
         if self.limits.chunk is None:
             return [(rank.prompts[0], rank.prompts[0].todo)] if rank.prompts else []
-        budget, found = max(1.0, self.limits.chunk - rank.count * self.tables.drafted), []
+        taken = 0.0 if self.tables.apart else rank.count * self.tables.drafted
+        budget, found = max(1.0, self.limits.chunk - taken), []
         for request in rank.prompts:
             if budget <= 0:
                 break

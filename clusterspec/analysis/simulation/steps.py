@@ -53,7 +53,7 @@ class StepTables:
     (``reading``; ``stored`` bytes of a sequence over its tokens), and on the position of a prompt's tokens (``seeing``,
     of one token). ``floor`` is the least time of a prompt without captured graphs; ``drafted`` tokens of each sequence
     are computed in a step, of which it gains ``gained``. ``stages`` work on different batches. In a step with prompts
-    the cache is read ``repeated`` times.
+    the cache is read ``repeated`` times; ``apart`` from those that decode is whether such steps hold prompts alone.
     """
 
     alone: Curve
@@ -68,6 +68,7 @@ class StepTables:
     gained: float
     stages: int
     repeated: float = 1.0
+    apart: bool = False
 
     @classmethod
     def of(cls, engine: Engine) -> StepTables:
@@ -92,6 +93,7 @@ class StepTables:
             gained=1.0 + load.draft_tokens * load.draft_acceptance,
             stages=engine.layout.pp,
             repeated=engine.reads_beside_prompts,
+            apart=engine.prompts_alone,
         )
 
     def decoding(self, sequences: float, context: float, mean: float) -> float:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from clusterspec.cluster.day import DAY_MINUTES
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.requests import Day, Hours
-from clusterspec.cost.serving.latency import ServingTimes, keeps_up
+from clusterspec.cost.serving.latency import ServingTimes, keeps_up, latency_at
 from clusterspec.cost.serving.times import bare_pools, times_with_engines
 from clusterspec.records import NamedTuple, replace
 from clusterspec.summation import sum_of
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from clusterspec.cost.serving.steady import Pools
 
 DAY_SECONDS = DAY_MINUTES * 60.0
+OVERLOAD, SERVED, LARGEST_RATE = 4.0, 0.95, 1e7
+"""Times a rate at which the capacity of engines is sought, the share of it that shows that they sustain more, and the
+rate in requests per second at which the search ends.
+"""
+SLOWEST = 99.0
+"""The percentile of the time to the first token of an hour."""
 Replicas = tuple[int, int]
 """Prefill and decode engines; the first is 0 where the same engines do both."""
 
@@ -27,7 +33,8 @@ class HourPlan(NamedTuple):
 
     ``prefill`` is 0 where the same engines decode. ``accelerators`` are those of these engines. ``times`` are those of
     the plan with them, None without engines; ``served`` says whether they serve the load within its targets, which not
-    even all engines of the plan do where it is False.
+    even all engines of the plan do where it is False. ``capacity`` is the rate in requests per second that they sustain
+    without targets, ``slowest`` the time to the first token of the 99th percentile in seconds, None without engines.
     """
 
     hours: Hours
@@ -36,6 +43,13 @@ class HourPlan(NamedTuple):
     accelerators: float
     times: ServingTimes | None
     served: bool
+    capacity: float = 0.0
+    slowest: float | None = None
+
+    @property
+    def utilization(self) -> float | None:
+        """The load over the capacity of the engines that run; None without engines."""
+        return self.hours.rate / self.capacity if self.capacity else None
 
 
 class LateStart(NamedTuple):
@@ -80,7 +94,7 @@ def day_plan(design: Design) -> DayPlan | None:
     needed: dict[float, HourPlan] = {}
     for hours in sorted(day.hours, key=lambda each: each.rate, reverse=True):
         if hours.rate not in needed:
-            needed[hours.rate] = _hour_plan(pools, day, hours)
+            needed[hours.rate] = _with_capacity(pools, _hour_plan(pools, day, hours))
     plans = tuple(needed[hours.rate]._replace(hours=hours) for hours in day.hours)
     sizes = (pools.prompts.accelerators, pools.decode.accelerators)
     running = sum_of(
@@ -128,6 +142,18 @@ def _hour_plan(pools: Pools, day: Day, hours: Hours) -> HourPlan:
     if not separate:
         return found
     return _fewest(lambda number: plan((number, found.replicas)), max(1, least[1]), most[0], found)
+
+
+def _with_capacity(pools: Pools, plan: HourPlan) -> HourPlan:
+    """The plan of an hour with the rate that its engines sustain, and the time to the first token of the slowest."""
+    if plan.times is None:
+        return plan
+    load, most = replace(pools.load, request_rate=plan.hours.rate), OVERLOAD * plan.hours.rate
+    capacity = _served_rate(pools, (plan.prefill, plan.replicas), most)
+    while capacity > most * SERVED and most < LARGEST_RATE:
+        most *= OVERLOAD
+        capacity = _served_rate(pools, (plan.prefill, plan.replicas), most)
+    return plan._replace(capacity=capacity, slowest=latency_at(plan.times, load, "ttft", SLOWEST))
 
 
 def _fewest(plan: Callable[[int], HourPlan], least: int, most: int, whole: HourPlan) -> HourPlan:

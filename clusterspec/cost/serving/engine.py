@@ -426,6 +426,16 @@ class Engine:
         return StepTime.of(step_parts(self, every, ending, attention, busy), steps)
 
     @property
+    def prompts_alone(self) -> bool:
+        """Whether steps with prompts hold no sequences that decode.
+
+        Attention replicas run their steps together, one with prompts beside others that decode.
+        """
+        stack = self.layout.stack
+        alone = stack is not None and stack.serving is not None and stack.serving.prompts_alone
+        return alone and self.layout.attention_dp == 1
+
+    @property
     def reads_beside_prompts(self) -> float:
         """Reads of the cache in a step with prompts over those of a step that only decodes, by the time they take.
 

@@ -114,6 +114,8 @@ class ServingTimes:
     """Seconds of that run in a closed loop."""
     joining: float = 0.0
     """Seconds that the handoff adds to the first gap between tokens, where the first token is sent before it."""
+    prompts_alone: bool = False
+    """Whether steps with prompts hold no sequences that decode: a gap lasts as long as all steps of a prompt in it."""
     highest: Highest | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -403,7 +405,7 @@ def single_gap(times: ServingTimes, load: Serving, share: float) -> float:
         return step
     ended = times.sequences * times.tokens_per_step / load.gaps
     chunks, stages = times.prefill.steps, times.stages[1]
-    if chunks > 1:
+    if chunks > 1 and not times.prompts_alone:
         longer = max(0.0, times.prefill.total / chunks - step) / stages
         return step + longer if min(1.0, ended * chunks * times.coupled_ranks) > 1 - share else step
     fresh = max(1.0, load.input_tokens * (1 - load.prefix_hit))

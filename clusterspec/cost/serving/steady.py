@@ -105,6 +105,11 @@ class Steady(NamedTuple):
         return self.tpot + (self.typical - self.delaying) * self.each_token
 
     @property
+    def full_token(self) -> float:
+        """The time per output token beside the prompts of all sequences, in seconds."""
+        return self.decode.total / self.tokens_per_step + self.sequences * self.each_token
+
+    @property
     def before_decode(self) -> float:
         """Seconds of a request before it decodes: its wait, its cached tokens and its prompt."""
         return self.wait + self.loading + self.prompt
@@ -126,7 +131,8 @@ def steady_state(pools: Pools, sequences: float) -> Steady:
     decode = engine.decode(few, context, drafted)
     gained = 1 + load.draft_tokens * load.draft_acceptance
     fresh = load.input_tokens * (1 - load.prefix_hit)
-    together = NOTHING if pools.has_prefill_engines or static else Decoding(each, context, drafted)
+    apart = pools.has_prefill_engines or static or engine.prompts_alone
+    together = NOTHING if apart else Decoding(each, context, drafted)
     busy = float(engine.layout.attention_dp)
     if pools.has_prefill_engines:
         busy = _busy_ranks(pools, sequences, decode.total / gained)
@@ -205,13 +211,16 @@ def prompts_of_run(pools: Pools) -> tuple[float, float]:
     """The prompts beside which a request decodes, over those of a steady state: the median and the mean of a run.
 
     Of the last requests that run together each decodes beside the prompts after its own alone, so that the share is
-    uniform among them; all others decode beside as many as in a steady state.
+    uniform among them; all others decode beside as many as in a steady state. Where prompts have steps of
+    their own, equal requests that are sent at once start and end together, in waves.
     """
     load = pools.load
     if load.concurrency is None or load.load != "closed" or not load.requests:
         return 1.0, 1.0
     first = min(float(load.concurrency), pools.limit * pools.decode.attention_ranks)
     last = first / max(load.requests, load.concurrency)
+    if pools.decode.prompts_alone and load.requests <= load.concurrency and load.output_lengths is None:
+        return 0.5, 0.5
     return min(1.0, 0.5 / last), 1 - last / 2
 
 
@@ -248,6 +257,8 @@ def _carried_prefill(
     engine, load = pools.decode, pools.load
     (each, context), (decode, prefill) = sequences, steps
     prompts = each * gained / load.gaps
+    if engine.prompts_alone:
+        return _prompt_alone(pools, prompts)
     ranks = unevenly_loaded_ranks(engine)
     if prompts <= 1 and ranks == 1:
         added = prefill.device - prefill.steps * decode.device
@@ -264,6 +275,19 @@ def _carried_prefill(
     beside = Decoding(each, context, 1.0 + load.draft_tokens)
     many = engine.prefill(most * fresh, length, busy, beside)
     return max(0.0, many.device - many.steps * decode.device) * affected / prompts
+
+
+def _prompt_alone(pools: Pools, prompts: float) -> float:
+    """Seconds that a prompt adds where steps with prompts hold no sequences that decode: those of such steps, which the
+    host may take longer to launch than the device to run.
+
+    ``prompts`` begin in a step on average. Those that follow requests which end in one step share the next one.
+    """
+    engine, load = pools.decode, pools.load
+    together = min(prompts_per_step(pools), prompts / -expm1(-prompts) if prompts else 1.0)
+    fresh = load.input_tokens * (1 - load.prefix_hit)
+    step = engine.prefill(together * fresh, float(load.input_tokens), 1.0)
+    return max(step.total, engine.launch_floor(step.steps)) / together
 
 
 def _shared_reads(pools: Pools, each: float, prompts: float, steps: tuple[StepTime, StepTime]) -> float:
@@ -303,6 +327,9 @@ def _prompt_wait(
     Poisson number of sequences.
     """
     decoded, busy = load_of_rank
+    if pools.decode.prompts_alone and pools.load.concurrency is not None:
+        return _wait_before_steps_of_prompts(pools, steps[0].total, prompts, carried)
+    decoded = 0.0 if pools.decode.prompts_alone else decoded
     engine, load, (decode, prefill) = pools.decode, pools.load, steps
     ranks, stages = unevenly_loaded_ranks(engine), float(engine.layout.pp)
     together, chunks = prompts_per_step(pools, decoded), 1.0
@@ -333,6 +360,20 @@ def _prompt_wait(
         return found
     ahead = max(0.0, load.concurrency / engine.attention_ranks - 1)  # no other requests can be before it
     return min(found, plain + ahead * prompt_seconds(engine, prefill))
+
+
+def _wait_before_steps_of_prompts(pools: Pools, plain: float, prompts: float, carried: float) -> float:
+    """Seconds of a prompt of a closed loop where prompts have steps of their own, which go before those that decode.
+
+    It waits for the running step, one of ``plain`` seconds or of a prompt, of ``carried``, and for half of the prompts
+    that follow requests which end in one step; ``prompts`` begin in a step on average.
+    """
+    load, late = pools.load, pools.decode.habits.request
+    together = prompts / -expm1(-prompts) if prompts else 1.0
+    share = prompts * carried / (plain + prompts * carried)
+    running = (1 - share) * max(plain / 2, plain - late) + share * carried / 2
+    others = (load.concurrency - 1) / load.concurrency if load.concurrency else 1.0
+    return others * (running + (together - 1) / 2 * carried)
 
 
 def _variation_wait(pools: Pools, used: float, service: float) -> float:

@@ -119,7 +119,8 @@ def bare_pools(design: Design) -> Pools | None:
     tokens, requests = _cache_capacity(engine, load)
     most = float(load.max_sequences or _sequence_limit(engine))
     held = tokens if prompts is engine else _cache_capacity(prompts, load)[0]
-    limit = min(float(floor(requests)), most, most_beside_prompts(load) if prompts is engine else inf)
+    beside = inf if prompts is not engine or engine.prompts_alone else most_beside_prompts(load)
+    limit = min(float(floor(requests)), most, beside)
     pools = Pools(engine, prompts, load, limit, tokens, most, held)
     if not pools.has_prefill_engines:
         return pools
@@ -278,6 +279,7 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
         loading=pools.loading,
         prefix_hit=load.prefix_hit,
         joining=joining,
+        prompts_alone=engine.prompts_alone,
     )
 
 
@@ -304,7 +306,8 @@ def _steps_in_place(pools: Pools) -> float:
     the budget of a step is what limits the places.
     """
     load = pools.load
-    limited = not pools.has_prefill_engines and pools.limit >= most_beside_prompts(load)
+    apart = pools.has_prefill_engines or pools.decode.prompts_alone
+    limited = not apart and pools.limit >= most_beside_prompts(load)
     return load.gaps if limited else float(load.output_tokens)
 
 
@@ -373,7 +376,7 @@ def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> F
     if flight >= requests:
         service = _starting_service(pools, min(flight, places))
     each = steady.carried / pools.decode.layout.pp / ranks
-    turn = max(steady.typical_token / steady.tpot / steady.rate, each) if steady.rate else service
+    turn = max(steady.full_token * pools.load.gaps / (steady.sequences * ranks), each) if steady.rate else service
     if pools.has_prefill_engines:
         turn = max(turn, busy)
     return FiniteRun(requests, flight, places, service, turn, queued, steady.wait, steady.before_decode)
@@ -390,7 +393,7 @@ def _starting_service(pools: Pools, together: float) -> float:
     fresh, length = max(1.0, load.input_tokens * (1 - load.prefix_hit)), float(load.input_tokens)
     own = together / engine.attention_ranks
     drafted, beside = 1.0 + load.draft_tokens, NOTHING
-    if not pools.has_prefill_engines and own > 1:
+    if not pools.has_prefill_engines and not engine.prompts_alone and own > 1:
         beside = Decoding(own / 2 / engine.layout.pp, length + load.output_tokens / 2, drafted)
     budget = (load.chunk_tokens or fresh) - beside.sequences * beside.tokens
     prompts = max(1.0, min(own, budget / fresh))

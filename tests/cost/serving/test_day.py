@@ -112,6 +112,21 @@ def test_contradictions_of_a_day_are_reported_at_their_keys() -> None:
         assert f"workload.serving.{key}" in {".".join(map(str, each.path)) for each in study(load).findings}, load
 
 
+def test_the_hours_of_a_day_add_up_and_an_even_day_is_its_steady_state() -> None:
+    found = day(f"day: [{HOURS}], scaling: {{ahead: 0 s}}")
+    spent = sum(each.accelerators * (each.hours.end - each.hours.start) / 60 for each in found.hours)
+    assert found.accelerator_hours == pytest.approx(spent)
+    for each in found.hours:
+        assert each.utilization is not None and each.times is not None and each.slowest is not None
+        assert 0 < each.utilization <= 1 and each.slowest > each.times.ttft
+    even = day('request_rate: 24, day: [{from: "08:00", to: "20:00", request_rate: 24}]')
+    steady = study("request_rate: 24", f"{{framework: vllm, tp: 4, dp: {even.hours[0].replicas}}}").plan.serving
+    assert steady is not None
+    for each in even.hours:
+        assert each.times is not None and each.times.ttft == pytest.approx(steady.ttft, rel=1e-9)
+        assert each.accelerators * 24 == pytest.approx(even.accelerator_hours)
+
+
 def test_a_day_costs_its_accelerator_hours() -> None:
     more = "procurement: {currency: USD, term: 4 years, prices: {node: 280512}, utilization: 0.5}\n"
     one = study(f"day: [{HOURS}]", more=more)
