@@ -229,6 +229,11 @@ class FleetStudy:
     """The study of the file: its text, its keys, and no design."""
     document: Document
 
+    @property
+    def _specs(self) -> Mapping[str, JobSpec]:
+        """The jobs as written."""
+        return self.study.spec.jobs or {}
+
     @cached_property
     def pools(self) -> dict[str, Study]:
         """The study of each pool, without a workload."""
@@ -244,7 +249,7 @@ class FleetStudy:
     @cached_property
     def link_shares(self) -> Mapping[str, float]:
         """The share of the link to its engines on another pool that others leave a job, where it is less than 1."""
-        sending = [name for name, job in (self.study.spec.jobs or {}).items() if engines_away(job)]
+        sending = [name for name, job in self._specs.items() if engines_away(job)]
         if len(sending) < 2 or not self.study.spec.pool_links:
             return {}
         from clusterspec.rules.knowledge.shared_links import shares_of_links
@@ -255,14 +260,14 @@ class FleetStudy:
     def _alone(self) -> dict[str, Study]:
         """The study of each job, with links of its own."""
         found = {}
-        for name, job in islice((self.study.spec.jobs or {}).items(), MOST_PARTS):
+        for name, job in islice(self._specs.items(), MOST_PARTS):
             if main_pool(job) in self._pools and all(pool in self._pools for pool in pools_of_job(job)):
                 found[name] = self._study(self._job_part(name))
         return found
 
     def _job_part(self, name: str) -> FleetPart:
         """The part of a job on the machine of its main pool."""
-        job = (self.study.spec.jobs or {})[name]
+        job = self._specs[name]
         main = self._pools[main_pool(job) or ""]
         if main.name == job.pool:
             nodes = nodes_of_job(name, job, main.sets)
@@ -286,7 +291,7 @@ class FleetStudy:
     def fleet(self) -> Fleet:
         """The resolved fleet: which job has which nodes. The design of a job is that with links of its own."""
         jobs = {}
-        for name, job in (self.study.spec.jobs or {}).items():
+        for name, job in self._specs.items():
             sets = self._pools[job.pool].sets if job.pool in self._pools else ()
             design = self._alone[name].design if name in self._alone else None
             jobs[name] = Job(name, job, nodes_of_job(name, job, sets), design)
@@ -294,7 +299,7 @@ class FleetStudy:
 
     def job_on(self, pool: str, job: str, nodes: int) -> Study:
         """The study of a job on ``nodes`` nodes of any pool."""
-        part = _part_of_job(pool, job, (self.study.spec.jobs or {})[job], nodes)
+        part = _part_of_job(pool, job, self._specs[job], nodes)
         return self._study(replace(part, link_share=self.link_shares.get(job, 1.0)))
 
     def _study(self, part: FleetPart) -> Study:
@@ -305,7 +310,7 @@ class FleetStudy:
     @cached_property
     def problems_and_fault(self) -> tuple[list[Problem], Exception | None]:
         """The problems of the file, of all parts and of the fleet, at the keys of the file, and the first exception."""
-        used = {pool for job in (self.study.spec.jobs or {}).values() for pool in pools_of_job(job)}
+        used = {pool for job in self._specs.values() for pool in pools_of_job(job)}
         parts = [*self.jobs.values(), *(study for name, study in self.pools.items() if name not in used)]
         of_fleet, fault = self._fleet_problems()
         faults = [fault, *(part.problems_and_fault[1] for part in parts)]

@@ -168,7 +168,7 @@ class Study:
             findings, waived = waivers.split(
                 findings, document, self.settings.today, known=self._exists, alike=self._similar_rules
             )
-        if self.fleet_part is not None:  # another part may need the waiver
+        if self.fleet_part is not None or self.is_variation:  # another part, or the spec as written, may need it
             findings = [finding for finding in findings if finding.rule != "unused-waiver"]
         config = self.settings.config
         selected = tuple(sorted(rules.bounded(rules.choose(findings, config)), key=_position))

@@ -99,3 +99,13 @@ def test_a_step_log_is_that_of_the_spec_or_is_refused(tmp_path: Path) -> None:
         study = measured(text, tmp_path)
         assert [name for name, _ in rules(study)] == [rule]
         assert seconds(study) == seconds(study_text(JOB, SETTINGS))
+
+
+def test_a_variation_does_not_report_waivers_that_only_the_written_spec_needs() -> None:
+    """The waived finding is about tp 2 x ep 8; without tp the groups stay inside a node."""
+    text = JOB.replace("llama-3.1-8b, sequence_length: 8192", "mixtral-8x7b, sequence_length: 4096")
+    waived = "tp: 2, ep: 8}  # clusterspec: ignore[ep-crosses-scale-up-domain]: as the last run"
+    spec = study_text(text.replace("tp: 2}", waived), SETTINGS)
+    assert [each.finding.rule for each in spec.checked.waived] == ["ep-crosses-scale-up-domain"]
+    other: dict[tuple[str | int, ...], object] = {("layout", "tp"): 1}
+    assert "unused-waiver" not in {each.rule for each in variation.rewritten_study(spec, other).findings}
