@@ -46,7 +46,8 @@ class FrameworkMemory:
     last stage. ``buckets``: numbers in the 16-bit buffers that gather gradients and weights. ``communicators``
     beside one for each axis and one of all ranks. ``late_gradients``: without accumulation, gradients take the
     place of the activations that they are computed from. ``whole_logits``: tensor-parallel ranks gather the
-    logits before the loss. ``offloads_selective``: what selective recomputation saves goes to host memory.
+    logits before the loss. ``unfused``: norms and gates run operation by operation, and keep what each of these reads.
+    ``offloads_selective``: what selective recomputation saves goes to host memory.
 
     Of full sharding: ``layers_at_once`` are gathered, at most ``live`` weights; ``tables_kept`` names the tables
     that stay gathered; ``reduced`` bytes of one gradient in the reduction.
@@ -69,6 +70,7 @@ class FrameworkMemory:
     communicators: int = 0
     late_gradients: bool = False
     whole_logits: bool = False
+    unfused: bool = False
     offloads_selective: tuple[str, ...] = ()
     layers_at_once: int = 2
     live: float = inf
@@ -190,6 +192,7 @@ _MEMORY_FLAGS = (
     "pipeline_copies",
     "late_gradients",
     "whole_logits",
+    "unfused",
 )
 
 

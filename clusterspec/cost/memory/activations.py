@@ -216,11 +216,15 @@ def layer_input_tensor(job: Job, name: str = "layer inputs", source: str = KORTH
 
 
 def _residual_tensors(job: Job, modules: frozenset[str]) -> list[Tensor]:
-    """The input and the output of each normalization; module ``norm`` recomputes the output."""
+    """The input and the output of each normalization; module ``norm`` recomputes the output.
+
+    A norm that runs operation by operation keeps its input in fp32, and what it multiplies with its weights.
+    """
+    width = precision_width("fp32") + job.width if job.framework.unfused else job.width
     kept = 0.0 if "norm" in modules else job.kept * _stored_norms(job)
     sizes = {"tokens": job.tokens, "hidden": job.model.hidden, "ranks": job.residual_ranks}
     norms = memory_line(
-        "normalizations", memory.residual_bytes, KORTHIKANTI, **sizes, width=job.width, kept=kept
+        "normalizations", memory.residual_bytes, KORTHIKANTI, **sizes, width=width, kept=kept
     ).with_factor("norms", _norms_per_layer(job))
     if job.workload.attention != "plain":
         return [Tensor(norms)]
@@ -255,11 +259,16 @@ def _feed_forward_line(job: Job, name: str, ffn: float, modules: frozenset[str])
         KORTHIKANTI,
         tokens=job.tokens,
         ffn=ffn,
-        matrices=job.ffn_matrices,
+        matrices=job.ffn_matrices + _separate_gates(job),
         ranks=job.layout.tp,
         width=job.width,
         kept=0.0 if "activation" in modules or not job.stores_inputs_of("ffn") else job.kept,
     )
+
+
+def _separate_gates(job: Job) -> int:
+    """Further tensors of a gated network whose activation is an operation of its own: its output is kept as well."""
+    return int(job.framework.unfused and job.model.gated_ffn)
 
 
 def _dense_tensors(job: Job, modules: frozenset[str]) -> list[Tensor]:

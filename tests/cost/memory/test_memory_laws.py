@@ -305,3 +305,13 @@ def test_unused_terms_are_left_out(name: str, without: dict[str, Any], with_it: 
     assert name not in _names(used(model(**small), **without))
     several = used(model(vocab=1_000_000), **with_it) if name == "outputs_kept" else used(model(**small), **with_it)
     assert name in _names(several)
+
+
+def test_a_model_that_runs_operation_by_operation_keeps_what_each_reads() -> None:
+    """Per number: a norm its fp32 input and its quotient beside its output; a gate its activation as well."""
+    plain, fused = (
+        {part.name: part.value for part in used(model(), framework=name).activations.parts}
+        for name in ("deepspeed", "megatron-deepspeed")
+    )
+    assert plain["normalizations"] == pytest.approx((4 + 2 + 2) / (2 + 2) * fused["normalizations"])
+    assert plain["feed_forward"] == pytest.approx(8 / 6 * fused["feed_forward"])
