@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from clusterspec.cli.options import positive_integer
 from tests.cli.conftest import BASE, Call
 
 CONFIGURATIONS = [
@@ -124,3 +126,10 @@ def test_an_unreadable_company_folder_is_a_usage_error(call: Call, monkeypatch: 
     for words in (("check", "spec.yaml"), ("catalog", "show", "h100-sxm-80gb")):
         done = call(*words, "--catalog", "own")
         assert (done.status, done.out, len(done.error.splitlines())) == (2, "", 1), done
+
+
+def test_a_positive_number_has_one_to_nine_digits_and_is_not_zero() -> None:
+    assert [positive_integer(text) for text in ("1", "999999999")] == [1, 999_999_999]
+    for text in ("0", "-1", "", "1000000000", "1.0", "²"):
+        with pytest.raises(argparse.ArgumentTypeError):
+            positive_integer(text)

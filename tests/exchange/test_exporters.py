@@ -352,6 +352,14 @@ def test_an_infragraph_comes_back_as_the_same_topology_and_bill(
     assert dict(found.stated)["leaf_switches"] == wanted.leaf_switches
 
 
+def test_the_links_of_a_mesh_share_the_bandwidth_of_an_accelerator() -> None:
+    """Seven links of 64 GB/s to the seven others of an MI300X make its 448 GB/s."""
+    text = "clusterspec: 1\ncluster: {platform: mi300x-ubb8, nodes: 4}\n"
+    written = exported("infragraph", ExportInput(study_text(text, SETTINGS).design))
+    links = re.findall(r"gigabytes_per_second: ([0-9.]+)", written)
+    assert float(links[0]) == pytest.approx(448 / 7)
+
+
 def test_infragraph_loads_what_is_exported() -> None:
     pytest.importorskip("infragraph")
     from infragraph.infragraph_service import InfraGraphService

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.logs.traces import TraceFault, TraceLengths, trace_path, trace_summary
+from clusterspec.logs.traces import TraceFault, TraceLengths, trace_arrivals, trace_path, trace_summary
 from clusterspec.studies.study import Study, study_text
 from clusterspec.studies.variation import varied_study
 from tests.settings import SETTINGS
@@ -40,6 +40,23 @@ def test_a_summary_counts_the_rate_between_the_first_and_the_last_request(tmp_pa
     assert trace_summary(file)[:3] == (4, None, None)
     file.write_text("output_tokens,other\n" + "".join(f"{each},x\n" for each in range(1, 201)))
     assert trace_summary(file) == (200, None, None, None, TraceLengths(100, 198, 200))
+
+
+def test_the_bounds_of_a_request_are_one_token_and_a_billion(tmp_path: Path) -> None:
+    file = tmp_path / "trace.csv"
+    for prompt, answer, allowed in (
+        (1, 1, True),
+        (10**9, 10**9, True),
+        (0, 1, False),
+        (1, 0, False),
+        (10**9 + 1, 1, False),
+    ):
+        file.write_text(f"time,input_tokens,output_tokens\n0,{prompt},{answer}\n1,1,1\n")
+        if allowed:
+            assert trace_arrivals(file)[0][1:3] == (prompt, answer)
+        else:
+            with pytest.raises(TraceFault, match="at least one token"):
+                trace_arrivals(file)
 
 
 @pytest.mark.parametrize(

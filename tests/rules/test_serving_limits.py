@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.source import dotted
+
 from .conftest import Check
 from .test_verdicts import of
 
@@ -185,3 +187,12 @@ def test_copies_of_the_cache_matter_where_requests_find_no_room(requests: int, s
     """Beside 84 GB of weights a rank holds some 0.6 M tokens of 70 kB: a hundred requests, each on all ranks."""
     design = served(QUANTIZED, LATENT.format(requests), "framework: sglang, tp: 8, ep: 8", 1, "dgx-h200")
     assert severities("tp-over-latent-attention", design, check) == [severity]
+
+
+def test_a_request_beyond_the_context_is_reported_at_its_prompt(check: Check) -> None:
+    """A context of 131,072 tokens holds 131,000 of a prompt with an answer of 72 tokens, not of 73."""
+    rule, load = "sequence-exceeds-model-context", "input_tokens: {}, output_tokens: {}, concurrency: 1"
+    assert severities(rule, served(SMALL, load.format(131_000, 72), "tp: 1"), check) == []
+    for prompt in ("131000", "{mean: 16000, p99: 100000, max: 131000}"):
+        (found,) = of(rule, served(SMALL, load.format(prompt, 73), "tp: 1"), check)
+        assert (dotted(found.path), str(found.severity)) == ("workload.serving.input_tokens", "error"), prompt
