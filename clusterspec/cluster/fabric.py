@@ -178,7 +178,7 @@ class Fabric:
         return self.modules.total
 
     def to_json(self) -> dict[str, Any]:
-        """The fields of the contract, with the derivations."""
+        """The counts of switches, transceivers, links and cables as JSON, with their derivations."""
         counts = ("tiers", "leaf_switches", "spine_switches", "core_switches", "transceivers")
         return {name: getattr(self, name) for name in counts} | {
             "links": dict(self.links),

@@ -192,8 +192,8 @@ def _gradient_precision(section: WorkloadSpec, work: str, kind: str, stack: Stac
 
 
 def _dense_peak(section: Quantity | None, accelerator: Accelerator | None, precision: str) -> Peak | None:
-    """Dense peak of one accelerator: as written, else the entry's; that of bf16 for fp16 where the entry says that the
-    part executes fp16 and states no peak of it.
+    """Dense peak of one accelerator: as written, else from its entry. fp16 takes the peak of bf16 where the entry says
+    that the part executes fp16 and states no fp16 peak.
     """
     written = written_peak(section, "workload.peak_flops") if section else None
     if written is not None or accelerator is None:

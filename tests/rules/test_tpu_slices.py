@@ -17,12 +17,12 @@ def test_only_whole_pods_and_whole_cubes_close_their_rings() -> None:
     """v5e and v6e close an axis of 16, v4 and v5p one of a multiple of four; an axis of one has no link to close."""
     for name in ("ici-v5e", "ici-v6e"):
         flat = torus(name)
-        opened = {shape: open_axes(shape, flat) for shape in ((1, 1), (2, 4), (8, 16), (16, 16))}
-        assert opened == {(1, 1): [], (2, 4): [0, 1], (8, 16): [0], (16, 16): []}, name
+        opened = [open_axes(shape, flat) for shape in ((1, 1), (2, 4), (8, 16), (16, 16))]
+        assert opened == [[], [0, 1], [0], []], name
     for name in ("ici-v4", "ici-v5p"):
         cubic = torus(name)
-        opened = {shape: open_axes(shape, cubic) for shape in ((4, 4, 4), (2, 4, 4), (1, 2, 2), (4, 8, 12))}
-        assert opened == {(4, 4, 4): [], (2, 4, 4): [0], (1, 2, 2): [1, 2], (4, 8, 12): []}, name
+        opened = [open_axes(shape, cubic) for shape in ((4, 4, 4), (2, 4, 4), (1, 2, 2), (4, 8, 12))]
+        assert opened == [[], [0], [1, 2], []], name
 
 
 def test_slices_are_listed_rectangles_or_boxes_of_whole_cubes() -> None:

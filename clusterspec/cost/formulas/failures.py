@@ -77,7 +77,7 @@ def client_rate(bandwidth: float, clients: float, per_client: float) -> float:
 
 @formula("size / rate + files / metadata_rate")
 def transfer_time(size: float, rate: float, files: float, metadata_rate: float) -> float:
-    """The seconds in which ``size`` bytes move at ``rate``, and ``files`` are created or opened before.
+    """Seconds to create or open ``files`` files and then move ``size`` bytes at ``rate``.
 
     Range: rate > 0, metadata_rate > 0.
 

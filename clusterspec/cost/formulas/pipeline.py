@@ -128,7 +128,7 @@ def exposed_time(communication: float, overlap_window: float, interference: floa
     " + interference * min(communication, overlap_window))"
 )
 def exposed_time_with_bucket(communication: float, overlap_window: float, interference: float, bucket: float) -> float:
-    """The exposed time of communication of which at least the share ``bucket`` cannot overlap: max(b c, e).
+    """Exposed time of communication that cannot hide its share ``bucket``: max(b c, e).
 
     Frameworks send gradients in buckets as the backward pass fills them; the last one starts when there is no
     computation left (Li et al., "PyTorch distributed", VLDB 2020, arXiv 2006.15704, section 3.2.3).

@@ -156,7 +156,7 @@ def rack_draw(nodes_per_rack: float, node: float, overhead: float) -> float:
 
 @formula("watts / (feeds - spare)")
 def feed_rating(watts: float, feeds: float, spare: float) -> float:
-    """The watts that each of some feeds carries when ``spare`` of them have failed.
+    """The watts that each remaining feed carries when ``spare`` feeds have failed.
 
     Range: feeds > spare, spare >= 0.
 

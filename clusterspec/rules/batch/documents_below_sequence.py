@@ -18,7 +18,7 @@ context parallelism.
 
 ## When to ignore it
 
-Ignore it where long sequences only make the micro-batch.
+Ignore it where you lengthen sequences only to enlarge the micro-batch.
 
 ## Fires
 

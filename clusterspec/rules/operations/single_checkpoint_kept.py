@@ -11,7 +11,8 @@ failure during saving, a damaged file, or a loss that diverged before the last s
 
 ## What to do
 
-Keep at least two, better three to five and one of each day: the store must hold one more than are kept.
+Keep at least two checkpoints; three to five and one per day are better. The storage system must hold one more than you
+keep, since a new one is written before an old one is deleted.
 
 ## When to ignore it
 
