@@ -160,10 +160,11 @@ def _price_gate(bill: Bill, cost: Cost, *, rents: bool) -> Gate:
     if bill.unpriced or bill.not_counted:
         unpriced = ", ".join(dict.fromkeys(item.part for item in bill.unpriced))
         uncounted = list(dict.fromkeys(text.partition(":")[0] for text in bill.not_counted))
-        texts = [f"{len(bill.unpriced)} of {plural(lines, 'line')} of the bill have no price: {unpriced}"] * bool(
-            unpriced
-        )
-        texts += [f"{plural(len(uncounted), 'part')} not counted: {', '.join(uncounted)}"] * bool(uncounted)
+        texts = []
+        if unpriced:
+            texts.append(f"{len(bill.unpriced)} of {plural(lines, 'line')} of the bill have no price: {unpriced}")
+        if uncounted:
+            texts.append(f"{plural(len(uncounted), 'part')} not counted: {', '.join(uncounted)}")
         return Gate("prices", GateStatus.OPEN, "; ".join(texts), "ask for these prices")
     if cost.as_of is None:
         return Gate(

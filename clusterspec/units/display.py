@@ -84,11 +84,14 @@ def years_text(years: float) -> str:
 
     >>> years_text(4.0), years_text(0.25), years_text(1.0), years_text(1.5)
     ('4 years', '3 months', '1 year', '1.5 years')
+    >>> years_text(1.0001), years_text(366 / 365.25)
+    ('1 year', '1.002 years')
     >>> years_text(91 / 365.25), years_text(60 / 365.25), years_text(10.5 / 365.25)
     ('13 weeks', '60 days', '10.5 days')
     """
     if years >= 1:
-        return "1 year" if years == 1 else f"{years:.4g} years"
+        shown = f"{years:.4g}"
+        return "1 year" if shown == "1" else f"{shown} years"
     days = 365.25 * years
     for count, word in ((12 * years, "month"), (days / 7, "week"), (days, "day")):
         if round(count) and abs(round(count) - count) < 1e-3 * count:

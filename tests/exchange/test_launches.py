@@ -231,6 +231,15 @@ def test_pools_that_differ_are_choices_and_other_images_no_engine() -> None:
             read(text)
 
 
+def test_values_of_other_types_in_declared_engines_are_left_out() -> None:
+    head = "apiVersion: serving.kserve.io/v1alpha2\nkind: LLMInferenceService\nspec:\n  parallelism: {tensor: 2}\n"
+    for line in ("baseRefs: 5", "model: a", "template: {containers: [{env: 7}]}", "template: {containers: {a: 1}}"):
+        assert given(read(f"{head}  {line}\n"))["layout.tp"] == 2, line
+    for text in ("applications: 5\nllm_configs: 3\n", "applications: [{args: {llm_configs: 3}}, 4]\n"):
+        with pytest.raises(FormatError, match="no command"):
+            read(text, "serving")
+
+
 def test_commands_in_lists_and_options_of_a_script_with_a_default() -> None:
     listed = """\
         apiVersion: apps/v1

@@ -218,10 +218,15 @@ def test_axolotl_states_the_strategy_of_fsdp() -> None:
         ("fsdp_config: {fsdp_sharding_strategy: HYBRID_SHARD}", "hsdp"),
         ("fsdp_config: {reshard_after_forward: false}", "zero2"),
         ("fsdp_config: {offload_params: true}", "fsdp"),
+        ("fsdp: [hybrid_shard_zero2, auto_wrap]", None),
+        ("fsdp_config: {fsdp_sharding_strategy: custom}", None),
+        ("fsdp_config: {reshard_after_forward: sometimes}", None),
     ):
         reading = read(f"base_model: a/b\nmicro_batch_size: 1\n{line}\n")
-        assert given(reading)["layout.sharding"] == sharding, line
+        assert given(reading).get("layout.sharding") == sharding, line
         assert ("memory of the host" in unknown(reading)) is ("offload" in line), line
+        unread = any(word in unknown(reading) for word in ("hybrid_shard_zero2", "custom", "sometimes"))
+        assert unread is (sharding is None), line
 
 
 LLAMA_FACTORY = """\
@@ -245,6 +250,15 @@ def test_llama_factory_states_what_it_trains_and_the_length_only_where_sequences
     assert given(read(LLAMA_FACTORY.replace("bf16", "packing: true\n    bf16")))["workload.sequence_length"] == 4096
     full = LLAMA_FACTORY.replace("lora\n", "full\n").replace("    lora_target: q_proj,v_proj\n", "")
     assert "workload.trainable.method" not in given(read(full))
+    listed = read(LLAMA_FACTORY.replace("q_proj,v_proj", "[q_proj, up_proj]"))
+    assert given(listed)["workload.trainable.modules"] == ["attention", "ffn"]
+    for line in ("lora_rank: ${RANK}", "quantization_bit: 3", "fsdp: hybrid_shard_zero2"):
+        other = read(f"{LLAMA_FACTORY}{line}\n")
+        assert line.split()[1] in unknown(other), line
+        assert ("workload.trainable.rank" in given(other)) is ("rank" not in line), line
+        assert "layout.sharding" not in given(other), line
+    with pytest.raises(FormatError, match=r"line 9: .*use_dora"):
+        read(f"{LLAMA_FACTORY}use_dora: true\n")
     for line, why in (("stage: dpo", "several models"), ("finetuning_type: freeze", "cannot say")):
         name = line.partition(":")[0]
         text = "\n".join(line if row.strip().startswith(name) else row.strip() for row in LLAMA_FACTORY.splitlines())

@@ -78,9 +78,10 @@ def _record_yaml(yaml: Yaml, part: int | None, builder: ImportBuilder) -> None:
     ]
     if not usable:
         raise FormatError("holds no topology with a tree or with blocks")
-    names = ", ".join(str(each.get("topology", at + 1)) for at, each in usable)
+    names = ", ".join(str(each.get("topology", at + 1))[:40] for at, each in usable[:12])
+    names += ", …" if len(usable) > 12 else ""
     counted = plural(len(usable), "topology")
-    at, chosen = chosen_part(usable, part, counted, f"holds {counted} ({names[:160]})")
+    at, chosen = chosen_part(usable, part, counted, f"holds {counted} ({names})")
     if "tree" in chosen:
         describe_tree(_switch_tree(chosen["tree"], yaml, at), builder)
     else:

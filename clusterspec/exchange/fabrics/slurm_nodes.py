@@ -81,9 +81,10 @@ def _read_partitions(file: InputFile) -> ImportResult:
             without += 1
     if not found:
         raise FormatError("has no partition with TotalNodes and accelerators (TRES=…gres/gpu=…)")
-    names = ", ".join(f"{name}: {nodes} nodes, {devices} accelerators" for name, nodes, devices, _, _ in found[:12])
+    named = (f"{name[:40]} with {devices} on {plural(nodes, 'node')}" for name, nodes, devices, _, _ in found[:12])
+    shown = ", ".join(named) + (", …" if len(found) > 12 else "")
     counted = plural(len(found), "partition") + " with accelerators"
-    _, nodes, devices, kind, line = chosen_part(found, file.part, counted, f"has {counted} ({names[:160]})")
+    _, nodes, devices, kind, line = chosen_part(found, file.part, counted, f"has {counted} ({shown})")
     builder = ImportBuilder(SLURM_NODES, file.name)
     builder.set("cluster.nodes", nodes, line)
     builder.count("accelerators", devices, line)

@@ -16,8 +16,7 @@ from typing import Any
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
 from clusterspec.exchange.machines.links import accelerator_of_product, set_product
 from clusterspec.exchange.shell import variables_of
-from clusterspec.exchange.workloads.keys import Keys, boolean_value, set_choice, set_counts, whole_of
-from clusterspec.units import plural
+from clusterspec.exchange.workloads.keys import Keys, boolean_value, list_unused, set_choice, set_counts, whole_of
 
 MLPERF_SYSTEM = "mlperf-system"
 _NAMES = ("accelerator_model_name", "accelerators_per_node")
@@ -143,11 +142,7 @@ def read_mlperf_config(file: InputFile) -> ImportResult:
     for number, line in enumerate(file.lines, 1):
         if match := re.match(r"[ \t]*(?:source|\.)[ \t].{0,200}?([\w.-]{1,80}\.sh)\b", line):
             builder.unknown(match[1], "a separate file, whose variables hold where this one states none", number)
-    if unused := keys.unused():
-        shown = ", ".join(unused[:8]) + (", …" if len(unused) > 8 else "")
-        builder.unknown(plural(len(unused), "variable"), f"not imported: {shown}")
-    for name, at, branch in keys.undecided:
-        builder.unknown(name, f"depends on the test on line {branch}, which the file alone does not decide", at)
+    list_unused(keys, builder)
     return builder.reading()
 
 

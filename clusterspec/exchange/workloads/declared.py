@@ -59,7 +59,7 @@ def _engines_of(yaml: Yaml, name: str) -> Iterator[Keys]:
             yield from _ray_models(yaml_of_text(name, text, yaml.line("spec", "serveConfigV2")))
     elif kind == "Model" and str(value.get("apiVersion")).startswith("kubeai.org/"):
         yield from _kubeai_models(yaml)
-    elif "llm_configs" in str(list(value.get("applications") or ()))[:20_000]:
+    elif "llm_configs" in str(value.get("applications"))[:20_000]:
         yield from _ray_models(yaml)
     elif isinstance(_value_at(value, "servingEngineSpec", "modelSpec"), list):
         yield from _production_stack(yaml)
@@ -86,11 +86,14 @@ def _put_all(keys: Keys, values: Any, names: Mapping[str, str], yaml: Yaml, path
             keys.put(option, value, yaml.line(*path, name))
 
 
+def _items(value: Any) -> list[Any]:
+    """The items of a list; none of another value."""
+    return value if isinstance(value, list) else []
+
+
 def _put_words(keys: Keys, words: Any, yaml: Yaml, path: Path) -> None:
     """Put the options of a list of arguments."""
-    if not isinstance(words, list):
-        return
-    listed = [Word(str(word), yaml.line(*path, n)) for n, word in enumerate(words)]
+    listed = [Word(str(word), yaml.line(*path, n)) for n, word in enumerate(_items(words))]
     if listed:
         keys.values |= command_keys(Command(tuple(listed))).values
 
@@ -113,19 +116,16 @@ def _llm_inference_services(yaml: Yaml) -> Iterator[Keys]:
             continue  # one with a command of its own is a launch
         keys = _started("LLMInferenceService", yaml.line(*path))
         _put_all(keys, pool, {"replicas": "replicas"}, yaml, path)
-        model = _value_at(spec, "model") or {}
-        named = str(model.get("uri") or "")
-        chosen = "uri" if named.startswith("hf://") else "name"
-        if model.get(chosen):
-            text = str(model[chosen]).removeprefix("hf://")
-            keys.put("model", text, yaml.line("spec", "model", chosen))
+        chosen = "uri" if str(_value_at(spec, "model", "uri") or "").startswith("hf://") else "name"
+        if named := _value_at(spec, "model", chosen):
+            keys.put("model", str(named).removeprefix("hf://"), yaml.line("spec", "model", chosen))
         split = _value_at(pool, "parallelism")
         _put_all(keys, split, _PARALLELISM, yaml, (*path, "parallelism"))
         if _value_at(split, "expert") is True:
             keys.put("enable_expert_parallel", True, yaml.line(*path, "parallelism", "expert"))
         inside = (*path, "template", "containers", 0)
         _put_words(keys, container.get("args"), yaml, (*inside, "args"))
-        for n, variable in enumerate(container.get("env") or ()):
+        for n, variable in enumerate(_items(container.get("env"))):
             name, text = _value_at(variable, "name"), _value_at(variable, "value")
             if name == "VLLM_ADDITIONAL_ARGS" and isinstance(text, str):
                 line = yaml.line(*inside, "env", n, "value")
@@ -134,15 +134,15 @@ def _llm_inference_services(yaml: Yaml) -> Iterator[Keys]:
                     keys.values |= command_keys(Command(words)).values
             elif name == "VLLM_ALL2ALL_BACKEND":
                 keys.put("all2all_backend", text, yaml.line(*inside, "env", n, "value"))
-        if bases := _value_at(spec, "baseRefs"):
-            names = ", ".join(str(_value_at(each, "name")) for each in bases if isinstance(each, dict))
+        if bases := _items(_value_at(spec, "baseRefs")):
+            names = ", ".join(str(_value_at(each, "name")) for each in bases)
             keys.put("base_refs", names[:80], yaml.line("spec", "baseRefs"))
         yield keys
 
 
 def _first_container(template: Any) -> dict[str, Any]:
     containers = _value_at(template, "containers")
-    first = containers[0] if isinstance(containers, list) and containers else None
+    first = next(iter(_items(containers)), None)
     return first if isinstance(first, dict) else {}
 
 
@@ -173,9 +173,9 @@ def _inference_services(yaml: Yaml) -> Iterator[Keys]:
 def _ray_models(yaml: Yaml) -> Iterator[Keys]:
     """The models of applications of ``ray.serve.llm``."""
     applications = _value_at(yaml.value, "applications")
-    for n, application in enumerate(applications if isinstance(applications, list) else ()):
+    for n, application in enumerate(_items(applications)):
         configs = _value_at(application, "args", "llm_configs")
-        for m, config in enumerate(configs if isinstance(configs, list) else ()):
+        for m, config in enumerate(_items(configs)):
             path: Path = ("applications", n, "args", "llm_configs", m)
             keys = _started("llm_configs", yaml.line(*path))
             loaded = (*path, "model_loading_config")
@@ -213,8 +213,8 @@ def _model_service(yaml: Yaml) -> Iterator[Keys]:
     """The roles of values of llm-d-modelservice that have replicas and whose container is vLLM."""
     value = yaml.value
     stated = str(_value_at(value, "modelArtifacts", "uri") or "")
-    model = stated.removeprefix("hf://") if stated.startswith("hf://") else ""
-    model = str(_value_at(value, "modelArtifacts", "name") or "") if "{{" in model or not model else model
+    model = stated.removeprefix("hf://") if stated.startswith("hf://") and "{{" not in stated else ""
+    model = model or str(_value_at(value, "modelArtifacts", "name") or "")
     for role in ("decode", "prefill"):
         pool = value.get(role)
         container = _first_container(pool)

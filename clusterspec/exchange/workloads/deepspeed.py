@@ -116,8 +116,9 @@ def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
     set_model(str(keys.get("base_model")), builder, keys.line("base_model"))
     set_counts(keys, _AXOLOTL, builder)
     shard, replicate = keys.whole("dp_shard_size"), keys.whole("dp_replicate_size") or 1
-    line = keys.line("dp_shard_size", "fsdp_config", "fsdp", "deepspeed")
-    fsdp = bool(shard) or any(key.startswith("fsdp") for key in keys.values)
+    of_fsdp = [key for key in keys.values if key.startswith("fsdp")]
+    line = keys.line("dp_shard_size", *of_fsdp, "deepspeed")
+    fsdp = bool(shard) or bool(of_fsdp)
     if fsdp:
         builder.set("layout.framework", "fsdp", line)
         _set_fsdp(keys, replicate > 1, line, builder)
@@ -152,8 +153,12 @@ def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_fsdp(keys: Keys, hybrid: bool, line: int, builder: ImportBuilder) -> None:
-    """Set the sharding of FSDP: of the replicas of a shard group, the strategy (version 1), or resharding."""
-    words, before = keys.words("fsdp"), len(builder.given)
+    """Set the sharding of FSDP: of the replicas of a shard group, the strategy (version 1), or resharding.
+
+    A strategy without a value in the spec is listed as unknown. All is sharded where none is stated (axolotl,
+    Accelerate).
+    """
+    words = keys.words("fsdp")
     config = {key.removeprefix("fsdp_config.").removeprefix("fsdp_"): key for key in keys.values if "fsdp" in key}
     keys.used |= {name for key, name in config.items() if key not in {"offload_params", "activation_checkpointing"}}
     strategy, again = config.get("sharding_strategy"), config.get("reshard_after_forward")
@@ -161,16 +166,39 @@ def _set_fsdp(keys: Keys, hybrid: bool, line: int, builder: ImportBuilder) -> No
         builder.set("layout.sharding", "hsdp", line)
     elif strategy:
         set_choice(keys, "layout.sharding", (strategy,), STRATEGIES, builder)
-    elif again and (full := boolean_value(keys.get(again))) is not None:
-        builder.set("layout.sharding", "fsdp" if full else "zero2", keys.line(again))
-    for word in words:
-        if word in STRATEGIES and len(builder.given) == before:
-            builder.set("layout.sharding", STRATEGIES[word], line)
-    if len(builder.given) == before and not hybrid:  # axolotl and Accelerate shard all where nothing else is stated
-        builder.set("layout.sharding", "fsdp", line)
+    elif again and (value := keys.get(again)) is not None:
+        if (full := boolean_value(value)) is not None:
+            builder.set("layout.sharding", "fsdp" if full else "zero2", keys.line(again))
+        else:
+            builder.unknown(f"{again}: {str(value)[:60]}", "neither true nor false", keys.line(again))
+    else:
+        set_fsdp_words(words, builder, line, default="fsdp")
     if "offload" in words or keys.is_on(config.get("offload_params", "")):
-        why = "the spec has no key for parameters in the memory of the host"
-        builder.unknown("offload of parameters", why, keys.line(config.get("offload_params", "fsdp")))
+        list_offloaded_parameters(builder, keys.line(config.get("offload_params", "fsdp")))
+
+
+def set_fsdp_words(words: tuple[str, ...], builder: ImportBuilder, line: int, default: str | None = None) -> None:
+    """Set the sharding from the words of an option ``fsdp``, to the default where none of them is a strategy.
+
+    A strategy without a value in the spec is listed as unknown.
+    """
+    stated = [word for word in words if word not in _FSDP_OPTIONS]
+    for word in stated[:1]:
+        if word in STRATEGIES:
+            builder.set("layout.sharding", STRATEGIES[word], line)
+        else:
+            builder.unknown(f"fsdp: {word[:60]}", "no value of layout.sharding corresponds to it", line)
+    if not stated:
+        builder.set("layout.sharding", default, line)
+
+
+_FSDP_OPTIONS = frozenset({"auto_wrap", "offload"})
+"""Words of ``fsdp`` beside the strategy: huggingface/transformers, src/transformers/training_args.py (``fsdp``)."""
+
+
+def list_offloaded_parameters(builder: ImportBuilder, line: int) -> None:
+    """List as unknown that parameters are kept in the memory of the host."""
+    builder.unknown("offload of parameters", "the spec has no key for parameters in the memory of the host", line)
 
 
 _MODULES = (

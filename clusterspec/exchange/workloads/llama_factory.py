@@ -13,7 +13,12 @@ import re
 
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
-from clusterspec.exchange.workloads.deepspeed import OPTIMIZERS, set_adapter
+from clusterspec.exchange.workloads.deepspeed import (
+    OPTIMIZERS,
+    list_offloaded_parameters,
+    set_adapter,
+    set_fsdp_words,
+)
 from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, set_choice, set_counts, set_model
 
 LLAMA_FACTORY = "llama-factory"
@@ -30,7 +35,10 @@ _LAYOUT = {
     "layout.virtual_stages": ("virtual_pipeline_model_parallel_size",),
 }
 _STAGES = ("pt", "sft")
-_SHARDING = {"full_shard": "fsdp", "shard_grad_op": "zero2", "hybrid_shard": "hsdp"}
+DEFAULT_RANK = 8
+"""Rank of adapters where ``lora_rank`` is absent."""
+_PARTIAL = ("use_galore", "use_apollo", "use_badam", "use_llama_pro", "use_pissa", "use_dora", "freeze_vision_tower")
+"""Switches that train, freeze or decompose parts of the model."""
 _UNRELATED = re.compile(
     r"(?:do_|eval_|save_|logging_|report_to|run_name|output_dir|overwrite_|plot_loss|dataset|template|max_samples|val_size"
     r"|preprocessing_|dataloader_|learning_rate|lr_scheduler|warmup_|num_train_epochs|ddp_timeout|resume_|trust_remote"
@@ -54,14 +62,16 @@ def read_llama_factory(file: InputFile) -> ImportResult:
         keys.put(name, value, line)
     stage = str(keys.get("stage") or "")
     if stage not in _STAGES:
-        why = f"stage {stage[:20]} has several models or losses" if stage else "has no stage: it does not train"
-        raise FormatError(f"{why}; supported are pt and sft", keys.line("stage"))
+        fault = f"stage {stage[:20]} has several models or losses" if stage else "has no stage: it does not train"
+        raise FormatError(f"{fault}; supported are pt and sft", keys.line("stage"))
     if keys.find("do_train") and not keys.is_on("do_train"):
         raise FormatError("does not train: do_train is false", keys.line("do_train"))
     method = str(keys.get("finetuning_type") or "lora")
-    if method not in {"full", "lora"} or (other := next((n for n in _PARTIAL if keys.is_on(n)), "")):
-        shown = f"finetuning_type: {method[:20]}" if method not in {"full", "lora"} else other
-        raise FormatError(f"changes parts of the model that a spec cannot say ({shown})", keys.line("finetuning_type"))
+    why = "changes parts of the model that a spec cannot say"
+    if method not in {"full", "lora"}:
+        raise FormatError(f"{why} (finetuning_type: {method[:20]})", keys.line("finetuning_type"))
+    if partial := next((name for name in _PARTIAL if keys.is_on(name)), None):
+        raise FormatError(f"{why} ({partial})", keys.line(partial))
     builder.set("workload.kind", "train", keys.line("stage"))
     set_model(str(keys.get("model_name_or_path")), builder, keys.line("model_name_or_path"))
     set_counts(keys, _LAYOUT, builder)
@@ -81,20 +91,20 @@ def read_llama_factory(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
-_PARTIAL = ("use_galore", "use_apollo", "use_badam", "use_llama_pro", "use_pissa", "use_dora", "freeze_vision_tower")
-
-
 def _set_lora(keys: Keys, builder: ImportBuilder) -> None:
     line = keys.line("finetuning_type", "stage")
-    bits = keys.whole("quantization_bit")
-    keys.used.add("lora_alpha")
-    keys.used.add("lora_dropout")
-    targets = str(keys.get("lora_target") or "all")
-    names = [] if targets == "all" else [name.strip() for name in targets.split(",")]
-    set_adapter("qlora" if bits == 4 else "lora", keys.whole("lora_rank") or 8, names, builder, line)
-    if bits not in {4, None}:
+    keys.used |= {name for name in ("lora_alpha", "lora_dropout") if name in keys.values}
+    width, bits = keys.get("quantization_bit"), keys.whole("quantization_bit")
+    names = [name for word in keys.words("lora_target") for name in word.split(",") if name]
+    rank: int | None = DEFAULT_RANK
+    if keys.find("lora_rank"):
+        rank = keys.whole("lora_rank")
+        if rank is None:
+            builder.unknown(f"lora_rank: {str(keys.get('lora_rank'))[:40]}", "not a count", keys.line("lora_rank"))
+    set_adapter("qlora" if bits == 4 else "lora", rank, [] if names == ["all"] else names, builder, line)
+    if width is not None and bits != 4:
         why = "frozen weights of another width than 4 bits, which a spec cannot say"
-        builder.unknown(f"quantization_bit: {bits}", why, keys.line("quantization_bit"))
+        builder.unknown(f"quantization_bit: {str(width)[:40]}", why, keys.line("quantization_bit"))
 
 
 def _set_length(keys: Keys, stage: str, builder: ImportBuilder) -> None:
@@ -141,8 +151,6 @@ def _set_framework(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown(f"deepspeed: {str(other)[:60]}", why, keys.line("deepspeed"))
     elif modes := keys.words("fsdp"):
         builder.set("layout.framework", "fsdp", keys.line("fsdp"))
-        value = next((_SHARDING[mode] for mode in modes if mode in _SHARDING), None)
-        builder.set("layout.sharding", value, keys.line("fsdp"))
+        set_fsdp_words(modes, builder, keys.line("fsdp"))
         if "offload" in modes:
-            why = "the spec has no key for parameters in the memory of the host"
-            builder.unknown("fsdp: offload", why, keys.line("fsdp"))
+            list_offloaded_parameters(builder, keys.line("fsdp"))
