@@ -288,6 +288,7 @@ def test_a_configuration_of_mlperf_states_the_layout_and_the_batch_of_all_replic
     assert keys["workload.global_batch"] == 72 * (128 * 4 // (2 * 8 * 2)) == 1152
     assert "config_common.sh" in unknown(read(text))
     assert "workload.global_batch" not in given(read(text.replace("export CONTEXT_PARALLEL=2", "")))
+    assert "MINIBS=x: not a count" in unknown(read(text.replace("MINIBS=72", "MINIBS=x")))
     with pytest.raises(FormatError, match="no layout of a transformer"):
         read("export DGXNNODES=1\nexport DGXNGPU=8\nexport BATCHSIZE=56\n")
 

@@ -151,11 +151,13 @@ _SPLITS = ("layout.tp", "layout.pp", "layout.cp")
 
 def _set_global_batch(keys: Keys, builder: ImportBuilder) -> None:
     """Set the global batch: the sequences of a replica × replicas, if all degrees are stated."""
-    each = keys.whole("MINIBS")
+    each, line = keys.whole("MINIBS"), keys.line("MINIBS")
     counts = [keys.whole(*_DEGREES[path]) for path in (*_SPLITS, "layout.nodes", "cluster.accelerators_per_node")]
-    if not each or keys.find("GBS"):
+    if not keys.find("MINIBS") or keys.find("GBS"):
         return
-    line = keys.line("MINIBS")
+    if each is None:
+        builder.unknown(f"MINIBS={str(keys.get('MINIBS'))[:40]}", "not a count of sequences", line)
+        return
     if all(counts):
         tp, pp, cp, nodes, devices = (count or 1 for count in counts)
         replicas, rest = divmod(nodes * devices, tp * pp * cp)
