@@ -93,9 +93,10 @@ WEIGHT_ONLY = assumed_figure(
 WARP_PRODUCTS = 0.629
 """Rate of warp-level products over the peak on Hopper, whose peak needs products of warp groups (Luo et al., arXiv
 2501.12084, section 6.2). Kernels that convert weights use warp-level products (Marlin, mma.sync), which reach the
-peak on Ampere and Ada.
+peak on Ampere and Ada, and on workstation Blackwell, which has no others (triton-lang/triton, pull request 6680 of
+2025-05-02).
 """
-WARP_LEVEL = frozenset({"sm_80", "sm_86", "sm_87", "sm_89"})
+WARP_LEVEL = frozenset({"sm_80", "sm_86", "sm_87", "sm_89", "sm_120", "sm_121"})
 """Architectures whose peak is that of warp-level products."""
 REREAD = assumed_figure(
     GROUP,

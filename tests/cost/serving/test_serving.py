@@ -12,6 +12,7 @@ from clusterspec.cost.estimate import estimate
 from clusterspec.cost.headline import headline
 from clusterspec.cost.serving.explain import first_token_time_term, token_time_term
 from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.rates import remaining_rate_share
 from clusterspec.results.estimate_json import body
 from tests.cluster.resolving import clean
 from tests.cost.expressions import evaluate
@@ -159,6 +160,14 @@ def test_longer_contexts_and_prompts_are_never_faster() -> None:
 def test_narrower_weights_are_read_faster() -> None:
     wide, narrow = part(times(), "dense"), part(times(precision="fp8"), "dense")
     assert narrow == pytest.approx(wide / 2 * 0.86 / 0.80)  # products in 8 bits read at 0.80 of the memory bandwidth
+
+
+def test_weights_converted_on_load_are_slow_where_products_of_a_warp_do_not_reach_the_peak() -> None:
+    """0.3 of the rate on Hopper, whose warps reach 0.629 of the peak; 0.3 / 0.629 = 0.477 where they reach all."""
+    shares = {"sm_80": 0.477, "sm_89": 0.477, "sm_90": 0.3, "sm_100": 0.3, "sm_120": 0.477, "sm_121": 0.477}
+    for architecture, share in shares.items():
+        assert remaining_rate_share("int4", "bf16", architecture) == pytest.approx(share, abs=1e-3), architecture
+    assert remaining_rate_share("bf16", "bf16", "sm_90") == remaining_rate_share("fp8", "fp8", "sm_90") == 1
 
 
 def test_requests_beyond_the_cache_wait() -> None:
