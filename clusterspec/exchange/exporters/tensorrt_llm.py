@@ -97,7 +97,7 @@ def _limits(layout: Layout, work: Workload, omitted: list[str]) -> Iterator[str]
         return
     if serving.longest:
         yield f"--max_seq_len {serving.longest}"
-    why = "with attention replicas, the pages read do not say whether it counts a replica or the engine"
+    why = "with attention replicas, its documentation does not say whether it counts a replica or the engine"
     for name, value in (("max_batch_size", serving.max_sequences), ("max_num_tokens", serving.chunk_tokens)):
         if value and layout.attention_dp > 1:
             omitted.append(f"--{name} {value}: {why}")
