@@ -65,7 +65,7 @@ RUN_TO_RUN = assumed_figure(
 )
 OTHER_LAYOUT = assumed_figure(
     "uncertainty",
-    "measured.step",
+    "other.layout",
     0.14,
     "half-width that the range of a step gains where the measured step of another layout or size sets the rate of"
     " products: of 1,354 pairs of published runs of one source and accelerator, with the step of the one measured,"

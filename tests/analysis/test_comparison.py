@@ -69,7 +69,7 @@ def test_the_range_of_a_rate_is_that_of_the_rate_not_of_the_step(call: Call) -> 
     found = effects(compared(call, BASE, BASE.replace("nodes: 4", "nodes: 8")))
     assert found["step time"][2] is False
     old, new, within = found["tokens per second of an accelerator"]
-    assert new == pytest.approx(old, rel=0.03) and within is True
+    assert new == pytest.approx(old, rel=0.05) and within is True
 
 
 def test_numbers_that_json_lacks_are_written_as_in_yaml(call: Call) -> None:

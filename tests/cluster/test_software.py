@@ -36,7 +36,7 @@ def stack_of(layout: str) -> str:
         ("{framework: megatron-core, software_year: 2019}", "megatron-core-2021"),
         ("{framework: megatron-core}", "megatron-core-2026"),
         ("{framework: nemo, software_year: 2025}", "megatron-core-2025"),
-        ("{framework: deepspeed, software_year: 2021}", "megatron-deepspeed-2021"),
+        ("{framework: deepspeed, software_year: 2021}", "deepspeed-2023"),
     ],
 )
 def test_a_layout_means_one_generation(layout: str, stack: str) -> None:
