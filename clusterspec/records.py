@@ -185,15 +185,12 @@ else:
 
     def _generic_init(cls, described):
         """An interpreted ``__init__``, which replaces itself by a compiled one after many instances."""
-        names, defaults, factories, count = [], {}, {}, 0
+        known, count = None, 0
 
         def __init__(self, *args, **kwargs):  # noqa: N807 - it becomes a method
-            nonlocal count
-            if not count:  # many classes never have an instance
-                names.extend(one.name for one in described.values() if one.type != "no init")
-                defaults.update((name, one.default) for name, one in described.items() if one.default is not MISSING)
-                made = {name: one.default_factory for name, one in described.items()}
-                factories.update((name, make) for name, make in made.items() if make is not MISSING)
+            nonlocal known, count
+            known = known or _defaults(described)  # at the first instance: many classes never have one
+            names, defaults, factories = known
             count += 1
             if count == _MANY and self.__class__ is cls:
                 cls.__init__ = _named_init(_compiled(cls, described), cls)
@@ -216,6 +213,13 @@ else:
                 self.__post_init__()
 
         return __init__
+
+    def _defaults(described):
+        """The names of the arguments of ``__init__``, and the defaults and factories by name."""
+        names = [one.name for one in described.values() if one.type != "no init"]
+        defaults = {name: one.default for name, one in described.items() if one.default is not MISSING}
+        factories = {name: one.default_factory for name, one in described.items() if one.default_factory is not MISSING}
+        return names, defaults, factories
 
     def _compiled(cls, described):
         """A compiled ``__init__``, as the standard decorator generates it."""

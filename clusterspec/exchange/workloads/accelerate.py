@@ -11,6 +11,7 @@ import re
 
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.workloads.deepspeed import STAGES
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, list_unused, set_choice, set_counts
 
 ACCELERATE = "accelerate"
@@ -26,7 +27,6 @@ STRATEGIES = {
     "4": "hsdp",
 }
 """Strategies of FSDP by name and number; 5 is the hybrid one without resharding, of which the spec has no value."""
-_STAGES = {"0": "none", "1": "zero1", "2": "zero2", "3": "fsdp"}
 _PASSED = {"no", "none", "null", ""}
 _UNRELATED = (
     *("compute_environment", "debug", "machine_rank", "main_process_ip", "main_process_port", "rdzv_backend"),
@@ -126,7 +126,7 @@ def _set_deepspeed(keys: Keys, builder: ImportBuilder) -> None:
             "a separate file: import it as well",
             keys.line("deepspeed_config_file"),
         )
-    set_choice(keys, "layout.sharding", ("zero_stage",), _STAGES, builder)
+    set_choice(keys, "layout.sharding", ("zero_stage",), STAGES, builder)
     for name, shown in (("offload_optimizer_device", "optimizer"), ("offload_param_device", "parameters")):
         device = str(keys.get(name) or "none").lower()
         if device in {"cpu", "nvme"} and shown == "optimizer":

@@ -34,7 +34,8 @@ _AXOLOTL = {
     "layout.ep": ("expert_parallel_size",),
     "workload.sequence_length": ("sequence_len",),
 }
-_STAGES = {"0": "none", "1": "zero1", "2": "zero2", "3": "fsdp"}
+STAGES = {"0": "none", "1": "zero1", "2": "zero2", "3": "fsdp"}
+"""The sharding of each stage of ZeRO."""
 OPTIMIZERS = {
     "adam": "adam",
     "adamw": "adamw",
@@ -91,7 +92,7 @@ def _set_deepspeed_keys(keys: Keys, builder: ImportBuilder) -> None:
         # deepspeedai/DeepSpeed, deepspeed/runtime/zero/config.py: stage is 0 (disabled) where none is stated
         builder.set("layout.sharding", "none", keys.line("train_batch_size", "train_micro_batch_size_per_gpu"))
     else:
-        set_choice(keys, "layout.sharding", ("zero_optimization.stage",), _STAGES, builder)
+        set_choice(keys, "layout.sharding", ("zero_optimization.stage",), STAGES, builder)
     if str(keys.get("zero_optimization.offload_optimizer.device")) in {"cpu", "nvme"}:
         share = keys.get("zero_optimization.offload_optimizer.ratio")
         value = share if isinstance(share, int | float) and 0 <= share <= 1 else 1

@@ -67,7 +67,8 @@ from clusterspec.spec.model import ScaleOutSpec
 
 RULE = Rule.of(__name__, "warning", yields_to=("too-few-switches",))
 LITTLE = 0.05
-"""Share of the uplinks that is lost where all spines carry as much as those with the fewest links."""
+"""Share of the uplinks, lost where all spines carry as much as those with the fewest links, up to which the loss is within
+what flows that hash unevenly lose anyway; by judgment."""
 
 
 def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
