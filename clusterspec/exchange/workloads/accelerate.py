@@ -11,7 +11,6 @@ import re
 
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
-from clusterspec.exchange.workloads.deepspeed import STAGES
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, list_unused, set_choice, set_counts
 
 ACCELERATE = "accelerate"
@@ -27,6 +26,8 @@ STRATEGIES = {
     "4": "hsdp",
 }
 """Strategies of FSDP by name and number; 5 is the hybrid one without resharding, of which the spec has no value."""
+STAGES = {"0": "none", "1": "zero1", "2": "zero2", "3": "fsdp"}
+"""The sharding of each stage of ZeRO."""
 _PASSED = {"no", "none", "null", ""}
 _UNRELATED = (
     *("compute_environment", "debug", "machine_rank", "main_process_ip", "main_process_port", "rdzv_backend"),

@@ -6,7 +6,7 @@ import re
 
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
-from clusterspec.exchange.workloads.accelerate import STRATEGIES
+from clusterspec.exchange.workloads.accelerate import STAGES, STRATEGIES
 from clusterspec.exchange.workloads.keys import (
     Keys,
     boolean_value,
@@ -34,8 +34,6 @@ _AXOLOTL = {
     "layout.ep": ("expert_parallel_size",),
     "workload.sequence_length": ("sequence_len",),
 }
-STAGES = {"0": "none", "1": "zero1", "2": "zero2", "3": "fsdp"}
-"""The sharding of each stage of ZeRO."""
 OPTIMIZERS = {
     "adam": "adam",
     "adamw": "adamw",
