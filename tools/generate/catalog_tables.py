@@ -48,6 +48,7 @@ body {{ font: 14px/1.4 system-ui, sans-serif; margin: 2em; }}
 table {{ border-collapse: collapse; }}
 th, td {{ padding: .25em .6em; border-bottom: 1px solid #ddd; text-align: left; white-space: nowrap; }}
 td[data-v] {{ text-align: right; }}
+td:not([data-v], :empty, :first-child) {{ white-space: normal; min-width: 11em; max-width: 26em; }}
 th button {{ font: inherit; font-weight: bold; border: 0; background: none; padding: 0; cursor: pointer; }}
 </style>
 <h1>{title}</h1>
