@@ -154,6 +154,21 @@ def is_of_measured_job(share: MeasuredShare, seconds: float) -> bool:
     return share.seconds is not None and abs(seconds / share.seconds - 1) < MEASURED_AGAIN
 
 
+def range_figure(design: Design, seconds: float) -> tuple[str, Figure] | None:
+    """The half-width of a step's range that does not come from its software, with its key as an assumption.
+
+    For the measured job, the half-width of its range. Otherwise what the range gains because a measured step of another
+    job sets the rate of products, or because no published run is like the design; None where one is.
+    """
+    measured = measured_step(design)
+    if measured is not None:
+        return "measured[].step_time", RUN_TO_RUN if is_of_measured_job(measured, seconds) else OTHER_LAYOUT
+    gained = unseen_spread(design)
+    if gained is None or design.cluster is None:
+        return None
+    return f"{design.cluster.accelerator.id} {mfu_figure_name(design)}", gained
+
+
 REPLICATED = frozenset({"dp_cp", "expert_dp", "replicate", "shard"})
 """Axes of data parallelism."""
 

@@ -172,23 +172,17 @@ class Plan:
         workload, layout = self.design.workload, self.design.layout
         if self.step is None or workload is None or layout is None:
             return None
-        from clusterspec.cost.estimate import (
-            OTHER_LAYOUT,
-            highest_mfu,
-            is_of_measured_job,
-            measured_step,
-            step_range,
-            unseen_spread,
-        )
+        from clusterspec.cost.estimate import highest_mfu, is_of_measured_job, measured_step, range_figure, step_range
 
-        gained, highest, measured = unseen_spread(self.design), highest_mfu(self.design), measured_step(self.design)
+        highest, measured = highest_mfu(self.design), measured_step(self.design)
         if measured is not None and is_of_measured_job(measured, self.step.seconds):
             return self.step.seconds / (1 + measured.spread), self.step.seconds * (1 + measured.spread)
+        _, gained = range_figure(self.design, self.step.seconds) or ("", None)
         return step_range(
             self.step,
             bool(workload.model.experts),
             layout.software is not None,
-            OTHER_LAYOUT.value if measured is not None else gained.value if gained else 0.0,
+            gained.value if gained else 0.0,
             self.mfu / highest if self.mfu and highest else 0.0,
         )
 
@@ -218,11 +212,13 @@ def plan_assumptions(plan: Plan) -> tuple[Assumption, ...]:
 
         parts.append(_assumed_figures((one.origin.key, one) for one in ASSUMED if isinstance(one.origin, Assumed)))
     if plan.step is not None:
+        from clusterspec.cost.estimate import range_figure
+
         parts.append(
             (
                 *plan.step.rates.assumptions,
                 *_assumed_figures(_time_figures(plan)),
-                *_assumed_figures(_range_figures(plan)),
+                *_assumed_figures(filter(None, [range_figure(plan.design, plan.step.seconds)])),
             )
         )
     for part in parts:
@@ -241,28 +237,6 @@ def _time_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:
     yield from ((f"{KERNELS} {name}", figure) for name, figure in FIXED.items() if not name.startswith("usual."))
     for group, held in ((RECURRENCE, workload.model.linear), (SPARSE, workload.model.sparse)):
         yield from ((f"{group} {name}", figure) for name, figure in CONSTANTS[group].items() if held)
-
-
-def _range_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:
-    """The half-width that the step's range gains without a published run like it, or with the measured step of another
-    job.
-    """
-    from clusterspec.cost.estimate import (
-        OTHER_LAYOUT,
-        RUN_TO_RUN,
-        is_of_measured_job,
-        measured_step,
-        mfu_figure_name,
-        unseen_spread,
-    )
-
-    measured = measured_step(plan.design)
-    if measured is not None and plan.step is not None:
-        own = is_of_measured_job(measured, plan.step.seconds)
-        yield "measured[].step_time", RUN_TO_RUN if own else OTHER_LAYOUT
-        return
-    if (gained := unseen_spread(plan.design)) is not None and plan.design.cluster is not None:
-        yield f"{plan.design.cluster.accelerator.id} {mfu_figure_name(plan.design)}", gained
 
 
 def _assumed_figures(figures: Iterable[tuple[str, Figure]]) -> Iterator[Assumption]:
