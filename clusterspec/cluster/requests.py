@@ -148,6 +148,11 @@ class Day(NamedTuple):
     min_replicas: int
 
 
+def gaps_between(output_tokens: float) -> float:
+    """Gaps between the output tokens of a request, in each of which it decodes; 1 where it has a single token."""
+    return max(1.0, output_tokens - 1.0)
+
+
 @dataclass(frozen=True, slots=True)
 class Serving:
     """The requests of a serving plan and their engines. Lengths in tokens, times in seconds, shares from 0 to 1.
@@ -207,7 +212,7 @@ class Serving:
     @property
     def gaps(self) -> float:
         """Gaps between the output tokens of a request, in each of which it decodes; 1 where it has a single token."""
-        return max(1.0, self.output_tokens - 1.0)
+        return gaps_between(self.output_tokens)
 
     @property
     def typical_prompt(self) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from clusterspec.cluster.requests import gaps_between
 from clusterspec.cost.formulas.serving import (
     handoff_time,
     output_rate,
@@ -52,7 +53,7 @@ def token_time_term(times: ServingTimes) -> Term:
         ("output_tokens", _computed_figure(times.output_tokens, "output tokens of a request")),
     )
     formula = time_per_token_after_transfer
-    token = times.tpot - times.joining / max(1.0, times.output_tokens - 1)
+    token = times.tpot - times.joining / gaps_between(times.output_tokens)
     part = replace(_token_term(times, "token", token), low=None, high=None)
     limits = serving_range(times, "tpot")
     return Term("tpot", times.tpot, "s", EXPRESSIONS[formula], inputs, (part,), _source(formula), *limits)
@@ -62,7 +63,7 @@ def _token_term(times: ServingTimes, name: str, seconds: float) -> Term:
     step = _step_term("step", times.decode)
     inputs = (
         ("sequences", _computed_figure(times.carried, "sequences in flight on one attention rank")),
-        ("gaps", _computed_figure(max(1.0, times.output_tokens - 1), "gaps between the output tokens of a request")),
+        ("gaps", _computed_figure(gaps_between(times.output_tokens), "gaps between the output tokens of a request")),
         (
             "prefill",
             _computed_figure(times.carried_prefill, "seconds of a prompt on this engine, without launches", "s"),

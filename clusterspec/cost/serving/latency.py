@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import exp, floor, log, sqrt
 from typing import TYPE_CHECKING
 
-from clusterspec.cluster.requests import Serving, Target
+from clusterspec.cluster.requests import Serving, Target, gaps_between
 from clusterspec.cost.formulas.serving import request_time, wait_above_median
 from clusterspec.cost.serving.constants import RANGES, TAILS, StepTime
 from clusterspec.cost.serving.handoff import Handoff
@@ -399,7 +399,7 @@ def _mean_gap(times: ServingTimes, load: Serving, share: float) -> float:
 def single_gap(times: ServingTimes, load: Serving, share: float) -> float:
     """The gap between two tokens at a share of all gaps: a decode step, longer by the chunks of prompts in it."""
     step = times.decode.total
-    if times.joining and 1 / max(1.0, times.output_tokens - 1) > 1 - share:
+    if times.joining and 1 / gaps_between(times.output_tokens) > 1 - share:
         return step + times.joining
     if load.prefill is not None or load.load == "static" or not times.carried_prefill:
         return step
