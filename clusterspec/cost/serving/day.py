@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from clusterspec.cost.serving.steady import Pools
 
 DAY_SECONDS = DAY_MINUTES * 60.0
-OVERLOAD, SERVED, LARGEST_RATE = 4.0, 0.95, 1e7
-"""Times a rate at which the capacity of engines is sought, the share of it that shows that they sustain more, and the
-rate in requests per second at which the search ends.
-"""
+OVERLOAD = 4.0
+"""Times the rate of an hour at which the capacity of its engines is sought first."""
+SERVED = 0.95
+"""The share of a rate above which engines that serve it may sustain more."""
+LARGEST_RATE = 1e7
+"""Requests per second at which that search ends."""
 SLOWEST = 99.0
 """The percentile of the time to the first token of an hour."""
 Replicas = tuple[int, int]
@@ -48,7 +50,7 @@ class HourPlan(NamedTuple):
 
     @property
     def utilization(self) -> float | None:
-        """The load over the capacity of the engines that run; None without engines."""
+        """The load over the capacity of the engines that run; None without engines or load."""
         return self.hours.rate / self.capacity if self.capacity else None
 
 
@@ -212,12 +214,10 @@ def _late_start(pools: Pools, sides: tuple[HourPlan, HourPlan], late: float) -> 
     before, now = sides
     rate = now.hours.rate
     capacity = _served_rate(pools, (before.prefill, before.replicas), rate)
-    later = _served_rate(pools, (now.prefill, now.replicas), 4 * rate)
     waiting = max(0.0, rate - capacity) * late
-    drained = late + waiting / (later - rate) if later > rate else None
-    return LateStart(
-        now.hours.start, before.hours.rate, rate, capacity, late, waiting, waiting / later if later else 0.0, drained
-    )
+    drained = late + waiting / (now.capacity - rate) if now.capacity > rate else None
+    wait = waiting / now.capacity if now.capacity else 0.0
+    return LateStart(now.hours.start, before.hours.rate, rate, capacity, late, waiting, wait, drained)
 
 
 def _served_rate(pools: Pools, engines: Replicas, rate: float) -> float:
