@@ -214,6 +214,15 @@ class Serving:
         """Gaps between the output tokens of a request, in each of which it decodes; 1 where it has a single token."""
         return gaps_between(self.output_tokens)
 
+    def chunk_of_replica(self, replicas: int) -> int | None:
+        """Tokens of a chunk on one of the attention ``replicas`` of an engine, which share a default of the engine.
+
+        None without a limit.
+        """
+        if not self.chunk_tokens or not self.chunk_of_engine or replicas == 1:
+            return self.chunk_tokens
+        return max(1, self.chunk_tokens // replicas)
+
     @property
     def typical_prompt(self) -> float:
         """The median of the prompts over their mean: below 1 where they vary."""

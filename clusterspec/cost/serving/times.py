@@ -100,10 +100,8 @@ def bare_pools(design: Design) -> Pools | None:
     if cluster is None or workload is None or layout is None or workload.serving is None:
         return None
     load = workload.serving
-    replicas = load.prefill.attention_dp if load.prefill is not None else layout.attention_dp
-    if load.chunk_of_engine and load.chunk_tokens and replicas > 1:
-        load = replace(load, chunk_tokens=max(1, load.chunk_tokens // replicas))
-        workload = replace(workload, serving=load)
+    load = replace(load, chunk_tokens=load.chunk_of_replica((load.prefill or layout).attention_dp))
+    workload = replace(workload, serving=load)
     engine = Engine.of(cluster, workload, layout, layout.dp)
     if engine is None:
         return None

@@ -105,8 +105,8 @@ def _narrow_default(served: Served, late: tuple[Target, ...]) -> int:
     scripts always set the size, would process a prompt in many short steps.
     """
     load = served.load
-    chunk = (load.chunk_tokens or 0) // (load.prefill or served.layout).attention_dp
-    if not load.chunk_of_engine or not 0 < chunk < NARROW_CHUNK:
+    chunk = load.chunk_of_replica((load.prefill or served.layout).attention_dp)
+    if not load.chunk_of_engine or not chunk or chunk >= NARROW_CHUNK:
         return 0
     wide = served.with_load(chunk_tokens=WIDE_CHUNK)
     met = wide is not None and not {*late} & {*missed_targets(wide.times, wide.load)}
