@@ -1,4 +1,4 @@
-"""The steady state of a serving plan, and lower bounds of its latency."""
+"""The steady state of a serving plan."""
 
 from __future__ import annotations
 
@@ -6,19 +6,15 @@ from collections.abc import Callable
 from math import exp, expm1, inf, sqrt
 from typing import TYPE_CHECKING
 
-from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cluster.requests import Serving
-from clusterspec.cost import parameters
 from clusterspec.cost.formulas.compute import power
 from clusterspec.cost.formulas.experts import prompts_on_fullest
 from clusterspec.cost.formulas.serving import (
     bunched_requests,
-    compute_time,
     highest_load,
     prompt_time,
     prompt_wait,
     steps_wait,
-    stream_time,
     time_per_output_token,
     variation_wait,
     wave_load,
@@ -26,9 +22,7 @@ from clusterspec.cost.formulas.serving import (
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import CACHE, NOTHING, Decoding, Engine, unevenly_loaded_ranks
-from clusterspec.cost.serving.handoff import request_bytes, whole_model
 from clusterspec.cost.serving.quantiles import bisected
-from clusterspec.precision import peak_name, precision_width, table_width
 from clusterspec.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -500,77 +494,3 @@ def largest_satisfying(excess: Callable[[float], float], limit: float) -> float:
         return 0.0
     most = excess(limit)
     return bisected(excess, (1.0, least), (limit, most), ROUNDS)[0] if most > 0 else limit
-
-
-# Lower bounds of latency in a serving plan: bytes that a token reads, and the arithmetic of a prompt
-
-
-def least_token_time(cluster: Cluster, workload: Workload, layout: Layout, load: Serving) -> float | None:
-    """Lower bound of the time per output token in seconds: the weights and one request's cache, read at full bandwidth.
-
-    With one request in flight, a layer reads only the experts of one token, distributed evenly over the ranks. Accepted
-    draft tokens divide the time. None where the memory bandwidth is not known.
-
-    Source: Pope et al., arXiv 2211.05102, section 2.
-    """
-    if cluster.accelerator.memory_bandwidth is None:
-        return None
-    bandwidth = cluster.accelerator.memory_bandwidth.value / cluster.ranks_per_accelerator
-    context = load.input_tokens + load.output_tokens / 2
-    read = token_weight_bytes(workload, layout) + request_bytes(workload, layout, context)
-    return stream_time(read, bandwidth) / (1 + load.draft_tokens * load.draft_acceptance)
-
-
-def token_weight_bytes(workload: Workload, layout: Layout) -> float:
-    """Bytes of weights on one rank, over all stages, that one token is multiplied with."""
-    share = parameters.rank_share(workload.model, layout, (whole_model(workload),))
-    dense = (share.dense + share.replicated) * precision_width(workload.parameter_precision)
-    head = share.output * table_width(workload.parameter_precision)
-    return (
-        dense + head + _active_expert_weights(workload, layout) * precision_width(workload.expert_parameter_precision)
-    )
-
-
-def least_prompt_time(cluster: Cluster, workload: Workload, layout: Layout, load: Serving) -> float | None:
-    """Lower bound of the time of one prompt in seconds: its GEMMs at the dense peak of all ranks of an engine.
-
-    Tokens in the prefix cache and attention are not counted. None where the accelerator has no peak.
-
-    Source: Kaplan et al., arXiv 2001.08361, section 2.1: two operations a weight and token.
-    """
-    peak = _accelerator_peak(cluster, workload)
-    if peak is None:
-        return None
-    share = parameters.rank_share(workload.model, layout, (whole_model(workload),))
-    weights = share.dense + share.replicated + _active_expert_weights(workload, layout)
-    fresh = load.input_tokens * (1 - load.prefix_hit)
-    return compute_time(2 * weights * fresh / layout.pp, peak / cluster.ranks_per_accelerator)
-
-
-def compute_bound_tokens(cluster: Cluster, workload: Workload) -> float | None:
-    """Tokens of one step from which the GEMMs of dense weights take longer than reading them.
-
-    Source: Williams et al., "Roofline", CACM 52(4), 2009: the ridge, at the dense peak and the full bandwidth.
-    """
-    peak, memory = _accelerator_peak(cluster, workload), cluster.accelerator.memory_bandwidth
-    if peak is None or memory is None:
-        return None
-    return peak / memory.value * precision_width(workload.parameter_precision) / 2
-
-
-def _accelerator_peak(cluster: Cluster, workload: Workload) -> float | None:
-    """Dense FLOP/s of one accelerator at the precision of the workload, else at 16 bits."""
-    if workload.peak is not None:
-        return workload.peak.value
-    peaks = {name: peak.value for name, peak in cluster.accelerator.peaks.items()}
-    name = peak_name(workload.precision, peaks)
-    return peaks.get(name) if name else peaks.get("bf16") or peaks.get("fp16")
-
-
-def _active_expert_weights(workload: Workload, layout: Layout) -> float:
-    """Weights of one token's experts on one rank of an engine, summed over all layers."""
-    model = workload.model
-    if not model.experts:
-        return 0.0
-    whole = parameters.model_weights(model)
-    return whole.expert * model.experts_per_token * whole.moe_layers / (layout.tp * layout.attention_dp)

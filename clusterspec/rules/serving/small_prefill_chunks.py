@@ -47,7 +47,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.steady import compute_bound_tokens
+from clusterspec.cost.serving.bounds import compute_bound_tokens
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule

@@ -8,13 +8,13 @@ import pytest
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cluster.requests import Serving
-from clusterspec.cost.serving.handoff import cache_transfer, request_bytes
-from clusterspec.cost.serving.steady import (
+from clusterspec.cost.serving.bounds import (
     compute_bound_tokens,
     least_prompt_time,
     least_token_time,
     token_weight_bytes,
 )
+from clusterspec.cost.serving.handoff import cache_transfer, request_bytes
 from clusterspec.studies.study import Settings, Study, study_text
 
 H100 = 3.35e12

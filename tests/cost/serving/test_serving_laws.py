@@ -6,9 +6,9 @@ import pytest
 
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.formulas.serving import highest_load
+from clusterspec.cost.serving.bounds import least_prompt_time, least_token_time
 from clusterspec.cost.serving.constants import rank_links
 from clusterspec.cost.serving.latency import ServingTimes
-from clusterspec.cost.serving.steady import least_prompt_time, least_token_time
 from tests.cluster.resolving import clean
 
 MACHINE = "{{like: h100-sxm-80gb, memory_bandwidth: {bandwidth} GB/s, memory: {memory} GB}}"
