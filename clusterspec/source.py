@@ -5,6 +5,8 @@ Lines and columns count from 1, columns in Unicode code points, as editors show 
 
 from __future__ import annotations
 
+from typing import Any
+
 from clusterspec.records import dataclass, field
 
 Key = str | int
@@ -45,6 +47,17 @@ class Source:
         if not self._lines:
             self._lines.extend(self.text.split("\n"))
         return self._lines[number - 1].rstrip("\r") if 0 < number <= len(self._lines) else ""
+
+
+def value_at(value: Any, *path: Key) -> Any:
+    """The value at a path of mappings in a plain value; None where there is none.
+
+    >>> value_at({"layout": {"tp": 8}}, "layout", "tp")
+    8
+    """
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
 def pointer(path: Path) -> str:

@@ -13,7 +13,7 @@ from clusterspec.finding import Finding
 from clusterspec.records import dataclass, replace
 from clusterspec.results import Input, Json, Tool
 from clusterspec.results.decision import PRICE, SHARE, Change, DiffReport, Effect, finite
-from clusterspec.source import Path, Span
+from clusterspec.source import Path, Span, value_at
 from clusterspec.studies.study import Study
 from clusterspec.summation import sum_of
 from clusterspec.units import percent, plural
@@ -92,7 +92,7 @@ def _is_in_lost_section(finding: Finding, old: Any, new: Any) -> bool:
     path = finding.path[:-1] if finding.rule == "unknown-key" else finding.path
     if not path or not isinstance(new, dict):
         return not isinstance(new, dict)
-    return isinstance(_value_at(old, (str(path[0]),)), dict | list) and path[0] not in new
+    return isinstance(value_at(old, str(path[0])), dict | list) and path[0] not in new
 
 
 SPECULATIVE = ("workload", "serving", "speculative")
@@ -113,7 +113,7 @@ def _caution_of_prices(old: Json, new: Json) -> str:
 def _caution_of_drafts(old: Side, new: Side) -> str:
     """The difference in speculative decoding, if any: figures with it hold for texts with its acceptance only."""
     one, other = _draft_text(old), _draft_text(new)
-    if one == other or None in (_value_at(old.estimate, ("serving",)), _value_at(new.estimate, ("serving",))):
+    if one == other or None in (value_at(old.estimate, "serving"), value_at(new.estimate, "serving")):
         return ""
     return (
         f"Speculative decoding differs: {one} in the old design, {other} in the new one. Time per output token and "
@@ -123,7 +123,7 @@ def _caution_of_drafts(old: Side, new: Side) -> str:
 
 def _draft_text(side: Side) -> str:
     """The draft tokens of a serving plan and their acceptance: `3 draft tokens at 70 %`."""
-    tokens, share = (_value_at(side.value, (*SPECULATIVE, key)) for key in ("tokens", "acceptance"))
+    tokens, share = (value_at(side.value, *SPECULATIVE, key) for key in ("tokens", "acceptance"))
     if not isinstance(tokens, int) or not tokens:
         return "none"
     return f"{plural(tokens, 'draft token')} at {percent(float(share or 0), 2)}"
@@ -142,11 +142,11 @@ def _effects(old: Side, new: Side) -> Iterator[Effect]:
     """The compared figures, in review order."""
     one, other = old.estimate, new.estimate
     for name, unit, path in _FIGURES:
-        yield Effect(name, unit, _value_at(one, path), _value_at(other, path))
+        yield Effect(name, unit, value_at(one, *path), value_at(other, *path))
     yield Effect("bisection bandwidth", "B/s", _bisection(one), _bisection(other))
     for name, unit, path, band in _ESTIMATED:
         within = _ranges_overlap(_range_of(one, path, band), _range_of(other, path, band))
-        yield Effect(name, unit, _value_at(one, path), _value_at(other, path), within)
+        yield Effect(name, unit, value_at(one, *path), value_at(other, *path), within)
     yield Effect("goodput, with failures and checkpoints", SHARE, old.goodput, new.goodput)
     yield Effect("memory headroom", "B", _headroom(one), _headroom(other), _ranges_overlap(*_memory_bytes(one, other)))
     kinds = dict.fromkeys(item["kind"] for side in (old, new) for item in side.bill["items"])
@@ -175,7 +175,7 @@ def _has_two_currencies(old: Json, new: Json) -> bool:
 
 
 def _currency(bill: Json) -> str:
-    return str(_value_at(bill, ("total", "currency")) or "")
+    return str(value_at(bill, "total", "currency") or "")
 
 
 STEP = ("step_time",)
@@ -217,25 +217,19 @@ _ESTIMATED: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
 )
 
 
-def _value_at(document: Any, path: Sequence[str]) -> Any:
-    for key in path:
-        document = document.get(key) if isinstance(document, dict) else None
-    return document
-
-
 def _range_of(estimate: Json, path: Sequence[str], band: Sequence[str]) -> list[float] | None:
     """The range of a figure.
 
     That of a rate and of MFU is the inverse of the range of the step time, and that of an accelerator's share in
     proportion to the range of the whole.
     """
-    value, ends = _value_at(estimate, path), _value_at(estimate, band) if band else None
+    value, ends = value_at(estimate, *path), value_at(estimate, *band) if band else None
     if not ends or None in ends or value is None:
         return None
     if band == STEP_RANGE and path != STEP:
-        step = _value_at(estimate, STEP)
+        step = value_at(estimate, *STEP)
         return [value * step / end for end in reversed(ends)] if step and all(ends) else None
-    whole = _value_at(estimate, (*path[:-1], band[-1])) if band[-1] != path[-1] and len(band) > 2 else None
+    whole = value_at(estimate, *path[:-1], band[-1]) if band[-1] != path[-1] and len(band) > 2 else None
     return [end * value / whole for end in ends] if whole else list(ends)
 
 
@@ -248,19 +242,19 @@ def _ranges_overlap(one: Any, other: Any) -> bool | None:
 
 def _bisection(estimate: Json) -> float | None:
     """The bisection bandwidth of the fabric in B/s per direction."""
-    number = _value_at(estimate, ("cluster", "accelerators"))
-    rate = _value_at(estimate, ("cluster", "scale_out", "bandwidth_per_accelerator"))
-    taper = _value_at(estimate, ("cluster", "scale_out", "oversubscription"))
+    number = value_at(estimate, "cluster", "accelerators")
+    rate = value_at(estimate, "cluster", "scale_out", "bandwidth_per_accelerator")
+    taper = value_at(estimate, "cluster", "scale_out", "oversubscription")
     return float(bisection_bandwidth(number, rate)) / taper if number and rate and taper else None
 
 
 def _headroom(estimate: Json) -> float | None:
-    capacity, total = (_value_at(estimate, ("memory", key)) for key in ("capacity", "total"))
+    capacity, total = (value_at(estimate, "memory", key) for key in ("capacity", "total"))
     return capacity - total if capacity is not None and total is not None else None
 
 
 def _memory_bytes(one: Json, other: Json) -> tuple[Any, Any]:
-    return _value_at(one, ("range", "memory")), _value_at(other, ("range", "memory"))
+    return value_at(one, "range", "memory"), value_at(other, "range", "memory")
 
 
 def _kind_quantity(bill: Json, kind: str) -> float:

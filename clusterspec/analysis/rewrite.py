@@ -11,7 +11,7 @@ from clusterspec.document.source_text import dump
 from clusterspec.patterns import pattern
 from clusterspec.records import NamedTuple
 from clusterspec.results.search import LayoutRow, Section
-from clusterspec.source import Path, Source
+from clusterspec.source import Path, Source, value_at
 from clusterspec.studies.study import Study
 from clusterspec.studies.variation import plain_value, with_value_at
 
@@ -54,19 +54,19 @@ def text_with_changes(study: Study, changes: Changes) -> str:
     own = _own_value(study, study.source.text)
     sections = {_mapping_above(own, path) for path in changes}
     outer = [path for path in sections if not any(path != one and path[: len(one)] == one for one in sections)]
-    found = {path: _value_at(whole, path) for path in outer}
+    found = {path: value_at(whole, *path) for path in outer}
     return _text_with_mappings(study, {path: value for path, value in found.items() if isinstance(value, dict)})
 
 
 def _mapping_above(own: Mapping[str, object], path: Path) -> Path:
     """The path of the innermost mapping of a text above a key; of a section that is absent, its own."""
-    inner = [path[:size] for size in range(1, len(path)) if isinstance(_value_at(own, path[:size]), dict)]
+    inner = [path[:size] for size in range(1, len(path)) if isinstance(value_at(own, *path[:size]), dict)]
     return inner[-1] if inner else path[:1]
 
 
 def _serving_section(study: Study, row: LayoutRow) -> Mapping[str, object] | None:
     """The requests with the separate engines of a serving plan; None where they are as written."""
-    written = _value_at(study.document.value if study.document else None, SERVING)
+    written = value_at(study.document.value if study.document else None, *SERVING)
     if (
         row.serving is None
         or not isinstance(written, dict)
@@ -75,12 +75,6 @@ def _serving_section(study: Study, row: LayoutRow) -> Mapping[str, object] | Non
         return None
     kept = {key: value for key, value in written.items() if key != "disaggregated"}
     return kept | ({"disaggregated": row.serving["disaggregated"]} if row.serving["disaggregated"] else {})
-
-
-def _value_at(value: object, path: Path) -> object:
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
 
 
 def _text_with_mappings(study: Study, wanted: Mapping[Path, Mapping[str, object]]) -> str:
@@ -124,7 +118,7 @@ def _edits_of(study: Study, path: Path, wanted: Mapping[str, object]) -> Iterato
         lines = "".join(f"  {key}: {_flow_text(value)}\n" for key, value in wanted.items())
         yield TextEdit(len(text), len(text), f"{begin}{path[-1]}:\n{lines}")
         return
-    present = _value_at(study.document.value if study.document else None, path)
+    present = value_at(study.document.value if study.document else None, *path)
     assert isinstance(present, dict)
     missing = {key: value for key, value in wanted.items() if key not in entries}
     kept = [key for key in entries if key in wanted]

@@ -27,7 +27,7 @@ from clusterspec.cluster.fleet import (
 from clusterspec.document import Document, Places, merged_value
 from clusterspec.finding import Fix, Problem, Severity
 from clusterspec.records import dataclass, replace
-from clusterspec.source import Path, Span
+from clusterspec.source import Path, Span, value_at
 
 if TYPE_CHECKING:
     from clusterspec.spec.model import JobSpec
@@ -155,9 +155,8 @@ def _procurement(section: object, pool: Value, *, alone: bool) -> object:
 
 def _mapping(value: object, path: Path) -> Value:
     """The mapping at a path; empty where there is none."""
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value if isinstance(value, dict) else {}
+    found = value_at(value, *path)
+    return found if isinstance(found, dict) else {}
 
 
 def path_in_fleet(document: Document, part: FleetPart, path: Path) -> Path:

@@ -10,6 +10,7 @@ from clusterspec.exchange.documents import Yaml, read_documents, read_yaml
 from clusterspec.exchange.fabrics.graph import SwitchTree, describe_blocks, describe_tree, expanded_hosts
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
 from clusterspec.exchange.workloads.serving import matches_serving
+from clusterspec.source import value_at
 from clusterspec.units import plural
 
 # Slurm ``topology.conf`` and ``topology.yaml``.
@@ -158,7 +159,7 @@ def read_kubernetes(file: InputFile) -> ImportResult:
 
 def _record_topology(yaml: Yaml, builder: ImportBuilder) -> None:
     """The levels of a Kueue topology, outermost first; the objects hold no counts."""
-    levels = _nested_value(yaml.value, "spec", "levels")
+    levels = value_at(yaml.value, "spec", "levels")
     if not isinstance(levels, list) or not all(isinstance(each, dict) and "nodeLabel" in each for each in levels):
         raise FormatError("a Topology without levels of a nodeLabel", yaml.line("spec"))
     line = yaml.line("spec", "levels")
@@ -172,11 +173,11 @@ def _record_topology(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def _mpi_job(yaml: Yaml, builder: ImportBuilder) -> None:
-    workers = _nested_value(yaml.value, "spec", "mpiReplicaSpecs", "Worker")
+    workers = value_at(yaml.value, "spec", "mpiReplicaSpecs", "Worker")
     if not isinstance(workers, dict):
         raise FormatError("an MPIJob without workers", yaml.line("spec"))
     _record_workers(yaml, ("spec", "mpiReplicaSpecs", "Worker"), workers, builder)
-    slots = _nested_value(yaml.value, "spec", "slotsPerWorker")
+    slots = value_at(yaml.value, "spec", "slotsPerWorker")
     if isinstance(slots, int):
         builder.count("ranks_per_node", slots, yaml.line("spec", "slotsPerWorker"))
         builder.count("ranks", slots * int(workers.get("replicas", 1) or 1), yaml.line("spec", "slotsPerWorker"))
@@ -184,7 +185,7 @@ def _mpi_job(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def _pytorch_job(yaml: Yaml, builder: ImportBuilder) -> None:
-    workers = _nested_value(yaml.value, "spec", "pytorchReplicaSpecs", "Worker")
+    workers = value_at(yaml.value, "spec", "pytorchReplicaSpecs", "Worker")
     if not isinstance(workers, dict):
         raise FormatError("a PyTorchJob without workers", yaml.line("spec"))
     _record_workers(yaml, ("spec", "pytorchReplicaSpecs", "Worker"), workers, builder)
@@ -193,17 +194,17 @@ def _pytorch_job(yaml: Yaml, builder: ImportBuilder) -> None:
 
 def _job_set(yaml: Yaml, builder: ImportBuilder) -> None:
     """The nodes of the jobs that ask for accelerators: replicas × parallelism, both 1 where absent."""
-    jobs = _nested_value(yaml.value, "spec", "replicatedJobs")
+    jobs = value_at(yaml.value, "spec", "replicatedJobs")
     if not isinstance(jobs, list):
         raise FormatError("a JobSet without replicatedJobs", yaml.line("spec"))
     asking: list[tuple[int, int, int]] = []
     for number, job in enumerate(jobs):
         path = ("spec", "replicatedJobs", number)
-        template = _nested_value(job, "template", "spec", "template", "spec")
-        containers = _nested_value(template, "containers")
+        template = value_at(job, "template", "spec", "template", "spec")
+        containers = value_at(template, "containers")
         counts = [_accelerators_asked(each) for each in containers] if isinstance(containers, list) else []
         accelerators = sum(count for count in counts if count)
-        copies = [_nested_value(job, "replicas"), _nested_value(job, "template", "spec", "parallelism")]
+        copies = [value_at(job, "replicas"), value_at(job, "template", "spec", "parallelism")]
         copies = [1 if count is None else count for count in copies]
         if not all(isinstance(count, int) and not isinstance(count, bool) and count > 0 for count in copies):
             builder.unknown(
@@ -225,8 +226,8 @@ def _job_set(yaml: Yaml, builder: ImportBuilder) -> None:
 
 def _accelerators_asked(container: Any) -> int | None:
     """The accelerators that a container asks for; None if it asks for none."""
-    resources = _nested_value(container, "resources")
-    asked = _as_mapping(_nested_value(resources, "requests")) | _as_mapping(_nested_value(resources, "limits"))
+    resources = value_at(container, "resources")
+    asked = _as_mapping(value_at(resources, "requests")) | _as_mapping(value_at(resources, "limits"))
     found = (asked.get(name) for name in _RESOURCES)
     return next((int(str(count)) for count in found if str(count).isdecimal()), None)
 
@@ -236,9 +237,9 @@ def _record_workers(yaml: Yaml, path: tuple[str, ...], workers: dict[str, Any], 
     if isinstance(replicas, int) and not isinstance(replicas, bool):
         builder.set("layout.nodes", replicas, yaml.line(*path, "replicas"))
         builder.count("nodes", replicas, yaml.line(*path, "replicas"))
-    containers = _nested_value(workers, "template", "spec", "containers")
-    resources = _nested_value(containers[0], "resources") if isinstance(containers, list) and containers else None
-    asked = _as_mapping(_nested_value(resources, "requests")) | _as_mapping(_nested_value(resources, "limits"))
+    containers = value_at(workers, "template", "spec", "containers")
+    resources = value_at(containers[0], "resources") if isinstance(containers, list) and containers else None
+    asked = _as_mapping(value_at(resources, "requests")) | _as_mapping(value_at(resources, "limits"))
     line = yaml.line(*path, "template", "spec", "containers", 0, "resources")
     for name in _RESOURCES:
         if isinstance(count := asked.get(name), int | str) and str(count).isdecimal():
@@ -275,12 +276,6 @@ def _record_command(yaml: Yaml, builder: ImportBuilder) -> None:
 
 def _as_mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def _nested_value(value: Any, *path: str) -> Any:
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
 
 
 # Models of NVIDIA topograph: switches with their children, and blocks of nodes with an accelerator domain.

@@ -19,6 +19,7 @@ from clusterspec.exchange.documents import Yaml, read_documents, yaml_of_text
 from clusterspec.exchange.import_result import FormatError, InputFile
 from clusterspec.exchange.shell import Command, Word, script_of
 from clusterspec.exchange.workloads.keys import Keys, command_keys, flat_leaves
+from clusterspec.source import value_at
 
 _MARKS = re.compile(
     r"^kind[ \t]*:[ \t]*[\"']?(?:LLMInferenceService|InferenceService)\b|^[ \t]*llm_configs[ \t]*:"
@@ -54,23 +55,17 @@ def _engines_of(yaml: Yaml, name: str) -> Iterator[Keys]:
     elif kind == "InferenceService":
         yield from _inference_services(yaml)
     elif kind in {"RayService", "RayJob"}:
-        text = _value_at(value, "spec", "serveConfigV2")
+        text = value_at(value, "spec", "serveConfigV2")
         if isinstance(text, str):
             yield from _ray_models(yaml_of_text(name, text, yaml.line("spec", "serveConfigV2")))
     elif kind == "Model" and str(value.get("apiVersion")).startswith("kubeai.org/"):
         yield from _kubeai_models(yaml)
     elif "llm_configs" in str(value.get("applications"))[:20_000]:
         yield from _ray_models(yaml)
-    elif isinstance(_value_at(value, "servingEngineSpec", "modelSpec"), list):
+    elif isinstance(value_at(value, "servingEngineSpec", "modelSpec"), list):
         yield from _production_stack(yaml)
     elif isinstance(value.get("modelArtifacts"), dict):
         yield from _model_service(yaml)
-
-
-def _value_at(value: Any, *path: str) -> Any:
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
 
 
 def _started(what: str, line: int) -> Keys:
@@ -108,25 +103,25 @@ _PARALLELISM = {
 
 def _llm_inference_services(yaml: Yaml) -> Iterator[Keys]:
     """The pool of an LLMInferenceService, and that of its prefill."""
-    spec = _value_at(yaml.value, "spec")
+    spec = value_at(yaml.value, "spec")
     for path in (("spec",), ("spec", "prefill")):
-        pool = _value_at(yaml.value, *path)
-        container = _first_container(_value_at(pool, "template"))
+        pool = value_at(yaml.value, *path)
+        container = _first_container(value_at(pool, "template"))
         if not isinstance(pool, dict) or _STARTS.search(str(container.get("command") or "")):
             continue  # one with a command of its own is a launch
         keys = _started("LLMInferenceService", yaml.line(*path))
         _put_all(keys, pool, {"replicas": "replicas"}, yaml, path)
-        chosen = "uri" if str(_value_at(spec, "model", "uri") or "").startswith("hf://") else "name"
-        if named := _value_at(spec, "model", chosen):
+        chosen = "uri" if str(value_at(spec, "model", "uri") or "").startswith("hf://") else "name"
+        if named := value_at(spec, "model", chosen):
             keys.put("model", str(named).removeprefix("hf://"), yaml.line("spec", "model", chosen))
-        split = _value_at(pool, "parallelism")
+        split = value_at(pool, "parallelism")
         _put_all(keys, split, _PARALLELISM, yaml, (*path, "parallelism"))
-        if _value_at(split, "expert") is True:
+        if value_at(split, "expert") is True:
             keys.put("enable_expert_parallel", True, yaml.line(*path, "parallelism", "expert"))
         inside = (*path, "template", "containers", 0)
         _put_words(keys, container.get("args"), yaml, (*inside, "args"))
         for n, variable in enumerate(_items(container.get("env"))):
-            name, text = _value_at(variable, "name"), _value_at(variable, "value")
+            name, text = value_at(variable, "name"), value_at(variable, "value")
             if name == "VLLM_ADDITIONAL_ARGS" and isinstance(text, str):
                 line = yaml.line(*inside, "env", n, "value")
                 for command in script_of(f"vllm serve {text}").commands[:1]:
@@ -134,25 +129,25 @@ def _llm_inference_services(yaml: Yaml) -> Iterator[Keys]:
                     keys.values |= command_keys(Command(words)).values
             elif name == "VLLM_ALL2ALL_BACKEND":
                 keys.put("all2all_backend", text, yaml.line(*inside, "env", n, "value"))
-        if bases := _items(_value_at(spec, "baseRefs")):
-            names = ", ".join(str(_value_at(each, "name")) for each in bases)
+        if bases := _items(value_at(spec, "baseRefs")):
+            names = ", ".join(str(value_at(each, "name")) for each in bases)
             keys.put("base_refs", names[:80], yaml.line("spec", "baseRefs"))
         yield keys
 
 
 def _first_container(template: Any) -> dict[str, Any]:
-    containers = _value_at(template, "containers")
+    containers = value_at(template, "containers")
     first = next(iter(_items(containers)), None)
     return first if isinstance(first, dict) else {}
 
 
 def _inference_services(yaml: Yaml) -> Iterator[Keys]:
     """The predictor of an InferenceService whose runtime is that of Hugging Face models, or names vLLM."""
-    model = _value_at(yaml.value, "spec", "predictor", "model")
+    model = value_at(yaml.value, "spec", "predictor", "model")
     path: Path = ("spec", "predictor", "model")
     format_name, runtime = (
-        str(_value_at(model, "modelFormat", "name") or ""),
-        str(_value_at(model, "runtime") or ""),
+        str(value_at(model, "modelFormat", "name") or ""),
+        str(value_at(model, "runtime") or ""),
     )
     if format_name.lower() not in {"huggingface", "vllm"} and "vllm" not in runtime.lower():
         return
@@ -165,30 +160,30 @@ def _inference_services(yaml: Yaml) -> Iterator[Keys]:
         keys.put("model", str(model["storageUri"])[5:], yaml.line(*path, "storageUri"))
         keys.values.pop("model_name", None)
     degrees = {"tensorParallelSize": "tensor_parallel_size", "pipelineParallelSize": "pipeline_parallel_size"}
-    _put_all(keys, _value_at(yaml.value, "spec", "predictor", "workerSpec"), degrees, yaml, (*path[:2], "workerSpec"))
+    _put_all(keys, value_at(yaml.value, "spec", "predictor", "workerSpec"), degrees, yaml, (*path[:2], "workerSpec"))
     if keys.values:
         yield keys
 
 
 def _ray_models(yaml: Yaml) -> Iterator[Keys]:
     """The models of applications of ``ray.serve.llm``."""
-    applications = _value_at(yaml.value, "applications")
+    applications = value_at(yaml.value, "applications")
     for n, application in enumerate(_items(applications)):
-        configs = _value_at(application, "args", "llm_configs")
+        configs = value_at(application, "args", "llm_configs")
         for m, config in enumerate(_items(configs)):
             path: Path = ("applications", n, "args", "llm_configs", m)
             keys = _started("llm_configs", yaml.line(*path))
             loaded = (*path, "model_loading_config")
-            source = "model_source" if _value_at(config, "model_loading_config", "model_source") else "model_id"
-            _put_all(keys, _value_at(config, "model_loading_config"), {source: "model"}, yaml, loaded)
-            options = _value_at(config, "engine_kwargs")
+            source = "model_source" if value_at(config, "model_loading_config", "model_source") else "model_id"
+            _put_all(keys, value_at(config, "model_loading_config"), {source: "model"}, yaml, loaded)
+            options = value_at(config, "engine_kwargs")
             for name, value, line in flat_leaves(options, yaml.line, (*path, "engine_kwargs")):
                 if value is not False and not isinstance(value, dict | list):
                     keys.put(name.partition("engine_kwargs.")[2], value, line)
             _put_all(keys, config, {"accelerator_type": "accelerator_type"}, yaml, path)
             _put_all(
                 keys,
-                _value_at(config, "deployment_config"),
+                value_at(config, "deployment_config"),
                 {"num_replicas": "replicas"},
                 yaml,
                 (*path, "deployment_config"),
@@ -198,7 +193,7 @@ def _ray_models(yaml: Yaml) -> Iterator[Keys]:
 
 def _kubeai_models(yaml: Yaml) -> Iterator[Keys]:
     """The engine of a Model of KubeAI, if it is vLLM."""
-    spec = _value_at(yaml.value, "spec")
+    spec = value_at(yaml.value, "spec")
     if not isinstance(spec, dict) or str(spec.get("engine")).upper() != "VLLM":
         return
     keys = _started("Model", yaml.line("spec"))
@@ -212,9 +207,9 @@ def _kubeai_models(yaml: Yaml) -> Iterator[Keys]:
 def _model_service(yaml: Yaml) -> Iterator[Keys]:
     """The roles of values of llm-d-modelservice that have replicas and whose container is vLLM."""
     value = yaml.value
-    stated = str(_value_at(value, "modelArtifacts", "uri") or "")
+    stated = str(value_at(value, "modelArtifacts", "uri") or "")
     model = stated.removeprefix("hf://") if stated.startswith("hf://") and "{{" not in stated else ""
-    model = model or str(_value_at(value, "modelArtifacts", "name") or "")
+    model = model or str(value_at(value, "modelArtifacts", "name") or "")
     for role in ("decode", "prefill"):
         pool = value.get(role)
         container = _first_container(pool)
