@@ -171,6 +171,13 @@ class StackRow:
     parts: tuple[StackPart, ...]
 
 
+def rows_text(rows: Sequence[StackRow]) -> str:
+    """The rows with their parts as text, for readers who do not see the chart."""
+    return "; ".join(
+        f"{row.label}: {', '.join(f'{part.label} {part.value_text}' for part in row.parts)}" for row in rows
+    )
+
+
 def stack_rows_chart(
     rows: Sequence[StackRow], label: Label, alt: str, *, name: str, capacity: float | None = None, legend: bool = True
 ) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clusterspec.cost.compute.kernels import Kernel
 from clusterspec.cost.record import PhaseTime, StepRecord, TransferTime
 from clusterspec.cost.reinforcement.times import RlTimes
-from clusterspec.report.charts.bars import StackPart, StackRow, timed_rows_chart
+from clusterspec.report.charts.bars import StackPart, StackRow, rows_text, timed_rows_chart
 from clusterspec.report.charts.steps import DrawnPass, Span, layer_chart, schedule_chart
 from clusterspec.report.charts.svg import cause_of
 from clusterspec.report.paper.blocks import PaperTable, Picture, Section, TableColumn, TableRow
@@ -94,10 +94,7 @@ def roles_picture(times: RlTimes) -> Picture:
     rows = [StackRow("rollout", (busy, waiting["rollout"])), StackRow("trainer", (*trained, waiting["update"]))]
     if times.rl.placement == "colocated":
         rows = [StackRow("all", (busy, waiting["rollout"], *trained))]
-    alt = "; ".join(
-        f"{row.label}: {', '.join(f'{part.label} {part.value_text}' for part in row.parts)}" for row in rows
-    )
-    drawn = timed_rows_chart(rows, alt, name="roles")
+    drawn = timed_rows_chart(rows, rows_text(rows), name="roles")
     return Picture(drawn, "What the accelerators of each role do in one step", "estimate.rl.parts")
 
 
