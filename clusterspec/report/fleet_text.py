@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
+from clusterspec.money import Money
 from clusterspec.procurement.bill import money_text
 from clusterspec.procurement.growth import Phase
 from clusterspec.report import cost_text
@@ -139,10 +140,10 @@ def legend(report: FleetReport) -> str:
 def budget_text(report: FleetReport) -> str:
     """The power of all pools against their budget; empty without one, or where the power of a pool is not known."""
     operations = report.spec.operations if report.spec else None
-    powers = [use.power for use in report.pools.values()]
-    if operations is None or operations.power_budget is None or None in powers:
+    drawn = pool_total(report, "power")
+    if operations is None or operations.power_budget is None or drawn is None:
         return ""
-    drawn, budget = sum_of(each or 0.0 for each in powers), operations.power_budget.value
+    budget = operations.power_budget.value
     share = f"{percent(drawn / budget, 2)} of the budget of {display(budget, 'W')}"
     return f"All pools draw {display(drawn, 'W')} of IT power at full load, {share}."
 
@@ -245,17 +246,23 @@ def _pool_row(name: str, use: PoolUse) -> tuple[str, ...]:
 
 def _sum_row(report: FleetReport) -> tuple[str, ...]:
     """The sums over all pools, where every pool has the figure."""
-
-    def total(of: Callable[[PoolUse], float | None]) -> float | None:
-        found = [of(use) for use in report.pools.values()]
-        return sum(each for each in found if each is not None) if None not in found else None
-
-    nodes, idle = total(lambda use: use.nodes), total(lambda use: use.idle)
-    power, money = total(lambda use: use.power), total(lambda use: use.cost)
+    nodes, idle = (pool_total(report, key) for key in ("nodes", "idle"))
     used = sum(use.used for use in report.pools.values())
-    currency = next((use.currency for use in report.pools.values()), "")
-    paid = money_text(round(money), currency) if money is not None else UNKNOWN
-    return ("all", _count(nodes), str(used), _count(idle), "", _cell(power, "W"), paid)
+    money = total_cost(report)
+    paid = money_text(round(money.low), money.currency) if money else UNKNOWN
+    return ("all", _count(nodes), str(used), _count(idle), "", _cell(pool_total(report, "power"), "W"), paid)
+
+
+def pool_total(report: FleetReport, figure: str) -> float | None:
+    """A figure summed over all pools: nodes, W of power or a cost; None where a pool does not have it."""
+    found = [getattr(use, figure) for use in report.pools.values()]
+    return sum_of(found) if None not in found else None
+
+
+def total_cost(report: FleetReport) -> Money | None:
+    """The cost of all pools; None where that of a pool is not known, or pools are paid in unlike currencies."""
+    currencies, total = {use.currency for use in report.pools.values()}, pool_total(report, "cost")
+    return Money.of(total, currencies.pop()) if total is not None and len(currencies) == 1 else None
 
 
 def _count(number: float | None) -> str:

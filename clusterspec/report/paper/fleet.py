@@ -9,7 +9,7 @@ from clusterspec.cost.failures import YEAR
 from clusterspec.money import Money
 from clusterspec.procurement.bill import Item, rounded_text
 from clusterspec.report import fleet_text
-from clusterspec.report.charts.bars import StackPart, StackRow, stack_rows_chart, timed_rows_chart
+from clusterspec.report.charts.bars import StackPart, StackRow, rows_text, stack_rows_chart, timed_rows_chart
 from clusterspec.report.charts.svg import cause_of
 from clusterspec.report.paper.appendix import section_of_findings
 from clusterspec.report.paper.blocks import (
@@ -76,20 +76,18 @@ def _facts(report: FleetReport) -> tuple[TitleFact, ...]:
 def _cards(report: FleetReport) -> Iterator[Card]:
     """Nodes, power and cost of all pools, where every pool has the figure."""
     pools = report.pools.values()
-    nodes, idle = [use.nodes for use in pools], sum(use.idle or 0 for use in pools)
-    if None not in nodes:
+    nodes, idle = fleet_text.pool_total(report, "nodes"), sum(use.idle or 0 for use in pools)
+    if nodes is not None:
         note = f"{idle:,} without a job" if idle else "all with a job"
-        yield Card("Nodes", f"{sum(each or 0 for each in nodes):,}", note, "pools", "fair" if idle else "plain")
-    powers = [use.power for use in pools]
-    if None not in powers:
-        yield Card("Power", display(sum_of(each or 0.0 for each in powers), "W"), "of IT, at full load", "pools")
-    costs, currencies = [use.cost for use in pools], {use.currency for use in pools}
-    if None not in costs and len(currencies) == 1:
+        yield Card("Nodes", f"{nodes:,.0f}", note, "pools", "fair" if idle else "plain")
+    if (power := fleet_text.pool_total(report, "power")) is not None:
+        yield Card("Power", display(power, "W"), "of IT, at full load", "pools")
+    if (cost := fleet_text.total_cost(report)) is not None:
         term = report.spec.procurement.term if report.spec and report.spec.procurement else None
+        name = "Cost over the term" if term else "Cost"
         over = f"over {years_text(term.value / YEAR)}" if term else "purchase only"
         partial = "; a partial sum" if any(use.missing for use in pools) else ""
-        whole = Money.of(sum_of(each or 0.0 for each in costs), currencies.pop())
-        yield Card("Cost over the term", rounded_text(whole), over + partial, "pools")
+        yield Card(name, rounded_text(cost), over + partial, "pools")
 
 
 def _pictures(report: FleetReport) -> Iterator[Picture]:
@@ -141,9 +139,7 @@ def _stack_picture(
     shown = [row for row in rows if sum_of(part.value for part in row.parts) > 0]
     if not shown:
         return
-    alt = "; ".join(
-        f"{row.label}: {', '.join(f'{part.label} {part.value_text}' for part in row.parts)}" for row in shown
-    )
+    alt = rows_text(shown)
     drawn = (
         stack_rows_chart(shown, label, alt, name=field)
         if label is not None
