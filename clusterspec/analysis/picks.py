@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import combinations
+from math import inf
 from typing import Generic, TypeVar
 
 from clusterspec.analysis.space.families import layout_of, section_of
@@ -108,11 +109,19 @@ def training_picks(studied: Studied, job: SearchJob, space: Space, found: Found,
 def _check(
     picks: Picks[Kept], studied: Studied, job: SearchJob, space: Space, some: Iterable[Kept], *, wanted: int
 ) -> None:
-    """Checks layouts within the range of the first one, until ``wanted`` have no objection."""
+    """Checks layouts within the range of the first one, until ``wanted`` have no objection.
+
+    Of layouts that are tied and differ only in the order of their axes, the first is checked.
+    """
+    least: dict[tuple[object, ...], float] = {}
     for kept in some:
         if len(picks.clean) >= wanted:
             return
-        candidate = None if _is_out_of_range(picks, kept) else candidate_of(studied, job, space, kept)
+        settings = tuple(_layout_settings(job, space, kept))
+        if kept.key >= least.get(settings, inf) / (1 + TIE) or _is_out_of_range(picks, kept):
+            continue
+        least[settings] = kept.key
+        candidate = candidate_of(studied, job, space, kept)
         if candidate is not None:
             picks.add(candidate)
 

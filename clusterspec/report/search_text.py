@@ -206,8 +206,20 @@ def _notes_text(report: SearchReport, ink: Ink) -> str:
     ties = "= is tied with the best: their step times differ by at most 1 %. Of ties the one with less memory is first."
     unsure = "No layout fits at the upper end of its memory range." if report.unsure else ""
     marks = " ".join(each for each in (unsure, memory_note(report.layouts), ties if tied else "") if each)
-    lines = [marks, *findings_text(report.layouts, "layout").splitlines()]
+    lines = [marks, *findings_text(report.layouts, "layout").splitlines(), _order_text(report)]
     return "".join(paragraph(each, ink) for each in lines)
+
+
+def _order_text(report: SearchReport) -> str:
+    """Why a faster layout stands behind the first one; empty where the first one is the fastest or tied with it."""
+    times = {number: row.step_time for number, row in enumerate(report.layouts, 1) if row.step_time is not None}
+    if report.objective != "step_time" or 1 not in times:
+        return ""
+    fastest = min(times, key=lambda number: times[number])
+    if fastest == 1 or report.layouts[fastest - 1].tied:
+        return ""
+    gain = percent(1 - times[fastest] / times[1], 2)
+    return f"Layouts to which `check` objects more are last: layout {fastest} takes {gain} less time than layout 1."
 
 
 def _front_text(report: SearchReport, ink: Ink) -> str:

@@ -75,6 +75,8 @@ def test_a_pick_fits_at_the_upper_end_of_its_range_and_draws_what_is_printed(nam
     report = search(study_of(SPECS[name]), SearchOptions({"cp": 1} if name != "long" else {}, top=2))
     assert not report.unsure
     pick = report.layouts[0]
+    settings = [{key: value for key, value in row.layout.items() if key != "order"} for row in report.layouts]
+    assert settings[0] not in settings[1:], "tied layouts that differ only in the order of their axes"
     study = pasted(SPECS[name], pick)
     assert study.plan.memory_range is not None and study.plan.memory_capacity is not None
     assert study.plan.memory_range[1] <= study.plan.memory_capacity

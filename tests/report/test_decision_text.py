@@ -73,6 +73,14 @@ def test_a_search_counts_what_it_looked_at_and_dropped() -> None:
     assert "Best by step time" in text and "Pareto" not in text and "No layout" not in text
 
 
+def test_a_faster_layout_behind_the_first_is_explained() -> None:
+    told = "layout 2 takes 50 % less time than layout 1"
+    slow, fast = replace(SLOW, step_time=2.0), replace(FAST, step_time=1.0)
+    assert told in flat(search_text.search_as_text(report(slow, fast), WIDE))
+    assert told not in flat(search_text.search_as_text(report(slow, replace(fast, tied=True)), WIDE))
+    assert "less time" not in flat(search_text.search_as_text(report(fast, slow), WIDE))
+
+
 def test_a_search_without_a_layout_says_why_and_how_small_it_gets() -> None:
     text = search_text.search_as_text(report(why="nothing fits", smallest=SLOW), WIDE)
     assert "No layout found: nothing fits. The smallest takes 90 GB." in text and "Best by" not in text
