@@ -33,16 +33,18 @@ class Placements:
         return prod(levels[index].oversubscription for index in placement.levels)
 
 
-def groups_leave_domain(placements: Placements, layout: Layout, workload: Workload) -> bool:
-    """Whether some group of a layout leaves its scale-up domain; the engines of a serving plan form no group."""
+def groups_use_nics(placements: Placements, layout: Layout, workload: Workload) -> bool:
+    """Whether some group of a layout leaves its scale-up domain and its node; the engines of a serving plan form no
+    group.
+    """
     axes = ("tp", "cp", "ep", "pp") if workload.kind == "serve" else ("tp", "cp", "ep", "pp", "dp")
     found = (placements.of(axis) for axis in axes if getattr(layout, axis) > 1)
-    return any(placement is not None and placement.domains > 1 for placement in found)
+    return any(placement is not None and placement.domains > 1 and placement.nodes > 1 for placement in found)
 
 
-def traffic_leaves_domain(placements: Placements, layout: Layout, workload: Workload) -> bool:
-    """Whether a group leaves its scale-up domain, or caches move from engines of prefill to engines of decode."""
-    return layout.separate_engines or groups_leave_domain(placements, layout, workload)
+def traffic_uses_nics(placements: Placements, layout: Layout, workload: Workload) -> bool:
+    """Whether a group leaves its domain and node, or caches move from engines of prefill to engines of decode."""
+    return layout.separate_engines or groups_use_nics(placements, layout, workload)
 
 
 class Thresholds:

@@ -66,7 +66,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout, ScaleOut, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.parts import Placements, groups_leave_domain
+from clusterspec.rules.parts import Placements, groups_use_nics
 from clusterspec.rules.rule import Rule, key_path, rewrite
 from clusterspec.spec.model import ScaleOutSpec, Spec
 
@@ -87,7 +87,7 @@ def check(
     technology = scale_out.technology
     if cluster.nodes < 2 or not technology.proprietary or not technology.plugins:
         return
-    if placements and layout and workload and not groups_leave_domain(placements, layout, workload):
+    if placements and layout and workload and not groups_use_nics(placements, layout, workload):
         return
     wanted = _wanted_plugin(cluster, technology.plugins)
     help_ = f"write `{wanted}`" + (

@@ -55,7 +55,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout, ScaleOut, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.parts import Placements, traffic_leaves_domain
+from clusterspec.rules.parts import Placements, traffic_uses_nics
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 
@@ -105,7 +105,7 @@ def check(
     if scale_out.placement not in {None, "none"}:
         yield from _other_cloud_problems(vendor, scale_out.placement or "")
         return
-    if placements and layout and workload and not traffic_leaves_domain(placements, layout, workload):
+    if placements and layout and workload and not traffic_uses_nics(placements, layout, workload):
         return
     policy = BY_VENDOR.get(vendor, "the provider's placement policy")
     if scale_out.placement == "none" and vendor in RDMA_BY_PLACEMENT:

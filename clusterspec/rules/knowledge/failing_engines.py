@@ -7,7 +7,7 @@ from math import ceil
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cluster.requests import Engines
 from clusterspec.records import NamedTuple
-from clusterspec.rules.parts import Placements, traffic_leaves_domain
+from clusterspec.rules.parts import Placements, traffic_uses_nics
 
 ENGINES = "engine"
 """The tier of a failure that takes engines, not bandwidth."""
@@ -49,7 +49,7 @@ def engine_loss(design: Design, part: str, nodes: int) -> Loss | None:
     if part == "storage system":
         return Loss(0.0, LOADED)
     if part in OF_FABRIC:
-        inside = not traffic_leaves_domain(Placements(cluster, layout), layout, work)
+        inside = not traffic_uses_nics(Placements(cluster, layout), layout, work)
         return Loss(0.0, INSIDE) if inside else None
     within = part in {"accelerator", "software"}
     losses = [_loss_of_kind(name, kind, nodes, cluster, within) for name, kind in _kinds(work, layout)]

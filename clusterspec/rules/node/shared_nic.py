@@ -5,7 +5,7 @@
 More than one scale-up domain, fewer NICs than accelerators in a node (packages, not ranks), and less bandwidth for each
 accelerator than is usual: what it is sold with, at most as much for each FLOP of dense bf16 as a DGX H100 has. The rule
 is silent for accelerators that share NICs by design (a TPU host has a NIC for four chips), where no group of the layout
-leaves its domain, and where one NIC for each accelerator is predicted to save at most 2 % of the step. Where the step
+leaves its domain and its node, and where one NIC for each accelerator is predicted to save at most 2 % of the step. Where the step
 is predicted, the finding is a note below the half-width of the range of the prediction, a warning above it, and an error
 from a quarter of the step on, if the low end of the range is a quarter, too. Else it is a warning, and a note for a platform as
 it is sold, and where three quarters of the usual bandwidth are left.
@@ -57,7 +57,7 @@ from clusterspec.cluster.model import Cluster, Layout, ScaleOut, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import NOTICEABLE, WhatIf
 from clusterspec.rules.knowledge.nics import ROUNDED, network_of_peak
-from clusterspec.rules.parts import Placements, groups_leave_domain
+from clusterspec.rules.parts import Placements, groups_use_nics
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, plain, plural
 
@@ -87,7 +87,7 @@ def check(
     usual = network_of_peak(cluster.accelerator)
     if usual is not None and share >= usual * (1 - ROUNDED):
         return  # as much for each FLOP as the machines that train on one NIC per accelerator
-    if placements and layout and workload and not groups_leave_domain(placements, layout, workload):
+    if placements and layout and workload and not groups_use_nics(placements, layout, workload):
         return
     saved, times = what_if.with_nic_rate(rate * accelerators * by_design / nics)
     if saved is not None and saved <= NOTICEABLE:
