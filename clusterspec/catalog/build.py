@@ -225,6 +225,8 @@ def model(read: FactReader) -> Model:
         **_header_fields(read),
         **architecture(read),
         **published_figures(read),
+        checkpoint_precision=read.text("checkpoint_precision"),
+        checkpoint_expert_precision=read.text("checkpoint_expert_precision"),
         fp8_block=read.count("fp8_block") or 0,
         repository=read.text("repository") or "",
     )

@@ -196,6 +196,10 @@ class Model(Entry):
     block: Block | None = None
     repository: str = ""
     """Where Hugging Face has the weights, as organization/name; empty if it is not known."""
+    checkpoint_precision: str | None = None
+    """How its publisher stores the weights; None for 16 bits, or where that is not known."""
+    checkpoint_expert_precision: str | None = None
+    """How its publisher stores the weights of experts, where that differs from the others."""
     fp8_block: int = 0
     """Rows and columns of weights that share one scale in the published fp8 checkpoint; 0 where that is not known."""
     year: int | None = None

@@ -38,7 +38,7 @@ def resolve_workload(
     serving, size = _workload_size(section, kind, (model, stack, accelerator), log)
     if model is None or size is None:
         return None
-    precisions = _precisions(section, kind, (model, stack), log)
+    precisions = _precisions(section, kind, (model, stack, accelerator), log)
     data_loading = section.data_loading
     return Workload(
         kind=kind,
@@ -47,7 +47,7 @@ def resolve_workload(
         global_batch=size.global_batch,
         precision=precisions.work,
         parameter_precision=precisions.parameters,
-        expert_parameter_precision=section.expert_parameter_precision or precisions.parameters,
+        expert_parameter_precision=precisions.experts,
         kv_precision=precisions.cache,
         gradient_precision=precisions.gradients,
         optimizer=_optimizer(section, kind, log),
@@ -152,20 +152,54 @@ def _optimizer(section: WorkloadSpec, kind: str, log: ResolutionLog) -> str:
 class _Precisions(NamedTuple):
     work: str
     parameters: str
+    experts: str
     gradients: str
     cache: str
 
 
-def _precisions(section: WorkloadSpec, kind: str, known: tuple[Model, Stack | None], log: ResolutionLog) -> _Precisions:
-    usual = "usual for training" if kind == "train" else "usual for serving"
-    work = log.written_or_assumed(section.precision, "workload.precision", "bf16", usual)
-    parameters = log.written_or_assumed(section.parameter_precision, "workload.parameter_precision", "bf16", "usual")
-    cache = section.kv_precision
-    if cache is None:
-        cache = _cache_precision(parameters, kind, known, log)
+def _precisions(
+    section: WorkloadSpec, kind: str, known: tuple[Model, Stack | None, Accelerator | None], log: ResolutionLog
+) -> _Precisions:
+    model, stack, accelerator = known
+    loaded = model if kind == "serve" and _loads_checkpoint(section, model) else None
+    usual, why = "bf16", "usual for training" if kind == "train" else "usual for serving"
+    if loaded is not None and loaded.checkpoint_precision is not None:
+        why = f"the checkpoint of {loaded.name} is in {loaded.checkpoint_precision}"
+        if accelerator is not None and loaded.checkpoint_precision in accelerator.peaks:
+            usual = loaded.checkpoint_precision
+        else:
+            why += ", which the accelerator does not execute"
+    work = log.written_or_assumed(section.precision, "workload.precision", usual, why)
+    parameters, experts = _weight_precisions(section, loaded, log)
     return _Precisions(
-        work=work, parameters=parameters, gradients=_gradient_precision(section, work, kind, known[1], log), cache=cache
+        work=work,
+        parameters=parameters,
+        experts=experts,
+        gradients=_gradient_precision(section, work, kind, stack, log),
+        cache=section.kv_precision or _cache_precision(parameters, kind, (model, stack), log),
     )
+
+
+def _loads_checkpoint(section: WorkloadSpec, model: Model) -> bool:
+    """Whether a spec leaves the precision of weights to the published checkpoint: neither states it, nor that products
+    run in another."""
+    return section.parameter_precision is None and (
+        model.checkpoint_precision is None or section.precision in {None, model.checkpoint_precision}
+    )
+
+
+def _weight_precisions(section: WorkloadSpec, loaded: Model | None, log: ResolutionLog) -> tuple[str, str]:
+    """The precision of weights and of those of experts: as written, as in the checkpoint of ``loaded``, else bf16."""
+    kept = loaded.checkpoint_precision if loaded else None
+    why = f"as in the checkpoint of {loaded.name}" if loaded else "usual"
+    written = section.parameter_precision, section.expert_parameter_precision
+    parameters = log.written_or_assumed(
+        written[0], "workload.parameter_precision", kept or "bf16", why if kept else "usual"
+    )
+    experts = loaded.checkpoint_expert_precision if loaded else None
+    if experts is None:
+        return parameters, written[1] or parameters
+    return parameters, log.written_or_assumed(written[1], "workload.expert_parameter_precision", experts, why)
 
 
 def _cache_precision(parameters: str, kind: str, known: tuple[Model, Stack | None], log: ResolutionLog) -> str:

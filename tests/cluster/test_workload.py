@@ -41,6 +41,32 @@ def test_written_values_are_not_assumptions() -> None:
     assert not {"workload.precision", "workload.optimizer"} & set(assumed(design))
 
 
+SERVED = "serving: {input_tokens: 1000, output_tokens: 100, concurrency: 8}"
+
+
+@pytest.mark.parametrize(
+    ("keys", "platform", "expected"),
+    [
+        ("kind: serve, model: deepseek-v3", "dgx-h200", ("fp8", "fp8", "fp8")),
+        ("kind: serve, model: deepseek-v3", "dgx-a100", ("bf16", "fp8", "fp8")),  # without peak in fp8
+        ("kind: serve, model: deepseek-v3, precision: bf16", "dgx-h200", ("bf16", "bf16", "bf16")),
+        ("kind: serve, model: deepseek-v3, parameter_precision: bf16", "dgx-h200", ("bf16", "bf16", "bf16")),
+        ("kind: serve, model: gpt-oss-120b", "dgx-h200", ("bf16", "bf16", "mxfp4")),
+        ("kind: serve, model: gpt-oss-120b, precision: bf16", "dgx-h200", ("bf16", "bf16", "mxfp4")),
+        ("kind: serve, model: gpt-oss-120b, parameter_precision: bf16", "dgx-h200", ("bf16", "bf16", "bf16")),
+        ("kind: serve, model: kimi-k2.5, expert_parameter_precision: fp4", "dgx-b200", ("bf16", "bf16", "fp4")),
+        ("kind: serve, model: llama-3.1-8b", "dgx-h200", ("bf16", "bf16", "bf16")),
+        ("kind: train, model: deepseek-v3, sequence_length: 4096, global_batch: 64", "dgx-h200", ("bf16",) * 3),
+    ],
+)
+def test_serving_loads_the_published_checkpoint_unless_the_spec_states_precisions(
+    keys: str, platform: str, expected: tuple[str, str, str]
+) -> None:
+    more = SERVED if "serve" in keys else "optimizer: adam"
+    found = workload(f"{keys}, {more}", f"cluster: {{platform: {platform}, nodes: 2}}\n")
+    assert (found.precision, found.parameter_precision, found.expert_parameter_precision) == expected
+
+
 @pytest.mark.parametrize("absent", ["model", "sequence_length", "global_batch"])
 def test_missing_keys_of_a_workload_are_reported_once(absent: str) -> None:
     keys = {"model": "llama-3.1-8b", "sequence_length": "8192", "global_batch": "64"}

@@ -33,7 +33,7 @@ def test_neuron_runs_some_degrees(
 def test_weights_that_are_assumed_wider_than_their_products_are_to_be_stated(check: Check) -> None:
     text = """\
 cluster: {{platform: dgx-h100, nodes: 1}}
-workload: {{kind: serve, model: deepseek-v3, {}, serving: {{input_tokens: 1000, output_tokens: 1000, concurrency: 8}}}}
+workload: {{kind: serve, model: llama-3.1-405b, {}, serving: {{input_tokens: 900, output_tokens: 100, concurrency: 8}}}}
 layout: {{framework: sglang, tp: 8}}
 """
     for keys, said in (

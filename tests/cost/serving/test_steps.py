@@ -199,7 +199,7 @@ def test_the_device_is_busy_with_all_but_the_launches() -> None:
 @pytest.mark.parametrize(("ranks", "read"), [("tp: 8", 8 / 256), ("tp: 1, attention_dp: 8, ep: 8", None)])
 def test_the_rank_that_reads_the_most_experts_is_waited_for(ranks: str, read: float | None) -> None:
     """A token selects 8 of 256 experts: an eighth of each on 8 ranks, or one on each and three on the fullest."""
-    one = engine("deepseek-v3", ranks).decode(1.0 if read else 1 / 8, 1000.0)
+    one = engine("deepseek-v3", ranks, precision="bf16").decode(1.0 if read else 1 / 8, 1000.0)
     weights = numbers(one, "experts")["bytes_read"] / (58 * 256 * 3 * 7168 * 2048 * 2 / 8)
     fullest = (1 + sqrt(2 * log(8)) * sqrt(1 - 1 / 32)) / 32
     assert weights == pytest.approx(read or fullest, rel=1e-6)
