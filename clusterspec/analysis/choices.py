@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import ceil
 
@@ -11,6 +11,7 @@ from clusterspec.analysis.studied import Studied
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cost.failures import plan_interruptions
 from clusterspec.finding import Severity
+from clusterspec.money import Money
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import Cost, cost
 from clusterspec.results.full import FullReport
@@ -45,14 +46,21 @@ def choices(study: Study, report: FullReport) -> Choices | None:
     if len(rows) < 2 or len({row.amount.currency for row in rows}) > 1:
         return None
     unit = "1/s" if report.serves else "s"
-    works = [number for number, row in enumerate(rows) if not row.errors and row.rent == rows[0].rent]
+    return Choices(unit, rows, recommended_row(rows, unit))
+
+
+def recommended_row(rows: Sequence[Choice], unit: str) -> int | None:
+    """The number of the choice that `Choices.recommended` means, the design being the first; None if there is none."""
+    works = [
+        number for number, row in enumerate(rows) if not row.errors and not row.over_budget and row.rent == rows[0].rent
+    ]
     costs = [rows[number].per_million for number in works]
     by_token = None not in costs
     rank = {
         number: (not rows[number].surely_fits, cost if by_token else _price_of_work(rows[number], unit))
         for number, cost in zip(works, costs, strict=True)
     }
-    return Choices(unit, rows, min(works, key=rank.__getitem__, default=None))
+    return min(works, key=rank.__getitem__, default=None)
 
 
 def _price_of_work(choice: Choice, unit: str) -> float:
@@ -79,7 +87,12 @@ def _choice_of_report(report: FullReport, name: str, kind: str) -> Choice | None
         plan.surely_fits is not False,
         _rent_term(found, report.estimate.design.spec.procurement),
         _token_cost(found),
+        _exceeds_budget(amount, report.estimate.design.spec.procurement),
     )
+
+
+def _exceeds_budget(amount: Money, buying: ProcurementSpec | None) -> bool:
+    return bool(buying and buying.budget is not None and amount.low > float(buying.budget))
 
 
 def _token_cost(found: Cost | None) -> float | None:
@@ -139,4 +152,5 @@ def _choice_of_size(other: Study, studied: Studied) -> Choice | None:
         plan.surely_fits is not False,
         _rent_term(found, other.design.spec.procurement),
         _token_cost(found),
+        _exceeds_budget(amount, other.design.spec.procurement),
     )

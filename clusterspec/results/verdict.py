@@ -139,7 +139,8 @@ class Choice:
     or output tokens a second. ``errors`` are the rules that refuse the machine, whatever the purchase lacks;
     ``surely_fits`` is false where memory may be exceeded within the range of its prediction. ``rent`` is the term of a
     rent as written, empty for a purchase; amounts with different ones do not compare. ``per_million`` is the cost of a
-    million tokens that carry the whole machine over the term, None without a term.
+    million tokens that carry the whole machine over the term, None without a term. ``over_budget`` is true where even
+    the low end of the amount exceeds the budget of its spec.
     """
 
     name: str
@@ -151,6 +152,7 @@ class Choice:
     surely_fits: bool = True
     rent: str = ""
     per_million: float | None = None
+    over_budget: bool = False
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"amount": self.amount.to_json(), "errors": list(self.errors)}
@@ -161,8 +163,8 @@ class Choices:
     """The machines among which a buyer chooses, the design first, in one currency.
 
     ``unit`` is that of their ``work``: ``s`` for a run, of which less is better, or ``1/s``. ``recommended`` is the
-    number of the one without errors whose tokens cost least, or that does the most work for its price where no term is
-    known; of those that surely fit if there are any.
+    number of the one without errors and within its budget whose tokens cost least, or that does the most work for its
+    price where no term is known; of those that surely fit if there are any.
     """
 
     unit: str

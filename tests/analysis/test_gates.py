@@ -6,10 +6,11 @@ import json
 
 import pytest
 
+from clusterspec.analysis.choices import recommended_row
 from clusterspec.analysis.full_report import report
 from clusterspec.analysis.gates import RULES_OF_GATES
 from clusterspec.money import Money
-from clusterspec.results.verdict import GateStatus, Purchase
+from clusterspec.results.verdict import Choice, GateStatus, Purchase
 from clusterspec.rules.index import RULES
 from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
@@ -179,3 +180,14 @@ def test_a_machine_without_idle_nodes_is_cheaper_and_as_fast() -> None:
     assert best.surely_fits and not best.errors
     assert all(best.amount.low * best.work <= row.amount.low * row.work * 1.05 for row in found.rows if not row.errors)
     json.dumps(full.to_json(), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("over", "best"), [(set(), 2), ({2}, 1), ({1, 2}, 0), ({0, 1, 2}, None)], ids=["all", "two", "one", "none"]
+)
+def test_nothing_over_its_budget_is_recommended(over: set[int], best: int | None) -> None:
+    """Of machines whose tokens cost 3, 2 and 1 each, the cheapest that the budget allows."""
+    rows = [
+        Choice(f"{at}", "size", 1, Money.of(1.0), 1.0, per_million=3.0 - at, over_budget=at in over) for at in range(3)
+    ]
+    assert recommended_row(rows, "s") == best

@@ -79,6 +79,7 @@ def _choice_row(found: Choices, number: int) -> TableRow:
     marks = (
         "" if row.surely_fits or row.errors else "may not fit",
         f"error: {', '.join(rule.replace('-', ' ') for rule in row.errors)}" if row.errors else "",
+        "over the budget" if row.over_budget else "",
         (f"rent of {row.rent}" if row.rent else "purchase") if row.rent != found.rows[0].rent else "",
         recommended,
     )
@@ -106,9 +107,11 @@ def recommendation_text(found: Choices) -> str:
     rent = found.rows[0].rent
     kind = "choices" if len({row.rent for row in found.rows}) == 1 else f"rents of {rent}" if rent else "purchases"
     if found.recommended is None:
-        return f"No choice is recommended: each of the {kind} has an error."
+        dear = " or exceeds the budget" if any(row.over_budget for row in found.rows) else ""
+        return f"No choice is recommended: each of the {kind} has an error{dear}."
     best = found.rows[found.recommended]
     of = f"Of the {kind} without errors"
+    of += " and within the budget" if any(row.over_budget for row in found.rows) else ""
     of += " that surely fit" if best.surely_fits else ""
     least = "has the least cost of a token" if best.per_million is not None else "does the most work for its price"
     if found.recommended == 0:
