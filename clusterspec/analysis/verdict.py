@@ -56,7 +56,8 @@ def _memory(plan: Plan) -> Iterator[Area]:
 
 
 def _links(plan: Plan) -> Iterator[Area]:
-    """The busy time of the links of a tier in a step; the busiest link bounds the step time from below.
+    """The busy time of the links of a tier in a step; the busiest link bounds the step time from below. A tier whose
+    exposed communication takes more than `CLOSE` of the step is tight, however long its links are free.
 
     In a torus, the groups of different axes use different links.
     """
@@ -77,7 +78,7 @@ def _links(plan: Plan) -> Iterator[Area]:
         found = _limited_area(
             f"{tier} links", f"{first.axis} {first.collective}", busy, plan.step_time.value, unit="s", note=note
         )
-        yield found
+        yield replace(found, state="tight") if found.state == "good" and seen > CLOSE * plan.step_time.value else found
 
 
 def _schedule(plan: Plan) -> Iterator[Area]:
@@ -99,9 +100,12 @@ def _requests(plan: Plan) -> Iterator[Area]:
     from clusterspec.cost.serving.latency import QUANTITIES, target_results
 
     load = work.serving
-    for target, seconds, _ in target_results(found, load):
+    for target, seconds, span in target_results(found, load):
         what = f"{QUANTITIES[target.quantity]}, percentile {target.percentile:g}"
-        yield _limited_area(AREAS[target.quantity], what, seconds, target.seconds, unit="s")
+        judged = _limited_area(AREAS[target.quantity], what, seconds, target.seconds, unit="s")
+        if judged.state == "good" and span[1] > target.seconds:
+            judged = replace(judged, state="tight", note=f"up to {display(span[1], 's')} within its range")
+        yield judged
     if load.load != "offline":
         yield _limited_area("cache", "requests in flight", found.offered, found.places, unit=REQUESTS)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clusterspec.analysis import outputs
 from clusterspec.analysis.verdict import areas
+from clusterspec.cost.serving.latency import target_results
 from clusterspec.procurement.bill import Bill
 from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
@@ -13,6 +14,15 @@ clusterspec: 1
 cluster: {platform: tpu-v5p, nodes: 512, scale_up: {shape: [16, 8, 16]}}
 workload: {model: gpt3-175b, sequence_length: 2048, global_batch: 4096}
 layout: {framework: maxtext, tp: 8, micro_batch: 1}
+"""
+SERVED = """\
+clusterspec: 1
+cluster: {platform: dgx-h200, nodes: 1}
+workload:
+  kind: serve
+  model: llama-3.1-8b
+  serving: {input_tokens: 1000, output_tokens: 100, concurrency: 8, targets: {ttft: %s s, percentile: 99}}
+layout: {framework: vllm}
 """
 
 
@@ -52,3 +62,14 @@ layout: {framework: sglang}
     assert (found.state, found.note) == ("good", "the cache takes what is left") and found.constraint.startswith(
         "cache"
     )
+
+
+def test_a_target_inside_the_range_of_a_latency_is_tight() -> None:
+    states = {}
+    high = 10.0
+    for share in (1.0, 0.97, 1e-4):
+        plan = study_text(SERVED % (share * high), SETTINGS).plan
+        assert plan.serving and plan.design.workload and plan.design.workload.serving
+        high = target_results(plan.serving, plan.design.workload.serving)[0].range[1]
+        states[share] = next(area.state for area in areas(plan, Bill(), None) if area.area == "first token")
+    assert states == {1.0: "good", 0.97: "tight", 1e-4: "bad"}
