@@ -272,7 +272,8 @@ def _scale_out(cluster: Cluster, provenance: Provenance) -> Iterator[Tier]:
         return
     each = cluster.accelerators_per_node
     apart = max(each, cluster.scale_up.domain)
-    reach = [*(level.nodes or 1 for level in fabric_levels(cluster)), cluster.nodes]
+    levels = fabric_levels(cluster)
+    reach = [*(level.nodes or 1 for level in levels), cluster.nodes]
     rows = message_rows(cluster, min(2 * apart, cluster.accelerators)) if cluster.accelerators > apart else ()
     alone = max(out.nic_bandwidth.value, share)
     shared = f"{plural(out.nics_per_node, 'NIC')} × line rate / {plural(each, 'accelerator')}"
@@ -280,14 +281,14 @@ def _scale_out(cluster: Cluster, provenance: Provenance) -> Iterator[Tier]:
     yield _tier(
         f"scale-out ({out.technology.name})",
         "scale-out",
-        min(reach[0], cluster.nodes) * each,
+        _nodes_at_full_rate(cluster) * each,
         share,
         rows=rows,
         origin=origin,
         together=share / alone,
     )
     taper = 1.0
-    for level, nodes in zip(fabric_levels(cluster), reach[1:], strict=True):
+    for level, nodes in zip(levels, reach[1:], strict=True):
         taper *= level.oversubscription
         inside = level.nodes or 1
         if taper > 1 and cluster.nodes > inside:
@@ -295,6 +296,16 @@ def _scale_out(cluster: Cluster, provenance: Provenance) -> Iterator[Tier]:
             why = f"share of one accelerator / {taper:g} where all accelerators send upward at once"
             name, rate = f"above the {level.name}", share / taper
             yield _tier(name, "level", nodes * each, rate, rows=rows, origin=why, together=share / alone)
+
+
+def _nodes_at_full_rate(cluster: Cluster) -> int:
+    """The nodes whose accelerators all have their share of the NICs: those below the first tapered level, else all."""
+    taper = 1.0
+    for level in fabric_levels(cluster):
+        taper *= level.oversubscription
+        if taper > 1:
+            return min(level.nodes or 1, cluster.nodes)
+    return cluster.nodes
 
 
 def message_rows(cluster: Cluster, accelerators: int, collective: str = "send-recv") -> tuple[CollectiveRow, ...]:

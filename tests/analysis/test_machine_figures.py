@@ -102,7 +102,7 @@ def test_two_accelerators_of_a_mesh_have_one_link_and_no_switch() -> None:
     ("cluster", "expected"),
     [
         (RAILS, [*H100, ("scale-out", 336, 50), ("level", 512, 25)]),
-        (TREE, [*H100, ("scale-out", 32, 50)]),
+        (TREE, [*H100, ("scale-out", 128, 50)]),
         (ALONE, [("memory", 1, 5300), ("scale-up", 8, 448), ("peer", 2, 64), ("host", 8, 63.015)]),
     ],
 )
