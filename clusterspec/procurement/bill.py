@@ -57,7 +57,8 @@ class Item:
     """A part with its quantity and the derivation of that.
 
     ``kind`` is a key of `procurement.prices`, or one of `PRICED_AS`. ``unit_price`` is in ``currency``, None if
-    the spec has none. ``assumed`` describes the properties that the spec does not state.
+    the spec has none. ``assumed`` describes the properties that the spec does not state. A ``rented`` part is paid by
+    the month, not bought.
     """
 
     kind: str
@@ -67,6 +68,7 @@ class Item:
     unit_price: Money | None = None
     currency: str = ""
     assumed: str = ""
+    rented: bool = False
 
     @property
     def price(self) -> Money | None:
@@ -75,14 +77,14 @@ class Item:
 
     @property
     def unit_price_text(self) -> str:
-        return "" if self.unit_price is None else str(self.unit_price)
+        return "rented" if self.rented else "" if self.unit_price is None else str(self.unit_price)
 
     @property
     def price_text(self) -> str:
-        return "" if self.price is None else str(self.price)
+        return "rented" if self.rented else "" if self.price is None else str(self.price)
 
     def to_json(self) -> dict[str, Any]:
-        """The item as JSON; absent prices and an empty ``assumed`` are omitted."""
+        """The item as JSON; absent prices, an empty ``assumed`` and a false ``rented`` are omitted."""
         row: dict[str, Any] = {
             "kind": self.kind,
             "part": self.part,
@@ -91,6 +93,8 @@ class Item:
         }
         if self.assumed:
             row["assumed"] = self.assumed
+        if self.rented:
+            row["rented"] = True
         if self.unit_price is not None and self.price is not None:
             row |= {"unit_price": self.unit_price.to_json(), "price": self.price.to_json()}
         return row
@@ -162,8 +166,8 @@ class Bill:
 
     @property
     def unpriced(self) -> tuple[Item, ...]:
-        """The lines without a price."""
-        return tuple(item for item in self.items if item.price is None)
+        """The lines without a price, those of rented parts aside."""
+        return tuple(item for item in self.items if item.price is None and not item.rented)
 
     @property
     def total(self) -> Money | None:
@@ -181,7 +185,7 @@ class Bill:
         """The title of the sum: a total only if all lines have a price."""
         if self.complete:
             return "Total"
-        priced = len(self.items) - len(self.unpriced)
+        priced = sum(item.price is not None for item in self.items)
         return "The one priced line" if priced == 1 else f"Sum of the {priced} priced lines"
 
     def total_json(self) -> dict[str, Any]:
@@ -314,7 +318,8 @@ def _other_items(cluster: Cluster, written: ClusterSpec, procurement: Procuremen
     per_rack = written.power.nodes_per_rack if written.power else None
     if per_rack:
         derivation = f"{cluster.all_nodes:,} nodes / {per_rack} nodes a rack, rounded up; racks of switches not counted"
-        yield Item("rack", "rack", parts_needed(cluster.all_nodes, per_rack), derivation)
+        rented = "rack_per_month" in prices and "rack" not in prices
+        yield Item("rack", "rack", parts_needed(cluster.all_nodes, per_rack), derivation, rented=rented)
     else:
         yield "racks: nodes of a rack are not stated (`cluster.power.nodes_per_rack`)"
 

@@ -212,7 +212,9 @@ def quoted_parts(bill: Bill, quote: tuple[QuoteLine, ...], cluster: Cluster) -> 
         _quoted_part(kind, needed.get(kind), [line for line in lines if line.kind == kind], bill) for kind in kinds
     ]
     others = [line for line in lines if line.kind == "other"]
-    sites = tuple(_site_part(item, others, bill.currency) for item in bill.items if _site_words(item.kind))
+    sites = tuple(
+        _site_part(item, others, bill.currency) for item in bill.items if _site_words(item.kind) and not item.rented
+    )
     taken = {word for item in bill.items for word in _site_words(item.kind)}
     rest = [line for line in others if not taken & {*_WORD.findall((line.line.part or "").lower())}]
     return (*found, *sites, *(_other_line(line, bill.currency) for line in rest))

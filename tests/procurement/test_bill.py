@@ -81,6 +81,13 @@ def test_a_sum_is_a_total_only_where_every_line_has_a_price() -> None:
     assert partial.total == dollars((32 * 280000 + rest - 512 * 900, 32 * 340000 + rest - 512 * 900))
     assert [item.part for item in partial.unpriced] == ["node to leaf cable", "leaf to spine cable"]
     assert (partial.complete, partial.total_title) == (False, "Sum of the 5 priced lines")
+    racks = (
+        "cluster: {platform: dgx-h100, nodes: 4, power: {nodes_per_rack: 2}}\nprocurement: {prices: {node: 1, %s: 9}}"
+    )
+    assert "rack" in {item.kind for item in bill(clean(racks % "storage")).unpriced}
+    rented = bill(clean(racks % "rack_per_month"))
+    assert [item.price_text for item in rented.items if item.kind == "rack"] == ["rented"]
+    assert "rack" not in {item.kind for item in rented.unpriced}
 
 
 def test_a_part_that_the_spec_does_not_name_is_marked() -> None:
