@@ -198,7 +198,8 @@ def _prefixed_text(value: float, unit: str, digits: int) -> str:
 def _time_text(value: float, digits: int) -> str:
     for least, scale, name in _LONG_TIMES:
         if value >= least:
-            return f"{plain(value / scale, digits)} {name}"
+            shown = f"{plain(value / scale, digits)} {name}"
+            return "1 h" if shown == "60 min" else shown
     size = _rounded_value(value, digits)
     if value == 0 or size >= 1:
         return f"{plain(value, digits)} s"
