@@ -79,7 +79,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         else ("the priced parts", _least_price(design))
     )
     if least is not None and least > (ROUNDED if is_rented(procurement) else 1.0) * budget:
-        message = f"{what} cost {least:,.0f} or more, {plain(least / budget, 3)} times the budget of {budget:,}"
+        message = f"{what} {'costs' if is_rented(procurement) else 'cost'} {least:,.0f} or more, {plain(least / budget, 3)} times the budget of {budget:,}"
         yield RULE.problem("procurement.budget", message, HELP)
 
 

@@ -62,10 +62,10 @@ from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.quotes import offered_lines
-from clusterspec.rules.knowledge.purchases import ends, is_bought
+from clusterspec.rules.knowledge.purchases import amount, ends, is_bought
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
-from clusterspec.units import percent, plain
+from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "warning", yields_to=("price-outside-market",))
 SAME, NEAR = 0.01, 0.02
@@ -81,7 +81,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
             continue
         (low, high), each = ends(stated), quoted / offered.units
         if not low * (1 - SAME) <= each <= high * (1 + SAME) and not offered.is_lot:
-            message = f"the quote has {plain(each)} for a {offered.kind.replace('_', ' ')}, and `prices.{offered.kind}` is {plain(low if each < low else high)}"
+            message = f"the quote has {amount(each)} for a {offered.kind.replace('_', ' ')}, and `prices.{offered.kind}` is {amount(low if each < low else high)}"
             yield RULE.problem(
                 ("procurement", "quote", offered.index, "unit_price"), message, "correct the older of the two"
             )
