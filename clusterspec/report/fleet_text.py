@@ -133,7 +133,8 @@ def legend(report: FleetReport) -> str:
         "time: of a step (of reinforcement learning: of all roles), or to the first / of each next token. memory: of "
         "the fullest accelerator. run: with pauses"
     )
-    money = " billed: the job's part of the cost of its pool over the term." if has_costs(report) else ""
+    over = " over the term" if has_term(report) else ""
+    money = f" billed: the job's part of the cost of its pool{over}." if has_costs(report) else ""
     return f"{text} in which other jobs have the nodes.{money}"
 
 
@@ -167,7 +168,7 @@ def fleet_cost_text(report: FleetReport, ink: Ink = PLAIN) -> str:
     """The fleet as `fleet_text` has it, with the cost of each pool by its parts."""
     heads, rows = cost_parts(report)
     table = text_table(heads, rows, right=range(1, len(heads)), wrap=(0,), ink=ink) if rows else ""
-    title = ink.paint("bold", "Cost over the term, by pool")
+    title = ink.paint("bold", f"{cost_title(report)}, by pool")
     return fleet_text(report, ink) + (f"\n{title}\n{table}" if rows else "")
 
 
@@ -180,7 +181,18 @@ def left_out(report: FleetReport) -> str:
         each.split("`")[1] for name in pools for each in report.pools[name].missing if "no price for `" in each
     )
     parts = f"parts without a price ({', '.join(each.replace('_', ' ') for each in unpriced)})" if unpriced else "parts"
-    return f"The cost of {', '.join(pools)} leaves out {parts}: `clusterspec cost --pool {pools[0]}` names them."
+    of = f"cost of {pools[0]} leaves" if len(pools) == 1 else f"costs of {', '.join(pools[:-1])} and {pools[-1]} leave"
+    return f"The {of} out {parts}: `clusterspec cost --pool {pools[0]}` names them."
+
+
+def has_term(report: FleetReport) -> bool:
+    """Whether the costs are those of a term, not of the purchase alone."""
+    return bool(report.spec and report.spec.procurement and report.spec.procurement.term)
+
+
+def cost_title(report: FleetReport) -> str:
+    """What the costs of pools are."""
+    return "Cost over the term" if has_term(report) else "Cost of the purchase"
 
 
 def has_costs(report: FleetReport) -> bool:

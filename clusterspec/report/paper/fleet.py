@@ -26,7 +26,7 @@ from clusterspec.report.paper.blocks import (
     TitleFact,
 )
 from clusterspec.report.paper.decision import stated_verdict
-from clusterspec.results import count
+from clusterspec.results import BillReport, count
 from clusterspec.results.fleet import FleetReport, PoolUse
 from clusterspec.results.verdict import VerdictStatus
 from clusterspec.summation import sum_of
@@ -84,10 +84,9 @@ def _cards(report: FleetReport) -> Iterator[Card]:
         yield Card("Power", display(power, "W"), "of IT, at full load", "pools")
     if (cost := fleet_text.total_cost(report)) is not None:
         term = report.spec.procurement.term if report.spec and report.spec.procurement else None
-        name = "Cost over the term" if term else "Cost"
-        over = f"over {years_text(term.value / YEAR)}" if term else "purchase only"
+        over = f"over {years_text(term.value / YEAR)}" if term else "no term is stated"
         partial = "; a partial sum" if any(use.missing for use in pools) else ""
-        yield Card(name, rounded_text(cost), over + partial, "pools")
+        yield Card(fleet_text.cost_title(report), rounded_text(cost), over + partial, "pools")
 
 
 def _pictures(report: FleetReport) -> Iterator[Picture]:
@@ -167,10 +166,11 @@ def _pools_section(report: FleetReport) -> Section:
     *rows, total = fleet_text.pool_rows(report)
     shown = [TableRow(cells, f"pools.{name}", bare=True) for name, cells in zip(report.pools, rows, strict=True)]
     shown.append(TableRow(total, "pools", bare=True, total=True))
-    blocks: list[Block] = [_table(fleet_text.POOL_HEADS, shown, "pools", 1, "Nodes, power and cost over the term")]
+    paid_for = fleet_text.cost_title(report)
+    blocks: list[Block] = [_table(fleet_text.POOL_HEADS, shown, "pools", 1, f"Nodes, power and {paid_for.lower()}")]
     heads, paid = fleet_text.cost_parts(report)
     costs = [TableRow(cells, f"pools.{cells[0]}.parts", bare=True) for cells in paid]
-    blocks += [_table(heads, costs, "pools", 1, "Cost over the term by part")] if costs else []
+    blocks += [_table(heads, costs, "pools", 1, f"{paid_for} by part")] if costs else []
     shared = (fleet_text.wait_text(report), fleet_text.link_text(report))
     notes = (*shared, fleet_text.budget_text(report), fleet_text.left_out(report))
     return Section("pools", "Pools", (*blocks, *(Text(note) for note in notes if note)))
@@ -194,21 +194,27 @@ def _growth_table(name: str, use: PoolUse) -> PaperTable:
 
 def _bill_section(report: FleetReport) -> Iterator[Section]:
     """The parts of all pools."""
-    heads = ("Pool", "Part", "Quantity", "Derivation")
-    columns = tuple(TableColumn(head, "right" if head == "Quantity" else "left") for head in heads)
-    rows = tuple(
-        TableRow((name, *_item_cells(item)), f"pools.{name}.items[{number}]", bare=True)
-        for name, bill in report.pool_bills.items()
-        for number, item in enumerate(bill.items)
-    )
+    heads = ("Pool", "Part", "Quantity", "Unit price", "Price", "Derivation")
+    columns = tuple(TableColumn(head, "left" if head in {"Pool", "Part", "Derivation"} else "right") for head in heads)
+    rows = tuple(row for name, bill in report.pool_bills.items() for row in _bill_rows(name, bill))
     if rows:
         yield Section("materials", "Bill of materials", (PaperTable(columns, rows, "pools"),))
 
 
-def _item_cells(item: Item) -> tuple[str, str, str]:
+def _bill_rows(name: str, report: BillReport) -> Iterator[TableRow]:
+    """The parts of a pool, and their sum where one has a price."""
+    for number, item in enumerate(report.items):
+        yield TableRow((name, *_item_cells(item)), f"pools.{name}.items[{number}]", bare=True)
+    if report.bill.total is not None:
+        cells = (name, report.bill.total_title, "", "", str(report.bill.total), "")
+        yield TableRow(cells, f"pools.{name}.total", bare=True, total=True)
+
+
+def _item_cells(item: Item) -> tuple[str, ...]:
     level = item.kind.removesuffix("_switch") if item.kind.endswith("_switch") else ""
     name = f"{item.part}, {level}" if level else item.part
-    return (f"{name} (assumed)" if item.assumed else name, f"{item.quantity:,}", item.derivation)
+    shown = f"{name} (assumed)" if item.assumed else name
+    return shown, f"{item.quantity:,}", item.unit_price_text or "–", item.price_text or "–", item.derivation
 
 
 def _findings_section(report: FleetReport) -> Section:
