@@ -7,6 +7,7 @@ from math import gcd
 
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster
+from clusterspec.cost.power import Drawn
 from clusterspec.report.charts.machine import (
     DrawnBlock,
     DrawnNode,
@@ -34,7 +35,11 @@ def machine_pictures(report: FullReport) -> tuple[Picture, ...]:
     if fabric is not None and fabric.leaf_switches:
         drawn += _fabric_pictures(machine, cluster, fabric)
     last = drawn.pop()
-    return (*drawn, *_rack_picture(machine, cluster), _with_paths(last, report.pod) if report.pod else last)
+    return (
+        *drawn,
+        *_rack_picture(machine, cluster, report.estimate.drawn),
+        _with_paths(last, report.pod) if report.pod else last,
+    )
 
 
 def _with_paths(picture: Picture, pod: Pod) -> Picture:
@@ -145,12 +150,14 @@ def _whole_picture(cluster: Cluster, fabric: Fabric, size: tuple[int, int]) -> P
     return Picture(whole_chart(rows, alt, pods=pods), f"The whole by repetition{grouped}", "machine.rows")
 
 
-def _rack_picture(machine: Machine, cluster: Cluster) -> Iterator[Picture]:
+def _rack_picture(machine: Machine, cluster: Cluster, drawn_power: Drawn | None) -> Iterator[Picture]:
     rack = machine.rack
     if rack is None:
         return
-    power = f"{display(rack.watts, 'W')} of a full rack" if rack.watts is not None else "power of a node not known"
-    share = rack.watts / rack.limit if rack.watts is not None and rack.limit else None
+    full = drawn_power.supply.rack if drawn_power else None
+    watts = rack.watts if rack.watts is not None or full is None else full.value
+    power = f"{display(watts, 'W')} of a full rack" if watts is not None else "power of a node not known"
+    share = watts / rack.limit if watts is not None and rack.limit else None
     limit = f", {percent(share)} of its limit of {display(rack.limit, 'W')}" if share and rack.limit else ""
     units = cluster.platform.rack_units if cluster.platform else None
     drawn = DrawnRacks(
