@@ -191,7 +191,7 @@ def _quote_gate(parts: tuple[QuotedPart, ...], quoted: Money | None, expected: M
     if open_:
         text = f"no quantity, or no line, for {', '.join(dict.fromkeys(open_))}"
         return Gate("quote", GateStatus.OPEN, text, "ask who delivers them, and how many")
-    beside = f"; the design costs {_whole(expected)} at the prices of the spec" if expected and quoted else ""
+    beside = f"; the design costs {_whole_units(expected)} at the prices of the spec" if expected and quoted else ""
     return Gate("quote", GateStatus.MET, f"each part that the design needs is quoted{beside}")
 
 
@@ -227,7 +227,7 @@ def _idle_value(idle: float, bill: Bill) -> Money | None:
     prices = [item.price for item in bill.items if item.kind == "node" and item.price is not None]
     if not prices:
         return None
-    return _whole(Money.total(prices) * idle)
+    return _whole_units(Money.total(prices) * idle)
 
 
 def _budget_gate(
@@ -243,7 +243,7 @@ def _budget_gate(
     limit, amount = Money.of(float(buying.budget), currency), quoted or expected
     if amount is None:
         return Gate("budget", GateStatus.OPEN, f"{limit}, and nothing has a price", "ask for prices")
-    said = f"{amount if quoted else _whole(amount)}"
+    said = f"{amount if quoted else _whole_units(amount)}"
     if missing := [part.missing for part in parts if quoted is not None and part.missing]:
         lacking = Money.total(missing)
         amount = Money.total([amount, lacking])
@@ -255,7 +255,7 @@ def _budget_gate(
     return Gate("budget", status, f"{said} of {limit}", ask)
 
 
-def _whole(amount: Money) -> Money:
+def _whole_units(amount: Money) -> Money:
     """A computed amount to the unit of its currency."""
     return Money(round(amount.low), round(amount.high), amount.currency)
 
