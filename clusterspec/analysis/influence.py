@@ -27,16 +27,25 @@ DEGREES = frozenset(
 )
 EARLIEST_SOFTWARE = 2021
 PLUGIN = "cluster.scale_out.collective_plugin"
-OF_EXPERTS = frozenset({"products.grouped", "fusion.routing", "launch.expert", "unevenness", "spread.experts"})
+OF_RANGES = frozenset({"spread", "spread.experts"})
+"""Figures of a software release that widen a range and change no time."""
+OF_EXPERTS = frozenset({"products.grouped", "fusion.routing", "launch.expert", "unevenness"})
 """Figures of a software release that only models with experts use."""
 OVERSUBSCRIPTION = "cluster.scale_out.oversubscription"
-SAME_COST: Mapping[str, Callable[[str], object]] = {
-    "workload.gradient_precision": precision_width,
-    "workload.optimizer": lambda name: (MOMENTS[name], TABLE_MOMENTS[name]),
-    "layout.optimizer_states.master": precision_width,
-    "layout.optimizer_states.moments": precision_width,
+SIZES: Mapping[str, Callable[[str], tuple[object, Any]]] = {
+    "workload.parameter_precision": lambda name: ((name == "bf16", int(precision_width(name))), precision_width(name)),
+    "workload.gradient_precision": lambda name: (
+        precision_width(name) < precision_width("fp32"),
+        precision_width(name),
+    ),
+    "workload.optimizer": lambda name: ("moments", (MOMENTS[name], TABLE_MOMENTS[name])),
+    "layout.optimizer_states.master": lambda name: (precision_width(name) > 0, precision_width(name)),
+    "layout.optimizer_states.moments": lambda name: ("moments", precision_width(name)),
 }
-"""The property of a choice through which alone it enters time and memory, by key."""
+"""The kind and the size of a choice in training, by key, through which alone it enters time and memory.
+
+Of choices of one kind the larger ones take more of both.
+"""
 DP_LAST = ("tp", "cp", "ep", "pp", "dp")
 
 
@@ -55,17 +64,39 @@ def largest_influence(plan: Plan, assumption: Assumption) -> Influence | None:
     if spread is not None:
         return spread
     known: list[Influence] = []
-    for against, design_of in _assumption_variants(plan, assumption):
-        design = design_of(plan, assumption[0], against.value if isinstance(against, Figure) else against)
-        found = (
-            _relative_change(plan, assumption, against, _plan_of_changed_design(plan, design))
-            if design is not None
-            else None
-        )
+    for choices in _alternatives(plan, assumption):
+        found = _first_influence(plan, assumption, choices)
         known += [found] if found else []
-        if found and isinstance(against, Figure) and found.size < LEAST / 2:
-            break  # the other end of a range as wide does not reach the limit either
-    return max(known, key=lambda one: (max(one.step_time, one.memory), one.size), default=None)
+        if found and len(choices) > 1 and _increase(found) == 0:  # then the smallest saves the most
+            least = _first_influence(plan, assumption, sorted(choices, key=SIZES[assumption[0]]))
+            known += [least] if least else []
+        if found and isinstance(found.against, Figure) and (found.size < LEAST / 2 or _increase(found) > 0):
+            break  # the other end of a range as wide does not reach the limit either, or it costs less than the design
+    return max(known, key=lambda one: (_increase(one), one.size), default=None)
+
+
+def _first_influence(plan: Plan, assumption: Assumption, choices: list[Any]) -> Influence | None:
+    """The influence of the first of some values with which the design can run; None if there is none."""
+    return next((found for each in choices if (found := _influence_of_value(plan, assumption, each))), None)
+
+
+def _increase(influence: Influence) -> float:
+    """The larger of the relative changes of time and memory."""
+    return max(influence.step_time, influence.memory)
+
+
+def _influence_of_value(plan: Plan, assumption: Assumption, against: Any) -> Influence | None:
+    """The influence of one other value; None if the design cannot run with it."""
+    key, value, _ = assumption
+    if isinstance(against, Figure):
+        design: Design | None = _design_with_figure(plan, key, against.value)
+    elif _has_sizes(plan.design, key) and SIZES[key](against) == SIZES[key](value):
+        design = plan.design
+    else:
+        design = _design_with_key(plan, key, against)
+    if design is None:
+        return None
+    return _relative_change(plan, assumption, against, _plan_of_changed_design(plan, design))
 
 
 def _plan_of_changed_design(plan: Plan, design: Design) -> Plan:
@@ -118,37 +149,40 @@ def _time_change(plan: Plan, other: Plan) -> float:
     return other.step.seconds / plan.step.seconds - 1 if other.step and plan.step else 0.0
 
 
-Variant = tuple[Any, Callable[[Plan, str, Any], Design | None]]
+def _alternatives(plan: Plan, assumption: Assumption) -> list[list[Any]]:
+    """The alternative values of an assumption that may have the largest influence.
 
-
-def _assumption_variants(plan: Plan, assumption: Assumption) -> list[Variant]:
-    """The alternative values of an assumption, each with the function that returns its design."""
+    Of each list the first value with which the design can run has the largest one.
+    """
     key, value, _ = assumption
     design = plan.design
     if key in {name for name, _, _ in design.assumptions}:
-        cost = SAME_COST.get(key)
         others = _alternative_values(design, key, value)
-        if cost is None:
-            return [(other, _design_with_key) for other in others]
-        first: dict[object, Any] = {}
-        for other in others:
-            first.setdefault(cost(other), other)
-        return [
-            (other, _unchanged_design if known == cost(value) else _design_with_key) for known, other in first.items()
-        ]
-    if isinstance(value, Figure) and not _is_unused_figure(design, key):
-        return [
-            (replace(value, value=value.value * factor), _design_with_figure)
-            for factor in (1 - STEP, 1 + STEP)
-            if _figure_owner(design, key)
-        ]
+        return _by_kind(key, others) if _has_sizes(design, key) else [[each] for each in others]
+    if isinstance(value, Figure) and _figure_owner(design, key) and not _is_unused_figure(design, key):
+        return [[replace(value, value=value.value * factor)] for factor in (1 - STEP, 1 + STEP)]
     return []
+
+
+def _has_sizes(design: Design, key: str) -> bool:
+    """Whether the choices of a key enter the cost of a design by kind and size; engines also have rates for each."""
+    return key in SIZES and design.workload is not None and design.workload.kind == "train"
+
+
+def _by_kind(key: str, choices: list[Any]) -> list[list[Any]]:
+    """The choices of a key by kind, those of a kind with the largest first."""
+    size = SIZES[key]
+    kinds = dict.fromkeys(size(each)[0] for each in choices)
+    return [
+        sorted((each for each in choices if size(each)[0] == kind), key=lambda one: size(one)[1], reverse=True)
+        for kind in kinds
+    ]
 
 
 def _is_unused_figure(design: Design, key: str) -> bool:
     """Whether no time of a design depends on a figure: it is one of ranges, or of experts that the model lacks."""
     name, workload = key.partition(" ")[2], design.workload
-    return name == "spread" or (name in OF_EXPERTS and workload is not None and not workload.model.experts)
+    return name in OF_RANGES or (name in OF_EXPERTS and workload is not None and not workload.model.experts)
 
 
 def _alternative_values(design: Design, key: str, value: Any) -> list[Any]:
@@ -193,11 +227,6 @@ def choices_of(key: str) -> tuple[Any, ...]:
         if "$ref" in node:
             node = schema()["$defs"][node["$ref"].rpartition("/")[2]]
     return tuple(node.get("enum", ()))
-
-
-def _unchanged_design(plan: Plan, _key: str, _value: Any) -> Design:
-    """The design itself: the other value costs as much."""
-    return plan.design
 
 
 def _design_with_key(plan: Plan, key: str, value: Any) -> Design | None:

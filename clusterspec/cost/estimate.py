@@ -6,7 +6,7 @@ from collections import defaultdict
 from math import hypot
 
 from clusterspec.cluster.legality import refusals
-from clusterspec.cluster.model import Cluster, Design, MeasuredShare
+from clusterspec.cluster.model import Design, MeasuredShare
 from clusterspec.cost import parameters
 from clusterspec.cost.compute.rates import share_precision
 from clusterspec.cost.constants import assumed_figure
@@ -244,25 +244,13 @@ _RECENT: Recent[Tables] = Recent(4)
 def _recent_tables(design: Design, near: Tables | None) -> Tables | None:
     """The tables of a design; created where no recent ones apply to it.
 
-    They share the process groups of ``near``, tables of another design, if both have the same links.
+    They share what is equal with ``near``, tables of another design.
     """
     known = next((tables for tables in _RECENT if tables.apply_to(design)), None)
     if known is not None:
         return known
-    made = design_tables(
-        design, near.groups if near and design.cluster and _has_same_links(near.cluster, design.cluster) else None
-    )
+    made = design_tables(design, near)
     return None if made is None else _RECENT.keep(made)
-
-
-def _has_same_links(one: Cluster, other: Cluster) -> bool:
-    """Whether two clusters differ at most in what their accelerators achieve."""
-    if one is other:
-        return True
-    from clusterspec.cluster.variation import with_values  # most plans are estimated on one machine
-
-    known = other.accelerator.achievable
-    return with_values(one, {("accelerator", "achievable"): known}) == other
 
 
 def _with_serving(plan: Plan) -> Plan:

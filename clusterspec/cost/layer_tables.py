@@ -11,7 +11,7 @@ from clusterspec.cost import traffic
 from clusterspec.cost.collectives.model import CollectiveCost, Paths
 from clusterspec.cost.collectives.predict import CollectiveTiming, cost_of_nothing, paths_timing
 from clusterspec.cost.compute.kernels import Shard, Work
-from clusterspec.cost.compute.layer import LAYERS, Parts, Routing, SoftwareBehavior, recomputed_kernels
+from clusterspec.cost.compute.layer import Parts, Routing, SoftwareBehavior, recomputed_kernels
 from clusterspec.cost.compute.rates import NO_KERNELS, PassKernels, Speed
 from clusterspec.cost.formulas.compute import is_divided, launch_overhead
 from clusterspec.cost.formulas.pipeline import exposed_time_of_calls
@@ -182,9 +182,8 @@ class LayerKernels(NamedTuple):
     recomputed: PassKernels = NO_KERNELS
 
     @classmethod
-    def of(cls, layer: Layer, shard: Shard, software: SoftwareBehavior, speed: Speed) -> LayerKernels:
-        """The kernels of a layer without recomputation."""
-        parts = LAYERS[layer.network](shard, software)
+    def of(cls, layer: Layer, shard: Shard, parts: Parts, speed: Speed) -> LayerKernels:
+        """The kernels of a layer with these parts, without recomputation."""
         forward = {name: speed.timed_kernels(work.forward) for name, work in parts.items()}
         backward = {name: speed.timed_kernels(work.backward) for name, work in parts.items()}
         return cls(layer, shard, parts, PassKernels.of(forward), PassKernels.of(backward))

@@ -9,7 +9,7 @@ from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cost import parameters
 from clusterspec.cost.collectives.paths import group_paths
 from clusterspec.cost.compute.kernels import Shard, Work
-from clusterspec.cost.compute.layer import SoftwareBehavior, embedding_work, head_work
+from clusterspec.cost.compute.layer import LAYERS, Parts, SoftwareBehavior, embedding_work, head_work
 from clusterspec.cost.compute.rates import PassKernels, Rates, Speed, rank_rates
 from clusterspec.cost.formulas.topologies import PCIE_3_TRANSFERS, PCIE_128B130B, slot_bandwidth
 from clusterspec.cost.layer_tables import Group, Hiding, LayerKernels, PhaseTimer, layer_name, layer_time
@@ -31,6 +31,8 @@ Groups = dict[object, Group]
 """Groups by the offsets of their ranks, and by their paths."""
 Kernels = dict[tuple[Layer, Shard], LayerKernels]
 """The kernels of a layer on one rank, without recomputation."""
+Works = dict[object, Parts]
+"""The work of the parts of a model on one rank before any rate is known, by part and shard."""
 _RECENT: Recent[tuple[Speed, tuple[float, ...], Kernels]] = Recent(4)
 ONCE_IN_A_STEP = (
     *("global_batch", "tokens", "expected_mfu", "data_loading"),
@@ -70,17 +72,19 @@ def held_share(workload: Workload, layout: Layout, chunks: tuple[Chunk, ...]) ->
 class Tables:
     """Sub-results that many layouts of one job share.
 
-    ``parts`` are those of the model: each kind of layer, dense networks before experts, then embedding and head;
-    ``groups`` may be those of other tables whose clusters have the same links.
+    ``parts`` are those of the model: each kind of layer, dense networks before experts, then embedding and head. Of
+    ``near``, the tables of another design, they share what is equal: process groups, and the work of kernels.
     """
 
     def __init__(
-        self, cluster: Cluster, workload: Workload, stack: Stack, software_year: int, groups: Groups | None = None
+        self, cluster: Cluster, workload: Workload, stack: Stack, software_year: int, near: Tables | None = None
     ) -> None:
         self.cluster, self.workload, self.stack, self.software_year = cluster, workload, stack, software_year
         self.software = SoftwareBehavior.of(stack)
         self.rates: Rates | None = rank_rates(cluster, workload, self.software, software_year)
-        self.groups: Groups = {} if groups is None else groups
+        self.groups: Groups = near.groups if near and _has_same_links(near.cluster, cluster) else {}
+        same_work = near is not None and near.software.kernel_figures == self.software.kernel_figures
+        self.works: Works = near.works if near and same_work else {}
         self._named: Groups = {}
         self._parts: dict[object, PartTime] = {}
         self._kernels: dict[object, LayerKernels] = {}
@@ -157,7 +161,7 @@ class Tables:
         if found is None:
             known = recent_kernels(self.rates.speed, self.software)
             same = (layer, Shard.of(self.workload, layout, layer.mixer))
-            found = self._kernels[key] = known.get(same) or self.layer_kernels(layer, layout)
+            found = self._kernels[key] = known.get(same) or self._timed_kernels(*same)
             known[same] = found
         again = self._recomputed.get((layout.recompute, key))
         if again is None:
@@ -165,21 +169,36 @@ class Tables:
             self._recomputed[layout.recompute, key] = again
         return found._replace(recomputed=again)
 
+    def _timed_kernels(self, layer: Layer, shard: Shard) -> LayerKernels:
+        assert self.rates is not None
+        parts = self.works.get((layer, shard))
+        if parts is None:
+            parts = self.works[layer, shard] = LAYERS[layer.network](shard, self.software)
+        return LayerKernels.of(layer, shard, parts, self.rates.speed)
+
     def layer_kernels(self, layer: Layer, layout: Layout) -> LayerKernels:
         """The kernels of a layer without recomputation; the degrees of the layout may be columns."""
         assert self.rates is not None
-        return LayerKernels.of(layer, Shard.of(self.workload, layout, layer.mixer), self.software, self.rates.speed)
+        shard = Shard.of(self.workload, layout, layer.mixer)
+        return LayerKernels.of(layer, shard, LAYERS[layer.network](shard, self.software), self.rates.speed)
 
     def _end_time(self, name: str, layout: Layout, hiding: Hiding) -> PartTime:
         key = (name, *_shape_degrees(layout))
         found = self._parts.get(key)
         if found is None:
-            found = self._parts[key] = self._timer(layout, hiding).part_time(name, self.end_work(name, layout))
+            shard = Shard.of(self.workload, layout)
+            held = (name, self.software.loss, shard)
+            parts = self.works.get(held)
+            if parts is None:
+                parts = self.works[held] = {name: self._end_work(name, shard)}
+            found = self._parts[key] = self._timer(layout, hiding).part_time(name, parts[name])
         return found
 
     def end_work(self, name: str, layout: Layout) -> Work:
         """The kernels of the embedding or the head; the degrees of the layout may be columns."""
-        shard = Shard.of(self.workload, layout)
+        return self._end_work(name, Shard.of(self.workload, layout))
+
+    def _end_work(self, name: str, shard: Shard) -> Work:
         if name == EMBEDDING:
             return embedding_work(shard)
         return head_work(shard, self.software.loss, self.software.accumulation)
@@ -194,6 +213,16 @@ class Tables:
         generation = self.cluster.pcie_host or USUAL_SLOT
         transfers = PCIE_3_TRANSFERS * 2.0 ** (generation - 3)
         return slot_bandwidth(transfers, LANES, PCIE_128B130B) / self.cluster.ranks_per_accelerator
+
+
+def _has_same_links(one: Cluster, other: Cluster) -> bool:
+    """Whether two clusters differ at most in what their accelerators achieve."""
+    if one is other:
+        return True
+    from clusterspec.cluster.variation import with_values  # most plans are estimated on one machine
+
+    known = other.accelerator.achievable
+    return with_values(one, {("accelerator", "achievable"): known}) == other
 
 
 def _has_same_micro_batch(one: Workload, other: Workload) -> bool:

@@ -29,7 +29,7 @@ from clusterspec.cost.step import (
     compose,
     owned_weights,
 )
-from clusterspec.cost.tables import EMBEDDING, HEAD, Groups, Part, Tables
+from clusterspec.cost.tables import EMBEDDING, HEAD, Part, Tables
 from clusterspec.cost.traffic import (
     Transfer,
     Weights,
@@ -44,17 +44,17 @@ from clusterspec.records import NamedTuple, dataclass, field
 from clusterspec.summation import sum_of
 
 
-def design_tables(design: Design, groups: Groups | None = None) -> Tables | None:
+def design_tables(design: Design, near: Tables | None = None) -> Tables | None:
     """The tables of a design; None where an input of its time is missing, or the workload is not training.
 
-    ``groups`` may be those of other tables whose clusters have the same links.
+    They share what is equal with ``near``, tables of another design.
     """
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None or layout.stack is None:
         return None
     if workload.kind != "train" or layout.micro_batches is None or not layout.stage_layers:
         return None
-    return Tables(cluster, workload, layout.stack, layout.software_year, groups)
+    return Tables(cluster, workload, layout.stack, layout.software_year, near)
 
 
 def timed_step(design: Design, tables: Tables) -> StepRecord | None:

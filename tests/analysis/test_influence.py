@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import Any
+
 import pytest
 
 from clusterspec.analysis.influence import (
     OF_EXPERTS,
+    OF_RANGES,
     PLUGIN,
-    SAME_COST,
+    SIZES,
     choices_of,
     largest_influence,
     other_choices,
@@ -55,6 +59,7 @@ def test_a_plugin_that_is_left_out_changes_nothing_that_one_that_is_kept_does_no
 CHANGES: list[tuple[Path, object]] = [
     (("layout", "stack", "achievable", "fusion", "value"), 0.5),
     (("layout", "stack", "achievable", "accumulation", "value"), 16.0),
+    (("layout", "stack", "achievable", "loss", "value"), 24.0),
     (("cluster", "accelerator", "achievable", "sustained.bf16", "value"), 0.5),
     (("cluster", "scale_out", "nic_bandwidth", "value"), 1e9),
     (("cluster", "scale_up", "bandwidth", "value"), 1e10),
@@ -83,7 +88,7 @@ def changes_alone(plan: Plan, key: str, value: object) -> tuple[float, float]:
     return record.seconds / plan.step.seconds - 1, memory.total / plan.stored.total - 1
 
 
-CHOSEN = (*SAME_COST, "workload.parameter_precision", "workload.attention", "layout.schedule", "layout.sharding")
+CHOSEN = (*SIZES, "workload.attention", "layout.schedule", "layout.sharding")
 ORDERED = ("layout.overlap.dp", "layout.overlap.pp", "layout.order")
 
 
@@ -105,14 +110,20 @@ def test_the_influence_of_order_and_overlap_is_that_of_an_estimate_that_shares_n
     assert found[1:] == pytest.approx(changes_alone(plan, key, found[0]), rel=1e-12)
 
 
-@pytest.mark.parametrize("key", SAME_COST)
-def test_choices_that_count_as_one_take_equal_time_and_memory(key: str) -> None:
-    plan = plan_of(POD.replace("tp: 4", "tp: 4, sharding: zero1"))
-    by_cost: dict[object, set[tuple[float, float]]] = {}
+@pytest.mark.parametrize("master", ["fp32", "fp16", "none"])
+@pytest.mark.parametrize("key", SIZES)
+def test_of_choices_of_one_kind_the_larger_never_takes_less_of_time_or_memory(key: str, master: str) -> None:
+    states = f"tp: 4, sharding: zero1, optimizer_states: {{master: {master}}}"
+    plan = plan_of(POD.replace("tp: 4", states))
+    kinds: dict[object, list[tuple[Any, tuple[float, float]]]] = {}
     for each in choices_of(key):
-        by_cost.setdefault(SAME_COST[key](each), set()).add(changes_alone(plan, key, each))
-    assert len(by_cost) < len(choices_of(key))
-    assert all(len(changes) == 1 for changes in by_cost.values())
+        kind, size = SIZES[key](each)
+        kinds.setdefault(kind, []).append((size, changes_alone(plan, key, each)))
+    assert len(kinds) < len(choices_of(key))
+    for found in kinds.values():
+        for (size, changes), (larger, more) in pairwise(sorted(found)):
+            assert all(one <= other for one, other in zip(changes, more, strict=True))
+            assert changes == more or size < larger
 
 
 def influence_of(plan: Plan, key: str) -> tuple[object, float, float]:
@@ -139,7 +150,7 @@ def test_a_rate_that_is_a_tenth_lower_slows_a_step_by_at_most_a_ninth() -> None:
     assert change == 0.0
 
 
-@pytest.mark.parametrize("name", sorted({*OF_EXPERTS, "spread"}))
+@pytest.mark.parametrize("name", sorted(OF_EXPERTS | OF_RANGES))
 def test_a_figure_that_is_left_out_changes_no_time_of_a_dense_model(name: str) -> None:
     plan = plan_of(POD)
     assert plan.design.layout is not None and plan.design.layout.stack is not None

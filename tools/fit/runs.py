@@ -12,7 +12,7 @@ from clusterspec.catalog.stacks import Stack
 from clusterspec.cluster.model import Design
 from clusterspec.cost import parameters
 from clusterspec.cost.estimate import mfu_figure_name
-from clusterspec.cost.tables import Groups
+from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Figure
@@ -28,7 +28,7 @@ E = TypeVar("E", Accelerator, Stack)
 class Run:
     """One published run: its design, its seconds, and whether it is fitted to.
 
-    ``groups`` keep the times of its collectives, which no constant here changes.
+    ``tables`` hold what no constant here changes: the times of its collectives.
     """
 
     id: str
@@ -36,7 +36,7 @@ class Run:
     design: Design
     seconds: float
     fitted: bool
-    groups: Groups
+    tables: Tables | None
     accelerators: int
 
     @property
@@ -80,7 +80,7 @@ class Run:
         if not measured:
             unmeasured = replace(design.cluster.accelerator, achievable={})
             design = replace(design, cluster=replace(design.cluster, accelerator=unmeasured))
-        tables = design_tables(design, self.groups)
+        tables = design_tables(design, self.tables)
         found = timed_step(design, tables) if tables else None
         assert found is not None
         return log(found.seconds / self.seconds)
@@ -95,7 +95,7 @@ def runs() -> tuple[Run, ...]:
 def _run(row: dict[str, Any], source: str, fitted: bool) -> Run:
     design = study(row["spec"]).design
     assert design and design.cluster and design.layout
-    return Run(row["id"], source, design, _seconds(row, design), fitted, {}, row["accelerators"])
+    return Run(row["id"], source, design, _seconds(row, design), fitted, design_tables(design), row["accelerators"])
 
 
 def _seconds(row: dict[str, Any], design: Design) -> float:
