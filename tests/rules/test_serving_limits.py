@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.rules.knowledge.served import Served
 from clusterspec.source import dotted
+from clusterspec.studies.study import study_text
+from tests.settings import SETTINGS
 
 from .conftest import Check
 from .test_verdicts import of
@@ -22,6 +25,15 @@ def served(model: str, load: str, layout: str, nodes: int = 1, platform: str = "
 
 def severities(rule: str, design: str, check: Check) -> list[str]:
     return [str(found.severity) for found in of(rule, design, check)]
+
+
+def test_a_plan_that_is_varied_twice_keeps_both_changes() -> None:
+    text = served(SMALL, "input_tokens: 2000, output_tokens: 200, concurrency: 16", "tp: 8")
+    plan = study_text(f"clusterspec: 1\n{text}", SETTINGS).facts().served
+    assert isinstance(plan, Served)
+    narrow = plan.with_layout(tp=2)
+    alone = narrow.alone() if narrow else None
+    assert alone is not None and (alone.layout.tp, alone.load.concurrency) == (2, 1)
 
 
 LONG = (

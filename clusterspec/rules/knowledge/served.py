@@ -89,7 +89,8 @@ class Served:
         return self.with_load(concurrency=1, request_rate=None, load="closed", requests=None)
 
     def _otherwise(self, changes: Changes) -> Served | None:
-        return Served.of(self.redone(changes), self.redone)
+        """The plan with changed keys, which further changes keep."""
+        return Served.of(self.redone(changes), lambda more: self.redone({**changes, **more}))
 
 
 def transfer_advice(sent: CacheTransfer) -> str:
