@@ -140,7 +140,7 @@ def interruptions(
     between, rates = time_between_failures(written, layout.nodes, accelerators)
     checkpoint = _checkpoint_time(written, networks, parameters, layout)
     read = read_after_failure(written, networks, parameters, layout)
-    restart = _with_detection(_restart_time(cluster, written, layout.nodes, read), written)
+    restart = _with_detection(_restart_time(cluster, layout, written, read), written)
     interval = _stated_time(written.interval, written.interval_key) or Figure(
         larger(step, best_interval(between.value, checkpoint.value)),
         "s",
@@ -239,14 +239,19 @@ def read_after_failure(
     return restore_seconds(store, parameters, layout) or 0.0
 
 
-def restart_on_spare(cluster: Cluster, written: OperationsSpec, read: float = 0.0) -> Figure:
+def standby_nodes(cluster: Cluster, layout: Layout) -> int:
+    """Nodes that can take over from failed ones: the spares, and those on which the layout places no ranks."""
+    return cluster.spare_nodes + max(0, cluster.nodes - layout.nodes)
+
+
+def restart_on_spare(cluster: Cluster, layout: Layout, written: OperationsSpec, read: float = 0.0) -> Figure:
     """The time from a failure until training runs again where a spare node takes over, with the seconds of the read of
     the checkpoint; a stated time includes them.
     """
     stated = _stated_time(written.restart_time, "operations.restart_time")
     if stated is not None:
         return stated
-    usual = HOT_RESTART if written.recovery == "hot-spare" and cluster.spare_nodes else RESTART
+    usual = HOT_RESTART if written.recovery == "hot-spare" and standby_nodes(cluster, layout) else RESTART
     if not read:
         return usual
     assert isinstance(usual.origin, Assumed)
@@ -254,16 +259,16 @@ def restart_on_spare(cluster: Cluster, written: OperationsSpec, read: float = 0.
     return Figure(usual.value + read, "s", Assumed(usual.origin.key, why))
 
 
-def _restart_time(cluster: Cluster, written: OperationsSpec, nodes: int, read: float) -> Figure:
+def _restart_time(cluster: Cluster, layout: Layout, written: OperationsSpec, read: float) -> Figure:
     """The restart time as stated; without a spare node the job waits for the repair, where the spec states its time, or
     shrinks by a node until then, which costs that share of the time of repair.
     """
-    on_spare = restart_on_spare(cluster, written, read)
-    if cluster.spare_nodes:
+    on_spare = restart_on_spare(cluster, layout, written, read)
+    if standby_nodes(cluster, layout):
         return on_spare
-    if written.recovery == "shrink" and nodes > 1:
+    if written.recovery == "shrink" and layout.nodes > 1:
         repair = written.repair_time.value if written.repair_time else REPAIR.value
-        return Figure(on_spare.value + repair / nodes, "s", Computed("restart_time + repair_time / nodes"))
+        return Figure(on_spare.value + repair / layout.nodes, "s", Computed("restart_time + repair_time / nodes"))
     if written.restart_time is None and written.repair_time is not None and written.repair_time.value > RESTART.value:
         return Figure(written.repair_time.value, "s", Written("operations.repair_time"))
     return on_spare

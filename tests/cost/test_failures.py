@@ -134,6 +134,17 @@ def test_a_restart_waits_for_the_repair_only_without_a_spare_node(
     assert not key or run.restart.origin == Written(f"operations.{key}")
 
 
+def test_nodes_without_ranks_take_over_like_spares() -> None:
+    """Two trays of each rack of 18 run no ranks: the job does not wait two hours for a repair."""
+    racks = "cluster: {platform: gb200-nvl72, nodes: 36}\n"
+    for nodes, seconds in ((16, 120.0), (18, 7200.0)):
+        work = WORK.replace("tp: 1", f"tp: 1, nodes_per_domain: {nodes}")
+        design = clean(f"{racks}{work}operations: {{repair_time: 2 h, recovery: hot-spare}}\n")
+        assert design.cluster is not None and design.layout is not None
+        run = interruptions(design.cluster, design.layout, design.spec.operations, None, None, step=5.0)
+        assert run.restart.value == seconds, nodes
+
+
 def test_an_assumed_restart_reads_the_checkpoint_and_a_stated_one_includes_it() -> None:
     """512 ranks read 2 bytes of each of 1e9 weights, and 12 once: 1.036 TB at 1 GB/s."""
     store = ", networks: {storage: {bandwidth: 1 GB/s unidirectional}}"

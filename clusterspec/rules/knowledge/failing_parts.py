@@ -30,6 +30,7 @@ from clusterspec.cost.failures import (
     published_time_between_failures,
     read_after_failure,
     restart_on_spare,
+    standby_nodes,
     stated_time_between_failures,
     time_between_failures,
 )
@@ -216,7 +217,8 @@ class FailingMachine:
         """
         if self.kept is None or self.step is None or step is None:
             return None
-        restart, spares = self.kept.restart.value, self.cluster.spare_nodes
+        assert self.design.layout is not None
+        restart, spares = self.kept.restart.value, standby_nodes(self.cluster, self.design.layout)
         if self.operations.recovery == "shrink" and spares < away < self.nodes:
             share = away / self.nodes
             noticed = detection_seconds(self.operations)
@@ -231,7 +233,7 @@ class FailingMachine:
         """Seconds from a failure that is noticed until training runs again on a spare node."""
         assert self.design.layout is not None
         read = read_after_failure(self.operations, self.written.networks, self.parameters, self.design.layout)
-        return restart_on_spare(self.cluster, self.operations, read).value
+        return restart_on_spare(self.cluster, self.design.layout, self.operations, read).value
 
     def repairs(self, rows: Iterable[FaultRow]) -> Mapping[str, int]:
         """By part, the number in repair at once that 95 % of the time do not exceed."""
