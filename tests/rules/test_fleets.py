@@ -66,6 +66,13 @@ BOOKED = {
 """Jobs on 16 nodes with two spares, and what is reported."""
 
 
+def test_nodes_without_a_job_are_noted_unless_spares_are_stated() -> None:
+    idle = {"pool-without-job": ["pools.p.nodes"]}
+    bare = NODES.replace(", spare_nodes: 2", "")
+    for text, nodes, wanted in ((bare, 15, idle), (bare, 16, {}), (NODES, 15, {})):
+        assert fired(text + jobs(f", nodes: {nodes}"), ("pool-without-job",)) == wanted, nodes
+
+
 def test_each_node_is_promised_once() -> None:
     rules = ("nodes-promised-twice", "shares-exceed-term", "job-nodes-disagree", "pool-without-job", "unknown-pool")
     for rows, wanted in BOOKED.items():

@@ -33,6 +33,7 @@ NO_LOSS = {
     "optimistic-mfu": "compares a stated figure with the range; the figure is wrong, not the machine",
     "mfu-beyond-published": "says that the prediction itself is beyond what is published",
     "full-precision-gradient-reduction": "a note always: dp-reduction-exposed and fsdp-gather-exposed report the loss",
+    "recompute-without-need": "a note always: the free memory may be kept for longer sequences",
     "activations-exceed-memory": "rests on memory; the times stand beside its remedies",
     "states-exceed-memory": "rests on memory; the times stand beside its remedies",
     "weights-leave-no-cache": "rests on memory",

@@ -1,8 +1,9 @@
-"""No job runs on a pool.
+"""No job runs on a pool, or on some of its nodes.
 
 ## What it finds
 
-A pool that no job names.
+A pool that no job names: a warning. A pool of which at least 5 % of the nodes have no job, and which states no
+`spare_nodes`: a note.
 
 ## Why it matters
 
@@ -10,7 +11,7 @@ It is bought, powered and paid for, and does no work. Often the name of a pool i
 
 ## What to do
 
-Give it a job, or remove it.
+Give it a job, or remove it. State as `spare_nodes` what waits for failures.
 
 ## When to ignore it
 
@@ -51,9 +52,11 @@ from collections.abc import Iterator
 from clusterspec.cluster.fleet import Fleet
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.units import plural
+from clusterspec.units import percent, plural
 
 RULE = Rule.of(__name__, "warning")
+SOME = 0.05
+"""The share of a pool's nodes without a job from which it is noted."""
 
 
 def check(fleet: Fleet) -> Iterator[Problem]:
@@ -62,4 +65,11 @@ def check(fleet: Fleet) -> Iterator[Problem]:
             size = f"{plural(pool.nodes, 'node')} of " if pool.nodes is not None else ""
             yield RULE.problem(
                 ("pools", name), f"no job uses {size}pool `{name}`", "give it a job, or remove it", at_key=True
+            )
+        elif pool.idle and pool.nodes and pool.spec.spare_nodes is None and pool.idle >= SOME * pool.nodes:
+            yield RULE.problem(
+                ("pools", name, "nodes"),
+                f"{pool.idle:,} of {plural(pool.nodes, 'node')} have no job ({percent(pool.idle / pool.nodes, 2)}), and none is stated as a spare",
+                "give them a job, or state them as `spare_nodes`",
+                severity="note",
             )

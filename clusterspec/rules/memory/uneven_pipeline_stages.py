@@ -5,7 +5,8 @@
 A stage whose GEMM weights, output head included, exceed the mean by more than 5 % where a more even split exists. The
 finding is a warning where a stated split has 8 % more work on its heaviest stage than the most even split, and an error from
 a third more on, where a quarter of the step is lost. It is a note below that, where the split follows from the layers, and where the first and the last stage hold fewer layers than those
-between: that split leaves memory for embedding and head, as published runs do.
+between: that split leaves memory for embedding and head, as published runs do. With `schedule: dualpipe` the work of a
+stage is that of the two that its ranks hold, one from each end.
 
 ## Why it matters
 
@@ -75,16 +76,19 @@ def check(written_layout: LayoutSpec, training: Workload, model: Model, layout: 
     ranks = [sum(layout.stage_layers[rank :: layout.pp]) for rank in range(layout.pp)]
     head = _head_in_layers(model)
     loads = [layers + (head if rank == layout.pp - 1 else 0) for rank, layers in enumerate(ranks)]
+    mirrored = layout.schedule == "dualpipe" and layout.pp % 2 == 0
+    if mirrored:
+        loads = [here + there for here, there in zip(loads, reversed(loads), strict=True)]
     mean = sum(loads) / len(loads)
     heaviest = max(range(len(loads)), key=loads.__getitem__)
-    best = _least_heaviest_stage(sum(ranks), head, layout.pp)
+    best = _least_heaviest_stage(sum(ranks), head, layout.pp // 2 if mirrored else layout.pp)
     if mean <= 0 or loads[heaviest] / mean <= max(MOST, best / mean + 0.01):
         return
     last = f" (the output head on the last stage equals {plain(head)} layers)" if head >= 0.5 else ""
     yield RULE.problem(
         "layout.stage_layers" if stated else "layout.pp",
         f"stage {heaviest + 1} of {layout.pp} has {percent(loads[heaviest] / mean - 1, 2)} more work than the mean{last}: all other stages wait for it",
-        f"write `stage_layers: {_even_stages(sum(ranks), head, layout.pp)}`",
+        f"write `stage_layers: {(_even_mirrored_stages if mirrored else _even_stages)(sum(ranks), head, layout.pp)}`",
         severity=_severity(loads[heaviest] / best) if stated and not _makes_room(ranks) else "note",
     )
 
@@ -115,5 +119,11 @@ def _least_heaviest_stage(layers: int, head: float, stages: int) -> float:
 def _even_stages(layers: int, head: float, stages: int) -> list[int]:
     """Layers over stages so that the last one, with the head, has no more work than the others."""
     last = max(0, round((layers + head) / stages - head))
-    each, longer = divmod(layers - last, stages - 1)
+    each, longer = divmod(layers - last, max(1, stages - 1))
     return [each + (1 if rank < longer else 0) for rank in range(stages - 1)] + [last]
+
+
+def _even_mirrored_stages(layers: int, head: float, stages: int) -> list[int]:
+    """Layers over stages so that the pairs of stages from both ends, of which the outermost has the head, are even."""
+    pairs = _even_stages(layers, head, stages // 2)[::-1]
+    return [(pair + 1) // 2 for pair in pairs] + [pair // 2 for pair in reversed(pairs)]
