@@ -114,7 +114,9 @@ def _followed(text: str) -> _Shell:
 
 
 _PLACEHOLDER = re.compile(
-    r"((?:^|[ \t])[A-Za-z_]\w{0,60}=|[ \t]--?[A-Za-z][\w-]{0,60}[ =])<([A-Za-z][^<>'\"\n]{0,100}[\w).])>", re.MULTILINE
+    r"((?:^|[ \t])[A-Za-z_]\w{0,60}=|[ \t]--?[A-Za-z][\w-]{0,60}[ =]|\b(?:serve|trtllm-serve)[ ])"
+    r"<([A-Za-z][^<>'\"\n]{0,100}[\w).])>",
+    re.MULTILINE,
 )
 """What a reader of a script is to fill in (``NAME=<path of the data>``), which a shell would take for redirections."""
 _FENCE = re.compile(r"[ \t>]{0,12}(```|~~~)[`~]*[ \t]*([A-Za-z]*)")

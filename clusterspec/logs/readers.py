@@ -110,10 +110,11 @@ TABLE_TOOL = "bandwidth table"
 _RATE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?)\s*(?:GBps|GB/s)?")
 _SIZE_HEAD = re.compile(r"payload|message size|^size", re.IGNORECASE)
 _COLLECTIVES = (
-    (re.compile(r"all_?\s?reduce", re.IGNORECASE), "all-reduce"),
-    (re.compile(r"all_?\s?gather", re.IGNORECASE), "all-gather"),
-    (re.compile(r"reduce_?\s?scatter", re.IGNORECASE), "reduce-scatter"),
-    (re.compile(r"all_?\s?to_?\s?all", re.IGNORECASE), "all-to-all"),
+    (re.compile(r"all[-_ ]?reduce", re.IGNORECASE), "all-reduce"),
+    (re.compile(r"all[-_ ]?gather", re.IGNORECASE), "all-gather"),
+    (re.compile(r"reduce[-_ ]?scatter", re.IGNORECASE), "reduce-scatter"),
+    (re.compile(r"all[-_ ]?to[-_ ]?all", re.IGNORECASE), "all-to-all"),
+    (re.compile(r"broadcast", re.IGNORECASE), "broadcast"),
 )
 
 
@@ -161,9 +162,9 @@ def _size_and_busbw_columns(cells: list[str]) -> tuple[int, int] | None:
     size = next((at for at, cell in enumerate(cells) if _SIZE_HEAD.search(cell)), None)
     if size is None or len(cells) < 2:
         return None
-    bus = next((at for at, cell in enumerate(cells) if "busbw" in cell.lower()), None)
-    if bus is None:
-        bus = next((at for at, cell in enumerate(cells) if "GB/s" in cell and at != size), None)
+    named = [at for at, cell in enumerate(cells) if "busbw" in cell.lower()]
+    rates = [at for at, cell in enumerate(cells) if "GB/s" in cell and at != size]
+    bus = named[0] if named else rates[0] if len(rates) == 1 else None  # several rates: of runs that are compared
     return None if bus is None else (size, bus)
 
 

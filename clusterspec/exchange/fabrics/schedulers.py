@@ -34,16 +34,32 @@ def read_slurm_topology(file: InputFile) -> ImportResult:
     """The nodes and switches of a topology. Raises `FormatError` if it names none."""
     builder = ImportBuilder(SLURM_TOPOLOGY, file.name)
     if _CONF.search(file.text):
-        _record_conf(file, builder)
+        _record_conf(file, _topology_lines(file), builder)
     else:
         _record_yaml(read_yaml(file), file.part, builder)
     return builder.reading()
 
 
-def _record_conf(file: InputFile, builder: ImportBuilder) -> None:
+def _topology_lines(file: InputFile) -> list[tuple[int, str]]:
+    """The numbered lines of a topology: of the blocks of code of a page the one that is chosen, else of the file.
+
+    Raises `SeveralParts` if several blocks hold a topology and none is chosen.
+    """
+    numbered = [*enumerate(file.lines, 1)]
+    fences = [at for at, (_, line) in enumerate(numbered) if _FENCE_LINE.match(line)]
+    blocks = [numbered[a + 1 : b] for a, b in zip(fences[::2], fences[1::2], strict=False)]
+    blocks = [block for block in blocks if any(_CONF.match(line) for _, line in block)]
+    if not blocks:
+        return numbered
+    counted = plural(len(blocks), "topology")
+    places = ", ".join(str(block[0][0]) for block in blocks[:12])
+    return chosen_part(blocks, file.part, counted, f"holds {counted} in blocks of code on lines {places}")
+
+
+def _record_conf(file: InputFile, numbered: list[tuple[int, str]], builder: ImportBuilder) -> None:
     tree, blocks, first = SwitchTree(), dict[str, list[str]](), 0
     others: list[tuple[str, int]] = []
-    for number, raw in enumerate(file.lines, 1):
+    for number, raw in numbered:
         line = raw.split("#", 1)[0].strip()
         pairs = {key.lower(): value for key, value in _PAIR.findall(line)}
         if not line or not pairs:

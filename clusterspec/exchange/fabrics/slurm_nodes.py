@@ -35,7 +35,8 @@ _PARTITION = re.compile(r"^[ \t]*PartitionName=", re.MULTILINE)
 
 
 def matches_slurm_nodes(file: InputFile) -> bool:
-    return (bool(_NODE.search(file.text)) and bool(_GPU.search(file.text))) or _prints_partitions(file.text)
+    named = bool(_NODE.search(file.text)) and bool(_GPU.search(file.text) or _PARTITION.search(file.text))
+    return named or _prints_partitions(file.text)
 
 
 def _prints_partitions(text: str) -> bool:
@@ -59,7 +60,7 @@ def read_slurm_nodes(file: InputFile) -> ImportResult:
     counted = f"{plural(len(listed), 'kind')} of nodes"
     kind = chosen_part(listed, file.part, counted, f"has {counted} ({shown})")
     builder = ImportBuilder(SLURM_NODES, file.name)
-    _record_kind(kind, kinds[kind], builder)
+    _record_kind(kind, kinds[kind], builder, "CPUAlloc=" in file.text)
     if others := sum(1 for found, _ in nodes.values() if not found[1]):
         builder.unknown(plural(others, "node"), "without accelerators: not counted", min(kinds[kind]))
     return builder.reading()
@@ -105,9 +106,13 @@ def _kind_text(kind: Kind) -> str:
     return f"{kind[1]} of {kind[0] or 'no named type'}"
 
 
-def _record_kind(kind: Kind, lines: list[int], builder: ImportBuilder) -> None:
+def _record_kind(kind: Kind, lines: list[int], builder: ImportBuilder, printed: bool) -> None:
+    """Record the nodes of one kind; ``printed`` by ``scontrol show node``, which may show some of them."""
     (name, count), line = kind, min(lines)
-    builder.set("cluster.nodes", len(lines), line)
+    if printed and len(lines) == 1:
+        builder.unknown("cluster.nodes", "scontrol printed one node: the cluster may have more", line)
+    else:
+        builder.set("cluster.nodes", len(lines), line)
     builder.set("cluster.accelerators_per_node", count, line)
     builder.count("accelerators", len(lines) * count, line)
     plain = name.replace("_", " ")

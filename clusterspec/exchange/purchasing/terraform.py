@@ -82,7 +82,7 @@ def _count_machine(
     if cloud is None or not isinstance(values, dict):
         return
     found = _instance_type(values)
-    if found is None:
+    if found is None or (cloud == "azure" and "_" not in found):  # a tier of a service, such as "Standard"
         return
     template = "template" in kind or "configuration" in kind
     count = 0 if template else _machine_count(values, kind)

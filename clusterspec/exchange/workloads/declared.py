@@ -5,7 +5,7 @@ Names: ``LLMInferenceService`` (kserve/kserve aaac4e29, pkg/apis/serving/v1alpha
 ``huggingface``, whose backend is vLLM), ``RayService`` with ``ray.serve.llm`` (``llm_configs``, whose ``engine_kwargs``
 are vLLM's), values of llm-d-modelservice (3051935e, charts/llm-d-modelservice/templates/_helpers.tpl) and of the vLLM
 production stack (helm/templates/deployment-vllm-multi.yaml), and ``Model`` of KubeAI (kubeai-project/kubeai,
-manifests/models).
+manifests/models), and values of the vLLM chart of OPEA (opea-project/GenAIInfra, helm-charts/common/vllm).
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from clusterspec.source import value_at
 
 _MARKS = re.compile(
     r"^kind[ \t]*:[ \t]*[\"']?(?:LLMInferenceService|InferenceService)\b|^[ \t]*llm_configs[ \t]*:"
-    r"|^servingEngineSpec[ \t]*:|^modelArtifacts[ \t]*:|^apiVersion[ \t]*:[ \t]*kubeai\.org/",
+    r"|^servingEngineSpec[ \t]*:|^[ \t]{0,8}extraCmdArgs[ \t]*:|^modelArtifacts[ \t]*:"
+    r"|^apiVersion[ \t]*:[ \t]*kubeai\.org/",
     re.MULTILINE,
 )
 _VLLM_IMAGE = re.compile(r"(?:^|/)(?:vllm-openai|llm-d-(?:cuda|rocm|xpu|hpu|cpu|aws|gke))\b|(?:^|/)vllm\b")
@@ -66,6 +67,8 @@ def _engines_of(yaml: Yaml, name: str) -> Iterator[Keys]:
         yield from _production_stack(yaml)
     elif isinstance(value.get("modelArtifacts"), dict):
         yield from _model_service(yaml)
+    else:
+        yield from _opea_chart(yaml)
 
 
 def _started(what: str, line: int) -> Keys:
@@ -224,6 +227,18 @@ def _model_service(yaml: Yaml) -> Iterator[Keys]:
         _put_all(keys, pool.get("parallelism"), _PARALLELISM, yaml, (role, "parallelism"))
         _put_all(keys, pool, {"replicas": "replicas"}, yaml, (role,))
         yield keys
+
+
+def _opea_chart(yaml: Yaml) -> Iterator[Keys]:
+    """The vLLM of values of a chart of OPEA, of its own or as a part of an application."""
+    paths: tuple[tuple[str, ...], ...] = ((), ("vllm",))
+    for path in paths:
+        value = _value_at(yaml.value, *path)
+        if isinstance(_value_at(value, "extraCmdArgs"), list) and _value_at(value, "enabled") is not False:
+            keys = _started("vllm", yaml.line(*path, "extraCmdArgs"))
+            _put_all(keys, value, {"LLM_MODEL_ID": "model"}, yaml, path)
+            _put_words(keys, value["extraCmdArgs"], yaml, (*path, "extraCmdArgs"))
+            yield keys
 
 
 def _words(value: Any) -> list[Any]:

@@ -211,6 +211,9 @@ def _set_network(keys: Keys, kind: str, builder: ImportBuilder) -> None:
     if width is None and hidden and kind in UNGATED:
         width = 4 * hidden  # the default of these classes
     builder.set("workload.model.ffn_hidden", width, line)
+    if width is None and keys.find(*_FFN) is None and keys.find("mlp_ratio"):
+        why = "classes count it differently for gated networks: state workload.model.ffn_hidden"
+        builder.unknown(f"mlp_ratio: {str(keys.get('mlp_ratio'))[:20]}", why, keys.line("mlp_ratio"))
     action = str(
         keys.get("hidden_act", "hidden_activation", "activation_function", "mlp_hidden_act", "activation_type") or ""
     ).lower()
@@ -222,8 +225,8 @@ def _set_network(keys: Keys, kind: str, builder: ImportBuilder) -> None:
         builder.unknown(
             "workload.model.gated_ffn", f"the type {kind or 'is not stated'} and {action or 'no activation'}", line
         )
-    tied = boolean_value(keys.get("tie_word_embeddings"))
-    at = keys.line("tie_word_embeddings") or line
+    tied = boolean_value(keys.get("tie_word_embeddings", "weight_tying"))
+    at = keys.line("tie_word_embeddings", "weight_tying") or line
     builder.set("workload.model.tied_embeddings", tied if tied is not None else kind in TIED, at)
 
 

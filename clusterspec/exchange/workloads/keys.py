@@ -98,6 +98,11 @@ class Keys:
         }
         return not given.isdisjoint(names)
 
+    @property
+    def elided(self) -> bool:
+        """Whether the launch leaves options out, as ``...`` among its words tells."""
+        return any(word.text in {"...", "…"} for word in self.command.words)
+
     def unused(self) -> list[str]:
         return [key for key in self.values if key not in self.used]
 
@@ -284,12 +289,23 @@ def _listed_commands(file: InputFile) -> list[Command]:
     return [command for each in documents for command in _lists_of(each, each.value, ())]
 
 
-_LISTED = re.compile(r"(?:^|[{,])[ \t]*(?:-[ \t]+)?\"?(?:args|command|cmd)\"?[ \t]*:", re.MULTILINE)
+_LISTED = re.compile(r"(?:^|[{,])[ \t]*(?:-[ \t]+)?\"?(?:args|command|cmd|commands)\"?[ \t]*:", re.MULTILINE)
 
 
 def _lists_of(yaml: Yaml, value: Any, path: tuple[str | int, ...]) -> Iterator[Command]:
-    """The commands of a YAML value: ``command`` and ``args`` of one mapping are one, scripts among them are read."""
+    """The commands of a YAML value: ``command`` and ``args`` of one mapping are one, scripts among them are read.
+
+    ``commands`` of dstack are lines of one script.
+    """
     if isinstance(value, dict):
+        if isinstance(value.get("commands"), list) and (
+            lines := _listed_words(yaml, value["commands"], (*path, "commands"))
+        ):
+            script = script_of("\n".join(word.text.replace("\n", " ") for word in lines))
+            yield from (
+                Command(tuple(word._replace(line=lines[min(word.line, len(lines)) - 1].line) for word in each.words))
+                for each in script.commands
+            )
         words = [
             word for key in ("command", "cmd", "args") for word in _listed_words(yaml, value.get(key), (*path, key))
         ]
@@ -385,7 +401,8 @@ TOLERANCE = 0.02
 def set_parameters(builder: ImportBuilder, line: int = 0) -> None:
     """Record the parameter count of the imported model if its sizes are complete."""
     sizes = {each.path[-1] for each in builder.given if each.path[:2] == ("workload", "model")}
-    if not {"layers", "hidden", "heads"} <= sizes:
+    wide = sizes & {"ffn_hidden", "expert_ffn_hidden", "ffn_layers"}
+    if not {"layers", "hidden", "heads", "gated_ffn"} <= sizes or not wide:
         return
     reading = builder.reading()
     if "vocab" not in sizes:

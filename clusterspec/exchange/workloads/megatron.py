@@ -143,6 +143,8 @@ _PROGRAM = re.compile(r"\bpretrain_\w{1,40}\.py\b")
 """Programs of Megatron-LM; others that take its options have defaults of their own."""
 _OPTION_KEY = re.compile(r"^[ \t]*--(?:tensor|pipeline)-model-parallel-size[ \t]*:", re.MULTILINE)
 _ROLES = ("actor_rollout_ref.", "critic.", "rollout.", "actor.", "algorithm.")
+_NEMO = re.compile(r"(?<![a-z])nemo(?:[_-]?2)?(?![a-z])", re.IGNORECASE)
+"""The name of NeMo in the program of a launch."""
 _DEEPSPEED = re.compile(r"(?<![\w-])--deepspeed\b|^[ \t]*deepspeed\s|\bdeepspeed\s[^\n]{0,200}\.py\b", re.MULTILINE)
 """A launch by DeepSpeed, whose configuration states the sharding."""
 _MARK = re.compile(r"(tensor|pipeline)[-_]model[-_]parallel[-_]size")
@@ -161,7 +163,7 @@ def read_megatron(file: InputFile) -> ImportResult:
     """The workload and layout of a launch. Raises `FormatError` if it has no size keys of Megatron."""
     builder = ImportBuilder(MEGATRON, file.name)
     keys, framework = _script_keys(file)
-    if roles := [key for key in keys.values if key.startswith(_ROLES)]:
+    if roles := [key for key in keys.values if key.startswith(_ROLES) or f".{_ROLES[0]}" in key]:
         why = "sets the roles of reinforcement learning, each with a layout of its own: no single layout"
         raise FormatError(f"{why} ({roles[0][:60]})", keys.values[roles[0]][1])
     if _DEEPSPEED.search(file.text) and framework == "megatron-core":
@@ -178,8 +180,12 @@ def read_megatron(file: InputFile) -> ImportResult:
         builder.unknown(
             encoder, "a model of encoder and decoder (T5), which no key of a spec describes", keys.line(encoder)
         )
+    elif len(owners := _owners(keys, "num_layers")) > 1:
+        why = "sizes of several models, such as an encoder of images and one of text: no single model"
+        builder.unknown(", ".join(owners[:4]), why, keys.line("num_layers"))
+        keys.used |= {key for key in keys.values if key.rpartition(".")[0] in owners}
     elif keys.find("num_layers") and keys.find("hidden_size"):
-        _set_model(keys, builder)
+        _set_model(keys, builder, framework)
     elif keys.command.words and isinstance(named := keys.values.get("model", (None, 0))[0], str):
         keys.used.add("model")
         set_model(named, builder, keys.line("model"))
@@ -204,7 +210,8 @@ def _script_keys(file: InputFile) -> tuple[Keys, str]:
         return keys, "megatron-core"
     for launch in (_LAUNCHED, _SIZES):
         if launch.search(file.text) and (launch is _LAUNCHED or _holds_sizes(file.text)):
-            return read_arguments(file, launch), "megatron-core"
+            keys = read_arguments(file, launch)
+            return keys, "nemo" if _NEMO.search(_program_of(keys)) else "megatron-core"
     if re.search(r"^[ \t]*(from|import|def|cfg\.)\b", file.text, re.MULTILINE) and "(" in file.text:
         return read_recipe(file), "megatron-core"
     if re.search(r"^[ \t]*\"?[\w.]++\"?\s*:", file.text, re.MULTILINE):
@@ -213,7 +220,13 @@ def _script_keys(file: InputFile) -> tuple[Keys, str]:
             keys.put(name, value, line)
         _follow_references(keys)
         return keys, "nemo" if keys.find("trainer.devices", "trainer.num_nodes") else "megatron-core"
-    return override_keys(file), "megatron-core"
+    keys = override_keys(file)
+    return keys, "nemo" if keys.find("trainer.devices", "trainer.num_nodes") else "megatron-core"
+
+
+def _program_of(keys: Keys) -> str:
+    """The Python file that a launch starts; empty if it names none."""
+    return next((word.text for word in keys.command.words if word.text.endswith(".py")), "")
 
 
 def _set_sequence_length(keys: Keys, builder: ImportBuilder) -> None:
@@ -240,7 +253,14 @@ def _follow_references(keys: Keys) -> None:
             keys.put(name, keys.values[target][0], line)
 
 
-def _set_model(keys: Keys, builder: ImportBuilder) -> None:
+def _owners(keys: Keys, name: str) -> list[str]:
+    """The mappings that state a key of a name, such as ``model.vision`` and ``model.text``."""
+    return [key.rpartition(".")[0] for key in keys.values if key.rpartition(".")[2] == name]
+
+
+def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
+    """Set the sizes of the model. Where the launch leaves options out, Megatron-LM's defaults hold, not NeMo's, whose
+    models have their own."""
     latent = keys.is_on("multi_latent_attention") or (keys.find("kv_lora_rank") and keys.find("qk_pos_emb_head_dim"))
     plain = {path: names for path, names in _MODEL.items() if not latent or path != "workload.model.head_dim"}
     set_counts(keys, plain | _LATENT if latent else plain, builder)
@@ -253,14 +273,19 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
         or "swiglu" in activation
         or "geglu" in activation
     )
-    if gated or not keys.is_undecided("swiglu"):
+    decided = framework != "nemo" and not keys.elided
+    if gated or activation or (decided and not keys.is_undecided("swiglu")):
         builder.set("workload.model.gated_ffn", gated, keys.line("swiglu", "gated_linear_unit", "activation") or line)
     tied = boolean_value(keys.get("share_embeddings_and_output_weights"))
     untied = boolean_value(keys.get("untie_embeddings_and_output_weights"))
     at = keys.line("untie_embeddings_and_output_weights", "share_embeddings_and_output_weights") or line
-    if not keys.is_undecided("untie_embeddings_and_output_weights"):
+    stated = tied is not None or untied is not None
+    if stated or (decided and not keys.is_undecided("untie_embeddings_and_output_weights")):
         builder.set("workload.model.tied_embeddings", tied if tied is not None else not untied, at)
-    if keys.find("ffn_hidden_size") is None and keys.find("hidden_size"):
+    if not decided and not (stated and (gated or activation) and keys.find("ffn_hidden_size")):
+        why = "not stated in full: what is left out has the defaults of the recipe or of the omitted part"
+        builder.unknown("workload.model", why, line)
+    elif keys.find("ffn_hidden_size") is None:
         hidden = keys.whole("hidden_size")
         if hidden:
             width = int(4 * hidden * 2 / 3 / 64) * 64 if gated else 4 * hidden
@@ -520,6 +545,9 @@ def _set_sharding(keys: Keys, builder: ImportBuilder, framework: str) -> None:
         return
     line = keys.line("use_distributed_optimizer", "optim.name")
     if keys.is_undecided("use_distributed_optimizer"):
+        return
+    if keys.elided and not keys.find("use_distributed_optimizer"):
+        builder.unknown("layout.sharding", "options are left out of the launch (…)", keys.command.line)
         return
     if keys.is_on("use_distributed_optimizer") or "distributed" in str(keys.get("optim.name")):
         builder.set("layout.sharding", "zero1", line)

@@ -1,0 +1,92 @@
+"""What the files of blind rounds were read wrongly for, one small text for each class."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.exchange.import_result import FormatError
+from tests.exchange.imports import counts, given, read, unknown
+
+LAUNCH = "torchrun {} --tensor-model-parallel-size 2 --num-layers 4 --hidden-size 64 --num-attention-heads 4 {}\n"
+TOWERS = """\
+trainer: {devices: 8, num_nodes: 1}
+model:
+  tensor_model_parallel_size: 1
+  vision: {num_layers: 27, hidden_size: 1152, num_attention_heads: 16}
+  text: {num_layers: 12, hidden_size: 768, num_attention_heads: 12}
+"""
+PARTIAL = """\
+trainer: {devices: 8, strategy: {tensor_model_parallel_size: 2}}
+model: {config: {num_layers: 12, hidden_size: 768, num_attention_heads: 16, ffn_hidden_size: 3072}}
+"""
+DSTACK = """\
+type: service
+commands:
+  - pip install vllm
+  - python -m vllm.entrypoints.openai.api_server
+    --model mistralai/Mixtral-8x7B-Instruct-v0.1
+    --tensor-parallel-size 2 # as many as GPUs
+resources: {gpu: 80GB:2}
+"""
+OPEA = """\
+vllm:
+  LLM_MODEL_ID: Qwen/Qwen3-14B
+  extraCmdArgs: ["--tensor-parallel-size", "4", "--max-num-seqs", "256"]
+"""
+OLMO = """\
+{"model_type": "hf_olmo", "architectures": ["OLMoForCausalLM"], "activation_type": "swiglu", "d_model": 32,
+ "n_layers": 1, "n_heads": 1, "vocab_size": 50257, "mlp_ratio": 4, "weight_tying": true}
+"""
+SCONTROL = "$ scontrol show node a1\nNodeName=a1 CoresPerSocket=1\n   CPUAlloc=0 CPUTot=32\n   Gres=gpu:h200:8\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "stated", "absent", "listed"),
+    [
+        (LAUNCH.format("pretrain_gpt.py", "..."), {"layout.tp": 2}, "layout.sharding", "left out"),
+        (LAUNCH.format("pretrain_gpt.py", "..."), {}, "workload.model.gated_ffn", "left out"),
+        (LAUNCH.format("/opt/NeMo/x.py", ""), {"layout.framework": "nemo"}, "workload.model.tied_embeddings", ""),
+        ("python NeMo/eval.py trainer.devices=1 tensor_model_parallel_size=1\n", {"layout.framework": "nemo"}, "", ""),
+        (TOWERS, {"layout.tp": 1}, "workload.model.layers", "model.vision, model.text"),
+        (PARTIAL, {"workload.model.ffn_hidden": 3072}, "workload.model.gated_ffn", "defaults of the recipe"),
+        (DSTACK, {"layout.tp": 2, "workload.model": "mixtral-8x7b"}, "", ""),
+        (OPEA, {"layout.tp": 4, "workload.model": "qwen3-14b", "layout.framework": "vllm"}, "", ""),
+        (OLMO, {"workload.model.tied_embeddings": True}, "workload.model.ffn_hidden", "mlp_ratio: 4"),
+        (SCONTROL, {"cluster.accelerators_per_node": 8}, "cluster.nodes", "may have more"),
+        ("trtllm-serve <exported checkpoint> --tp_size 8\n", {"layout.tp": 8}, "", "exported checkpoint"),
+    ],
+)
+def test_a_fact_is_stated_or_listed(text: str, stated: dict[str, object], absent: str, listed: str) -> None:
+    reading = read(text)
+    found = given(reading)
+    assert stated.items() <= found.items(), found
+    assert absent not in found and listed in unknown(reading)
+    assert "parameters_without_embeddings" not in counts(reading) or not absent
+
+
+FIREWALL = """\
+{"planned_values": {"root_module": {"resources": [
+  {"type": "azurerm_firewall", "address": "a", "values": {"sku_name": "AZFW_VNet", "sku": "Standard"}}]}}}
+"""
+BLOCKS = "# Two clusters\n```\nSwitchName=s1 Nodes=a[1-4]\n```\ntext\n```\nSwitchName=s2 Nodes=b[1-8]\n```\n"
+SWEEP = "# broadcast_perf\n\n| Size | Default (GB/s) | LL (GB/s) |\n| --- | --- | --- |\n| 1 MB | 4.5 | 0.7 |\n"
+ROLES = "training:\n  overrides:\n    actor_rollout_ref:\n      rollout:\n        tensor_model_parallel_size: 2\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (BLOCKS, "2 topologies in blocks of code on lines 3, 7"),
+        (SWEEP, "no import format"),
+        (ROLES, "roles of reinforcement learning"),
+        (FIREWALL, "no machine"),
+        ("ClusterName=a\nNodeName=n[1-32] CPUs=1\nPartitionName=p Nodes=ALL\n", "no node with accelerators"),
+    ],
+)
+def test_what_is_no_single_machine_is_refused(text: str, why: str) -> None:
+    with pytest.raises(FormatError, match=why):
+        read(text)
+
+
+def test_a_topology_of_a_page_is_chosen() -> None:
+    assert given(read(BLOCKS, "slurm-topology", part=2))["cluster.nodes"] == 8
