@@ -172,6 +172,20 @@ EXPORTERS = (
         ("cluster-health-scanner", "chs"),
     ),
     Exporter(
+        "nhc",
+        "what a node has by design, for Slurm's HealthCheckProgram (LBNL NHC)",
+        "node_checks",
+        "nhc",
+        ("lbnl-nhc",),
+    ),
+    Exporter(
+        "node-problem-detector",
+        "what a node has by design, for the Kubernetes node problem detector",
+        "node_checks",
+        "problem_detector",
+        ("npd",),
+    ),
+    Exporter(
         "nccl-env",
         "environment of NCCL, RCCL and plugins, with reasons",
         "acceptance",

@@ -233,8 +233,8 @@ def _opea_chart(yaml: Yaml) -> Iterator[Keys]:
     """The vLLM of values of a chart of OPEA, of its own or as a part of an application."""
     paths: tuple[tuple[str, ...], ...] = ((), ("vllm",))
     for path in paths:
-        value = _value_at(yaml.value, *path)
-        if isinstance(_value_at(value, "extraCmdArgs"), list) and _value_at(value, "enabled") is not False:
+        value = value_at(yaml.value, *path)
+        if isinstance(value_at(value, "extraCmdArgs"), list) and value_at(value, "enabled") is not False:
             keys = _started("vllm", yaml.line(*path, "extraCmdArgs"))
             _put_all(keys, value, {"LLM_MODEL_ID": "model"}, yaml, path)
             _put_words(keys, value["extraCmdArgs"], yaml, (*path, "extraCmdArgs"))
