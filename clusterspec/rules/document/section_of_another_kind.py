@@ -6,8 +6,8 @@
 
 ## Why it matters
 
-The section is not read: a plan of an engine without `kind: serve` is a training run without a batch, and nothing can be
-estimated or checked.
+With another kind the section is not read. Without `kind`, estimates assume the kind of the section; other readers of the
+file take the default, a training run.
 
 ## What to do
 
@@ -63,9 +63,10 @@ def check(written_workload: WorkloadSpec) -> Iterator[Problem]:
     kind = written_workload.kind or "train"
     for section, needed in KINDS.items():
         if getattr(written_workload, section) is not None and kind != needed:
-            stated = "" if written_workload.kind else ", as without this key"
             yield RULE.problem(
                 f"workload.{section}",
-                f"the workload is `{kind}`{stated}, so that `{section}` is not read",
+                f"the workload is `{kind}`, so that `{section}` is not read"
+                if written_workload.kind
+                else f"`kind` is absent, which means `train`, and `{section}` describes `{needed}`; estimates assume that",
                 f"write {STATED.format(needed)}, or remove the keys",
             )
