@@ -148,6 +148,12 @@ class Day(NamedTuple):
     min_replicas: int
 
 
+NARROW_CHUNK = 1024
+"""Tokens of a chunk on one replica below which launch scripts state the size, instead of sharing the default."""
+WIDE_CHUNK = 8192
+"""Tokens of a chunk on one replica then: published launch lines of wide expert parallelism have 4,096 to 16,384."""
+
+
 def gaps_between(output_tokens: float) -> float:
     """Gaps between the output tokens of a request, in each of which it decodes; 1 where it has a single token."""
     return max(1.0, output_tokens - 1.0)
@@ -217,11 +223,13 @@ class Serving:
     def chunk_of_replica(self, replicas: int) -> int | None:
         """Tokens of a chunk on one of the attention ``replicas`` of an engine, which share a default of the engine.
 
+        Where that leaves fewer than `NARROW_CHUNK`, it is `WIDE_CHUNK`, as nobody runs such an engine with the default.
         None without a limit.
         """
         if not self.chunk_tokens or not self.chunk_of_engine or replicas == 1:
             return self.chunk_tokens
-        return max(1, self.chunk_tokens // replicas)
+        each = self.chunk_tokens // replicas
+        return each if each >= NARROW_CHUNK else WIDE_CHUNK
 
     @property
     def typical_prompt(self) -> float:

@@ -8,7 +8,17 @@ from typing import Any
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.catalog.stacks import ServingSoftware, Stack
 from clusterspec.cluster.degrees import default_expert_tp, fewest_copies
-from clusterspec.cluster.requests import Day, Engines, ExpertLoad, Lengths, Serving, Target, Transfer
+from clusterspec.cluster.requests import (
+    NARROW_CHUNK,
+    WIDE_CHUNK,
+    Day,
+    Engines,
+    ExpertLoad,
+    Lengths,
+    Serving,
+    Target,
+    Transfer,
+)
 from clusterspec.cluster.resolution import ResolutionLog, written_bandwidth
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
@@ -32,6 +42,9 @@ KEY = "workload.serving"
 SERVING_PATH: Path = ("workload", "serving")
 CHUNK = 8192
 OF_FREE = "of the memory left by the weights"
+SHARED_CHUNK = (
+    f"which the attention replicas of an engine share; {WIDE_CHUNK:,} each where that leaves below {NARROW_CHUNK:,}"
+)
 RAISED = "up to 0.95 if the requests in flight need more"
 USUAL = ServingSoftware(0.9, of_free=False, whole_requests=False, chunk_tokens=CHUNK, max_sequences=None)
 """The defaults of software that the catalog does not know: those that vLLM and SGLang share."""
@@ -102,7 +115,7 @@ def _batching_settings(
             section.chunk_tokens,
             f"{KEY}.chunk_tokens",
             software.chunk_tokens or CHUNK,
-            f"{why}, which the attention replicas of an engine share" if software.chunk_of_engine else why,
+            f"{why}, {SHARED_CHUNK}" if software.chunk_of_engine else why,
         ),
         "chunk_of_engine": software.chunk_of_engine and section.chunk_tokens is None,
         "memory_fraction": log.written_or_assumed(

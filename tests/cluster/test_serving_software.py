@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.cluster.requests import Serving
+from clusterspec.cluster.serving import SHARED_CHUNK
+from clusterspec.records import replace
 from tests.cluster.resolving import assumed, clean
 from tests.cluster.test_serving import REQUESTS, plan
 
@@ -37,8 +39,15 @@ def test_a_generation_divides_the_memory_by_its_own_rule(
     assert (serving.memory_fraction, serving.chunk_tokens, serving.max_sequences) == (0.9, 8192, None)
     reason = why["workload.serving.memory_fraction"]
     assert reason.startswith(f"the default of {named}") and reason.endswith(rest)
-    shared = ", which the attention replicas of an engine share" if framework == "sglang" else ""
+    shared = f", {SHARED_CHUNK}" if framework == "sglang" else ""
     assert why["workload.serving.chunk_tokens"] == reason.removesuffix(f", {rest}") + shared
+
+
+@pytest.mark.parametrize(("replicas", "tokens"), [(1, 8192), (4, 2048), (8, 1024), (9, 8192), (32, 8192)])
+def test_replicas_share_a_default_of_the_engine_that_leaves_them_usual_chunks(replicas: int, tokens: int) -> None:
+    serving, _ = found("sglang")
+    assert serving.chunk_of_replica(replicas) == tokens
+    assert replace(serving, chunk_of_engine=False).chunk_of_replica(replicas) == 8192
 
 
 @pytest.mark.parametrize(

@@ -51,28 +51,6 @@ def test_a_higher_percentile_of_requests_misses_a_target_that_the_median_meets(c
     assert "target-missed-at-load" in found(check, load.format(99))
 
 
-def test_targets_that_only_a_shared_default_of_chunks_misses_are_a_note(check: Check) -> None:
-    """SGLang divides its default of 8,192 tokens among the attention replicas: 256 for each of 32."""
-    wide = """\
-clusterspec: 1
-cluster: {{platform: dgx-h100, nodes: 4}}
-workload:
-  kind: serve
-  model: deepseek-v3
-  precision: fp8
-  parameter_precision: fp8
-  serving: {{input_tokens: 4000, output_tokens: 16, concurrency: 128, targets: {{ttft: {}}}{}}}
-layout: {{framework: sglang, attention_dp: 32, ep: 32, dispatcher: deepep}}
-"""
-    rule = "target-missed-at-load"
-    by_default = {each.rule: each for each in check(wide.format("2200 ms", ""))}[rule]
-    assert by_default.severity == "note"
-    assert "256 tokens for each accelerator are assumed" in (by_default.help or "")
-    assert rule not in {each.rule for each in check(wide.format("2200 ms", ", chunk_tokens: 8192"))}
-    stated = {each.rule: each for each in check(wide.format("2200 ms", ", chunk_tokens: 256"))}[rule]
-    assert stated.severity != "note"
-
-
 def test_requests_that_the_cache_holds_do_not_wait(check: Check) -> None:
     # 10 GB a rank of 77 GB hold about 1.4 M tokens: some 300 requests of 4,250.
     assert "concurrency-beyond-cache" not in found(check, "concurrency: 200")

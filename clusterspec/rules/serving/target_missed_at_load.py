@@ -5,8 +5,7 @@
 A predicted latency above its target at the stated load, if a single request meets the target: the time to first token,
 the time per output token, the gaps between tokens, or the whole request, each at the percentile of its target. The
 finding is an error if the low end of the range of a prediction is a third above its target, a warning if that low end
-misses the target; otherwise a note. It is also a note where the spec leaves `chunk_tokens` open, the default of the software
-is below 1,024 tokens, and chunks of 8,192 meet the targets.
+misses the target; otherwise a note.
 
 ## Why it matters
 
@@ -59,10 +58,6 @@ from clusterspec.rules.words import both
 from clusterspec.units import display, plain, plural
 
 RULE = Rule.of(__name__, "warning", "likely")
-NARROW_CHUNK = 1024
-"""Tokens of a default chunk below which it is asked whether the default alone misses the targets."""
-WIDE_CHUNK = 8192
-"""Tokens for each accelerator, as published launch lines of wide expert parallelism set: 4,096 to 16,384."""
 
 
 def check(served: Served) -> Iterator[Problem]:
@@ -85,32 +80,13 @@ def check(served: Served) -> Iterator[Problem]:
         for each in missed
     }
     most = times.max_concurrency or 0.0
-    chunk = _narrow_default(served, late)
-    help_ = "add replicas, lower the concurrency, or let `clusterspec search` find a layout for the load"
-    if chunk:
-        help_ = f"set `chunk_tokens`: {chunk:,} tokens for each accelerator are assumed, and the targets are met with {WIDE_CHUNK:,}"
     bound = f"; the targets are met up to a concurrency of {int(most):,}" if 1 <= most < times.offered else ""
     yield RULE.problem(
         f"{LOAD}.targets",
         f"with {plural(round(times.offered), 'request')} in flight, {_latencies_text(percentiles)}: {both(parts)}{bound}",
-        help_,
-        severity="note" if chunk else next(each for each in ("error", "warning", "note") if each in severities),
+        "add replicas, lower the concurrency, or let `clusterspec search` find a layout for the load",
+        severity=next(each for each in ("error", "warning", "note") if each in severities),
     )
-
-
-def _narrow_default(served: Served, late: tuple[Target, ...]) -> int:
-    """The default size of chunks, if it alone makes targets missed that are met with usual chunks; else 0.
-
-    Engines share the default among their attention replicas, so that those of wide expert parallelism, whose launch
-    scripts always set the size, would process a prompt in many short steps.
-    """
-    load = served.load
-    chunk = load.chunk_of_replica((load.prefill or served.layout).attention_dp)
-    if not load.chunk_of_engine or not chunk or chunk >= NARROW_CHUNK:
-        return 0
-    wide = served.with_load(chunk_tokens=WIDE_CHUNK)
-    met = wide is not None and not {*late} & {*missed_targets(wide.times, wide.load)}
-    return chunk if met else 0
 
 
 def _latencies_text(percentiles: set[float]) -> str:
