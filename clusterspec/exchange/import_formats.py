@@ -103,6 +103,14 @@ WORKLOADS = (
         "workloads.llama_factory",
         ("llamafactory", "llama-factory-config"),
     ),
+    ImportFormat("verl", "workloads", "launches of verl (reinforcement learning)", "workloads.verl"),
+    ImportFormat(
+        "nemo-automodel",
+        "workloads",
+        "recipes of NeMo Automodel",
+        "workloads.automodel",
+        ("automodel",),
+    ),
     ImportFormat(
         "megatron",
         "workloads",
@@ -122,6 +130,7 @@ WORKLOADS = (
         ("accelerate-config", "hf-accelerate"),
     ),
     ImportFormat("maxtext", "workloads", "MaxText configurations and launch lines", "workloads.maxtext"),
+    ImportFormat("task", "workloads", "tasks of SkyPilot and dstack", "workloads.tasks", ("skypilot", "dstack", "sky")),
 )
 MACHINES = (
     ImportFormat(
@@ -181,9 +190,9 @@ MACHINES = (
     ImportFormat(
         "kubernetes",
         "machines",
-        "Kueue Topology, MPIJob, PyTorchJob, JobSet",
+        "Kueue Topology, MPIJob, PyTorchJob, JobSet, RayCluster",
         "fabrics.schedulers",
-        ("kueue", "kueue-topology", "k8s-mpijob", "mpijob", "jobset"),
+        ("kueue", "kueue-topology", "k8s-mpijob", "mpijob", "jobset", "raycluster"),
     ),
     ImportFormat("netbox", "machines", "NetBox device types", "fabrics.netbox", ("netbox-device-type", "device-type")),
     ImportFormat("infragraph", "machines", "InfraGraph infrastructures", "fabrics.infragraph"),

@@ -289,7 +289,7 @@ def read_osu_test(text: str) -> Benchmark:
     starts = [text.count("\n", 0, test.start()) + 1 for test in tests]
     series: list[Series] = []
     remarks: list[tuple[str, int]] = []
-    for test, start, end in zip(tests, starts, [*starts[1:], len(lines) + 1], strict=True):
+    for test, start, end in zip(tests, starts, [*starts[1:], len(lines) + 1], strict=False):
         name = test[1].strip()
         points = tuple(_osu_points(lines, start, end, 2 if "Bi-Directional" in name else 1))
         if "Multiple Bandwidth" in name:

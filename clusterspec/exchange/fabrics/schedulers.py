@@ -9,6 +9,7 @@ from typing import Any
 from clusterspec.exchange.documents import Yaml, read_documents, read_yaml
 from clusterspec.exchange.fabrics.graph import SwitchTree, describe_blocks, describe_tree, expanded_hosts
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.exchange.workloads.keys import whole_of
 from clusterspec.exchange.workloads.serving import matches_serving
 from clusterspec.source import value_at
 from clusterspec.units import plural
@@ -144,7 +145,7 @@ _RESOURCES = ("nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "aws.amazon.co
 _NETWORKS = ("rdma/ib", "vpc.amazonaws.com/efa", "rdma/hca", "nvidia.com/hostdev", "networking.gke.io.networks")
 
 
-_KINDS = ("Topology", "MPIJob", "PyTorchJob", "JobSet")
+_KINDS = ("Topology", "MPIJob", "PyTorchJob", "JobSet", "RayCluster")
 _KIND_LINE = re.compile(r"^kind\s*:\s*[\"']?(\w{1,60})", re.MULTILINE)
 _FENCE_LINE = re.compile(r"^[ \t]{0,8}(?:```|~~~)", re.MULTILINE)
 
@@ -159,7 +160,7 @@ def matches_kubernetes(file: InputFile) -> bool:
 def read_kubernetes(file: InputFile) -> ImportResult:
     """The content of the objects of a file. Raises `FormatError` if none is of a supported kind."""
     builder = ImportBuilder(KUBERNETES, file.name)
-    readers = dict(zip(_KINDS, (_record_topology, _mpi_job, _pytorch_job, _job_set), strict=True))
+    readers = dict(zip(_KINDS, (_record_topology, _mpi_job, _pytorch_job, _job_set, _ray_cluster), strict=True))
     found = []
     for yaml in read_documents(file):
         kind = str(yaml.mapping.get("kind"))
@@ -167,9 +168,7 @@ def read_kubernetes(file: InputFile) -> ImportResult:
         if kind in readers:
             readers[kind](yaml, builder)
     if not set(found) & set(readers):
-        raise FormatError(
-            f"holds {', '.join(found)[:80]}: supported Kubernetes kinds are Topology, MPIJob, PyTorchJob and JobSet"
-        )
+        raise FormatError(f"holds {', '.join(found)[:80]}: supported Kubernetes kinds are {', '.join(_KINDS)}")
     return builder.reading()
 
 
@@ -238,6 +237,34 @@ def _job_set(yaml: Yaml, builder: ImportBuilder) -> None:
         builder.set("cluster.accelerators_per_node", asking[0][1], line)
     else:
         builder.unknown("cluster.accelerators_per_node", "jobs ask for different numbers", line)
+
+
+def _ray_cluster(yaml: Yaml, builder: ImportBuilder) -> None:
+    """The workers that ask for accelerators: replicas × numOfHosts (1 where absent), unless they scale by load."""
+    groups = value_at(yaml.value, "spec", "workerGroupSpecs")
+    if not isinstance(groups, list):
+        raise FormatError("a RayCluster without workerGroupSpecs", yaml.line("spec"))
+    asking = []
+    for number, group in enumerate(groups):
+        containers = value_at(group, "template", "spec", "containers")
+        accelerators = sum(_accelerators_asked(each) or 0 for each in containers) if isinstance(containers, list) else 0
+        hosts = whole_of(value_at(group, "numOfHosts") or 1)
+        if accelerators:
+            line = yaml.line("spec", "workerGroupSpecs", number)
+            asking.append((whole_of(value_at(group, "replicas")), hosts, accelerators, line))
+    if not asking:
+        raise FormatError("a RayCluster whose workers ask for no accelerators", yaml.line("spec", "workerGroupSpecs"))
+    if len(asking) > 1:
+        raise FormatError(
+            "a RayCluster with several groups of workers with accelerators: no single machine", asking[1][3]
+        )
+    replicas, hosts, accelerators, line = asking[0]
+    builder.set("cluster.accelerators_per_node", accelerators, line)
+    if value_at(yaml.value, "spec", "enableInTreeAutoscaling") is True or not replicas or not hosts:
+        builder.unknown("layout.nodes", "the number of workers follows the load, or is not stated", line)
+    else:
+        builder.set("layout.nodes", replicas * hosts, line)
+        builder.count("accelerators", replicas * hosts * accelerators, line)
 
 
 def _accelerators_asked(container: Any) -> int | None:

@@ -337,12 +337,21 @@ def override_keys(file: InputFile) -> Keys:
     """Words of the form ``a.b=value`` or ``+a.b=value``, as used by Hydra and MaxText."""
     keys = Keys()
     for command in script_of(file.text).commands:
-        for word in command.words:
-            match = re.fullmatch(r"\+{0,2}([A-Za-z_][A-Za-z0-9_.]*)=(.*)", word.text, re.DOTALL)
-            if match and word.branch:
-                keys.undecided.append((word.text[:60], word.line, word.branch))
-            elif match:
-                keys.put(match[1], match[2], word.line)
+        own = override_words(command)
+        keys.values |= own.values
+        keys.undecided += own.undecided
+    return keys
+
+
+def override_words(command: Command) -> Keys:
+    """The words of one command that have the form of an override; the last value of a name applies."""
+    keys = Keys(command=command)
+    for word in command.words:
+        match = re.fullmatch(r"\+{0,2}([A-Za-z_][A-Za-z0-9_.]*)=(.*)", word.text, re.DOTALL)
+        if match and word.branch:
+            keys.undecided.append((word.text[:60], word.line, word.branch))
+        elif match:
+            keys.put(match[1], match[2], word.line)
     return keys
 
 

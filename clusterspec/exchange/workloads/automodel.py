@@ -1,0 +1,111 @@
+"""Recipes of NeMo Automodel (YAML): PyTorch with FSDP 2 over models of Hugging Face.
+
+Names: NVIDIA-NeMo/Automodel 36044ad3, examples/llm_finetune and llm_benchmark (``distributed`` with the degrees,
+``step_scheduler`` with the batches, ``packed_sequence``, ``peft``). With pipeline stages a batch of a rank is cut into
+micro batches of ``pp_microbatch_size``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.exchange.documents import read_yaml
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, set_counts, set_model
+
+AUTOMODEL = "nemo-automodel"
+_MARKS = (
+    re.compile(r"\bnemo_automodel\.", re.MULTILINE),
+    re.compile(r"^step_scheduler[ \t]*:", re.MULTILINE),
+)
+_COUNTS = {
+    "layout.tp": ("distributed.tp_size",),
+    "layout.pp": ("distributed.pp_size",),
+    "layout.cp": ("distributed.cp_size",),
+    "layout.ep": ("distributed.ep_size",),
+    "workload.global_batch": ("step_scheduler.global_batch_size",),
+    "layout.nodes": ("benchmark.num_nodes",),
+}
+_MODEL = (
+    "model.pretrained_model_name_or_path",
+    "model.config.pretrained_model_name_or_path",
+    "model.config.name_or_path",
+)
+_UNRELATED = re.compile(
+    r"(?:seed|checkpoint|dist_env|loss_fn|dataset\.(?!seq_len)|validation_dataset|dataloader|validation_dataloader"
+    r"|lr_scheduler|wandb|mlflow|logger|ci|rng|optimizer\.(?!_target_)|profiling)(?:\.|$)"
+)
+"""Keys of data, logs and learning rate, which do not describe a layout."""
+
+
+def matches_nemo_automodel(file: InputFile) -> bool:
+    return all(mark.search(file.text) for mark in _MARKS)
+
+
+def read_nemo_automodel(file: InputFile) -> ImportResult:
+    """The workload and layout of a recipe. Raises `FormatError` if it states no batches."""
+    builder, keys, yaml = ImportBuilder(AUTOMODEL, file.name), Keys(), read_yaml(file)
+    for name, value, line in flat_leaves(yaml.mapping, yaml.line):
+        if value is not None and str(value).lower() != "none" and not _UNRELATED.match(name):
+            keys.put(name, value, line)
+    if keys.find("step_scheduler.global_batch_size", "step_scheduler.local_batch_size") is None:
+        raise FormatError("is no recipe: it has no batches in step_scheduler")
+    builder.set("workload.kind", "train", keys.line("recipe", "step_scheduler.global_batch_size"))
+    if isinstance(named := keys.get(*_MODEL), str):
+        set_model(named, builder, keys.line(*_MODEL))
+    _set_strategy(keys, builder)
+    set_counts(keys, _COUNTS, builder)
+    _set_batch(keys, builder)
+    _set_lengths(keys, builder)
+    _set_updates(keys, builder)
+    list_unused(keys, builder)
+    return builder.reading()
+
+
+def _set_strategy(keys: Keys, builder: ImportBuilder) -> None:
+    names = ("distributed.strategy", "distributed._target_")
+    word, line = str(keys.get(*names) or ""), keys.line(*names)
+    if word == "fsdp2" or word.endswith("FSDP2Manager"):
+        builder.set("layout.framework", "fsdp", line)
+        copies = keys.whole("distributed.dp_replicate_size") or 1
+        builder.set("layout.sharding", "hsdp" if copies > 1 else "fsdp", line)
+    elif word:
+        builder.unknown(f"strategy: {word[-40:]}", "no framework of the catalog corresponds to it", line)
+    for path, name in (
+        ("layout.sequence_parallel", "distributed.sequence_parallel"),
+        ("layout.recompute", "distributed.activation_checkpointing"),
+    ):
+        if keys.find(name) == name:
+            on = keys.is_on(name)
+            builder.set(path, on if path != "layout.recompute" else "full" if on else "none", keys.line(name))
+
+
+def _set_batch(keys: Keys, builder: ImportBuilder) -> None:
+    stages = keys.whole("distributed.pp_size") or 1
+    names = ("pp_microbatch_size",) if stages > 1 else ("step_scheduler.local_batch_size",)
+    builder.set("layout.micro_batch", keys.whole(*names), keys.line(*names))
+    if stages > 1 and (local := keys.whole("step_scheduler.local_batch_size")):
+        builder.count("local_batch_size", local, keys.line("step_scheduler.local_batch_size"))
+
+
+def _set_lengths(keys: Keys, builder: ImportBuilder) -> None:
+    packed, stated = keys.whole("packed_sequence.packed_sequence_size"), keys.whole("dataset.seq_len")
+    if packed:
+        builder.set("workload.sequence_length", packed, keys.line("packed_sequence.packed_sequence_size"))
+    elif stated:
+        builder.set("workload.sequence_length", stated, keys.line("dataset.seq_len"))
+    else:
+        builder.unknown("workload.sequence_length", "sequences are as long as those of the data")
+
+
+def _set_updates(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the optimizer; adapters are listed, since their recipe names modules by patterns."""
+    target = str(keys.get("optimizer._target_") or "")
+    kinds = {"torch.optim.Adam": "adam", "torch.optim.AdamW": "adamw", "torch.optim.SGD": "sgd"}
+    if target in kinds:
+        builder.set("workload.optimizer", kinds[target], keys.line("optimizer._target_"))
+    elif target:
+        builder.unknown(f"optimizer {target[-40:]}", "no value of workload.optimizer", keys.line("optimizer._target_"))
+    if adapters := keys.get("peft._target_"):
+        shown = f"{str(adapters)[-40:]}, rank {keys.get('peft.dim')}"
+        builder.unknown(shown, "adapters: state workload.trainable", keys.line("peft._target_"))

@@ -1,0 +1,80 @@
+"""Tasks of SkyPilot and dstack: the nodes that they ask for, and the accelerators of each.
+
+Names: SkyPilot, docs/source/reference/yaml-spec.rst (``num_nodes``, 1 where absent; ``resources.accelerators`` as
+``NAME:COUNT``, a mapping, or a list of choices); dstack, docs/docs/reference/dstack.yml (``nodes``, 1 where absent;
+``resources.gpu`` as ``NAME:MEMORY:COUNT`` in any order, or a mapping with ``name`` and ``count``).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from clusterspec.exchange.documents import Yaml, read_yaml
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.workloads.keys import whole_of
+
+TASK = "task"
+_SKYPILOT = (re.compile(r"^resources[ \t]*:", re.MULTILINE), re.compile(r"^[ \t]+accelerators[ \t]*:", re.MULTILINE))
+_DSTACK = (re.compile(r"^type[ \t]*:[ \t]*(?:task|service|dev-environment|fleet)\b", re.MULTILINE), _SKYPILOT[0])
+_MEMORY = re.compile(r"[0-9.]+ ?[MGT]B?(?:\.\.[0-9.]* ?[MGT]?B?)?", re.IGNORECASE)
+
+
+def matches_task(file: InputFile) -> bool:
+    return any(all(mark.search(file.text) for mark in marks) for marks in (_SKYPILOT, _DSTACK))
+
+
+def read_task(file: InputFile) -> ImportResult:
+    """The nodes of a task. Raises `FormatError` if it asks for no accelerators."""
+    builder, yaml = ImportBuilder(TASK, file.name), read_yaml(file)
+    resources = yaml.mapping.get("resources")
+    asked = resources if isinstance(resources, dict) else {}
+    name, nodes = ("gpu", "nodes") if "gpu" in asked else ("accelerators", "num_nodes")
+    if asked.get(name) is None:
+        raise FormatError("asks for no accelerators (resources.accelerators, resources.gpu)", yaml.line("resources"))
+    line = yaml.line("resources", name)
+    product, count = _product_and_count(asked[name])
+    if count is None:
+        why = "several choices, or a range: the task does not state one"
+        builder.unknown(f"{name}: {str(asked[name])[:60]}", why, line)
+    else:
+        builder.set("cluster.accelerators_per_node", count, line)
+    if product:
+        why = "a name of the service: it does not tell the form and the memory of the product"
+        builder.unknown(f"accelerator {product[:40]}", why, line)
+    _set_nodes(yaml, nodes, count, builder)
+    builder.unknown("run, setup and envs", "not imported: a launch of a framework is read as its own kind")
+    return builder.reading()
+
+
+def _set_nodes(yaml: Yaml, name: str, count: int | None, builder: ImportBuilder) -> None:
+    stated = yaml.mapping.get(name)
+    nodes = 1 if stated is None else whole_of(stated)
+    if nodes is None:
+        builder.unknown(f"{name}: {str(stated)[:40]}", "no count of nodes", yaml.line(name))
+        return
+    builder.set("layout.nodes", nodes, yaml.line(name) if stated is not None else yaml.line("resources"))
+    if count:
+        builder.count("accelerators", nodes * count, yaml.line("resources"))
+
+
+def _product_and_count(asked: Any) -> tuple[str, int | None]:
+    """The product and the number of accelerators of a node; no number where several are possible.
+
+    >>> _product_and_count("A100-80GB:8"), _product_and_count("80GB:2"), _product_and_count({"H100": 8})
+    (('A100-80GB', 8), ('', 2), ('H100', 8))
+    >>> _product_and_count({"name": "H100", "count": "4..8"}), _product_and_count(["H100:8", "A100:8"])
+    (('H100', None), ('', None))
+    """
+    if isinstance(asked, dict) and {"name", "count", "memory"} & set(asked):
+        named = asked.get("name")
+        return (named if isinstance(named, str) else ""), whole_of(asked.get("count", 1))
+    if isinstance(asked, dict):
+        return (str(next(iter(asked))), whole_of(next(iter(asked.values())))) if len(asked) == 1 else ("", None)
+    if not isinstance(asked, str | int):
+        return "", None
+    parts = [part.strip() for part in str(asked).split(":")]
+    counts = [count for part in parts if (count := whole_of(part))]
+    ranges = any(".." in part and not _MEMORY.fullmatch(part) for part in parts) or any("," in part for part in parts)
+    names = [part for part in parts if not whole_of(part) and not _MEMORY.fullmatch(part) and ".." not in part]
+    return (names[0] if names else ""), (None if ranges else counts[0] if counts else 1)

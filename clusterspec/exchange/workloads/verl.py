@@ -1,0 +1,137 @@
+"""Launches of verl (reinforcement learning): the overrides of its configuration on a command line.
+
+Names and defaults: verl-project/verl 1dda039b, verl/trainer/config (``actor``, ``rollout``, ``ppo_trainer.yaml``, where
+``hybrid_engine`` is on: engines generate on the ranks that train) and verl/trainer/ppo/utils.py line 75 (a reference
+model takes part where a loss or a reward of its divergence is on). Sizes of minibatches count prompts.
+"""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.exchange.shell import script_of
+from clusterspec.exchange.workloads.keys import Keys, list_unused, override_words, set_choice, set_counts, set_model
+from clusterspec.units import plural
+
+VERL = "verl"
+_MARK = re.compile(r"(?:^|\s)\+{0,2}actor_rollout_ref\.[\w.]{3,80}=", re.MULTILINE)
+_ACTOR, _ROLLOUT = "actor_rollout_ref.actor.", "actor_rollout_ref.rollout."
+_COUNTS = {
+    "layout.nodes": ("trainer.nnodes",),
+    "layout.tp": (f"{_ACTOR}megatron.tensor_model_parallel_size",),
+    "layout.pp": (f"{_ACTOR}megatron.pipeline_model_parallel_size",),
+    "layout.cp": (
+        f"{_ACTOR}megatron.context_parallel_size",
+        f"{_ACTOR}fsdp_config.ulysses_sequence_parallel_size",
+        f"{_ACTOR}ulysses_sequence_parallel_size",
+    ),
+    "layout.ep": (f"{_ACTOR}megatron.expert_model_parallel_size",),
+    "layout.expert_tp": (f"{_ACTOR}megatron.expert_tensor_parallel_size",),
+    "workload.rl.prompts_per_step": ("data.train_batch_size",),
+    "workload.rl.samples_per_prompt": (f"{_ROLLOUT}n",),
+    "workload.rl.epochs": (f"{_ACTOR}ppo_epochs",),
+    "workload.rl.rollout.tp": (f"{_ROLLOUT}tensor_model_parallel_size",),
+    "workload.rl.rollout.max_sequences": (f"{_ROLLOUT}max_num_seqs",),
+}
+_ENGINES = {"vllm": "vllm", "sglang": "sglang"}
+
+
+def matches_verl(file: InputFile) -> bool:
+    return bool(_MARK.search(file.text))
+
+
+def read_verl(file: InputFile) -> ImportResult:
+    """The samples, roles and layout of a launch. Raises `FormatError` if it has none, `SeveralParts` for several."""
+    keys = _launch(file)
+    builder, line = ImportBuilder(VERL, file.name), keys.command.line
+    builder.set("workload.kind", "rl", line)
+    if isinstance(named := keys.get("actor_rollout_ref.model.path"), str):
+        set_model(named, builder, keys.line("actor_rollout_ref.model.path"))
+    _set_algorithm(keys, builder)
+    _set_trainer(keys, builder)
+    set_counts(keys, _COUNTS, builder)
+    _set_minibatches(keys, builder)
+    _set_rollout(keys, builder)
+    for name in ("data.max_prompt_length", "data.max_response_length"):
+        if length := keys.whole(name):
+            builder.count(name.partition(".")[2], length, keys.line(name))
+    if keys.find("data.max_response_length"):
+        why = "only the longest is stated: the mean and the 99th percentile decide the time"
+        builder.unknown("workload.rl.output_tokens", why, keys.line("data.max_response_length"))
+    if devices := keys.whole("trainer.n_gpus_per_node"):
+        builder.count("ranks_per_node", devices, keys.line("trainer.n_gpus_per_node"))
+    list_unused(keys, builder)
+    return builder.reading()
+
+
+def _launch(file: InputFile) -> Keys:
+    found = [override_words(command) for command in script_of(file.text).commands if _MARK.search(command.text)]
+    different = list({tuple(sorted(map(str, keys.values.items()))): keys for keys in found}.values())
+    if not different:
+        raise FormatError("has no command with overrides of verl (actor_rollout_ref.…=…)")
+    counted = plural(len(different), "launch")
+    places = ", ".join(str(keys.command.line) for keys in different)
+    return chosen_part(different, file.part, counted, f"holds {counted} with different options, on lines {places}")
+
+
+def _set_algorithm(keys: Keys, builder: ImportBuilder) -> None:
+    name = "algorithm.adv_estimator"
+    if keys.get(name) in {"grpo", "rloo"} and not keys.is_on(f"{_ACTOR}use_kl_loss", "algorithm.use_kl_in_reward"):
+        why = "without a loss or reward of divergence no reference model takes part, as in dapo: state the algorithm"
+        builder.unknown(f"adv_estimator: {keys.get(name)}", why, keys.line(name))
+    else:
+        set_choice(keys, "workload.rl.algorithm", (name,), {"gae": "ppo", "grpo": "grpo", "rloo": "rloo"}, builder)
+
+
+def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the framework, its sharding and the batch of one rank."""
+    strategy = f"{_ACTOR}strategy"
+    names = ("model_engine", strategy)
+    if megatron := next((key for key in keys.values if key.startswith(f"{_ACTOR}megatron.")), None):
+        builder.set("layout.framework", "megatron-core", keys.line(megatron))
+        keys.get(*names)
+    elif str(keys.get(*names)) in {"fsdp", "fsdp2"} or any(
+        key.startswith(f"{_ACTOR}fsdp_config.") for key in keys.values
+    ):
+        line = keys.line(*names) or next((at for key, (_, at) in keys.values.items() if "fsdp_config" in key), 0)
+        builder.set("layout.framework", "fsdp", line)
+        if keys.find(f"{_ACTOR}fsdp_config.fsdp_size") is None:
+            builder.set("layout.sharding", "fsdp", line)
+    elif keys.find(strategy):
+        builder.unknown(
+            f"strategy: {str(keys.get(strategy))[:40]}", "no framework is known for it", keys.line(strategy)
+        )
+    size = f"{_ACTOR}ppo_micro_batch_size_per_gpu"
+    if keys.is_on(f"{_ACTOR}use_dynamic_bsz"):
+        why = "micro batches are filled up to a number of tokens"
+        builder.unknown("layout.micro_batch", why, keys.line(f"{_ACTOR}use_dynamic_bsz"))
+    elif count := keys.whole(size):
+        builder.set("layout.micro_batch", count, keys.line(size))
+    if keys.is_on("actor_rollout_ref.model.enable_gradient_checkpointing"):
+        builder.set("layout.recompute", "full", keys.line("actor_rollout_ref.model.enable_gradient_checkpointing"))
+    for part in ("param_offload", "optimizer_offload"):
+        ends = [key for key in keys.values if key.startswith(_ACTOR) and key.endswith(f".{part}")]
+        if ends and keys.is_on(*ends):
+            why = "moves them to the host while engines generate, not during a step of training"
+            builder.unknown(part, why, keys.line(*ends))
+
+
+def _set_minibatches(keys: Keys, builder: ImportBuilder) -> None:
+    batch, part = keys.whole("data.train_batch_size"), keys.whole(f"{_ACTOR}ppo_mini_batch_size")
+    line = keys.line(f"{_ACTOR}ppo_mini_batch_size")
+    if batch and part and batch % part == 0:
+        builder.set("workload.rl.minibatches", batch // part, line)
+    elif part:
+        why = "the prompts of a step are not a multiple of it" if batch else "the prompts of a step are not stated"
+        builder.unknown(f"ppo_mini_batch_size: {part}", why, line)
+
+
+def _set_rollout(keys: Keys, builder: ImportBuilder) -> None:
+    set_choice(keys, "workload.rl.rollout.framework", (f"{_ROLLOUT}name",), _ENGINES, builder)
+    share = f"{_ROLLOUT}gpu_memory_utilization"
+    if re.fullmatch(r"0?\.[0-9]{1,4}", str(keys.get(share))):
+        builder.set("workload.rl.rollout.memory_fraction", float(str(keys.get(share))), keys.line(share))
+    program = next((word for word in keys.command.words if word.text.endswith("main_ppo")), None)
+    if program is not None and not keys.find("actor_rollout_ref.hybrid_engine", "trainer.n_gpus_per_rollout"):
+        builder.set("workload.rl.placement", "colocated", program.line)

@@ -1,0 +1,116 @@
+"""Launches of verl, recipes of NeMo Automodel, and tasks: what they state, and what they leave open."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.exchange.import_result import FormatError, SeveralParts
+from tests.exchange.imports import counts, given, read, unknown
+
+VERL = """\
+#!/bin/bash
+ACTOR=(
+    actor_rollout_ref.actor.ppo_mini_batch_size=128
+    actor_rollout_ref.actor.megatron.tensor_model_parallel_size=${TP:-4}
+    actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=2
+    actor_rollout_ref.actor.use_kl_loss=True
+    actor_rollout_ref.actor.megatron.optimizer_offload=True
+)
+python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo \\
+    actor_rollout_ref.model.path=Qwen/Qwen3-30B-A3B data.train_batch_size=512 data.max_response_length=8192 \\
+    "${ACTOR[@]}" \\
+    actor_rollout_ref.rollout.name=sglang actor_rollout_ref.rollout.tensor_model_parallel_size=8 \\
+    actor_rollout_ref.rollout.n=16 actor_rollout_ref.rollout.gpu_memory_utilization=0.6 \\
+    trainer.nnodes=4 trainer.n_gpus_per_node=8 "$@"
+"""
+
+
+def test_the_trainer_and_the_engines_of_verl_keep_their_own_degrees() -> None:
+    reading = read(VERL)
+    found = given(reading)
+    assert (found["layout.tp"], found["layout.pp"], found["workload.rl.rollout.tp"]) == (4, 2, 8)
+    assert (found["layout.framework"], found["workload.rl.rollout.framework"]) == ("megatron-core", "sglang")
+    assert (found["workload.rl.prompts_per_step"], found["workload.rl.samples_per_prompt"]) == (512, 16)
+    assert (found["workload.rl.minibatches"], found["workload.rl.algorithm"]) == (4, "grpo")
+    assert (found["layout.nodes"], counts(reading)["ranks_per_node"]) == (4, 8)
+    assert "layout.offload.optimizer" not in found and "while engines generate" in unknown(reading)
+    assert "workload.rl.output_tokens" in unknown(reading)
+
+
+def test_verl_without_a_reference_model_or_with_filled_batches_is_left_open() -> None:
+    text = VERL.replace("use_kl_loss=True", "use_dynamic_bsz=True").replace("=128", "=100")
+    reading = read(text.replace("megatron.", "fsdp_config."))
+    found = given(reading)
+    assert not {"workload.rl.algorithm", "workload.rl.minibatches", "layout.micro_batch", "layout.tp"} & set(found)
+    assert (found["layout.framework"], found["layout.sharding"]) == ("fsdp", "fsdp")
+    with pytest.raises(SeveralParts, match="2 launches"):
+        read(f"{VERL}\n{VERL.replace('nnodes=4', 'nnodes=8')}")
+
+
+RECIPE = """\
+recipe: TrainFinetuneRecipeForNextTokenPrediction
+step_scheduler: {global_batch_size: 128, local_batch_size: 4}
+distributed: {strategy: fsdp2, dp_size: none, tp_size: 2, cp_size: 1, pp_size: 1, ep_size: 8,
+  activation_checkpointing: true, pipeline: {pp_microbatch_size: 1}}
+model:
+  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained
+  pretrained_model_name_or_path: Qwen/Qwen3-30B-A3B
+dataset: {seq_len: 4096}
+"""
+
+
+@pytest.mark.parametrize(("stages", "micro"), [(1, 4), (2, 1)])
+def test_a_recipe_of_automodel_cuts_batches_for_pipeline_stages(stages: int, micro: int) -> None:
+    found = given(read(RECIPE.replace("pp_size: 1", f"pp_size: {stages}")))
+    assert (found["layout.pp"], found["layout.micro_batch"], found["layout.ep"]) == (stages, micro, 8)
+    assert (found["workload.model"], found["workload.sequence_length"]) == ("qwen3-30b-a3b", 4096)
+    assert (found["layout.framework"], found["layout.sharding"], found["layout.recompute"]) == ("fsdp", "fsdp", "full")
+
+
+def test_a_recipe_of_automodel_lists_what_has_no_entry() -> None:
+    text = RECIPE.replace("fsdp2", "megatron_fsdp").replace(
+        "dataset: {seq_len: 4096}", "peft: {_target_: a.Lora, dim: 8}"
+    )
+    reading = read(text)
+    assert not {"layout.framework", "layout.sharding", "workload.sequence_length"} & set(given(reading))
+    assert all(word in unknown(reading) for word in ("megatron_fsdp", "rank 8", "those of the data"))
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes", "each"),
+    [
+        ("resources: {cloud: gcp}\n  # \nnum_nodes: 2\nrun: x\n", None, None),
+        ("resources:\n  accelerators: A100-80GB:8\nnum_nodes: 4\nrun: python a.py\n", 4, 8),
+        ("resources:\n  accelerators: {H100: 8}\nrun: python a.py\n", 1, 8),
+        ("resources:\n  accelerators: [H100:8, A100:8]\nrun: python a.py\n", 1, None),
+        ("type: task\nnodes: 2\nresources:\n  gpu: 24GB..80GB:8\n", 2, 8),
+        ("type: task\nnodes: 2..4\nresources:\n  gpu: H100:4..8\n", None, None),
+    ],
+)
+def test_a_task_states_what_it_asks_for(text: str, nodes: int | None, each: int | None) -> None:
+    if "cloud" in text:
+        with pytest.raises(FormatError):
+            read(text)
+        return
+    found = given(read(text))
+    assert (found.get("layout.nodes"), found.get("cluster.accelerators_per_node")) == (nodes, each)
+
+
+RAY = """\
+apiVersion: ray.io/v1
+kind: RayCluster
+spec:
+  workerGroupSpecs:
+  - {replicas: 4, template: {spec: {containers: [{name: a, resources: {limits: {nvidia.com/gpu: 8}}}]}}}
+"""
+
+
+def test_a_ray_cluster_states_its_workers_unless_they_follow_the_load() -> None:
+    assert given(read(RAY)) == {"cluster.accelerators_per_node": 8, "layout.nodes": 4}
+    scaled = RAY.replace("spec:\n  worker", "spec:\n  enableInTreeAutoscaling: true\n  worker", 1)
+    assert given(read(scaled)) == {"cluster.accelerators_per_node": 8}
+    assert given(read(RAY.replace("replicas: 4", "replicas: 2, numOfHosts: 4")))["layout.nodes"] == 8
+    with pytest.raises(FormatError, match="no accelerators"):
+        read(RAY.replace("nvidia.com/gpu", "cpu"))
+    with pytest.raises(FormatError, match="several groups"):
+        read(RAY + RAY.splitlines()[-1] + "\n")
