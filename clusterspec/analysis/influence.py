@@ -46,6 +46,9 @@ SIZES: Mapping[str, Callable[[str], tuple[object, Any]]] = {
 
 Of choices of one kind the larger ones take more of both.
 """
+WIDE = frozenset({"fp32", "tf32"})
+"""Formats in which nobody runs the products of language models, or serves their weights, unless the spec says so."""
+KEPT = frozenset({"workload.parameter_precision", "workload.expert_parameter_precision", "workload.kv_precision"})
 DP_LAST = ("tp", "cp", "ep", "pp", "dp")
 
 
@@ -199,8 +202,10 @@ def _alternative_values(design: Design, key: str, value: Any) -> list[Any]:
 
 
 def other_choices(design: Design, key: str, value: str) -> list[str]:
-    """The other choices of a key; of plugins one, with which the library behaves otherwise."""
-    others = [choice for choice in choices_of(key) if choice != value]
+    """The other choices of a key that a spec may mean; of plugins one, with which the library behaves otherwise."""
+    serves = design.workload is not None and design.workload.kind == "serve"
+    unusual = WIDE if key == "workload.precision" or (serves and key in KEPT) else frozenset()
+    others = [choice for choice in choices_of(key) if choice != value and choice not in unusual]
     fabric = design.cluster.scale_out if design.cluster else None
     if key != PLUGIN or fabric is None:
         return others
