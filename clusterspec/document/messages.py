@@ -184,9 +184,17 @@ def _unknown_key_problem(fault: ValidationError, key: str, known: list[str]) -> 
         advice = f"did you mean {alternatives_text(meant)}?"
     elif mappings_with_key:
         advice = f"it belongs to {' or '.join(mappings_with_key)}"
+    elif longer := _overlapping_keys(key, known):
+        advice = f"did you mean {alternatives_text(longer)}?"
     else:
         advice = f"the keys here are {', '.join(sorted(known))}"
     return Problem("unknown-key", path, f"`{one_line_text(key)}` is not {where}", advice, at_key=True, fix=fix)
+
+
+def _overlapping_keys(key: str, known: list[str]) -> list[str]:
+    """The keys whose words begin the words of an unknown key, or begin with them: `prefix_hit` of `prefix_hit_rate`."""
+    given = f"{snake_case(key)}_"
+    return [each for each in known if given.startswith(f"{each}_") or f"{each}_".startswith(given)][:3]
 
 
 def _mappings_with_key(fault: ValidationError, key: str, value: Any) -> list[str]:
