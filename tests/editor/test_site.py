@@ -21,7 +21,7 @@ from tools.site.links import broken_links
 from tools.site.machines import drawings
 from tools.site.pages import LINK, REPOSITORY, named, navigation, pages, with_links, with_parts
 from tools.site.playground import EXAMPLES, GALLERY, examples
-from tools.site.split import SPLIT, divided, headings, moved, slug
+from tools.site.split import SPLIT, divided, document, headings, moved, slug
 
 ASSETS = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*") if path.suffix != ".md"}
 
@@ -50,7 +50,7 @@ def test_every_link_of_every_page_leads_somewhere() -> None:
 def test_long_documents_are_split_and_nothing_is_lost() -> None:
     """Every heading is on one page, and a link to it leads there."""
     for target in SPLIT:
-        text = (ROOT / "docs" / target).read_text("utf-8")
+        text = document(target).read_text("utf-8")
         kept, parts = divided(text, target)
         assert parts and len({part.target for part in parts}) == len(parts)
         assert len(kept) + sum(len(part.text) for part in parts) > 0.95 * len(text)

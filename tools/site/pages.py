@@ -18,17 +18,9 @@ import yaml
 from tools.site.decorate import CONVENTION, DECORATED, sortable_table, with_difference, with_examples
 from tools.site.engine import ROOT
 from tools.site.machines import dark_colors, with_machine
-from tools.site.split import PARTS, SPLIT, Part, divided, listed, moved
+from tools.site.split import PARTS, ROOT_PAGES, SPLIT, Part, divided, listed, moved
 
 REPOSITORY = "https://github.com/clusterspec/clusterspec/blob/main/"
-ROOT_PAGES = {
-    "README.md": "index.md",
-    "ARCHITECTURE.md": "architecture.md",
-    "CONTRIBUTING.md": "contributing.md",
-    "SECURITY.md": "security.md",
-    "CHANGELOG.md": "changelog.md",
-}
-"""Pages of the root of the repository, and where the site has them."""
 LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?(?=\))")
 MACHINES = re.compile(r"(?<=\n)\| machine \| accelerators .*?\n(?=\n)", re.DOTALL)
 LISTS = ("accuracy.md", "board.md", "reality.md", "review.md", "changelog.md")
@@ -113,7 +105,8 @@ def written() -> Iterator[Written]:
             text, parts = divided(text, target)
         text = with_examples(with_links(text, source, target), target)
         text = with_parts(text, target, parts) if parts else text
-        text = with_difference(text, target) if target.startswith("rules/") else text
+        if target.startswith("rules/"):
+            text = f"[Rules](../rules.md){{ .back }}\n\n{with_difference(text, target)}"
         yield Written(target, DECORATED.get(target, str)(text), searched)
         for part in parts:
             text = with_links(part.text, source, part.target)

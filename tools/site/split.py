@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from tools.site.engine import ROOT
 
@@ -49,8 +50,23 @@ SPLIT: Mapping[str, Split] = {f"catalog/{kind}.md": Split(2, NAME) for kind in K
     "gallery.md": Split(2, NAME),
     "accuracy.md": Split(2, smallest=20_000),
     "board.md": Split(3, smallest=20_000),
+    "changelog.md": Split(3, smallest=10_000),
 }
 """The documents that are split, by the path of their page."""
+ROOT_PAGES = {
+    "README.md": "index.md",
+    "ARCHITECTURE.md": "architecture.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
+    "CHANGELOG.md": "changelog.md",
+}
+"""Pages of the root of the repository, and where the site has them."""
+
+
+def document(target: str) -> Path:
+    """The document of the repository from which a page of the site is made."""
+    in_root = {page: name for name, page in ROOT_PAGES.items()}
+    return ROOT / in_root[target] if target in in_root else ROOT / "docs" / target
 
 
 def slug(title: str) -> str:
@@ -99,7 +115,7 @@ def places() -> Mapping[tuple[str, str], str]:
     """Where the headings of split documents are: (page, anchor) to the page of the part."""
     found: dict[tuple[str, str], str] = {}
     for target in SPLIT:
-        for part in divided((ROOT / "docs" / target).read_text("utf-8"), target)[1]:
+        for part in divided(document(target).read_text("utf-8"), target)[1]:
             for _, _, title in headings(part.text):
                 found.setdefault((target, slug(title)), part.target)
     return found
