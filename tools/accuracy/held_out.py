@@ -17,7 +17,7 @@ KINDS = {
     "each accelerator, precision and framework": "kinds",
     "each family of chips": "families",
 }
-FITTED = """{count} constants are fitted. Each is drawn towards what was known of it beforehand (*prior*). *Runs* counts
+FITTED = """{count} constants are fitted. Each has a prior: the value known before the fit. *Runs* counts
 the fitted runs that would notice a change of a fifth. *Worth* is by how much the mean error of the runs that notice it
 grows if the constant keeps its prior and all others are fitted again, in percentage points.
 """

@@ -1,4 +1,4 @@
-"""The constants that may be fitted: what they are called, what they are drawn towards, whose they are."""
+"""The constants that may be fitted: their names, priors and owners."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Owner = tuple[str, str]
 
 @dataclass(frozen=True)
 class Constant:
-    """``fact`` of the entries ``owners``; its logarithm is drawn towards that of ``prior`` with the spread ``spread``.
+    """``fact`` of the entries ``owners``; the prior of its logarithm is that of ``prior``, with the spread ``spread``.
 
-    ``group`` is the family it belongs to, ``cap`` what it cannot exceed.
+    ``group`` is the family to which it belongs, ``cap`` its upper limit.
     """
 
     group: str

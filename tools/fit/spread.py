@@ -126,5 +126,6 @@ def _reached(name: str, runs: Sequence[Run]) -> str:
 def _line(experts: bool, width: float, count: int) -> str:
     held = f"nine in ten published {'runs with experts' if experts else 'dense runs'}"
     runs = "1 run" if count == 1 else f"{count} runs"
-    why = f"{held} lie within it when they are left out of the fit ({runs}, drawn towards all generations)"
+    scope = f"{runs} of this generation, with the spread of all generations as the prior"
+    why = f"{held} lie within it when held out of the fit ({scope})"
     return f'  {FACTS[experts]}: {{is: {width:.2g}, of: "the predicted step", assumed: "{why}"}}'

@@ -11,11 +11,9 @@ from tools.fit.runs import Values
 
 FOLDERS = {"accelerator": "accelerators", "stack": "stacks"}
 SCALES = {"us": 1e6, "ms": 1e3, "": 1.0, "B": 1.0}
-KEPT = (
-    "kept as it was known beforehand:"
-    " published runs that are left out of a fit are not predicted better where it is fitted"
-)
-STORY = re.compile(rf"(?:fitted to [^\"]*?\(spread \d+ %\)|no published run says: a guess|by count|{KEPT})")
+KEPT = "not fitted: a fit does not improve the prediction of held-out runs"
+UNSHOWN = "by judgment, as no published run shows it"
+STORY = re.compile(rf"(?:fitted to [^\"]*?\(spread \d+ %\)|{UNSHOWN}|by count|{KEPT})")
 
 
 def write(values: Values, counts: dict[Constant, int]) -> list[Path]:
@@ -62,9 +60,9 @@ def _story(constant: Constant, count: int, unit: str) -> str:
     if not constant.spread:
         return "by count" if constant.fact == "accumulation" else KEPT
     if not count:
-        return "no published run says: a guess"
+        return UNSHOWN
     word = "on" if constant.owners[0][0] == "accelerator" else "with"
     family = f" {word} {constant.group}" if len(constant.owners) > 1 else ""
     drawn = f"{constant.prior * SCALES[unit]:.3g}{' ' + unit if unit else ''}"
     many = "1 published run" if count == 1 else f"{count} published runs"
-    return f"fitted to {many}{family}, drawn towards {drawn} (spread {100 * constant.spread:.0f} %)"
+    return f"fitted to {many}{family}, with a prior of {drawn} (spread {100 * constant.spread:.0f} %)"
