@@ -1,4 +1,4 @@
-"""The latest results, kept by what they were computed from: the one cache of values that no hash identifies."""
+"""Recent results, kept by their inputs: the cache of values that have no hash."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def _report_head(study: Study, key: str, lever: Lever, condition: Condition) -> 
 
 
 def _in_fleet(condition: Condition, study: Study, whole: Study | None) -> Condition:
-    """The condition with what the rest of the fleet adds to it.
+    """The condition with the contribution of the rest of the fleet.
 
     Raises `ConditionFault` where a metric needs a fleet, or the figure of another pool is not known.
     """

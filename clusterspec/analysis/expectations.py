@@ -31,7 +31,7 @@ class ExpectationFault(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """One test: the line of its name, its spec, the keys that are changed, and what is expected."""
+    """One test: the line of its name, its spec, the changed keys, and the expectations."""
 
     line: int
     name: str
@@ -73,7 +73,7 @@ def tests_schema() -> Schema:
 
 
 def _unknown_name_problems(tests: list[dict[str, Any]], folder: Path) -> Iterator[Problem]:
-    """What a file of tests names and what does not exist."""
+    """A name in a file of tests that does not exist."""
     root = documents.project_root(folder.resolve())
     for at, one in enumerate(tests):
         spec = (folder / one["spec"]).resolve()

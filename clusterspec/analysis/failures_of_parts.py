@@ -1,4 +1,4 @@
-"""The verb ``faults``: what the failure of a single part, or of two parts close together, does to the job."""
+"""The verb ``faults``: the effect on the job of one failed part, or of two parts that fail at nearly the same time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The results of a fleet: each job as a design of its own, and what its pools are used for and cost."""
+"""The results of a fleet: each job as a design of its own, and the use and cost of its pools."""
 
 from __future__ import annotations
 

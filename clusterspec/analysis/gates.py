@@ -129,7 +129,7 @@ def _design_gate(estimate: EstimateReport) -> Gate:
 
 
 def _checked_gate(gate: Gate, findings: Sequence[Finding]) -> Gate:
-    """A gate with the worst finding on its subject, where that is worse than what the gate says."""
+    """A gate with the worst finding on its subject, where that is worse than the result of the gate."""
     found = [one for one in findings if one.rule in RULES_OF_GATES.get(gate.gate, ())]
     worst = min(found, key=lambda one: one.severity.rank, default=None)
     if worst is None or worst.severity is Severity.NOTE or gate.status is GateStatus.FAILED:
@@ -236,7 +236,7 @@ def _budget_gate(
     parts: tuple[QuotedPart, ...],
     currency: str,
 ) -> Gate:
-    """``amounts`` are the quoted and the expected one; what a quote lacks has to be paid too."""
+    """``amounts`` are the quoted and the expected amount; missing items of a quote are an additional cost."""
     if buying.budget is None:
         return Gate("budget", GateStatus.NOT_NEEDED, "no budget is stated")
     quoted, expected = amounts

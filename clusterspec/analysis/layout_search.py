@@ -67,7 +67,7 @@ __all__ = ["SearchOptions", "search"]
 
 
 Searched = tuple[Space, Found]
-"""The layouts of a search, and what it found."""
+"""The layouts of a search, and its result."""
 
 
 def found_on_sizes(studies: Sequence[Study], options: SearchOptions) -> list[Searched | None]:
@@ -165,14 +165,14 @@ def _present_row(study: Study) -> LayoutRow:
 
 
 def _incomplete(study: Study, options: SearchOptions) -> SearchReport:
-    """The report of a spec without what a search needs."""
+    """The report for a spec that lacks the inputs of a search."""
     nothing = (options.objective, 0, 0, 0, (), (), None)
     why = missing_for_search(study)
     return SearchReport(study.settings.tool, study.input, *nothing, why=why, may_fit=0, incomplete=True)
 
 
 def _search_report(studied: Studied, job: SearchJob, space: Space, found: Found, picks: Picks[Kept]) -> SearchReport:
-    """The report of what a search found."""
+    """The report of the result of a search."""
     study, rows = studied.one, _picked_rows(studied, job, space, picks)
     least = found.smallest if found.smallest and not found.best else None
     return SearchReport(

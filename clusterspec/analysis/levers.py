@@ -97,7 +97,7 @@ SERVING: Path = ("workload", "serving")
 OF_LOAD = frozenset({"concurrency", "request_rate"})
 """Levers of which more gives more throughput and longer waits: a condition decides which end is sought."""
 OF_STORE = "storage.bandwidth"
-"""A lever that moves what checkpoints cost, and neither the step nor its memory."""
+"""A parameter that changes the cost of checkpoints, and neither step time nor memory."""
 SCALE_OUT: Path = ("cluster", "scale_out")
 SCALE_UP: Path = ("cluster", "scale_up")
 STORE: Path = ("cluster", "networks", "storage", "bandwidth")

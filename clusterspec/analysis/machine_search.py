@@ -1,4 +1,4 @@
-"""The machine to buy: the best layout of every candidate, what each costs, draws and misses, and the best of them."""
+"""The machine to buy: for every candidate the best layout, cost, power and missed limits; and the best candidates."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _is_serving(study: Study) -> bool:
 
 
 def _first_error(study: Study, rules: frozenset[str]) -> str:
-    """The first of some errors; else what the spec lacks."""
+    """The first of some errors; else the missing key of the spec."""
     found = [error for error in study.errors if error.rule in rules]
     return f"{found[0].rule}: {found[0].message}" if found else ", ".join(sorted(rules)) or missing_for_search(study)
 

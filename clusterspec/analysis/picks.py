@@ -96,7 +96,7 @@ class Picks(Generic[K]):
 
 
 def training_picks(studied: Studied, job: SearchJob, space: Space, found: Found, top: int) -> Picks[Kept]:
-    """The checked layouts of a search: the first ``top`` of its order without objections, or what comes nearest."""
+    """The checked layouts of a search: the first ``top`` that pass the rules, or else the nearest ones."""
     picks: Picks[Kept] = Picks(top)
     ordered = tie_order(job, space, (*found.best, *found.front))
     _check(picks, studied, job, space, ordered[: max(2 * top + MORE_CHECKS, LEAST_CHECKS)], wanted=top)

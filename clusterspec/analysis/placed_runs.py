@@ -50,7 +50,7 @@ class PlacedRun:
         return self.group.nodes > 1 and self.group.domains > 1
 
     def log_lines(self, *names: str) -> list[tuple[str, int]]:
-        """Text and line of what the log says by any of these names of evidence."""
+        """Text and line of the evidence in the log with any of these names."""
         return [(each.text, each.line) for each in self.benchmark.evidence if each.name in names]
 
     def predicted(self, cluster: Cluster, size: float, algorithm: str | None = None) -> float | None:

@@ -10,7 +10,7 @@ from clusterspec.records import NamedTuple
 from clusterspec.results.machine import Operation, Schedule
 
 MOST_OPERATIONS = 160
-"""Operations of a stage that are drawn; more micro-batches repeat what is in the middle."""
+"""Operations of a stage that are drawn, at most; further micro-batches repeat the steady state."""
 SIMULATED = frozenset({"gpipe", "1f1b", "interleaved"})
 """Schedules whose order of operations is fixed by the number of stages, virtual stages and micro-batches."""
 

@@ -165,7 +165,7 @@ def _empty_search_reason(plans: FoundPlans, job: ServingJob) -> str:
 
 
 def _picked_plans(studied: Studied, job: ServingJob, kept: Iterable[Rated], top: int) -> Picks[Rated]:
-    """The checked plans: the first ``top`` to which no rule objects, or what comes nearest."""
+    """The checked plans: the first ``top`` that pass the rules, or else the nearest ones."""
     picks: Picks[Rated] = Picks(top)
     for each in kept:
         if len(picks.clean) == top:

@@ -80,7 +80,7 @@ def survival(design: Design, *, live: bool = True) -> Survival | None:
 
 
 def _case(plan: Plan, key: tuple[str, int, str], communication: float, curve: Curve) -> WireCase:
-    """A case with what the estimate of its plan says beside the wire: computation, exposed time, bubble, memory."""
+    """A case with the other parts of its estimate: computation, exposed time, bubble, memory."""
     assert plan.step is not None
     axes = next(one.axes for one in STRATEGIES if one.name == key[0])
     exposed = sum_of(row.exposed for row in plan.communication if row.axis in axes)

@@ -1,4 +1,4 @@
-"""The verdict on a design, as a whole and by area: whether it works as written, and what was not judged."""
+"""The verdict on a design, as a whole and by area: whether it works as written, and the areas that were not judged."""
 
 from __future__ import annotations
 

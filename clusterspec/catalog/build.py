@@ -29,7 +29,7 @@ from clusterspec.catalog.stacks import (
 
 
 def power_figures(read: FactReader) -> dict[str, Any]:
-    """The power of an entry in watts: the largest, else the typical figure; the typical one; what they count."""
+    """The power of an entry in watts: the largest (else the typical) figure, the typical figure, and their scope."""
     largest, typical = read.figure("power", "power"), read.figure("power.typical", "power")
     return {
         "power": largest or read.figure("power.max", "power") or typical,

@@ -290,7 +290,7 @@ def _fact_lines(lines: Sequence[FactView], numbers: dict[Cited, int], width: int
 
 
 def _matrix_lines(lines: Sequence[FactView], numbers: dict[Cited, int], width: int) -> Iterator[str]:
-    """The support matrix: what releases say first, since combinations are long."""
+    """The support matrix, releases first, since the list of combinations is long."""
     figures = [f"{_figure_text(line)}  {_source_mark(line, numbers)}".rstrip() for line in lines]
     column = max(map(len, figures)) + 2
     for figure, line in zip(figures, lines, strict=True):

@@ -134,7 +134,7 @@ def _feature_by_year(feature: Feature) -> Feature:
 
 @dataclass(frozen=True, slots=True)
 class Library(Framework):
-    """A driver, toolkit or library: what its releases support."""
+    """A driver, toolkit or library, with the support matrix of its releases."""
 
 
 @dataclass(frozen=True, slots=True)

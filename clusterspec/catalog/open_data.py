@@ -149,7 +149,7 @@ def _fact_record(entry: EntryView, line: FactView, version: str) -> Record:
 
 
 def _printed_value(line: FactView) -> float | None:
-    """The value in SI: a sparse peak as it is printed, not its dense half."""
+    """The value in SI: for a sparse peak the printed figure, not its dense half."""
     quantity = quantity_of(line.fact) if line.name.startswith("sparse_peak.") else None
     return line.value if quantity is None else quantity.value
 

@@ -1,4 +1,4 @@
-"""The catalog entry of a generation of software: what it hides, how it uses memory and how it batches requests."""
+"""The catalog entry of a generation of software: overlap, memory use and batching of requests."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ class Combination:
         return (*self.uses, self.architectures) if self.architectures else self.uses
 
     def applies(self, used: frozenset[str]) -> bool:
-        """Whether it is part of what a design uses."""
+        """Whether the design uses it."""
         return not self.without & used and all(clause & used for clause in self.clauses)
 
     def words(self, used: frozenset[str]) -> str:

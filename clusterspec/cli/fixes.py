@@ -206,7 +206,7 @@ def unified_diff(changes: Changes) -> str:
 
 
 def is_harmless(line: str) -> bool:
-    """Whether an unchanged line is neither a command to a CI runner nor able to reorder what a terminal shows."""
+    """Whether an unchanged line is neither a command to a CI runner nor able to reorder the output of a terminal."""
     return disarmed_line(line) == line and all(sign.isprintable() or sign in "\t\r\n" for sign in line)
 
 

@@ -30,7 +30,7 @@ FRAMEWORKS = {"train": ("megatron-core", "maxtext", "neuronx-distributed"), "ser
 """Frameworks, the most usual first. A template states the first that runs on accelerators of the vendor."""
 OTHER_FRAMEWORK = "custom"
 OUTPUT_TOKENS = 256
-"""Of a usual request; prompt and output together stay within what the model can hold."""
+"""Tokens of a usual request; prompt and output together fit in the context of the model."""
 COMMENTS = 32
 """The column of comments."""
 UNSOUND = (100, 0.0)

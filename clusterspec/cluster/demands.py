@@ -1,4 +1,5 @@
-"""The inputs of the conditions of legality: the numbers of a layout, and what a design uses (`catalog.support`)."""
+"""The inputs of the conditions of legality: the degrees of a layout, and the features that a design uses"
+" (`catalog.support`)."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class NodeSet:
     jobs: tuple[str, ...]
     nodes: int | None
     stated: bool
-    """Whether the spec states the number; else the set takes what the others leave."""
+    """Whether the spec states the number; else the set takes the nodes that the others leave."""
     path: Path | None = None
     """The key of the engines that have the nodes, where they are not on the pool of their job."""
 
@@ -249,7 +249,7 @@ def node_sets(spec: Spec, pool: str, nodes: int | None, ranks_per_node: int | No
 
 
 def nodes_of_job(name: str, job: JobSpec, sets: tuple[NodeSet, ...]) -> int | None:
-    """The nodes that a job uses: what it states, else those of its set."""
+    """The nodes that a job uses: the stated number, else those of its set."""
     own = stated_nodes(job)
     return own if own is not None else next((each.nodes for each in sets if name in each.jobs and not each.path), None)
 

@@ -46,7 +46,7 @@ Generation = tuple[int, str | None, Stack | None]
 
 @dataclass(frozen=True, slots=True)
 class Software:
-    """A framework, its year and release, its generation in the catalog (None: unknown), and what it supports."""
+    """A framework, its year and release, its generation in the catalog (None: unknown), and its supported features."""
 
     framework: str
     year: int
@@ -56,7 +56,7 @@ class Software:
 
 
 def resolve_software(section: LayoutSpec, lookup: Lookup, *, serves: bool = False) -> Software:
-    """The software of a layout. ``serves`` says what it is for.
+    """The software of a layout. ``serves`` is true for serving.
 
     A release precedes a year. An unknown release is replaced by the nearest known one, as an assumption. The stacks of
     `OWN` stand in for those of a framework that has none, and those that `UNNAMED` names where none is named.

@@ -169,7 +169,7 @@ def sequence_step(tp: int, cp: int, capabilities: Capabilities, *, ring: bool) -
 
 
 def refuses_combination(numbers: LayoutNumbers, demands: Demands) -> bool:
-    """Whether the framework is known not to combine what a layout uses."""
+    """Whether the framework is known not to support a combination that the layout uses."""
     if not demands.refused:
         return False
     used = layout_uses(numbers, demands)
@@ -267,7 +267,7 @@ def _refuses_layout(statement: Statement) -> bool:
 
 
 def refused_statements(design: Design) -> Iterator[tuple[Statement, frozenset[str]]]:
-    """The statements of the support matrix that the framework's release contradicts, with what the design uses."""
+    """The statements of the support matrix that rule out the design, with the features that it uses."""
     refused = design.layout.capabilities.refused if design.layout else ()
     used = design_uses(design) if refused else frozenset()
     yield from ((each, used) for each in refused if each.combination.applies(used))

@@ -1,4 +1,4 @@
-"""Records of what engines process: the requests of a serving plan and the samples of reinforcement learning."""
+"""Records of the work of engines: requests of a serving plan and samples of reinforcement learning."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def _resolved_expert_load(section: ServingSpec, experts: int, log: ResolutionLog
 
 
 def _resolved_transfer(section: TransferSpec | None) -> Transfer:
-    """How caches reach decode engines; what is absent is as in `Transfer`."""
+    """The transfer of caches to decode engines; absent values are those of `Transfer`."""
     if section is None:
         return Transfer()
     usual, bandwidth = Transfer(), None

@@ -38,8 +38,9 @@ STRAGGLERS = assumed_figure(
     "uncertainty",
     "stragglers",
     1.5,
-    "of the time lost to stragglers: the published series of growing machines lose from nothing (NVIDIA's DGX Cloud"
-    " recipes) to three times as much (InternLM, MegaScale's baseline) as is predicted",
+    "half-width of the time lost to stragglers, over its prediction: published series over growing numbers of nodes"
+    " lose between nothing (NVIDIA's DGX Cloud recipes) and three times the prediction (InternLM, MegaScale's"
+    " baseline)",
 )
 UNSEEN_KIND = assumed_figure(
     "uncertainty",

@@ -196,8 +196,8 @@ BROKEN = assumed_figure(
     "calibration",
     "broken",
     0.9,
-    "of the expected bandwidth: a group that leaves its islands and shows less is taken to be slowed by the network,"
-    " whose cables, rails and settings go wrong; one that shows more, by whatever bounds it",
+    "share of the expected bandwidth below which the network is assumed to slow a group that spans islands (cables,"
+    " rails, settings); above it, the bound of the prediction is assumed",
 )
 MOST_PARTS = 6
 """The highest number of algorithms slowed down until none is predicted faster than the measurement."""

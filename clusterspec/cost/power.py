@@ -1,4 +1,4 @@
-"""Power as drawn: of accelerators and nodes by what they do, of the machine at work and idle, and its energy.
+"""Power draw: of accelerators and nodes by activity, of the machine at work and idle, and its energy.
 
 The constants are fitted to two sources: the power logs of MLPerf Training 4.0 (immersed nodes of eight H100: GPT-3 on
 64 nodes, Llama 2 70B LoRA on 1, 8 and 64), and of MLPerf Inference 4.1 (air-cooled nodes of eight H200 under caps); the

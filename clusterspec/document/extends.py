@@ -144,7 +144,7 @@ def _base_bytes(target: FilePath, project: _Project) -> bytes:
 
 
 def _outside_project_error(root: FilePath) -> _UnresolvedError:
-    """The error of a base outside of the project, with what makes a project."""
+    """The error for a base outside of the project, with the definition of a project."""
     marks = "`clusterspec.toml`, `pyproject.toml` or `.git`"
     if _is_marked(root):
         why = f"which lies outside the project, the nearest folder above this file with {marks}"

@@ -36,7 +36,7 @@ _LONGEST_INTEGER = 100
 
 
 _SMALLEST = 1e-300
-"""Below it a number is zero: what divides by it overflows."""
+"""Smaller numbers count as zero, since a division by them would overflow."""
 
 
 def scalar_value(text: str) -> Scalar:

@@ -43,7 +43,7 @@ def chosen_part(parts: Sequence[Part], part: int | None, counted: str, choices: 
 
 
 class UnresolvedSpec(FormatError):
-    """Raised, with the reason, if a spec is too faulty or incomplete for what is asked of it."""
+    """Raised, with the reason, if a spec is too faulty or incomplete for the command."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ class Script(NamedTuple):
 
 
 MOST_CHARACTERS = 512 << 10
-"""Characters of a script; the parser takes a second for some 300,000 of what is none."""
+"""Characters of a script, at most; the parser takes a second for 300,000 characters of other text."""
 MOST_BRACKETS = 100_000
 """Brackets of a script, for each of which the parser takes space or, nested, time."""
 
@@ -358,7 +358,7 @@ class _Shell:
     # Tests
 
     def truth(self, node: Node) -> bool | None:
-        """Whether a test holds; None where that depends on what the script is given."""
+        """Whether a test holds; None where that depends on the arguments of the script."""
         inner = [child for child in node.named_children if child.type != "comment"]
         if node.type in {"test_command", "parenthesized_expression"} and len(inner) == 1:
             return self.truth(inner[0])

@@ -145,7 +145,7 @@ def _table_starts(lines: list[str]) -> list[int]:
 
 
 def _series_of(text: str, start: int) -> Series | None:
-    """The series of a table after ``start`` lines, with what the text before it states; None if it has no rows."""
+    """The series of a table after ``start`` lines, with the settings stated above it; None if it has no rows."""
     points = tuple(_size_points(text, start))
     found = {name for pattern, name in _COLLECTIVES if pattern.search(text)}
     collective = found.pop() if len(found) == 1 else None

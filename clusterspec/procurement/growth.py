@@ -1,4 +1,4 @@
-"""The growth of a machine in phases: what each phase installs, and what the first has to reserve for the last.
+"""The growth of a machine in phases: the installation of each phase, and the reserve in the first phase for the last.
 
 A machine grows without recabling if every phase is a part of the last one: leaves are added with their nodes, and the
 switches above are there from the first phase on, with free ports for the leaves that come later.

@@ -1,4 +1,4 @@
-"""The lines of a quote by the part that they offer, and what they lack of the bill of materials."""
+"""The lines of a quote by part, and the items of the bill of materials that the quote omits."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def offered_lines(lines: tuple[QuoteLine, ...], cluster: Cluster) -> Iterator[Of
 
 
 def kind_of_part(text: str) -> str:
-    """The kind of part that a description in lower case names: by the last noun before what it is for or holds.
+    """The kind of part that a description in lower case names: by the last noun before its purpose or contents.
 
     >>> kind_of_part("node to leaf cable"), kind_of_part("dgx h100 system with 8 gpus"), kind_of_part("osfp dac cable")
     ('cable', 'node', 'cable')

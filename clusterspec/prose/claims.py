@@ -34,7 +34,7 @@ _MEMORIES = words_of("hbm hbm2 hbm2e hbm3 hbm3e hbm4 memory vram dram gddr6 gddr
 _PARTIAL = words_of("of on in per half from than")
 """Words before a part that make it the place of a figure, not its owner."""
 _USED = words_of("free left available unused used remaining for reserved needed more less extra spare usable cache")
-"""Words after a figure that make it a part of what the part has."""
+"""Words after a figure that mark it as a share of the part's total."""
 
 
 def is_specified(sentence: Sentence, at: int) -> bool:
@@ -112,7 +112,7 @@ MAX_GAP = 5
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A quantity and what the text states about it.
+    """A quantity and the statements of the text about it.
 
     ``subjects`` are the parts it may refer to, likeliest first. ``others`` are the further parts the sentence names; a
     figure that is correct for one of them is not reported. ``counts`` are the counts in the same sentence.

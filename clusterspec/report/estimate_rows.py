@@ -58,7 +58,7 @@ def serving_rows(plan: Plan, load: Serving, held: str) -> Iterator[ServingRow]:
 
 
 class LatencyRow(NamedTuple):
-    """A latency: what it is, its seconds and their range, its target, and its field in ``estimate.serving``."""
+    """A latency: its name, its seconds with their range, its target, and its field in ``estimate.serving``."""
 
     title: str
     seconds: float

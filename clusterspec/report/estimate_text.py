@@ -424,7 +424,8 @@ def memory_text(use: MemoryUse, accelerator: Accelerator | None, ink: Ink) -> st
 
 
 def _memory_views(use: MemoryUse, accelerator: Accelerator | None) -> str:
-    """What counts as memory: as the device reports it, as the vendor prints it, and what a framework can use."""
+    """The memory of a device: as the driver reports it, as the vendor states it, and the part that a framework can"
+    " use."""
     shown = "as nvidia-smi shows it" if accelerator and accelerator.vendor == "NVIDIA" else "as the driver reports it"
     lines = [f"({shown}; the framework's allocator holds {display(use.allocator, 'B')} of it)"]
     whole = accelerator.memory if accelerator else None

@@ -11,7 +11,7 @@ from clusterspec.units import plural
 
 
 def tests_as_text(report: TestedReport, ink: Ink = PLAIN) -> str:
-    """The tests that fail, with what does not hold, and the count of all."""
+    """The failed tests with their failed expectations, and the count of all tests."""
     lines: list[str] = []
     for one in report.tests:
         if not one.missed:

@@ -24,7 +24,7 @@ ROOT = "ROOTPATH"
 
 @dataclass(frozen=True, slots=True)
 class RuleText:
-    """The SARIF description of a rule: summary, what it finds, page as Markdown, and default severity."""
+    """The SARIF description of a rule: summary, section "What it finds", page as Markdown, and default severity."""
 
     summary: str
     finds: str = ""

@@ -118,7 +118,7 @@ def _growth_row(phase: Phase) -> tuple[str, ...]:
 
 
 def moved_texts(report: FleetReport) -> list[str]:
-    """For each pool, what its first phase costs later if it is built for its own size."""
+    """For each pool, the later cost of building its first phase for its own size only."""
     return [
         f"Built for its own size, the first phase of {name} would have {phase.moved_cables:,} cables moved later."
         for name, use in report.pools.items()
@@ -353,11 +353,11 @@ def _findings_of_fleet(report: FleetDiffReport, ink: Ink) -> list[str]:
 
 
 USE_HEADS = ("job", "pool", "nodes", "share", "run", "billed")
-"""The columns of what jobs have of a fleet, in a difference."""
+"""The columns of the jobs' shares of a fleet, in a difference."""
 
 
 def _job_change(name: str, old: JobUse, new: JobUse) -> tuple[str, ...]:
-    """The part of both fleets that a job has, what differs as old -> new."""
+    """A job's share of both fleets; differences as old -> new."""
     cells = [
         (
             use.pool or UNKNOWN,

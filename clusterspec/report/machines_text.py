@@ -15,7 +15,8 @@ MOST_ROWS = 40
 
 
 def machines_text(report: MachinesReport, ink: Ink = PLAIN) -> str:
-    """The limits, the best machines with their layouts, and a table of all, with what each misses."""
+    """The limits, the best machines with their layouts, and a table of all machines with the limits that each"
+    " misses."""
     meeting = sum(row.meets for row in report.machines)
     limits = f" ({', '.join(report.limits)})" if report.limits else ""
     told = f"{plural(len(report.machines), 'machine')} compared, {meeting} miss nothing{limits}."
@@ -37,7 +38,7 @@ def _paragraph(text: str, ink: Ink) -> str:
 
 
 def _best_text(name: str, row: MachineRow, report: MachinesReport, ink: Ink) -> str:
-    """One of the best machines, with its layout, and what its cost leaves out."""
+    """One of the best machines, with its layout and the items that its cost omits."""
     size = f"{plural(row.nodes, 'node')}, {plural(row.accelerators or 0, 'accelerator')}"
     figures = [_time_text(row), _run_text(row), _power_text(row), _cost_text(row, report)]
     shown = ", ".join(figure for figure in figures if figure != UNKNOWN)
@@ -85,7 +86,7 @@ def _cost_text(row: MachineRow, report: MachinesReport) -> str:
 
 
 def _legend(report: MachinesReport) -> str:
-    """What the columns mean, and what no cost contains."""
+    """The meaning of the columns, and the items that every cost omits."""
     cost = "over the term" if report.whole_term else "of the purchase, since `procurement.term` is not stated"
     text = "time: of a step, or to the first / of each next token. run: without interruptions. power: IT at full load."
     text += f" cost: {cost}."

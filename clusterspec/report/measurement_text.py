@@ -200,7 +200,7 @@ def acceptance_as_text(report: AcceptanceReport, ink: Ink = PLAIN) -> str:
 
 
 def _drift_text(report: AcceptanceReport, test: AcceptanceOutcome) -> str:
-    """The change of a test since the earlier acceptance, with what was measured then."""
+    """The change of a test since the earlier acceptance, with the value measured then."""
     drift, before = report.drift(test), report.earlier.get(test.name) if report.earlier is not None else None
     return f"{100 * drift:+.1f} % of {before / 1e9:,.1f}" if drift is not None and before else "not measured"
 

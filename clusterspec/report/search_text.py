@@ -72,7 +72,7 @@ def _number_ranges(numbers: list[int]) -> str:
 
 
 def comparison_text(found: Comparison, noun: str, time: str) -> str:
-    """Why the best result is faster, or what makes it slower, as a sentence."""
+    """The reason why the best result is faster or slower, as a sentence."""
     other = f"{noun} 2" if found.other == "next" else f"the {noun} of the spec"
     sense = "shorter" if found.seconds < 0 else "longer"
     parts = [f"{label} {_signed_text(seconds, 's')}" for label, seconds in found.parts[:PARTS]]
@@ -137,7 +137,7 @@ SPLITS = 12
 
 
 def splits_table(splits: tuple[RlSplit, ...], ink: Ink) -> str:
-    """The placements of reinforcement learning, with what waits in each."""
+    """The placements of reinforcement learning, with the idle share of each role."""
     rows = [
         (
             f"  {one.placement}",

@@ -56,7 +56,7 @@ def _reason_text(found: Separation) -> str:
 
 
 def _break_evens_text(found: Separation) -> str:
-    """The break-evens of both plans by what they are about."""
+    """The break-even points of both plans, by subject."""
     if not found.break_even:
         return ""
     measure = "at the best load within the targets" if found.targeted else "at the load"

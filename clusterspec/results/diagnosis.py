@@ -192,13 +192,13 @@ class AcceptanceReport(Result):
     __repr__ = result_repr
 
     def drift(self, test: AcceptanceOutcome) -> float | None:
-        """The change of a test since the earlier acceptance, as a share of what was measured then; None if unknown."""
+        """The change of a test since the earlier acceptance, as a share of the value measured then; None if unknown."""
         before = self.earlier.get(test.name) if self.earlier is not None else None
         return test.measured / before - 1 if test.measured is not None and before else None
 
     @property
     def unmeasured(self) -> dict[str, str]:
-        """The tests whose threshold is predicted without a measurement behind it, with what was not measured."""
+        """The tests whose threshold is predicted from unmeasured shares, with the names of these shares."""
         return {} if self.stated else {test.name: test.unmeasured for test in self.plan if test.unmeasured}
 
     @property

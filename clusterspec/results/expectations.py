@@ -8,7 +8,7 @@ from clusterspec.results import Input, Json, Result, Tool, head, result_repr
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """An expectation that does not hold, and what holds instead."""
+    """A failed expectation with the actual value."""
 
     expect: str
     why: str

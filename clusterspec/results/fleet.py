@@ -48,7 +48,7 @@ class PoolUse:
 
 @dataclass(frozen=True, slots=True)
 class JobUse:
-    """The part of a fleet that a job has: its pool, nodes, share of the term, and what it is billed of the pool's cost.
+    """The part of a fleet that a job has: its pool, nodes, share of the term, and its part of the pool's cost.
 
     ``elapsed`` is the time of its run in seconds with the pauses in which other jobs have its nodes, and in which it
     waits for the store that other jobs fill: ``store_wait`` is that factor, 1 where it does not wait. ``link_share`` is

@@ -23,7 +23,7 @@ class MachineLevel:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The impact of one failed part: the fraction of bandwidth lost, and what loses it."""
+    """The impact of one failed part: the fraction of bandwidth lost, and its owner."""
 
     part: str
     lost: float

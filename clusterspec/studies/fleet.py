@@ -146,7 +146,7 @@ def _link_joins(link: object, pool: str, others: Iterable[str]) -> bool:
 
 
 def _procurement(section: object, pool: Value, *, alone: bool) -> object:
-    """The section of one pool: with its prices, and without what counts all pools."""
+    """The `procurement` section of one pool: with its prices, and without amounts for all pools."""
     if section is not None and not isinstance(section, dict):
         return section
     kept = {key: item for key, item in (section or {}).items() if alone or key not in OF_ALL_POOLS}
@@ -241,7 +241,8 @@ class FleetStudy:
 
     @cached_property
     def jobs(self) -> dict[str, Study]:
-        """The study of each job whose pool exists, on its part of the pool, with what others leave of its link."""
+        """The study of each job whose pool exists, on its part of the pool, with the link bandwidth that other"
+        " jobs leave."""
         parts = {name: replace(self._job_part(name), link_share=share) for name, share in self.link_shares.items()}
         return self._alone | {name: self._study(part) for name, part in parts.items()}
 

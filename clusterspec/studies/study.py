@@ -103,7 +103,7 @@ class Study:
     problems: tuple[Problem, ...]
     folder: FilePath = field(default_factory=FilePath.cwd)
     measurements: tuple[Measurement, ...] = ()
-    """What `measured:` holds, logs read; the design reaches what they show."""
+    """The section `measured:` with its logs read; the design uses the measured shares."""
     loading: tuple[Problem, ...] = ()
     """The problems of the texts, and of the logs of measurements."""
     reading: tuple[Problem, ...] = ()
@@ -335,7 +335,7 @@ def study(source: Source, data: bytes, settings: Settings, folder: FilePath) -> 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The text of a study with what it was read with."""
+    """The text of a study with the settings with which it was read."""
 
     input: Input
     source: Source

@@ -93,7 +93,7 @@ def changed_document(document: Document, changes: Changes) -> Document:
 
 
 def with_value_at(value: Any, path: Path, new: object) -> Any:
-    """A plain value with another value at a path; what lies beside the path is shared."""
+    """A plain value with another value at a path; all other parts are shared."""
     if not path:
         return deepcopy(new)
     key, rest = path[0], path[1:]

@@ -159,7 +159,7 @@ LADDER = 4
 LONG_WAIT = 0.25
 """Wait for a place over the time of an answer from which the front ends."""
 Progress = Callable[[int, int], object]
-"""Called with the plans done and all of them; a true result ends the search with what it has found."""
+"""Called with the plans done and all of them; a true result ends the search with the plans found so far."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""An exact replay of the caches of a serving plan: what each tier has when a request arrives.
+"""An exact replay of the caches of a serving plan: the contents of each tier when a request arrives.
 
 Every request leaves its blocks in all tiers, and each tier drops what was used least recently. A prompt is read from
 the first tier that has a block, up to the first block that none has.
@@ -225,7 +225,7 @@ def session_arrivals(
 def session_blocks(
     number: int, turn: int, session: Session, output: int
 ) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
-    """The blocks of a turn's prompt, and of its answer: what the next turn repeats, and what it does not."""
+    """The blocks of a turn's prompt, which the next turn repeats, and those of its answer, which it does not."""
     repeated = min(output, session.growth)
     blocks: list[Block] = [
         ("shared", session.shared_prefix),

@@ -1,4 +1,4 @@
-"""The simulation of a serving plan: its engines, the routing of its requests, and what they experience."""
+"""The simulation of a serving plan: its engines, the routing of its requests, and their latencies."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class Simulation:
             self._push(end, STEP_END, engine, engine.version)
 
     def _end_steps(self, engine: SimulatedEngine, now: float) -> None:
-        """Finish the steps of an engine, hand over what it ended, and start the next ones."""
+        """Finish the steps of an engine, hand over its completed requests, and start the next steps."""
         for request in engine.end(now):
             if engine.limits.apart == "prefill":
                 self._push(self._received(request, engine, max(now, request.first)), HANDED_OVER, request)

@@ -1,4 +1,4 @@
-"""The verb ``simulate``: the requests of a serving plan, event by event, and what they experience."""
+"""The verb ``simulate``: the requests of a serving plan, event by event, and their latencies."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def _with_sessions(traffic: Traffic, pools: Pools, expected: ServingTimes, seed:
 
 
 def _with_caches(traffic: Traffic, pools: Pools, expected: ServingTimes) -> tuple[Traffic, dict[str, float]]:
-    """The requests with what the tiers have of their prompts, and the share of the tokens from each tier."""
+    """The requests with the prompt tokens cached in each tier, and the share of tokens from each tier."""
     uses = expected.tiers or bare_tiers(pools)
     held = pools.prompt_tokens if pools.has_prefill_engines else pools.tokens
     replay = replay_of(uses, pools.prompts.attention_ranks, held)

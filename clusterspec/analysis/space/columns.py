@@ -17,7 +17,7 @@ from clusterspec.cost.timing import design_tables
 from clusterspec.records import NamedTuple, replace
 
 ROWS = 1 << 20
-"""Layouts of one batch, at most: they bound the memory, and what is new among them is computed together."""
+"""Layouts of one batch, at most: the batch bounds the memory, and its new sub-results are computed together."""
 Column = numpy.ndarray[tuple[int], numpy.dtype[numpy.int64]]
 Floats = numpy.ndarray[tuple[int], numpy.dtype[numpy.float64]]
 Columns = dict[str, Column]

@@ -220,7 +220,7 @@ NEAR = 1.35
 """The key over the best one up to which the best layout of every family is kept: above the widest range of a step."""
 
 Progress = Callable[[int, int], object]
-"""Called with the layouts done and all of them; a true result ends the search with what it has found."""
+"""Called with the layouts done and all of them; a true result ends the search with the layouts found so far."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ def run_edit(args: argparse.Namespace) -> int:
 
 
 def shared_words(args: argparse.Namespace) -> list[str]:
-    """The options of all commands that a call has, as words, with folders that stay what they are."""
+    """The options of a call that all commands have, as words."""
     words = [f"--catalog={os.fspath(each)}" for each in args.catalog]
     words += [f"--config={args.config}"] if args.config else []
     return [*words, *([f"--today={args.today}"] if args.today else [])]

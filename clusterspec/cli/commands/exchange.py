@@ -169,7 +169,7 @@ def _insert_import(args: argparse.Namespace, reading: ImportResult, digest: str)
 
 
 def _merge_summary(merged: merge.Merged, name: str) -> str:
-    """What an import changed in a spec and what it kept, in one line."""
+    """The changed and the kept keys of a spec after an import, in one line."""
     total = len(merged.written) + len(merged.same) + len(merged.kept)
     kept = f"kept {plural(len(merged.kept), 'value')} of {name}, since the spec states another" if merged.kept else ""
     same = f"{len(merged.same)} already stated" if merged.same else ""

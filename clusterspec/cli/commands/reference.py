@@ -145,7 +145,7 @@ def value_and_origin(config: Config, key: str, path: str) -> tuple[Any, str]:
 
 
 def toml_text(value: Any) -> str:
-    """A configuration value as it is written in the file; "not set" for none.
+    """A configuration value in the syntax of the file; "not set" for none.
 
     >>> toml_text({"tight-memory": "note"}), toml_text(["few-spines"]), toml_text(True), toml_text(None)
     ('{tight-memory = "note"}', '["few-spines"]', 'true', 'not set')

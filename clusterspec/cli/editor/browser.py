@@ -15,7 +15,7 @@ from clusterspec.cli.editor.verbs import Session
 NAME = "cluster.yaml"
 MOST_LAYOUTS = 5_000
 MOST_SECONDS = 20.0
-"""The limits of a search: what a person waits for, on a machine that other pages share."""
+"""The limits of a search in a browser: a time that a person waits, on a machine that other pages share."""
 EVERY = 0.2
 """Seconds between two messages about progress."""
 

@@ -107,7 +107,7 @@ class Server(ThreadingHTTPServer):
         self.cancelled = threading.Event()
 
     def handle_error(self, *_: object) -> None:
-        """Nothing: a browser that closes a connection is no error, and the page shows what the engine says."""
+        """Write nothing: a closed connection is no error, and the page shows the errors of the engine."""
 
     @property
     def port(self) -> int:
@@ -205,4 +205,4 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Nothing: the terminal shows the address, and whoever opened the page knows what it asked for."""
+        """Write nothing: the terminal shows only the address of the page."""

@@ -289,7 +289,7 @@ def server(args: argparse.Namespace) -> Server:
 
 
 def _follow_changes(made: Server) -> None:
-    """Register what the server does when texts and files change."""
+    """Register the handlers of changes to texts and files."""
 
     @made.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def _(server: Server, opened: types.DidOpenTextDocumentParams) -> None:

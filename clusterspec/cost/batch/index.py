@@ -247,7 +247,7 @@ class PlacementIndex:
         self._tables: dict[tuple[str, int], RowTable] = {}
         self._numbers: dict[Group, int] = {}
         self.groups: list[Group] = []
-        """The groups by their number."""
+        """The groups, by group number."""
 
     def numbers_of(
         self, template: Layout, columns: Mapping[str, Array], axes: Iterable[str], group_of: GroupOf

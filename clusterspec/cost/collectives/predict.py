@@ -83,12 +83,18 @@ def _nearest_share(name: str, ranks: int, shares: Sequence[MeasuredShare]) -> Fi
 GROUP = "uncertainty"
 _COUNTED = "by judgment; docs/accuracy.md counts the measured collectives inside the range"
 SENDING = {
-    "measured": assumed_figure(GROUP, "sending.measured", 0.04, f"of a share measured on the same machine, {_COUNTED}"),
-    "cited": assumed_figure(GROUP, "sending.cited", 0.09, f"of a share that an entry states for its kind, {_COUNTED}"),
-    "assumed": assumed_figure(GROUP, "sending.assumed", 0.2, f"of a share taken from other kinds of links, {_COUNTED}"),
+    "measured": assumed_figure(
+        GROUP, "sending.measured", 0.04, f"half-width of a share measured on the same machine, {_COUNTED}"
+    ),
+    "cited": assumed_figure(
+        GROUP, "sending.cited", 0.09, f"half-width of a share that an entry states for its kind, {_COUNTED}"
+    ),
+    "assumed": assumed_figure(
+        GROUP, "sending.assumed", 0.2, f"half-width of a share taken from other kinds of links, {_COUNTED}"
+    ),
 }
 """Relative uncertainty of the sending time, by the origin of the achieved share of the line."""
-STARTING = assumed_figure(GROUP, "starting", 0.3, f"of launch time, latency and pipeline fill, {_COUNTED}")
+STARTING = assumed_figure(GROUP, "starting", 0.3, f"half-width of launch time, latency and pipeline fill, {_COUNTED}")
 
 ALONE = assumed_figure(
     GROUP,

@@ -173,17 +173,17 @@ LAUNCH_PER_RANK = assumed_figure(
     LIBRARY,
     "launch of each further rank of one process",
     2e-6,
-    "one process drives all ranks of a node, as nccl-tests -g does, one after another: eight take 20 us, what published"
-    " tests of one node take beyond the device itself (20 to 22 us by torch.distributed and nccl-tests -g 8, 10 us by"
-    " MPI, none by a thread for each GPU), and one takes what a process of its own does",
+    "one process launches on all ranks of a node in turn, as nccl-tests -g does. Eight ranks take 20 us in"
+    " published tests of one node (20 to 22 us by torch.distributed and nccl-tests -g 8, 10 us by MPI, none by a"
+    " thread for each GPU); one rank takes as long as a process of its own",
     "s",
 )
 LAUNCH_PER_CALL = assumed_figure(
     LIBRARY,
     "launch of each send and receive of one process",
     0.335e-6,
-    "the same process posts all sends and receives of an all-to-all while the last one runs: 8 H20 take 58 to 59 us"
-    " whatever the size from 1 to 4 MiB (nccl-tests issue 314)",
+    "one process posts the sends and receives of all its ranks in an all-to-all while earlier ones run: 8 H20 take"
+    " 58 to 59 us for every size from 1 to 4 MiB (nccl-tests issue 314)",
     "s",
 )
 PER_MESSAGE = cited_figure(

@@ -37,7 +37,11 @@ TILES = (
             " (NVIDIA, Matrix Multiplication Background User's Guide)",
         ),
     ),
-    (128.0, 64.0, _kernel_constant("tile.128x64", 0.8, "the same of tiles of 128 × 64: twice as often")),
+    (
+        128.0,
+        64.0,
+        _kernel_constant("tile.128x64", 0.8, "rate of GEMMs in tiles of 128 × 64: operands are read twice as often"),
+    ),
 )
 """Tiles of GEMM libraries: rows, columns, and the rate relative to the largest tile."""
 DEPTH_START = _kernel_constant(
@@ -53,11 +57,13 @@ SCORE_PASSES = (
     _kernel_constant(
         "scores.forward",
         4.5,
-        "how often plain attention reads or writes its scores between the products: scale, mask and softmax read and"
+        "reads and writes of its scores by plain attention between the products: scale, mask and softmax read and"
         " write them, dropout reads and writes them and a mask of half their width (Megatron-LM, fused_softmax.py)",
     ),
     _kernel_constant(
-        "scores.backward", 5.5, "the same of the backward pass: the gradients of both read two and write one"
+        "scores.backward",
+        5.5,
+        "reads and writes of scores in the backward pass: the gradients of both read two and write one",
     ),
 )
 LOSS_FORWARD = _kernel_constant(
@@ -102,13 +108,19 @@ NARROW_LAUNCHES = _kernel_constant(
 USUAL = {
     "matmul": _kernel_constant("usual.matmul", 0.75, "best GEMM over the peak, for accelerators without a figure"),
     "sustained": _kernel_constant(
-        "usual.sustained", 0.9, "the share of it in training, likewise: the median of the accelerators with a figure"
+        "usual.sustained",
+        0.9,
+        "share of the best GEMM rate that training sustains: the median of the accelerators with a figure",
     ),
-    "attention": _kernel_constant("usual.attention", 0.45, "attention core over the peak, likewise"),
+    "attention": _kernel_constant(
+        "usual.attention", 0.45, "attention core over the peak, for accelerators without a figure"
+    ),
     "attention.backward": _kernel_constant(
-        "usual.attention.backward", 0.78, "backward core over the forward one, likewise"
+        "usual.attention.backward", 0.78, "backward core over the forward one, for accelerators without a figure"
     ),
-    "memory": _kernel_constant("usual.memory", 0.82, "streaming kernels over the memory bandwidth, likewise"),
+    "memory": _kernel_constant(
+        "usual.memory", 0.82, "streaming kernels over the memory bandwidth, for accelerators without a figure"
+    ),
 }
 FLASH_BACKWARD = _kernel_constant(
     "flash.backward",
@@ -119,13 +131,15 @@ FLASH_BACKWARD = _kernel_constant(
 FLASH_BACKWARD_TRAFFIC = _kernel_constant(
     "flash.backward.traffic",
     2.5,
-    "the same of its reads and writes: queries, keys, values, outputs and their gradients",
+    "reads and writes of the backward core over those of the forward one: queries, keys, values, outputs and gradients",
 )
 ALTERNATE = _kernel_constant(
-    "recompute.alternate", 0.5, "part of a forward pass that runs again where every second one does"
+    "recompute.alternate", 0.5, "share of the forward pass that is recomputed when every second layer is"
 )
-CAST = _kernel_constant("usual.cast", 4.0, "bytes that narrowing one number moves, for stacks without a figure", "B")
-LOSS = _kernel_constant("usual.loss", 12.0, "bytes that the loss moves for each logit, likewise", "B")
+CAST = _kernel_constant("usual.cast", 4.0, "bytes moved to quantize one number, for stacks without a figure", "B")
+LOSS = _kernel_constant(
+    "usual.loss", 12.0, "bytes that the loss moves for each logit, for stacks without a figure", "B"
+)
 
 
 # Kernels: the smallest unit of work that the cost model times

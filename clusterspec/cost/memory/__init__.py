@@ -1,1 +1,1 @@
-"""Memory of one rank at the peak of a step: model states, activations, and what the framework reserves."""
+"""Memory of one rank at the peak of a step: model states, activations, and reservations of the framework."""

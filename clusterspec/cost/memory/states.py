@@ -217,7 +217,7 @@ PAPER = "Pope et al., arXiv 2211.05102"
 STATE_SOURCE = "Yang et al., arXiv 2412.06464; mamba_ssm_dtype: float32 in the configurations of Qwen3.5 and Nemotron 3"
 CHUNKED = "Agrawal et al., Sarathi-Serve, arXiv 2403.02310"
 ROUNDED = 1 - 1e-9
-"""So that the sum of what fills the memory is not above it by an error of rounding."""
+"""Tolerance, so that rounding of the sum does not exceed the memory."""
 
 
 def served_weight_lines(job: Job, share: Share) -> Lines:

@@ -1,4 +1,4 @@
-"""The step of reinforcement learning: rollout, log-probabilities, updates, and what passes between them."""
+"""The step of reinforcement learning: rollout, log-probabilities, updates, and transfers between them."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from clusterspec.records import NamedTuple, dataclass
 from clusterspec.summation import sum_of
 
 SWITCH = assumed_figure(
-    GROUP, "switch", 3.0, "of one switch between trainer and engines: caches are freed and allocated again", "s"
+    GROUP, "switch", 3.0, "time of one switch between trainer and engines: caches are freed and allocated again", "s"
 )
 DRIVER = assumed_figure(
     GROUP,
     "driver",
     30.0,
-    "of a step, fitted: rewards, advantages, packing, the exchange of samples through the driver, and what its workers"
-    " wait for each other",
+    "time per step, fitted: rewards, advantages, packing, the exchange of samples through the driver, and the waits"
+    " of its workers for each other",
     "s",
 )
 TRAINING = assumed_figure(

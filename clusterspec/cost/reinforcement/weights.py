@@ -14,7 +14,10 @@ from clusterspec.precision import precision_width, table_width
 from clusterspec.records import dataclass
 
 SHARE = assumed_figure(
-    GROUP, "sync.share", 0.7, "of the line rate that broadcasts of buckets of weights sustain, a bucket after the other"
+    GROUP,
+    "sync.share",
+    0.7,
+    "share of the line rate that broadcasts of buckets of weights sustain, one bucket after the other",
 )
 TENSOR = assumed_figure(
     GROUP,
@@ -25,7 +28,7 @@ TENSOR = assumed_figure(
     "s",
 )
 FIXED = assumed_figure(
-    GROUP, "sync.fixed", 0.5, "of one transfer: engines stop, and start again with an empty cache", "s"
+    GROUP, "sync.fixed", 0.5, "time per transfer: engines stop, and restart with an empty cache", "s"
 )
 DISK = assumed_figure(
     GROUP, "sync.disk", 2e9, "B/s of a file system that the spec does not describe, for each node", "B/s"

@@ -55,7 +55,12 @@ PASSES = assumed_figure(
     6.0,
     "reads and writes of a hidden state between the GEMMs of a layer, by count; published plans agree",
 )
-ROUTED_PASSES = assumed_figure(GROUP, "routed_passes", 4.0, "the same per copy for an expert: sorting, conversion, sum")
+ROUTED_PASSES = assumed_figure(
+    GROUP,
+    "routed_passes",
+    4.0,
+    "reads and writes of a hidden state for each copy to an expert: sorting, conversion, sum",
+)
 HABITS = {
     "serving.host": assumed_figure(
         GROUP,

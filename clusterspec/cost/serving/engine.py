@@ -314,7 +314,7 @@ class Engine:
     tensor_links: RankLinks | None
     exchange_links: RankLinks | None
     steps: dict[tuple[object, ...], StepTime] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """The steps that were timed, by what they process: bisections over the load ask again for the same ones."""
+    """The timed steps, by contents: bisections over the load evaluate the same steps again."""
     contexts: dict[float, float] = field(default_factory=dict, init=False, repr=False, compare=False)
     """The same for the bytes of a sequence by its context."""
 

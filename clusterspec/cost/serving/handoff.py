@@ -90,7 +90,7 @@ def cache_transfer(
 def side_transfers(
     cluster: Cluster, workload: Workload, pools: tuple[Layout, Layout], tokens: float
 ) -> tuple[CacheTransfer, CacheTransfer] | None:
-    """What a rank of a prefill engine sends of the cache of a prompt, and what one of a decode engine receives.
+    """Cache bytes of a prompt that a rank of a prefill engine sends, and that a rank of a decode engine receives.
 
     Each has its own part: over the link that the spec states for caches, over the scale-up interconnect where all
     engines are in one domain, else over its share of the NICs. None where no fabric connects them.

@@ -71,13 +71,13 @@ def serving_pools(design: Design) -> Pools | None:
 
 
 def serving_caches(design: Design) -> tuple[Pools, tuple[TierUse, ...]] | None:
-    """The engines of a plan and their load with the prefix hits that its caches give, and what each tier does."""
+    """The engines of a plan and their load with the prefix hits of its caches, and the traffic of each tier."""
     pools = bare_pools(design)
     return _filled_caches(pools) if pools is not None else None
 
 
 def _filled_caches(pools: Pools) -> tuple[Pools, tuple[TierUse, ...]]:
-    """Engines with the prefix hits that their caches give, and what each tier does."""
+    """Engines with the prefix hits of their caches, and the traffic of each tier."""
     if pools.load.session is None:
         return pools, ()
     from clusterspec.cost.serving.caches import settled_caches
@@ -161,7 +161,7 @@ def request_cache_bytes(design: Design) -> float | None:
 
 
 def _transfers_over(pools: Pools, link: PoolLink) -> tuple[CacheTransfer, CacheTransfer]:
-    """What a rank of a prefill engine sends over a link, and what one of a decode engine receives."""
+    """Bytes that a rank of a prefill engine sends over a link, and bytes that a rank of a decode engine receives."""
     prompts, answers = pools.prompts, pools.decode
     clusters, layouts = (prompts.cluster, answers.cluster), (prompts.layout, answers.layout)
     return linked_transfers(clusters, answers.workload, layouts, float(pools.load.input_tokens), link)

@@ -29,7 +29,7 @@ OMITTED = (
 
 
 class Alert(NamedTuple):
-    """A rule: its name, the expression that is true where something is wrong, and what it says."""
+    """An alerting rule: its name, the expression that is true on a fault, and its message."""
 
     name: str
     expression: str

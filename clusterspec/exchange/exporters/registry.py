@@ -140,7 +140,7 @@ class Exporter:
     other: tuple[str, ...] = ()
 
     def write(self, source: ExportInput) -> ExportedFile:
-        """The file. Raises `NotExportable` if the design lacks what the format needs."""
+        """The file. Raises `NotExportable` if the design lacks a value that the format needs."""
         module = importlib.import_module(f"clusterspec.exchange.exporters.{self.module}")
         return cast("Callable[[ExportInput], ExportedFile]", getattr(module, self.function))(source)
 

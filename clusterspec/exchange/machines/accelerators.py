@@ -231,7 +231,7 @@ def read_rocm_smi_topo(file: InputFile) -> ImportResult:
 
 
 def _named_tables(lines: tuple[str, ...]) -> tuple[dict[str, Table], int, tuple[str, ...]]:
-    """The tables by name, the line of the link type table (else of the first), and the devices."""
+    """The tables by name, the line number of the link type table (or of the first table), and the devices."""
     tables: dict[str, Table] = {}
     devices: tuple[str, ...] = ()
     header: tuple[str, ...] = ()

@@ -294,7 +294,7 @@ _PRODUCTS = (
     (r"\bTPU[- ](v4|v5p|v5e)\b", "tpu-"),
     (r"\bTPU[- ](?:trillium|v6e?)\b", "tpu-v6e"),
 )
-"""Patterns of product names, and the catalog id; what a group matches is appended to it, in lower case."""
+"""Patterns of product names, with catalog ids; the text that a group matches is appended to the id, in lower case."""
 
 
 def accelerator_of_product(product: str) -> str | None:

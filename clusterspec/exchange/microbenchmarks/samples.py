@@ -59,7 +59,7 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One figure of a kernel table: its name, value with unit or share, what it is a share of, and how it was found."""
+    """One figure of a kernel table: its name, value with unit or share, the base of a share, and the method."""
 
     name: str
     value: str
@@ -135,7 +135,7 @@ def _gemms(samples: Samples, chip: Accelerator) -> Iterator[Point]:
 
 
 def _floor_and_stream(precision: str, few: Sequence[Kind], chip: Accelerator) -> Iterator[Point]:
-    """The line of time over bytes: what the smallest product takes, and the rate at which others read their weights."""
+    """The line fit of time over bytes: time of the smallest product, and rate at which products read their weights."""
     if chip.memory_bandwidth is None:
         raise FormatError(f"the entry of {chip.id} has no memory bandwidth to compare with")
     slope, floor = statistics.linear_regression([_gemm_bytes(each) for each in few], [each.seconds for each in few])

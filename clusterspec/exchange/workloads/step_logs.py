@@ -1,4 +1,4 @@
-"""Step logs of Megatron-LM, torchtitan and MaxText: the time of a step, and what was measured with it.
+"""Step logs of Megatron-LM, torchtitan and MaxText: the time of a step, and the other measurements of the same line.
 
 Formats: Megatron-LM 0.20, megatron/training/training.py, ``training_log``, and megatron/training/arguments.py, line 567
 (sizes of the groups); Megatron-DeepSpeed, megatron/training.py, line 1045 (it also prints tokens); torchtitan b5bcd76c,

@@ -61,7 +61,7 @@ def schedule_chart(
 
 @dataclass(frozen=True, slots=True)
 class DrawnPass:
-    """One pass over a layer: what runs on the device in order, then exposed communication, and the links beneath.
+    """One pass over a layer: kernels in order, then exposed communication, with the links below.
 
     ``links`` are seconds on the wire and the exposed ones among them, by axis.
     """
@@ -73,7 +73,8 @@ class DrawnPass:
 
 
 def layer_chart(passes: Sequence[DrawnPass], label: Label, alt: str) -> str:
-    """The passes over one layer on one time axis; communication beneath what it overlaps with, its exposed end hatched.
+    """The passes over one layer on one time axis; communication below the kernels that it overlaps with, its exposed
+    end hatched.
 
     The place of communication inside the layer is schematic; its lengths are to scale.
     """

@@ -179,7 +179,7 @@ def _rendered_page(paper: Paper, *, script: str = "", policy: bool = False) -> s
 
 
 def html_with_code(text: str) -> str:
-    """The text as HTML, with what stands between backticks as code.
+    """The text as HTML, with text between backticks as code.
 
     Long identifiers may be broken after a dot or an underscore.
 

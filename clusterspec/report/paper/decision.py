@@ -106,7 +106,7 @@ GATES: dict[GateStatus, tuple[str, Tone]] = {
 
 
 def verdict_block(report: FullReport) -> VerdictBlock:
-    """The verdict of the first page; for buyers the decision, with what stands against a signature."""
+    """The verdict of the first page; for buyers the decision, with the objections to a signature."""
     purchase = report.purchase
     if report.tender:
         return VerdictBlock("For offers: machine, planned work and acceptance tests as demanded", "plain", (), ())
@@ -125,7 +125,7 @@ def stated_verdict(verdict: Verdict) -> VerdictBlock:
 
 
 def decision_sentence(report: FullReport) -> str:
-    """What is bought or rented, for which amount, and what it does: the first sentence of a procurement report."""
+    """The first sentence of a procurement report: the purchase or rental, its price, and its purpose."""
     purchase, cluster = report.purchase, report.estimate.design.cluster
     if purchase is None or cluster is None:
         return ""
@@ -143,7 +143,7 @@ def decision_sentence(report: FullReport) -> str:
 
 
 def _failure_phrase(gate: Gate, purchase: Purchase) -> str:
-    """The reason of a gate that fails; of a quote the sum of what it lacks, which its line lists."""
+    """The reason why a gate fails; for a quote, the total of the missing items that its line lists."""
     values = [part.missing for part in purchase.parts if part.lacks and part.missing is not None]
     return (
         f"the quote lacks {rounded_text(Money.total(values))} of parts"
@@ -182,7 +182,7 @@ def work_sentence(report: FullReport) -> str:
 
 
 def gates_table(purchase: Purchase) -> PaperTable:
-    """The gates before a signature: what fails first, then what is open, and in one line each what is met or not
+    """The gates before a signature: failed gates first, then open ones, then in one line each those met or not
     needed.
     """
     rows = []
@@ -253,7 +253,7 @@ def decision_section(report: FullReport) -> Section:
 
 
 def losses_picture(report: FullReport) -> Picture | None:
-    """From the peak to what the step achieves: the losses in the order of a step."""
+    """From the peak to the achieved rate: the losses, in the order of the step."""
     mfu = report.estimate.plan.mfu
     if not report.losses or mfu is None:
         return None
@@ -300,7 +300,7 @@ def gains_table(report: FullReport) -> PaperTable | None:
 
 
 def _has_gate(report: FullReport, area: Area) -> bool:
-    """Whether a gate says the same about an area, with what a quote adds to it."""
+    """Whether the gate of the purchase states the result of an area."""
     return report.purchase is not None and area.area == "budget"
 
 
@@ -333,7 +333,7 @@ def _area_row(number: int, area: Area) -> TableRow:
 
 
 def headroom_text(area: Area) -> str:
-    """What remains of the limit; what exceeds twice the limit as a multiple of it."""
+    """The margin to the limit; above twice the limit, the multiple of it."""
     if area.headroom is None:
         return "–"
     if area.headroom < -1:

@@ -1,4 +1,4 @@
-"""The section on power and space: what the machine draws, what feeds, racks and cooling carry, and cable runs."""
+"""The section on power and space: power draw, capacity of feeds, racks and cooling, and cable runs."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def _cards(report: FleetReport) -> Iterator[Card]:
 
 
 def _pictures(report: FleetReport) -> Iterator[Picture]:
-    """Whose the nodes are, what the pools cost, and how long the runs take."""
+    """The owners of the nodes, the cost of the pools, and the duration of the runs."""
     tints = {name: JOB_TINTS[number % len(JOB_TINTS)] for number, name in enumerate(report.jobs)}
     rows = [StackRow(name, tuple(_node_parts(report, name, use, tints))) for name, use in report.pools.items()]
     caption = "Nodes of each pool by job, as the mean of the term"

@@ -30,7 +30,7 @@ from clusterspec.units import display, percent, plain, plural, portion, years_te
 
 
 def quote_table(report: FullReport) -> PaperTable | None:
-    """Needed and quoted quantities by part, with the value of what the quote lacks."""
+    """Required and quoted quantities by part, with the value of missing items."""
     parts = report.purchase.parts if report.purchase else ()
     if not parts:
         return None
@@ -261,7 +261,8 @@ def acceptance_section(report: FullReport) -> Section | None:
 
 
 def _form_table(tests: tuple[PlannedTest, ...]) -> PaperTable:
-    """The form of the tests: what is demanded and predicted, and blanks for what is measured and who saw it."""
+    """The form of the acceptance tests: required and predicted values, and blanks for the measured value and the"
+    " witness."""
     columns = (
         TableColumn("Test", key="collective"),
         TableColumn("On", key="nodes"),

@@ -21,7 +21,7 @@ DAY = 86_400.0
 
 
 def choice_blocks(report: FullReport) -> Iterator[Block]:
-    """The machines among which a buyer chooses: price against work, and what each costs and takes beside the design."""
+    """The options of a buyer: price against throughput, and each option beside the design."""
     found = report.choices
     if found is None:
         return
@@ -103,7 +103,7 @@ def difference_text(found: Choices, row: Choice) -> str:
 
 
 def recommendation_text(found: Choices) -> str:
-    """The choice that does the most work for its price, with what it costs and takes beside the design."""
+    """The option with the most throughput for its price, beside the design."""
     rent = found.rows[0].rent
     kind = "choices" if len({row.rent for row in found.rows}) == 1 else f"rents of {rent}" if rent else "purchases"
     if found.recommended is None:

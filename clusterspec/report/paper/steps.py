@@ -16,7 +16,7 @@ from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plural, portion
 
 KINDS = (("GEMMs", "forward"), ("attention", "weights"), ("memory-bound kernels", "activations"))
-"""Kernels by what limits them, and their tints."""
+"""Kernels by their bottleneck, with a tint for each."""
 LEAST = 0.002
 """Communication below this share of a pass is not drawn."""
 

@@ -1,4 +1,5 @@
-"""The design in sentences: how its own numbers decide where each kind of parallelism goes, and what a step loses."""
+"""The design in sentences: the placement of each kind of parallelism with the figures behind it, and the losses of"
+" a step."""
 
 from __future__ import annotations
 

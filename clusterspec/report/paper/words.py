@@ -22,7 +22,7 @@ SYMBOLS = (
     ("*", "×"),
     ("_", " "),
 )
-"""Names and signs of formulas of the cost, and what they mean."""
+"""Names and symbols of the cost formulas, with their meaning."""
 AXES = {"tp": "tensor", "expert_tp": "tensor", "cp": "context", "ep": "expert", "pp": "pipeline"}
 COLLECTIVE = re.compile(r"\b([a-z]+(?:_[a-z]+)?) (?=(?:all-gather|reduce-scatter|all-reduce|all-to-all|send-recv)\b)")
 """An axis of a layout before its collective; axes that are not listed are data parallel."""

@@ -62,7 +62,7 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 LEAST = 0.60
-"""Share of what the links carry below which a threshold is low."""
+"""A threshold below this share of the bandwidth of the links is low."""
 SHORT = 60.0
 """Seconds below which links have not warmed up, and no error of a link is likely to show."""
 MOST_PASS = 0.8

@@ -118,7 +118,7 @@ def _toolkits(written: ClusterSpec) -> frozenset[str]:
 def _unsupported_use_problems(
     at: str, entry: Framework, release: str, used: frozenset[str], accelerator: str
 ) -> Iterator[Problem]:
-    """The problems of a release that does not support what is used."""
+    """The problems of a release that does not support the design."""
     for each in capabilities(entry, release, 0).refused:
         if each.combination.applies(used):
             found = refusal(f"{entry.name} {release}", each, used, accelerator)

@@ -85,7 +85,7 @@ OFFERED = {
 }
 """The policies of each cloud."""
 RDMA_BY_PLACEMENT = frozenset({"OCI", "Oracle"})
-"""Vendors whose placement is what connects instances by RDMA."""
+"""Vendors whose placement policy also connects the instances by RDMA."""
 
 
 def check(

@@ -23,13 +23,13 @@ def serves(workload: Workload | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointTime:
-    """Seconds to move a checkpoint, and what they follow from where no time is stated."""
+    """Seconds to move a checkpoint, and their derivation where no time is stated."""
 
     seconds: float
     size: float = 0.0
     """Bytes; 0 where the time is stated."""
     store: str = ""
-    """The rate of the storage system, and what limits it; empty where the time is stated."""
+    """The rate of the storage system, and its bottleneck; empty where the time is stated."""
 
 
 def checkpoint_time(

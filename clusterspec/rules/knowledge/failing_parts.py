@@ -55,7 +55,7 @@ Cut = tuple[str, float]
 
 @dataclass(frozen=True, slots=True)
 class PartClass:
-    """The parts of one class and what one failure takes.
+    """The parts of one class and the effect of one failure.
 
     ``cause`` is the key of `CAUSES` that counts the failures, empty where no rate is known. ``used`` of ``count`` parts
     carry the job. ``lost`` is the share of the bandwidth of ``tier`` that a failure takes: of the NICs (``nic``), of
@@ -333,7 +333,7 @@ def _nodes_of_job(design: Design) -> int | None:
 
 
 def _with_engines(design: Design, part: PartClass) -> PartClass:
-    """The class with what its failure does to the engines of a serving plan."""
+    """The class with the effect of its failure on the engines of a serving plan."""
     loss = engine_loss(design, part.name, part.nodes) if part.lost else None
     return part if loss is None else replace(part, lost=loss.share, tier=ENGINES, why=loss.why)
 
@@ -369,7 +369,7 @@ def _node_classes(machine: FailingMachine) -> Iterator[PartClass]:
 
 
 def _edge_classes(machine: FailingMachine, fabric: Fabric) -> Iterator[PartClass]:
-    """The links of NICs, the leaves, and what the leaves form: rails and planes."""
+    """The links of NICs, the leaves, and the rails and planes that leaves form."""
     out = machine.cluster.scale_out
     assert out is not None
     planes = fabric.planes

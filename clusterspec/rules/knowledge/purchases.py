@@ -73,7 +73,7 @@ SMALL = 100_000.0
 
 
 def is_small(procurement: ProcurementSpec) -> bool:
-    """Whether a quote is known to be small: what is lost at worst is a few accelerators."""
+    """Whether a quote is known to be small, so that a few accelerators are the largest loss."""
     total = procurement.quoted_total or total_of_lines(procurement)
     rate = UNITS_PER_DOLLAR.get(procurement.currency or "USD")
     return total is not None and rate is not None and 0 < total < SMALL * rate

@@ -121,7 +121,7 @@ def _range(plan: Plan) -> str:
 
 
 def _key(written: LayoutSpec, layout: Layout, workload: Workload) -> str:
-    """The key about activations that the author most likely changes: first what keeps more than others would."""
+    """The key about activations that the author most likely changes; the one that stores most comes first."""
     if workload.attention == "plain" and workload.sequence_length >= LONG:
         return "workload.attention"
     if layout.pp > 1 and layout.schedule == "gpipe" and (layout.micro_batches or 1) > 2 * layout.pp:

@@ -97,7 +97,7 @@ def _accelerators(placements: Placements, axis: str) -> int:
 
 
 def _severity(workload: Workload, timed: Plan | None, axes: Collection[str], size: int, scale_up: ScaleUp) -> str:
-    """The severity of what the idle links would save of the exposed communication of some axes."""
+    """The severity by the exposed communication that the idle links would save on some axes."""
     idle = 1 - mesh_bandwidth(scale_up.peer_bandwidth.value, size) / scale_up.bandwidth.value
     if workload.kind == "serve":
         return "warning" if idle > MOST_IDLE else "note"

@@ -98,7 +98,7 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _is_far_beyond_cache(served: Served) -> bool:
-    """Whether a steady number of requests in flight is far above what the cache holds."""
+    """Whether a steady number of requests in flight is far above the capacity of the cache."""
     load, times = served.load, served.times
     steady = load.load == "closed" and load.requests is None
     return steady and times.offered > FAR * times.kv_capacity_sequences

@@ -125,7 +125,7 @@ class ModelSpec:
 
 @dataclass(frozen=True, slots=True)
 class SpeculativeSpec:
-    """Speculative decoding: tokens drafted for each step, the share of them that is accepted, and what drafts them."""
+    """Speculative decoding: tokens drafted for each step, the acceptance rate, and the source of the drafts."""
 
     tokens: int | None = None
     acceptance: float | None = None
