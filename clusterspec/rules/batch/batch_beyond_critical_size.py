@@ -4,10 +4,10 @@
 
 A global batch, in tokens, above the critical batch size of a run of `tokens`: a warning within the measured range
 (models up to 1.2 billion parameters and runs of 1.7 to 24.6 billion tokens). Outside that range the size is
-extrapolated, and the rule gives a note from four times the extrapolated size on, and a warning from eight times on; a note where the
-run is fine-tuning, with fewer tokens than half the active parameters. Adapters and reinforcement learning have no finding: the
-law is that of pre-training. Without `tokens`, a batch above 134 million tokens, the largest published one, is a note, and from
-twice that a warning.
+extrapolated, and the rule gives a note above four times the extrapolated size, and a warning above eight times; it also
+gives a note where the run is fine-tuning, with fewer tokens than half the active parameters. Adapters and reinforcement
+learning have no finding: the law is that of pre-training. Without `tokens`, a batch above 134 million tokens, the
+largest published one, is a note, and from twice that a warning.
 
 ## Why it matters
 

@@ -5,8 +5,9 @@
 A stated `data_loading` time above 5 % of the predicted step; or a storage system whose `bandwidth` is below the
 predicted token rate (at 4 bytes per token).
 
-The finding is a note below the half-width of the range of the prediction, a warning above it, and an error from a quarter of the step on, if the low end of the range is a quarter, too. A storage system below the token rate costs the share of the
-step by which it is slower.
+The finding is a note below the half-width of the prediction's range, a warning above it, and an error if at least a
+quarter of the step is lost even at the low end of the range. A storage system below the token rate costs the share of
+the step by which it is slower.
 
 ## Why it matters
 

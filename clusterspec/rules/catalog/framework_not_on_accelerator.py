@@ -3,8 +3,9 @@
 ## What it finds
 
 A framework whose catalog entry lists the vendors of the accelerators on which it runs, on an accelerator of another
-vendor; or a release that came before the architecture of the accelerator was added, or after it was dropped. An error
-where the entry cites a document, else a warning. Silent where the entry says nothing of either.
+vendor; or a release that came before the architecture of the accelerator was added, or after it was dropped. The
+finding is an error where the entry cites a document, and a warning otherwise. Silent where the entry says nothing of
+either.
 
 ## Why it matters
 

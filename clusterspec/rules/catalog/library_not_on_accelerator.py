@@ -1,12 +1,12 @@
-"""A release of the software on the nodes does not support the accelerator, or what the workload uses.
+"""A release of the software on the nodes does not support the accelerator, or a feature of the workload.
 
 ## What it finds
 
-A driver, toolkit or library in `cluster.software` or `collective_library` whose catalog entry says that the release came
-before the architecture of the accelerator, a recipe of the workload or, for a driver, the CUDA release beside it was added, that it was dropped, or that it runs on
-accelerators of other vendors. An error where the entry cites a document, else a warning; a warning, too, where only
-reduction in the switches is missing, since rings do the same work. A name that the catalog lacks
-is a warning, since nothing is compared.
+A driver, toolkit or library in `cluster.software` or `collective_library` whose catalog entry says that the release
+came before the architecture of the accelerator, a recipe of the workload or, for a driver, the CUDA release beside it
+was added, that it was dropped, or that it runs on accelerators of other vendors. The finding is an error where the
+entry cites a document, and a warning otherwise; it is also a warning where only reduction in the switches is missing,
+since rings do the same work. A name that the catalog lacks is a warning, since nothing is compared.
 
 ## Why it matters
 

@@ -1,4 +1,4 @@
-"""The cluster has a part of what is sold as a whole.
+"""The cluster has a part of a system that is sold as a whole.
 
 ## What it finds
 

@@ -5,8 +5,9 @@
 Sharding fsdp (or hsdp) over nodes, with more than 5 % of the predicted step in exposed all-gathers of weights and
 reduce-scatters of gradients. The rule is silent where `fsdp-across-nodes` proposes hsdp.
 
-The finding is a note below the half-width of the range of the prediction, a warning above it, and an error from a quarter of the step on, if the low end of the range is a quarter, too. With one micro-batch per step, which the batch leaves no way to enlarge,
-less than a quarter of the step is a note.
+The finding is a note below the half-width of the prediction's range, a warning above it, and an error if at least a
+quarter of the step is lost even at the low end of the range. With one micro-batch per step, which the batch leaves no
+way to enlarge, less than a quarter of the step is a note.
 
 ## Why it matters
 

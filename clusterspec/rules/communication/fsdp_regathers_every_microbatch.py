@@ -16,7 +16,7 @@ Use zero1 or zero2 where memory allows, hsdp, or fewer and larger micro-batches.
 
 ## When to ignore it
 
-Ignore it where the all-gathers overlap with computation; `clusterspec estimate` shows what is exposed.
+Ignore it where the all-gathers overlap with computation; `clusterspec estimate` shows the exposed time.
 
 ## Options
 

@@ -5,7 +5,7 @@
 `gradient_precision: fp32` with bf16 or fp8 compute, where exposed gradient reduction is more than 5 % of the predicted
 step.
 
-The finding is a note: `dp-reduction-exposed` and `fsdp-gather-exposed` report what the exposed reduction costs.
+The finding is a note: `dp-reduction-exposed` and `fsdp-gather-exposed` report the cost of the exposed reduction.
 
 ## Why it matters
 

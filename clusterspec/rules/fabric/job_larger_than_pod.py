@@ -3,7 +3,7 @@
 ## What it finds
 
 More nodes in the job than `pod_nodes`, or than a level's block below an oversubscribed one; or a job that fits, with
-spares in another pod. The finding is a warning, and a note where `oversubscribed-fabric` states what the job loses.
+spares in another pod. The finding is a warning, and a note where `oversubscribed-fabric` states the loss of the job.
 
 ## Why it matters
 

@@ -8,9 +8,9 @@ exceeds 1. The rule considers `levels`, `pod_nodes` and `layout.nodes`; without 
 ## Why it matters
 
 Under full load, traffic across the level gets 1/ratio of the bandwidth: at 4:1, 12.5 GB/s per accelerator of the 50
-GB/s of its NIC. The message gives the predicted step time at this ratio and at 1:1. It is a note
-where the ratio costs less of the step than the half-width of the range of the prediction, a warning above it and where
-the time is not known, and an error from a quarter of the step on, if the low end of the range is a quarter, too.
+GB/s of its NIC. The message gives the predicted step time at this ratio and at 1:1. It is a note where the ratio costs
+less of the step than the half-width of the prediction's range, a warning above it and where the time is not known, and
+an error if at least a quarter of the step is lost even at the low end of the range.
 
 ## What to do
 

@@ -9,7 +9,7 @@ priorities, as an error; more than four lossless priorities, as a warning.
 
 The switches pause one priority and drop packets of another, the one that carries the traffic: the fabric looks lossless
 in its configuration and loses packets under load. Each lossless priority needs headroom in the buffer of every port for
-what is under way when it pauses; switches have it for two, some for four.
+packets in flight when the port pauses; switches have it for two, some for four.
 
 ## What to do
 

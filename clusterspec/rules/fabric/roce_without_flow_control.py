@@ -8,8 +8,8 @@ whose provider configures the fabric.
 
 ## Why it matters
 
-RoCE retransmits all packets from a lost one on (go-back-N). NCCL's maintainers report less than 1 GB/s on fabrics that
-drop packets, where 40 GB/s was expected.
+RoCE retransmits a lost packet and all packets after it (go-back-N). NCCL's maintainers report less than 1 GB/s on
+fabrics that drop packets, where 40 GB/s was expected.
 
 ## What to do
 

@@ -2,9 +2,9 @@
 
 ## What it finds
 
-`networks.storage` or `networks.frontend` with `shares: scale_out`. The finding is a warning where the store can take more
-than a quarter of what all NICs send together, and a note otherwise: on large machines a store that sustains a percent of
-the fabric delays collectives little.
+`networks.storage` or `networks.frontend` with `shares: scale_out`. The finding is a warning where the storage system
+can take more than a quarter of the send rate of all NICs, and a note otherwise: on large machines a storage system that
+sustains one percent of the fabric's bandwidth delays collectives little.
 
 ## Why it matters
 

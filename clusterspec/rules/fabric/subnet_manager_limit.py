@@ -1,4 +1,4 @@
-"""The subnet manager is missing, or cannot manage what the fabric has.
+"""The subnet manager is missing, or cannot manage the size of the fabric.
 
 ## What it finds
 

@@ -13,7 +13,7 @@ hops to every message between pods.
 
 ## What to do
 
-Reduce the order, or state in a comment what the parts are for.
+Reduce the order, or state the purpose of the parts in a comment.
 
 ## When to ignore it
 

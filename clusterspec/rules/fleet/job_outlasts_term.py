@@ -5,7 +5,7 @@
 A training job with `share` below 1 whose time over its share is longer than `procurement.term`. `term-shorter-than-run`
 reports runs that are too long even with all of the time.
 
-The finding is a note below the half-width of the range of the prediction, a warning above it, and an error where even the
+The finding is a note below the half-width of the prediction's range, a warning above it, and an error where even the
 low end of the range misses the term by a quarter.
 
 ## Why it matters

@@ -9,9 +9,9 @@ brings are compared with the link: an error where they exceed it.
 
 ## Why it matters
 
-Prompts, or the step of the trainer, wait for the link. The estimate of each job has the rate that the others leave it: an
-equal share at least, and what is left by jobs that send less. Requests whose caches arrive faster than the link carries
-them queue without end.
+Prompts, or the step of the trainer, wait for the link. The estimate of each job has the rate that the others leave it:
+an equal share at least, plus the bandwidth that other jobs leave unused. Requests whose caches arrive faster than the
+link carries them queue without end.
 
 ## What to do
 

@@ -3,8 +3,8 @@
 ## What it finds
 
 Training jobs of a pool that run at the same time, each with a checkpoint time that `networks.storage.bandwidth` allows,
-and which together exceed it. It is an error where the store cannot write in every interval what the jobs save in it,
-else a warning: the jobs have to save one after the other.
+and which together exceed it. It is an error where the storage system cannot write in every interval the checkpoints of
+all jobs; otherwise it is a warning, and the jobs have to save one after the other.
 
 ## Why it matters
 

@@ -4,9 +4,9 @@
 
 A feature, or a combination of features, that the support matrix in the catalog entry of the framework refuses for the
 named release (`software`) or year (`software_year`): schedules, shardings, expert and context parallelism, kinds of
-attention, precision recipes, formats of weights and caches, optimizers, speculation, on this accelerator. Training with a serving engine is an
-error, serving with a library of training a warning. An error where
-the entry cites a document, else a warning. Combinations that the entry does not state are not reported; `clusterspec
+attention, precision recipes, formats of weights and caches, optimizers, speculation, on this accelerator. Training with
+a serving engine is an error, serving with a library of training a warning. The finding is an error where the entry
+cites a document, and a warning otherwise. Combinations that the entry does not state are not reported; `clusterspec
 catalog show framework/ID` prints the matrix.
 
 ## Why it matters

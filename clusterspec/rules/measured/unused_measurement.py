@@ -1,4 +1,4 @@
-"""A measurement lacks what is needed to use it.
+"""A measurement lacks a value without which it cannot be used.
 
 ## What it finds
 

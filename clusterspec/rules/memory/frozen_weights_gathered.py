@@ -5,7 +5,8 @@
 Low-rank adapters (`trainable` with lora or qlora), sharding fsdp or hsdp, and a layout with `sharding: zero1` that uses
 at most 95 % of the memory and is faster by 2 % or more.
 
-The finding is a note below the half-width of the range of the prediction, a warning above it, and an error from a quarter of the step on, if the low end of the range is a quarter, too.
+The finding is a note below the half-width of the prediction's range, a warning above it, and an error if at least a
+quarter of the step is lost even at the low end of the range.
 
 ## Why it matters
 

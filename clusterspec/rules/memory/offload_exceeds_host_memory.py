@@ -3,8 +3,8 @@
 ## What it finds
 
 A stated `cluster.host_memory` that the optimizer states and activations kept on the host, for all accelerators of a
-node, exceed: an error. The finding is a warning from 80 % of it on. Gradient shards of DeepSpeed go with the optimizer.
-Besides `layout.offload`, selective recomputation of MaxText on TPUs keeps what it saves on the host.
+node, exceed: an error. The finding is a warning above 80 % of the host memory. Gradient shards of DeepSpeed go with the
+optimizer. Besides `layout.offload`, selective recomputation of MaxText on TPUs keeps the saved activations on the host.
 
 ## Why it matters
 

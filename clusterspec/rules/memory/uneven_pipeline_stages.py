@@ -3,10 +3,11 @@
 ## What it finds
 
 A stage whose GEMM weights, output head included, exceed the mean by more than 5 % where a more even split exists. The
-finding is a warning where a stated split has 8 % more work on its heaviest stage than the most even split, and an error from
-a third more on, where a quarter of the step is lost. It is a note below that, where the split follows from the layers, and where the first and the last stage hold fewer layers than those
-between: that split leaves memory for embedding and head, as published runs do. With `schedule: dualpipe` the work of a
-stage is that of the two that its ranks hold, one from each end.
+finding is a warning where a stated split has 8 % more work on its heaviest stage than the most even split, and an error
+if it has a third more, which loses a quarter of the step. It is a note below that, where the split follows from the
+layers, and where the first and the last stage hold fewer layers than those between: that split leaves memory for
+embedding and head, as published runs do. With `schedule: dualpipe` the work of a stage is that of the two that its
+ranks hold, one from each end.
 
 ## Why it matters
 

@@ -8,8 +8,8 @@ stated, and a warning where only the tokens of the run are known: some may repea
 
 ## Why it matters
 
-Tokenized data lie beside checkpoints and logs in the store that feeds the run. What does not fit must be streamed from
-elsewhere, at a rate and with failures that nobody planned.
+Tokenized data lie beside checkpoints and logs in the storage system that feeds the run. What does not fit must be
+streamed from elsewhere, at a rate and with failures that nobody planned.
 
 ## What to do
 

@@ -8,8 +8,8 @@ the slow ports of a switch of management networks are not in the catalog.
 
 ## Why it matters
 
-A switch of management networks has ports of 1 Gb/s and a few faster uplinks. NICs of 200 Gb/s do not connect to it, and the
-store that they should reach cannot be used.
+A switch of management networks has ports of 1 Gb/s and a few faster uplinks. NICs of 200 Gb/s do not connect to it, and
+the storage system that they should reach cannot be used.
 
 ## What to do
 

@@ -6,10 +6,10 @@ Training on more than one node, where the NIC rate per accelerator is below half
 accelerator's entry (400 Gb/s for Hopper, Blackwell and MI300X), at most as much for each FLOP of dense bf16 as a DGX
 H100 has (126 Gb/s for an A100, 60 Gb/s for an H20).
 
-The severity follows what the usual rate would save of the step: a note below the half-width of the range of the
-prediction, a warning above it and where the time is not known, and an error from a quarter of the step on, if the low
-end of the range is a quarter, too. What would be a warning is a note where a cloud sells the instance with these NICs
-only: the plan already has them, and no key of the fabric can change it.
+The severity follows what the usual rate would save of the step: a note below the half-width of the prediction's range,
+a warning above it and where the time is not known, and an error if at least a quarter of the step is lost even at the
+low end of the range. What would be a warning is a note where a cloud sells the instance with these NICs only: the plan
+already has them, and no key of the fabric can change it.
 
 ## Why it matters
 

@@ -3,9 +3,9 @@
 ## What it finds
 
 `tp` above 2 on accelerators that communicate over PCIe only. The finding is a warning, and in training an error where a
-tp of 1 or 2, with the freed ranks as shards, stages or replicas, is predicted to save a quarter of the step and the low
-end of the range of the prediction is a quarter, too; in serving with a tp of up to 4 it is a note. A smaller saving does not make it a note: accelerators under one
-root share its lanes.
+tp of 1 or 2, with the freed ranks as shards, stages or replicas, is predicted to save a quarter of the step, even at
+the low end of the predicted range; in serving with a tp of up to 4 it is a note. A smaller saving does not make it a
+note: accelerators under one root share its lanes.
 
 ## Why it matters
 

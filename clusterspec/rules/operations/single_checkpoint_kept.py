@@ -6,8 +6,9 @@
 
 ## Why it matters
 
-While the next checkpoint is saved, the only complete one is replaced or the store holds none that is known to be whole. A
-failure during saving, a damaged file, or a loss that diverged before the last save leaves nothing to go back to.
+While the next checkpoint is saved, the only complete one is replaced or the storage system holds none that is known to
+be whole. A failure during saving, a damaged file, or a loss that diverged before the last save leaves nothing to go
+back to.
 
 ## What to do
 

@@ -2,9 +2,9 @@
 
 ## What it finds
 
-In training, `virtual_stages` above one where one or two of them, with the same stages, fit and are predicted to take at least
-5 % off the step. The finding is a note below the half-width of the range of the prediction, a warning above it, and an
-error from a quarter of the step on, if the low end of the range is a quarter, too.
+In training, `virtual_stages` above one where one or two of them, with the same stages, fit and are predicted to take at
+least 5 % off the step. The finding is a note below the half-width of the prediction's range, a warning above it, and an
+error if at least a quarter of the step is lost even at the low end of the range.
 
 ## Why it matters
 

@@ -6,8 +6,8 @@
 several domains although the states would fit in one.
 
 The second case is a note where groups of one domain are predicted to save less of the step than the half-width of the
-range of the prediction, a warning above it, and an error from a quarter of the step on, if the low end of the range is
-a quarter, too.
+prediction's range, a warning above it, and an error if at least a quarter of the step is lost even at the low end of
+the range.
 
 ## Why it matters
 

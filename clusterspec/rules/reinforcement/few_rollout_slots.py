@@ -6,8 +6,8 @@ Engines that run with at most half of the samples that wait for them, where more
 10 %: slots cut by `max_sequences`, or by a cache for which weights leave little memory. The alternative is predicted: without
 the limit, or with engines of twice the tp.
 
-The finding is a note below the half-width of the range of the prediction, and a warning above it: published steps run
-with as few slots.
+The finding is a note below the half-width of the prediction's range, and a warning above it: published steps run with
+as few slots.
 
 ## Why it matters
 

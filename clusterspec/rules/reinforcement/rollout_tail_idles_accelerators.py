@@ -7,7 +7,7 @@ waits for all samples: colocated rollout, or `max_staleness: 0`. Time that sampl
 by `rollout-waits-for-environment`.
 
 The finding is a note up to 60 % of the step, which published synchronous steps are predicted to lose as well, a warning
-above it, and an error from 70 % on.
+above it, and an error from 70 %.
 
 ## Why it matters
 

@@ -5,8 +5,8 @@
 More than 15 % of the predicted step that passes while samples wait for their environment (`turns` times
 `environment_time`), in a plan that waits for all samples: colocated or partial rollout, or `max_staleness: 0`.
 
-The finding is a note below the half-width of the range of the prediction, a warning above it, and an error where
-even the low end of the range loses a quarter of the step.
+The finding is a note below the half-width of the prediction's range, a warning above it, and an error where even the
+low end of the range loses a quarter of the step.
 
 ## Why it matters
 

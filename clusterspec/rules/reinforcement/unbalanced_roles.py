@@ -6,8 +6,8 @@ Rollout on nodes of its own that runs ahead of the weights, where the accelerato
 the predicted step while the others work.
 
 The severity follows from the time that the step saves with half of the nodes that wait moved to the other role: a note
-below the half-width of the range of the prediction, a warning above it, and an error where a role waits for 80 % of the
-step and even the low end of the range loses a quarter. Engines with few samples gain little from more nodes.
+below the half-width of the prediction's range, a warning above it, and an error where a role waits for 80 % of the step
+and even the low end of the range loses a quarter. Engines with few samples gain little from more nodes.
 
 Where the longest samples of a batch take longer than either role, both wait: the rule then names `max_staleness`, with the
 steps ahead that would keep them busy.

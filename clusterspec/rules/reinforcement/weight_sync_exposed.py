@@ -4,9 +4,9 @@
 
 More than 10 % of the predicted step in which the engines wait for new weights.
 
-The finding is a note below the half-width of the range of the prediction, a warning above it, and an error where
-even the low end of the range loses a quarter of the step. Where rollout runs ahead of the weights and they cross a
-network it is a note, since the trainer works meanwhile, and an error where the bytes alone take more than half of the step.
+The finding is a note below the half-width of the prediction's range, a warning above it, and an error where even the
+low end of the range loses a quarter of the step. Where rollout runs ahead of the weights and they cross a network it is
+a note, since the trainer works meanwhile, and an error where the bytes alone take more than half of the step.
 
 ## Why it matters
 

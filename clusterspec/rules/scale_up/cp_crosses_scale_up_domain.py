@@ -4,8 +4,8 @@
 
 cp above 1, and a context-parallel group, enumerated from `layout.order`, with members in two domains.
 
-The finding is a note below the half-width of the range of the prediction, a warning above it, and an error from a quarter of the step on, if the low end of the range is a quarter, too. It is a note where the
-time is not known.
+The finding is a note below the half-width of the prediction's range, a warning above it, and an error if at least a
+quarter of the step is lost even at the low end of the range. It is a note where the time is not known.
 
 ## Why it matters
 

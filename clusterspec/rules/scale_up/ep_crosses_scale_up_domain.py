@@ -5,9 +5,10 @@
 A model with experts, ep above 1, and an expert group, enumerated from `layout.order`, with members in two domains. The
 rule is silent where the spec states that the all-to-all overlaps (`overlap: {ep: true}`, or a share above 0).
 
-The exposed all-to-all decides the severity. The finding is a note below the half-width of the range of the prediction, a warning above it, and an error from a quarter of the step on, if the low end of the range is a quarter, too. It is a warning where the
-time is not known, and a note for serving, where `expert-exchange-exposed` reports what the exchange costs. It is at
-least a warning where a group fits into one domain and only its alignment makes it cross.
+The exposed all-to-all decides the severity. The finding is a note below the half-width of the prediction's range, a
+warning above it, and an error if at least a quarter of the step is lost even at the low end of the range. It is a
+warning where the time is not known, and a note for serving, where `expert-exchange-exposed` reports the cost of the
+exchange. It is at least a warning where a group fits into one domain and only its alignment makes it cross.
 
 ## Why it matters
 

@@ -5,9 +5,9 @@
 `topology: full-mesh` and a tensor-parallel group, or a shard group of fsdp or hsdp, of more than one and fewer than all
 accelerators of the domain.
 
-In training, what the idle links would save of the predicted step decides the severity: a note below the half-width of the
-range of the prediction and where the time is not known, a warning above it. In serving, where every token waits for the
-group, the finding is a warning where more than three quarters of the links are idle (two of eight).
+In training, the severity depends on the share of the predicted step that the idle links would save: a note below the
+half-width of the prediction's range and where the time is not known, a warning above it. In serving, where every token
+waits for the group, the finding is a warning where more than three quarters of the links are idle (two of eight).
 
 ## Why it matters
 

@@ -8,7 +8,7 @@ to 4 ranks on NVLink 4, up to 5 on NVLink 5 (`clusterspec catalog show nvlink-5`
 ## Why it matters
 
 In-network reduction sends n + 1 chunks where a ring sends 2 (n − 1). With 4 ranks that is 5 instead of 6 chunks, and
-the lower rate of the switch outweighs the difference. NCCL uses it from 5 or 6 of 8 GPUs on.
+the lower rate of the switch outweighs the difference. NCCL uses it for 5 or 6 of 8 GPUs and more.
 
 ## What to do
 

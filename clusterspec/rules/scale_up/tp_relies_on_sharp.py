@@ -4,8 +4,8 @@
 
 A tp beyond the scale-up domain on an InfiniBand fabric with `in_network_reduction: true`.
 
-The finding is a note below the half-width of the range of the prediction, a warning above it, and an error from a quarter of the step on, if the low end of the range is a quarter, too. It is a warning where the
-time is not known.
+The finding is a note below the half-width of the prediction's range, a warning above it, and an error if at least a
+quarter of the step is lost even at the low end of the range. It is a warning where the time is not known.
 
 ## Why it matters
 

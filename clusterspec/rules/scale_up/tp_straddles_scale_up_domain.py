@@ -4,8 +4,8 @@
 
 A tp that fits a domain, with an order of ranks, or a domain size that tp does not divide, that places members of some
 group in two domains. The rule enumerates the groups from `layout.order`. The finding is an error where a layout within
-domains is predicted to save a quarter of the step and the low end of the range of the prediction is a quarter, too, or
-where the time is not known; a warning where it saves more than the half-width of that range; else a note.
+domains is predicted to save a quarter of the step, even at the low end of the predicted range, or where the time is not
+known; a warning where it saves more than the half-width of that range; else a note.
 
 ## Why it matters
 

@@ -7,8 +7,8 @@ keeps them until their users return. The finding is a note.
 
 ## Why it matters
 
-Each tier keeps a copy of what the tiers above it have, so that one of the same size adds no hits. What is written to it
-takes bandwidth, and flash its life.
+Each tier keeps a copy of the contents of the tiers above it, so a tier of the same size adds no hits. What is written
+to it takes bandwidth, and flash its life.
 
 ## What to do
 

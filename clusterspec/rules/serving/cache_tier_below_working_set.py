@@ -2,8 +2,8 @@
 
 ## What it finds
 
-Sessions whose users return later, on average, than the largest tier keeps their cache. The finding is a note where keeping
-all of them would gain less throughput than the half-width of the range of the prediction, and a warning above that.
+Sessions whose users return later, on average, than the largest tier keeps their cache. The finding is a note where
+keeping all of them would gain less throughput than the half-width of the prediction's range, and a warning above that.
 
 ## Why it matters
 

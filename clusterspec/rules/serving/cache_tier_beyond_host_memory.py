@@ -7,7 +7,7 @@ A tier of `medium: host` with more bytes for each node than `cluster.host_memory
 ## Why it matters
 
 The cache is allocated and pinned when an engine starts, so that the engine does not start. The operating system, the
-engine and the weights that it loads need memory, too.
+engine and the weights that it loads also need memory.
 
 ## What to do
 

@@ -3,8 +3,8 @@
 ## What it finds
 
 A tier in `cache_tiers` from which a request reads its cached tokens more slowly than the engine computes them, at the
-share of its bandwidth that other requests use. The finding is a note where the engine's time for a prompt is
-within its range of the time to read, and a warning where the low end of the range is below it, too.
+share of its bandwidth that other requests use. The finding is a note where the engine's time for a prompt is within its
+range of the time to read, and a warning where even the low end of the range is below it.
 
 ## Why it matters
 

@@ -3,8 +3,8 @@
 ## What it finds
 
 A target for the gaps between tokens (`targets.itl`) on engines that run both prefill and decode, which a decode step
-meets, where a step that carries a chunk takes longer, and such steps are more frequent than the percentile leaves out. The finding is a warning where the low end of the range of the prediction is above the target, too; else a
-note.
+meets, where a step that carries a chunk takes longer, and such steps are more frequent than the percentile leaves out.
+The finding is a warning where even the low end of the predicted range is above the target, and a note otherwise.
 
 ## Why it matters
 

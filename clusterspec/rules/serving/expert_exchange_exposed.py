@@ -2,9 +2,9 @@
 
 ## What it finds
 
-A serving plan with experts over several attention ranks, where the all-to-alls of experts are more than half of
-the predicted decode step and `overlap.ep` is not true. The finding is a warning where overlap would
-save more of the step than the half-width of the range of the prediction; else a note.
+A serving plan with experts over several attention ranks, where the all-to-alls of experts are more than half of the
+predicted decode step and `overlap.ep` is not true. The finding is a warning where overlap would save more of the step
+than the half-width of the prediction's range; else a note.
 
 ## Why it matters
 

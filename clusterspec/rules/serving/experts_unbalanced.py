@@ -2,11 +2,11 @@
 
 ## What it finds
 
-A serving plan with `expert_load` whose throughput redundant experts, or experts placed by their load, would raise by 5 % or
-more, at the load of the spec and with the smaller cache that the copies leave. It tries placement alone, then one, two and
-four more experts on every rank. Where only `max_over_mean` is known, above 1.5, it is compared with 1.12, which the experts of
-DeepSeek reach with redundant copies. The finding is a note below the half-width of the range of the predicted
-throughput, a warning above it, and an error from a quarter on, if the low end of the range is a quarter, too.
+A serving plan with `expert_load` whose throughput redundant experts, or experts placed by their load, would raise by 5
+% or more, at the load of the spec and with the smaller cache that the copies leave. It tries placement alone, then one,
+two and four more experts on every rank. Where only `max_over_mean` is known, above 1.5, it is compared with 1.12, which
+the experts of DeepSeek reach with redundant copies. The finding is a note below the half-width of the range of the
+predicted throughput, a warning above it, and an error if at least a quarter is lost even at the low end of the range.
 
 ## Why it matters
 

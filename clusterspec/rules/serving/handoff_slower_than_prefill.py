@@ -4,8 +4,8 @@
 
 Disaggregated serving in which the transfer of a prompt's cache takes longer than the engine needs for the prompt, at a
 load that asks for more prompts per second than the links carry. The finding is a note where the network limits the
-throughput by less than the half-width of the range of the prediction, a warning above that, and
-an error from a quarter on, if the low end of the range is a quarter, too.
+throughput by less than the half-width of the prediction's range, a warning above that, and an error if at least a
+quarter is lost even at the low end of the range.
 
 ## Why it matters
 

@@ -3,7 +3,7 @@
 ## What it finds
 
 Separate engines for prefill and decode that leave whole nodes without work, where the layout does not state `nodes`: a
-warning from an eighth of the nodes on, else a note.
+warning if they are at least an eighth of the nodes, and a note otherwise.
 
 ## Why it matters
 

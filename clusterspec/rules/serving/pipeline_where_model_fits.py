@@ -3,9 +3,9 @@
 ## What it finds
 
 A serving layout with pp above 1 for a model whose weights fill at most half of the memory that the ranks of one stage
-have, where as many engines without stages are legal and fit. They are predicted to lose at most 5 % of the throughput. The finding is a
-warning, since a failure of one node then stops all stages, and an error where they are predicted to gain a quarter, and
-the low end of the range of the prediction is a quarter, too; never a note.
+have, where as many engines without stages are legal and fit. They are predicted to lose at most 5 % of the throughput.
+The finding is a warning, since a failure of one node then stops all stages, and an error where they are predicted to
+gain a quarter even at the low end of the range; never a note.
 
 ## Why it matters
 

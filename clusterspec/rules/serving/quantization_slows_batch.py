@@ -2,10 +2,10 @@
 
 ## What it finds
 
-In serving, weights of 4 bits whose products run in 16 bits, at a load where weights in fp8 (on accelerators with units for it) or in
-bf16 fit on the same accelerators and are predicted to give at least 10 % more output tokens. The rule is silent where the
-publisher of the model stores its weights so (gpt-oss: mxfp4). The finding is a note below the
-half-width of the range of the prediction, else a warning.
+In serving, weights of 4 bits whose products run in 16 bits, at a load where weights in fp8 (on accelerators with units
+for it) or in bf16 fit on the same accelerators and are predicted to give at least 10 % more output tokens. The rule is
+silent where the publisher of the model stores its weights so (gpt-oss: mxfp4). The finding is a note below the
+half-width of the prediction's range, else a warning.
 
 ## Why it matters
 

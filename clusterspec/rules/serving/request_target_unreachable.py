@@ -1,10 +1,10 @@
-"""The target for a whole request, or for the gaps between tokens, is below what the layout can reach.
+"""The target for a whole request, or for the gaps between tokens, is below the least that the layout can reach.
 
 ## What it finds
 
-A target of `end_to_end` or `itl` that a single request misses on an idle engine, where its targets of the first
-token and of the mean time between tokens are met or not stated. A warning where the
-low end of the range misses it, too, an error where that end is a third above it, else a note.
+A target of `end_to_end` or `itl` that a single request misses on an idle engine, where its targets of the first token
+and of the mean time between tokens are met or not stated. The finding is a warning where even the low end of the range
+misses the target, an error where that end is a third above it, and a note otherwise.
 
 ## Why it matters
 

@@ -4,8 +4,8 @@
 
 A stated `max_sequences` that, over all engines and their attention ranks, is below both the requests in flight and the
 requests that the cache holds. The finding is a note where the limit costs less of the predicted throughput than the
-half-width of its range, a warning above that, and an error from a quarter on, if the low end of the range is a quarter,
-too.
+half-width of its range, a warning above that, and an error if at least a quarter is lost even at the low end of the
+range.
 
 ## Why it matters
 

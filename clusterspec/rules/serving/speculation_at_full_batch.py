@@ -3,8 +3,8 @@
 ## What it finds
 
 Speculative decoding as stated, with which the predicted throughput at the load of the spec is more than 2 % lower than
-without it. The finding is a note below the half-width of the range of the prediction, a warning above it, and an error
-from a quarter on, if the low end of the range is a quarter, too.
+without it. The finding is a note below the half-width of the prediction's range, a warning above it, and an error if at
+least a quarter is lost even at the low end of the range.
 
 ## Why it matters
 

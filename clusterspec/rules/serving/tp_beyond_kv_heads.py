@@ -4,9 +4,9 @@
 
 A serving layout whose tp exceeds the `kv_heads` of the model. The present layout loses the share of the throughput that
 a layout on the same accelerators with tp equal to `kv_heads` is predicted to gain within the targets: a note below a
-tenth, else a warning, and, where there is a target for the time per output
-token, an error from a quarter on, if the low end of the range is a quarter, too. It is a warning, too, where more
-requests are in flight than the cache holds with its copies.
+tenth, else a warning, and, where there is a target for the time per output token, an error if at least a quarter is
+lost even at the low end of the range. It is also a warning where more requests are in flight than the cache holds with
+its copies.
 
 ## Why it matters
 

@@ -1,4 +1,4 @@
-"""The target for the time to the first token is below what the layout can reach.
+"""The target for the time to the first token is below the least that the layout can reach.
 
 ## What it finds
 

@@ -4,10 +4,11 @@
 
 Disaggregated serving in which the requests in flight generate more than twice the prompts per second that the prefill
 engines process; or in which several prefill engines process more than twice the requests per second that the decode
-engines complete at the highest concurrency that the cache and the targets allow. The share of all accelerators that then idles
-decides the severity: a note below the half-width of the range of the predicted throughput, a warning above it, and an
-error from a quarter on, if the low end of the range is a quarter, too. Too few prefill engines for a closed load, which
-adapts to them, are a warning, and a note up to a factor of five; any for a finite run (`requests`) are no more than a warning.
+engines complete at the highest concurrency that the cache and the targets allow. The severity depends on the share of
+all accelerators that are then idle: a note below the half-width of the range of the predicted throughput, a warning
+above it, and an error if at least a quarter is lost even at the low end of the range. Too few prefill engines for a
+closed load, which adapts to them, are a warning, and a note up to a factor of five; any for a finite run (`requests`)
+are no more than a warning.
 
 ## Why it matters
 

@@ -2,15 +2,15 @@
 
 ## What it finds
 
-With `accelerator: {like: …}`, a memory, memory bandwidth or peak that alone differs from the entry by more than 5 %, and
-equals the figure of another entry of the same name, such as the SXM module of a PCIe card, or, for the size of the memory, of the
-family; or several such figures that
-are all those of one other entry, such as the next generation. The finding is an error, and a note from three
-figures on, since such a part is described on purpose. A part of which several figures differ otherwise is one of
-its own, and so is one of the same name whose memory differs in both size and bandwidth: the A100 PCIe was sold with 40 GB, too.
-A memory alone that is half as large again as the entry's, and that no sibling has, is an error, too: it is mostly that of a
-node, or includes the host's. So is a memory bandwidth alone that is half as large again, which is mostly that of a cache,
-and a power alone that is two and a half times the entry's.
+With `accelerator: {like: …}`, a memory, memory bandwidth or peak that alone differs from the entry by more than 5 %,
+and equals the figure of another entry of the same name, such as the SXM module of a PCIe card, or, for the size of the
+memory, of the family; or several such figures that are all those of one other entry, such as the next generation. The
+finding is an error; with three or more such figures it is a note, since such a part is described on purpose. A part of
+which several figures differ otherwise is one of its own, and so is one of the same name whose memory differs in both
+size and bandwidth: the A100 PCIe was sold with 40 GB as well. A memory alone that is half as large again as the
+entry's, and that no sibling has, is also an error: in most cases it is the memory of a node, or includes that of the
+host. So is a memory bandwidth alone that is half as large again, which is mostly that of a cache, and a power alone
+that is two and a half times the entry's.
 
 ## Why it matters
 
@@ -19,7 +19,7 @@ by memory, so the card gives 40 % fewer tokens per second than the data sheet of
 
 ## What to do
 
-Remove the figure, so that the catalog supplies it, or name the sibling if that is what is bought.
+Remove the figure, so that the catalog supplies it, or name the sibling if the order names it.
 
 ## When to ignore it
 

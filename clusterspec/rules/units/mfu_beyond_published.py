@@ -10,8 +10,8 @@ the finding is a note, otherwise a warning. The rule is silent where the plan do
 
 ## Why it matters
 
-The cost model is fitted to published runs. Beyond them it extrapolates: what no run has reached, a limit that it does
-not know may forbid. A schedule that rests on such an MFU has no precedent.
+The cost model is fitted to published runs. Beyond them it extrapolates, and a limit that it does not know may apply. A
+schedule that rests on such an MFU has no precedent.
 
 ## What to do
 

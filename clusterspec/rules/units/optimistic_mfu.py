@@ -1,4 +1,4 @@
-"""The expected model FLOPs utilization exceeds what is published or predicted.
+"""The expected model FLOPs utilization exceeds published and predicted values.
 
 ## What it finds
 

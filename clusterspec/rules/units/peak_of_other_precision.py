@@ -3,11 +3,10 @@
 ## What it finds
 
 A `workload.peak_flops` more than 5 % from the catalog's dense peak for the precision of the workload, and within 3 % of
-the same accelerator's peak for another precision, or of another accelerator's for the same one: any accelerator's
-from a quarter off on, else one of the same vendor. A part of its own, of which the spec changes several figures, is compared
-with its own precisions only. These are warnings, and errors from a
-quarter off on. A peak more than one and a half times the catalog's that belongs to none is an
-error: it is mostly that of a node.
+the same accelerator's peak for another precision, or of another accelerator's for the same one: any accelerator's from
+a quarter off on, else one of the same vendor. A part of its own, of which the spec changes several figures, is compared
+with its own precisions only. These are warnings, and errors where the difference is a quarter or more. A peak more than
+one and a half times the catalog's that belongs to none is an error: it is mostly that of a node.
 
 ## Why it matters
 
