@@ -116,12 +116,14 @@ def _pdf_bytes(paper: Paper, weasyprint: Any) -> bytes:
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # WeasyPrint 70 does not close its color profile
-        drawn = weasyprint.HTML(string=page, url_fetcher=inside).render(**options)
+        parsed = weasyprint.HTML(string=page, url_fetcher=inside)
+        drawn = parsed.render(**options)
         count, fill = len(drawn.pages), last_page_fill(drawn)
         if 1 < count <= MOST_FITTED and fill < min(0.5, CLOSEST * (count - 1)):
             setting = "close" if fill < 0.04 * count else "tight"
-            closer = page.replace("<html ", f'<html class="{setting}" ', 1)
-            again = weasyprint.HTML(string=closer, url_fetcher=inside).render(**options)
+            parsed.etree_element.set("class", setting)
+            parsed.wrapper_element = type(parsed.wrapper_element).from_html_root(parsed.etree_element)
+            again = parsed.render(**options)
             drawn = again if len(again.pages) < count else drawn
         written = drawn.write_pdf(finisher=mark_accessible, **options)
     return bytes(written or b"")
