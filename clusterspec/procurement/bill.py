@@ -126,7 +126,7 @@ def _network_parts(cluster: Cluster, name: str, network: NetworkSpec | None) -> 
         return
     nics = network.nics_per_node or (1 if name == "out_of_band" else 0)
     if not nics:
-        yield f"{title}: its links are not stated (`cluster.networks.{name}.nics_per_node`)"
+        yield f"{title}: its links are not stated (`networks.{name}.nics_per_node`)"
         return
     links = cluster.all_nodes * nics
     derivation = f"{plural(cluster.all_nodes, 'node')} × {plural(nics, 'NIC')}"
@@ -134,7 +134,7 @@ def _network_parts(cluster: Cluster, name: str, network: NetworkSpec | None) -> 
     switch = dict(cluster.network_switches).get(name)
     if switch is None:
         why = "their entry is not in the catalog" if network.switch else "not stated"
-        yield f"{title} switches: {why} (`cluster.networks.{name}.switch`)"
+        yield f"{title} switches: {why} (`networks.{name}.switch`)"
         return
     rate = network.nic_bandwidth.per_direction if network.nic_bandwidth else 0.0
     ports = broken_out_ports(switch, rate) or switch.ports
