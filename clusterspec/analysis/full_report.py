@@ -18,7 +18,7 @@ from clusterspec.cluster.variation import design_with_keys, layout_changes
 from clusterspec.cost.compute.kernels import Kernel
 from clusterspec.cost.estimate import estimate as neighbor_plan
 from clusterspec.cost.failures import plan_interruptions
-from clusterspec.cost.formulas.failures import goodput
+from clusterspec.cost.formulas.failures import best_interval, goodput
 from clusterspec.cost.layers import stage_groups
 from clusterspec.cost.memory import fullest as memory
 from clusterspec.cost.memory.explain import explained_memory
@@ -267,6 +267,7 @@ def reliability(plan: Plan) -> Reliability | None:
         with_interruptions=whole / found.share if whole and found.share > 0 else None,
         curve=curve,
         origins={name: str(figure.origin) for name, figure in found.figures},
+        best_interval=best_interval(between, checkpoint) if checkpoint > 0 else None,
     )
 
 

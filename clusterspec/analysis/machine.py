@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from clusterspec.cluster.degrees import nodes_of_domain, nodes_of_rack
 from clusterspec.cluster.fabric import Fabric
@@ -11,7 +12,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.cost.collectives.model import CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import CollectiveRow, collective_table
-from clusterspec.cost.formulas.topologies import slot_rate
+from clusterspec.cost.formulas.topologies import bisection_bandwidth, slot_rate
 from clusterspec.cost.nameplates import power_draw
 from clusterspec.records import replace
 from clusterspec.results.estimate_json import Provenance
@@ -40,7 +41,32 @@ def machine(cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None) ->
         rows=tuple(_level_rows(cluster, fabric)),
         failures=tuple(_failures(cluster, fabric, rails)),
         rack=_rack(cluster, fabric, power),
+        bisection=_bisection(cluster) if fabric and fabric.leaf_switches else None,
+        free_leaf_ports=_free_leaf_ports(cluster, fabric) if fabric else None,
     )
+
+
+WHOLE_TOPOLOGIES = frozenset({"fat-tree", "rail-optimized", "single-switch"})
+"""Topologies whose levels carry the traffic of any two halves."""
+
+
+def _bisection(cluster: Cluster) -> float | None:
+    """The bandwidth between two halves of the accelerators, in B/s per direction."""
+    out, share = cluster.scale_out, cluster.nic_share
+    if out is None or share is None or cluster.nodes < 2 or out.topology not in WHOLE_TOPOLOGIES:
+        return None
+    crossed = [level for level in fabric_levels(cluster) if (level.nodes or 1) < cluster.nodes]
+    taper = prod(max(1.0, level.oversubscription) for level in crossed)
+    return bisection_bandwidth(cluster.accelerators, share) / taper
+
+
+def _free_leaf_ports(cluster: Cluster, fabric: Fabric) -> int | None:
+    """The ports of the leaves that connect nothing; None where the split of a leaf is not known."""
+    out = cluster.scale_out
+    if out is None or not fabric.leaf_switches or not fabric.down_ports:
+        return None
+    taken = fabric.links.get("node_leaf", 0) + out.extra_endpoints * fabric.planes
+    return max(0, fabric.leaf_switches * fabric.down_ports - taken)
 
 
 def _level_rows(cluster: Cluster, fabric: Fabric | None) -> Iterator[MachineLevel]:

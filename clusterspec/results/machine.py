@@ -44,7 +44,12 @@ class Rack:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The numbers of a machine: racks, rails and levels as described by the spec."""
+    """The numbers of a machine: racks, rails and levels as described by the spec.
+
+    ``bisection`` is the bandwidth of the fabric between two halves of the accelerators, in B/s per direction, where all
+    send and each level tapers as stated; ``free_leaf_ports`` are ports of the leaves, over all planes, to which neither
+    a node nor an extra endpoint connects. Both are None without a fabric of leaves.
+    """
 
     accelerators: int
     accelerators_per_node: int
@@ -60,6 +65,8 @@ class Machine:
     rows: tuple[MachineLevel, ...]
     failures: tuple[Failure, ...]
     rack: Rack | None
+    bisection: float | None = None
+    free_leaf_ports: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -231,7 +238,8 @@ class LayoutGrid:
 @dataclass(frozen=True, slots=True)
 class Reliability:
     """Seconds between failures, between checkpoints, per checkpoint and per restart, each with its origin; ``goodput``
-    is the fraction of productive time. ``curve`` is goodput over the checkpoint interval.
+    is the fraction of productive time. ``curve`` is goodput over the checkpoint interval, and ``best_interval`` the one
+    with the least lost time by Young's approximation.
     """
 
     between: float
@@ -246,6 +254,7 @@ class Reliability:
     with_interruptions: float | None
     curve: tuple[tuple[float, float], ...]
     origins: dict[str, str]
+    best_interval: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

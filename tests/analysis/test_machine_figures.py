@@ -49,11 +49,15 @@ def test_a_machine_of_rails_has_a_leaf_for_each_rail_of_a_block() -> None:
     nodes, leaves, *_ = found.rows
     assert (nodes.name, nodes.count, nodes.links, nodes.ratio, nodes.nodes) == ("nodes", 64, 512, None, 1)
     assert (leaves.name, leaves.count, leaves.ratio, leaves.nodes) == ("leaf switches", 16, 2.0, 42)
+    assert found.free_leaf_ports == 16 * 42 - 512
+    assert found.bisection == 256 * 50 * GB / 2, "half of the accelerators, over leaves that taper 2:1"
 
 
 def test_a_fat_tree_has_no_rails_and_a_machine_without_a_network_has_none_of_its_figures() -> None:
     tree, alone = machine(TREE, fabric_of(TREE), None), machine(ALONE, None, None)
     assert (tree.rails, tree.nodes_per_leaf, tree.rows[1].count, tree.rows[1].links) == (1, 4, 4, 128)
+    assert (tree.free_leaf_ports, tree.bisection) == (0, 64 * 50 * GB)
+    assert (alone.free_leaf_ports, alone.bisection) == (None, None)
     assert (alone.rails, alone.nics_per_node, alone.planes, alone.topology, alone.nodes_per_leaf) == (
         1,
         0,

@@ -251,6 +251,9 @@ def reliability_section(report: FullReport) -> Section | None:
         TableRow(("Goodput", percent(kept.goodput)), "reliability.goodput"),
         TableRow(("Over published failure rates", _span_text(kept.low, kept.high)), "reliability.low"),
     ]
+    if kept.best_interval is not None:
+        cells = ("Interval with the least lost time", display(kept.best_interval, "s"))
+        results.append(TableRow(cells, "reliability.best_interval"))
     if kept.time_to_train is not None and kept.with_interruptions is not None:
         results += [
             TableRow(("Run without interruptions", display(kept.time_to_train, "s")), "reliability.time_to_train"),

@@ -37,7 +37,7 @@ def machine_section(report: FullReport) -> Section | None:
     machine = report.machine
     if machine is None:
         return None
-    blocks: list[Block] = [summary_table(report.estimate.design), *machine_pictures(report)]
+    blocks: list[Block] = [summary_table(report.estimate.design, machine), *machine_pictures(report)]
     if report.bill.why:
         blocks.append(Text(f"No fabric to build: {report.bill.why}.", "bill.why"))
     if machine.failures:
@@ -45,9 +45,9 @@ def machine_section(report: FullReport) -> Section | None:
     return Section("machine", "The machine", tuple(blocks))
 
 
-def summary_table(design: Design) -> PaperTable:
+def summary_table(design: Design, machine: Machine) -> PaperTable:
     """A summary of the design."""
-    rows = list(_machine_rows(design.cluster)) if design.cluster else []
+    rows = [*_machine_rows(design.cluster), *_fabric_rows(machine)] if design.cluster else []
     work, layout = design.workload, design.layout
     if work:
         rows.append(TableRow(("Model", work.model.name), "estimate.parameters"))
@@ -106,6 +106,17 @@ def _machine_rows(cluster: Cluster) -> Iterator[TableRow]:
         topology = "topology not stated" if out.topology == "unknown" else out.topology
         planes = f", {plural(out.planes, 'plane')}" if out.planes > 1 else ""
         yield TableRow(("Scale-out", f"{out.technology.name}, {nics}, {topology}{planes}"), "machine.nics_per_node")
+
+
+def _fabric_rows(machine: Machine) -> Iterator[TableRow]:
+    """What the fabric carries between its halves, and what may still be connected to its leaves."""
+    if machine.bisection is not None:
+        text = f"{display(machine.bisection, 'B/s')} each way between two halves"
+        yield TableRow(("Bisection", text), "machine.bisection")
+    if machine.free_leaf_ports is not None and machine.nics_per_node:
+        nodes = machine.free_leaf_ports // (machine.nics_per_node * max(1, machine.planes))
+        room = f", for {plural(nodes, 'more node')}" if nodes else ""
+        yield TableRow(("Free leaf ports", f"{machine.free_leaf_ports:,}{room}"), "machine.free_leaf_ports")
 
 
 def _failures_table(machine: Machine) -> PaperTable:
