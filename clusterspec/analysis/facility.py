@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.fabric import longest_runs, nodes_of_leaf
 from clusterspec.cluster.model import Cluster, Design
+from clusterspec.cost.failures import YEAR
+from clusterspec.cost.formulas.power import energy_of_run, mean_draw
 from clusterspec.cost.power import Drawn
 from clusterspec.procurement.bill import Bill
 from clusterspec.results.facility import CableRun, Facility
@@ -20,6 +22,8 @@ def facility(design: Design, bill: Bill, drawn: Drawn | None) -> Facility | None
         return None
     pue = buying.pue if buying else None
     busy, peak = (drawn.busy, drawn.peak) if drawn else (None, None)
+    used = 1.0 if buying is None or buying.utilization is None else buying.utilization
+    mean = mean_draw(busy.value, drawn.idle.value, used) if drawn and busy else None
     return Facility(
         pue=pue,
         meter_busy=busy.value * pue if busy and pue else None,
@@ -27,6 +31,8 @@ def facility(design: Design, bill: Bill, drawn: Drawn | None) -> Facility | None
         switches=fabric.leaf_switches + fabric.spine_switches + fabric.core_switches if fabric else 0,
         units=cluster.platform.rack_units if cluster.platform else None,
         runs=tuple(_cable_runs(design, cluster, bill)),
+        energy_of_year=energy_of_run(mean, YEAR) * pue if mean is not None and pue else None,
+        utilization=used,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clusterspec.cost.term import Term
 from clusterspec.report.paper.blocks import Block, Bullets, PaperTable, Section, TableColumn, TableRow
 from clusterspec.results.full import FullReport
-from clusterspec.units import display, plain, plural
+from clusterspec.units import display, percent, plain, plural
 
 POWER = "estimate.power"
 SUPPLY = f"{POWER}.supply"
@@ -44,7 +44,22 @@ def _power_rows(report: FullReport) -> Iterator[TableRow]:
     for name, watts, key in (("at work", hall.meter_busy, "busy"), ("at peak", hall.meter_peak, "peak")):
         if watts is not None and hall.pue is not None:
             yield _row(f"At the meter, {name}", watts, f"× PUE {plain(hall.pue)}", f"facility.meter_{key}")
+    if hall.energy_of_year is not None and hall.pue is not None:
+        told = f"at work {percent(hall.utilization)} of the time, × PUE {plain(hall.pue)}"
+        yield TableRow(
+            ("Energy of a year", energy_text(hall.energy_of_year), told), "facility.energy_of_year", bare=True
+        )
     yield from _supply_rows(report)
+
+
+def energy_text(joules: float) -> str:
+    """An energy as it is billed.
+
+    >>> energy_text(3.6e6 * 328_255), energy_text(3.6e6 * 1_234_567_890)
+    ('328 MWh', '1,235 GWh')
+    """
+    hours = joules / 3.6e9
+    return f"{hours / 1e3:,.0f} GWh" if hours >= 1e5 else f"{float(plain(hours)):,.0f} MWh"
 
 
 def _supply_rows(report: FullReport) -> Iterator[TableRow]:
