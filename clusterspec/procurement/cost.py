@@ -83,6 +83,13 @@ class Cost:
     missing: tuple[str, ...]
     assumptions: tuple[Assumption, ...]
 
+    @property
+    def per_accelerator_hour(self) -> float | None:
+        """The total over each accelerator and each hour of the term, used or not; None without a term."""
+        if self.total is None or not self.years or not self.accelerators:
+            return None
+        return self.total.value / (self.accelerators * self.years * YEAR / 3600)
+
 
 def cost(design: Design, plan: Plan | None, bill: Bill) -> Cost | None:
     """The cost of a design with its plan and bill; None if the cluster cannot be resolved.

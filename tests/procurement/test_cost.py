@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.analysis.facility import facility
 from clusterspec.cost.estimate import estimate
+from clusterspec.cost.power import drawn_power
 from clusterspec.cost.term import Term
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import Cost, cheaper_neighbor, cost, yearly_costs
@@ -63,10 +65,17 @@ def test_energy_is_power_times_pue_hours_utilization_and_price() -> None:
     assert idle < busy < found.watts.value
     kilowatts = (0.8 * busy + 0.2 * idle) / 1_000
     assert part(found, "energy").value == pytest.approx(kilowatts * 1.25 * 4 * 8_766 * 0.10)
+    design = clean(OWNED)
+    parts = bill(design)
+    hall = facility(design, parts, drawn_power(estimate(design), parts.fabric))
+    assert hall is not None and hall.energy_of_year == pytest.approx(kilowatts * 1_000 * 1.25 * 8_766 * 3_600)
 
 
 def test_support_and_rack_space_run_over_the_term() -> None:
     found = costs(OWNED)
+    assert found.total is not None and found.per_accelerator_hour == pytest.approx(
+        found.total.value / (248 * 4 * 8_766)
+    )
     assert part(found, "support").value == pytest.approx(4 * 250_000)
     assert part(found, "racks").value == pytest.approx(8 * 2_000 * 12 * 4)
 

@@ -214,6 +214,9 @@ def _unit_costs_table(report: FullReport, cost: Cost) -> PaperTable | None:
         each = rounded_text(amount) if small else display(cost.per_million_tokens.value, cost.currency)
         what = "output" if report.serves else "trained"
         rows.append(TableRow((f"A million {what} tokens", each, "–"), "cost.per_million_tokens"))
+    if cost.per_accelerator_hour is not None:
+        each = rounded_text(Money.of(cost.per_accelerator_hour, cost.currency))
+        rows.append(TableRow(("An accelerator hour of the term", each, "–"), "cost.per_accelerator_hour"))
     if not rows:
         return None
     columns = (TableColumn("Unit"), TableColumn("Cost", "right"), TableColumn("Takes", "right"))
