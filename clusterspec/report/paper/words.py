@@ -9,7 +9,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.records import replace
 from clusterspec.report.paper.blocks import Block, Bullets, PaperTable, Section, TableRow, Text
 
-ROOTS = "cluster|workload|layout|pools|jobs|measured|acceptance|operations|procurement|document"
+ROOTS = "cluster|networks|workload|layout|pools|jobs|measured|acceptance|operations|procurement|document"
 ASIDE = re.compile(rf" \(`?(?:{ROOTS})(?:\.\w+)*`?\)")
 """A key in parentheses, which tells where a value is written."""
 KEY = re.compile(rf"`?\b(?:{ROOTS})((?:\.[a-z_]+)+)\b`?")
