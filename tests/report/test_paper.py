@@ -29,7 +29,7 @@ from clusterspec.results.full import FullReport
 from clusterspec.source import Position, Span
 from clusterspec.units import display, percent
 from tests.effort import ALL_CASES, diagonal, sampled
-from tests.report.pages import lookup, numbers_without_a_field, pieces
+from tests.report.pages import contradicts, lookup, numbers_without_a_field, pieces
 from tests.report.secrets import HOSTILE
 from tests.report.test_estimate_text import SPEC, TOO_LARGE
 from tests.settings import SETTINGS
@@ -70,15 +70,15 @@ def report(text: str, kind: str = "design", audience: str | None = None) -> Full
 
 
 @pytest.mark.parametrize(("name", "kind"), diagonal(len(SPECS) + 1, [*SPECS], ["design", "procurement"]))
-def test_every_number_carries_a_field_of_the_json(name: str, kind: str) -> None:
+def test_every_number_carries_a_field_of_the_json_and_agrees_with_it(name: str, kind: str) -> None:
     full = report(SPECS[name], kind)
     document = json.loads(json.dumps(full.to_json()))
     page = paper.paper_as_html(compose(full))
     assert numbers_without_a_field(page) == []
     for text, named in pieces(page):
         if named:
-            lookup(document, named)
-            assert text
+            value = lookup(document, named)
+            assert not contradicts(text, named, value), (text, named, value)
 
 
 def test_a_number_of_the_page_is_that_of_its_field() -> None:

@@ -207,7 +207,8 @@ def _unit_costs_table(report: FullReport, cost: Cost) -> PaperTable | None:
     rows = []
     if cost.per_run is not None and cost.run is not None:
         each, time = display(cost.per_run.value, cost.currency), display(cost.run.value, "s")
-        rows.append(TableRow(("One run", each, time), "cost.per_run"))
+        fields = ("", "cost.per_run", "cost.time_to_train_with_interruptions")
+        rows.append(TableRow(("One run", each, time), "cost.per_run", fields=fields))
     if cost.per_million_tokens is not None:
         small = cost.per_million_tokens.value < 1
         amount = Money.of(cost.per_million_tokens.value, cost.currency)
