@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, product
 from typing import TypeVar, cast
 
 import numpy
@@ -25,17 +25,19 @@ T = TypeVar("T")
 
 
 class _Words(NamedTuple):
-    """The settings that all layouts of a batch share, except the order of axes."""
+    """The settings that all layouts of a batch share."""
 
     sharding: str
     schedule: str
     recompute: tuple[str, ...]
-    orders: tuple[tuple[str, ...], ...]
 
 
 class _Rows(NamedTuple):
-    """The layouts of a batch: columns of their divisions, and columns of the rows that refer to them."""
+    """Layouts of a batch with the same orders of axes: columns of their divisions, and columns of the rows that refer
+    to them.
+    """
 
+    orders: tuple[tuple[str, ...], ...]
     divisions: Columns
     rows: Columns
     number: Column
@@ -50,14 +52,17 @@ def on_columns(design: Design, job: SearchJob) -> Evaluate:
     def evaluate(space: Space) -> Iterator[EvaluatedBlock]:
         if batch is None:
             return
-        for words, table in _batches(space):
-            divisions, rows = cast(dict[str, Array], table.divisions), cast(dict[str, Array], table.rows)
-            found = batch(_variants(job, words), words.orders, divisions, rows)
-            for at, column in enumerate(found.step_times):
-                times = cast(Floats, column)
-                times[numpy.isnan(times)] = numpy.inf
+        for words, tables in _batches(space):
+            names = tables[0].divisions
+            divisions = {name: numpy.concatenate([table.divisions[name] for table in tables]) for name in names}
+            some = [(table.orders, cast(dict[str, Array], table.rows)) for table in tables]
+            results = batch(_variants(job, words), cast(dict[str, Array], divisions), some)
+            for table, found in zip(tables, results, strict=True):
                 memory = (_numbers(found.memory), _numbers(found.upper))
-                yield EvaluatedBlock(_numbers(table.number + at), _numbers(times), *memory)
+                for at, column in enumerate(found.step_times):
+                    times = cast(Floats, column)
+                    times[numpy.isnan(times)] = numpy.inf
+                    yield EvaluatedBlock(_numbers(table.number + at), _numbers(times), *memory)
 
     return evaluate
 
@@ -98,25 +103,39 @@ def _numbers(column: object) -> Numbers:
 
 
 def _variants(job: SearchJob, words: _Words) -> list[Layout]:
-    layout = replace(job.layout, sharding=words.sharding, schedule=words.schedule, order=words.orders[0])
+    layout = replace(job.layout, sharding=words.sharding, schedule=words.schedule)
     words_of = ((again, parallel) for again in words.recompute for parallel in (False, True))
     return [replace(layout, recompute=again, sequence_parallel=parallel) for again, parallel in words_of]
 
 
-def _batches(space: Space) -> Iterator[tuple[_Words, _Rows]]:
-    """The columns of every batch; families with the same orders share them."""
-    groups: dict[tuple[tuple[tuple[str, ...], ...], tuple[str, ...]], list[tuple[int, Family]]] = {}
+def _batches(space: Space) -> Iterator[tuple[_Words, list[_Rows]]]:
+    """The columns of every batch; families with the same orders are together."""
+    groups: dict[tuple[str, ...], list[tuple[int, Family]]] = {}
     for first, family in zip(space.first, space.families, strict=False):
-        groups.setdefault((family.orders, family.recompute), []).append((first, family))
-    for (orders, recompute), members in groups.items():
+        groups.setdefault(family.recompute, []).append((first, family))
+    for recompute, members in groups.items():
         kinds = dict.fromkeys(each.kind for _, family in members for each in family.shardings)
         schedules = dict.fromkeys(each.schedule for _, family in members for each in family.pipelines)
-        for kind in kinds:
-            for schedule in schedules:
-                for some in _family_batches(members):
-                    found = _rows(some, kind, schedule)
-                    if len(found.number):
-                        yield _Words(kind, schedule, recompute, orders), found
+        for kind, schedule, some in product(kinds, schedules, _family_batches(members)):
+            found = _tables(some, kind, schedule)
+            if found:
+                yield _Words(kind, schedule, recompute), found
+
+
+def _tables(members: list[tuple[int, Family]], kind: str, schedule: str) -> list[_Rows]:
+    """The layouts of some families with one sharding and one schedule, by their orders; their divisions are numbered
+    one after another.
+    """
+    by_orders: dict[tuple[tuple[str, ...], ...], list[tuple[int, Family]]] = {}
+    for each in members:
+        by_orders.setdefault(each[1].orders, []).append(each)
+    found, count = list[_Rows](), 0
+    for same in by_orders.values():
+        table = _rows(same, kind, schedule)
+        if len(table.number):
+            found.append(table._replace(rows={**table.rows, "division": table.rows["division"] + count}))
+            count += len(table.divisions["tp"])
+    return found
 
 
 def _family_batches(members: list[tuple[int, Family]]) -> Iterator[list[tuple[int, Family]]]:
@@ -156,7 +175,7 @@ def _rows(members: list[tuple[int, Family]], kind: str, schedule: str) -> _Rows:
         "variant": 2 * recompute + numpy.tile(parallel, again),
     }
     number = numpy.tile(first, again) + (numpy.tile(index * again, again) + recompute) * len(members[0][1].orders)
-    return _Rows(_divisions(members, shards, shardings), rows, number)
+    return _Rows(members[0][1].orders, _divisions(members, shards, shardings), rows, number)
 
 
 def _divisions(

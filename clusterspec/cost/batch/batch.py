@@ -141,25 +141,33 @@ class RowBlock:
         return found | {name: as_number(library.asarray(column, "float64")) for name, column in counts.items()}
 
 
+Part = tuple[Sequence[PlacedDivisions], Mapping[str, Array]]
+"""Rows, and their divisions placed with each of their orders of axes."""
+
+
 class Call:
-    """Rows that all have one pipeline stage or all have several, evaluated with each order of axes."""
+    """Rows that all have one pipeline stage or all have several, evaluated with each of their orders of axes."""
 
     def __init__(
-        self,
-        known: JobTables,
-        variants: Sequence[Layout],
-        placed: Sequence[PlacedDivisions],
-        rows: Mapping[str, Array],
+        self, known: JobTables, variants: Sequence[Layout], divisions: Divisions, parts: Sequence[Part]
     ) -> None:
-        self.known, self.template, self.placed = known, variants[0], placed
+        self.known, self.template = known, variants[0]
         self.hiding = Hiding.of(self.template.overlap, known.tables.software)
-        divisions, codes = placed[0].divisions, known.variant_codes(variants)
-        count = len(rows["division"])
-        self.parts = [slice(first, first + ROWS) for first in range(0, count, ROWS)]
-        self.blocks = [
-            RowBlock(known, divisions, codes, {name: column[part] for name, column in rows.items()})
-            for part in self.parts
+        codes = known.variant_codes(variants)
+        self.parts = [
+            [
+                (
+                    RowBlock(
+                        known, divisions, codes, {name: column[first : first + ROWS] for name, column in rows.items()}
+                    ),
+                    placed,
+                )
+                for first in range(0, len(rows["division"]), ROWS)
+            ]
+            for placed, rows in parts
         ]
+        self.blocks = [each for part in self.parts for each in part]
+        """The rows in blocks, each with the divisions placed."""
 
     @property
     def mirrored(self) -> bool:
@@ -169,7 +177,7 @@ class Call:
     @cached_property
     def timing(self) -> LayoutTiming:
         """The timing of the first layout."""
-        layouts, tables = self.blocks[0].rows_at(self.known.library.asarray([0], "int64")), self.known.tables
+        layouts, tables = self.blocks[0][0].rows_at(self.known.library.asarray([0], "int64")), self.known.tables
         return LayoutTiming(tables, layouts.layout(0, self.template), self.hiding, tables.workload)
 
     def memory(self) -> list[list[Array]]:
@@ -181,7 +189,7 @@ class Call:
         key = (template.sharding, template.schedule, template.offload_optimizer, template.offload_activations)
         table = stored_value(known.memory.totals, key, lambda: ValueTable(known.library, 2))
         numbers, waiting = [], []
-        for block in self.blocks:
+        for block, _ in self.blocks:
             numbers.append(known.memory.rows(block.divisions.held.take(block.division), block.execution))
             fresh = table.reserve(numbers[-1])
             if fresh is not None:
@@ -207,19 +215,27 @@ class Call:
         return stored_value(self.known.replica_seconds, key, lambda: ReplicaTable(self.known, self.slowest))
 
     def step_times(self) -> list[list[Array]]:
-        """Seconds of a step with each order, block by block."""
-        stages = [[self._stage_numbers(placed, block) for block in self.blocks] for placed in self.placed]
+        """Seconds of a step with each of its orders, block by block."""
+        stages = [[self._stage_numbers(placed, block) for placed in every] for block, every in self.blocks]
         self.slowest.fill(self.template)
         replicas = [
-            [self._replica_numbers(placed, *pair) for pair in zip(self.blocks, numbers, strict=True)]
-            for placed, numbers in zip(self.placed, stages, strict=True)
+            [self._replica_numbers(placed, block, number) for placed, number in zip(every, numbers, strict=True)]
+            for (block, every), numbers in zip(self.blocks, stages, strict=True)
         ]
         self.replicas.fill(self.template, several_stages=self.timing.layout.pp > 1)
         choices = self.timing.step_choices()
         return [
-            [self._composed_times(choices, *row) for row in zip(self.blocks, *numbers, strict=True)]
-            for numbers in zip(stages, replicas, strict=True)
+            [self._composed_times(choices, block, *pair) for pair in zip(*numbers, strict=True)]
+            for (block, _), *numbers in zip(self.blocks, stages, replicas, strict=True)
         ]
+
+    def columns(self) -> list[list[Array]]:
+        """For each part the columns of memory and of the high end of its range, then those of the step time, one for
+        each of its orders.
+        """
+        blocks = iter([*held, *times] for held, times in zip(self.memory(), self.step_times(), strict=True))
+        join = self.known.library.concatenate
+        return [[join(pieces) for pieces in zip(*(next(blocks) for _ in part), strict=True)] for part in self.parts]
 
     def _stage_numbers(self, placed: PlacedDivisions, block: RowBlock) -> Numbers:
         stage = placed.stage.take(block.division)
@@ -251,6 +267,8 @@ class Call:
 # Times many layouts at once: sub-results from tables, composed on columns
 
 Order = tuple[str, ...]
+Ordered = tuple[Sequence[Order], Mapping[str, Array]]
+"""Orders of axes, and rows of layouts that each have all of them."""
 
 
 class BatchResult(NamedTuple):
@@ -271,38 +289,43 @@ class Batch:
         self._known = JobTables(tables, library)
 
     def __call__(
-        self,
-        variants: Sequence[Layout],
-        orders: Sequence[Order],
-        divisions: Mapping[str, Array],
-        rows: Mapping[str, Array],
-    ) -> BatchResult:
-        """The results of the layouts, one per row, with each of the ``orders`` of axes.
+        self, variants: Sequence[Layout], divisions: Mapping[str, Array], some: Sequence[Ordered]
+    ) -> list[BatchResult]:
+        """The results of some rows of layouts, each with every one of their orders of axes.
 
         A row has a ``division`` (a position in the columns of ``divisions``: tp, cp, ep, expert_tp, pp, dp and
         shard_group, which make up all the ranks, of which rows may have unlike numbers), a ``micro_batch``,
         ``virtual_stages`` and a ``variant`` (a position in ``variants``: layouts that differ in recomputation, sequence
         parallelism and the method of context parallelism alone).
         """
-        count, known = len(rows["division"]), Divisions(self._known, divisions)
-        placed = [known.placed(replace(variants[0], order=order)) for order in orders]
-        parts = self._rows_by_stages(variants[0], divisions["pp"].take(rows["division"]))
-        if parts is None:
-            columns = self._columns(Call(self._known, variants, placed, rows))
-            return BatchResult(columns[2:], *columns[:2])
-        columns = [self.library.full(count, nan) for _ in range(2 + len(orders))]
-        for chosen in parts:
-            part = {name: column[chosen] for name, column in rows.items()}
-            for column, values in zip(columns, self._columns(Call(self._known, variants, placed, part)), strict=True):
-                column[chosen] = values
-        return BatchResult(columns[2:], *columns[:2])
+        known = Divisions(self._known, divisions)
+        every = dict.fromkeys(order for orders, _ in some for order in orders)
+        placed = {order: known.placed(replace(variants[0], order=order)) for order in every}
+        parts = [([placed[order] for order in orders], rows) for orders, rows in some]
+        if variants[0].sharding not in LAYER_BY_LAYER:
+            return [_batch_result(columns) for columns in Call(self._known, variants, known, parts).columns()]
+        found = [[self.library.full(len(rows["division"]), nan) for _ in range(2 + len(each))] for each, rows in parts]
+        for alike in (divisions["pp"] < 2, divisions["pp"] > 1):  # data parallelism differs between them
+            self._fill(found, variants, known, parts, alike)
+        return [_batch_result(columns) for columns in found]
 
-    def _columns(self, call: Call) -> list[Array]:
-        """The columns of memory and of the high end of its range, then those of the step time, one for each order."""
-        return [self.library.concatenate(blocks) for blocks in (*zip(*call.memory(), strict=True), *call.step_times())]
+    def _fill(
+        self,
+        found: Sequence[Sequence[Array]],
+        variants: Sequence[Layout],
+        divisions: Divisions,
+        parts: Sequence[Part],
+        alike: Array,
+    ) -> None:
+        """Writes the columns of the rows whose division is one of those ``alike``."""
+        chosen = [self.library.flatnonzero(alike.take(rows["division"])) for _, rows in parts]
+        numbers = [at for at, rows in enumerate(chosen) if len(rows)]
+        taken = [(parts[at][0], {name: each[chosen[at]] for name, each in parts[at][1].items()}) for at in numbers]
+        results = Call(self._known, variants, divisions, taken).columns() if taken else []
+        for at, columns in zip(numbers, results, strict=True):
+            for column, values in zip(found[at], columns, strict=True):
+                column[chosen[at]] = values
 
-    def _rows_by_stages(self, template: Layout, pp: Array) -> list[Array] | None:
-        """Rows with one stage and rows with several where data parallelism differs between them; None: all alike."""
-        if template.sharding not in LAYER_BY_LAYER:
-            return None
-        return [rows for rows in (self.library.flatnonzero(pp < 2), self.library.flatnonzero(pp > 1)) if len(rows)]
+
+def _batch_result(columns: Sequence[Array]) -> BatchResult:
+    return BatchResult([*columns[2:]], *columns[:2])

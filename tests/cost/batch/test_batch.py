@@ -101,7 +101,7 @@ def batched(batch: Batch, choices: list[Layout], columns: Mapping[str, list[int]
     """All layouts at once, each row with a division of its own."""
     every = arrays({**columns, "division": list(range(len(columns["tp"])))})
     rows = {name: every.pop(name) for name in ("division", "micro_batch", "virtual_stages", "variant")}
-    found = batch(choices, [choices[0].order], every, rows)
+    (found,) = batch(choices, every, [([choices[0].order], rows)])
     return cast(list[float], found.step_times[0].tolist()), cast(list[float], found.memory.tolist())
 
 
