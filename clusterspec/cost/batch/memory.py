@@ -36,7 +36,7 @@ from clusterspec.cost.memory.activations import Tensor
 from clusterspec.cost.memory.fullest import LayerMemory, rank_memory
 from clusterspec.cost.memory.job import Job, MemoryLine, squared_excess, summed_bytes
 from clusterspec.cost.memory.rank import Layers, Rank, distinct_groups, micro_batches_in_flight, stored_passes
-from clusterspec.cost.memory.recomputation import kept_tensors as stored_tensors
+from clusterspec.cost.memory.recomputation import StoredTensors
 from clusterspec.cost.parameters import ADAPTERS, Share
 from clusterspec.cost.tables import Tables, held_share
 from clusterspec.records import NamedTuple
@@ -254,9 +254,9 @@ def _layer_numbers(job: Job) -> list[float]:
     """The numbers of `LAYER_NUMBERS`: bytes that a layer stores, by kind of layer; its working memory, by feed-forward
     network; and the logits. Each is followed by the factor to the high end of its range.
     """
-    tensors, exchanged = stored_tensors(job), recomputation.exchange_lines(job)
-    stored = [tuple(tensor.line for tensor in tensors if tensor.layers is kind) for kind in KINDS]
-    working = [(recomputation.working_line(job, kinds), *exchanged) for kinds in NETWORKS]
+    tensors, exchanged = StoredTensors.of(job), recomputation.exchange_lines(job)
+    stored = [tuple(tensor.line for tensor in tensors.kept if tensor.layers is kind) for kind in KINDS]
+    working = [(recomputation.working_line(job, tensors, kinds), *exchanged) for kinds in NETWORKS]
     return [
         number
         for lines in (*stored, *working, recomputation.logits_lines(job))

@@ -14,7 +14,7 @@ from clusterspec.cost.memory import recomputation, states
 from clusterspec.cost.memory.activations import Tensor
 from clusterspec.cost.memory.job import Job, Lines, squared_excess, summed_bytes
 from clusterspec.cost.memory.rank import Layers, Rank, candidates_for_fullest
-from clusterspec.cost.memory.recomputation import PeakPoint, kept_tensors, stored_lines
+from clusterspec.cost.memory.recomputation import PeakPoint, StoredTensors, stored_lines
 from clusterspec.cost.term import MemoryUse
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
@@ -60,11 +60,9 @@ class LayerMemory(NamedTuple):
     @classmethod
     def of(cls, job: Job, kinds: frozenset[Layers]) -> LayerMemory:
         """The memory of a rank whose layers have these kinds of feed-forward network."""
-        return cls(
-            kept_tensors(job),
-            recomputation.logits_lines(job),
-            (recomputation.working_line(job, kinds), *recomputation.exchange_lines(job)),
-        )
+        tensors = StoredTensors.of(job)
+        working = recomputation.working_line(job, tensors, kinds)
+        return cls(tensors.kept, recomputation.logits_lines(job), (working, *recomputation.exchange_lines(job)))
 
 
 def training_memory(job: Job, rank: Rank) -> RankMemory:

@@ -39,14 +39,26 @@ def kept_tensors(job: Job) -> list[Tensor]:
     return _selective_tensors(job) if chosen == "selective" else layer_tensors(job)
 
 
-def recomputed_bytes(job: Job, kind: Layers) -> float:
+def recomputed_bytes(job: Job, tensors: StoredTensors, kind: Layers) -> float:
     """Bytes of one layer of ``kind`` that its backward pass recomputes first."""
     if job.layout.recompute == "none":
         return 0.0
-    stored = kept_tensors(job)
+    stored = tensors.kept
     if job.layout.recompute == "selective" and job.selective == "alternate-layers":
         stored = [layer_input_tensor(job)]
-    return positive_part(_layer_bytes(layer_tensors(job), kind) - _layer_bytes(stored, kind))
+    return positive_part(_layer_bytes(tensors.every, kind) - _layer_bytes(stored, kind))
+
+
+class StoredTensors(NamedTuple):
+    """The tensors that a layer stores: ``every`` one without recomputation, and those ``kept`` under the layout's."""
+
+    every: list[Tensor]
+    kept: list[Tensor]
+
+    @classmethod
+    def of(cls, job: Job) -> StoredTensors:
+        """The tensors of all kinds of layers."""
+        return cls(layer_tensors(job), kept_tensors(job))
 
 
 def _layer_bytes(tensors: list[Tensor], kind: Layers) -> float:
@@ -261,11 +273,11 @@ def _reduced_layer_line(job: Job, share: Share) -> MemoryLine:
     return memory_line("layer being reduced", reduced_bytes, FSDP, **sizes)
 
 
-def working_line(job: Job, kinds: frozenset[Layers]) -> MemoryLine:
+def working_line(job: Job, tensors: StoredTensors, kinds: frozenset[Layers]) -> MemoryLine:
     """The recomputed activations of one layer in the backward pass, and the gradients of its widest tensors."""
     again, widest = 0.0, 0.0
     for kind in sorted(kinds, key=str):
-        again, widest = larger(again, recomputed_bytes(job, kind)), larger(widest, _widest_network(job, kind))
+        again, widest = larger(again, recomputed_bytes(job, tensors, kind)), larger(widest, _widest_network(job, kind))
     return memory_line(
         "working space",
         backward_bytes,
