@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from clusterspec.analysis.layout_search import SearchOptions, found_on_sizes, search
+from clusterspec.analysis.layout_search import Evaluations, SearchOptions, found_on_sizes, search
 from clusterspec.analysis.rl_splits import Rollouts, keys_of_split, rl_splits
 from clusterspec.analysis.studied import POOLS, missing_for_search, serving_targets_missed, with_a_layout
 from clusterspec.cluster.degrees import nodes_of_domain, nodes_of_engines
@@ -154,14 +154,28 @@ def options_at(study: Study, goal: Goal, place: Place) -> tuple[JobOption, ...]:
     return options_of_sizes(study, goal, (place,))[0]
 
 
-def options_of_sizes(study: Study, goal: Goal, some: Sequence[Place]) -> tuple[tuple[JobOption, ...], ...]:
+class Evaluated:
+    """What a search has evaluated for its jobs, for the sizes that it tries later; another process starts without."""
+
+    def __init__(self) -> None:
+        self.layouts: Evaluations = []
+        self.rollouts: dict[tuple[str, str], Rollouts] = {}
+        """By job and pool."""
+
+    def __reduce__(self) -> tuple[type[Evaluated], tuple[()]]:
+        return Evaluated, ()
+
+
+def options_of_sizes(
+    study: Study, goal: Goal, some: Sequence[Place], known: Evaluated | None = None
+) -> tuple[tuple[JobOption, ...], ...]:
     """The options of places that differ in their nodes alone, which share the tables of their layouts.
 
     Raises the exception of a part that failed.
     """
     parts = study.fleet
     assert parts is not None
-    by_job = [_options_of_job(parts, goal, some, name) for name in some[0].jobs]
+    by_job = [_options_of_job(parts, goal, some, name, known or Evaluated()) for name in some[0].jobs]
     return tuple(zip(*by_job, strict=True))
 
 
@@ -170,16 +184,18 @@ def by_size(chosen: Iterable[Place]) -> list[tuple[Place, ...]]:
     return [tuple(some) for _, some in groupby(chosen, key=lambda each: (each.jobs, each.pool))]
 
 
-def _options_of_job(parts: FleetStudy, goal: Goal, some: Sequence[Place], name: str) -> list[JobOption]:
+def _options_of_job(
+    parts: FleetStudy, goal: Goal, some: Sequence[Place], name: str, known: Evaluated
+) -> list[JobOption]:
     """The option of a job on each of some sizes of a pool."""
     nothing = [JobOption(name, place.pool, place.nodes) for place in some]
     if engines_away(parts.fleet.jobs[name].spec):
         return [_option_as_written(option, parts, goal) for option in nothing]
-    rollouts: Rollouts = {}
+    rollouts = known.rollouts.setdefault((name, some[0].pool), {})
     placed = [_placed_study(option, parts, rollouts) for option in nothing]
     serves = _is_serving(parts.jobs.get(name))
     wanted = SearchOptions(objective="accelerators" if serves else "step_time", top=1, best_only=True)
-    found = found_on_sizes([study for _, study in placed], wanted)
+    found = found_on_sizes([study for _, study in placed], wanted, known.layouts)
     return [
         option
         if option.why

@@ -13,6 +13,7 @@ from math import inf
 from clusterspec.analysis.assignment import Chosen, Option, best_assignments
 from clusterspec.analysis.fleet_options import (
     OBJECTIVES,
+    Evaluated,
     FleetSearchFault,
     Goal,
     Place,
@@ -38,6 +39,7 @@ from clusterspec.units import plural
 
 __all__ = [
     "OBJECTIVES",
+    "Evaluated",
     "FleetSearchFault",
     "Goal",
     "Place",
@@ -69,7 +71,9 @@ def fleet_search(
 
     Raises `FleetSearchFault`, and `SolverMissing` where the solver is not installed.
     """
-    table = _Table(study, goal, evaluate or (lambda groups: (options_of_sizes(study, goal, one) for one in groups)))
+    known = Evaluated()
+    alone: Evaluate = lambda groups: (options_of_sizes(study, goal, one, known) for one in groups)  # noqa: E731
+    table = _Table(study, goal, evaluate or alone)
     found = table.assignments(progress)
     parts = study.fleet
     assert parts is not None

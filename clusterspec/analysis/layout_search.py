@@ -6,7 +6,16 @@ from collections.abc import Mapping, Sequence
 
 from clusterspec.analysis.picks import Candidate, Picks, candidate_of, tied_with, training_picks
 from clusterspec.analysis.space.families import families, section_of
-from clusterspec.analysis.space.run import Evaluate, Found, Kept, Limits, Progress, evaluation, search_together
+from clusterspec.analysis.space.run import (
+    Evaluate,
+    Found,
+    Kept,
+    Limits,
+    Progress,
+    evaluation,
+    evaluation_of_sizes,
+    search_together,
+)
 from clusterspec.analysis.space.run import search as run_search
 from clusterspec.analysis.studied import (
     Family,
@@ -70,11 +79,19 @@ Searched = tuple[Space, Found]
 """The layouts of a search, and its result."""
 
 
-def found_on_sizes(studies: Sequence[Study], options: SearchOptions) -> list[Searched | None]:
+Evaluations = list[tuple[SearchJob, Evaluate | None]]
+"""Jobs without their nodes, each with the evaluation of its layouts on any number of them."""
+
+
+def found_on_sizes(
+    studies: Sequence[Study], options: SearchOptions, known: Evaluations | None = None
+) -> list[Searched | None]:
     """The layouts of each study that `search` finds, fastest first; None for a study that it cannot search.
 
     Studies that differ in their nodes, and in how reinforcement learning places its roles, are evaluated together.
+    ``known`` keeps the evaluations for later calls.
     """
+    known = [] if known is None else known
     designs = [with_a_layout(study).design for study in studies]
     jobs = [job_of(design) for design in designs]
     found: list[Searched | None] = [None] * len(studies)
@@ -86,11 +103,15 @@ def found_on_sizes(studies: Sequence[Study], options: SearchOptions) -> list[Sea
             if numbers is None:
                 alike.append((same, numbers := {}))
             numbers.setdefault(job.layout.nodes, []).append(at)
-    for _, numbers in alike:
+    for same, numbers in alike:
         firsts = [(designs[members[0]], jobs[members[0]]) for members in numbers.values()]
-        known = [(design, job, Space(list(families(job, Pins(options.pins))))) for design, job in firsts if job]
-        results = search_together(known, _limits(known[0][1], options), top=options.top)
-        for members, (*_, space), result in zip(numbers.values(), known, results, strict=True):
+        some = [(design, job, Space(list(families(job, Pins(options.pins))))) for design, job in firsts if job]
+        design, job, _ = some[0]
+        if same not in [other for other, _ in known]:
+            known.append((same, evaluation_of_sizes(design, job)))
+        evaluate = next(each for other, each in known if other == same)
+        results = search_together(some, _limits(job, options), top=options.top, evaluate=evaluate)
+        for members, (*_, space), result in zip(numbers.values(), some, results, strict=True):
             for at in members:
                 found[at] = space, result
     return found

@@ -23,7 +23,7 @@ from clusterspec.analysis.fleet_search import (
     options_of_sizes,
     places_of_jobs,
 )
-from clusterspec.analysis.layout_search import SearchOptions, found_on_sizes
+from clusterspec.analysis.layout_search import Evaluations, SearchOptions, found_on_sizes
 from clusterspec.analysis.rl_splits import rl_splits
 from clusterspec.report.fleet_search_text import options_csv
 from clusterspec.results.fleet_search import JobOption
@@ -154,10 +154,12 @@ def test_sizes_searched_together_give_what_each_gives_alone() -> None:
     assert whole.fleet is not None
     some = [whole.fleet.job_on("big", "short", nodes) for nodes in (2, 3, 40)]
     options = SearchOptions({"tp": 2, "recompute": "none", "sharding": "zero1"}, "step_time", 1)
+    known: Evaluations = []
     for one, together in zip(some, found_on_sizes(some, options), strict=True):
-        (alone,) = found_on_sizes([one], options)
-        assert together is not None and alone is not None
-        assert together[1] == alone[1]
+        (alone,), (later,) = found_on_sizes([one], options), found_on_sizes([one], options, known)
+        assert together is not None and alone is not None and later is not None
+        assert together[1] == alone[1] == later[1]
+    assert len(known) == 1
 
 
 def test_a_target_that_cannot_be_met_is_said_with_its_figures(call: Call) -> None:

@@ -338,18 +338,28 @@ def search(
     return run.found()
 
 
-def search_together(some: Sequence[tuple[Design, SearchJob, Space]], limits: Limits, *, top: int) -> list[Found]:
-    """The searches of one job with unlike numbers of nodes by step time, each as `search` does it; on columns all
-    layouts are evaluated together.
-    """
+def evaluation_of_sizes(design: Design, job: SearchJob) -> Evaluate | None:
+    """An evaluation of the layouts of a job on any number of nodes, which keeps its tables; None without NumPy."""
     try:
-        from clusterspec.analysis.space.columns import on_columns, search_spaces
+        from clusterspec.analysis.space.columns import on_columns
     except ModuleNotFoundError as missing:
         if missing.name != "numpy":
             raise
+        return None
+    return on_columns(design, job)
+
+
+def search_together(
+    some: Sequence[tuple[Design, SearchJob, Space]], limits: Limits, *, top: int, evaluate: Evaluate | None
+) -> list[Found]:
+    """The searches of one job with unlike numbers of nodes by step time, each as `search` does it; ``evaluate`` is that
+    of `evaluation_of_sizes`, by which all layouts are evaluated together.
+    """
+    if evaluate is None:
         return [search(space, one_by_one(design, job), limits, top=top) for design, job, space in some]
-    design, job, _ = some[0]
-    return search_spaces(on_columns(design, job), [space for *_, space in some], limits, top=top)
+    from clusterspec.analysis.space.columns import search_spaces
+
+    return search_spaces(evaluate, [space for *_, space in some], limits, top=top)
 
 
 class Run:

@@ -169,7 +169,7 @@ def run_fleet_search(args: argparse.Namespace) -> int:
     bar = Bar("searching")
     try:
         solver_module()
-        options = partial(fleet_search.options_of_sizes, study, goal)
+        options = partial(fleet_search.options_of_sizes, study, goal, known=fleet_search.Evaluated())
         report = fleet_search.fleet_search(study, goal, partial(parallel.results, args, options), bar)
     except (FleetSearchFault, SolverMissing) as fault:
         raise UsageFault(str(fault)) from None
