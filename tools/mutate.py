@@ -3,6 +3,7 @@
 ``python -m tools.mutate [PACKAGE …] [--number N] [--seed N]`` copies the project into a temporary folder, applies
 ``--number`` mutations per package, drawn at random by ``--seed``, runs the tests of that package on each, and prints
 the mutations that survive and the share that was killed. A survivor is a line whose change no test notices.
+Tests that reach ``--seconds`` of processor time before one fails leave a mutation undecided, which is not killed.
 ``--across N`` draws from the lines of all packages together. Generated pages and golden files kill nothing here.
 """
 
@@ -14,9 +15,11 @@ import random
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -179,13 +182,13 @@ def mutate(file: Path, number: int) -> Mutation:
     return Mutation(file, mutator.line, mutator.what, ast.unparse(changed))
 
 
-def survives(mutation: Mutation, folder: Path, tests: str) -> bool:
-    """Whether all tests of the package still pass with the mutation in the copy of the project."""
+def tried(mutation: Mutation, folder: Path, tests: str, seconds: int) -> str:
+    """What becomes of the mutation in the copy of the project: `KILLED`, `SURVIVED` or `UNDECIDED`."""
     target = folder / mutation.file.relative_to(ROOT)
     original = target.read_text("utf-8")
     target.write_text(mutation.text, "utf-8")
     try:
-        return passes(folder, nearest_first(mutation.file, folder, tests))
+        return outcome(folder, nearest_first(mutation.file, folder, tests), seconds)
     finally:
         target.write_text(original, "utf-8")
 
@@ -207,15 +210,22 @@ def nearest_first(file: Path, folder: Path, tests: str) -> list[str]:
     return [str(path.relative_to(folder)) for path in order]
 
 
-def passes(folder: Path, tests: list[str]) -> bool:
-    """Whether the tests pass on the copy of the project, in `MOST_SECONDS` of processor time: on a busy machine the
-    clock would count a mutation as noticed that is not.
+def outcome(folder: Path, tests: list[str], seconds: int) -> str:
+    """Whether a test fails on the copy of the project (`KILLED`), none does (`SURVIVED`), or the limits end the tests
+    before that is known (`UNDECIDED`): ``seconds`` of processor time, and ten times as long for tests that wait.
     """
     call = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
     environment = {"PYTHONPATH": str(folder), "PATH": "/usr/bin:/bin", "HOME": str(Path.home())}
-    limit = partial(resource.setrlimit, resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
-    done = subprocess.run(call, cwd=folder, env=environment, capture_output=True, preexec_fn=limit, check=False)
-    return done.returncode == 0
+    limit = partial(resource.setrlimit, resource.RLIMIT_CPU, (seconds, seconds + 1))
+    try:
+        done = subprocess.run(
+            call, cwd=folder, env=environment, capture_output=True, preexec_fn=limit, timeout=10 * seconds, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return UNDECIDED
+    if done.returncode in STOPPED:
+        return UNDECIDED
+    return KILLED if done.returncode else SURVIVED
 
 
 def sample(package: str, number: int, seed: int) -> Iterator[Mutation]:
@@ -251,12 +261,26 @@ def draws(options: argparse.Namespace) -> Iterator[tuple[str, list[Mutation]]]:
     yield from drawn.items()
 
 
-def survivors(package: str, drawn: list[Mutation], folder: Path) -> Iterator[Mutation]:
-    """The mutations that no test of their package notices."""
+def results(package: str, drawn: list[Mutation], folder: Path, seconds: int) -> Counter[str]:
+    """How many of the mutations are killed, survive and stay undecided; prints each that is not killed."""
+    counts: Counter[str] = Counter()
     for mutation in drawn:
-        if survives(mutation, folder, TESTS[package]):
-            print(f"survived: {mutation.file.relative_to(ROOT)}:{mutation.line}: {mutation.what}", flush=True)
-            yield mutation
+        result = tried(mutation, folder, TESTS[package], seconds)
+        counts[result] += 1
+        if result != KILLED:
+            print(f"{result}: {mutation.file.relative_to(ROOT)}:{mutation.line}: {mutation.what}", flush=True)
+    return counts
+
+
+def killed_share(counts: Counter[str]) -> float:
+    """The share of the mutations that tests kill; one that is undecided is not killed."""
+    return counts[KILLED] / counts.total() if counts.total() else 1.0
+
+
+def told(package: str, counts: Counter[str]) -> str:
+    """One line on the results of a package."""
+    undecided = f", {counts[UNDECIDED]} undecided" if counts[UNDECIDED] else ""
+    return f"{package}: {counts[KILLED]} of {counts.total()} killed{undecided} ({killed_share(counts):.0%})"
 
 
 def main(arguments: list[str]) -> int:
@@ -265,27 +289,29 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--number", type=int, default=20)
     parser.add_argument("--across", type=int, default=0, help="draw as many from all packages together")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=int, default=600, help="processor time of the tests of one mutation")
     options = parser.parse_args(arguments)
-    killed = tried = 0
-    least = 1.0
+    counted: dict[str, Counter[str]] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         copied(folder)
         for package, drawn in draws(options):
-            if not passes(folder, [str(path.relative_to(folder)) for path in test_files(folder, TESTS[package])]):
-                print(f"{package}: its tests fail unchanged, so a failure would prove nothing", file=sys.stderr)
+            files = [str(path.relative_to(folder)) for path in test_files(folder, TESTS[package])]
+            if (unchanged := outcome(folder, files, options.seconds)) != SURVIVED:
+                why = "fail" if unchanged == KILLED else f"take more than {options.seconds} s"
+                print(f"{package}: its tests {why} unchanged, so a failure would prove nothing", file=sys.stderr)
                 return 2
-            alive = len(list(survivors(package, drawn, folder)))
-            killed, tried = killed + len(drawn) - alive, tried + len(drawn)
-            share = 1 - alive / len(drawn) if drawn else 1.0
-            least = min(least, share)
-            print(f"{package}: {len(drawn) - alive} of {len(drawn)} killed ({share:.0%})", flush=True)
-    print(f"all: {killed} of {tried} killed ({killed / max(1, tried):.0%})")
-    return 0 if (killed / max(1, tried) if options.across else least) >= LEAST else 1
+            counted[package] = results(package, drawn, folder, options.seconds)
+            print(told(package, counted[package]), flush=True)
+    total = sum(counted.values(), Counter())
+    print(told("all", total))
+    judged = [total] if options.across else list(counted.values())
+    return 0 if min(map(killed_share, judged), default=1.0) >= LEAST else 1
 
 
-MOST_SECONDS = 600
-"""Processor seconds of the tests of one package."""
+KILLED, SURVIVED, UNDECIDED = "killed", "survived", "undecided"
+STOPPED = {-signal.SIGXCPU, -signal.SIGKILL}
+"""How tests end that reach a limit of the operating system: processor time, or memory that it takes back."""
 LEAST = 0.85
 """The share of mutations that has to be killed."""
 
