@@ -44,7 +44,7 @@ def test_a_plan_without_a_step_has_no_losses() -> None:
 
 
 def test_gains_are_sorted_and_of_the_same_machine() -> None:
-    found = report(study_text(TEXT.replace("DRAWN", "precision: bf16"), SETTINGS), "design")
+    found = report(study_text(TEXT.replace("DRAWN", "precision: bf16"), SETTINGS), "design", live=False)
     assert found.gains
     assert [gain.share for gain in found.gains] == sorted(gain.share for gain in found.gains)
     assert all(gain.share < -0.01 and gain.key not in {"nodes", "accelerators"} for gain in found.gains)

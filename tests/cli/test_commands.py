@@ -157,7 +157,7 @@ def test_reports_are_written(kind: str, call: Call) -> None:
 def test_a_report_is_written_as_json_with_the_designs_that_it_is_compared_with(call: Call) -> None:
     Path("spec.yaml").write_text(BASE)
     Path("other.yaml").write_text(BASE.replace("tp: 2", "tp: 4"))
-    done = call("report", "spec.yaml", "-o", "out.json", "--against", "other.yaml")
+    done = call("report", "spec.yaml", "-o", "out.json", "--kind", "procurement", "--against", "other.yaml")
     assert done.status == 0, done.error
     document = json.loads(Path("out.json").read_text())
     assert list(document)[:3] == ["version", "tool", "input"]

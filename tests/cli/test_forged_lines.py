@@ -173,7 +173,7 @@ TOGETHER = [PLACES[:1], PLACES[1:3] + PLACES[5:6], PLACES[3:5], PLACES[6:7], PLA
 FORMS = [
     *(("check", "spec.yaml", "--format", form, "--output", "out") for form in ("sarif", "junit", "gitlab", "markdown")),
     *(("check", "spec.yaml", "--format", form, "--output", "out") for form in ("text", "concise", "github", "json")),
-    ("report", "spec.yaml", "-o", "out.html"),
+    ("report", "spec.yaml", "-o", "out.html", "--kind", "procurement"),
     ("report", "spec.yaml", "-o", "out.json", "--kind", "procurement"),
     ("export", "rfp", "spec.yaml", "-o", "out"),
     ("export", "bom-csv", "spec.yaml", "-o", "out"),

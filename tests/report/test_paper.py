@@ -179,7 +179,7 @@ def test_the_same_report_is_the_same_bytes(kind: str) -> None:
 
 def test_designs_stand_side_by_side() -> None:
     one, other = (studies.study_text(text, SETTINGS) for text in (SPEC, SPEC.replace("pp: 2", "pp: 4")))
-    full = analysis.report(one, "design", against=[other])
+    full = analysis.report(one, "design", against=[other], live=False)
     page = paper.paper_as_html(compose(full))
     assert numbers_without_a_field(page) == []
     assert 'id="options"' in page
