@@ -459,6 +459,22 @@ def _service_seconds(pools: Pools, fresh: float, prefill: StepTime) -> float:
     return max(computed, sending, receiving * pools.prompts.attention_ranks / pools.decode.attention_ranks)
 
 
+def fed_state(pools: Pools, most: float) -> Steady:
+    """The steady state with ``most`` sequences on each attention rank, or with as many as separate prefill engines can
+    compute the prompts of.
+    """
+    found, capacity = steady_state(pools, most), pools.prompts.attention_ranks
+    if not pools.has_prefill_engines or found.rate * found.service <= capacity:
+        return found
+
+    def excess(sequences: float) -> float:
+        now = steady_state(pools, sequences)
+        return now.rate * now.service - capacity
+
+    low = bisected(excess, (1e-6 * most, -capacity), (most, excess(most)), ROUNDS, CLOSE)[0]
+    return steady_state(pools, low)
+
+
 def closed_loop_state(pools: Pools, requests: float) -> Steady:
     """The steady state with ``requests`` in flight on the whole plan; those that do not fit wait.
 

@@ -36,6 +36,7 @@ from clusterspec.cost.serving.steady import (
     Pools,
     Steady,
     closed_loop_state,
+    fed_state,
     largest_satisfying,
     most_beside_prompts,
     prompt_seconds,
@@ -173,12 +174,12 @@ def _cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
     whole = memory.value / engine.cluster.ranks_per_accelerator if memory else 0.0
     weights = engine.weight_bytes / engine.layout.pp
     entire = load.load == "static" or load.whole_requests
-    mean = load.input_tokens + load.output_tokens * 0.5
-    each = engine.sequence_bytes(load.input_tokens + load.output_tokens * (1.0 if entire else 0.5)) / engine.layout.pp
+    held = load.input_tokens + load.output_tokens * (1.0 if entire else 0.5)
+    each = engine.sequence_bytes(held) / engine.layout.pp
     wanted = each * (load.concurrency or 0) / engine.attention_ranks if load.raised else 0.0
     free = cache_space(whole, weights + constants.RESERVED.value, wanted, load)
     requests = max(1.0, free / each) if each else float(MOST_SEQUENCES)
-    return requests * mean, requests
+    return requests * held, requests
 
 
 def _sequence_limit(engine: Engine) -> int:
@@ -323,8 +324,10 @@ def _output_rate(pools: Pools, steady: Steady, offered: float, latency: float) -
     """Output tokens per second of the plan; its engines run no more prompts than they have time for."""
     load = pools.load
     found = output_rate(offered, load.output_tokens, latency)
-    each = steady.carried / pools.decode.layout.pp
-    return min(found, pools.decode.attention_ranks / each * load.output_tokens) if each else found
+    if load.load == "static":
+        return found
+    each = steady.service if pools.has_prefill_engines else steady.carried / pools.decode.layout.pp
+    return min(found, pools.prompts.attention_ranks / each * load.output_tokens) if each else found
 
 
 def _steady_load(pools: Pools) -> tuple[float, Steady]:
@@ -337,7 +340,7 @@ def _steady_load(pools: Pools) -> tuple[float, Steady]:
         return float(load.concurrency), closed_loop_state(pools, float(load.concurrency))
     if load.request_rate is None:
         most = min(pools.limit, (load.requests or inf) / ranks)
-        return most * ranks, steady_state(pools, most)
+        return most * ranks, fed_state(pools, most)
     return _open_loop_state(pools, load.request_rate)
 
 
@@ -348,7 +351,7 @@ def _open_loop_state(pools: Pools, rate: float) -> tuple[float, Steady]:
     now = steady_state(pools, found)
     for _ in range(ROUNDS):
         before, found = found, min(rate * load.gaps * now.tpot / ranks, 4 * pools.limit)
-        now = steady_state(pools, min(found, pools.limit))
+        now = fed_state(pools, min(found, pools.limit))
         if abs(found - before) < SETTLED * found:
             break
     return found * ranks + rate * now.before_decode, now

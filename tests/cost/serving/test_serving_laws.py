@@ -89,6 +89,15 @@ def test_a_pool_for_prompts_that_is_too_small_keeps_the_engines_that_decode_idle
     assert short.output_tokens_per_second < enough.output_tokens_per_second
 
 
+@pytest.mark.parametrize("load", ["load: offline", "request_rate: 400, load: open", "concurrency: 3000"])
+def test_a_plan_answers_no_more_prompts_than_its_prefill_engines_compute(load: str) -> None:
+    few, more = (pools(number, 2, load, output=16) for number in (1, 2))
+    for number, found in ((1, few), (2, more)):
+        assert found.prompt_load <= 1.01
+        assert found.output_tokens_per_second / 16 * found.prompt_time <= 1.2 * number
+    assert 1.8 * few.output_tokens_per_second < more.output_tokens_per_second < 2.2 * few.output_tokens_per_second
+
+
 def test_the_cache_of_a_prompt_travels_between_pools() -> None:
     together = times()
     apart = pools(1, 1, "concurrency: 16")
@@ -108,6 +117,7 @@ def test_software_divides_the_memory_by_its_own_rule() -> None:
     free = 80e9 - weights - 2.5e9
     assert ours.kv_capacity_sequences * (2048 + 128) == pytest.approx(ours.kv_capacity_tokens)
     assert theirs.kv_capacity_sequences == pytest.approx(0.9 * free / 20_480 / (2048 + 256), rel=1e-6)
+    assert theirs.kv_capacity_tokens == pytest.approx(0.9 * free / 20_480, rel=1e-6)
 
 
 def test_a_share_of_memory_that_no_one_wrote_rises_where_the_requests_need_it() -> None:
