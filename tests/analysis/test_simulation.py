@@ -246,6 +246,14 @@ def test_bursts_wait_longer_than_a_poisson_process_of_the_same_rate() -> None:
     assert bursts > 1.2 * calm
 
 
+def test_all_requests_that_an_open_load_keeps_in_flight_come_before_the_first_that_counts() -> None:
+    load = parts(plan("load: open, request_rate: 50"))[0].load
+    for flight, warm_up, count in ((0.0, 500, 5_000), (2_000.0, 4_000, 8_000), (40.5, 500, 5_000)):
+        found = plan_traffic(load, 0, None, None, flight)
+        assert (found.warm_up, len(found.arrivals)) == (warm_up, count)
+    assert plan_traffic(load, 0, 600, None, 2_000.0).warm_up == 300
+
+
 @pytest.mark.parametrize("cv", [0.5, 1.0, 3.0])
 def test_drawn_times_have_their_rate_and_their_variation(cv: float) -> None:
     times = drawn_times(7, 40_000, 5.0, cv)

@@ -19,7 +19,7 @@ from clusterspec.analysis.simulation.engines import Request
 from clusterspec.analysis.simulation.plans import Simulation, Timing, plan_timing
 from clusterspec.cluster.requests import Serving
 from clusterspec.cost.serving.caches import LONGEST, bare_tiers
-from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.latency import ServingTimes, exceeds_capacity
 from clusterspec.cost.serving.steady import Pools
 from clusterspec.cost.serving.times import cache_handoff, serving_caches, serving_times
 from clusterspec.logs.traces import Arrival, trace_arrivals, trace_path
@@ -38,6 +38,8 @@ ROUNDS = 20
 """A closed loop simulates at least this many requests for each one in flight."""
 WARM_UP = 0.1
 """The share of requests at the start that find an emptier plan than the steady state has."""
+FILLED = 2.0
+"""Requests of an open load over those in flight after which a plan is as full as in the steady state."""
 PROBED, MOST_PROBED = 2_000, 40_000
 """Requests that are offered at once to find the rate that a plan sustains."""
 FILLINGS = 6.0
@@ -78,7 +80,8 @@ def simulate(
     pools = kept[0]
     if trace is None and pools.load.trace is not None:
         trace = trace_path(pools.load.trace, study.folder)
-    traffic, hit_rate = plan_traffic(pools.load, seed, requests, trace), None
+    flight = 0.0 if exceeds_capacity(expected, pools.load) else expected.offered
+    traffic, hit_rate = plan_traffic(pools.load, seed, requests, trace, flight), None
     if pools.load.session is not None and not traffic.traced:
         traffic = _with_sessions(traffic, pools, expected, seed)
     sizes: tuple[HitsBySize, ...] = ()
@@ -198,8 +201,11 @@ def _refuse_endless_work(pools: Pools, arrivals: Sequence[Arrival]) -> None:
         )
 
 
-def plan_traffic(load: Serving, seed: int, requests: int | None, trace: Path | None) -> Traffic:
-    """The requests of the load of a spec, or of a trace, whose times count only for an open load."""
+def plan_traffic(load: Serving, seed: int, requests: int | None, trace: Path | None, flight: float = 0.0) -> Traffic:
+    """The requests of the load of a spec, or of a trace, whose times count only for an open load.
+
+    An open load keeps ``flight`` requests in flight, all of which have come before the first one that counts.
+    """
     if load.load == "static":
         raise SimulationFault("a static batch starts and ends together: `estimate` computes it without a simulation")
     needed = {"open": ("request_rate", load.request_rate), "closed": ("concurrency", load.concurrency)}
@@ -210,10 +216,11 @@ def plan_traffic(load: Serving, seed: int, requests: int | None, trace: Path | N
         found = with_session_blocks(trace_arrivals(trace)[:requests])
         return Traffic(found, load.concurrency, 0, f"trace {trace.name}", traced=True)
     least = ROUNDS * load.concurrency if load.load == "closed" and load.concurrency else 0
-    count = requests or load.requests or max(USUAL_REQUESTS, least)
+    filling = ceil(FILLED * flight) if load.load == "open" else 0
+    count = requests or load.requests or max(USUAL_REQUESTS, least, min(MOST_REQUESTS, 2 * filling))
     if count > MOST_REQUESTS:
         raise SimulationFault(f"{count:,} requests are more than the {MOST_REQUESTS:,} that are simulated")
-    warm_up = 0 if load.requests or load.load == "offline" else int(WARM_UP * count)
+    warm_up = 0 if load.requests or load.load == "offline" else max(int(WARM_UP * count), min(filling, count // 2))
     prompts = drawn_lengths(f"input {seed}", count, load.input_tokens, load.input_lengths)
     answers = drawn_lengths(f"output {seed}", count, load.output_tokens, load.output_lengths)
     times, in_flight, said = [0.0] * count, None, "all requests at once"
