@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from math import log, pi, sqrt
 
-from clusterspec.cost.formulas.compute import larger, power
+from clusterspec.cost.formulas.compute import larger, power, smaller
 from clusterspec.cost.term import formula
 
 
@@ -404,6 +404,23 @@ def wave_load(load: float, spread: float) -> float:
     (0.8, 0.5)
     """
     return load / (load + spread * (1 - load))
+
+
+def median_wait(mean: float, busy: float, step: float) -> float:
+    """The median wait of a queue whose server an arrival finds ``busy`` with so much probability, and else in a
+    ``step`` of so many seconds.
+
+    Those who find it busy wait with an exponential tail, the others for an evenly spread part of the step.
+
+    Source: Kingman, "The single server queue in heavy traffic", Proc. Camb. Phil. Soc. 57(4), 1961.
+
+    Range: busy > 0, busy <= 1.
+
+    >>> median_wait(1.0, 0.4, 0.0), round(median_wait(1.0, 0.8, 0.0), 3), round(median_wait(1.0, 0.2, 0.4), 3)
+    (0.0, 0.588, 0.25)
+    """
+    found = larger(step / 2 / larger(1 - busy, 0.5), (mean - (1 - busy) * step / 2) / busy * log(2 * busy))
+    return smaller(mean, found)
 
 
 def wait_above_median(mean: float, share: float) -> float:

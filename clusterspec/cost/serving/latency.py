@@ -71,7 +71,9 @@ class ServingTimes:
     prompt_time: float
     wait: float
     burst: tuple[float, float]
-    """Seconds that the burst at the start of a run adds to the median and to the mean time to first token."""
+    """Seconds of the median and of the mean time to first token beside the mean wait: of the burst at the start of a
+    run, or, in an open load, what the median wait is shorter.
+    """
     stages: tuple[int, int]
     """Pipeline stages of a prefill and of a decode engine."""
     prompt_floor: float
@@ -120,8 +122,13 @@ class ServingTimes:
 
     @property
     def ttft_of_mean_prompt(self) -> float:
-        """The median time to the first token of a prompt of mean length, in seconds."""
-        return self.ttft + (1 - self.typical_prompt) * self.prompt_time
+        """The time to the first token of a prompt of mean length, in seconds: the mean, in a run the median."""
+        return self.ttft + (1 - self.typical_prompt) * self.prompt_time + self.shorter
+
+    @property
+    def shorter(self) -> float:
+        """Seconds by which the median wait of an open load is shorter than the mean."""
+        return -self.burst[0] if self.run is None else 0.0
 
     @property
     def max_concurrency(self) -> float | None:
@@ -202,6 +209,8 @@ def tail_factors(times: ServingTimes, quantity: str, share: float) -> tuple[floa
 # of one request, ITL each single gap between two tokens, end to end the time from a request to its last token
 
 MEDIAN = 50.0
+LONG_WAITS = 0.9
+"""The share of waits from which on those of an open load have the tail of their mean."""
 HIGHEST = 99.9
 """The percentile up to which the exponential tail of the waits is used."""
 QUANTITIES = {
@@ -338,9 +347,10 @@ def _first_token(times: ServingTimes, load: Serving, share: float) -> float:
     take times in proportion.
     """
     burst, varied = _burst_wait(times, share), _varied_wait(times, load)
+    burst -= times.shorter * max(0.0, 1 - wait_above_median(1.0, share) / wait_above_median(1.0, LONG_WAITS))
     if load.input_lengths is None:
-        return times.ttft + wait_above_median(varied, share) + burst
-    return max(times.ttft, quantile_of_sums(_prompt_times(times, load), varied, share)) + burst
+        return times.ttft + times.shorter + wait_above_median(varied, share) + burst
+    return max(times.ttft, quantile_of_sums(_prompt_times(times, load), varied, share) + burst)
 
 
 def _varied_wait(times: ServingTimes, load: Serving) -> float:
@@ -357,11 +367,13 @@ def _varied_wait(times: ServingTimes, load: Serving) -> float:
 
 
 def _prompt_times(times: ServingTimes, load: Serving) -> list[tuple[float, float]]:
-    """The median times to the first token of prompts of varied lengths, each with its share of the requests."""
+    """The times to the first token of prompts of varied lengths after a mean wait, each with its share of the
+    requests.
+    """
     if load.input_lengths is None:
-        return [(times.ttft, 1.0)]
+        return [(times.ttft + times.shorter, 1.0)]
     return [
-        (times.ttft + times.prompt_time * (length / load.input_tokens - times.typical_prompt), part)
+        (times.ttft + times.shorter + times.prompt_time * (length / load.input_tokens - times.typical_prompt), part)
         for length, part in lengths_in_parts(load.input_lengths)
     ]
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from math import floor, inf
+from math import expm1, floor, inf
 from typing import TYPE_CHECKING
 
 from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.requests import Engines, Serving
 from clusterspec.cost.formulas.serving import (
+    median_wait,
     output_rate,
     queue_wait,
     request_time,
@@ -232,7 +233,7 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     median = typical_prompt_time(prompt, load.typical_prompt)
     ttft = time_to_first_token(wait + early + pools.loading, median, handoff, overhead, tpot=started)
     of_mean = ttft + prompt - median
-    latency = request_time(of_mean, load.output_tokens, token)
+    latency = request_time(of_mean if run is not None else of_mean - early, load.output_tokens, token)
     offered = _requests_in_flight(pools, now, offered, latency)
     rounds, lasting = (offered, latency), None
     if run is not None and load.load == "closed":
@@ -283,8 +284,8 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
 
 
 def _waits(pools: Pools, now: Steady, offered: float) -> tuple[float, float, tuple[float, float], FiniteRun | None]:
-    """The wait of a request for a place, its wait in all, what the start of a run adds to the median and to the mean of
-    it, and the run.
+    """The wait of a request for a place, its mean wait in all, what the median and the mean have beside that, and the
+    run. The start of a run adds to both; in an open load the median is shorter.
     """
     load, ranks, queued = pools.load, pools.decode.attention_ranks, 0.0
     if load.load in {"closed", "open", "static"}:
@@ -293,11 +294,23 @@ def _waits(pools: Pools, now: Steady, offered: float) -> tuple[float, float, tup
         return queued, queued, (0.0, 0.0), None
     queued = max(0.0, queued - now.before_decode)  # those that wait for their prompt or compute it take no place yet
     if not load.requests:
-        return queued, now.wait + queued, (0.0, 0.0), None
+        return queued, now.wait + queued, (_median_above_mean(pools, now), 0.0), None
     run = finite_run(pools, now, offered, queued)
     median, mean = run.wait_at(0.5), run.mean
     least = min(now.wait + queued, median, mean)
     return queued, least, (median - least, mean - least), run
+
+
+def _median_above_mean(pools: Pools, now: Steady) -> float:
+    """The median wait of a prompt less the mean one, in seconds: below zero in an open load of equal prompts.
+
+    The median of a wait and of prompts that vary is nearer to that of the prompts and the mean wait.
+    """
+    busy = min(1.0, now.rate * now.service / pools.prompts.attention_ranks)
+    if pools.load.load != "open" or pools.load.input_lengths is not None or not busy:
+        return 0.0
+    step = 0.0 if pools.has_prefill_engines else now.decode.total * -expm1(-now.sequences)
+    return median_wait(now.wait, busy, step) - now.wait
 
 
 def _steps_in_place(pools: Pools) -> float:
