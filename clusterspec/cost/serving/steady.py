@@ -359,15 +359,20 @@ def _prompt_wait(
 def _wait_before_steps_of_prompts(pools: Pools, plain: float, prompts: float, carried: float) -> float:
     """Seconds of a prompt of a closed loop where prompts have steps of their own, which go before those that decode.
 
-    It waits for the running step, one of ``plain`` seconds or of a prompt, of ``carried``, and for half of the prompts
-    that follow requests which end in one step; ``prompts`` begin in a step on average.
+    ``prompts`` requests end in a step that decodes, of ``plain`` seconds, on average, and the prompts that follow them
+    run together, ``carried`` seconds each. They reach the engine when it has begun its next step: one that decodes, or,
+    where it decoded before that one too, one with the prompts of the requests that had ended then. Prompts beyond the
+    budget of a step run in several.
     """
     load, late = pools.load, pools.decode.habits.request
-    together = prompts / -expm1(-prompts) if prompts else 1.0
-    share = prompts * carried / (plain + prompts * carried)
-    running = (1 - share) * max(plain / 2, plain - late) + share * carried / 2
-    others = (load.concurrency - 1) / load.concurrency if load.concurrency else 1.0
-    return others * (running + (together - 1) / 2 * carried)
+    ended = -expm1(-prompts)
+    if not ended or load.concurrency is None:
+        return 0.0
+    group = prompts / ended * carried
+    waiting = ended / (1 + ended)
+    running = (1 - waiting) * max(plain / 2, plain - late) + waiting * max(group / 2, group - late)
+    beside = min(prompts, (prompts + prompts_per_step(pools) - 1) / 2) * carried
+    return (load.concurrency - 1) / load.concurrency * (running + beside)
 
 
 def _variation_wait(pools: Pools, used: float, service: float) -> float:
