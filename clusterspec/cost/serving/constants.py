@@ -103,6 +103,11 @@ peak on Ampere and Ada, and on workstation Blackwell, which has no others (trito
 """
 WARP_LEVEL = frozenset({"sm_80", "sm_86", "sm_87", "sm_89", "sm_120", "sm_121"})
 """Architectures whose peak is that of warp-level products."""
+TILE_ROWS = {"sm_90": 64.0}
+"""Rows of the smallest product of a warp group by architecture (PTX ISA, wgmma.mma_async: m64). A GEMM of fewer rows
+computes as many, which takes longer than reading its weights where compute is scarce (H20). Kernels that exchange the
+tiles of weights and of tokens, as those of experts do, fill up less.
+"""
 REREAD = assumed_figure(
     GROUP,
     "reread",

@@ -199,7 +199,7 @@ def _dense_part(engine: Engine, tokens: float) -> Part:
         "bytes_read": weights * precision_width(engine.workload.parameter_precision),
         "bandwidth": engine.rates.weight_read_rate(name),
         "flops": 2 * weights * tokens,
-        "rate": engine.rates.gemm_rate(name, tokens, engine.peak)
+        "rate": engine.rates.padded_gemm_rate(name, tokens, engine.peak)
         * remaining_rate_share(engine.workload.parameter_precision, name, engine.cluster.accelerator.architecture),
     }
     return Part(
@@ -216,7 +216,7 @@ def _head_part(engine: Engine, sequences: float) -> Part:
         "bytes_read": weights * table_width(engine.workload.parameter_precision),
         "bandwidth": engine.rates.weight_read_rate("bf16"),
         "flops": 2 * weights * sequences,
-        "rate": engine.rates.gemm_rate("bf16", sequences, engine.rates.wide),
+        "rate": engine.rates.padded_gemm_rate("bf16", sequences, engine.rates.wide),
     }
     return Part(
         "head",

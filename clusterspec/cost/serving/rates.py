@@ -76,7 +76,8 @@ class KernelRates:
 
     ``peaks`` dense FLOP/s by precision and ``bandwidth`` B/s of one rank; ``single`` the figures of the kernel table
     that have no size, ``all_reduces`` the curves of all-reduces by number of ranks, ``scale`` the best GEMM of the
-    accelerator over that of the measured one, ``clock`` the rate of products under a power cap over that without.
+    accelerator over that of the measured one, ``clock`` the rate of products under a power cap over that without,
+    ``tile`` the rows that a product computes at least.
     """
 
     table: str
@@ -87,6 +88,7 @@ class KernelRates:
     all_reduces: tuple[tuple[int, Curve], ...]
     scale: float
     clock: float = 1.0
+    tile: float = 1.0
 
     @classmethod
     def of(cls, chip: Accelerator, entry: Kernels | None, clock: float = 1.0) -> KernelRates | None:
@@ -98,7 +100,8 @@ class KernelRates:
         tables, single, reduces = _cached_tables(entry)
         own, measured = chip.achievable.get("matmul.bf16"), single.get("matmul.bf16")
         scale = own.value / measured if own is not None and measured and chip.kernels is None else 1.0
-        return cls(entry.id, peaks, chip.memory_bandwidth.value / ranks, tables, single, reduces, scale, clock)
+        tile = constants.TILE_ROWS.get(chip.architecture or "", 1.0)
+        return cls(entry.id, peaks, chip.memory_bandwidth.value / ranks, tables, single, reduces, scale, clock, tile)
 
     @property
     def wide(self) -> float:
@@ -113,6 +116,11 @@ class KernelRates:
         """FLOP/s of a GEMM with ``rows`` rows."""
         share = interpolated_value(self.curves[self._measured_table(precision)], rows)
         return peak * min(1.0, share * self.scale) * self.clock
+
+    def padded_gemm_rate(self, precision: str, rows: float, peak: float) -> float:
+        """FLOP/s of a GEMM whose ``rows`` are filled up to a tile."""
+        padded = larger(rows, self.tile)
+        return self.gemm_rate(precision, padded, peak) * rows / padded
 
     def weight_read_rate(self, precision: str) -> float:
         """B/s at which a GEMM of few rows reads its weights."""
