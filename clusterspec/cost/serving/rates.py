@@ -120,7 +120,7 @@ class KernelRates:
     def padded_gemm_rate(self, precision: str, rows: float, peak: float) -> float:
         """FLOP/s of a GEMM whose ``rows`` are filled up to a tile."""
         padded = larger(rows, self.tile)
-        return self.gemm_rate(precision, padded, peak) * rows / padded
+        return self.gemm_rate(precision, padded, peak) * (rows / padded if rows else 1.0)
 
     def weight_read_rate(self, precision: str) -> float:
         """B/s at which a GEMM of few rows reads its weights."""

@@ -36,6 +36,8 @@ LEAST_SHARE = 1e-9
 """The least share of steps with a prompt."""
 CLOSE = 1e-3
 """Width of the last interval of that bisection over the number, in a closed loop."""
+TAKEN = 0.01
+"""The share of the places below which those of prompts do not change what a plan does."""
 BUSY = inf
 """Excess of requests in flight of a plan whose prefill engines are always busy."""
 
@@ -188,12 +190,13 @@ def _delaying_sequences(pools: Pools, sequences: float, step: float, prompt: flo
     """Sequences of a rank whose prompts delay each output token; ``step`` and ``prompt`` are seconds of one token and
     of the prompt that each output token brings.
 
-    In a closed loop a request decodes beside the prompts of the others alone. Its own takes the share ``load`` of the
-    engine that those of all take, instead of all of it: of s sequences, s - (1 - load) delay it, where the load is s
-    ``prompt`` over the time per token. In a run a request decodes beside the share ``part`` of the prompts.
+    In a closed loop, or where requests always wait, a request decodes beside the prompts of the others alone. Its own
+    takes the share ``load`` of the engine that those of all take, instead of all of it: of s sequences, s - (1 - load)
+    delay it, where the load is s ``prompt`` over the time per token. In a run a request decodes beside the share
+    ``part`` of the prompts.
     """
     load, ranks = pools.load, unevenly_loaded_ranks(pools.decode)
-    if load.concurrency is None or load.load != "closed" or not prompt:
+    if (load.load != "offline" and (load.concurrency is None or load.load != "closed")) or not prompt:
         return sequences
     prompt *= part
     least = step + prompt * (sequences - 1 / ranks)
@@ -464,20 +467,28 @@ def _service_seconds(pools: Pools, fresh: float, prefill: StepTime) -> float:
     return max(computed, sending, receiving * pools.prompts.attention_ranks / pools.decode.attention_ranks)
 
 
-def fed_state(pools: Pools, most: float) -> Steady:
-    """The steady state with ``most`` sequences on each attention rank, or with as many as separate prefill engines can
-    compute the prompts of.
+def placed_state(pools: Pools, places: float) -> Steady:
+    """The steady state with ``places`` for sequences on each attention rank, all of them taken.
+
+    A request has its place while its prompt is computed, too, except where prompts have separate engines, whose time
+    then limits how many sequences decode, and where the budget of tokens of a step is what limits the places.
     """
-    found, capacity = steady_state(pools, most), pools.prompts.attention_ranks
-    if not pools.has_prefill_engines or found.rate * found.service <= capacity:
+    found, load = steady_state(pools, places), pools.load
+    if load.load == "static" or (not pools.has_prefill_engines and pools.limit >= most_beside_prompts(load)):
         return found
+    ranks = pools.prompts.attention_ranks
 
-    def excess(sequences: float) -> float:
-        now = steady_state(pools, sequences)
-        return now.rate * now.service - capacity
+    def excess(steady: Steady) -> float:
+        if pools.has_prefill_engines:
+            return steady.rate * steady.service - ranks
+        return steady.sequences + steady.rate * steady.prompt / ranks - places
 
-    low = bisected(excess, (1e-6 * most, -capacity), (most, excess(most)), ROUNDS, CLOSE)[0]
-    return steady_state(pools, low)
+    most = excess(found)
+    if most <= TAKEN * places:
+        return found
+    low = (1e-6 * places, -float(ranks) if pools.has_prefill_engines else -places)
+    found_at = bisected(lambda each: excess(steady_state(pools, each)), low, (places, most), ROUNDS, CLOSE)[0]
+    return steady_state(pools, found_at)
 
 
 def closed_loop_state(pools: Pools, requests: float) -> Steady:
@@ -497,7 +508,7 @@ def closed_loop_state(pools: Pools, requests: float) -> Steady:
     found = steady_state(pools, top)
     most = excess(found)
     if most <= 0:
-        return found
+        return placed_state(pools, top)
     low, high = bisected(
         lambda sequences: excess(steady_state(pools, sequences)), (1e-6 * top, -requests), (top, most), ROUNDS, CLOSE
     )

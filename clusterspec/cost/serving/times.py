@@ -37,9 +37,9 @@ from clusterspec.cost.serving.steady import (
     Pools,
     Steady,
     closed_loop_state,
-    fed_state,
     largest_satisfying,
     most_beside_prompts,
+    placed_state,
     prompt_seconds,
     steady_state,
 )
@@ -287,18 +287,28 @@ def _waits(pools: Pools, now: Steady, offered: float) -> tuple[float, float, tup
     """The wait of a request for a place, its mean wait in all, what the median and the mean have beside that, and the
     run. The start of a run adds to both; in an open load the median is shorter.
     """
-    load, ranks, queued = pools.load, pools.decode.attention_ranks, 0.0
-    if load.load in {"closed", "open", "static"}:
-        queued = queue_wait(offered, pools.limit * ranks, _steps_in_place(pools), now.tpot)
+    load, queued = pools.load, _place_wait(pools, now, offered)
     if load.load == "static":
         return queued, queued, (0.0, 0.0), None
-    queued = max(0.0, queued - now.before_decode)  # those that wait for their prompt or compute it take no place yet
     if not load.requests:
         return queued, now.wait + queued, (_median_above_mean(pools, now), 0.0), None
     run = finite_run(pools, now, offered, queued)
     median, mean = run.wait_at(0.5), run.mean
     least = min(now.wait + queued, median, mean)
     return queued, least, (median - least, mean - least), run
+
+
+def _place_wait(pools: Pools, now: Steady, offered: float) -> float:
+    """Seconds until a request has a place, without those in which it waits for its prompt or computes it."""
+    load, places = pools.load, pools.limit * pools.decode.attention_ranks
+    if load.load == "offline":
+        return 0.0
+    queued = queue_wait(offered, places, _steps_in_place(pools), now.tpot)
+    if load.load == "static":
+        return queued
+    if pools.has_prefill_engines or now.sequences >= pools.limit or not now.rate:
+        return max(0.0, queued - now.before_decode)
+    return max(0.0, (offered - places) / now.rate - now.wait - now.loading)  # requests with a prompt have a place
 
 
 def _median_above_mean(pools: Pools, now: Steady) -> float:
@@ -353,7 +363,7 @@ def _steady_load(pools: Pools) -> tuple[float, Steady]:
         return float(load.concurrency), closed_loop_state(pools, float(load.concurrency))
     if load.request_rate is None:
         most = min(pools.limit, (load.requests or inf) / ranks)
-        return most * ranks, fed_state(pools, most)
+        return most * ranks, placed_state(pools, most)
     return _open_loop_state(pools, load.request_rate)
 
 
@@ -364,7 +374,9 @@ def _open_loop_state(pools: Pools, rate: float) -> tuple[float, Steady]:
     now = steady_state(pools, found)
     for _ in range(ROUNDS):
         before, found = found, min(rate * load.gaps * now.tpot / ranks, 4 * pools.limit)
-        now = fed_state(pools, min(found, pools.limit))
+        taken = min(found, pools.limit)
+        limited = pools.has_prefill_engines or found >= pools.limit
+        now = placed_state(pools, taken) if limited else steady_state(pools, taken)
         if abs(found - before) < SETTLED * found:
             break
     return found * ranks + rate * now.before_decode, now

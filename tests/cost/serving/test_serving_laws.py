@@ -107,6 +107,15 @@ def test_the_cache_of_a_prompt_travels_between_pools() -> None:
     assert apart.handoff == pytest.approx(60e-3 + 2 * 2 * 128 * 2 * 80 * 2048 / (0.8 * 450e9), rel=1e-3)
 
 
+@pytest.mark.parametrize("load", ["load: offline", "concurrency: 64"])
+@pytest.mark.parametrize("framework", ["vllm", "trt-llm"])
+def test_with_one_place_a_prompt_and_its_answer_follow_each_other(load: str, framework: str) -> None:
+    found = times(memory=85, tp=1, input=16384, output=64, framework=framework, load=f"{load}, max_sequences: 1")
+    assert found.tpot == pytest.approx(found.decode.total, rel=1e-3)
+    each = found.prompt_time + 63 * found.decode.total
+    assert found.output_tokens_per_second == pytest.approx(8 * 64 / each, rel=0.05)
+
+
 def test_software_divides_the_memory_by_its_own_rule() -> None:
     # TensorRT-LLM gives the cache 0.9 of what weights and buffers leave and holds whole requests, vLLM 0.9 of all
     # memory, weights included: 80 GB - 8.9 GB of weights - 2.5 GB, over 40,960 bytes a token and rank, or half of them
