@@ -38,23 +38,16 @@ def of_plan(row: dict[str, str], found: ServingTimes) -> Iterator[Case]:
     for column, name in names.items():
         if row[column]:
             low, high = serving_range(found, name)
-            group = f"{column.replace('output_tokens_per_second', 'throughput')}, {_kind(row)}"
+            group = f"{column.replace('output_tokens_per_second', 'throughput')}, {_kind(row, found)}"
             note = f"{row['model']} on {row['accelerator']}, {row['framework']}"
             predicted = getattr(found, name)
             yield Case(row["id"], group, float(row[column]), predicted, low, high, row["url"], note)
 
 
-def _kind(row: dict[str, str]) -> str:
+def _kind(row: dict[str, str], found: ServingTimes) -> str:
     load = "disaggregated" if row["prefill"] else row["load"]
-    return f"{load}, {'experts' if _model_has_experts(row['model']) else 'dense'}"
-
-
-@cache
-def _model_has_experts(name: str) -> bool:
-    every = (*plans(), *plans("new_serving"))
-    return bool(
-        next(design.workload.model.experts for row, design in every if row["model"] == name and design.workload)
-    )
+    experts = any(part.name == "experts" for part in found.decode.parts)
+    return f"{load}, {'experts' if experts else 'dense'}"
 
 
 def spec_of(row: dict[str, str]) -> dict[str, Any]:
