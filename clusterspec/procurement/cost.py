@@ -20,9 +20,8 @@ from clusterspec.money import Money
 from clusterspec.origin import Assumed, Computed
 from clusterspec.procurement import total as totals
 from clusterspec.procurement.bill import Bill, Item, bill
+from clusterspec.procurement.day import HourCost, costs_of_day, costs_of_hours, ranged_product, term_as_input
 from clusterspec.procurement.parts import (
-    cost_of_accelerator_hours,
-    cost_per_million_of_day,
     cost_per_million_of_share,
     cost_per_million_output_tokens,
     cost_per_million_tokens,
@@ -63,7 +62,8 @@ class Cost:
     ``accelerators`` are those of the job, whose share of the total `per_run` and `per_million_tokens` carry.
     ``by_kind`` divides the cost of a serving plan among computed input, cached input and output tokens. ``of_day`` has
     the cost of a day whose load the spec states: with engines that follow it, with all engines at all hours, and of a
-    million output tokens in the first case. ``missing`` names what the total leaves out.
+    million output tokens in the first case; ``of_hours`` of the engines of each hour. ``missing`` names what the total
+    leaves out.
     """
 
     currency: str
@@ -77,6 +77,7 @@ class Cost:
     per_million_tokens: Term | None
     by_kind: tuple[Term, ...]
     of_day: tuple[Term, ...]
+    of_hours: tuple[HourCost, ...]
     accelerators_used: float | None
     accelerators: int
     watts: Term
@@ -121,7 +122,8 @@ def cost(design: Design, plan: Plan | None, bill: Bill) -> Cost | None:
         per_run=_cost_of_run(second, run),
         per_million_tokens=_cost_of_million_tokens(second, plan, share),
         by_kind=tuple(_costs_by_kind(second, plan)) if second and plan and plan.serving else (),
-        of_day=() if away else _costs_of_day(inputs, whole, plan),
+        of_day=() if away else costs_of_day(inputs, whole, plan),
+        of_hours=() if away else costs_of_hours(inputs, whole, plan),
         accelerators_used=_used_accelerators(design),
         accelerators=cluster.accelerators,
         watts=totals.power_term(drawn),
@@ -178,7 +180,7 @@ def _run_term(plan: Plan | None, share: Term | None) -> Term | None:
     """Seconds of the whole run with its interruptions."""
     if plan is None or plan.time_to_train is None or share is None or share.value <= 0:
         return None
-    inputs = (("time_to_train", Figure(plan.time_to_train, "s", Computed("steps * step_time"))), _term_as_input(share))
+    inputs = (("time_to_train", Figure(plan.time_to_train, "s", Computed("steps * step_time"))), term_as_input(share))
     term = computed_term("run", time_with_interruptions, "s", inputs)
     ends = [time_with_interruptions(plan.time_to_train, end) for end in (share.high, share.low) if end]
     return replace(term, low=ends[0], high=ends[1]) if len(ends) == 2 else term
@@ -210,8 +212,8 @@ def _cost_of_second(inputs: Inputs, whole: Term | None, plan: Plan | None) -> Te
 def _cost_of_run(second: Term | None, run: Term | None) -> Term | None:
     if second is None or run is None:
         return None
-    return _ranged_product(
-        computed_term("per_run", run_cost, second.unit, (_term_as_input(second), _term_as_input(run))), second, run
+    return ranged_product(
+        computed_term("per_run", run_cost, second.unit, (term_as_input(second), term_as_input(run))), second, run
     )
 
 
@@ -225,8 +227,8 @@ def _cost_of_million_tokens(second: Term | None, plan: Plan | None, share: Term 
     if second is None or share is None or share.value <= 0 or not rate or not used:
         return None
     tokens = Figure(rate * used, "1/s", Computed("tokens_per_second_per_accelerator * accelerators_used"))
-    figures = (_term_as_input(second), ("tokens_per_second", tokens), _term_as_input(share))
-    return _ranged_product(computed_term("per_million_tokens", cost_per_million_tokens, second.unit, figures), second)
+    figures = (term_as_input(second), ("tokens_per_second", tokens), term_as_input(share))
+    return ranged_product(computed_term("per_million_tokens", cost_per_million_tokens, second.unit, figures), second)
 
 
 def _cost_of_million_output_tokens(second: Term | None, times: ServingTimes) -> Term | None:
@@ -234,11 +236,11 @@ def _cost_of_million_output_tokens(second: Term | None, times: ServingTimes) -> 
     if second is None or times.output_tokens_per_second <= 0:
         return None
     rate = Figure(times.output_tokens_per_second, "1/s", Computed("concurrency * output_tokens / latency"))
-    figures = (_term_as_input(second), ("output_tokens_per_second", rate))
+    figures = (term_as_input(second), ("output_tokens_per_second", rate))
     term = computed_term("per_million_output_tokens", cost_per_million_output_tokens, second.unit, figures)
     slow, fast = serving_range(times, "output_tokens_per_second")
     token = 1 / times.output_tokens_per_second
-    return _ranged_product(term, second, Term("token", token, "s", "1 / rate", low=1 / fast, high=1 / slow))
+    return ranged_product(term, second, Term("token", token, "s", "1 / rate", low=1 / fast, high=1 / slow))
 
 
 def _costs_by_kind(second: Term, plan: Plan) -> Iterator[Term]:
@@ -263,41 +265,11 @@ def _costs_by_kind(second: Term, plan: Plan) -> Iterator[Term]:
     for kind, share, rate in kinds:
         if rate > 0:
             figures = (
-                _term_as_input(second),
+                term_as_input(second),
                 ("share", Figure(share, "1", Computed("share of the accelerators' time"))),
                 ("tokens_per_second", Figure(rate, "1/s", Computed("tokens of this kind per second"))),
             )
             yield computed_term(f"per_million_{kind}_tokens", cost_per_million_of_share, second.unit, figures)
-
-
-def _costs_of_day(inputs: Inputs, whole: Term | None, plan: Plan | None) -> tuple[Term, ...]:
-    """The cost of the accelerator-hours of a day: as engines follow its load, with all engines at all hours, and of a
-    million output tokens in the first case. Accelerators that do not run engines are taken to be used otherwise.
-    """
-    day = plan.day if plan is not None else None
-    if whole is None or not inputs.years or day is None:
-        return ()
-    figures = (
-        ("total", Figure(whole.value, whole.unit, Computed(whole.formula))),
-        ("term", Figure(inputs.years * YEAR / 3600, "h", Computed("procurement.term"))),
-        ("accelerators", Figure(float(inputs.cluster.accelerators), "1", Computed("nodes * accelerators_per_node"))),
-    )
-    found = []
-    for name, hours in (
-        ("per_day", day.accelerator_hours),
-        ("per_day_of_all_engines", day.constant_accelerator_hours),
-    ):
-        used = ("accelerator_hours", Figure(hours, "h", Computed("hours * accelerators of the engines that run")))
-        found.append(
-            _ranged_product(computed_term(name, cost_of_accelerator_hours, whole.unit, (*figures, used)), whole)
-        )
-    if not day.output_tokens:
-        return tuple(found)
-    tokens = ("output_tokens", Figure(day.output_tokens, "1", Computed("requests * output_tokens")))
-    term = computed_term(
-        "per_million_output_tokens_of_day", cost_per_million_of_day, whole.unit, (_term_as_input(found[0]), tokens)
-    )
-    return (*found, _ranged_product(term, found[0]))
 
 
 def _prompt_share(times: ServingTimes, load: Serving) -> float:
@@ -306,19 +278,6 @@ def _prompt_share(times: ServingTimes, load: Serving) -> float:
         return min(1.0, times.prefill_share)
     prompts, answers = (side.replicas * side.ranks for side in (load.prefill, load.decode))
     return prompts / (prompts + answers)
-
-
-def _term_as_input(term: Term) -> tuple[str, Figure]:
-    return term.name, Figure(term.value, term.unit, Computed(term.formula))
-
-
-def _ranged_product(term: Term, *factors: Term) -> Term:
-    """A product with the combined range of its factors."""
-    low = high = term.value
-    for factor in factors:
-        low *= (factor.value if factor.low is None else factor.low) / factor.value if factor.value else 1.0
-        high *= (factor.value if factor.high is None else factor.high) / factor.value if factor.value else 1.0
-    return replace(term, low=low, high=high) if low < high else term
 
 
 def _interruption_assumptions(interruptions: Interruptions | None) -> tuple[Assumption, ...]:

@@ -11,7 +11,7 @@ from clusterspec.finding import Finding
 from clusterspec.procurement.bill import SHEET, Item, money_text, sheet_rows
 from clusterspec.procurement.cost import Cost, Neighbor
 from clusterspec.report import ink as grid
-from clusterspec.report.estimate_rows import value_text
+from clusterspec.report.estimate_rows import clock_text, value_text
 from clusterspec.report.findings_machines import markdown_cell
 from clusterspec.report.ink import (
     PLAIN,
@@ -171,6 +171,14 @@ def _day_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
             "  a million output tokens",
             f"{plain(term.value, 2)} {cost.currency}",
             f"of the {tokens} tokens of that day",
+        )
+    for each in cost.of_hours:
+        price = each.per_million_output_tokens
+        million = f"; a million output tokens {plain(price, 2)} {cost.currency}" if price is not None else ""
+        yield (
+            f"  {clock_text(each.start)} to {clock_text(each.end)}",
+            f"{each.amount:,.2f} {cost.currency}",
+            f"{plural(round(each.accelerators), 'accelerator')}{million}",
         )
 
 

@@ -85,9 +85,15 @@ def _body(cost: Cost | None, neighbor: Neighbor | None) -> Json:
 
 
 def _day_costs(cost: Cost) -> Json | None:
-    """The costs of a day: as engines follow the load, of all engines at all hours, and of a million output tokens."""
+    """The costs of a day: as engines follow the load, of all engines at all hours, of a million output tokens, and of
+    its hours, in minutes of the day.
+    """
     names = ("engines_follow_load", "all_engines", "per_million_output_tokens")
-    return dict(zip(names, (term.value for term in cost.of_day), strict=False)) or None
+    found: Json = dict(zip(names, (term.value for term in cost.of_day), strict=False))
+    if not found:
+        return None
+    hours = [each._asdict() for each in cost.of_hours]
+    return found | {"hours": [{"from": each.pop("start"), "to": each.pop("end"), **each} for each in hours]}
 
 
 def _output_token_cost(term: Term | None) -> Term | None:
