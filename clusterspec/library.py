@@ -208,7 +208,7 @@ class LoadedDesign:
     ) -> SimulationReport:
         """The requests of a serving plan, simulated event by event; the same seed gives the same result.
 
-        Raises `clusterspec.analysis.simulation.run.SimulationFault` where there is no plan to simulate.
+        Raises `clusterspec.analysis.simulation.traffic.SimulationFault` where there is no plan to simulate.
         """
         return analysis.simulate(self.study, seed=seed, requests=requests, trace=Path(trace) if trace else None)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.report.estimate_rows import clock_text
 from clusterspec.report.ink import PLAIN, Ink, text_table, wrapped_lines
-from clusterspec.results.simulation import Percentiles, SimulationReport
+from clusterspec.results.simulation import Percentiles, SimulatedHours, SimulationReport
 from clusterspec.units import display, percent, plain, plural
 
 SHOWN = 10
@@ -25,6 +26,8 @@ def simulation_as_text(report: SimulationReport, ink: Ink = PLAIN) -> str:
         "".join(f"{line}\n" for line in _figure_lines(report)),
         ink.paint("bold", "Queue over time") + "\n" + _queue_table(report, ink),
     ]
+    if report.day:
+        parts.append(ink.paint("bold", "The hours of a day") + "\n" + _day_table(report, ink))
     if report.cache_sizes:
         title = ink.paint("bold", "Hits of one cache of all engines, by its size")
         parts.append(f"{title}\n{_size_table(report, ink)}")
@@ -70,6 +73,35 @@ def _queue_table(report: SimulationReport, ink: Ink) -> str:
         (f"  {display(point.time, 's')}", f"{point.waiting:,}", f"{point.running:,}") for point in report.queue[::step]
     ]
     return text_table(("  time", "waiting", "running"), rows, right=(0, 1, 2), ink=ink)
+
+
+HOURS = ("hours", "requests/s", "engines", "first token p50", "p99", "per token p50", "p99", "within targets")
+
+
+def _day_table(report: SimulationReport, ink: Ink) -> str:
+    """The hours of a day with the engines that each needs; below, the rises of the load that engines answer late."""
+    rows = []
+    for each in report.day:
+        first = [display(value, "s") for value in (each.ttft.p50, each.ttft.p99)] if each.ttft else ["", ""]
+        token = [display(value, "s") for value in (each.tpot.p50, each.tpot.p99)] if each.tpot else ["", ""]
+        good = percent(each.goodput, 3) if each.goodput is not None else ""
+        count = f"{each.prefill:,} + {each.replicas:,}" if each.prefill else f"{each.replicas:,}"
+        hours = f"  {clock_text(each.start)} to {clock_text(each.end)}"
+        rows.append((hours, plain(each.rate, 3), count, *first, *token, good))
+    table = text_table((f"  {HOURS[0]}", *HOURS[1:]), rows, right=tuple(range(1, len(HOURS))), ink=ink)
+    return table + "".join(f"{line}\n" for each in report.day for line in _rise_lines(each))
+
+
+def _rise_lines(hours: SimulatedHours) -> Iterator[str]:
+    """What requests wait after a rise of the load at the start of hours."""
+    rise = hours.rise
+    if rise is not None:
+        good = f", {percent(rise.goodput, 3)} within the targets" if rise.goodput is not None else ""
+        yield (
+            f"  from {clock_text(hours.start)} engines are {display(rise.late, 's')} late: first token p50 "
+            f"{display(rise.ttft.p50, 's')}, p99 {display(rise.ttft.p99, 's')} of {rise.requests:,} requests in "
+            f"{display(rise.seconds, 's')}{good}"
+        )
 
 
 def _size_table(report: SimulationReport, ink: Ink) -> str:

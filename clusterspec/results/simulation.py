@@ -53,6 +53,56 @@ class HitsBySize(NamedTuple):
     seconds: float | None
 
 
+class SimulatedRise(NamedTuple):
+    """Requests that arrive in ``seconds`` after a rise of the load, for which engines start serving ``late``."""
+
+    late: float
+    requests: int
+    seconds: float
+    ttft: Percentiles
+    goodput: float | None
+
+    def to_json(self) -> Json:
+        return self._asdict() | {"ttft": self.ttft.to_json()}
+
+
+class SimulatedHours(NamedTuple):
+    """Hours of a day with one load, from a minute to another, with the engines that they need.
+
+    ``prefill`` is 0 where the same engines decode. Latencies are None without requests or engines. ``rise`` is the
+    start of the hours, where engines start after the load has risen.
+    """
+
+    start: int
+    end: int
+    rate: float
+    prefill: int
+    replicas: int
+    accelerators: float
+    requests: int = 0
+    ttft: Percentiles | None = None
+    tpot: Percentiles | None = None
+    end_to_end: Percentiles | None = None
+    goodput: float | None = None
+    rise: SimulatedRise | None = None
+
+    def to_json(self) -> Json:
+        return {
+            "from": self.start,
+            "to": self.end,
+            "request_rate": self.rate,
+            "prefill_replicas": self.prefill or None,
+            "replicas": self.replicas,
+            "accelerators": self.accelerators,
+            "requests": self.requests,
+            "ttft": self.ttft.to_json() if self.ttft else None,
+            "tpot": self.tpot.to_json() if self.tpot else None,
+            "end_to_end": self.end_to_end.to_json() if self.end_to_end else None,
+            "goodput": self.goodput,
+            "rise": self.rise.to_json() if self.rise else None,
+        }
+
+
 @dataclass(frozen=True, slots=True)
 class SimulationReport(Result):
     """What the requests of a serving plan experience. Times in seconds.
@@ -62,7 +112,7 @@ class SimulationReport(Result):
     share of requests within the targets, None without targets. ``saturation`` is the highest rate of requests per
     second that the plan sustains. ``queue_share`` is the share of the times to the first token that requests wait for
     admission. ``cache_sizes`` has the hit rates of a trace by the size of a cache. ``expected`` are the time to first
-    token and the time per output token of the formulas.
+    token and the time per output token of the formulas. ``day`` has the hours of the day that the spec states.
     """
 
     tool: Tool
@@ -89,31 +139,36 @@ class SimulationReport(Result):
     queue: tuple[QueuePoint, ...]
     cache_sizes: tuple[HitsBySize, ...] = ()
     notes: tuple[str, ...] = ()
+    day: tuple[SimulatedHours, ...] = ()
 
     __repr__ = result_repr
 
     def to_json(self) -> Json:
-        return head(self.tool, self.input) | {
-            "seed": self.seed,
-            "requests": self.requests,
-            "warm_up": self.warm_up,
-            "load": self.load,
-            "engines": self.engines,
-            "accelerators": self.accelerators,
-            "ttft": self.ttft.to_json(),
-            "tpot": self.tpot.to_json() if self.tpot else None,
-            "itl": self.itl.to_json() if self.itl else None,
-            "end_to_end": self.end_to_end.to_json(),
-            "goodput": self.goodput,
-            "hit_rate": dict(self.hit_rate),
-            "request_rate": self.request_rate,
-            "output_tokens_per_second": self.output_tokens_per_second,
-            "saturation": self.saturation,
-            "preemptions": self.preemptions,
-            "formulas": {"ttft": self.expected[0], "tpot": self.expected[1]},
-            "targets": [{**each._asdict(), "met": each.met} for each in self.targets],
-            "queue_share": self.queue_share,
-            "queue": [point._asdict() for point in self.queue],
-            "cache_sizes": [each._asdict() for each in self.cache_sizes],
-            "notes": list(self.notes),
-        }
+        return (
+            head(self.tool, self.input)
+            | {
+                "seed": self.seed,
+                "requests": self.requests,
+                "warm_up": self.warm_up,
+                "load": self.load,
+                "engines": self.engines,
+                "accelerators": self.accelerators,
+                "ttft": self.ttft.to_json(),
+                "tpot": self.tpot.to_json() if self.tpot else None,
+                "itl": self.itl.to_json() if self.itl else None,
+                "end_to_end": self.end_to_end.to_json(),
+                "goodput": self.goodput,
+                "hit_rate": dict(self.hit_rate),
+                "request_rate": self.request_rate,
+                "output_tokens_per_second": self.output_tokens_per_second,
+                "saturation": self.saturation,
+                "preemptions": self.preemptions,
+                "formulas": {"ttft": self.expected[0], "tpot": self.expected[1]},
+                "targets": [{**each._asdict(), "met": each.met} for each in self.targets],
+                "queue_share": self.queue_share,
+                "queue": [point._asdict() for point in self.queue],
+                "cache_sizes": [each._asdict() for each in self.cache_sizes],
+                "notes": list(self.notes),
+            }
+            | ({"day": [each.to_json() for each in self.day]} if self.day else {})
+        )

@@ -12,9 +12,10 @@ import pytest
 
 from clusterspec import analysis
 from clusterspec.analysis.simulation.arrivals import amid_outputs, drawn_lengths, drawn_times
+from clusterspec.analysis.simulation.outcomes import percentiles
 from clusterspec.analysis.simulation.plans import Simulation, plan_timing
-from clusterspec.analysis.simulation.run import SimulationFault, percentiles, plan_traffic
 from clusterspec.analysis.simulation.steps import Curve, StepTables
+from clusterspec.analysis.simulation.traffic import SimulationFault, plan_traffic
 from clusterspec.cluster.requests import Lengths
 from clusterspec.cost.serving.engine import Decoding
 from clusterspec.cost.serving.latency import ServingTimes, latency_at

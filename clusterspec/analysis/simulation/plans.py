@@ -51,6 +51,14 @@ class Timing:
     request: float
 
 
+class LateEngines(NamedTuple):
+    """The prefill and decode engines that run at first; the others serve requests from ``until`` seconds on."""
+
+    prefill: int
+    decode: int
+    until: float
+
+
 def plan_timing(pools: Pools, tokens: float, sent: Handoff | None) -> Timing:
     """The tables and limits of the engines of a plan, where one attention rank holds ``tokens``."""
     load, apart = pools.load, pools.has_prefill_engines
@@ -72,10 +80,19 @@ def plan_timing(pools: Pools, tokens: float, sent: Handoff | None) -> Timing:
 
 
 class Simulation:
-    """Requests that arrive at times, or, with ``in_flight``, each when another ends, so that as many are in flight."""
+    """Requests that arrive at times, or, with ``in_flight``, each when another ends, so that as many are in flight.
 
-    def __init__(self, timing: Timing, arrivals: Sequence[Arrival], in_flight: int | None = None) -> None:
-        self.timing = timing
+    ``late`` engines get requests from a time on.
+    """
+
+    def __init__(
+        self,
+        timing: Timing,
+        arrivals: Sequence[Arrival],
+        in_flight: int | None = None,
+        late: LateEngines | None = None,
+    ) -> None:
+        self.timing, self.late = timing, late
         self.gaps: dict[float, float] = {}
         self.requests = [Request(index, each.time, each.prompt, each.output) for index, each in enumerate(arrivals)]
         for request, each in zip(self.requests, arrivals, strict=True):
@@ -122,8 +139,14 @@ class Simulation:
                 continue
             if kind == HANDED_OVER:
                 self.decode[what.rank // len(self.decode[0].ranks)].arrived(what.rank)
-            pool = self.decode if kind == HANDED_OVER or not self.prefill else self.prefill
-            self._route(what, pool, now)
+            decodes = kind == HANDED_OVER or not self.prefill
+            self._route(what, self._serving(self.decode if decodes else self.prefill, now), now)
+
+    def _serving(self, pool: list[SimulatedEngine], now: float) -> list[SimulatedEngine]:
+        """The engines of a pool that serve requests at a time: at least one."""
+        if self.late is None or now >= self.late.until:
+            return pool
+        return pool[: max(1, self.late.decode if pool is self.decode else self.late.prefill)]
 
     def _route(self, request: Request, pool: list[SimulatedEngine], now: float) -> None:
         """Send a request to the engine that has its cache, or to the one with the fewest requests."""
@@ -156,7 +179,8 @@ class Simulation:
 
         The links of both ranks, sender and receiver, carry one cache after the other.
         """
-        number = min(range(len(self.decode)), key=lambda each: self.decode[each].expected)
+        running = len(self._serving(self.decode, now))
+        number = min(range(running), key=lambda each: self.decode[each].expected)
         engine, links = self.decode[number], self.timing.links
         place, source = engine.next_rank(), request.rank
         begin = max(now - links.hidden, sender.free_links[source], engine.free_links[place])

@@ -2,44 +2,44 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from math import ceil, inf
 from pathlib import Path
 
-from clusterspec.analysis.simulation.arrivals import amid_outputs, drawn_lengths, drawn_times
+from clusterspec.analysis.simulation.arrivals import amid_outputs
 from clusterspec.analysis.simulation.caches import (
     cache_sizes,
     replay_of,
     session_arrivals,
     with_hits,
-    with_session_blocks,
 )
+from clusterspec.analysis.simulation.day import simulated_day
 from clusterspec.analysis.simulation.engines import Request
+from clusterspec.analysis.simulation.outcomes import (
+    first_token_seconds,
+    gap_percentiles,
+    percentiles,
+    queue_over_time,
+    share_within_targets,
+    simulated_targets,
+    token_percentiles,
+    waiting_share,
+)
 from clusterspec.analysis.simulation.plans import Simulation, Timing, plan_timing
-from clusterspec.cluster.requests import Serving
+from clusterspec.analysis.simulation.traffic import MOST_REQUESTS, SimulationFault, Traffic, plan_traffic
 from clusterspec.cost.serving.caches import LONGEST, bare_tiers
 from clusterspec.cost.serving.latency import ServingTimes, exceeds_capacity
 from clusterspec.cost.serving.steady import Pools
 from clusterspec.cost.serving.times import cache_handoff, serving_caches, serving_times
-from clusterspec.logs.traces import Arrival, trace_arrivals, trace_path
-from clusterspec.records import NamedTuple
-from clusterspec.results.simulation import HitsBySize, Percentiles, QueuePoint, SimulatedTarget, SimulationReport
+from clusterspec.logs.traces import Arrival, trace_path
+from clusterspec.results.simulation import HitsBySize, SimulationReport
 from clusterspec.studies.study import Study
 from clusterspec.summation import sum_of
 
-USUAL_REQUESTS = 5_000
-MOST_REQUESTS = 1_000_000
 MOST_STEPS = 5_000_000
 """Steps with prompts that are simulated."""
 MOST_RANKS = 5_000
 """Attention ranks that double the time of each of them."""
-ROUNDS = 20
-"""A closed loop simulates at least this many requests for each one in flight."""
-WARM_UP = 0.1
-"""The share of requests at the start that find an emptier plan than the steady state has."""
-FILLED = 2.0
-"""Requests of an open load over those in flight after which a plan is as full as in the steady state."""
 PROBED, MOST_PROBED = 2_000, 40_000
 """Requests that are offered at once to find the rate that a plan sustains."""
 FILLINGS = 6.0
@@ -47,26 +47,7 @@ FILLINGS = 6.0
 MOST_FILLING = 100_000
 """Requests before the simulated ones that fill the caches."""
 FILLINGS_OF_CACHES = 1.2
-POINTS = 50
-"""Points of the queue over time."""
 OVERLOAD = 1.001
-SHARES = (0.5, 0.9, 0.99)
-"""The percentiles that are always printed."""
-
-
-class SimulationFault(Exception):
-    """A plan that cannot be simulated, with the reason."""
-
-
-class Traffic(NamedTuple):
-    """The requests of a simulation, those in flight in a closed loop, and how many do not count."""
-
-    arrivals: list[Arrival]
-    in_flight: int | None
-    warm_up: int
-    load: str
-    traced: bool = False
-    filling: int = 0
 
 
 def simulate(
@@ -106,21 +87,22 @@ def simulate(
         engines=len(run.decode) + len(run.prefill),
         accelerators=expected.accelerators,
         ttft=percentiles([first_token_seconds(each) for each in counted]),
-        tpot=_token_percentiles(counted),
-        itl=_gap_percentiles(run.gaps),
+        tpot=token_percentiles(counted),
+        itl=gap_percentiles(run.gaps),
         end_to_end=percentiles([each.ended - each.arrival for each in counted]),
-        goodput=_goodput(counted, pools.load),
+        goodput=share_within_targets(counted, pools.load),
         hit_rate=hit_rate or ({"accelerator": pools.load.prefix_hit} if pools.load.prefix_hit else {}),
         request_rate=finished / seconds,
         output_tokens_per_second=tokens / seconds,
         saturation=saturation,
         preemptions=run.preempted,
         expected=(expected.ttft, expected.tpot),
-        targets=tuple(_simulated_targets(counted, run.gaps, pools.load)),
-        queue_share=_queue_share(counted, timing),
+        targets=tuple(simulated_targets(counted, run.gaps, pools.load)),
+        queue_share=waiting_share(counted, timing),
         queue=queue_over_time(run.requests, run.ended),
         cache_sizes=sizes,
         notes=tuple(_report_notes(pools, traffic, saturation, run.preempted)),
+        day=() if traffic.traced else simulated_day(study, seed, requests),
     )
 
 
@@ -201,41 +183,6 @@ def _refuse_endless_work(pools: Pools, arrivals: Sequence[Arrival]) -> None:
         )
 
 
-def plan_traffic(load: Serving, seed: int, requests: int | None, trace: Path | None, flight: float = 0.0) -> Traffic:
-    """The requests of the load of a spec, or of a trace, whose times count only for an open load.
-
-    An open load keeps ``flight`` requests in flight, all of which have come before the first one that counts.
-    """
-    if load.load == "static":
-        raise SimulationFault("a static batch starts and ends together: `estimate` computes it without a simulation")
-    needed = {"open": ("request_rate", load.request_rate), "closed": ("concurrency", load.concurrency)}
-    key, value = needed.get(load.load, ("", 1))
-    if not value and trace is None:
-        raise SimulationFault(f"the load is {load.load}, and `{key}` is missing")
-    if trace is not None:
-        found = with_session_blocks(trace_arrivals(trace)[:requests])
-        return Traffic(found, load.concurrency, 0, f"trace {trace.name}", traced=True)
-    least = ROUNDS * load.concurrency if load.load == "closed" and load.concurrency else 0
-    filling = ceil(FILLED * flight) if load.load == "open" else 0
-    count = requests or load.requests or max(USUAL_REQUESTS, least, min(MOST_REQUESTS, 2 * filling))
-    if count > MOST_REQUESTS:
-        raise SimulationFault(f"{count:,} requests are more than the {MOST_REQUESTS:,} that are simulated")
-    warm_up = 0 if load.requests or load.load == "offline" else max(int(WARM_UP * count), min(filling, count // 2))
-    prompts = drawn_lengths(f"input {seed}", count, load.input_tokens, load.input_lengths)
-    answers = drawn_lengths(f"output {seed}", count, load.output_tokens, load.output_lengths)
-    times, in_flight, said = [0.0] * count, None, "all requests at once"
-    if load.load == "open" and load.request_rate:
-        times = drawn_times(seed, count, load.request_rate, load.arrival_cv)
-        process = "Poisson" if load.arrival_cv == 1 else f"gamma with a variation of {load.arrival_cv:g}"
-        said = f"{load.request_rate:g} requests a second, {process}"
-    found = [*map(Arrival, times, prompts, answers)]
-    if load.load == "closed" and load.concurrency:
-        in_flight, said = load.concurrency, f"{load.concurrency:,} requests in flight"
-        if not load.requests and count >= 2 * in_flight:  # a loop without a beginning, of which a whole round is left
-            found, warm_up = amid_outputs(found, in_flight, seed), max(warm_up, in_flight)
-    return Traffic(found, in_flight, warm_up, said)
-
-
 def sustained_rate(timing: Timing, arrivals: Sequence[Arrival], places: float) -> float | None:
     """Requests per second that a plan of so many ``places`` completes while others always wait; None for few requests.
 
@@ -249,101 +196,6 @@ def sustained_rate(timing: Timing, arrivals: Sequence[Arrival], places: float) -
     ends = sorted(each.ended for each in run.requests)
     first, last = len(ends) // 5, len(ends) * 4 // 5
     return (last - first) / (ends[last] - ends[first]) if ends[last] > ends[first] else None
-
-
-def first_token_seconds(request: Request) -> float:
-    """The time to the first token of a request."""
-    return request.first - request.arrival
-
-
-def percentiles(values: Iterable[float]) -> Percentiles:
-    """The percentiles of values, each of them one of the values (nearest rank)."""
-    found = sorted(values)
-    return Percentiles(*(_nearest_rank(found, share) for share in SHARES))
-
-
-def _nearest_rank(ordered: Sequence[float], share: float) -> float:
-    return ordered[max(0, ceil(share * len(ordered)) - 1)]
-
-
-def _mean_gap(request: Request) -> float:
-    return (request.ended - request.first) / (request.output - 1)
-
-
-def _token_percentiles(requests: Sequence[Request]) -> Percentiles | None:
-    found = [_mean_gap(each) for each in requests if each.output > 1]
-    return percentiles(found) if found else None
-
-
-def _gap_percentiles(gaps: dict[float, float]) -> Percentiles | None:
-    """The percentiles of single gaps, each counted as often as it occurs."""
-    if not gaps:
-        return None
-    return Percentiles(*_gaps_at(gaps, SHARES))
-
-
-def _gaps_at(gaps: dict[float, float], shares: Iterable[float]) -> list[float]:
-    """The gaps that these shares of all gaps do not exceed."""
-    found, total, sums = sorted(gaps), 0.0, []
-    for gap in found:
-        total += gaps[gap]
-        sums.append(total)
-    return [found[min(len(found) - 1, bisect_right(sums, share * total))] for share in shares]
-
-
-def _simulated_targets(
-    requests: Sequence[Request], gaps: dict[float, float], load: Serving
-) -> Iterable[SimulatedTarget]:
-    """The targets of a load, each with the simulated latency at its percentile."""
-    values = {
-        "ttft": lambda: [first_token_seconds(each) for each in requests],
-        "tpot": lambda: [_mean_gap(each) for each in requests if each.output > 1],
-        "end_to_end": lambda: [each.ended - each.arrival for each in requests],
-    }
-    for quantity, percentile, seconds, _ in load.targets:
-        share = percentile / 100
-        if quantity == "itl":
-            value = _gaps_at(gaps, (share,))[0] if gaps else None
-        else:
-            found = sorted(values[quantity]())
-            value = _nearest_rank(found, share) if found else None
-        yield SimulatedTarget(quantity, percentile, seconds, value)
-
-
-def _queue_share(requests: Sequence[Request], timing: Timing) -> float:
-    """The share of all times to the first token in which requests wait for admission."""
-    # differences of clocks: a request that is admitted as it arrives has waited for rounding errors only
-    waited = sum_of(max(0.0, round(each.admitted - each.arrival - timing.request, 9)) for each in requests)
-    whole = sum_of(first_token_seconds(each) for each in requests)
-    return waited / whole if whole else 0.0
-
-
-def _goodput(requests: Sequence[Request], load: Serving) -> float | None:
-    """The share of requests within the shortest target of each latency; None without targets.
-
-    Gaps are those of all requests together, and do not count.
-    """
-    first, each, whole = (load.tightest(name) for name in ("ttft", "tpot", "end_to_end"))
-    if first is None and each is None and whole is None:
-        return None
-    good = sum(
-        (first is None or first_token_seconds(one) <= first.seconds)
-        and (each is None or one.output <= 1 or _mean_gap(one) <= each.seconds)
-        and (whole is None or one.ended - one.arrival <= whole.seconds)
-        for one in requests
-    )
-    return good / len(requests)
-
-
-def queue_over_time(requests: Sequence[Request], end: float) -> tuple[QueuePoint, ...]:
-    """The requests that wait and run at equal distances from the first arrival to the last end."""
-    came, began, left = (sorted(getattr(each, name) for each in requests) for name in ("arrival", "admitted", "ended"))
-    found = []
-    for place in range(POINTS + 1):
-        now = end * place / POINTS
-        arrived, admitted, ended = (bisect_right(times, now) for times in (came, began, left))
-        found.append(QueuePoint(now, arrived - admitted, admitted - ended))
-    return tuple(found)
 
 
 def _report_notes(pools: Pools, traffic: Traffic, saturation: float | None, preempted: int) -> Iterable[str]:

@@ -207,7 +207,7 @@ def size_of(text: str) -> float:
 
 def run_simulate(args: argparse.Namespace) -> int:
     """Print the latencies of the requests of a serving plan. Returns 1 if the spec has errors."""
-    from clusterspec.analysis.simulation.run import SimulationFault
+    from clusterspec.analysis.simulation.traffic import SimulationFault
     from clusterspec.logs.traces import TraceFault
     from clusterspec.report.simulation_text import simulation_as_text
 

@@ -89,11 +89,16 @@ def _filled_caches(pools: Pools) -> tuple[Pools, tuple[TierUse, ...]]:
 
 def times_with_engines(pools: Pools, engines: tuple[int, int], rate: float) -> ServingTimes:
     """The times of bare pools with other numbers of prefill and decode engines, at a request rate."""
+    filled, tiers = pools_with_engines(pools, engines, rate)
+    return replace(_times_at(filled, *_steady_load(filled)), tiers=tiers)
+
+
+def pools_with_engines(pools: Pools, engines: tuple[int, int], rate: float) -> tuple[Pools, tuple[TierUse, ...]]:
+    """The same engines with the prefix hits that their caches give, and what each tier does."""
     decode = pools.decode.times(engines[1])
     prompts = pools.prompts.times(engines[0]) if pools.has_prefill_engines else decode
     other = pools._replace(decode=decode, prompts=prompts, load=replace(pools.load, request_rate=rate))
-    filled, tiers = _filled_caches(other if other.link is None else _pools_with_link(other, other.link))
-    return replace(_times_at(filled, *_steady_load(filled)), tiers=tiers)
+    return _filled_caches(other if other.link is None else _pools_with_link(other, other.link))
 
 
 def bare_pools(design: Design) -> Pools | None:

@@ -1,0 +1,110 @@
+"""The hours of a day of a serving plan, each simulated with the engines that it needs, and the rises of its load that
+engines answer too late.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil
+
+from clusterspec.analysis.simulation.arrivals import drawn_times
+from clusterspec.analysis.simulation.outcomes import (
+    first_token_seconds,
+    percentiles,
+    share_within_targets,
+    token_percentiles,
+)
+from clusterspec.analysis.simulation.plans import LateEngines, Simulation, Timing, plan_timing
+from clusterspec.analysis.simulation.traffic import plan_traffic
+from clusterspec.cost.serving.day import HourPlan, LateStart, day_plan
+from clusterspec.cost.serving.latency import exceeds_capacity
+from clusterspec.cost.serving.steady import Pools
+from clusterspec.cost.serving.times import bare_pools, cache_handoff, pools_with_engines
+from clusterspec.results.simulation import SimulatedHours, SimulatedRise
+from clusterspec.studies.study import Study
+
+MOST_HOUR = 5_000
+"""Requests of the hours with one load."""
+MOST_RISE = 50_000
+"""Requests after a rise of the load."""
+BEFORE = 0.2
+"""Requests before a rise over those after it."""
+
+
+def simulated_day(study: Study, seed: int, requests: int | None) -> tuple[SimulatedHours, ...]:
+    """The hours of a day; empty where the spec states none.
+
+    Hours with the same load and engines are simulated once. Conversations have the hits of the formulas.
+    """
+    pools, day = bare_pools(study.design), day_plan(study.design)
+    if pools is None or day is None:
+        return ()
+    late = {each.minute: each for each in day.late}
+    known: dict[float, SimulatedHours] = {}
+    found = []
+    for before, plan in zip((day.hours[-1], *day.hours[:-1]), day.hours, strict=True):
+        if plan.hours.rate not in known:
+            known[plan.hours.rate] = _hours(pools, plan, seed, min(MOST_HOUR, requests or MOST_HOUR))
+        start, end = plan.hours.start, plan.hours.end
+        rise = _rise(pools, (before, plan), late[start], seed) if start in late else None
+        found.append(known[plan.hours.rate]._replace(start=start, end=end, rise=rise))
+    return tuple(found)
+
+
+def _hours(pools: Pools, plan: HourPlan, seed: int, requests: int) -> SimulatedHours:
+    """Hours with one load; without figures where there are no requests or no engines."""
+    bare = SimulatedHours(0, 0, plan.hours.rate, plan.prefill, plan.replicas, plan.accelerators)
+    if plan.times is None:
+        return bare
+    own, timing = _plan_of_hour(pools, plan)
+    flight = 0.0 if exceeds_capacity(plan.times, own.load) else plan.times.offered
+    traffic = plan_traffic(own.load, seed, max(requests, ceil(4 * flight)), None, flight)
+    run = Simulation(timing, traffic.arrivals)
+    run.run()
+    counted = run.requests[traffic.warm_up :]
+    return bare._replace(
+        requests=len(counted),
+        ttft=percentiles([first_token_seconds(each) for each in counted]),
+        tpot=token_percentiles(counted),
+        end_to_end=percentiles([each.ended - each.arrival for each in counted]),
+        goodput=share_within_targets(counted, own.load),
+    )
+
+
+def _plan_of_hour(pools: Pools, plan: HourPlan) -> tuple[Pools, Timing]:
+    """The engines that an hour needs with its load, and their timing."""
+    assert plan.times is not None
+    own, _ = pools_with_engines(pools, (plan.prefill, plan.replicas), plan.hours.rate)
+    sent = cache_handoff(own, plan.times.prompt_time, plan.times.prefill.steps)
+    return own, plan_timing(own, own.tokens, sent)
+
+
+def _rise(pools: Pools, sides: tuple[HourPlan, HourPlan], late: LateStart, seed: int) -> SimulatedRise | None:
+    """Requests that arrive after a rise of the load until its queue is empty, or the hours end."""
+    before, now = sides
+    if now.times is None:
+        return None
+    own, timing = _plan_of_hour(pools, now)
+    seconds = min(late.drained or 1e9, (now.hours.end - now.hours.start) * 60.0, MOST_RISE / now.hours.rate)
+    lead = BEFORE * seconds if before.times is not None else 0.0
+    times = [
+        *_times(seed, before.hours.rate, lead, 0.0),
+        *_times(seed + 1, now.hours.rate, seconds, lead),
+    ]
+    if not times:
+        return None
+    traffic = plan_traffic(own.load, seed, len(times), None)
+    arrivals = [each._replace(time=time) for each, time in zip(traffic.arrivals, times, strict=True)]
+    run = Simulation(timing, arrivals, late=LateEngines(before.prefill, before.replicas, lead + late.late))
+    run.run()
+    counted = [each for each in run.requests if each.arrival >= lead]
+    if not counted:
+        return None
+    ttft = percentiles([first_token_seconds(each) for each in counted])
+    return SimulatedRise(late.late, len(counted), seconds, ttft, share_within_targets(counted, own.load))
+
+
+def _times(seed: int, rate: float, seconds: float, start: float) -> Iterator[float]:
+    """Times of Poisson arrivals within some seconds from a start."""
+    count = ceil(2 * rate * seconds + 100) if rate and seconds else 0
+    return (start + time for time in drawn_times(seed, count, rate, 1.0) if time < seconds) if count else iter(())

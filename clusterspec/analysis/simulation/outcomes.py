@@ -1,0 +1,113 @@
+"""What simulated requests experience: percentiles, shares within targets, and the queue over time."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from math import ceil
+
+from clusterspec.analysis.simulation.engines import Request
+from clusterspec.analysis.simulation.plans import Timing
+from clusterspec.cluster.requests import Serving
+from clusterspec.results.simulation import Percentiles, QueuePoint, SimulatedTarget
+from clusterspec.summation import sum_of
+
+POINTS = 50
+"""Points of the queue over time."""
+SHARES = (0.5, 0.9, 0.99)
+"""The percentiles that are always printed."""
+
+
+def first_token_seconds(request: Request) -> float:
+    """The time to the first token of a request."""
+    return request.first - request.arrival
+
+
+def percentiles(values: Iterable[float]) -> Percentiles:
+    """The percentiles of values, each of them one of the values (nearest rank)."""
+    found = sorted(values)
+    return Percentiles(*(_nearest_rank(found, share) for share in SHARES))
+
+
+def _nearest_rank(ordered: Sequence[float], share: float) -> float:
+    return ordered[max(0, ceil(share * len(ordered)) - 1)]
+
+
+def _mean_gap(request: Request) -> float:
+    return (request.ended - request.first) / (request.output - 1)
+
+
+def token_percentiles(requests: Sequence[Request]) -> Percentiles | None:
+    found = [_mean_gap(each) for each in requests if each.output > 1]
+    return percentiles(found) if found else None
+
+
+def gap_percentiles(gaps: dict[float, float]) -> Percentiles | None:
+    """The percentiles of single gaps, each counted as often as it occurs."""
+    if not gaps:
+        return None
+    return Percentiles(*_gaps_at(gaps, SHARES))
+
+
+def _gaps_at(gaps: dict[float, float], shares: Iterable[float]) -> list[float]:
+    """The gaps that these shares of all gaps do not exceed."""
+    found, total, sums = sorted(gaps), 0.0, []
+    for gap in found:
+        total += gaps[gap]
+        sums.append(total)
+    return [found[min(len(found) - 1, bisect_right(sums, share * total))] for share in shares]
+
+
+def simulated_targets(
+    requests: Sequence[Request], gaps: dict[float, float], load: Serving
+) -> Iterable[SimulatedTarget]:
+    """The targets of a load, each with the simulated latency at its percentile."""
+    values = {
+        "ttft": lambda: [first_token_seconds(each) for each in requests],
+        "tpot": lambda: [_mean_gap(each) for each in requests if each.output > 1],
+        "end_to_end": lambda: [each.ended - each.arrival for each in requests],
+    }
+    for quantity, percentile, seconds, _ in load.targets:
+        share = percentile / 100
+        if quantity == "itl":
+            value = _gaps_at(gaps, (share,))[0] if gaps else None
+        else:
+            found = sorted(values[quantity]())
+            value = _nearest_rank(found, share) if found else None
+        yield SimulatedTarget(quantity, percentile, seconds, value)
+
+
+def waiting_share(requests: Sequence[Request], timing: Timing) -> float:
+    """The share of all times to the first token in which requests wait for admission."""
+    # differences of clocks: a request that is admitted as it arrives has waited for rounding errors only
+    waited = sum_of(max(0.0, round(each.admitted - each.arrival - timing.request, 9)) for each in requests)
+    whole = sum_of(first_token_seconds(each) for each in requests)
+    return waited / whole if whole else 0.0
+
+
+def share_within_targets(requests: Sequence[Request], load: Serving) -> float | None:
+    """The share of requests within the shortest target of each latency; None without targets.
+
+    Gaps are those of all requests together, and do not count.
+    """
+    first, each, whole = (load.tightest(name) for name in ("ttft", "tpot", "end_to_end"))
+    if first is None and each is None and whole is None:
+        return None
+    good = sum(
+        (first is None or first_token_seconds(one) <= first.seconds)
+        and (each is None or one.output <= 1 or _mean_gap(one) <= each.seconds)
+        and (whole is None or one.ended - one.arrival <= whole.seconds)
+        for one in requests
+    )
+    return good / len(requests)
+
+
+def queue_over_time(requests: Sequence[Request], end: float) -> tuple[QueuePoint, ...]:
+    """The requests that wait and run at equal distances from the first arrival to the last end."""
+    came, began, left = (sorted(getattr(each, name) for each in requests) for name in ("arrival", "admitted", "ended"))
+    found = []
+    for place in range(POINTS + 1):
+        now = end * place / POINTS
+        arrived, admitted, ended = (bisect_right(times, now) for times in (came, began, left))
+        found.append(QueuePoint(now, arrived - admitted, admitted - ended))
+    return tuple(found)

@@ -1,0 +1,71 @@
+"""The requests of a simulation: those of the load of a spec, of conversations, or of a trace."""
+
+from __future__ import annotations
+
+from math import ceil
+from pathlib import Path
+
+from clusterspec.analysis.simulation.arrivals import amid_outputs, drawn_lengths, drawn_times
+from clusterspec.analysis.simulation.caches import with_session_blocks
+from clusterspec.cluster.requests import Serving
+from clusterspec.logs.traces import Arrival, trace_arrivals
+from clusterspec.records import NamedTuple
+
+USUAL_REQUESTS = 5_000
+MOST_REQUESTS = 1_000_000
+ROUNDS = 20
+"""A closed loop simulates at least this many requests for each one in flight."""
+WARM_UP = 0.1
+"""The share of requests at the start that find an emptier plan than the steady state has."""
+FILLED = 2.0
+"""Requests of an open load over those in flight after which a plan is as full as in the steady state."""
+
+
+class SimulationFault(Exception):
+    """A plan that cannot be simulated, with the reason."""
+
+
+class Traffic(NamedTuple):
+    """The requests of a simulation, those in flight in a closed loop, and how many do not count."""
+
+    arrivals: list[Arrival]
+    in_flight: int | None
+    warm_up: int
+    load: str
+    traced: bool = False
+    filling: int = 0
+
+
+def plan_traffic(load: Serving, seed: int, requests: int | None, trace: Path | None, flight: float = 0.0) -> Traffic:
+    """The requests of the load of a spec, or of a trace, whose times count only for an open load.
+
+    An open load keeps ``flight`` requests in flight, all of which have come before the first one that counts.
+    """
+    if load.load == "static":
+        raise SimulationFault("a static batch starts and ends together: `estimate` computes it without a simulation")
+    needed = {"open": ("request_rate", load.request_rate), "closed": ("concurrency", load.concurrency)}
+    key, value = needed.get(load.load, ("", 1))
+    if not value and trace is None:
+        raise SimulationFault(f"the load is {load.load}, and `{key}` is missing")
+    if trace is not None:
+        found = with_session_blocks(trace_arrivals(trace)[:requests])
+        return Traffic(found, load.concurrency, 0, f"trace {trace.name}", traced=True)
+    least = ROUNDS * load.concurrency if load.load == "closed" and load.concurrency else 0
+    filling = ceil(FILLED * flight) if load.load == "open" else 0
+    count = requests or load.requests or max(USUAL_REQUESTS, least, min(MOST_REQUESTS, 2 * filling))
+    if count > MOST_REQUESTS:
+        raise SimulationFault(f"{count:,} requests are more than the {MOST_REQUESTS:,} that are simulated")
+    warm_up = 0 if load.requests or load.load == "offline" else max(int(WARM_UP * count), min(filling, count // 2))
+    prompts = drawn_lengths(f"input {seed}", count, load.input_tokens, load.input_lengths)
+    answers = drawn_lengths(f"output {seed}", count, load.output_tokens, load.output_lengths)
+    times, in_flight, said = [0.0] * count, None, "all requests at once"
+    if load.load == "open" and load.request_rate:
+        times = drawn_times(seed, count, load.request_rate, load.arrival_cv)
+        process = "Poisson" if load.arrival_cv == 1 else f"gamma with a variation of {load.arrival_cv:g}"
+        said = f"{load.request_rate:g} requests a second, {process}"
+    found = [*map(Arrival, times, prompts, answers)]
+    if load.load == "closed" and load.concurrency:
+        in_flight, said = load.concurrency, f"{load.concurrency:,} requests in flight"
+        if not load.requests and count >= 2 * in_flight:  # a loop without a beginning, of which a whole round is left
+            found, warm_up = amid_outputs(found, in_flight, seed), max(warm_up, in_flight)
+    return Traffic(found, in_flight, warm_up, said)
