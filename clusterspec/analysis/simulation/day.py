@@ -88,8 +88,8 @@ def _rise(pools: Pools, sides: tuple[HourPlan, HourPlan], late: LateStart, seed:
     seconds = min(late.drained or 1e9, (now.hours.end - now.hours.start) * 60.0, MOST_RISE / now.hours.rate)
     lead = BEFORE * seconds if before.times is not None else 0.0
     times = [
-        *_times(seed, before.hours.rate, lead, 0.0),
-        *_times(seed + 1, now.hours.rate, seconds, lead),
+        *_arrival_times(seed, before.hours.rate, lead, 0.0),
+        *_arrival_times(seed + 1, now.hours.rate, seconds, lead),
     ]
     if not times:
         return None
@@ -104,7 +104,7 @@ def _rise(pools: Pools, sides: tuple[HourPlan, HourPlan], late: LateStart, seed:
     return SimulatedRise(late.late, len(counted), seconds, ttft, share_within_targets(counted, own.load))
 
 
-def _times(seed: int, rate: float, seconds: float, start: float) -> Iterator[float]:
+def _arrival_times(seed: int, rate: float, seconds: float, start: float) -> Iterator[float]:
     """Times of Poisson arrivals within some seconds from a start."""
     count = ceil(2 * rate * seconds + 100) if rate and seconds else 0
     return (start + time for time in drawn_times(seed, count, rate, 1.0) if time < seconds) if count else iter(())
