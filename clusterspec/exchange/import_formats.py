@@ -73,6 +73,7 @@ WORKLOADS = (
         ("training-log", "steps"),
         largest=32,
     ),
+    ImportFormat("verl", "workloads", "launches and configurations of verl", "workloads.verl"),
     ImportFormat(
         "serving",
         "workloads",
@@ -103,7 +104,6 @@ WORKLOADS = (
         "workloads.llama_factory",
         ("llamafactory", "llama-factory-config"),
     ),
-    ImportFormat("verl", "workloads", "launches of verl (reinforcement learning)", "workloads.verl"),
     ImportFormat(
         "nemo-automodel",
         "workloads",

@@ -21,10 +21,11 @@ model: {config: {num_layers: 12, hidden_size: 768, num_attention_heads: 16, ffn_
 """
 DSTACK = """\
 type: service
+env: [HF_TOKEN, MODEL=mistralai/Mixtral-8x7B-Instruct-v0.1]
 commands:
   - pip install vllm
   - python -m vllm.entrypoints.openai.api_server
-    --model mistralai/Mixtral-8x7B-Instruct-v0.1
+    --model $MODEL
     --tensor-parallel-size 2 # as many as GPUs
 resources: {gpu: 80GB:2}
 """
@@ -80,6 +81,10 @@ ROLES = "training:\n  overrides:\n    actor_rollout_ref:\n      rollout:\n      
         (SWEEP, "no import format"),
         (ROLES, "roles of reinforcement learning"),
         (FIREWALL, "no machine"),
+        (
+            '{"model_type": "clip_text_model", "hidden_size": 8, "num_hidden_layers": 2}',
+            "a spec describes text decoders",
+        ),
         ("ClusterName=a\nNodeName=n[1-32] CPUs=1\nPartitionName=p Nodes=ALL\n", "no node with accelerators"),
     ],
 )

@@ -47,6 +47,20 @@ def test_verl_without_a_reference_model_or_with_filled_batches_is_left_open() ->
         read(f"{VERL}\n{VERL.replace('nnodes=4', 'nnodes=8')}")
 
 
+def test_a_configuration_of_verl_states_the_same_and_comments_start_no_engine() -> None:
+    listed = """\
+        data: {train_batch_size: 512}
+        actor_rollout_ref:
+          hybrid_engine: True
+          actor: {strategy: megatron, ppo_mini_batch_size: 128, megatron: {tensor_model_parallel_size: 4}}
+          rollout: {name: "???", n: 16, tensor_model_parallel_size: 8}
+        """
+    found = given(read(listed))
+    assert (found["layout.tp"], found["workload.rl.rollout.tp"], found["workload.rl.minibatches"]) == (4, 8, 4)
+    assert found["workload.rl.placement"] == "colocated" and "workload.rl.rollout.framework" not in found
+    assert given(read(VERL.replace("#!/bin/bash", "# vllm serve a/b"))) == given(read(VERL))
+
+
 RECIPE = """\
 recipe: TrainFinetuneRecipeForNextTokenPrediction
 step_scheduler: {global_batch_size: 128, local_batch_size: 4}
@@ -81,6 +95,7 @@ def test_a_recipe_of_automodel_lists_what_has_no_entry() -> None:
     [
         ("resources: {cloud: gcp}\n  # \nnum_nodes: 2\nrun: x\n", None, None),
         ("resources:\n  accelerators: A100-80GB:8\nnum_nodes: 4\nrun: python a.py\n", 4, 8),
+        ("resources:\n  accelerators: ['H100-SXM:1']\nrun: python a.py\n", 1, 1),
         ("resources:\n  accelerators: {H100: 8}\nrun: python a.py\n", 1, 8),
         ("resources:\n  accelerators: [H100:8, A100:8]\nrun: python a.py\n", 1, None),
         ("type: task\nnodes: 2\nresources:\n  gpu: 24GB..80GB:8\n", 2, 8),

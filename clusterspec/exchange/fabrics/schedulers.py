@@ -280,6 +280,8 @@ def _record_workers(yaml: Yaml, path: tuple[str, ...], workers: dict[str, Any], 
     if isinstance(replicas, int) and not isinstance(replicas, bool):
         builder.set("layout.nodes", replicas, yaml.line(*path, "replicas"))
         builder.count("nodes", replicas, yaml.line(*path, "replicas"))
+    else:
+        builder.unknown("layout.nodes", "its replicas are no count: a template, or absent", yaml.line(*path))
     containers = value_at(workers, "template", "spec", "containers")
     resources = value_at(containers[0], "resources") if isinstance(containers, list) and containers else None
     asked = _as_mapping(value_at(resources, "requests")) | _as_mapping(value_at(resources, "limits"))

@@ -162,8 +162,9 @@ def read_huggingface(file: InputFile) -> ImportResult:
 
 
 def _refuse_kind(kind: str, value: dict[str, Any]) -> None:
-    if kind in REFUSED:
-        raise FormatError(f"is of type {kind} ({REFUSED[kind]}): a spec describes text decoders")
+    family = kind.removesuffix("_model").removesuffix("_text").removesuffix("_vision")
+    if family in REFUSED:
+        raise FormatError(f"is of type {kind} ({REFUSED[family]}): a spec describes text decoders")
     if value.get("is_encoder_decoder") is True:
         raise FormatError("has an encoder and a decoder: a spec describes text decoders")
     if isinstance(value.get("block_configs"), list):

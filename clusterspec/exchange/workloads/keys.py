@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
+from shlex import quote
 from typing import Any
 
 from clusterspec.catalog import Catalog
@@ -298,14 +299,7 @@ def _lists_of(yaml: Yaml, value: Any, path: tuple[str | int, ...]) -> Iterator[C
     ``commands`` of dstack are lines of one script.
     """
     if isinstance(value, dict):
-        if isinstance(value.get("commands"), list) and (
-            lines := _listed_words(yaml, value["commands"], (*path, "commands"))
-        ):
-            script = script_of("\n".join(word.text.replace("\n", " ") for word in lines))
-            yield from (
-                Command(tuple(word._replace(line=lines[min(word.line, len(lines)) - 1].line) for word in each.words))
-                for each in script.commands
-            )
+        yield from _script_lines(yaml, value, path)
         words = [
             word for key in ("command", "cmd", "args") for word in _listed_words(yaml, value.get(key), (*path, key))
         ]
@@ -320,6 +314,24 @@ def _lists_of(yaml: Yaml, value: Any, path: tuple[str | int, ...]) -> Iterator[C
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in items:
         yield from _lists_of(yaml, inner, (*path, key))
+
+
+def _script_lines(yaml: Yaml, value: dict[str, Any], path: tuple[str | int, ...]) -> Iterator[Command]:
+    """The commands of a list of script lines, after the variables that ``env`` beside it sets (``NAME=value``)."""
+    lines = _listed_words(yaml, value.get("commands"), (*path, "commands"))
+    if not isinstance(value.get("commands"), list) or not lines:
+        return
+    sets = _listed_words(yaml, value.get("env"), (*path, "env"))
+    pairs = [(word, *word.text.partition("=")) for word in sets]
+    lines = [
+        *(word._replace(text=f"{name}={quote(text)}") for word, name, _, text in pairs if name.isidentifier() and text),
+        *lines,
+    ]
+    script = script_of("\n".join(word.text.replace("\n", " ") for word in lines))
+    yield from (
+        Command(tuple(word._replace(line=lines[min(word.line, len(lines)) - 1].line) for word in each.words))
+        for each in script.commands
+    )
 
 
 def _listed_words(yaml: Yaml, value: Any, path: tuple[str | int, ...]) -> list[Word]:

@@ -71,6 +71,8 @@ def _product_and_count(asked: Any) -> tuple[str, int | None]:
         return (named if isinstance(named, str) else ""), whole_of(asked.get("count", 1))
     if isinstance(asked, dict):
         return (str(next(iter(asked))), whole_of(next(iter(asked.values())))) if len(asked) == 1 else ("", None)
+    if isinstance(asked, list) and len(asked) == 1:
+        return _product_and_count(asked[0])
     if not isinstance(asked, str | int):
         return "", None
     parts = [part.strip() for part in str(asked).split(":")]

@@ -1,4 +1,4 @@
-"""Launches of verl (reinforcement learning): the overrides of its configuration on a command line.
+"""Launches and configurations of verl (reinforcement learning): overrides on a command line, or a file of keys.
 
 Names and defaults: verl-project/verl 1dda039b, verl/trainer/config (``actor``, ``rollout``, ``ppo_trainer.yaml``, where
 ``hybrid_engine`` is on: engines generate on the ranks that train) and verl/trainer/ppo/utils.py line 75 (a reference
@@ -9,13 +9,23 @@ from __future__ import annotations
 
 import re
 
+from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
 from clusterspec.exchange.shell import script_of
-from clusterspec.exchange.workloads.keys import Keys, list_unused, override_words, set_choice, set_counts, set_model
+from clusterspec.exchange.workloads.keys import (
+    Keys,
+    flat_leaves,
+    list_unused,
+    override_words,
+    set_choice,
+    set_counts,
+    set_model,
+)
 from clusterspec.units import plural
 
 VERL = "verl"
 _MARK = re.compile(r"(?:^|\s)\+{0,2}actor_rollout_ref\.[\w.]{3,80}=", re.MULTILINE)
+_FILE = re.compile(r"^actor_rollout_ref[ \t]*:", re.MULTILINE)
 _ACTOR, _ROLLOUT = "actor_rollout_ref.actor.", "actor_rollout_ref.rollout."
 _COUNTS = {
     "layout.nodes": ("trainer.nnodes",),
@@ -38,13 +48,13 @@ _ENGINES = {"vllm": "vllm", "sglang": "sglang"}
 
 
 def matches_verl(file: InputFile) -> bool:
-    return bool(_MARK.search(file.text))
+    return bool(_MARK.search(file.text) or _FILE.search(file.text))
 
 
 def read_verl(file: InputFile) -> ImportResult:
     """The samples, roles and layout of a launch. Raises `FormatError` if it has none, `SeveralParts` for several."""
     keys = _launch(file)
-    builder, line = ImportBuilder(VERL, file.name), keys.command.line
+    builder, line = ImportBuilder(VERL, file.name), keys.command.line if keys.command.words else 0
     builder.set("workload.kind", "rl", line)
     if isinstance(named := keys.get("actor_rollout_ref.model.path"), str):
         set_model(named, builder, keys.line("actor_rollout_ref.model.path"))
@@ -66,6 +76,13 @@ def read_verl(file: InputFile) -> ImportResult:
 
 
 def _launch(file: InputFile) -> Keys:
+    """The keys of a configuration (YAML), or of the launch that is chosen."""
+    if _FILE.search(file.text) and not _MARK.search(file.text):
+        keys, yaml = Keys(), read_yaml(file)
+        for name, value, line in flat_leaves(yaml.mapping, yaml.line):
+            if value is not None and not str(value).startswith(("???", "${")):  # left to a launch, or to another key
+                keys.put(name, value, line)
+        return keys
     found = [override_words(command) for command in script_of(file.text).commands if _MARK.search(command.text)]
     different = list({tuple(sorted(map(str, keys.values.items()))): keys for keys in found}.values())
     if not different:
@@ -96,7 +113,7 @@ def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
     ):
         line = keys.line(*names) or next((at for key, (_, at) in keys.values.items() if "fsdp_config" in key), 0)
         builder.set("layout.framework", "fsdp", line)
-        if keys.find(f"{_ACTOR}fsdp_config.fsdp_size") is None:
+        if str(keys.get(f"{_ACTOR}fsdp_config.fsdp_size") or -1) == "-1":  # all ranks
             builder.set("layout.sharding", "fsdp", line)
     elif keys.find(strategy):
         builder.unknown(
@@ -132,6 +149,9 @@ def _set_rollout(keys: Keys, builder: ImportBuilder) -> None:
     share = f"{_ROLLOUT}gpu_memory_utilization"
     if re.fullmatch(r"0?\.[0-9]{1,4}", str(keys.get(share))):
         builder.set("workload.rl.rollout.memory_fraction", float(str(keys.get(share))), keys.line(share))
+    hybrid = "actor_rollout_ref.hybrid_engine"
     program = next((word for word in keys.command.words if word.text.endswith("main_ppo")), None)
-    if program is not None and not keys.find("actor_rollout_ref.hybrid_engine", "trainer.n_gpus_per_rollout"):
+    if keys.is_on(hybrid):
+        builder.set("workload.rl.placement", "colocated", keys.line(hybrid))
+    elif program is not None and not keys.find(hybrid):
         builder.set("workload.rl.placement", "colocated", program.line)
