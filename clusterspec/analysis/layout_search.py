@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from clusterspec.analysis.picks import Candidate, Picks, candidate_of, tied_with, training_picks
 from clusterspec.analysis.space.families import families, section_of
+from clusterspec.analysis.space.kept import Kept
 from clusterspec.analysis.space.run import (
     Evaluate,
     Found,
-    Kept,
     Limits,
     Progress,
     evaluation,

@@ -9,7 +9,8 @@ from math import inf
 from typing import Generic, TypeVar
 
 from clusterspec.analysis.space.families import layout_of, section_of
-from clusterspec.analysis.space.run import Found, Kept
+from clusterspec.analysis.space.kept import Kept
+from clusterspec.analysis.space.run import Found
 from clusterspec.analysis.studied import POOLS, SearchJob, Space, Studied, errors_of
 from clusterspec.finding import Finding
 from clusterspec.records import dataclass

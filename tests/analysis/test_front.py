@@ -4,7 +4,7 @@ import numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.analysis.space.run import Best, Front, Kept, front_of, smallest
+from clusterspec.analysis.space.kept import Best, Front, Kept, front_of, smallest
 
 VALUES = st.lists(st.integers(0, 20).map(float), max_size=40)
 PAIRS = st.lists(st.tuples(st.integers(0, 12).map(float), st.integers(0, 12).map(float)), max_size=40)

@@ -11,7 +11,8 @@ from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.picks import Candidate
 from clusterspec.analysis.rewrite import text_with_layout
 from clusterspec.analysis.space.families import families, layout_of, section_of
-from clusterspec.analysis.space.run import EvaluatedBlock, Limits, evaluation, least_of_families
+from clusterspec.analysis.space.kept import least_of_families
+from clusterspec.analysis.space.run import EvaluatedBlock, Limits, evaluation
 from clusterspec.analysis.space.run import search as run_search
 from clusterspec.analysis.studied import Pins, Space, Studied
 from clusterspec.cli import run

@@ -8,7 +8,8 @@ from typing import TypeVar, cast
 
 import numpy
 
-from clusterspec.analysis.space.run import Evaluate, EvaluatedBlock, Found, Limits, Numbers, Run
+from clusterspec.analysis.space.kept import Numbers
+from clusterspec.analysis.space.run import Evaluate, EvaluatedBlock, Found, Limits, Run
 from clusterspec.analysis.studied import Family, SearchJob, Sharding, Space
 from clusterspec.cluster.model import Design, Layout
 from clusterspec.cost.batch.batch import Batch

@@ -1,157 +1,29 @@
-"""Results kept by a search: the best layouts by an objective, and the Pareto front of step time and memory."""
+"""The search of a space: every layout evaluated by step time and memory, and the best ones kept."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from heapq import nsmallest
-from itertools import pairwise
 from math import inf
 from typing import cast
 
 from clusterspec.analysis.space.families import layout_of
+from clusterspec.analysis.space.kept import (
+    Best,
+    Front,
+    Kept,
+    Numbers,
+    at_most,
+    by_key,
+    front_of,
+    least_of_families,
+    smallest,
+)
 from clusterspec.analysis.studied import SearchJob, Space, choices
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.memory.fullest import design_memory
 from clusterspec.cost.timing import design_tables, timed_step
-from clusterspec.records import NamedTuple, dataclass, field
-
-Numbers = Sequence[float]
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """One layout that was kept: its step time in seconds, its memory in bytes, the value that it is ranked by, and its
-    number in the space, which breaks ties."""
-
-    key: float
-    step_time: float
-    memory: float
-    number: int
-
-
-@dataclass
-class Best:
-    """The ``top`` layouts by an objective so far."""
-
-    top: int
-    rows: list[Kept] = field(default_factory=list)
-
-    def add(self, found: Sequence[Kept]) -> None:
-        self.rows = nsmallest(self.top, (*self.rows, *found), key=by_key)
-
-
-def by_key(kept: Kept) -> tuple[float, float, float, int]:
-    """The order of layouts by an objective."""
-    return (kept.key, kept.step_time, kept.memory, kept.number)
-
-
-@dataclass
-class Front:
-    """The Pareto front of step time and memory, fastest first."""
-
-    rows: list[Kept] = field(default_factory=list)
-
-    def add(self, found: Sequence[Kept]) -> None:
-        merged = sorted((*self.rows, *found), key=lambda kept: (kept.step_time, kept.memory, kept.number))
-        self.rows = []
-        least = float("inf")
-        for kept in merged:
-            if kept.memory < least:
-                self.rows.append(kept)
-                least = kept.memory
-
-
-def smallest(values: Numbers, count: int) -> list[int]:
-    """The indices of the ``count`` smallest values, ascending by value and index.
-
-    >>> smallest([3.0, 1.0, 2.0, 1.0], 3)
-    [1, 3, 2]
-    """
-    if hasattr(values, "__array_namespace__"):
-        import numpy
-
-        array = numpy.asarray(values)
-        if len(array) > count:
-            bound = numpy.partition(array, count - 1)[count - 1]
-            near = numpy.flatnonzero(array <= bound)
-        else:
-            near = numpy.arange(len(array))
-        return [int(index) for index in near[numpy.argsort(array[near], kind="stable")][:count]]
-    return nsmallest(count, range(len(values)), key=lambda index: (values[index], index))
-
-
-def front_of(times: Numbers, memories: Numbers) -> list[int]:
-    """The indices of the Pareto front of two columns, ascending by the first.
-
-    >>> front_of([1.0, 2.0, 3.0, 2.5], [9.0, 5.0, 5.0, 4.0])
-    [0, 1, 3]
-    """
-    if hasattr(times, "__array_namespace__"):
-        import numpy
-
-        first, second = numpy.asarray(times), numpy.asarray(memories)
-        if not len(first):
-            return []
-        pivot = int(numpy.argmin(first * second))  # most rows are no better in either column: they are not sorted
-        near = numpy.flatnonzero((first < first[pivot]) | (second < second[pivot]))
-        near = numpy.insert(near, numpy.searchsorted(near, pivot), pivot)
-        ranked = near[numpy.lexsort((second[near], first[near]))]
-        so_far = numpy.minimum.accumulate(second[ranked])
-        kept = numpy.concatenate(([True], second[ranked][1:] < so_far[:-1]))
-        return [int(index) for index in ranked[kept]]
-    order = sorted(range(len(times)), key=lambda index: (times[index], memories[index], index))
-    found, least = [], float("inf")
-    for index in order:
-        if memories[index] < least:
-            found.append(index)
-            least = memories[index]
-    return found
-
-
-def at_most(values: Numbers, most: float) -> Sequence[int]:
-    """The indices of the values up to ``most``; none of a value that is infinite or no number."""
-    if hasattr(values, "__array_namespace__"):
-        import numpy
-
-        column = numpy.asarray(values)
-        return numpy.flatnonzero((column <= most) if most < inf else (column < most))  # type: ignore[return-value]
-    return [at for at, value in enumerate(values) if value <= most and value < inf]
-
-
-def least_of_families(values: Numbers, numbers: Numbers, firsts: Sequence[int]) -> list[int]:
-    """The index of the smallest value of each family, whose numbers begin at one of ``firsts``.
-
-    Numbers that descend begin another part, whose families count for themselves.
-
-    >>> least_of_families([3.0, 1.0, 2.0, 5.0, 4.0], [0, 1, 4, 6, 1], [0, 2, 4, 9])
-    [1, 2, 4]
-    """
-    if hasattr(values, "__array_namespace__"):
-        import numpy
-
-        column, ordinals = numpy.asarray(values), numpy.asarray(numbers)
-        parts = [0, *(numpy.flatnonzero(ordinals[1:] < ordinals[:-1]) + 1).tolist(), len(ordinals)]
-        starts = numpy.asarray(firsts[:-1])
-        found = [first + numpy.searchsorted(ordinals[first:end], starts) for first, end in pairwise(parts)]
-        bounds = numpy.unique(numpy.concatenate(found)) if found else starts[:0]
-        bounds = bounds[bounds < len(column)]
-        if not len(bounds):
-            return []
-        lengths = numpy.diff(numpy.append(bounds, len(column)))
-        least = numpy.flatnonzero(column == numpy.repeat(numpy.minimum.reduceat(column, bounds), lengths))
-        _, once = numpy.unique(numpy.searchsorted(bounds, least, "right"), return_index=True)
-        return [int(index) for index in least[once]]
-    best: dict[tuple[int, int], int] = {}
-    part = 0
-    for index, (value, number) in enumerate(zip(values, numbers, strict=True)):
-        part += index > 0 and number < numbers[index - 1]
-        family = (part, bisect_right(firsts, number))
-        if family not in best or value < values[best[family]]:
-            best[family] = index
-    return list(best.values())
-
+from clusterspec.records import NamedTuple, dataclass
 
 # Step time and memory of every layout of a space: on columns where NumPy is installed, one by one elsewhere
 
