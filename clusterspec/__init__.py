@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from clusterspec.results import BillReport, CheckReport, CollectiveReport, EstimateReport
     from clusterspec.results.decision import DiffReport
     from clusterspec.results.diagnosis import AcceptanceReport, DiagnosisReport
-    from clusterspec.results.search import SearchReport, SensitivityReport, SolveReport, SweepRow
+    from clusterspec.results.levers import SensitivityReport, SolveReport, SweepRow
+    from clusterspec.results.search import SearchReport
     from clusterspec.studies.study import Study
 
 __version__ = "0.2.0"

@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from clusterspec.results.faults import FaultsReport
     from clusterspec.results.fleet_search import FleetSearchReport
     from clusterspec.results.full import FullReport
+    from clusterspec.results.levers import SensitivityReport, SolveReport
     from clusterspec.results.machines import MachinesReport
-    from clusterspec.results.search import SearchReport, SensitivityReport, SolveReport
+    from clusterspec.results.search import SearchReport
     from clusterspec.results.simulation import SimulationReport
 
 Catalogs = str | Path | Sequence[str | Path]

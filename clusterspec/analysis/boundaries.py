@@ -24,7 +24,7 @@ from clusterspec.cluster.variation import Changes
 from clusterspec.cost.plan import Plan
 from clusterspec.records import replace
 from clusterspec.results import Json
-from clusterspec.results.search import OF_SIZE, SolveReport
+from clusterspec.results.levers import OF_SIZE, SolveReport
 from clusterspec.studies import variation
 from clusterspec.studies.study import Study
 from clusterspec.summation import sum_of

@@ -8,7 +8,7 @@ from clusterspec.analysis.levers import LEVERS, OF_STORE, WORDS, lever_of, next_
 from clusterspec.analysis.studied import Studied, currency_of
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import Changes
-from clusterspec.results.search import LeverRow, SensitivityReport
+from clusterspec.results.levers import LeverRow, SensitivityReport
 from clusterspec.studies import variation
 from clusterspec.studies.study import Study
 

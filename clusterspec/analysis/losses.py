@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Term
+from clusterspec.results.levers import SensitivityReport
 from clusterspec.results.machine import Gain, LayoutGrid, Loss
-from clusterspec.results.search import SensitivityReport
 from clusterspec.summation import sum_of
 
 PRODUCTS = ("matrix_products", "attention")

@@ -9,7 +9,7 @@ from clusterspec.analysis.conditions import Condition
 from clusterspec.analysis.levers import Lever
 from clusterspec.cost.plan import Plan
 from clusterspec.records import NamedTuple, dataclass
-from clusterspec.results.search import OF_SIZE
+from clusterspec.results.levers import OF_SIZE
 
 TOLERANCE = 1e-3
 """Relative distance at which a bisection stops."""

@@ -22,7 +22,8 @@ from clusterspec.document.conforms import Schema
 from clusterspec.document.schema import alternatives_text
 from clusterspec.finding import Problem
 from clusterspec.records import dataclass, replace
-from clusterspec.results.search import LayoutRow, SweepRow
+from clusterspec.results.levers import SweepRow
+from clusterspec.results.search import LayoutRow
 from clusterspec.source import Path as KeyPath
 from clusterspec.source import Source, dotted
 from clusterspec.spec.reader import schema

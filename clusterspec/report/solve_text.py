@@ -8,7 +8,7 @@ from clusterspec.procurement.bill import money_text
 from clusterspec.report import ink as grid
 from clusterspec.report.ink import PLAIN, Ink, wrapped_lines
 from clusterspec.report.search_text import layout_text
-from clusterspec.results.search import OF_SIZE, LeverRow, SensitivityReport, SolveReport
+from clusterspec.results.levers import OF_SIZE, LeverRow, SensitivityReport, SolveReport
 from clusterspec.units import display, display_bits, metric_text, percent, plain, plural
 
 SERVED_KEYS = ("concurrency", "request_rate", "input_tokens")

@@ -17,7 +17,8 @@ from clusterspec.report.search_text import (
     refusing_rules_text,
 )
 from clusterspec.report.separation_text import separation_text
-from clusterspec.results.search import SERVING_COLUMNS, LayoutRow, SearchReport, SweepRow
+from clusterspec.results.levers import SERVING_COLUMNS, SweepRow
+from clusterspec.results.search import LayoutRow, SearchReport
 from clusterspec.units import display, percent, plain, plural
 
 DEGREES = ("tp", "attention_dp", "ep", "pp")

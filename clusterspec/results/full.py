@@ -12,6 +12,7 @@ from clusterspec.results.decision import CostReport
 from clusterspec.results.diagnosis import PlannedTest
 from clusterspec.results.estimate_json import assumption_json
 from clusterspec.results.facility import Facility
+from clusterspec.results.levers import SensitivityReport
 from clusterspec.results.machine import (
     Gain,
     LayoutGrid,
@@ -25,7 +26,7 @@ from clusterspec.results.machine import (
     Survival,
     Tier,
 )
-from clusterspec.results.search import SearchReport, SensitivityReport
+from clusterspec.results.search import SearchReport
 from clusterspec.results.verdict import Area, Choices, Influence, Purchase
 
 

@@ -15,7 +15,7 @@ from clusterspec.analysis.sweeps import point, read_axes
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
 from clusterspec.report import solve_text
-from clusterspec.results.search import SweepRow
+from clusterspec.results.levers import SweepRow
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import module
 from clusterspec.studies import variation

@@ -16,7 +16,8 @@ from clusterspec.report import cost_text, search_text, sweep_text
 from clusterspec.report.ink import Ink
 from clusterspec.results import Input, Tool
 from clusterspec.results.decision import PRICE, Change, CostReport, DiffReport, Effect
-from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, SearchReport, SweepRow
+from clusterspec.results.levers import SweepRow
+from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, SearchReport
 from clusterspec.source import Position, Span
 from clusterspec.studies.study import study_text
 from tests.cli.conftest import BASE

@@ -18,7 +18,8 @@ from clusterspec.results.decision import Change, CostReport, Effect, finite
 from clusterspec.results.diagnosis import AcceptanceOutcome, AcceptanceReport, Compared, ComparedRow
 from clusterspec.results.estimate_json import figure_names, layout_json, memory_json
 from clusterspec.results.full import OF_SERVING, OF_TRAINING, glossary
-from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, SearchReport, SolveReport, SweepRow
+from clusterspec.results.levers import SolveReport, SweepRow
+from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, SearchReport
 from clusterspec.results.verdict import Influence
 from clusterspec.source import Position, Span
 from clusterspec.studies.study import study_text

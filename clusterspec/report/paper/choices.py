@@ -19,8 +19,8 @@ from clusterspec.report.paper.blocks import (
     embedded_json,
 )
 from clusterspec.results.full import FullReport
+from clusterspec.results.levers import SensitivityReport
 from clusterspec.results.machine import LayoutCell, LayoutGrid, WireCase
-from clusterspec.results.search import SensitivityReport
 from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plural
 

@@ -1,0 +1,192 @@
+"""Results of moved levers: solve, sensitivity and sweep, with their JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from clusterspec.records import dataclass, field, replace
+from clusterspec.results import Input, Json, Result, Tool, head, result_repr
+from clusterspec.results.search import LayoutRow, Section
+
+OF_SIZE = frozenset({"power", "power_peak", "fleet_power", "fleet_cost"})
+"""Metrics that grow with the machine: a limit on them is met by the fewest nodes, and the most are sought."""
+
+
+@dataclass(frozen=True, slots=True)
+class SolveReport(Result):
+    """The boundary of a condition in one key. ``value`` and ``catalog_step`` are in SI units (bandwidths in bytes per
+    second per direction); ``free`` if all values tried meet the condition."""
+
+    tool: Tool
+    input: Input
+    key: str
+    unit: str
+    condition: str
+    present: float | None
+    value: float | None = None
+    catalog_step: float | None = None
+    free: bool = False
+    layout: Section = field(default_factory=dict)
+    estimate: Json | None = None
+    probes: tuple[tuple[float, float | None, bool], ...] = ()
+    why: str = ""
+    disaggregated: Json | None = None
+    """The separate engines of a serving plan that was searched for; they belong to `workload.serving`."""
+    searched: bool = False
+    """Whether ``layout`` is the best one at the value."""
+    metric: str | None = None
+    """The metric of the condition."""
+    metric_unit: str | None = None
+    """The unit of the metric in ``probes``: ``1`` for shares, ``tok/s``, ``s`` or ``B``; None without a limit."""
+    errors: Mapping[float, tuple[str, ...]] = field(default_factory=dict)
+    """The rules that refuse a value of ``probes``."""
+    unsure: bool = False
+    """Whether no value meets the condition with a plan that fits at the upper end of its memory range, so that the plan
+    at ``value`` may not fit."""
+
+    __repr__ = result_repr
+
+    def to_json(self) -> Json:
+        return head(self.tool, self.input) | {
+            "key": self.key,
+            "unit": self.unit,
+            "condition": self.condition,
+            "metric": self.metric,
+            "metric_unit": self.metric_unit,
+            "present": self.present,
+            "value": self.value,
+            "catalog_step": self.catalog_step,
+            "free": self.free,
+            "layout": dict(self.layout),
+            "disaggregated": self.disaggregated,
+            "estimate": self.estimate,
+            "probes": [
+                {"value": value, "metric": metric, "holds": holds, "errors": list(self.errors.get(value, ()))}
+                for value, metric, holds in self.probes
+            ],
+            "unsure": self.unsure,
+            "why": self.why or None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class LeverRow:
+    """One lever moved by one step. ``effect`` is the relative change of the time for a token."""
+
+    key: str
+    before: object
+    after: object
+    unit: str
+    step_time: float | None
+    memory: float | None
+    cost: float | None
+    fits: bool | None
+    effect: float | None
+    errors: tuple[str, ...] = ()
+    """The rules that refuse this step; it has no figures then."""
+
+    def to_json(self) -> Json:
+        return {
+            "key": self.key,
+            "from": self.before,
+            "to": self.after,
+            "unit": self.unit,
+            "step_time": self.step_time,
+            "memory": self.memory,
+            "cost": self.cost,
+            "fits": self.fits,
+            "effect": self.effect,
+            "errors": list(self.errors),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SensitivityReport(Result):
+    """Each lever one step up and down, largest effect first."""
+
+    tool: Tool
+    input: Input
+    step_time: float | None
+    memory: float | None
+    cost: float | None
+    levers: tuple[LeverRow, ...]
+    currency: str = ""
+
+    __repr__ = result_repr
+
+    def to_json(self) -> Json:
+        return head(self.tool, self.input) | {
+            "step_time": self.step_time,
+            "memory": self.memory,
+            "cost": self.cost,
+            "levers": [row.to_json() for row in self.levers],
+            "currency": self.currency or None,
+        }
+
+
+SERVING_COLUMNS = (
+    "ttft",
+    "tpot",
+    "output_tokens_per_second",
+    "output_tokens_per_second_per_accelerator",
+    "accelerators",
+    "concurrency",
+    "meets_targets",
+)
+"""The figures of a serving plan in the table of a sweep."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepRow:
+    """One point of a sweep: the values of its axes, and the best layout there. ``cost`` of a run, or of a million
+    output tokens, in the currency of the spec; ``why`` is the reason why there is no layout."""
+
+    axes: Section
+    step_time: float | None = None
+    mfu: float | None = None
+    memory: float | None = None
+    cost: float | None = None
+    layout: Section | None = None
+    why: str = ""
+    serving: Json | None = None
+    """The times of a serving plan, as in `LayoutRow`."""
+    fits: bool | None = None
+    errors: tuple[str, ...] = ()
+    """The rules that find an error in the design of the point."""
+    failed: bool = False
+    """Whether an internal error prevented a part of the result."""
+
+    def of(self, found: LayoutRow) -> SweepRow:
+        """The row of a point with its results."""
+        return replace(
+            self,
+            step_time=found.step_time,
+            mfu=found.mfu,
+            memory=found.memory,
+            cost=found.cost,
+            layout=found.layout,
+            serving=found.serving,
+            fits=found.fits,
+            errors=found.errors,
+        )
+
+    def refused(self, memory: float | None, fits: bool | None, errors: tuple[str, ...], why: str) -> SweepRow:
+        """The row of a point whose design has errors: without times and cost, which would rank it."""
+        return replace(self, memory=memory, fits=fits, errors=errors, why=why)
+
+    def without_layout(self, why: str) -> SweepRow:
+        """The row of a point without a layout."""
+        return replace(self, why=why)
+
+    def to_json(self) -> Json:
+        return dict(self.axes) | {
+            "step_time": self.step_time,
+            "mfu": self.mfu,
+            "memory": self.memory,
+            "cost": self.cost,
+            "layout": dict(self.layout) if self.layout is not None else None,
+            "serving": self.serving,
+            "why": self.why or None,
+            "fits": self.fits,
+            "errors": list(self.errors),
+        }
