@@ -23,7 +23,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.cost.record import Sent, transfer_rows
 from clusterspec.quantity import Bandwidth
 from clusterspec.records import dataclass, replace
-from clusterspec.results.machine import SPAN, STAGES, STRATEGIES, TAPERS, Curve, Survival, WireCase
+from clusterspec.results.survival import SPAN, STAGES, STRATEGIES, TAPERS, Curve, Survival, WireCase
 from clusterspec.source import Path
 from clusterspec.spec.model import LayoutSpec, ModelSpec
 from clusterspec.summation import sum_of

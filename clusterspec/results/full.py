@@ -23,10 +23,10 @@ from clusterspec.results.machine import (
     Roofline,
     Schedule,
     StageMemory,
-    Survival,
     Tier,
 )
 from clusterspec.results.search import SearchReport
+from clusterspec.results.survival import Survival
 from clusterspec.results.verdict import Area, Choices, Influence, Purchase
 
 

@@ -22,7 +22,7 @@ from clusterspec.analysis.survival import (
 from clusterspec.cluster.model import Design
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.record import transfer_rows
-from clusterspec.results.machine import SPAN, STAGES, STRATEGIES, TAPERS, Curve
+from clusterspec.results.survival import SPAN, STAGES, STRATEGIES, TAPERS, Curve
 from tests.analysis.jobs import design_of
 
 UP, NIC = 400e9, 50e9

@@ -20,7 +20,8 @@ from clusterspec.report.paper.blocks import (
 )
 from clusterspec.results.full import FullReport
 from clusterspec.results.levers import SensitivityReport
-from clusterspec.results.machine import LayoutCell, LayoutGrid, WireCase
+from clusterspec.results.machine import LayoutCell, LayoutGrid
+from clusterspec.results.survival import WireCase
 from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plural
 

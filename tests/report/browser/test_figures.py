@@ -17,7 +17,7 @@ from clusterspec.cost.estimate import estimate
 from clusterspec.report import paper
 from clusterspec.report.paper.compose import compose
 from clusterspec.results.full import FullReport
-from clusterspec.results.machine import SPAN, STRATEGIES
+from clusterspec.results.survival import SPAN, STRATEGIES
 from tests.settings import SETTINGS
 
 SPEC = """\
