@@ -21,9 +21,9 @@ from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.cost import cost as cost_of
 from clusterspec.records import NamedTuple, dataclass, field, replace
 from clusterspec.results import Json
-from clusterspec.results.estimate_json import serving_json
 from clusterspec.results.fleet_search import UNSEARCHED, JobOption
 from clusterspec.results.search import LayoutRow, RlSplit, SearchReport
+from clusterspec.results.serving_json import serving_json
 from clusterspec.studies import variation
 from clusterspec.studies.fleet import FleetStudy
 from clusterspec.studies.study import Study

@@ -29,8 +29,8 @@ from clusterspec.analysis.fleet_options import (
 from clusterspec.analysis.studied import currency_of
 from clusterspec.cluster.fleet import Fleet, NodeSet, Pool
 from clusterspec.records import replace
-from clusterspec.results.estimate_json import serving_json
 from clusterspec.results.fleet_search import UNSEARCHED, Assignment, FleetSearchReport, JobOption
+from clusterspec.results.serving_json import serving_json
 from clusterspec.rules.knowledge.shared_stores import demand_on
 from clusterspec.studies.fleet import FleetStudy
 from clusterspec.studies.study import Study

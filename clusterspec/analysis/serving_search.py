@@ -29,7 +29,6 @@ from clusterspec.cost.plan import Plan
 from clusterspec.cost.serving.latency import missed_targets, serving_range
 from clusterspec.records import replace
 from clusterspec.results import Json
-from clusterspec.results.estimate_json import serving_json
 from clusterspec.results.search import (
     BreakEvenRow,
     Comparison,
@@ -39,6 +38,7 @@ from clusterspec.results.search import (
     Separation,
     SeparationSide,
 )
+from clusterspec.results.serving_json import serving_json
 from clusterspec.source import Path as KeyPath
 from clusterspec.studies import variation
 from clusterspec.studies.study import Study

@@ -17,7 +17,7 @@ from clusterspec.cost.serving.latency import (
 from clusterspec.cost.serving.steady import largest_satisfying
 from clusterspec.cost.serving.times import cache_space
 from clusterspec.records import replace
-from clusterspec.results.estimate_json import RANGED
+from clusterspec.results.serving_json import RANGED
 from tests.cost.serving.test_targets import plan
 
 FOUND, LOAD = plan("concurrency: 32")
