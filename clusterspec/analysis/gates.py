@@ -1,10 +1,11 @@
-"""What a buyer decides: the amount to sign, the gates before a signature, and the largest risks in money and days."""
+"""What a buyer decides: the amount to sign, and the gates before a signature."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from datetime import date
 
+from clusterspec.analysis.risks import IDLE, idle_value, largest_risks, risks_of_purchase, whole_units
 from clusterspec.analysis.verdict import ALL_EQUIPMENT, verdict
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.failures import YEAR
@@ -19,7 +20,6 @@ from clusterspec.results.verdict import Area, Gate, GateStatus, Purchase, Risk, 
 from clusterspec.spec.model import ProcurementSpec, Spec
 from clusterspec.units import display, percent, plural, years_text
 
-DAY = 86_400.0
 RULES_OF_GATES = {
     "prices": (
         "cloud-priced-as-purchase",
@@ -48,8 +48,6 @@ RULES_OF_GATES = {
 }
 """The rules that report on the subject of a gate; their findings count at that gate alone."""
 _OF_GATES = frozenset(rule for rules in RULES_OF_GATES.values() for rule in rules)
-IDLE = 0.05
-"""Share of accelerators without planned work below which it is the reserve that schedulers keep."""
 DESIGN_ASKS = {
     VerdictStatus.FAILS: "have the errors among the findings mended",
     VerdictStatus.RESERVATIONS: "have each warning mended or accepted in writing",
@@ -97,7 +95,7 @@ def purchase_decision(report: FullReport) -> Purchase | None:
         expected=expected,
         gates=tuple(_checked_gate(gate, report.estimate.findings) for gate in gates),
         parts=parts,
-        risks=tuple(_largest_risks(_risks(report, cost, parts, unused))),
+        risks=tuple(largest_risks(risks_of_purchase(report, cost, parts, unused))),
     )
 
 
@@ -191,7 +189,7 @@ def _quote_gate(parts: tuple[QuotedPart, ...], quoted: Money | None, expected: M
     if open_:
         text = f"no quantity, or no line, for {', '.join(dict.fromkeys(open_))}"
         return Gate("quote", GateStatus.OPEN, text, "ask who delivers them, and how many")
-    beside = f"; the design costs {_whole_units(expected)} at the prices of the spec" if expected and quoted else ""
+    beside = f"; the design costs {whole_units(expected)} at the prices of the spec" if expected and quoted else ""
     return Gate("quote", GateStatus.MET, f"each part that the design needs is quoted{beside}")
 
 
@@ -212,7 +210,7 @@ def _use_gate(cost: Cost, bill: Bill) -> Gate:
     idle = 1 - used / whole if whole else 0.0
     if idle <= IDLE:
         return Gate("use", GateStatus.MET, f"the planned work uses {used:,.0f} of {whole:,} accelerators")
-    value = _idle_value(idle, bill)
+    value = idle_value(idle, bill)
     worth = f", {rounded_text(value)} of the nodes" if value else ""
     return Gate(
         "use",
@@ -220,14 +218,6 @@ def _use_gate(cost: Cost, bill: Bill) -> Gate:
         f"{whole - used:,.0f} of {whole:,} accelerators ({percent(idle, 2)}{worth}) have no work",
         "name their work, or buy fewer",
     )
-
-
-def _idle_value(idle: float, bill: Bill) -> Money | None:
-    """The price of the nodes that do no planned work."""
-    prices = [item.price for item in bill.items if item.kind == "node" and item.price is not None]
-    if not prices:
-        return None
-    return _whole_units(Money.total(prices) * idle)
 
 
 def _budget_gate(
@@ -243,7 +233,7 @@ def _budget_gate(
     limit, amount = Money.of(float(buying.budget), currency), quoted or expected
     if amount is None:
         return Gate("budget", GateStatus.OPEN, f"{limit}, and nothing has a price", "ask for prices")
-    said = f"{amount if quoted else _whole_units(amount)}"
+    said = f"{amount if quoted else whole_units(amount)}"
     if missing := [part.missing for part in parts if quoted is not None and part.missing]:
         lacking = Money.total(missing)
         amount = Money.total([amount, lacking])
@@ -253,11 +243,6 @@ def _budget_gate(
     status = GateStatus.OPEN if amount.high > limit.high else GateStatus.MET
     ask = "" if status is GateStatus.MET else "have the upper price excluded"
     return Gate("budget", status, f"{said} of {limit}", ask)
-
-
-def _whole_units(amount: Money) -> Money:
-    """A computed amount to the unit of its currency."""
-    return Money(round(amount.low), round(amount.high), amount.currency)
 
 
 def _power_gate(areas: tuple[Area, ...], cost: Cost, cluster: Cluster) -> Gate:
@@ -346,62 +331,3 @@ def _acceptance_gate(spec: Spec, *, rents: bool) -> Gate:
         return Gate("acceptance", GateStatus.NOT_NEEDED, "rented")
     text = "no test is demanded (`acceptance`); this report proposes some"
     return Gate("acceptance", GateStatus.OPEN, text, "demand the tests of the acceptance plan")
-
-
-# Risks in money and in days
-
-
-def _risks(report: FullReport, cost: Cost, parts: tuple[QuotedPart, ...], unused: Risk | None) -> Iterator[Risk]:
-    """What can cost more, or take longer, than the amount and the time on the first page."""
-    plan, kept, bill = report.estimate.plan, report.reliability, report.bill.bill
-    price = _price_of_days(cost)
-    if kept is not None and kept.with_interruptions is not None and plan.time_to_train is not None:
-        days = (kept.with_interruptions - plan.time_to_train) / DAY
-        text = f"failures interrupt the run every {display(kept.between, 's')}; goodput {percent(kept.goodput)}"
-        yield Risk("interruptions", days, price(days), text)
-        high = plan.rl.band[1] if plan.rl is not None else plan.step_time_range[1] if plan.step_time_range else None
-        step = plan.rl.step if plan.rl is not None else plan.step_seconds
-        if high is not None and step:
-            share = high / step - 1
-            slow = share * kept.with_interruptions / DAY
-            yield Risk(
-                "slower steps", slow, price(slow), f"the upper end of the predicted range, {percent(share, 2)} longer"
-            )
-    total = bill.total
-    if total is not None and total.high > total.low:
-        yield Risk(
-            "prices",
-            None,
-            Money.of((total.high - total.low) / 2, bill.currency),
-            f"the bill ranges over {rounded_text(total)}",
-        )
-    missing = [part.missing for part in parts if part.missing is not None]
-    if missing:
-        lacking = [part.kind.replace("_", " ") for part in parts if part.missing is not None]
-        yield Risk("parts without a quote", None, Money.total(missing).middle, ", ".join(dict.fromkeys(lacking)))
-    if unused is not None:
-        yield unused
-    used = cost.accelerators_used
-    if used is not None and cost.accelerators and (idle := 1 - used / cost.accelerators) > IDLE:
-        value = _idle_value(idle, bill)
-        text = f"{percent(idle, 2)} of the accelerators have no planned work"
-        yield Risk("idle accelerators", None, value.middle if value else None, text)
-
-
-def _price_of_days(cost: Cost) -> Callable[[float], Money | None]:
-    """The money that some days of the job cost, from the cost of its run."""
-    run, each = cost.run, cost.per_run
-    if run is None or each is None or run.value <= 0:
-        return lambda days: None
-    rate = each.value / (run.value / DAY)
-    return lambda days: Money.of(days * rate, cost.currency)
-
-
-MOST_RISKS = 3
-
-
-def _largest_risks(risks: Iterator[Risk]) -> list[Risk]:
-    """The largest risks: those with the most money first, then those with the most days."""
-    real = [risk for risk in risks if (risk.money and risk.money.high > 0) or (risk.days or 0.0) > 0]
-    real.sort(key=lambda risk: (-(risk.money.high if risk.money else 0.0), -(risk.days or 0.0)))
-    return real[:MOST_RISKS]

@@ -1,0 +1,88 @@
+"""What a purchase risks in money and in days, and what idle nodes are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from clusterspec.money import Money
+from clusterspec.procurement.bill import Bill, rounded_text
+from clusterspec.procurement.cost import Cost
+from clusterspec.procurement.quotes import QuotedPart
+from clusterspec.results.full import FullReport
+from clusterspec.results.verdict import Risk
+from clusterspec.units import display, percent
+
+DAY = 86_400.0
+IDLE = 0.05
+"""Share of accelerators without planned work below which it is the reserve that schedulers keep."""
+
+
+def risks_of_purchase(
+    report: FullReport, cost: Cost, parts: tuple[QuotedPart, ...], unused: Risk | None
+) -> Iterator[Risk]:
+    """What can cost more, or take longer, than the amount and the time on the first page."""
+    plan, kept, bill = report.estimate.plan, report.reliability, report.bill.bill
+    price = _price_of_days(cost)
+    if kept is not None and kept.with_interruptions is not None and plan.time_to_train is not None:
+        days = (kept.with_interruptions - plan.time_to_train) / DAY
+        text = f"failures interrupt the run every {display(kept.between, 's')}; goodput {percent(kept.goodput)}"
+        yield Risk("interruptions", days, price(days), text)
+        high = plan.rl.band[1] if plan.rl is not None else plan.step_time_range[1] if plan.step_time_range else None
+        step = plan.rl.step if plan.rl is not None else plan.step_seconds
+        if high is not None and step:
+            share = high / step - 1
+            slow = share * kept.with_interruptions / DAY
+            yield Risk(
+                "slower steps", slow, price(slow), f"the upper end of the predicted range, {percent(share, 2)} longer"
+            )
+    total = bill.total
+    if total is not None and total.high > total.low:
+        yield Risk(
+            "prices",
+            None,
+            Money.of((total.high - total.low) / 2, bill.currency),
+            f"the bill ranges over {rounded_text(total)}",
+        )
+    missing = [part.missing for part in parts if part.missing is not None]
+    if missing:
+        lacking = [part.kind.replace("_", " ") for part in parts if part.missing is not None]
+        yield Risk("parts without a quote", None, Money.total(missing).middle, ", ".join(dict.fromkeys(lacking)))
+    if unused is not None:
+        yield unused
+    used = cost.accelerators_used
+    if used is not None and cost.accelerators and (idle := 1 - used / cost.accelerators) > IDLE:
+        value = idle_value(idle, bill)
+        text = f"{percent(idle, 2)} of the accelerators have no planned work"
+        yield Risk("idle accelerators", None, value.middle if value else None, text)
+
+
+def _price_of_days(cost: Cost) -> Callable[[float], Money | None]:
+    """The money that some days of the job cost, from the cost of its run."""
+    run, each = cost.run, cost.per_run
+    if run is None or each is None or run.value <= 0:
+        return lambda days: None
+    rate = each.value / (run.value / DAY)
+    return lambda days: Money.of(days * rate, cost.currency)
+
+
+MOST_RISKS = 3
+
+
+def largest_risks(risks: Iterator[Risk]) -> list[Risk]:
+    """The largest risks: those with the most money first, then those with the most days."""
+    real = [risk for risk in risks if (risk.money and risk.money.high > 0) or (risk.days or 0.0) > 0]
+    real.sort(key=lambda risk: (-(risk.money.high if risk.money else 0.0), -(risk.days or 0.0)))
+    return real[:MOST_RISKS]
+
+
+def idle_value(idle: float, bill: Bill) -> Money | None:
+    """The price of the nodes that do no planned work."""
+    prices = [item.price for item in bill.items if item.kind == "node" and item.price is not None]
+    if not prices:
+        return None
+    return whole_units(Money.total(prices) * idle)
+
+
+def whole_units(amount: Money) -> Money:
+    """A computed amount to the unit of its currency."""
+    return Money(round(amount.low), round(amount.high), amount.currency)
