@@ -58,7 +58,9 @@ def _decision_rows(report: FullReport) -> Iterator[TableRow]:
     warranty = getattr(buying, "warranty", None)
     yield _decision_row("Warranty", warranty.written if warranty else "")
     cluster = report.estimate.design.cluster
-    spares = f"{cluster.spare_nodes} spare of {cluster.nodes} nodes" if cluster and cluster.spare_nodes else ""
+    spares = (
+        f"{cluster.spare_nodes:,} beside {plural(cluster.nodes, 'node')}" if cluster and cluster.spare_nodes else ""
+    )
     yield _decision_row("Spare nodes", spares)
     repair = running.repair_time if running else None
     yield _decision_row("Repair time", display(repair.value, "s") if repair else "")
@@ -248,7 +250,7 @@ def decision_section(report: FullReport) -> Section:
         blocks.append(areas_table(areas))
     if report.estimate.waived and not report.tender:
         blocks.append(waivers_table(report))
-    title = "Decision" if report.kind == "procurement" else "At a glance"
+    title = "Decision" if report.kind == "procurement" and not report.tender else "At a glance"
     return Section("decision", title, tuple(blocks), lead=decision_sentence(report))
 
 

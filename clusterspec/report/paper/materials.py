@@ -275,7 +275,7 @@ def _form_table(tests: tuple[PlannedTest, ...]) -> PaperTable:
         TableColumn("Proposed", "right", "threshold"),
         TableColumn("Predicted", "right", "predicted"),
         TableColumn("Ceiling", "right", "ceiling"),
-        TableColumn("Measured", "right"),
+        TableColumn("Measured"),
         TableColumn("Log hash"),
         TableColumn("Witness"),
         TableColumn("Pass"),
