@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
-from clusterspec.records import dataclass, replace
+from clusterspec.records import NamedTuple, dataclass, replace
 
 MOST_PORTS = 1_000_000
 """The most uplinks for which the search tries an even division; no switch has more."""
@@ -89,10 +89,9 @@ def describe_spread(count: int, least: int, links: int) -> str:
     return f"{least} by ports, {links} uplinks spread unevenly over them" if links % count else f"{count}"
 
 
-def two_tier_clos(leaves: int, leaf: Ports, ports: int) -> FoldedClos:
-    """Leaves below one row of spines; every leaf connects to every spine."""
-    links = leaves * leaf.up
-    spines = even_switch_count(parts_needed(links, ports), leaf.up)
+def two_tier_clos(leaves: int, leaf: Ports, ports: int, links: int) -> FoldedClos:
+    """Leaves below one row of spines, joined by ``links``; every leaf connects to every spine."""
+    spines = even_switch_count(parts_needed(links, ports), parts_needed(links, leaves))
     return FoldedClos(2, leaves, spines, leaf_spine=links, fits=leaves <= ports, spines_of_pod=spines)
 
 
@@ -177,6 +176,14 @@ class SwitchCount:
     """Groups of leaves and spines below one row of cores; 1 where there is no such row."""
 
 
+class Ordered(NamedTuple):
+    """Switches of one plane and links between leaves and spines as ordered; None where the spec does not say."""
+
+    leaves: int | None = None
+    spines: int | None = None
+    leaf_spine: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class _Demand:
     """The endpoints of one plane, and the switches available."""
@@ -187,8 +194,7 @@ class _Demand:
     ports: int
     leaf_ratio: float
     spine_ratio: float
-    ordered: int | None = None
-    """Leaves of the plane as ordered."""
+    ordered: Ordered = Ordered()
 
     @property
     def rails(self) -> int:
@@ -209,7 +215,14 @@ class _Demand:
         are ordered, so that rails share leaves.
         """
         apart = self._separate_leaves(down)
-        return min(apart, max(self.least_leaves(down), self.ordered or apart))
+        return min(apart, max(self.least_leaves(down), self.ordered.leaves or apart))
+
+    def uplinks(self, leaves: int, leaf: Ports) -> int:
+        """Links between leaves and spines: all ports up, unless fewer are ordered that carry the present endpoints."""
+        full, least = leaves * leaf.up, ceiling(self.endpoints / self.leaf_ratio - 1e-9)
+        room = (self.ordered.spines or 0) * self.ports // leaves * leaves
+        ordered = self.ordered.leaf_spine or room
+        return ordered if least <= ordered < full else full
 
     def least_leaves(self, down: int) -> int:
         """The fewest leaves: rails of few NICs share a leaf, each as a whole, and extra endpoints take any port. Rails
@@ -253,14 +266,14 @@ class _Demand:
         return f"{self.rails} rails of {of_rail} that share leaves of {down} ports down"
 
 
-def count_plane(cluster: Cluster, ports: int, leaves: int | None = None) -> SwitchCount:
-    """Counts one fabric plane; ``ports`` are those of a switch at the rate of a plane, ``leaves`` those ordered.
+def count_plane(cluster: Cluster, ports: int, ordered: Ordered | None = None) -> SwitchCount:
+    """Counts one fabric plane; ``ports`` are those of a switch at the rate of a plane.
 
     Rails that no switch connects have a tree each where the spec states several tiers.
     """
     fabric = cluster.scale_out
     assert fabric is not None
-    demand = replace(_plane_demand(cluster, fabric, ports), ordered=leaves)
+    demand = replace(_plane_demand(cluster, fabric, ports), ordered=ordered or Ordered())
     if fabric.topology == "rail-only" and _tiers_of_demand(demand) > 1:
         return _count_of_rails(demand)
     return _demand_count(demand)
@@ -378,7 +391,7 @@ def _single_tier_count(demand: _Demand) -> SwitchCount:
 def _clos_tree(demand: _Demand, leaf: Ports, tiers: int) -> FoldedClos:
     leaves = demand.leaves(leaf.down)
     if tiers == 2:
-        return two_tier_clos(leaves, leaf, demand.ports)
+        return two_tier_clos(leaves, leaf, demand.ports, demand.uplinks(leaves, leaf))
     pod = demand.fabric.pod_nodes
     if pod is None:
         return three_tier_clos(leaves, leaf, demand.ports, demand.spine_ratio, demand.rails)
@@ -388,12 +401,14 @@ def _clos_tree(demand: _Demand, leaf: Ports, tiers: int) -> FoldedClos:
 
 def _plane_derivations(demand: _Demand, leaf: Ports, spine: Ports, tree: FoldedClos) -> dict[str, str]:
     by_ports = parts_needed(tree.leaf_spine, demand.ports)
-    spread = describe_spread(tree.spines, by_ports, leaf.up)
+    each = parts_needed(tree.leaf_spine, tree.leaves)
+    spread = describe_spread(tree.spines, by_ports, each)
+    cabled = "cabled even where nodes are missing" if each == leaf.up else "as ordered"
     how = {
         "leaf_switches": demand.describe_leaves(leaf.down),
         "spine_switches": f"{tree.leaf_spine:,} uplinks / {demand.ports} ports: {spread}",
         "core_switches": "two tiers have none",
-        "leaf_spine": f"{tree.leaves:,} leaves × {leaf.up} uplinks, cabled even where nodes are missing",
+        "leaf_spine": f"{tree.leaves:,} leaves × {each} uplinks, {cabled}",
         "spine_core": "two tiers have none",
     }
     if tree.tiers == 3:

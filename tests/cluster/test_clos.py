@@ -54,7 +54,10 @@ def ports_used(tree: FoldedClos, leaf: Ports, ports: int) -> bool:
 def test_no_switch_runs_out_of_ports(leaves: int, ports: int, leaf_ratio: float, ratio: float, rails: int) -> None:
     leaf = Ports.split(ports, leaf_ratio)
     leaves = rails * parts_needed(leaves, rails)
-    for tree in (two_tier_clos(leaves, leaf, ports), three_tier_clos(leaves, leaf, ports, ratio, rails)):
+    for tree in (
+        two_tier_clos(leaves, leaf, ports, leaves * leaf.up),
+        three_tier_clos(leaves, leaf, ports, ratio, rails),
+    ):
         if tree.fits:
             assert ports_used(tree, leaf, ports)
 
@@ -65,7 +68,7 @@ def test_more_leaves_never_need_fewer_switches_above(
 ) -> None:
     leaf = Ports.split(ports, leaf_ratio)
     sizes = (leaves * rails, (leaves + 1) * rails)
-    two = tuple(two_tier_clos(size, leaf, ports) for size in sizes)
+    two = tuple(two_tier_clos(size, leaf, ports, size * leaf.up) for size in sizes)
     three = tuple(three_tier_clos(size, leaf, ports, ratio, rails) for size in sizes)
     for fewer, more in (two, three):
         assert fewer.fits or not more.fits
@@ -83,7 +86,7 @@ def test_at_one_to_one_every_level_has_full_bandwidth(leaves: int, ports: int) -
 def test_the_classical_fat_tree_is_full() -> None:
     for ports in (8, 64, 128):
         leaf = Ports.split(ports, 1.0)
-        assert two_tier_clos(ports, leaf, ports) == FoldedClos(
+        assert two_tier_clos(ports, leaf, ports, ports * leaf.up) == FoldedClos(
             2, ports, ports // 2, leaf_spine=ports * ports // 2, spines_of_pod=ports // 2
         )
         full = three_tier_clos(ports * ports // 2, leaf, ports, 1.0, 1)

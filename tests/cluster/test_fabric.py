@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from clusterspec.cluster.fabric import Fabric, NoFabric, count_fabric
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster
-from tests.cluster.resolving import cluster_of
+from tests.cluster.resolving import clean, cluster_of
 from tests.effort import examples
 
 # Published reference designs: nodes, NICs of a node, ports at the rate of a plane, planes, and the switches and links
@@ -158,8 +158,6 @@ cluster:
   scale_out: {technology: spectrum-x, topology: rail-optimized, planes: 2, switch_ports: 128,
               links_per_cable: {node_leaf: 2, leaf_spine: 2}}
 """
-    from tests.cluster.resolving import clean
-
     design = clean(text)
     assert design.cluster is not None and design.spec.cluster is not None
     found = count_fabric(design.cluster, design.spec.cluster.scale_out)
@@ -356,3 +354,20 @@ def test_absurd_sizes_take_bounded_work() -> None:
         for ports in (2, 3, 64, 10**9, 10**18):
             found = count_fabric(replace(cluster(2, topology=topology, switch_ports=ports), nodes=10**18))
             assert isinstance(found, Fabric)
+
+
+def test_fewer_uplinks_are_counted_where_they_are_ordered_and_carry_the_endpoints() -> None:
+    """24 nodes on rails of eight NICs leave 8 of 32 ports of each of eight leaves free: 24 uplinks of each suffice."""
+    text = "cluster: {{platform: dgx-h200, nodes: 24, scale_out: {{topology: rail-optimized, switch_ports: 64{}}}}}\n"
+    for ordered, uplinks, spines in (
+        ("", 256, 4),
+        (", links: {leaf_spine: 192}", 192, 3),
+        (", spine_switches: 3", 192, 3),
+        (", links: {leaf_spine: 184}", 256, 4),  # fewer than the endpoints
+        (", spine_switches: 5", 256, 4),
+    ):
+        design = clean(text.format(ordered))
+        assert design.cluster is not None and design.spec.cluster is not None
+        found = count_fabric(design.cluster, design.spec.cluster.scale_out)
+        assert isinstance(found, Fabric)
+        assert (found.links["leaf_spine"], found.spine_switches) == (uplinks, spines), ordered
