@@ -173,7 +173,7 @@ EXPORTERS = (
     ),
     Exporter(
         "nhc",
-        "what a node has by design, for Slurm's HealthCheckProgram (LBNL NHC)",
+        "what a node has by design, for Slurm's HealthCheckProgram (Node Health Check)",
         "node_checks",
         "nhc",
         ("lbnl-nhc",),

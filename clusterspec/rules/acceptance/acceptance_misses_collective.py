@@ -2,9 +2,9 @@
 
 ## What it finds
 
-Acceptance tests without all-to-all while ep is above 1: a warning. Tests without all-gather and reduce-scatter while the shard
-groups of fsdp or hsdp leave a scale-up domain: a warning, and a note where an all-reduce is tested over several nodes, whose ring
-is a reduce-scatter and an all-gather.
+Acceptance tests without all-to-all while ep is above 1: a warning, and a note where the groups of experts stay in a scale-up
+domain. Tests without all-gather and reduce-scatter while the shard groups of fsdp or hsdp leave a scale-up domain: a warning,
+and a note where an all-reduce is tested over several nodes, whose ring is a reduce-scatter and an all-gather.
 
 ## Why it matters
 
@@ -24,8 +24,8 @@ Ignore it where another acceptance procedure covers the collective.
 ```yaml acceptance
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 8}
-workload: {model: mixtral-8x7b, sequence_length: 4096, global_batch: 256}
-layout: {tp: 1, ep: 8}
+workload: {model: qwen3-30b-a3b, sequence_length: 4096, global_batch: 256}
+layout: {tp: 1, ep: 16}
 acceptance:
   - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 340 GB/s}
 ```
@@ -76,9 +76,11 @@ def check(acceptance: tuple[AcceptanceSpec, ...], layout: Layout, placements: Pl
         them = "them" if len(missing) > 1 else "it"
         message = f"the layout depends on {both(missing)}, but no acceptance test covers {them}: a fabric that passes all-reduce can fail {them}"
         ringed = any(test.collective == "all-reduce" and (test.nodes or 1) > 1 for test in acceptance)
+        experts = placements.of("ep") if layout.ep > 1 else None
+        inside = shards is None and experts is not None and experts.domains == 1
         yield RULE.problem(
             "acceptance",
             message,
             "add a test for each" if len(missing) > 1 else "add a test for it",
-            severity="note" if ringed and shards is not None and layout.ep == 1 else "",
+            severity="note" if inside or (ringed and shards is not None and layout.ep == 1) else "",
         )

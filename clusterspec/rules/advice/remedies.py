@@ -30,7 +30,8 @@ def for_states(what_if: WhatIf, cluster: Cluster, layout: Layout) -> list[Altern
 
 def for_activations(what_if: WhatIf, cluster: Cluster, layout: Layout) -> list[Alternative]:
     """Changes that make the activations fit, the fastest first."""
-    return what_if.fitting([*_activation_changes(layout), *_state_changes(cluster, layout)])
+    latent = what_if.design.workload is not None and what_if.design.workload.model.latent
+    return what_if.fitting([*_activation_changes(layout, latent), *_state_changes(cluster, layout)])
 
 
 def _state_changes(cluster: Cluster, layout: Layout) -> Iterator[Change]:
@@ -48,9 +49,12 @@ def _state_changes(cluster: Cluster, layout: Layout) -> Iterator[Change]:
             yield {"tp": layout.tp * 2, "pp": layout.pp * factor, "stage_layers": None}
 
 
-def _activation_changes(layout: Layout) -> Iterator[Change]:
+def _activation_changes(layout: Layout, latent: bool) -> Iterator[Change]:
+    """Changes that make activations smaller; of latent attention, its projections are cheap to compute again."""
     if layout.recompute == "none":
         yield {"recompute": "selective"}
+    if latent and layout.recompute != "full":
+        yield {"recompute": ("norm", "activation", "latent")}
     if layout.recompute != "full":
         yield {"recompute": "full"}
     if layout.tp > 1 and not layout.sequence_parallel:
