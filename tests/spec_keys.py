@@ -11,7 +11,7 @@ from clusterspec.source import Path as KeyPath
 from clusterspec.spec.reader import schema
 from tests.source_code import PACKAGE, texts
 
-KEY = re.compile(r'"((?:cluster|workload|layout|operations|procurement|acceptance|measured)(?:\.[a-z_]+)+\.?)"')
+KEY = re.compile(r'["\']((?:cluster|workload|layout|operations|procurement|acceptance|measured)(?:\.[a-z_]+)+\.?)["\']')
 """A text of code that is a key and nothing else."""
 NEW_LINE = "\n"
 LISTS = ("acceptance", "measured", "levels")

@@ -7,7 +7,6 @@ from itertools import pairwise
 from pathlib import Path
 
 from clusterspec.cluster.fabric import Fabric, count_fabric
-from clusterspec.cluster.fleet import free_groups
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import cost
 from clusterspec.procurement.growth import Phase, growth
@@ -74,14 +73,3 @@ def test_estimate_bill_and_report_show_the_phases(call: Call) -> None:  # noqa: 
         assert (first["date"], first["nodes"], first["reserved_ports"], last["nodes"]) == ("2030-01-01", 32, 256, 64)
     assert call("report", "x.yaml", "-o", "x.html").status == 0
     assert "Growth of p" in Path("x.html").read_text("utf-8")
-
-
-def test_the_gang_that_still_fits_is_counted_by_domain_and_leaf() -> None:
-    """A job of 20 on four domains of 18 leaves two whole ones; 4 nodes with 8 NICs share a leaf of 32 ports down, and
-    13 of 16 leave 3 of the last leaf."""
-    racks = "clusterspec: 1\npools: {p: {platform: gb200-nvl72, nodes: 72}}\njobs: {a: {pool: p, nodes: 20}}\n"
-    (domains, *_) = free_groups(fleet_of(racks).fleet.pools["p"])
-    assert (domains.size, domains.whole, domains.largest) == (18, 2, 18)
-    nodes = "clusterspec: 1\npools: {p: {platform: dgx-h100, nodes: 16}}\njobs: {a: {pool: p, nodes: 13}}\n"
-    (leaves,) = free_groups(fleet_of(nodes).fleet.pools["p"])
-    assert (leaves.name, leaves.size, leaves.whole, leaves.largest) == ("leaf", 4, 0, 3)

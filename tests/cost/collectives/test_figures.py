@@ -204,6 +204,23 @@ def test_the_ceiling_is_the_line_rate_of_the_slower_tier(
 
 
 @pytest.mark.parametrize(
+    ("algorithm", "gigabytes"),
+    [
+        (None, 700),  # 2 × 7 / 9 × 450 in the domain, 2 × 127 / 128 × 400 in the network
+        ("collnet", 450),  # no gain in the domain
+        ("nvls-tree", 423.333),  # no gain in the network
+        ("ring", 423.333),
+    ],
+)
+def test_switches_count_in_the_ceiling_where_the_algorithm_reduces_in_them(
+    algorithm: str | None, gigabytes: float
+) -> None:
+    sharp = nodes_of(H100, 16, more="in_network_reduction: true")
+    found = busbw_ceiling("all-reduce", paths(sharp, 128), algorithm, reduces=True)
+    assert found / 1e9 == pytest.approx(gigabytes, rel=1e-4)
+
+
+@pytest.mark.parametrize(
     ("inside", "outside", "size", "bound"),
     [
         (1.0, 0.5, 10.0, "scale-up bandwidth"),

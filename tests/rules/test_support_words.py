@@ -1,0 +1,25 @@
+"""What a message about the support matrix advises: the nearest release that supports the design, or doing without."""
+
+from __future__ import annotations
+
+from clusterspec.catalog.frameworks import Feature, Statement
+from clusterspec.catalog.support import combination
+from clusterspec.rules.knowledge.support import refusal
+from tests.effort import each
+
+ADVICE = (
+    ("tp + pp", Feature(True, since="1.2"), "use release 1.2 or later"),
+    ("tp + pp", Feature(True, until="1.2"), "use a release before 1.2"),
+    ("tp + pp", Feature(True, since="1.2", note="by a flag"), "use release 1.2 or later (by a flag)"),
+    ("tp + pp", Feature(False, until="2.0"), "drop one of them, or use release 2.0 or later"),
+    ("tp + pp", Feature(False), "drop one of them, or use other software"),
+    ("pp", Feature(False, since="1.2"), "do without it, or use other software"),
+    ("pp without sequence-parallel", Feature(False), "drop one of them, or use other software"),
+    ("experts on sm_80", Feature(False), "drop one of them, or use other software"),
+)
+
+
+@each(("line", "feature", "help_"), ADVICE)
+def test_a_refused_line_is_answered_by_the_release_that_has_it(line: str, feature: Feature, help_: str) -> None:
+    found = refusal("framework 1.0", Statement(combination(line), feature), frozenset({"tp", "pp", "sm_80"}), "a100")
+    assert found.help == help_
