@@ -9,6 +9,7 @@ from clusterspec.analysis.survival import survival, varied_design
 from clusterspec.cluster.variation import layout_changes
 from clusterspec.studies import variation
 from tests.analysis.jobs import study_of
+from tests.effort import diagonal
 
 JOB = """
 cluster: {{platform: dgx-h100, nodes: 16, scale_out: {{technology: infiniband-ndr}}}}
@@ -21,8 +22,9 @@ measured:
 """
 
 
-@pytest.mark.parametrize("framework", ["torchtitan", "megatron-core", "deepspeed"])
-@pytest.mark.parametrize("model", ["llama-3.1-70b", "llama-3.2-3b"])
+@pytest.mark.parametrize(
+    ("framework", "model"), diagonal(3, ["torchtitan", "megatron-core", "deepspeed"], ["llama-3.1-70b", "llama-3.2-3b"])
+)
 def test_a_cell_has_figures_exactly_where_check_finds_no_error_in_the_degrees(framework: str, model: str) -> None:
     one = study_of(JOB.format(framework=framework, model=model))
     grid = layout_grid(one.plan)

@@ -145,7 +145,7 @@ NUMBERED = (
 @pytest.mark.parametrize("form", NUMBERED)
 def test_distinct_names_cost_no_more_than_their_number(form: str) -> None:
     work = []
-    for count in (75, 75, 150):  # the first reads the entries that the text names
+    for count in (50, 50, 100):  # the first reads the entries that the text names
         text = "\n\n".join(form.replace("{}", str(number)) for number in range(1000, 1000 + count))
         work.append(steps(lambda text=text: check_text(Source("notes.md", text), CATALOG)))  # type: ignore[misc]
     assert work[2] < 2.2 * work[1]
