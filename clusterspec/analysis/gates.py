@@ -9,6 +9,7 @@ from clusterspec.analysis.risks import IDLE, idle_value, largest_risks, risks_of
 from clusterspec.analysis.verdict import ALL_EQUIPMENT, verdict
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.failures import YEAR
+from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.finding import Finding, Severity
 from clusterspec.money import Money
 from clusterspec.procurement.bill import Bill, rounded_text
@@ -48,6 +49,8 @@ RULES_OF_GATES = {
 }
 """The rules that report on the subject of a gate; their findings count at that gate alone."""
 _OF_GATES = frozenset(rule for rules in RULES_OF_GATES.values() for rule in rules)
+LEAST_LOAD = 0.5
+"""Share of the requests in flight within the targets below which half of the engines would serve the load."""
 DESIGN_ASKS = {
     VerdictStatus.FAILS: "have the errors among the findings mended",
     VerdictStatus.RESERVATIONS: "have each warning mended or accepted in writing",
@@ -80,7 +83,7 @@ def purchase_decision(report: FullReport) -> Purchase | None:
         _design_gate(report.estimate),
         _price_gate(bill, cost, rents=rents),
         _quote_gate(parts, quoted, expected, rents=rents),
-        _use_gate(cost, bill),
+        _use_gate(cost, bill, report.estimate.plan.serving),
         _budget_gate(buying, (quoted, expected), parts, bill.currency),
         _power_gate(report.areas, cost, cluster),
         _term_gate(buying, unused),
@@ -203,11 +206,18 @@ def _lacking_text(lacking: list[QuotedPart]) -> str:
     return ", ".join(texts)
 
 
-def _use_gate(cost: Cost, bill: Bill) -> Gate:
+def _use_gate(cost: Cost, bill: Bill, served: ServingTimes | None) -> Gate:
     used, whole = cost.accelerators_used, cost.accelerators
     if used is None:
         return Gate("use", GateStatus.OPEN, "no planned work: the spec has no layout", "have the work planned")
     idle = 1 - used / whole if whole else 0.0
+    most = served.most_in_flight if served is not None else None
+    if idle <= IDLE and served is not None and most and served.offered < LEAST_LOAD * most:
+        text = (
+            f"the load has {served.offered:,.0f} requests in flight, {percent(served.offered / most, 2)} of the "
+            f"{most:,} at which the targets are met"
+        )
+        return Gate("use", GateStatus.OPEN, text, "plan fewer engines, or state the load that the others are for")
     if idle <= IDLE:
         return Gate("use", GateStatus.MET, f"the planned work uses {used:,.0f} of {whole:,} accelerators")
     value = idle_value(idle, bill)

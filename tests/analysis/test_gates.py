@@ -191,3 +191,16 @@ def test_nothing_over_its_budget_is_recommended(over: set[int], best: int | None
         Choice(f"{at}", "size", 1, Money.of(1.0), 1.0, per_million=3.0 - at, over_budget=at in over) for at in range(3)
     ]
     assert recommended_row(rows, "s") == best
+
+
+@pytest.mark.parametrize(("concurrency", "state"), [(2, GateStatus.OPEN), (None, GateStatus.MET)])
+def test_engines_far_beyond_their_load_are_not_in_use(concurrency: int | None, state: GateStatus) -> None:
+    """Without a concurrency, the load is the most that the targets allow."""
+    serving = "{{input_tokens: 1000, output_tokens: 100, concurrency: {}, targets: {{ttft: 1 s, tpot: 30 ms}}}}"
+    text = (
+        "clusterspec: 1\ncluster: {{platform: dgx-h200, nodes: 1}}\n"
+        f"workload: {{{{kind: serve, model: llama-3.1-8b, serving: {serving}}}}}\nlayout: {{{{framework: vllm}}}}\n"
+    )
+    most = study_text(text.format(2), SETTINGS).plan.serving
+    assert most is not None and most.most_in_flight
+    assert status(decided(text.format(concurrency or most.most_in_flight)), "use") == state
