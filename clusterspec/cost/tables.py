@@ -226,8 +226,8 @@ def _has_same_links(one: Cluster, other: Cluster) -> bool:
 
 
 def _has_same_micro_batch(one: Workload, other: Workload) -> bool:
-    """Whether one micro-batch of two workloads does the same work: all is equal except values that count once per"
-    " step."""
+    """Whether one micro-batch of two workloads does the same work: all is equal except values that count once per
+    step."""
     return one is other or all(getattr(one, name) == getattr(other, name) for name in _OF_MICRO_BATCH)
 
 

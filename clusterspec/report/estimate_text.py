@@ -424,8 +424,7 @@ def memory_text(use: MemoryUse, accelerator: Accelerator | None, ink: Ink) -> st
 
 
 def _memory_views(use: MemoryUse, accelerator: Accelerator | None) -> str:
-    """The memory of a device: as the driver reports it, as the vendor states it, and the part that a framework can"
-    " use."""
+    """The memory of a device: as the driver reports it, as the vendor states it, and the part for a framework."""
     shown = "as nvidia-smi shows it" if accelerator and accelerator.vendor == "NVIDIA" else "as the driver reports it"
     lines = [f"({shown}; the framework's allocator holds {display(use.allocator, 'B')} of it)"]
     whole = accelerator.memory if accelerator else None
@@ -445,6 +444,6 @@ def findings_footer(report: EstimateReport, ink: Ink) -> str:
     file = plain_line(quote(report.input.name)).replace("\n", " ")
     name = "tpot" if report.plan.serving is not None else "'step time'" if report.plan.step_time else "memory"
     lines = [f"{counts}: `clusterspec check {file}`"] if counts else []
-    if any(headline_rows(report)):
+    if report.plan.serving is not None or report.plan.step_time or report.plan.memory is not None:
         lines.append(f"a name's formula: `clusterspec estimate {file} --explain {name}`")
     return "".join(f"{line}\n" for line in lines)

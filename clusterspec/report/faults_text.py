@@ -17,8 +17,8 @@ ROUNDED = 100
 
 
 def faults_as_text(report: FaultsReport, ink: Ink = PLAIN) -> str:
-    """A row for each class of parts, with counts, hours and money per year; the goodput; the assumptions of the"
-    " figures."""
+    """A row for each class of parts, with counts, hours and money per year; the goodput; the assumptions of the
+    figures."""
     notes = "".join("\n".join(wrapped_lines(line, ink.measure)) + "\n" for line in _closing_lines(report))
     if not report.rows:
         return notes

@@ -15,8 +15,8 @@ MOST_ROWS = 40
 
 
 def machines_text(report: MachinesReport, ink: Ink = PLAIN) -> str:
-    """The limits, the best machines with their layouts, and a table of all machines with the limits that each"
-    " misses."""
+    """The limits, the best machines with their layouts, and a table of all machines with the limits that each
+    misses."""
     meeting = sum(row.meets for row in report.machines)
     limits = f" ({', '.join(report.limits)})" if report.limits else ""
     told = f"{plural(len(report.machines), 'machine')} compared, {meeting} miss nothing{limits}."

@@ -241,8 +241,8 @@ class FleetStudy:
 
     @cached_property
     def jobs(self) -> dict[str, Study]:
-        """The study of each job whose pool exists, on its part of the pool, with the link bandwidth that other"
-        " jobs leave."""
+        """The study of each job whose pool exists, on its part of the pool, with the link bandwidth that other
+        jobs leave."""
         parts = {name: replace(self._job_part(name), link_share=share) for name, share in self.link_shares.items()}
         return self._alone | {name: self._study(part) for name, part in parts.items()}
 

@@ -265,8 +265,8 @@ def acceptance_section(report: FullReport) -> Section | None:
 
 
 def _form_table(tests: tuple[PlannedTest, ...]) -> PaperTable:
-    """The form of the acceptance tests: required and predicted values, and blanks for the measured value and the"
-    " witness."""
+    """The form of the acceptance tests: required and predicted values, and blanks for the measured value and the
+    witness."""
     columns = (
         TableColumn("Test", key="collective"),
         TableColumn("On", key="nodes"),
