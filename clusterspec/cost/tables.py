@@ -36,7 +36,7 @@ Works = dict[object, Parts]
 _RECENT: Recent[tuple[Speed, tuple[float, ...], Kernels]] = Recent(4)
 ONCE_IN_A_STEP = (
     *("global_batch", "tokens", "expected_mfu", "data_loading"),
-    *("parameter_precision", "gradient_precision", "optimizer"),
+    *("parameter_precision", "optimizer"),
 )
 """The values of a workload that no kernel and no transfer of a micro-batch depends on."""
 _OF_MICRO_BATCH = tuple(each.name for each in fields(Workload) if each.name not in ONCE_IN_A_STEP)

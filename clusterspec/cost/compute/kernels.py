@@ -260,6 +260,18 @@ def accumulation_work(work: Work, bytes_each: float) -> Work:
     )
 
 
+def sum_bytes(counted: float, width: float) -> float:
+    """Bytes that adding the gradient of one weight reads and writes, where the sum has ``width`` bytes.
+
+    ``counted`` are those with an fp32 sum, 8 of them for reading and writing the sum; a narrower sum moves fewer.
+    A stack that counts fewer than 8 keeps no fp32 sum.
+
+    >>> sum_bytes(8.0, 2.0), sum_bytes(12.0, 4.0), sum_bytes(4.0, 2.0)
+    (4.0, 12.0, 4.0)
+    """
+    return min(counted, max(counted - 2 * (precision_width("fp32") - width), 2 * width))
+
+
 def _accumulation_kernel(kernel: Kernel, bytes_each: float) -> Kernel:
     assert kernel.shape is not None
     rows, _, columns, batch, _ = kernel.shape
@@ -329,6 +341,8 @@ class Shard:
     forwarded: bool = False
     trainable: Trainable | None = None
     """The adapters of frozen weights; None where all weights are trained."""
+    sum_width: float = 4.0
+    """Bytes of one number of the accumulated gradients."""
 
     @property
     def width(self) -> float:
@@ -362,6 +376,7 @@ class Shard:
             sequence_parallel=sequence_parallel,
             forwarded=layout.dispatcher.kind != "all-to-all",
             trainable=workload.trainable,
+            sum_width=precision_width(workload.gradient_precision),
         )
 
 

@@ -23,6 +23,7 @@ from clusterspec.cost.compute.kernels import (
     linear_work,
     scaled_kernel,
     streaming_work,
+    sum_bytes,
 )
 from clusterspec.cost.compute.mixing import mixing_parts
 from clusterspec.cost.formulas.compute import larger, value_where
@@ -44,7 +45,7 @@ def embedding_work(shard: Shard) -> Work:
 def head_work(shard: Shard, loss: float, summed: float) -> Work:
     """The last norm, the logits in 16 bits, and the loss.
 
-    ``loss`` is the bytes moved per logit, ``summed`` the bytes to accumulate the gradient of one weight.
+    ``loss`` is the bytes moved per logit, ``summed`` the bytes to add the gradient of one weight to an fp32 sum.
     """
     width = shard.model.vocab / shard.tp
     norm = 2 * shard.width * shard.rows * shard.model.hidden
@@ -53,7 +54,7 @@ def head_work(shard: Shard, loss: float, summed: float) -> Work:
         logits = Work(logits.forward, tuple(k for k in logits.backward if k.role is not Role.WEIGHT_GRADIENT))
     moved = loss * shard.tokens * width
     losses = streaming_work("loss", (LOSS_FORWARD * moved, (1 - LOSS_FORWARD) * moved), 4)
-    return streaming_work("last norm", (norm, 2 * norm)) + logits + accumulation_work(logits, summed) + losses
+    return streaming_work("last norm", (norm, 2 * norm)) + logits + _sums(logits, summed, shard) + losses
 
 
 def update_traffic(optimizer: str, master: str, moments: str, gradient: str, parameter: str) -> float:
@@ -186,7 +187,7 @@ class SoftwareBehavior:
     Of kernels: ``products`` the rate of GEMMs over the best that the accelerator sustains; ``grouped`` that of the
     experts' GEMMs over it; ``fusion`` the traffic of fully fused memory-bound kernels over that of its own kernels,
     ``routing`` the same for the kernels that route tokens; ``cast`` bytes moved to convert one number, ``accumulation``
-    to add one weight's gradient, ``loss`` per logit.
+    to add one weight's gradient to an fp32 sum, ``loss`` per logit.
 
     Of the host: ``interval`` seconds between launches, ``interval_expert`` for each expert of a grouped GEMM where it
     launches experts one by one, ``gap`` seconds that the device idles at each launch, ``step`` fixed seconds per step.
@@ -298,15 +299,20 @@ def _layer_parts(shard: Shard, software: SoftwareBehavior, network: Parts) -> Pa
         from clusterspec.cost.compute.frozen import frozen_work  # few designs need it
 
         parts = {name: frozen_work(name, work, shard) for name, work in parts.items()}
-    return {name: _work_of_software(work, software) for name, work in parts.items()}
+    return {name: _work_of_software(work, software, shard) for name, work in parts.items()}
 
 
-def _work_of_software(work: Work, software: SoftwareBehavior) -> Work:
+def _work_of_software(work: Work, software: SoftwareBehavior, shard: Shard) -> Work:
     """The work as the software runs it: less fused, with casts to narrow precisions and gradient accumulation."""
     loose = Work(*(tuple(k for k in part if not k.rate) for part in (work.forward, work.backward)))
     firm = Work(*(tuple(k for k in part if k.rate) for part in (work.forward, work.backward)))
-    narrow, sums = cast_work(work, software.cast), accumulation_work(work, software.accumulation)
+    narrow, sums = cast_work(work, software.cast), _sums(work, software.accumulation, shard)
     return firm + less_fused_work(loose, 1 / software.fusion) + narrow + sums
+
+
+def _sums(work: Work, counted: float, shard: Shard) -> Work:
+    """The accumulation of weight gradients in their own precision; ``counted`` bytes for each in fp32."""
+    return accumulation_work(work, sum_bytes(counted, shard.sum_width))
 
 
 def recomputed_kernels(parts: Parts, recompute: str | tuple[str, ...], selective: str) -> tuple[Kernel, ...]:
