@@ -254,25 +254,33 @@ def layout_of_engines(layout: Layout, engines: Engines, layers: int) -> Layout:
 # Resolves overlap with computation and the dispatcher of tokens
 
 OVERLAP_KEY = "layout.overlap"
+PAIRED = "dualpipe"
+"""The schedule that runs the exchange of experts of one micro-batch beside the computation of another."""
 
 
 def resolve_overlap(
-    section: OverlapSpec, degrees: Degrees, stack: Stack | None, log: ResolutionLog, sharding: str = ""
+    section: LayoutSpec, degrees: Degrees, stack: Stack | None, log: ResolutionLog, sharding: str = ""
 ) -> Overlap:
-    """The overlap as written, else the default of the software; defaults are listed only for axes that communicate."""
+    """The overlap as written, else the default of the schedule or of the software; defaults are listed only for axes
+    that communicate.
+    """
+    stated = section.overlap or OverlapSpec()
 
     def overlap_setting(axis: str, default: bool, why: str) -> bool:
-        written: bool | None = getattr(section, axis)
+        written: bool | None = getattr(stated, axis)
         if written is None and _does_communicate(axis, degrees):
             log.assume(f"{OVERLAP_KEY}.{axis}", default, why)
         return default if written is None else written
 
+    paired = (
+        (True, "what the schedule is for (DeepSeek-V3, arXiv 2412.19437, 3.2.1)") if section.schedule == PAIRED else ()
+    )
     return Overlap(
-        tp=_tensor_overlap(section, degrees, stack, log),
+        tp=_tensor_overlap(stated, degrees, stack, log),
         cp=overlap_setting("cp", True, "the keys and values of the next block are fetched beside the current one"),
-        ep=overlap_setting("ep", False, "dispatch and combine wait for the experts"),
+        ep=overlap_setting("ep", *(paired or (False, "dispatch and combine wait for the experts"))),
         dp=overlap_setting("dp", *_software_overlap("dp", stack, sharding)),
-        pp=overlap_setting("pp", *_software_overlap("pp", stack)),
+        pp=overlap_setting("pp", *(paired or _software_overlap("pp", stack))),
     )
 
 

@@ -32,7 +32,7 @@ from clusterspec.finding import Fix, Problem, Replacement
 from clusterspec.recent import recent
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Path
-from clusterspec.spec.model import LayoutSpec, OffloadSpec, OptimizerStatesSpec, OverlapSpec, Spec
+from clusterspec.spec.model import LayoutSpec, OffloadSpec, OptimizerStatesSpec, Spec
 
 SOFTWARE_KEY = "layout"
 SOFTWARE_PATH: Path = ("layout", "software")
@@ -256,7 +256,7 @@ def resolve_layout(
         master_precision=master_precision,
         moments_precision=moments_precision,
         gradient_compression=max(1.0, float(section.gradient_compression or 1)),
-        overlap=resolve_overlap(section.overlap or OverlapSpec(), degrees, software.stack, log, sharding),
+        overlap=resolve_overlap(section, degrees, software.stack, log, sharding),
         dispatcher=resolve_dispatcher(section, degrees, cluster, workload, stack=software.stack, log=log),
         nodes_per_domain=nodes_per_domain(section, cluster),
     )
