@@ -219,8 +219,16 @@ def _why_no_time(plan: Plan) -> str:
         return f"the layout cannot run: {_rule_list(sorted(plan.refused))}"
     if design.workload.kind == "serve":
         return _why_not_served(design)
+    return _missing_figure(design)
+
+
+def _missing_figure(design: Design) -> str:
+    """The figure of the accelerator that the time of a step lacks, if it is one."""
+    assert design.workload is not None
     if design.workload.peak is None:
         return f"the accelerator has no peak at {design.workload.precision}"
+    if design.cluster is not None and design.cluster.accelerator.memory_bandwidth is None:
+        return "the accelerator has no memory bandwidth"
     return "the layout lacks what a step needs"
 
 
