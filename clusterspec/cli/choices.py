@@ -78,8 +78,8 @@ def current_date(args: argparse.Namespace) -> date:
     return datetime.now(UTC).date()
 
 
-def chosen_config(args: argparse.Namespace, folder: Path) -> Config:
-    """The configuration given by the call, else the one of a folder (see ``--trust``).
+def chosen_config(args: argparse.Namespace, folder: Path, known: dict[Path, Config] | None = None) -> Config:
+    """The configuration given by the call, else the one of a folder (see ``--trust``); ``known`` as in `discover`.
 
     Raises `UsageFault` if it cannot be read or requires another version of the program.
     """
@@ -94,7 +94,7 @@ def chosen_config(args: argparse.Namespace, folder: Path) -> Config:
 
             config = config_with_base_folders(base_config(folder), folder, args)
         else:
-            config = configuration.discover(folder)
+            config = configuration.discover(folder, known)
     except configuration.ConfigFault as fault:
         raise UsageFault(str(fault)) from None
     if config.required_version and not meets_requirement(__version__, config.required_version, str(config.file)):

@@ -38,6 +38,7 @@ class StudyReader:
     def __init__(self, asked: argparse.Namespace) -> None:
         self.asked = asked
         self._settings: dict[Path, Settings] = {}
+        self._configs: dict[Path, Config] = {}
         self._catalogs: dict[tuple[Path, ...], Catalog] = {}
         self._stdin: bytes | None = None
         self._folders: dict[str, tuple[Path, bool]] = {}
@@ -48,7 +49,7 @@ class StudyReader:
         Raises `UsageFault` for a configuration or a catalog folder that cannot be read.
         """
         if folder not in self._settings:
-            config = chosen_config(self.asked, folder)
+            config = chosen_config(self.asked, folder, self._configs)
             if config.catalog not in self._catalogs:
                 self._catalogs[config.catalog] = opened_catalog(self.asked, config)
             own = company_rules(config)

@@ -217,18 +217,19 @@ def _matches_pattern(patterns: tuple[str, ...], root: Path, path: str, *, folder
     return matches(patterns, root, path, folder=folder)
 
 
-def discover(folder: Path) -> Config:
+def discover(folder: Path, known: dict[Path, Config] | None = None) -> Config:
     """The configuration of the nearest parent folder that has one, up to the project root (the folder of ``.git``).
 
-    Raises `ConfigFault`.
+    ``known`` keeps those of the files that were read, for other folders below them. Raises `ConfigFault`.
     """
-    folder = folder.resolve()
+    folder, known = folder.resolve(), {} if known is None else known
     for candidate in (folder, *folder.parents):
         for name in (FILE, _PYPROJECT):
-            if os.path.isfile(candidate / name):  # noqa: PTH113 — a folder we may not enter has none
-                config = load(candidate / name)
-                if config.file is not None:
-                    return config
+            path = candidate / name
+            if path not in known and os.path.isfile(path):  # noqa: PTH113 — a folder we may not enter has none
+                known[path] = load(path)
+            if path in known and known[path].file is not None:
+                return known[path]
         if os.path.exists(candidate / ".git"):  # noqa: PTH110
             break
     return Config()

@@ -57,6 +57,10 @@ def test_the_nearest_file_upward_is_found(tmp_path: Path) -> None:
     (tmp_path / "a" / "c" / "d").mkdir(parents=True)
     assert discover(tmp_path / "a" / "b").fail_on is Severity.NOTE
     assert discover(tmp_path / "a" / "c" / "d").file == (tmp_path / "clusterspec.toml").resolve()
+    known: dict[Path, Config] = {}
+    found = [discover(tmp_path / "a" / name, known) for name in ("b", "c")]
+    assert found == [discover(tmp_path / "a" / name) for name in ("b", "c")]
+    assert discover(tmp_path / "a" / "c" / "d", known) is found[1], "a file is read once for all folders below it"
 
 
 def test_the_search_ends_at_the_repository(tmp_path: Path) -> None:
