@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.documents import read_yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.shell import script_of
 from clusterspec.exchange.workloads.keys import (
     Keys,
+    chosen_launch,
     flat_leaves,
     list_unused,
     override_words,
@@ -21,7 +22,6 @@ from clusterspec.exchange.workloads.keys import (
     set_counts,
     set_model,
 )
-from clusterspec.units import plural
 
 VERL = "verl"
 _MARK = re.compile(r"(?:^|\s)\+{0,2}actor_rollout_ref\.[\w.]{3,80}=", re.MULTILINE)
@@ -84,12 +84,10 @@ def _launch(file: InputFile) -> Keys:
                 keys.put(name, value, line)
         return keys
     found = [override_words(command) for command in script_of(file.text).commands if _MARK.search(command.text)]
-    different = list({tuple(sorted(map(str, keys.values.items()))): keys for keys in found}.values())
+    different = {tuple((name, value) for name, (value, _) in keys.values.items()): keys for keys in reversed(found)}
     if not different:
         raise FormatError("has no command with overrides of verl (actor_rollout_ref.…=…)")
-    counted = plural(len(different), "launch")
-    places = ", ".join(str(keys.command.line) for keys in different)
-    return chosen_part(different, file.part, counted, f"holds {counted} with different options, on lines {places}")
+    return chosen_launch(list(different.values())[::-1], file.part)
 
 
 def _set_algorithm(keys: Keys, builder: ImportBuilder) -> None:
