@@ -11,6 +11,7 @@ import pytest
 
 from clusterspec import analysis, studies
 from clusterspec.finding import Confidence, Finding, Severity
+from clusterspec.records import replace
 from clusterspec.report import paper
 from clusterspec.report.paper.blocks import (
     Cards,
@@ -25,6 +26,7 @@ from clusterspec.report.paper.blocks import (
     without_empty_columns,
 )
 from clusterspec.report.paper.compose import compose
+from clusterspec.report.paper.options import comparison_section
 from clusterspec.results.full import FullReport
 from clusterspec.source import Position, Span
 from clusterspec.units import display, percent
@@ -185,6 +187,19 @@ def test_designs_stand_side_by_side() -> None:
     assert 'id="options"' in page
     assert 'data-field="against[0].estimate.step_time"' in page
     assert full.to_json()["against"][0]["estimate"]["layout"]["pp"] == 4
+    assert any("%" in row.cells[2] for row in _times_beside(full, full.against[0]))
+    plan = full.against[0].estimate.plan
+    assert plan.design.workload is not None
+    longer = replace(plan.design.workload, tokens=3e12)
+    changed = replace(full.against[0].estimate, plan=replace(plan, design=replace(plan.design, workload=longer)))
+    rows = _times_beside(full, replace(full.against[0], estimate=changed))
+    assert rows and not any("%" in row.cells[2] or row.best for row in rows), "times of another work do not compare"
+
+
+def _times_beside(full: FullReport, other: FullReport) -> list[TableRow]:
+    section = comparison_section(replace(full, against=(other,)))
+    assert section is not None and isinstance(section.blocks[0], PaperTable)
+    return [row for row in section.blocks[0].rows if row.cells[0] in {"Step time", "Run with interruptions"}]
 
 
 def test_nothing_is_loaded_from_outside_and_no_script_but_ours_runs() -> None:

@@ -159,6 +159,8 @@ def _compared_row(one: Compared, designs: tuple[FullReport, ...]) -> TableRow | 
     comparable = len({_currency(each) for each in designs}) == 1 if one.unit in {"", TERM} else True
     if one.unit == TERM:
         comparable &= len({_term_text(each) for each in designs}) == 1
+    if one.field.startswith(OF_WORK):
+        comparable &= len({_planned_work(each) for each in designs}) == 1
     texts = [
         _cell_text(one, value, values[0] if comparable and number else None, designs[number])
         for number, value in enumerate(values)
@@ -187,6 +189,23 @@ def _cell_text(one: Compared, value: float | str | None, first: float | str | No
     )
     changed = change_text(value / first - 1) if isinstance(first, float) and first else ""
     return f"{text} ({changed})" if changed else text
+
+
+OF_WORK = ("reliability.", "cost.per_million", "estimate.step_time", "estimate.serving")
+"""Fields of times and costs, which compare for one and the same work only."""
+
+
+def _planned_work(report: FullReport) -> tuple[str, float | None] | None:
+    """The model and the tokens of the run."""
+    work = report.estimate.design.workload
+    return (work.model.name, work.tokens) if work is not None else None
+
+
+def _planned_text(report: FullReport) -> str | None:
+    work = report.estimate.design.workload
+    if work is None:
+        return None
+    return work.model.name + (f", {display(work.tokens, '1')} tokens" if work.tokens else "")
 
 
 def _currency(report: FullReport) -> str:
@@ -255,6 +274,7 @@ def _speculation_text(report: FullReport) -> str | None:
 ROWS = (
     Compared("Verdict", "verdict.status", lambda one: verdict_word(one.estimate.verdict)),
     Compared("Open errors / warnings", "findings", _findings_text),
+    Compared("Planned work", "estimate.parameters", _planned_text),
     Compared("Uses", "accelerators_used", lambda one: one.estimate.used_text() or None),
     Compared("Price", "bill.total.price", _price, "", -1),
     Compared("Term", "cost.years", _term_text),
