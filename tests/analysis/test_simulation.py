@@ -19,7 +19,7 @@ from clusterspec.analysis.simulation.traffic import SimulationFault, plan_traffi
 from clusterspec.cluster.requests import Lengths
 from clusterspec.cost.serving.engine import Decoding
 from clusterspec.cost.serving.latency import ServingTimes, latency_at
-from clusterspec.cost.serving.steady import Pools
+from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.times import cache_handoff, serving_pools, serving_times
 from clusterspec.logs.traces import Arrival, TraceFault, trace_arrivals
 from clusterspec.records import replace

@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 from clusterspec.analysis.simulation.engines import Limits, Request, SimulatedEngine
 from clusterspec.analysis.simulation.steps import StepTables
 from clusterspec.cost.serving.handoff import Handoff
-from clusterspec.cost.serving.steady import Pools
+from clusterspec.cost.serving.pools import Pools
 from clusterspec.logs.traces import Arrival
 from clusterspec.records import NamedTuple, dataclass
 

@@ -22,7 +22,7 @@ from clusterspec.cost.formulas.pipeline import expected_largest
 from clusterspec.cost.formulas.reinforcement import rollout_busy_time
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Engine
-from clusterspec.cost.serving.steady import Pools
+from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.times import serving_pools
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.spec.model import LayoutSpec, RolloutSpec, ServingSpec, WorkloadSpec

@@ -16,7 +16,8 @@ from clusterspec.cluster.requests import CacheTier, Session
 from clusterspec.cost.mixers import sequence_cache
 from clusterspec.cost.serving.constants import MOST_LOAD
 from clusterspec.cost.serving.engine import Engine
-from clusterspec.cost.serving.steady import Pools, Steady
+from clusterspec.cost.serving.pools import Pools
+from clusterspec.cost.serving.steady import Steady
 from clusterspec.records import NamedTuple, replace
 from clusterspec.summation import sum_of
 

@@ -15,7 +15,7 @@ from clusterspec.records import NamedTuple, replace
 from clusterspec.summation import sum_of
 
 if TYPE_CHECKING:
-    from clusterspec.cost.serving.steady import Pools
+    from clusterspec.cost.serving.pools import Pools
 
 DAY_SECONDS = DAY_MINUTES * 60.0
 OVERLOAD = 4.0

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from clusterspec.cost.serving.balance import ExpertUse
     from clusterspec.cost.serving.caches import TierUse
+    from clusterspec.cost.serving.pools import Pools
     from clusterspec.cost.serving.runs import FiniteRun
-    from clusterspec.cost.serving.steady import Pools
 
 
 class Highest:

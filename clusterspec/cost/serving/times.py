@@ -31,16 +31,14 @@ from clusterspec.cost.serving.handoff import (
     side_transfers,
 )
 from clusterspec.cost.serving.latency import Highest, ServingTimes, target_excess
+from clusterspec.cost.serving.pools import Pools, most_beside_prompts, prompt_seconds
 from clusterspec.cost.serving.runs import FiniteRun
 from clusterspec.cost.serving.steady import (
     ROUNDS,
-    Pools,
     Steady,
     closed_loop_state,
     largest_satisfying,
-    most_beside_prompts,
     placed_state,
-    prompt_seconds,
     steady_state,
 )
 from clusterspec.precision import precision_width

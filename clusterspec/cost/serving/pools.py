@@ -1,0 +1,70 @@
+"""The engines of a serving plan with their load, and the prompts that fit the steps of an engine."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING
+
+from clusterspec.cluster.requests import Serving
+from clusterspec.cost.formulas.serving import prompt_time
+from clusterspec.cost.serving.constants import StepTime
+from clusterspec.cost.serving.engine import Engine
+from clusterspec.records import NamedTuple
+
+if TYPE_CHECKING:
+    from clusterspec.cluster.sites import PoolLink
+
+
+class Pools(NamedTuple):
+    """The decode engines, the prefill engines (the same ones, or a separate pool), and the load.
+
+    ``limit`` is the maximum of sequences on one attention rank: that of its cache, which holds ``tokens``, or that of
+    the software, ``sequences``. ``prompt_tokens`` is what the cache of a rank that runs prompts holds. Reading cached
+    tokens from other memory takes a request ``loading`` seconds on average; ``transfer`` has the seconds in
+    which the cache of a prompt occupies the link of a rank that sends it, and of one that receives it. ``link`` is that
+    between the machines of prefill and decode engines, where these are two.
+    """
+
+    decode: Engine
+    prompts: Engine
+    load: Serving
+    limit: float
+    tokens: float
+    sequences: float
+    prompt_tokens: float = 0.0
+    loading: float = 0.0
+    transfer: tuple[float, float] = (0.0, 0.0)
+    link: PoolLink | None = None
+
+    @property
+    def has_prefill_engines(self) -> bool:
+        """Whether prompts have separate engines."""
+        return self.prompts is not self.decode
+
+
+def most_beside_prompts(load: Serving) -> float:
+    """Sequences that one attention rank decodes while the rest of each chunk keeps up with the prompts that follow.
+
+    A step has at most ``chunk_tokens`` tokens, those of decoding sequences included: with s sequences, s / gaps
+    prompts begin in a step, so that s (drafted + gained prompt / gaps) = chunk. Infinite without chunks.
+
+    Source: Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 4.3: the budget of tokens of a step.
+    """
+    if load.chunk_tokens is None or load.load not in {"closed", "open"}:
+        return inf
+    gained = 1 + load.draft_tokens * load.draft_acceptance
+    fresh = load.input_tokens * (1 - load.prefix_hit)
+    return max(1.0, load.chunk_tokens / (1.0 + load.draft_tokens + gained * fresh / load.gaps))
+
+
+def prompt_seconds(engine: Engine, prefill: StepTime) -> float:
+    """Seconds of the steps of one prompt, which the stages of a pipeline process in succession."""
+    floor, each = engine.launch_floor(prefill.steps), prefill.total / prefill.steps
+    return prompt_time(prefill.steps, each, floor, float(engine.layout.pp))
+
+
+def prompts_per_step(pools: Pools, taken: float = 0.0) -> float:
+    """Whole prompts that the budget of tokens of one step holds beside ``taken`` ones; one where there is no budget."""
+    load = pools.load
+    fresh = max(1.0, load.input_tokens * (1 - load.prefix_hit))
+    return max(1.0, ((load.chunk_tokens or fresh) - taken) // fresh)

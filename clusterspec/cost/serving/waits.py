@@ -1,0 +1,152 @@
+"""The waits of prompts: for the running step, for the prompts before them, and for those of their own step."""
+
+from __future__ import annotations
+
+from math import exp, expm1
+
+from clusterspec.cost.formulas.compute import power
+from clusterspec.cost.formulas.experts import prompts_on_fullest
+from clusterspec.cost.formulas.serving import highest_load, prompt_wait, steps_wait, variation_wait, wave_load
+from clusterspec.cost.serving import constants
+from clusterspec.cost.serving.constants import StepTime
+from clusterspec.cost.serving.engine import unevenly_loaded_ranks
+from clusterspec.cost.serving.pools import Pools, prompt_seconds, prompts_per_step
+
+SHARED_ROUNDS = 8
+"""Iterations of the prompts that begin in a step and of its seconds."""
+LEAST_SHARE = 1e-9
+"""The least share of steps with a prompt."""
+
+
+def mixed_prompt_wait(
+    pools: Pools, steps: tuple[StepTime, StepTime], prompts: float, carried: float, load_of_rank: tuple[float, float]
+) -> float:
+    """Seconds of a prompt on an engine that also decodes: the running step, prompts before it and in the same step.
+
+    ``steps`` holds a decode step and the steps of one prompt; ``prompts`` begin in each step of a rank and lengthen it
+    by ``carried`` seconds each. A prompt starts with a step. As many as fit the budget of a step start together, the
+    others wait for the next one.
+
+    In a closed loop a request follows one that ended with a step, whatever that step took, and reaches the engine so
+    much later as a request takes outside of it. A request of an open load waits for nothing where it finds the rank
+    idle: ``load_of_rank`` has the tokens that a step decodes, and the share of the time with a prompt or any of a
+    Poisson number of sequences.
+    """
+    decoded, busy = load_of_rank
+    if pools.decode.prompts_alone and pools.load.concurrency is not None:
+        return _wait_before_steps_of_prompts(pools, steps[0].total, prompts, carried)
+    decoded = 0.0 if pools.decode.prompts_alone else decoded
+    engine, load, (decode, prefill) = pools.decode, pools.load, steps
+    ranks, stages = unevenly_loaded_ranks(engine), float(engine.layout.pp)
+    together, chunks = prompts_per_step(pools, decoded), 1.0
+    if prefill.steps > 1 and load.chunk_tokens:  # the next prompt fills the rest of the last chunk
+        chunks = load.input_tokens * (1 - load.prefix_hit) / max(1.0, load.chunk_tokens - decoded)
+    beginning = 1 - exp(-prompts * ranks) if ranks > 1 or together > 1 else prompts
+    mixed = max(LEAST_SHARE, min(1.0, beginning * chunks) if ranks == 1 else -expm1(-prompts * ranks * chunks))
+    plain, longer = decode.total, decode.total + prompts * carried / stages / mixed
+    mean = (1 - mixed) * plain + mixed * longer
+    used = prompts * chunks / together  # of the steps; of the time, where more or longer steps have prompts, below
+    beside = min(prompts, together - 1) * max(0.0, prefill.device - prefill.steps * decode.device)
+    if load.concurrency is None:
+        others, most = busy if load.load == "open" else 1.0, constants.MOST_LOAD
+        used *= longer / mean
+        running = ((1 - mixed) * plain * plain + mixed * longer * longer) / (2 * mean)
+    else:
+        late = engine.habits.request
+        running = (1 - mixed) * max(plain / 2, plain - late) + mixed * max(longer / 2, longer - late)
+        others = (load.concurrency - 1) / load.concurrency
+        most = highest_load(max(1.0, load.concurrency / engine.attention_ranks))
+    used = min(used * others, most)
+    running += used * (chunks - 1) * longer / 2
+    found = others * (running + beside) + steps_wait(used, together, running * others)
+    if load.concurrency is None:
+        each = plain * chunks / together + carried / stages
+        return found + _variation_wait(pools, min(most, others * prompts * each / mean), each)
+    if ranks > 1:
+        return found
+    ahead = max(0.0, load.concurrency / engine.attention_ranks - 1)  # no other requests can be before it
+    return min(found, plain + ahead * prompt_seconds(engine, prefill))
+
+
+def _wait_before_steps_of_prompts(pools: Pools, plain: float, prompts: float, carried: float) -> float:
+    """Seconds of a prompt of a closed loop where prompts have steps of their own, which go before those that decode.
+
+    ``prompts`` requests end in a step that decodes, of ``plain`` seconds, on average, and the prompts that follow them
+    run together, ``carried`` seconds each. They reach the engine when it has begun its next step: one that decodes, or,
+    where it decoded before that one too, one with the prompts of the requests that had ended then. Prompts beyond the
+    budget of a step run in several.
+    """
+    load, late = pools.load, pools.decode.habits.request
+    ended = -expm1(-prompts)
+    if not ended or load.concurrency is None:
+        return 0.0
+    group = prompts / ended * carried
+    waiting = ended / (1 + ended)
+    running = (1 - waiting) * max(plain / 2, plain - late) + waiting * max(group / 2, group - late)
+    beside = min(prompts, (prompts + prompts_per_step(pools) - 1) / 2) * carried
+    return (load.concurrency - 1) / load.concurrency * (running + beside)
+
+
+def _variation_wait(pools: Pools, used: float, service: float) -> float:
+    """The wait of a prompt of an open load that Poisson arrivals of equal prompts do not have; zero in a closed loop.
+
+    The requests of a cluster are spread over the ranks that run prompts.
+    """
+    load = pools.load
+    if load.concurrency is not None:
+        return 0.0
+    bunching = (load.arrival_cv**2 - 1) / pools.prompts.attention_ranks
+    spread = load.input_lengths.variation if load.input_lengths else 0.0
+    if not bunching and not spread:
+        return 0.0
+    used = max(LEAST_SHARE, used)
+    behind = max(0.0, min(prompts_per_step(pools) - 1, bunching * power(used, 1 / 3))) / 2  # in the same step
+    return variation_wait(used, service, bunching, spread) + behind * service
+
+
+def separate_prompt_wait(pools: Pools, rate: float, each: tuple[float, float]) -> float:
+    """Queueing time of a prompt on engines of its own in seconds: the running step, and the prompts before it.
+
+    ``rate`` prompts a second arrive; ``each`` has the seconds of a single prompt, and of one in a batched step. A
+    request of a closed loop waits for the other requests alone (the arrival theorem of Reiser and Lavenberg, J. ACM
+    27(2), 1980), and in a finite run its prompts arrive in waves.
+    """
+    prompt, service = each
+    used = rate * service / pools.prompts.attention_ranks
+    busy, longer = (min(1.0, used * prompt / service) if service else 0.0), 0.0
+    if unevenly_loaded_ranks(pools.prompts) > 1:  # a step ends on all ranks of an engine at once
+        step = _shared_step_seconds(pools, rate, prompt)
+        busy = 1 - (1 - min(1.0, busy * step / prompt)) ** unevenly_loaded_ranks(pools.prompts)
+        prompt, longer = step, step - prompt
+    if pools.load.requests:
+        used, busy = wave_load(used, constants.WAVE.value), wave_load(busy, constants.WAVE.value)
+    requests = pools.load.concurrency
+    if requests is None:
+        used = min(used, constants.MOST_LOAD)
+        return longer + prompt_wait(used, service, busy, prompt) + _variation_wait(pools, used, service)
+    others = (requests - 1) / requests
+    most = highest_load(max(1.0, requests / pools.prompts.attention_ranks))
+    return longer * others + prompt_wait(min(used * others, most), service, busy * others, prompt)
+
+
+def _shared_step_seconds(pools: Pools, rate: float, alone: float) -> float:
+    """Seconds of a step of a prefill engine whose attention ranks wait for the one with the most prompts.
+
+    ``rate`` prompts a second arrive at all engines, and one takes ``alone`` seconds. Those that arrive in a step run in
+    the next one. A router that counts the requests of each rank, the running ones included, sends the new ones to ranks
+    with few of them, which then have up to twice the mean.
+    """
+    engine, load = pools.prompts, pools.load
+    ranks = engine.layout.attention_dp
+    fresh, length = load.input_tokens * (1 - load.prefix_hit), float(load.input_tokens)
+    if fresh > (load.chunk_tokens or fresh):
+        return alone
+    found = engine.prefill(prompts_per_step(pools) * fresh, length, float(ranks)).total
+    for _ in range(SHARED_ROUNDS):  # from full steps: where both full and short ones last, fluctuations fill them
+        mean = max(LEAST_SHARE, rate / engine.attention_ranks * found)
+        drawn = prompts_on_fullest(mean, ranks) / -expm1(-mean * ranks)
+        most = max(1.0, mean, min(prompts_per_step(pools), drawn, 2 * mean))
+        before, found = found, engine.prefill(most * fresh, length, min(ranks, max(1.0, ranks * mean / most))).total
+        if abs(found - before) < 1e-2 * before:
+            break
+    return max(alone, found)
