@@ -62,16 +62,12 @@ def simulate(
     if trace is None and pools.load.trace is not None:
         trace = trace_path(pools.load.trace, study.folder)
     flight = 0.0 if exceeds_capacity(expected, pools.load) else expected.offered
-    traffic, hit_rate = plan_traffic(pools.load, seed, requests, trace, flight), None
+    traffic = plan_traffic(pools.load, seed, requests, trace, flight)
     if pools.load.session is not None and not traffic.traced:
         traffic = _with_sessions(traffic, pools, expected, seed)
-    sizes: tuple[HitsBySize, ...] = ()
-    if any(each.blocks for each in traffic.arrivals):
-        sizes = tuple(_hits_by_size(traffic, pools)) if traffic.traced else ()
-        traffic, hit_rate = _with_caches(traffic, pools, expected)
+    traffic, hit_rate, sizes = _with_hits(traffic, pools, expected)
     _refuse_endless_work(pools, traffic.arrivals)
-    sent = cache_handoff(pools, expected.prompt_time, expected.prefill.steps)
-    timing = plan_timing(pools, pools.tokens, sent)
+    timing = plan_timing(pools, pools.tokens, cache_handoff(pools, expected.prompt_time, expected.prefill.steps))
     run = Simulation(timing, traffic.arrivals, traffic.in_flight)
     run.run()
     counted = run.requests[traffic.warm_up :]
@@ -91,7 +87,7 @@ def simulate(
         itl=gap_percentiles(run.gaps),
         end_to_end=percentiles([each.ended - each.arrival for each in counted]),
         goodput=share_within_targets(counted, pools.load),
-        hit_rate=hit_rate or ({"accelerator": pools.load.prefix_hit} if pools.load.prefix_hit else {}),
+        hit_rate=hit_rate,
         request_rate=finished / seconds,
         output_tokens_per_second=tokens / seconds,
         saturation=saturation,
@@ -104,6 +100,18 @@ def simulate(
         notes=tuple(_report_notes(pools, traffic, saturation, run.preempted)),
         day=() if traffic.traced else simulated_day(study, seed, requests),
     )
+
+
+def _with_hits(
+    traffic: Traffic, pools: Pools, expected: ServingTimes
+) -> tuple[Traffic, dict[str, float], tuple[HitsBySize, ...]]:
+    """The requests with what caches have of their prompts, the hit rate of each tier, and those by the size of one."""
+    stated = {"accelerator": pools.load.prefix_hit} if pools.load.prefix_hit else {}
+    if not any(each.blocks for each in traffic.arrivals):
+        return traffic, stated, ()
+    sizes = tuple(_hits_by_size(traffic, pools)) if traffic.traced else ()
+    traffic, hit_rate = _with_caches(traffic, pools, expected)
+    return traffic, hit_rate or stated, sizes
 
 
 def _steady_output(requests: Sequence[Request], traffic: Traffic) -> tuple[float, float, float]:

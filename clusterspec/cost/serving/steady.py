@@ -90,16 +90,7 @@ def steady_state(pools: Pools, sequences: float) -> Steady:
     few = max(1.0 / engine.layout.attention_dp, met / engine.layout.pp)
     decode = engine.decode(few, context, drafted)
     gained = 1 + load.draft_tokens * load.draft_acceptance
-    fresh = load.input_tokens * (1 - load.prefix_hit)
-    apart = pools.has_prefill_engines or static or engine.prompts_alone
-    together = NOTHING if apart else Decoding(each, context, drafted)
-    busy = float(engine.layout.attention_dp)
-    if pools.has_prefill_engines:
-        busy = _busy_ranks(pools, sequences, decode.total / gained)
-    elif unevenly_loaded_ranks(engine) > 1:  # ranks that have a prompt beside that of another
-        steps = max(1.0, fresh / (load.chunk_tokens or fresh or 1.0))
-        busy = 1.0 + (busy - 1.0) * -expm1(-each * gained / load.gaps * steps)
-    prefill = pools.prompts.prefill(fresh, float(load.input_tokens), busy, together)
+    prefill = _prompt_step(pools, sequences, Decoding(each, context, drafted), decode.total / gained)
     prompt = prompt_seconds(pools.prompts, prefill)
     carried = (
         0.0
@@ -114,7 +105,7 @@ def steady_state(pools: Pools, sequences: float) -> Steady:
     tpot = time_per_output_token(decode.total, delaying, load.gaps, carried, tokens_per_step=gained, stages=stages)
     share = sequences / load.gaps * carried / stages / tpot
     rate = sequences * engine.attention_ranks / load.gaps / tpot
-    service = _service_seconds(pools, fresh, prefill)
+    service = _service_seconds(pools, prefill)
     wait = 0.0
     if pools.has_prefill_engines and load.load in {"closed", "open"}:
         wait = separate_prompt_wait(pools, rate, (prompt / pools.prompts.layout.pp, service))
@@ -122,24 +113,24 @@ def steady_state(pools: Pools, sequences: float) -> Steady:
         prompts = max(1.0, sequences / engine.layout.pp) * gained / load.gaps
         busy = 1 - max(0.0, 1 - rate * service / engine.attention_ranks) * exp(-sequences)
         wait = mixed_prompt_wait(pools, (decode, prefill), prompts, carried, (each * drafted, busy))
-    loading = pools.loading
-    return Steady(
-        sequences,
-        typical,
-        delaying,
-        decode,
-        prefill,
-        prompt,
-        service,
-        carried,
-        gained,
-        tpot,
-        each_token,
-        share,
-        rate,
-        wait,
-        loading,
-    )
+    times = (tpot, each_token, share, rate, wait, pools.loading)
+    return Steady(sequences, typical, delaying, decode, prefill, prompt, service, carried, gained, *times)
+
+
+def _prompt_step(pools: Pools, sequences: float, decoding: Decoding, token: float) -> StepTime:
+    """The steps of one prompt: beside sequences that are ``decoding``, each token of which takes ``token`` seconds,
+    unless they hold prompts alone; and beside the prompts of other attention ranks.
+    """
+    engine, load = pools.decode, pools.load
+    fresh, busy = load.input_tokens * (1 - load.prefix_hit), float(engine.layout.attention_dp)
+    apart = pools.has_prefill_engines or load.load == "static" or engine.prompts_alone
+    if pools.has_prefill_engines:
+        busy = _busy_ranks(pools, sequences, token)
+    elif unevenly_loaded_ranks(engine) > 1:  # ranks that have a prompt beside that of another
+        steps = max(1.0, fresh / (load.chunk_tokens or fresh or 1.0))
+        gained = 1 + load.draft_tokens * load.draft_acceptance
+        busy = 1.0 + (busy - 1.0) * -expm1(-decoding.sequences * gained / load.gaps * steps)
+    return pools.prompts.prefill(fresh, float(load.input_tokens), busy, NOTHING if apart else decoding)
 
 
 def _bunched_sequences(pools: Pools, sequences: float) -> float:
@@ -256,7 +247,7 @@ def _busy_ranks(pools: Pools, sequences: float, tpot: float) -> float:
     return min(float(ranks), 1.0 + rate / prompts.replicas * alone * (ranks - 1) / ranks)
 
 
-def _service_seconds(pools: Pools, fresh: float, prefill: StepTime) -> float:
+def _service_seconds(pools: Pools, prefill: StepTime) -> float:
     """Seconds of an attention rank per prompt on each stage; a chunk holds as many whole prompts as fit.
 
     On separate engines no less than the seconds in which the links, of those that send or of those that receive, are

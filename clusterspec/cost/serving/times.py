@@ -238,12 +238,8 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     of_mean = ttft + prompt - median
     latency = request_time(of_mean if run is not None else of_mean - early, load.output_tokens, token)
     offered = _requests_in_flight(pools, now, offered, latency)
-    rounds, lasting = (offered, latency), None
-    if run is not None and load.load == "closed":
-        rest = latency - early - wait
-        final = rest - (load.output_tokens - 1) * (now.tpot - now.decode.total / now.tokens_per_step)
-        lasting = run.seconds(rest + run.queued + run.varied, final)
-        rounds = run.requests, lasting
+    lasting = _run_seconds(pools, now, run, latency - early - wait)
+    rounds = (run.requests, lasting) if run is not None and lasting is not None else (offered, latency)
     return ServingTimes(
         ttft=ttft,
         tpot=token + now.typical_token - now.tpot,
@@ -284,6 +280,14 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
         joining=joining,
         prompts_alone=engine.prompts_alone,
     )
+
+
+def _run_seconds(pools: Pools, now: Steady, run: FiniteRun | None, rest: float) -> float | None:
+    """Seconds of a closed run whose requests take ``rest`` without their waits; None of other loads."""
+    if run is None or pools.load.load != "closed":
+        return None
+    final = rest - (pools.load.output_tokens - 1) * (now.tpot - now.decode.total / now.tokens_per_step)
+    return run.seconds(rest + run.queued + run.varied, final)
 
 
 def _waits(pools: Pools, now: Steady, offered: float) -> tuple[float, float, tuple[float, float], FiniteRun | None]:
