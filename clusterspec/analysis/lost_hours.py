@@ -15,7 +15,7 @@ from clusterspec.records import dataclass
 from clusterspec.summation import sum_of
 
 MANY = 300
-"""Failures a year from which on the sum of their hours is treated as normally distributed."""
+"""At this many failures a year or more, the sum of their hours is treated as normally distributed."""
 CELLS = 1000
 """Cells of the lattice."""
 PIECES = 16

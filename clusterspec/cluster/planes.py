@@ -21,7 +21,8 @@ class Ports:
 
     @classmethod
     def split(cls, ports: int, ratio: float) -> Ports:
-        """Whole ports at a ratio of down to up, with no more uplinks than the ratio requires.
+        """The ports of a switch, divided into downlinks and uplinks by the ratio, with no more uplinks than the ratio
+        requires.
 
         >>> Ports.split(64, 1.0), Ports.split(64, 3.0), Ports.split(64, 2.0)
         (Ports(down=32, up=32), Ports(down=48, up=16), Ports(down=42, up=21))

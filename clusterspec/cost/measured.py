@@ -189,7 +189,7 @@ def _short_name(text: str) -> str:
 # Calibration: the achieved shares of links from measurements of the machine
 
 LEAST_SIZE = 256 * 1024**2
-"""Bytes from which bandwidth, not latency, dominates the time of a collective on every known fabric."""
+"""At this many bytes or more, bandwidth, not latency, dominates the time of a collective on every known fabric."""
 CLOSE = 0.002
 """Relative tolerance of the search for a share; not a figure of a machine."""
 BROKEN = assumed_figure(

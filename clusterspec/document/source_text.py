@@ -28,7 +28,7 @@ _PRINTABLE = bytes([9, 10, *range(0x20, 0x7F)])
 
 
 def _is_harmless(text: str) -> bool:
-    """Whether a text has only printable ASCII and line feeds, as nearly every spec."""
+    """Whether a text has only printable ASCII and line feeds, as nearly all specs do."""
     return text.isascii() and not text.encode("ascii").translate(None, _PRINTABLE)
 
 

@@ -77,7 +77,7 @@ MOST_COMPARED = 30
 APART = 1.5
 """Ratio of bandwidths of a collective at one size, above which two tables are of different machines or settings."""
 LARGE = 16 << 20
-"""Bytes from which bandwidth, not latency, limits the time."""
+"""At this many bytes or more, bandwidth, not latency, limits the time."""
 
 
 def _tables_contradict(one: Series, other: Series) -> bool:

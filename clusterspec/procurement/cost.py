@@ -246,7 +246,7 @@ def _cost_of_million_output_tokens(second: Term | None, times: ServingTimes) -> 
 def _costs_by_kind(second: Term, plan: Plan) -> Iterator[Term]:
     """The cost of a million tokens of each kind: prompts take the time of prefill, outputs the rest.
 
-    Cached input takes the part of attention in which computed tokens see it; to read it takes no accelerator's time.
+    Cached input costs the attention of computed tokens to it. Reading it takes no accelerator time.
     """
     times, load = plan.serving, plan.design.workload.serving if plan.design.workload else None
     if times is None or load is None or times.output_tokens_per_second <= 0:

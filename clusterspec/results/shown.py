@@ -65,12 +65,18 @@ def result_line(result: Result) -> str:
     """The line of `repr`: class, file, verdict or summary, and the first figures; everything is in `to_json`."""
     document = result.to_json()
     name = (document.get("input") or {}).get("file") or ""
-    said = [f"{key} {value}" for key, value in (document.get("summary") or {}).items() if value]
+    said = [f"{key} {value}" for key, value in (document.get("summary") or {}).items() if value] or _unfound(document)
     said = [status["status"]] if (status := document.get("verdict")) else said
     figures = sorted(_figures(document), key=lambda pair: _FIRST.index(pair[0]) if pair[0] in _FIRST else len(_FIRST))
     said += [f"{key} {figure_text(key, value)}" for key, value in figures][:MOST_FIGURES]
     said += [f"{len(rows)} {key}" for key, rows in _tables(document)][: max(1, MOST_FIGURES - len(said))]
     return f"<{type(result).__name__}{f' of {name}' if name else ''}: {', '.join(said)}>"
+
+
+def _unfound(document: Mapping[str, Any]) -> list[str]:
+    """The words for a check without findings; empty for any other result."""
+    found = document.get("summary")
+    return ["no findings"] if isinstance(found, Mapping) and found and not any(found.values()) else []
 
 
 def result_html(result: Result) -> str:
@@ -82,7 +88,9 @@ def result_html(result: Result) -> str:
     )
     verdict = document.get("verdict") or {}
     reasons = "".join(f"<li>{escape(str(reason))}</li>" for reason in verdict.get("reasons", ()))
-    judged = f"<p><b>{escape(verdict['status'])}</b></p><ul>{reasons}</ul>" if verdict else ""
+    reasons = f"<ul>{reasons}</ul>" if reasons else ""
+    judged = f"<p><b>{escape(verdict['status'])}</b></p>{reasons}" if verdict else ""
+    judged += "".join(f"<p>{words}</p>" for words in _unfound(document))
     tables = "".join(_table_html(name, rows) for name, rows in _tables(document))
     return f"{judged}{f'<table>{rows}</table>' if rows else ''}{tables}"
 

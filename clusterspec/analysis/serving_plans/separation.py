@@ -18,7 +18,7 @@ STEP = 4.0
 HALVINGS = 4
 """Bisections of the interval with the break-even: its value is known to a factor of 1.09."""
 LEAST_LINK = 1e8
-"""Bandwidth of an accelerator in B/s from which links are tried."""
+"""At this bandwidth of an accelerator in B/s or above, links are tried."""
 MOST_LINK = 1e13
 
 

@@ -39,7 +39,7 @@ SCHEDULES = ("1f1b",)
 """Schedules of one stage a rank that are searched where the entry of the framework does not say. With several virtual
 stages all run `interleaved`."""
 WRITTEN = {"one-forward-one-backward": "1f1b"}
-"""Schedules whose name in an entry, where keys begin with a letter, is not that of a spec."""
+"""Schedules with another name in catalog entries than in specs, since keys of entries begin with a letter."""
 
 
 def families(job: SearchJob, pins: Pins = NO_PINS) -> Iterator[Family]:

@@ -11,7 +11,7 @@ from clusterspec.cost.term import formula
 LEAST = 1e-9
 """The least fraction of experts that a token does not select, where it selects all of them."""
 MOST_COUNTED = 50.0
-"""Mean of a Poisson count from which the normal distribution is as good."""
+"""At this mean of a Poisson count or above, the normal distribution is as good."""
 
 
 @formula()

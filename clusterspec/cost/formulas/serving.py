@@ -177,7 +177,7 @@ def time_to_first_token(wait: float, prefill: float, handoff: float, request: fl
 
 @formula("typical * mean_prompt")
 def typical_prompt_time(mean_prompt: float, typical: float) -> float:
-    """The time of a prompt of median length: the time of a prompt of mean length, times median over mean.
+    """The time of a prompt of median length: the time of a prompt of mean length, scaled by median over mean.
 
     Times of prompts are in proportion to their lengths as far as attention is a small part of them.
 

@@ -31,7 +31,7 @@ FIXED = assumed_figure(
     GROUP, "sync.fixed", 0.5, "time per transfer: engines stop, and restart with an empty cache", "s"
 )
 DISK = assumed_figure(
-    GROUP, "sync.disk", 2e9, "B/s of a file system that the spec does not describe, for each node", "B/s"
+    GROUP, "sync.disk", 2e9, "rate for each node of a file system that the spec does not describe", "B/s"
 )
 MATRICES = {"attention": 4, "norms": 2, "network": 3}
 """Tensors of one layer in a checkpoint: projections, norms, and the matrices of a gated network."""

@@ -193,7 +193,7 @@ def html_with_code(text: str) -> str:
 
 _IDENTIFIER = re.compile(r"\b[a-z][a-z0-9]*(?:[._][a-z0-9]+)+\b")
 LONG_IDENTIFIER = 18
-"""Characters from which an identifier may be broken."""
+"""At this many characters or more, an identifier may be broken."""
 
 
 def _breakable(match: re.Match[str]) -> str:

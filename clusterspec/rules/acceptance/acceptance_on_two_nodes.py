@@ -56,7 +56,7 @@ from clusterspec.spec.model import AcceptanceSpec
 
 RULE = Rule.of(__name__, "warning")
 WIDE = 4
-"""Nodes from which each byte of a tree crosses the NICs nearly as often as in a ring."""
+"""At this many nodes or more, each byte crosses the NICs nearly as often in a tree as in a ring."""
 
 
 def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:

@@ -61,7 +61,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
 HOPELESS = 4.0
-"""Times the prediction from which no range of the prediction lets a machine pass."""
+"""At this multiple of the prediction or above, no range of the prediction lets a machine pass."""
 
 
 def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Problem]:

@@ -80,9 +80,11 @@ LARGEST_MODEL = 1.2e9
 LARGEST = 128 * 1024**2
 """Tokens of a step: MiniMax-01 ended with batches of 128M tokens."""
 FAR = 8.0
-"""Times the extrapolated size from which most of the batch is lost, for any reading of the extrapolation."""
+"""At this multiple of the extrapolated size or above, most of the batch is lost, for any reading of the
+extrapolation."""
 MARGIN = 4.0
-"""Times the extrapolated size from which a batch is reported: published runs used up to 2.3 times without a reported loss."""
+"""At this multiple of the extrapolated size or above, a batch is reported: published runs used up to 2.3 times without
+a reported loss."""
 
 
 def check(thresholds: Thresholds, training: Workload) -> Iterator[Problem]:

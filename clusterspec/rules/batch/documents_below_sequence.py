@@ -54,9 +54,10 @@ from clusterspec.spec.model import WorkloadSpec
 
 RULE = Rule.of(__name__, "warning", "likely")
 FEW = 8
-"""Times the 99th percentile from which a sequence is hardly ever one document; the project's choice."""
+"""At this multiple of the 99th percentile or above, a sequence is hardly ever one document; the project's choice."""
 LONG = 16_384
-"""Tokens of a sequence from which its length is a matter of context; shorter ones are packed for the size of GEMMs."""
+"""At this many tokens of a sequence or more, its length is a matter of context; shorter ones are packed for the size
+of GEMMs."""
 
 
 def check(written_workload: WorkloadSpec) -> Iterator[Problem]:

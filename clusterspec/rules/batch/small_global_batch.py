@@ -59,7 +59,7 @@ LEAST = 200_000
 LONG = 100e9
 """Tokens of a run that is no experiment."""
 LARGE = 3e9
-"""Active parameters from which a batch of so few tokens is unusual."""
+"""At this many active parameters or more, a batch of so few tokens is unusual."""
 
 
 def check(training: Workload) -> Iterator[Problem]:

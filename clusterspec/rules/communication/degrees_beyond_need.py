@@ -97,7 +97,7 @@ THIN = 2048
 SMALL_GAIN = 0.1
 """Share of the step that less context parallelism has to save then."""
 SHORT = 4096
-"""Tokens of a micro-batch on a rank from which its kernels are large."""
+"""At this many tokens of a micro-batch on a rank or more, its kernels are large."""
 
 
 def check(training: Workload, layout: Layout, timed: Plan, what_if: WhatIf) -> Iterator[Problem]:

@@ -77,7 +77,7 @@ RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.05
 COMPRESSION = 4
 DOMINANT = 0.4
-"""Share of the step from which the reduction determines it, whatever the batch."""
+"""At this share of the step or above, the reduction determines it, whatever the batch."""
 
 
 def check(

@@ -68,7 +68,7 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.25
 WIDER = 4
-"""Factor by which a tp is wider than needed from which it is a flaw: published ones are wider by two."""
+"""A tp this many times as wide as needed, or wider, is a flaw: published ones are twice as wide."""
 ACCUMULATED = 4
 """Sequences of a replica per step that leave more replicas possible: Nemotron-4 15B (arXiv 2402.16819, table 2) kept tp 8
 with four, of which a quarter of the tp would leave one."""

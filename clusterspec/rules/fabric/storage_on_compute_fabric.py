@@ -61,7 +61,7 @@ from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "warning")
 LARGE = 0.25
-"""Share of what all NICs send from which a store, writing, delays collectives noticeably."""
+"""A storage system that writes at this share of the send rate of all NICs or above delays collectives noticeably."""
 
 
 def check(networks: NetworksSpec, cluster: Cluster) -> Iterator[Problem]:

@@ -56,7 +56,7 @@ from clusterspec.units import percent, plural
 
 RULE = Rule.of(__name__, "warning")
 SOME = 0.05
-"""The share of a pool's nodes without a job from which it is noted."""
+"""At this share of a pool's nodes without a job or above, it is noted."""
 
 
 def check(fleet: Fleet) -> Iterator[Problem]:

@@ -11,7 +11,7 @@ from clusterspec.spec.model import Price, ProcurementSpec, QuoteLine
 from clusterspec.summation import sum_of
 
 ROUNDED = 1.002
-"""Ratio from which a sum is above a budget: a year has 8,760 hours for one and 8,766 for another."""
+"""At this ratio or above, a sum is above a budget: a year has 8,760 hours for one and 8,766 for another."""
 
 
 def is_rented(procurement: ProcurementSpec) -> bool:
@@ -69,7 +69,7 @@ def line_price(line: QuoteLine) -> int | float | None:
 
 
 SMALL = 100_000.0
-"""US dollars below which one bad part or one lost payment is no matter for a review."""
+"""Below this many US dollars, one bad part or one lost payment does not need a review."""
 
 
 def is_small(procurement: ProcurementSpec) -> bool:

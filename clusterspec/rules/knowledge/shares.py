@@ -51,7 +51,7 @@ def share(seconds: float, plan: Plan) -> float:
 # The severity of a predicted loss
 
 A_QUARTER = 0.25
-"""Share of the machine's time from which a flaw is an error, by the definition of severity."""
+"""At this share of the machine's time or above, a flaw is an error, by the definition of severity."""
 EXACT = (1.0, 1.0)
 """The ends of the range of a share that follows from stated figures by arithmetic."""
 Bounds = tuple[float, float]

@@ -62,7 +62,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 LONG = 8192
-"""Tokens from which the scores of plain attention are most of a layer's activations."""
+"""At this many tokens or more, the scores of plain attention are most of a layer's activations."""
 
 
 def check(

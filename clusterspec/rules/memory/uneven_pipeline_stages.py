@@ -63,9 +63,9 @@ from clusterspec.units import percent, plain
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("stage-layers-mismatch",))
 MOST = 1.05
 COSTLY = 1 / 3
-"""The share by which the step grows, from which a split is an error: a quarter of the step is lost."""
+"""A split that lengthens the step by this share is an error: a quarter of the step is lost."""
 NOTICED = 1.08
-"""The work of the heaviest stage over that of the most even split from which a stated split is a warning."""
+"""A stated split is a warning if its heaviest stage has at least this multiple of the work in the most even split."""
 
 
 def check(written_layout: LayoutSpec, training: Workload, model: Model, layout: Layout) -> Iterator[Problem]:

@@ -61,7 +61,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 SMALL_VOCABULARY = 65500
-"""Words from which ids of tokens no longer fit into two bytes, as Megatron decides it."""
+"""At this many words or more, ids of tokens no longer fit into two bytes, as Megatron decides it."""
 
 
 def check(

@@ -71,9 +71,9 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning")
 MOST = 6.0
-"""Times that rate from which the store is out of proportion to its path."""
+"""At this multiple of that rate or above, the storage system is out of proportion to its network path."""
 MUCH = 2.0
-"""Times the rate that the nodes reach, above which most of a storage system is idle."""
+"""Above this multiple of the rate that the nodes reach, most of a storage system is idle."""
 
 
 def check(networks: NetworksSpec, cluster: Cluster) -> Iterator[Problem]:

@@ -55,7 +55,7 @@ RULE = Rule.of(__name__, "warning", "likely", yields_to=("frontend-counted-in-fa
 FRONTEND = 2
 """NICs for frontend and storage of a server whose entry states none."""
 LARGER = 1.05
-"""Bandwidth of the stated NICs over that of the platform's from which they are more than the same ports in other words."""
+"""At this ratio of the bandwidth of the stated NICs to that of the platform's or above, the NICs are not the same ports."""
 
 
 def check(

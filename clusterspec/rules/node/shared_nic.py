@@ -68,7 +68,8 @@ RULE = Rule.of(
 )
 
 NEARLY = 0.75
-"""Share of the usual bandwidth from which NICs are shared by a plan, as in machines with two of 200 Gb/s for four A100."""
+"""At this share of the usual bandwidth or above, NICs are shared by a plan, as in machines with two of 200 Gb/s for
+four A100."""
 
 
 def check(

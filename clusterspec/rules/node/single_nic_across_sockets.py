@@ -56,7 +56,7 @@ from clusterspec.spec.model import ClusterSpec
 
 RULE = Rule.of(__name__, "note", "heuristic", yields_to=("fewer-nics-than-instance",))
 TWO_SOCKETS = 4
-"""Accelerators per node from which servers usually have two CPU sockets."""
+"""At this many accelerators per node or more, servers usually have two CPU sockets."""
 
 
 def check(cluster: Cluster, scale_out: ScaleOut, written_cluster: ClusterSpec | None) -> Iterator[Problem]:

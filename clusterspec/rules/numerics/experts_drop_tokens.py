@@ -61,7 +61,7 @@ from clusterspec.units import percent, plain
 RULE = Rule.of(__name__, "warning", "likely")
 SERVING = 2.0
 WORST = 0.75
-"""The factor from which down a quarter and more of the tokens is lost even with even routing."""
+"""At this capacity factor or below, a quarter or more of the tokens are lost even with even routing."""
 KEY = "layout.capacity_factor"
 
 

@@ -71,7 +71,7 @@ FEWEST_OF_ADAPTERS = 20.0
 MANY = 2e7
 """Steps of a run: SmolLM2 1.7B has 5.5 million (11T tokens in batches of 2M, arXiv 2502.02737)."""
 LARGE = 256
-"""Ranks from which on a run does not count as fine-tuning."""
+"""At this many ranks or more, a run does not count as fine-tuning."""
 
 
 def check(training: Workload, layout: Layout | None) -> Iterator[Problem]:

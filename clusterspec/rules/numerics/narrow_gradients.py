@@ -64,10 +64,12 @@ from clusterspec.spec.model import WorkloadSpec
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 MANY = 256
-"""Terms from which a sum of equal bf16 numbers no longer grows: 2 to the power of its 8 significant bits."""
+"""At this many terms or more, a sum of equal bf16 numbers no longer grows: 2 to the power of its 8 significant
+bits."""
 VERY_MANY = 1024
 MANY_STEPS = 64
-"""Micro-batches from which the later equal terms of a sum in bf16 keep two of their eight significant bits or fewer."""
+"""At this many micro-batches or more, the later equal terms of a sum in bf16 keep two of their eight significant bits
+or fewer."""
 
 
 def check(training: Workload, layout: Layout, written_workload: WorkloadSpec) -> Iterator[Problem]:

@@ -63,7 +63,7 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "error", "likely")
 WIDER = {"fp8": "bf16", "fp4": "fp8", "int8": "bf16"}
 SLOWER = 0.75
-"""The peak over that of the wider format up to which the narrow one loses a quarter of the speed or more."""
+"""Up to this ratio of its peak to that of the wider format, the narrow format loses a quarter of the speed or more."""
 
 
 def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:

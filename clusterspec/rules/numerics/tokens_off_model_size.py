@@ -85,10 +85,11 @@ parameters (arXiv 2104.04473, section 5.1)."""
 TUNING = 20e9
 """Tokens below which a run may be fine-tuning."""
 LARGE = 256
-"""Ranks from which on a run does not count as fine-tuning."""
+"""At this many ranks or more, a run does not count as fine-tuning."""
 BEST = 20
 EXTENSION = 32_768
-"""Tokens of a sequence from which models are trained on at the end of pre-training only (Llama 3, arXiv 2407.21783, 3.4.2)."""
+"""At this many tokens of a sequence or more, models are trained on at the end of pre-training only (Llama 3, arXiv
+2407.21783, 3.4.2)."""
 FIRST = pattern("(?i)from scratch|random(ly)?[ -](weights|init)|pre-?train")
 CONTINUED = pattern("(?i)continu|mid-?train|further|fine-?tun|extension")
 """Words of the description of a run that starts from random weights, and of one that starts from a finished model."""

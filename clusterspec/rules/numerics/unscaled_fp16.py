@@ -66,9 +66,9 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
 LARGE = 20e9
-"""Parameters from which published fp16 runs lost steps to overflow."""
+"""At this many parameters or more, published fp16 runs lost steps to overflow."""
 RUN = 10e9
-"""Tokens from which a run is more than a tuning: gradients change by orders of magnitude within it."""
+"""At this many tokens or more, a run is more than a tuning: gradients change by orders of magnitude within it."""
 LONG = 500e9
 """Tokens of a run: OPT-175B ended after 180 billion, with a restart every 5 billion."""
 

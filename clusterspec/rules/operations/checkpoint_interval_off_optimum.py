@@ -75,9 +75,9 @@ RULE = Rule.of(__name__, "warning", "likely")
 OFF = 2.0
 FAR_OFF = 3.0
 WORTH = 0.05
-"""The share of the time from which a better interval is more than a note."""
+"""At this share of the time or above, a better interval is more than a note."""
 OPTIMISTIC = 3.0
-"""Times the usual time between failures, from which `optimistic-failure-rate` doubts the stated one."""
+"""At this multiple of the usual time between failures or above, `optimistic-failure-rate` doubts the stated one."""
 """Ratio to the optimum that is reported without a stated failure rate: a rate three times as low moves the optimum by 1.7."""
 
 

@@ -85,7 +85,8 @@ RULE = Rule.of(
 )
 MOST = 0.10
 WORTH = 0.15
-"""The lost share from which it is more than a note: Llama 3 405B kept about 90 % of the time of 16,384 accelerators."""
+"""At this lost share or above, it is more than a note: Llama 3 405B kept about 90 % of the time of 16,384
+accelerators."""
 TARGET = "operations.targets.goodput"
 
 

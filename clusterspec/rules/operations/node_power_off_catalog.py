@@ -51,7 +51,8 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("node-power-below-accelerators",))
 OFF = 0.15
 FAR = 0.25
-"""Share below the rated power from which a figure is no average either: nodes that train draw above 70 % of it."""
+"""At this share below the rated power or above, a figure is no average either: nodes that train draw above 70 % of
+it."""
 ALONE = 1.03
 """A stated power up to this multiple of that of the accelerators is theirs: no host draws 3 % of them."""
 

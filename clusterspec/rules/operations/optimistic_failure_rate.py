@@ -53,7 +53,7 @@ from clusterspec.units import display, plain
 RULE = Rule.of(__name__, "warning", "heuristic")
 MOST = 3.0
 ABSURD = 30.0
-"""Times as rare as published: more than the span between all published fleets."""
+"""Failures this many times as rare as published: more than the span between all published fleets."""
 
 
 def check(operations: OperationsSpec, failures: FailureRate, job_nodes: int | None) -> Iterator[Problem]:

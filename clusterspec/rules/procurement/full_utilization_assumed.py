@@ -52,7 +52,7 @@ from clusterspec.units import percent
 RULE = Rule.of(__name__, "note", "heuristic")
 MOST = 0.95
 SHORT = 0.25
-"""Years of a rent that ends with its run."""
+"""A rent up to this many years is assumed to end with its run."""
 
 
 def check(procurement: ProcurementSpec) -> Iterator[Problem]:

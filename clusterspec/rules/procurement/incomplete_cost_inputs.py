@@ -53,7 +53,7 @@ from clusterspec.spec.model import ClusterSpec, ProcurementSpec
 
 RULE = Rule.of(__name__, "note")
 MANY = 16
-"""Nodes from which the energy over the term is a large sum: 16 of 10 kW use 1.4 GWh a year."""
+"""At this many nodes or more, the energy over the term is a large sum: 16 of 10 kW use 1.4 GWh a year."""
 
 
 def check(

@@ -63,7 +63,7 @@ from clusterspec.units import percent, plain
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 FAR = 3.0
-"""Times beyond the range at which the price has a wrong unit or digit."""
+"""A price beyond the range by this factor has a wrong unit or digit."""
 
 
 def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Iterator[Problem]:

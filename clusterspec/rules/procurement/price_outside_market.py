@@ -68,9 +68,9 @@ from clusterspec.spec.model import Price, ProcurementSpec
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 FAR = 5.0
-"""Times the highest price, or parts of the lowest, at which no contract is."""
+"""No contract is above this multiple of the highest price, or below the lowest price divided by it."""
 NAMED = 3.0
-"""Parts of the lowest price at which the price of one accelerator explains the figure better than a bargain."""
+"""If the lowest price is this multiple of the figure, the price of one accelerator explains it better than a discount."""
 CHEAP_RENT, CHEAP_FOR_ONE = 0.5, 0.75
 """Of the lowest rent: reservations of years get up to half off; less where the figure is a usual rent of one accelerator."""
 

@@ -54,7 +54,7 @@ from clusterspec.units import plural
 RULE = Rule.of(__name__, "warning", "heuristic")
 DAY = 24 * 3600.0
 MANY = 16
-"""Nodes from which spares are usual."""
+"""At this many nodes or more, spares are usual."""
 
 
 def check(

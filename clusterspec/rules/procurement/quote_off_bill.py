@@ -131,7 +131,7 @@ FAR = 0.85
 """Share of cables and modules below which no way of counting explains the difference."""
 SURPLUS = 1.10
 INCLUDED = 0.5
-"""Share of the parts inside all nodes from which a line is no stock of spare parts."""
+"""At this share of the parts inside all nodes or above, a line is no stock of spare parts."""
 HELP = "compare the quote with `clusterspec bom`, line by line"
 
 

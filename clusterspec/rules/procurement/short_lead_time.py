@@ -53,7 +53,7 @@ from clusterspec.spec.model import ProcurementSpec
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 LEAST = ((8192, 12.0), (128, 8.0), (1, 4.0))
-"""Weeks by the number of accelerators from which they hold."""
+"""Lead time in weeks, for orders of at least this many accelerators."""
 
 
 def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:

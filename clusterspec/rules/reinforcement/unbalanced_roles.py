@@ -89,7 +89,7 @@ from clusterspec.units import display, percent, plural
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.25
 IDLE = 0.8
-"""Share of the step from which the nodes of a role hardly work at all."""
+"""At this share of the step or above, the nodes of a role hardly work at all."""
 
 
 def check(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Problem]:

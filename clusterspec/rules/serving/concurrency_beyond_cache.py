@@ -64,9 +64,9 @@ RULE = Rule.of(__name__, "warning", "likely", yields_to=("requests-queue",))
 NARROW = ("fp8", "int8", "fp4", "int4", "nvfp4", "mxfp4")
 """Precisions of the cache of at most a byte."""
 MARGIN = 1.1
-"""Requests in flight over cache capacity up to which the uncertainty of the capacity explains the excess."""
+"""Up to this ratio of requests in flight to cache capacity, the uncertainty of the capacity explains the excess."""
 FAR = 1.15
-"""Requests in flight over cache capacity from which no uncertainty of weights and buffers explains the excess."""
+"""At this ratio of requests in flight to cache capacity or above, no uncertainty of weights and buffers explains the excess."""
 SPARE = 2
 """Percent of the memory added to the proposed share, for the uncertainty of weights and buffers."""
 

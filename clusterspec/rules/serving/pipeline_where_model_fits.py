@@ -60,7 +60,7 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 EQUAL = -0.05
-"""Gain in throughput from which replicas are as fast."""
+"""At this gain in throughput or above, replicas are as fast."""
 MOST = 0.5
 """Share of the memory of a stage that the weights may fill, so that the rest holds a cache of their size."""
 

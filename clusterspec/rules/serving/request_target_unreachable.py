@@ -55,7 +55,7 @@ from clusterspec.units import display, plural
 
 RULE = Rule.of(__name__, "error", "likely", yields_to=("targets-contradict",))
 TOLD = {"ttft", "tpot"}
-"""Latencies that rules of their own judge."""
+"""Latencies that other rules check."""
 
 
 def check(served: Served) -> Iterator[Problem]:

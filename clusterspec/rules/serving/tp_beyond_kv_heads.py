@@ -60,7 +60,8 @@ from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "note", "likely", yields_to=("tp-crosses-scale-up-domain",))
 WORTH = 0.1
-"""Further throughput from which one copy of each head is worth another layout: the direction of the gain is certain."""
+"""At this further throughput or above, one copy of each head is worth another layout: the direction of the gain is
+certain."""
 
 
 def check(served: Served, legality: Legality) -> Iterator[Problem]:

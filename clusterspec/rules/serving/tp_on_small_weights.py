@@ -58,7 +58,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "note", "likely", yields_to=("tp-crosses-scale-up-domain",))
 LEAST = 0.15
-"""The relative gain in time per output token from which doubling tp is not reported."""
+"""At this relative gain in time per output token or above, doubling tp is not reported."""
 LIGHT = 10e9
 """Bytes of weights on a rank that a current accelerator reads in 2 to 5 ms."""
 

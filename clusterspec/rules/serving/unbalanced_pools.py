@@ -74,7 +74,7 @@ from clusterspec.units import plain, plural
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 2.0
 ADAPTED = 5.0
-"""Prompts that a closed load offers over those processed, up to which it is a note: 96 H100 were published with 4 nodes that prefill
+"""Up to this ratio of the prompts that a closed load offers to those processed, the finding is a note: 96 H100 were published with 4 nodes that prefill
 and 9 that decode (https://lmsys.org/blog/2025-05-05-large-scale-ep), where 9,000 requests in flight offer 2.6 to 4 times as many."""
 
 

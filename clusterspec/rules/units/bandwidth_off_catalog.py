@@ -64,9 +64,9 @@ RULE = Rule.of(__name__, "warning", "likely", yields_to=("mesh-bandwidth-mismatc
 
 
 FAR_ABOVE = 3.0
-"""Times the part's own figure from which no board of its own explains a figure."""
+"""At this multiple of the part's own figure or above, no board of its own explains a figure."""
 ABOVE = 1.2
-"""The ratio to the figure of the part from which on the figure of another part is an error, not a warning."""
+"""At this ratio to the figure of the part or above, the figure of another part is an error, not a warning."""
 
 
 def check(

@@ -92,9 +92,9 @@ from clusterspec.units.readings import AGREES, agrees_within
 
 RULE = Rule.of(__name__, "error", "likely")
 DESCRIBED = 3
-"""Figures of one sibling from which it is described on purpose, by a writer who did not know its entry."""
+"""At this many figures of one sibling or more, it is described on purpose, by a writer who did not know its entry."""
 TOO_LARGE = {"memory": 1.5, "memory_bandwidth": 1.5, "power": 2.5}
-"""Ratios to the catalog's figures from which no other stack of memory or limit of the same part explains a larger one."""
+"""At these ratios to the catalog's figures or above, no other memory stack or limit of the same part explains the figure."""
 ELSEWHERE = {"memory": "; that of the host is `host_memory`", "memory_bandwidth": "; a cache is faster than the memory"}
 MEMORY = {"memory", "memory_bandwidth"}
 GIGABYTE_OF_SHEETS = 1024**3 / 1e9

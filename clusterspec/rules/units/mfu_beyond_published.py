@@ -65,7 +65,7 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 BEYOND = 1.1
-"""Times the highest published MFU: nine in ten published dense runs are predicted within a tenth."""
+"""An MFU above this multiple of the highest published one is reported: nine in ten published dense runs are predicted within a tenth."""
 
 
 def check(timed: Plan) -> Iterator[Problem]:

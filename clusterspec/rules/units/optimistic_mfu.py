@@ -64,7 +64,7 @@ RULE = Rule.of(__name__, "warning", "heuristic")
 HIGHEST_CREDIBLE = 0.60
 """Of more than two hundred published GPU runs in bf16, three lie above, at most at 0.63."""
 ABOVE_RANGE = 1.25
-"""Times the upper end of the predicted MFU from which the plan contradicts its own expectation."""
+"""At this multiple of the upper end of the predicted MFU or above, the plan contradicts its own expectation."""
 
 
 def check(written_workload: WorkloadSpec, timed: Plan | None) -> Iterator[Problem]:

@@ -72,7 +72,7 @@ WORKLOAD = "workload.peak_flops"
 OFF = 0.05
 SAME = 0.03
 TOO_HIGH = 1.5
-"""Ratio to the catalog's peak from which no other clock or form of the part explains a higher one."""
+"""At this ratio to the catalog's peak or above, no other clock or form of the part explains a higher one."""
 
 
 def check(peaks: tuple[StatedPeak, ...], deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:

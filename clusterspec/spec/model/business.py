@@ -29,7 +29,8 @@ class OperationsTargetsSpec:
 
 @dataclass(frozen=True, slots=True)
 class EarlyFailuresSpec:
-    """Failures of a new machine: ``ratio`` times the later rate at first, the excess halved in each ``half_life``."""
+    """Failures of a new machine: The rate starts at ``ratio`` times the later rate, and the excess halves in each"
+    " ``half_life``."""
 
     ratio: float | None = None
     half_life: Quantity | None = None
