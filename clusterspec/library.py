@@ -320,7 +320,7 @@ def _plain_values(changes: Mapping[str, Any]) -> Mapping[str, Any]:
     """Values as the YAML reader would hold them."""
     document, problems = documents.parse(Source("changes", json.dumps(changes) + "\n"))
     if document is None or not isinstance(document.value, dict):
-        raise ValueError(problems[0].message if problems else "the changes are no mapping")
+        raise ValueError(problems[0].message if problems else "the changes are not a mapping")
     return document.value
 
 

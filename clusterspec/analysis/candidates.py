@@ -101,7 +101,7 @@ def candidate_of_spec(name: str, study: Study) -> Candidate:
     """The machine of a spec. Raises `MachineFault` where it describes none, or several."""
     cluster = _section(study, "cluster")
     if not cluster:
-        raise MachineFault(f"{name}: describes no `cluster`, so it is no machine to compare")
+        raise MachineFault(f"{name}: describes no `cluster`, so it cannot be compared as a machine")
     nodes = study.design.cluster.nodes if study.design.cluster else None
     return Candidate(name, cluster, present_section(study), _section(study, "procurement"), own_measured(study), nodes)
 

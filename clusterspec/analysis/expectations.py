@@ -78,7 +78,7 @@ def _unknown_name_problems(tests: list[dict[str, Any]], folder: Path) -> Iterato
     for at, one in enumerate(tests):
         spec = (folder / one["spec"]).resolve()
         if not spec.is_file() or not spec.is_relative_to(root):
-            yield Problem("wrong-type", ("tests", at, "spec"), f"{one['spec']} is no file of this project", "")
+            yield Problem("wrong-type", ("tests", at, "spec"), f"{one['spec']} is not a file of this project", "")
         for name in one.get("set", {}):
             if unknown := unknown_key(("tests", at, "set", name), name):
                 yield unknown

@@ -264,7 +264,7 @@ def _power_gate(areas: tuple[Area, ...], cost: Cost, cluster: Cluster) -> Gate:
         worst = next(area for area in judged if area.state == "bad")
         limit = display(worst.limit or 0.0, "W")
         ask = "take fewer nodes, spread them over more racks, or have the limit raised"
-        text = f"{worst.constraint} needs {display(worst.value or 0.0, 'W')} of {limit}"
+        text = f"{worst.constraint} needs {display(worst.value or 0.0, 'W')}, above the limit of {limit}"
         return Gate("power", GateStatus.FAILED, text, ask)
     if judged:
         kept = {"its budget" if area.constraint == ALL_EQUIPMENT else "the limit of a rack" for area in judged}

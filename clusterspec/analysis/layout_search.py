@@ -224,7 +224,8 @@ def _empty_search_reason(found: Found, rows: tuple[LayoutRow, ...], job: SearchJ
         return "no layout divides the ranks, heads, layers and batch of this job with the keys that are fixed"
     if found.smallest is None:
         return (
-            "no layout has a step time: a fabric that it uses, or its rate, is not known; `check` names what is missing"
+            "no layout has a step time: a fabric that it uses, or its rate, is not known; `check` names the missing"
+            " keys"
         )
     if found.fits_nowhere:
         return "no legal layout fits in memory"

@@ -48,8 +48,8 @@ TrialAt = Callable[[float], Trial]
 class Probe:
     """One value that was tried, the metric there, whether the condition holds, and the rules that refuse the value.
 
-    Rules are asked where the condition holds or nothing can run. A value meets no condition where a rule finds an error
-    at another key.
+    Rules are checked where the condition holds, or where no layout can run. A value meets no condition where a rule
+    finds an error at another key.
     """
 
     value: float

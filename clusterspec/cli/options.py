@@ -228,8 +228,12 @@ def spec_argument(parser: argparse.ArgumentParser, *, optional: bool = False) ->
 def fleet_options(parser: argparse.ArgumentParser) -> None:
     """Add ``--job`` and ``--pool``."""
     one = parser.add_mutually_exclusive_group()
-    one.add_argument("--job", metavar="NAME", type=nonempty_name, help="of a fleet: this job, on its part of its pool")
-    one.add_argument("--pool", metavar="NAME", type=nonempty_name, help="of a fleet: this pool, without a workload")
+    one.add_argument(
+        "--job", metavar="NAME", type=nonempty_name, help="for a fleet, select this job, on its part of its pool"
+    )
+    one.add_argument(
+        "--pool", metavar="NAME", type=nonempty_name, help="for a fleet, select this pool, without a workload"
+    )
 
 
 def stdin_filename(parser: argparse.ArgumentParser) -> None:

@@ -45,7 +45,7 @@ def revisions_of(old: str, new: str | None) -> Revisions | None:
     """
     if ":" in old or Path(old).exists():
         if new is None:
-            raise UsageFault(f"{old}: with what is it compared? name another spec, or a git revision alone")
+            raise UsageFault(f"{old}: name a second spec to compare with, or a git revision alone")
         return None
     if new is not None and (":" in new or Path(new).exists()):
         return None

@@ -37,7 +37,7 @@ def resolve_day(section: ServingSpec, load: str, log: ResolutionLog) -> Day | No
     """The request rates of a day, and how engines follow them; None where the spec has none for its load."""
     if section.day is None:
         if section.scaling is not None:
-            message = "`scaling` says how engines follow the load of a day, and there is no `day`"
+            message = "`scaling` needs `day`: it states how engines follow the load of a day"
             advice = "state `day`, or drop `scaling`"
             log.problems.append(Problem("unused-key", (*PATH, "scaling"), message, advice, Severity.NOTE))
         return None

@@ -14,7 +14,7 @@ PATH: Path = ("workload", "serving", "expert_load")
 def resolve_expert_load(written: str | ExpertLoadSpec | None, experts: int, log: ResolutionLog) -> ExpertLoad | None:
     """The load of the ``experts`` of a layer; None, with a problem, where it is not known."""
     if written is not None and not experts:
-        message, advice = "the model has no experts, and `expert_load` says how uneven they are", "drop `expert_load`"
+        message, advice = "`expert_load` needs a model with experts", "drop `expert_load`"
         log.problems.append(Problem("keys-disagree", PATH, message, advice))
         return None
     if written is None or isinstance(written, str):

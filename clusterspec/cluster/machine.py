@@ -40,7 +40,7 @@ def resolve_cluster(section: ClusterSpec, lookup: Lookup) -> Cluster | None:
     if nodes is None:
         why = "the size of the machine is not known"
         if section.accelerators and per_node:
-            why = f"{section.accelerators:,} accelerators are no whole number of nodes of {per_node}"
+            why = f"{section.accelerators:,} accelerators are not a whole number of nodes of {per_node}"
         log.report_missing(("cluster", "nodes"), why, "state how many nodes run the job")
     if accelerator is None or nodes is None:
         return None
@@ -166,7 +166,8 @@ def _accelerators_per_node(
 
 
 def _node_count(accelerators: int | None, per_node: int, log: ResolutionLog) -> int | None:
-    """Nodes of the stated total of accelerators; None where none is stated, or where it is no whole number of nodes."""
+    """Nodes of the stated total of accelerators; None where none is stated, or where it is not a whole number of"
+    " nodes."""
     if accelerators is None or not per_node or accelerators % per_node or log.unreadable(("cluster", "nodes")):
         return None
     return log.assume("cluster.nodes", accelerators // per_node, f"{accelerators:,} accelerators, {per_node} a node")

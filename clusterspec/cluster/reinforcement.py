@@ -123,7 +123,7 @@ def _nodes(rl: RlSpec, layout: LayoutSpec, placement: str, cluster: Cluster, log
         own = rollout.nodes
     trainer = layout.nodes or log.assume("layout.nodes", max(1, free - own), "the nodes that rollout leaves")
     if trainer + own > free:
-        message = f"the trainer has {trainer:,} nodes and rollout {own:,}, of {free:,}"
+        message = f"the trainer has {trainer:,} nodes and rollout {own:,}, more than the {free:,} nodes for both"
         path = (*RL_PATH, "rollout", "nodes") if rollout.nodes is not None else ("layout", "nodes")
         log.problems.append(Problem("keys-disagree", path, message, "let the nodes of all roles fit the cluster"))
     return trainer, own
@@ -164,7 +164,7 @@ def trainer_section(
     """The workload of the trainer: packed sequences, and as many of them as a minibatch fills."""
     samples = rl.samples // rl.minibatches
     if rl.samples % rl.minibatches:
-        message = f"{rl.samples:,} samples are no multiple of {rl.minibatches:,} minibatches"
+        message = f"{rl.samples:,} samples are not a multiple of {rl.minibatches:,} minibatches"
         log.problems.append(
             Problem("keys-disagree", (*RL_PATH, "minibatches"), message, "choose a divisor of the samples of a step")
         )

@@ -43,7 +43,8 @@ SERVING_PATH: Path = ("workload", "serving")
 CHUNK = 8192
 OF_FREE = "of the memory left by the weights"
 SHARED_CHUNK = (
-    f"which the attention replicas of an engine share; {WIDE_CHUNK:,} each where that leaves below {NARROW_CHUNK:,}"
+    f"shared by the attention replicas of an engine; {WIDE_CHUNK:,} for each replica if its share is below"
+    f" {NARROW_CHUNK:,}"
 )
 RAISED = "up to 0.95 if the requests in flight need more"
 USUAL = ServingSoftware(0.9, of_free=False, whole_requests=False, chunk_tokens=CHUNK, max_sequences=None)

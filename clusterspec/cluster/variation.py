@@ -175,4 +175,4 @@ def _empty_record(record: type, name: str) -> object:
     for kind in types_of(record, name):
         if isinstance(kind, type) and is_dataclass(kind):
             return kind()
-    raise NoSuchKeyError(f"{record.__name__}.{name} is no mapping")
+    raise NoSuchKeyError(f"{record.__name__}.{name} is not a mapping")

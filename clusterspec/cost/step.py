@@ -27,7 +27,7 @@ DUALPIPE_SHARE = assumed_figure(
     "schedules",
     "dualpipe.chunk",
     0.5,
-    "micro-batches that a chunk of DualPipe runs, over all: a rank holds two chunks (arXiv 2412.19437, figure 5)",
+    "share of the micro-batches that one chunk of DualPipe runs: a rank holds two chunks (arXiv 2412.19437, figure 5)",
 ).value
 
 

@@ -45,7 +45,7 @@ class ImportFormat:
         try:
             return cast("Callable[[InputFile], ImportResult]", self._function("read"))(file)
         except OverflowError:  # an infinite number where a count belongs
-            raise FormatError(f"holds a number that is no count in {self.name}") from None
+            raise FormatError(f"holds a number that is not a count in {self.name}") from None
 
     def _function(self, verb: str) -> object:
         module = importlib.import_module(f"clusterspec.exchange.{self.module}")

@@ -98,9 +98,9 @@ def variables_of(text: str) -> dict[str, Word]:
 def _followed(text: str) -> _Shell:
     """The shell after all statements of a script."""
     if len(text) > MOST_CHARACTERS:
-        raise FormatError(f"has more than {MOST_CHARACTERS >> 10} KiB: it is no launch script")
+        raise FormatError(f"has more than {MOST_CHARACTERS >> 10} KiB: it is not a launch script")
     if sum(text.count(sign) for sign in "<([{`") > MOST_BRACKETS:
-        raise FormatError(f"has more than {MOST_BRACKETS:,} brackets: it is no launch script")
+        raise FormatError(f"has more than {MOST_BRACKETS:,} brackets: it is not a launch script")
     shell = _Shell()
     try:
         for block, offset in _code_blocks(text):

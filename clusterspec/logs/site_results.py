@@ -58,7 +58,7 @@ def _document(text: str, line: int = 0) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as fault:
         at = getattr(fault, "lineno", 1)
-        raise NotALogError(f"is no JSON document: {str(fault)[:120]}", line or at) from None
+        raise NotALogError(f"is not a JSON document: {str(fault)[:120]}", line or at) from None
 
 
 def _ranks(collective: str, pairs: Sequence[tuple[float, float]]) -> int | None:
@@ -118,7 +118,7 @@ def read_superbench(text: str) -> Benchmark:
 
 def _node_series(metrics: object, line: int) -> Iterator[Series]:
     if not isinstance(metrics, dict):
-        raise NotALogError("is no mapping of metrics of a node", line)
+        raise NotALogError("is not a mapping of metrics of a node", line)
     groups: dict[tuple[str, str, str], dict[str, dict[float, float]]] = {}
     for name, value in metrics.items():
         match, number = _METRIC.fullmatch(name), _positive_number(value)
@@ -163,7 +163,7 @@ def read_cvs(text: str) -> Benchmark:
     """A series for each collective, data type, number of ranks and cycle. Raises `NotALogError` if there is none."""
     rows = _document(text)
     if not isinstance(rows, list) or len(rows) > MOST_ROWS:
-        raise NotALogError(f"is no list of at most {MOST_ROWS:,} results")
+        raise NotALogError(f"is not a list of at most {MOST_ROWS:,} results")
     lines = [text.count("\n", 0, match.start()) + 1 for match in re.finditer(r'"size"\s*:', text)]
     groups: dict[_Run, list[tuple[SizePoint, float | None, int]]] = {}
     for row, line in zip(rows, lines, strict=False):

@@ -57,8 +57,8 @@ def wait_text(report: FleetReport) -> str:
     waits = [f"{name} {plain(use.store_wait, 3)} times" for name, use in report.jobs.items() if use.store_wait > 1]
     if not waits:
         return ""
-    why = "the checkpoints of all jobs on a store / its bandwidth"
-    return f"Runs are longer, because jobs wait for the store that they share ({why}): {', '.join(waits)}."
+    why = "the checkpoints of all jobs on a storage system / its bandwidth"
+    return f"Runs are longer, because jobs wait for their common storage system ({why}): {', '.join(waits)}."
 
 
 def link_text(report: FleetReport) -> str:

@@ -260,7 +260,7 @@ def _arithmetic(node: Any, figures: Mapping[str, Any]) -> Any:
 def _operand(value: Any) -> float:
     """A number. Text is rejected, since text times a number would grow without limit."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"{_value_text(value)} is no number")
+        raise TypeError(f"{_value_text(value)} is not a number")
     return value
 
 
@@ -298,7 +298,7 @@ def _size(text: str) -> tuple[str, float]:
         except UnitFault:
             continue
         return quantity.unit, quantity.value if quantity.direction is None else quantity.per_direction
-    raise TypeError(f"{_value_text(text)} is no quantity")
+    raise TypeError(f"{_value_text(text)} is not a quantity")
 
 
 def _figure_value(node: ast.expr, figures: Mapping[str, Any]) -> Any:

@@ -194,7 +194,7 @@ def test_half_a_node_is_not_assumed() -> None:
     assert design.cluster is None
     (missing,) = [problem for problem in problems if problem.rule == "missing-key"]
     assert missing.path == ("cluster", "nodes")
-    assert "60 accelerators are no whole number of nodes of 8" in missing.message
+    assert "60 accelerators are not a whole number of nodes of 8" in missing.message
 
 
 @pytest.mark.parametrize(

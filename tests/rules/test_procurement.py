@@ -113,7 +113,7 @@ QUOTES: list[tuple[str, str, Reported]] = [
         "quantity: 10, unit_price: 36000, price: 360000",
         one("quote-off-bill", LINE.format(1, "quantity"), "note"),
     ),
-    # one lot of cables is no count; 98 % of 556 are 544.9
+    # one lot of cables is not a count; 98 % of 556 are 544.9
     ("quantity: 556, unit_price: 900", "quantity: 1, unit_price: 500400", []),
     ("quantity: 556, unit_price: 900, price: 500400", "quantity: 545, unit_price: 900, price: 490500", []),
     (

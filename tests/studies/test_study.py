@@ -18,7 +18,7 @@ def test_figures_mean_something_where_every_name_is_known_and_the_layout_can_run
         ("dgx-h100", "2", "8", True),
         ("dgx-h101", "2", "8", False),  # no such platform
         ("dgx-h100", "two", "8", False),  # unreadable
-        ("dgx-h100", "2", "3", False),  # 32 heads are no multiple of 3
+        ("dgx-h100", "2", "3", False),  # 32 heads are not a multiple of 3
     )
     for platform, nodes, tp, possible in cases:
         study = study_text(SPEC.format(platform=platform, nodes=nodes, tp=tp), SETTINGS)

@@ -83,7 +83,7 @@ def _add_fix_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unsafe-fixes",
         action="store_true",
-        help="show the changes of suggestions, too: names of hardware, models and topologies, and design changes; "
+        help="also show the changes of suggestions: names of hardware, models and topologies, and design changes; "
         "--fix writes them",
     )
     parser.add_argument("--diff", action="store_true", help="show the changes of --fix without applying them")

@@ -153,7 +153,7 @@ def describe_solve(parser: argparse.ArgumentParser) -> None:
         type=lever_key,
         choices=KEYS,
         required=True,
-        help=f"one of {', '.join(KEYS)}; its whole path works, too",
+        help=f"one of {', '.join(KEYS)}; or its whole path",
     )
     parser.add_argument(
         "--until",

@@ -267,7 +267,10 @@ IDLE_SHARE = assumed_figure(
 )
 """The share of its power limit that an idle accelerator draws."""
 LEAST_CAP = assumed_figure(
-    "power", "least_cap", 0.2, "a lower cap counts as this share of the limit: no accelerator can be set as low"
+    "power",
+    "least_cap",
+    0.2,
+    "a cap below this share of the limit counts as this share, the least that accelerators accept",
 )
 """The least share of the power limit that a power cap is assumed to allow."""
 

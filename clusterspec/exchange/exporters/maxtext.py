@@ -176,7 +176,7 @@ def _batch_lines(layout: Layout, work: Workload) -> Iterator[str]:
     """The sequences of a device in one pass: a pass has all micro-batches of a pipeline, else one."""
     passes = layout.micro_batches
     if passes is None:
-        raise NotExportable("the global batch is no multiple of micro-batch × dp")
+        raise NotExportable("the global batch is not a multiple of micro-batch × dp")
     if layout.pp == 1:
         yield f"per_device_batch_size: {_finite_decimal(layout.micro_batch * layout.dp, layout.ranks)}"
         if passes > 1:
@@ -212,7 +212,7 @@ def _model_lines(model: Model, name: str, omitted: list[str]) -> Iterator[str]:
         yield f"model_name: {MODELS[name]}"
         return
     if model.linear or model.sparse or model.compressed or model.window or model.shared_kv or model.expert_latent:
-        raise NotExportable("MaxText knows no model of these layers by name, and its keys cannot describe them")
+        raise NotExportable("MaxText has no model with these layers, and its keys cannot describe them")
     yield f"decoder_block: {_decoder_block(model)}"
     if model.block is None:
         omitted.append(f"normalization and position embedding, not stated: those of {_decoder_block(model)} apply")

@@ -151,7 +151,7 @@ def _pipeline_lines(layout: Layout, work: Workload) -> Iterator[str]:
         stages = f"{layout.virtual_stages} stages on each rank"
         raise NotExportable(f"{_SCHEDULES[layout.schedule]} of torchtitan does not run with {stages}")
     if layout.micro_batches is None:
-        raise NotExportable("the global batch is no multiple of micro-batch × dp")
+        raise NotExportable("the global batch is not a multiple of micro-batch × dp")
     yield f'pipeline_parallel_schedule="{_SCHEDULES[layout.schedule]}",'
     yield f"num_pp_microbatches={layout.micro_batches},"
     if len(set(layout.stage_layers)) == 1:

@@ -33,7 +33,7 @@ def read_netbox(file: InputFile) -> ImportResult:
     root = yaml.mapping
     model, maker = str(root.get("model") or ""), str(root.get("manufacturer") or "")
     if not model or not maker:
-        raise FormatError("is no device type of NetBox: it lacks manufacturer or model")
+        raise FormatError("is not a device type of NetBox: it lacks manufacturer or model")
     line = yaml.line("model")
     builder.count("model", f"{maker} {model}"[:80], line)
     ports = _ports_by_rate(root.get("interfaces"), builder, yaml.line("interfaces"))

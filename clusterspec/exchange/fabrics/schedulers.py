@@ -223,7 +223,7 @@ def _job_set(yaml: Yaml, builder: ImportBuilder) -> None:
         copies = [1 if count is None else count for count in copies]
         if not all(isinstance(count, int) and not isinstance(count, bool) and count > 0 for count in copies):
             builder.unknown(
-                f"the nodes of job {number + 1}", "its replicas or parallelism are no count", yaml.line(*path)
+                f"the nodes of job {number + 1}", "its replicas or parallelism are not a count", yaml.line(*path)
             )
         elif accelerators:
             asking.append((copies[0] * copies[1], accelerators, yaml.line(*path)))

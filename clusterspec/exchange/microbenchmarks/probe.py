@@ -36,7 +36,7 @@ def samples_of_device(today: date) -> dict[str, Any]:
     except ImportError:
         raise NoDeviceError("PyTorch is not installed in this environment; `--from FILE` reads samples") from None
     if not torch.cuda.is_available():
-        raise NoDeviceError("PyTorch sees no accelerator; `--from FILE` reads samples of another machine")
+        raise NoDeviceError("PyTorch finds no accelerator; `--from FILE` reads samples of another machine")
     device = torch.device("cuda", 0)
     runtime = torch.version.cuda or torch.version.hip or ""
     return {

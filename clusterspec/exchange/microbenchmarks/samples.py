@@ -99,7 +99,7 @@ def _kind_of_calls(number: int, sample: Any) -> Kind:
     if not isinstance(seconds, list) or len(seconds) < FEWEST:
         raise FormatError(f"sample {number}: fewer than {FEWEST} `seconds`")
     if not all(isinstance(each, int | float) and math.isfinite(each) and each > 0 for each in seconds):
-        raise FormatError(f"sample {number}: `seconds` holds what is no time above zero")
+        raise FormatError(f"sample {number}: `seconds` is not a time above zero")
     precision = str(sample.get("precision") or ("bf16" if kernel == "attention" else ""))
     if kernel == "gemm" and precision not in GEMM_BYTES:
         raise FormatError(f"sample {number}: the precision `{precision}` is none of {', '.join(GEMM_BYTES)}")

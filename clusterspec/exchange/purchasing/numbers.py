@@ -39,7 +39,7 @@ _MOST_DIGITS = 15
 
 @dataclass(frozen=True, slots=True)
 class WrittenNumber:
-    """The readings of a text as a number, by the decimal mark; a mark is absent if the text is no number with it."""
+    """The readings of a text as a number, by the decimal mark; a mark is absent if the text is not a number with it."""
 
     by_mark: dict[str, Number]
     groups_nothing: bool

@@ -49,7 +49,7 @@ def read_nemo_automodel(file: InputFile) -> ImportResult:
         if value is not None and str(value).lower() != "none" and not _UNRELATED.match(name):
             keys.put(name, value, line)
     if keys.find("step_scheduler.global_batch_size", "step_scheduler.local_batch_size") is None:
-        raise FormatError("is no recipe: it has no batches in step_scheduler")
+        raise FormatError("is not a recipe: it has no batches in step_scheduler")
     builder.set("workload.kind", "train", keys.line("recipe", "step_scheduler.global_batch_size"))
     if isinstance(named := keys.get(*_MODEL), str):
         set_model(named, builder, keys.line(*_MODEL))

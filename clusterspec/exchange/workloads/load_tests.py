@@ -179,7 +179,7 @@ def _record_load(run: LoadTest, builder: ImportBuilder) -> None:
         if limit:
             builder.unknown(f"at most {limit} requests in flight", "a limit of an open load has no key", line)
     elif not run.without_rate and "request_rate" in run.figures:
-        builder.unknown("workload.serving.load", "the request rate is no number", line)
+        builder.unknown("workload.serving.load", "the request rate is not a number", line)
     elif limit:
         builder.set("workload.serving.load", "closed", line)
         builder.set("workload.serving.concurrency", limit, line)

@@ -92,7 +92,7 @@ def read_serving(file: InputFile) -> ImportResult:
         builder.count(name, keys.whole(name), keys.line(name))
     list_unused(keys, builder)
     if "{{" in file.text and (templates := _TEMPLATE.search(file.text)):
-        why = "template expressions may give or omit options: import what is rendered from it"
+        why = "template expressions may give or omit options: import the rendered files"
         builder.unknown(templates[0][:60], why, file.text.count("\n", 0, templates.start()) + 1)
     if "Serving Benchmark Result" in file.text:
         builder.unknown("results of a load test", "not of the launch: import them with the KIND load-test")

@@ -85,7 +85,7 @@ def _set_problems(path: Path, test: AcceptanceSpec, cluster: Cluster) -> Iterato
     if each is None:
         return
     if each > cluster.nodes:
-        message = f"`scope: {test.scope}` forms no set: the cluster has {plural(cluster.nodes, 'node')}"
+        message = f"`scope: {test.scope}` gives no set of nodes: the cluster has {plural(cluster.nodes, 'node')}"
         yield RULE.problem((*path, "scope"), message, f"use sets of at most {cluster.nodes:,} nodes")
     elif each < tested:
         message = f"a test over {plural(tested, 'node')} cannot run on sets of {each:,} (`scope: {test.scope}`)"

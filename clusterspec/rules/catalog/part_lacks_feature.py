@@ -191,7 +191,7 @@ def _plugin_problems(plugin: str | None, scale_out: ScaleOut) -> Iterator[Proble
     """A plugin whose network the fabric is not, and reduction in switches that no plugin asks for."""
     technology = scale_out.technology
     if plugin in WITHOUT_PLUGIN and scale_out.in_network_reduction and technology.family in VERBS:
-        message = "the switches are to reduce, and no plugin asks them: NCCL reduces in the fabric only with `nccl-rdma-sharp`"
+        message = "the switches are to reduce, and no plugin enables it: NCCL reduces in the fabric only with `nccl-rdma-sharp`"
         yield RULE.problem(f"{AT}.collective_plugin", message, "write `nccl-rdma-sharp`", severity="warning")
         return
     if plugin is None or plugin in technology.plugins or technology.family not in VERBS:

@@ -1,4 +1,4 @@
-"""A block of one fabric level is no whole number of the blocks below it.
+"""A block of one fabric level is not a whole number of the blocks below it.
 
 ## What it finds
 

@@ -87,6 +87,6 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Prob
         message = "lossless priorities are stated, and priority flow control is off: nothing protects them"
         yield RULE.problem(f"{AT}.pfc", message, "write `pfc: true`, or remove `lossless_priorities`")
     elif len(set(lossless)) > MOST:
-        message = f"{len(set(lossless))} lossless priorities: the buffers of a port hold what is under way for two, in some switches for four"
-        help_ = "keep one for RDMA, and one for storage where it is lossless, too"
+        message = f"{len(set(lossless))} lossless priorities: the buffers of a port hold the packets in flight for two, in some switches for four"
+        help_ = "keep one for RDMA, and one for storage if that is lossless as well"
         yield RULE.problem(f"{AT}.lossless_priorities", message, help_, severity="warning")

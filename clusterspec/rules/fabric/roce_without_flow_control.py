@@ -82,7 +82,7 @@ def check(assumed: Mapping[str, str], spec: Spec, cluster: Cluster, scale_out: S
     elif not pfc and not ecn:
         yield RULE.problem(
             AT,
-            "without PFC and ECN the fabric drops packets under load, and RoCE retransmits from the lost packet on",
+            "without PFC and ECN the fabric drops packets under load, and RoCE retransmits the lost packet and all packets after it",
             help_,
         )
     elif not (pfc and ecn):

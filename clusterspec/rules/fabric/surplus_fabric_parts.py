@@ -95,12 +95,12 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: Scale
         if written and needed and written > MOST * needed:
             parts = plural(written, f"{key.removesuffix('_switches')} switch")
             message = f"{parts} stated, {percent(written / needed - 1, 2)} more than the {needed:,} needed: they add no bandwidth"
-            yield RULE.problem(f"cluster.scale_out.{key}", message, "reduce the order, or state what they are for")
+            yield RULE.problem(f"cluster.scale_out.{key}", message, "reduce the order, or state their purpose")
     for level in LEVELS:
         stated, wanted = ordered_links(written_scale_out, level), fabric.links[level]
         if stated and wanted and stated.links > MOST * wanted:
             message = f"{stated.how}, {percent(stated.links / wanted - 1, 2)} more links than the {wanted:,} needed: they add no bandwidth"
-            yield RULE.problem(stated.at, message, "reduce the order, or state what they are for")
+            yield RULE.problem(stated.at, message, "reduce the order, or state their purpose")
 
 
 def _needless_tier_problem(fabric: Fabric, written: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:

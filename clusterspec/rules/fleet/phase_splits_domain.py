@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A phase whose nodes are no multiple of the nodes of a scale-up domain, on machines whose domain has several nodes and is sold as
+A phase whose nodes are not a multiple of the nodes of a scale-up domain, on machines whose domain has several nodes and is sold as
 one rack.
 
 ## Why it matters

@@ -445,7 +445,7 @@ def _room_classes(machine: FailingMachine) -> Iterator[PartClass]:
         feeds = parts_needed(nodes, per_rack) * FEEDS[power.feeds][0] if per_rack else None
         yield PartClass("power feed", feeds, feeds or 0, "", 1.0 if alone else 0.0, "", per_rack or nodes, why)
     if power and power.cooling and power.cooling != "air":
-        why = "what it cools stands still"
+        why = "the parts that it cools stop"
         yield PartClass("cooling distribution unit", None, 0, "", 1.0, "", per_rack or nodes, why)
     if machine.written.networks and machine.written.networks.storage:
         yield PartClass("storage system", 1, 1, "", 1.0, "", nodes, "checkpoints and data cannot be read or written")

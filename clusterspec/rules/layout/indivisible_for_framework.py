@@ -3,7 +3,7 @@
 ## What it finds
 
 A width or a degree that is not a multiple of the number that the catalog entry of the framework states (`multiples`):
-weights whose share of a rank is no whole number of quantization groups, heads of linear attention that tp × cp does not
+weights whose share of a rank is not a whole number of quantization groups, heads of linear attention that tp × cp does not
 divide, ranks that context parallelism does not divide. The finding is an error where the entry cites a document, and a
 warning otherwise.
 

@@ -67,5 +67,5 @@ def check(written_layout: LayoutSpec, layout: Layout, assumed: Mapping[str, str]
     if layout.capabilities.lists_release:
         message = f"the catalog has no times of `{written}`: times and memory are assumed to be {used}"
     elif layout.capabilities.framework.statements:
-        message += ", and what it supports is read from the releases that are known"
+        message += ", and its features are those of the known releases"
     yield RULE.problem("layout.software", message, "name a release of the catalog, or describe this one by an entry")

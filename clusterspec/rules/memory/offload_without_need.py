@@ -4,8 +4,7 @@
 
 In training, `layout.offload.optimizer` where the same layout without offloading uses at most 80 % of the memory. The finding is a
 warning where at least half of the states are offloaded, and a note otherwise or where only adapters are trained, whose
-states are small; an error where the step is predicted to be longer by a quarter, if the low end of the range is a quarter,
-too.
+states are small; an error where the step is predicted to be longer by a quarter even at the low end of the range.
 
 ## Why it matters
 

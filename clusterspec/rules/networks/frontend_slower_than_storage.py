@@ -90,7 +90,7 @@ def check(networks: NetworksSpec, cluster: Cluster) -> Iterator[Problem]:
     client = storage.per_client
     if client is not None and client.per_direction > of_node:
         message = f"one node reaches {display(of_node, 'B/s')} over {nics} × {path_to_store.nic_bandwidth.written}, less than `per_client: {client.written}`"
-        yield RULE.problem("cluster.networks.storage.per_client", message, "state what its NICs carry")
+        yield RULE.problem("cluster.networks.storage.per_client", message, "state the bandwidth of its NICs")
     if storage.bandwidth.per_direction > total:
         which = (
             "storage" if path_to_store is storage else "out-of-band" if path_to_store is not frontend else "frontend"

@@ -78,7 +78,7 @@ def check(
         f"layout.{axis}",
         f"{cluster.accelerator.name} has no peer-to-peer access: every transfer of {axis} {getattr(layout, axis)} crosses host memory, "
         "and the estimate assumes that it does not",
-        "use dp or pp between the cards, or state what they reach under `measured`",
+        "use dp or pp between the cards, or state their measured bandwidth under `measured`",
         severity="note" if served is not None and _is_right(layout, served) else "warning",
     )
 

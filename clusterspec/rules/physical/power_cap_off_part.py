@@ -81,5 +81,5 @@ def check(power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
         message = f"accelerators are capped at {percent(cap.value / own.value)} of their power{kept}"
         deep = cap.value < DEEP * own.value
         yield RULE.problem(
-            AT, message, "state what the capped machine reaches under `measured`", severity="warning" if deep else ""
+            AT, message, "state the results of the capped machine under `measured`", severity="warning" if deep else ""
         )

@@ -54,5 +54,5 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
     for key in ("as_of", "needed_by"):
         written = getattr(procurement, key)
         if written is not None and day(written) is None:
-            message = f"{written} is no date"
+            message = f"{written} is not a date"
             yield RULE.problem(f"procurement.{key}", message, "write the right day")

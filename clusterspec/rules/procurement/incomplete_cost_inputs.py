@@ -61,7 +61,7 @@ def check(
 ) -> Iterator[Problem]:
     power = written_cluster.power if written_cluster else None
     if (procurement.prices or {}).get("rack_per_month") and (power is None or power.nodes_per_rack is None):
-        message = "racks are rented, and nothing says how many nodes a rack holds: the cost leaves their rent out"
+        message = "racks are rented, and the number of nodes in a rack is not stated: the cost omits their rent"
         yield RULE.problem("procurement.prices.rack_per_month", message, "add `cluster.power.nodes_per_rack`")
     if procurement.term is None or not procurement.prices or procurement.prices.get("node_hour"):
         return

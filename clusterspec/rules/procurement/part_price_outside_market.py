@@ -75,7 +75,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
             yield RULE.problem(
                 price.at,
                 f"the price is {_price_of_unit(price)}; {_usual_price_text(price)} is usual",
-                "check the figure, what it counts, and the part it is for",
+                "check the figure, its unit of counting, and the part",
                 severity="error" if far else "",
                 confidence="likely" if far else "",
             )

@@ -124,7 +124,7 @@ def _problem(
     help_ = (
         f"it looks like the price of {reading}: write the price of a node"
         if reading
-        else "check the figure and what it is for"
+        else "check the figure and its unit"
     )
     far = (
         amount / count < band[0] / FAR

@@ -4,8 +4,8 @@
 
 The longest prompt and output of a sample (`max`, else `p99`), together above the context of the model (an error), or above
 `workload.sequence_length`, into which the trainer packs samples: an error, since the framework cuts or rejects such
-samples, and they are those for which the length was allowed. `sequence-exceeds-model-context` reports
-sequences of the trainer above the context.
+samples, for which the length limit was set. `sequence-exceeds-model-context` reports sequences of the trainer above the
+context.
 
 ## Why it matters
 
