@@ -227,13 +227,9 @@ def _missing_figure(design: Design) -> str:
     assert design.workload is not None
     if design.workload.peak is None:
         return f"the accelerator has no peak at {design.workload.precision}"
-<<<<<<< HEAD
     if design.cluster is not None and design.cluster.accelerator.memory_bandwidth is None:
         return "the accelerator has no memory bandwidth"
-    return "the layout lacks what a step needs"
-=======
     return "the layout lacks keys that a step needs"
->>>>>>> 897c8fe5 (Rewrite messages that negate a noun or leave the subject out)
 
 
 def _why_not_served(design: Design) -> str:
