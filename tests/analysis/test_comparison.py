@@ -285,7 +285,7 @@ def test_revisions_are_compared_spec_by_spec_with_what_they_extend(call: Call) -
 def test_a_lone_spec_and_an_unknown_revision_are_refused(call: Call) -> None:
     git("init", "-q")
     Path("base.yaml").write_text(BASE)
-    for name, reason in (("base.yaml", "name a second spec to compare with"), ("nowhere", "no such revision"), ("-x", "")):
+    for name, reason in (("base.yaml", "name a second spec"), ("nowhere", "no such revision"), ("-x", "")):
         done = call("diff", name)
         assert (done.status, done.out) == (2, "")
         assert reason in done.error
