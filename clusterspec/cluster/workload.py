@@ -163,12 +163,11 @@ def _precisions(
     model, stack, accelerator = known
     loaded = model if kind == "serve" and _loads_checkpoint(section, model) else None
     usual, why = "bf16", "usual for training" if kind == "train" else "usual for serving"
-    if loaded is not None and loaded.checkpoint_precision is not None:
-        why = f"the checkpoint of {loaded.name} is in {loaded.checkpoint_precision}"
-        if accelerator is not None and loaded.checkpoint_precision in accelerator.peaks:
-            usual = loaded.checkpoint_precision
-        else:
-            why += ", which the accelerator does not execute"
+    kept = section.parameter_precision or (loaded.checkpoint_precision if loaded else None)
+    if kind == "serve" and kept == "fp8":
+        executed = accelerator is not None and kept in accelerator.peaks
+        usual = kept if executed else usual
+        why = "engines multiply fp8 weights in fp8" if executed else "the accelerator does not multiply in fp8"
     work = log.written_or_assumed(section.precision, "workload.precision", usual, why)
     parameters, experts = _weight_precisions(section, loaded, log)
     return _Precisions(

@@ -199,8 +199,7 @@ def _dense_part(engine: Engine, tokens: float) -> Part:
         "bytes_read": weights * precision_width(engine.workload.parameter_precision),
         "bandwidth": engine.rates.weight_read_rate(name),
         "flops": 2 * weights * tokens,
-        "rate": engine.rates.padded_gemm_rate(name, tokens, engine.peak)
-        * remaining_rate_share(engine.workload.parameter_precision, name, engine.cluster.accelerator.architecture),
+        "rate": _dense_rate(engine, tokens),
     }
     return Part(
         "dense",
@@ -208,6 +207,15 @@ def _dense_part(engine: Engine, tokens: float) -> Part:
         numbers,
         table_origins(engine.rates.table, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}"),
     )
+
+
+def _dense_rate(engine: Engine, tokens: float) -> float:
+    """FLOP/s of dense GEMMs; kernels that convert weights use warp-level products, whose tiles are small."""
+    kept, name = engine.workload.parameter_precision, engine.precision
+    left = remaining_rate_share(kept, name, engine.cluster.accelerator.architecture)
+    if left < 1:
+        return left * engine.rates.gemm_rate(name, tokens, engine.peak)
+    return engine.rates.padded_gemm_rate(name, tokens, engine.peak)
 
 
 def _head_part(engine: Engine, sequences: float) -> Part:

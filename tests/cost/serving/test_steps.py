@@ -31,6 +31,23 @@ def engine(
     return found
 
 
+def test_narrower_weights_never_slow_a_single_request() -> None:
+    """Reading them takes the time, whichever kernels convert them: 70 GB of a rank in bf16, 18 GB in int4."""
+    times = []
+    for kept in ("bf16", "int8", "int4"):
+        work = f"model: llama-3.1-70b, precision: bf16, parameter_precision: {kept}"
+        design = clean(
+            "cluster: {platform: dgx-h100, nodes: 1}\n"
+            f"workload: {{kind: serve, {work}, serving: {{input_tokens: 100, output_tokens: 100}}}}\n"
+            "layout: {framework: vllm, tp: 2}\n"
+        )
+        assert design.cluster and design.workload and design.layout
+        found = Engine.of(design.cluster, design.workload, design.layout, design.layout.dp)
+        assert found is not None
+        times.append(found.decode(1.0, 1000.0).total)
+    assert times[0] > times[1] > times[2]
+
+
 def numbers(step: StepTime, name: str) -> dict[str, float]:
     [part] = [part for part in step.parts if part.name == name]
     return part.numbers
