@@ -69,8 +69,9 @@ BOOKED = {
 def test_nodes_without_a_job_are_noted_unless_spares_are_stated() -> None:
     idle = {"pool-without-job": ["pools.p.nodes"]}
     bare = NODES.replace(", spare_nodes: 2", "")
-    for text, nodes, wanted in ((bare, 15, idle), (bare, 16, {}), (NODES, 15, {})):
-        assert fired(text + jobs(f", nodes: {nodes}"), ("pool-without-job",)) == wanted, nodes
+    for text, nodes, wanted in ((bare, (9, 6), idle), (bare, (9, 7), {}), (NODES, (9, 6), {}), (bare, (15,), {})):
+        rows = (f", nodes: {number}" for number in nodes)
+        assert fired(text + jobs(*rows), ("pool-without-job",)) == wanted, nodes
 
 
 def test_each_node_is_promised_once() -> None:

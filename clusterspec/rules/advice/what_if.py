@@ -184,6 +184,16 @@ class WhatIf:
         return saved, f"; predicted {times} ({percent(max(0.0, saved), 2)} less)"
 
     @cached_property
+    def at_half_rate(self) -> float | None:
+        """Seconds of a step with NICs of half the rate; None where the time is not known."""
+        fabric = self.design.cluster.scale_out if self.design.cluster else None
+        if fabric is None or not self.step_time:
+            return None
+        rate = fabric.nic_bandwidth.value / 2
+        other = self.with_scale_out(nic_bandwidth=Quantity(rate, RATE, display_bits(rate)))
+        return other.step_seconds if other else None
+
+    @cached_property
     def at_full_bandwidth(self) -> tuple[float | None, str]:
         """The share of the step that a fabric of full bandwidth would save, and the end of the sentence that states it;
         None and empty where a time is not known.

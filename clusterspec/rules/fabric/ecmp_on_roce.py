@@ -3,7 +3,9 @@
 ## What it finds
 
 RoCE with `load_balancing: ecmp` on more than a single switch, and any technology with it on a `dragonfly` or `dragonfly+`,
-whose groups have few direct links.
+whose groups have few direct links. Where the step is predicted, RoCE at half the rate of the NICs decides: a note where the
+step would be longer by less than the half-width of the range of the prediction, else a warning, and never an error, as
+collisions vary from run to run.
 
 ## Why it matters
 
@@ -51,12 +53,14 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.rule import Rule
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning")
 
 
-def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(cluster: Cluster, scale_out: ScaleOut, what_if: WhatIf) -> Iterator[Problem]:
     hashed = scale_out.technology.family == "roce" and scale_out.load_balancing == "ecmp"
     if scale_out.load_balancing == "ecmp" and scale_out.topology in {"dragonfly", "dragonfly+"} and cluster.nodes > 2:
         message = "equal-cost routing keeps the traffic of two groups on their few links between them and leaves the links of other groups idle"
@@ -64,6 +68,13 @@ def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
         return
     if hashed and scale_out.topology != "single-switch" and cluster.nodes > 2:
         message = "ECMP hashes the few large flows of a collective onto some links and leaves others idle"
+        now, half = what_if.step_time, what_if.at_half_rate
+        lost = 1 - now / half if now and half else None
+        times = f"; at half the rate, a step of {display(now, 's')} takes {display(half, 's')}" if now and half else ""
+        severe = lost is None or what_if.severity(lost) != "note"
         yield RULE.problem(
-            "cluster.scale_out.load_balancing", message, "use `adaptive` or `spray`, else `path-pinning`"
+            "cluster.scale_out.load_balancing",
+            f"{message}{times}",
+            "use `adaptive` or `spray`, else `path-pinning`",
+            severity="warning" if severe else "note",
         )

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A pool that no job names: a warning. A pool of which at least 5 % of the nodes have no job, and which states no
-`spare_nodes`: a note.
+A pool that no job names: a warning. A pool that several jobs divide and of which at least 5 % of the nodes have none, where no
+`spare_nodes` are stated: a note.
 
 ## Why it matters
 
@@ -61,12 +61,13 @@ SOME = 0.05
 
 def check(fleet: Fleet) -> Iterator[Problem]:
     for name, pool in fleet.pools.items():
-        if not any(True for _ in fleet.jobs_of(name)):
+        jobs = sum(1 for _ in fleet.jobs_of(name))
+        if not jobs:
             size = f"{plural(pool.nodes, 'node')} of " if pool.nodes is not None else ""
             yield RULE.problem(
                 ("pools", name), f"no job uses {size}pool `{name}`", "give it a job, or remove it", at_key=True
             )
-        elif pool.idle and pool.nodes and pool.spec.spare_nodes is None and pool.idle >= SOME * pool.nodes:
+        elif jobs > 1 and pool.idle and pool.nodes and pool.spec.spare_nodes is None and pool.idle >= SOME * pool.nodes:
             yield RULE.problem(
                 ("pools", name, "nodes"),
                 f"{pool.idle:,} of {plural(pool.nodes, 'node')} have no job ({percent(pool.idle / pool.nodes, 2)}), and none is stated as a spare",
