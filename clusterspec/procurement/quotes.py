@@ -67,7 +67,8 @@ class Offered:
         """The kinds of part that the line offers at one price: all of a network as one lot, and the optics of a lot of
         cabling; else its own kind."""
         text = (self.line.part or "").lower().replace("_", " ")
-        whole = self.line.quantity in {None, 1} and self.kind in {"other", "switch"}
+        named = {_kind_of_word(word) for word in _WORD.findall(_HEAD.split(text, maxsplit=1)[0])}
+        whole = self.line.quantity in {None, 1} and named <= {None, "other", "switch", *SWITCHES}
         if whole and _FABRIC.search(text) is not None and _SIDE.search(text) is None:
             return NETWORKED
         return CABLING if self.is_lot else (self.kind,)

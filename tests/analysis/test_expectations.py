@@ -68,8 +68,8 @@ def test_what_does_not_hold_fails_with_the_figure_and_the_finding(call: Call) ->
         ({"expect": ["no eror"]}, "is not a condition"),
         ({"expect": []}, "expect"),
         ({"expect": ["fits"], "set": {"layout.tpp": 4}}, "did you mean `layout.tp`"),
-        ({"expect": ["fits"], "spec": "other.yaml"}, "no file of this project"),
-        ({"expect": ["fits"], "spec": "/etc/passwd"}, "no file of this project"),
+        ({"expect": ["fits"], "spec": "other.yaml"}, "not a file of this project"),
+        ({"expect": ["fits"], "spec": "/etc/passwd"}, "not a file of this project"),
         ({"expect": ["fits"], "expects": []}, "expects"),
     ],
 )

@@ -111,6 +111,8 @@ COVERED = [
     (QuoteLine("switch fabric"), set(NETWORKED)),
     (QuoteLine("InfiniBand network", 2), {"other"}),
     (QuoteLine("storage network", 1), {"other"}),
+    (QuoteLine("fabric with cables and modules", 1), set(NETWORKED)),
+    (QuoteLine("InfiniBand cables", 1), {"cable", "transceiver"}),
     (QuoteLine("cabling", 1), {"cable", "transceiver"}),
     (QuoteLine("cable", 512), {"cable"}),
 ]

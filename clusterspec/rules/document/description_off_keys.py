@@ -49,6 +49,7 @@ cluster: {platform: mi300x-ubb8, nodes: 24, spare_nodes: 4}
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout
@@ -66,7 +67,7 @@ NUMERALS = {
 } | {"Sixteen": 16, "Twenty": 20, "Thirty-two": 32, "Sixty-four": 64}
 """Words of numbers count at the start of a sentence: inside one they often speak of a part, or of another machine."""
 _NUMBER = r"(?<![\w.,/×:-])(?P<count>\d{1,3}(?:,\d{3})+|\d+|" + "|".join(NUMERALS) + r")"
-_PART = r"(?:[A-Z]{1,3}\d{2,3}[A-Za-z]?|MI\d{3}[AX]|GB\d{3}|GH200|TPU(?: ?v\d\w?)?|Trainium\d?|RTX \d{4})"
+_PART = r"(?:[A-Z]{1,3}\d{2,3}[A-Za-z]?|MI\d{3}[AX]|GB\d{3}|GH200|TPU(?: ?v\d\w?)?|Trainium ?\d?|Gaudi ?\d|RTX \d{4})"
 _SYSTEM = r"(?:HGX|DGX|quad|[Pp]\d\w*|A3 Mega|A3 High)"
 _NODES = pattern(
     rf"\b{_NUMBER}(?: (?:{_SYSTEM}|{_PART}|[a-z]+-type)){{0,2}} (?:nodes|servers|instances)\b(?! each)"
@@ -82,14 +83,14 @@ def check(description: str, spec: Spec, cluster: Cluster, layout: Layout | None)
     if spec.pools or spec.jobs:
         return
     nodes, written = _node_counts(cluster, layout), _written_integers(spec)
-    for match in _NODES.finditer(description):
+    for match in _counts(_NODES, description):
         count = _stated_count(match["count"] or match["systems"])
         if count > 1 and count not in nodes | written:
             yield _problem(match[0], f"{cluster.nodes:,} nodes")
             return
     counted = {number * cluster.accelerators_per_node for number in nodes} | {cluster.scale_up.domain}
     counted |= {number * cluster.ranks_per_accelerator for number in counted}
-    for match in _ACCELERATORS.finditer(description):
+    for match in _counts(_ACCELERATORS, description):
         count = _stated_count(match["count"])
         if count > cluster.accelerators_per_node and count not in counted | nodes | written:
             yield _problem(match[0], f"{cluster.accelerators:,} accelerators")
@@ -99,6 +100,16 @@ def check(description: str, spec: Spec, cluster: Cluster, layout: Layout | None)
         if int(match["count"]) not in {stated} | written:
             yield _problem(match[0], f"{match['axis']} {stated}")
             return
+
+
+def _counts(counted: re.Pattern[str], description: str) -> Iterator[re.Match[str]]:
+    """The counts of a text, without numbers that end a name, as in Gaudi 3 servers."""
+    for match in counted.finditer(description):
+        before = description[: match.start()].split()
+        if not (
+            len(before) > 1 and description[match.start() - 1] == " " and before[-1].istitle() and before[-2][-1] != "."
+        ):
+            yield match
 
 
 def _problem(words: str, keys: str) -> Problem:

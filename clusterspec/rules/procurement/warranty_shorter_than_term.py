@@ -58,7 +58,7 @@ from clusterspec.rules.knowledge.purchases import is_bought, is_small
 from clusterspec.rules.knowledge.ranges import YEAR
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
-from clusterspec.units import display
+from clusterspec.units import years_text
 
 RULE = Rule.of(__name__, "warning", "likely")
 MONTH = YEAR / 12
@@ -82,7 +82,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     if term.value - covered <= MONTH or (support is None and _pays_for_support(procurement)):
         return
     key, what = ("procurement.support.term", "support") if support else ("procurement.warranty", "warranty")
-    message = f"the term of {term.written} is {display(term.value - covered, 's')} longer than the {what} of {stated.written}: repairs of these years are not paid for"
+    message = f"the term of {term.written} is {years_text((term.value - covered) / YEAR)} longer than the {what} of {stated.written}: repairs of these years are not paid for"
     other = "" if support else ", or state `prices.support_per_year`"
     severity = "note" if is_small(procurement) else ""
     yield RULE.problem(key, message, f"ask for {term.written}{other}", severity=severity)
