@@ -96,7 +96,7 @@ apart and that were joined; in four, what a launch leaves out (`...`, a recipe o
 `scontrol show node`) was taken for a default; two called NeMo Megatron-LM; the others took the degrees of an engine
 for those of the trainer (verl) and a tier of a firewall for a machine, and lost the options of a command in a list of
 dstack. One is not corrected: a test of NeMo whose command names no program of it. Refused were placeholders with a
-blank, values of a chart, and `slurm.conf` without a reason. In the tenth, the text encoder of a vision model was read as
+blank, values of a chart, and `slurm.conf` without a reason. In the tenth, a text encoder for images was read as
 a language model, and an MPIJob in a template as nothing. Still refused are options that a list of a chart exports as a
 variable.
 """
