@@ -21,6 +21,13 @@ def test_a_file_becomes_a_spec_that_checks(call: Call) -> None:  # noqa: F811
     assert call("check", "made.yaml").status == 0
 
 
+def test_the_kind_may_be_left_out(call: Call) -> None:  # noqa: F811
+    Path("topo.xml").write_text(TOPOLOGY)
+    assert call("import", "topo.xml").out == call("import", "auto", "topo.xml").out != ""
+    done = call("import", "none.xml")
+    assert done.status == 2 and "no import format is called 'none.xml'" in done.error
+
+
 def test_json_states_the_spec_the_counts_and_every_line(call: Call) -> None:  # noqa: F811
     Path("topo.xml").write_text(TOPOLOGY)
     document = json.loads(call("import", "nccl-topo", "topo.xml", "--format", "json").out)

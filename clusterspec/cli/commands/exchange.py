@@ -46,7 +46,12 @@ from clusterspec.units import plural
 
 def describe_import(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
-    parser.add_argument("kind", metavar="KIND", nargs="?", help="the format, or auto; --list names all")
+    parser.add_argument(
+        "kind",
+        metavar="KIND",
+        nargs="?",
+        help="the format; without it, or with auto, each file's own; --list names all",
+    )
     parser.add_argument("files", metavar="FILE", type=path, nargs="*", help="the files to read; - reads standard input")
     parser.add_argument(
         "--into",
@@ -92,12 +97,14 @@ def run_import(args: argparse.Namespace) -> int:
             )
         )
         return OK
-    if not args.kind or not args.files:
-        raise UsageFault("name a KIND (or auto) and a FILE; `clusterspec import --list` lists the kinds")
+    if args.kind and _is_file_without_kind(args.kind):
+        args.kind, args.files = "auto", [args.kind, *args.files]
+    if args.kind and args.kind != "auto":
+        _named_format(args.kind)
+    if not args.files:
+        raise UsageFault("name a FILE; `clusterspec import --list` lists the kinds that may stand before it")
     if args.into:
         refuse_input_as_output(args, "--into", args.into, args.files, chosen_config(args, folder_of(args.into)))
-    if args.kind != "auto":
-        _named_format(args.kind)
     digest = hashlib.sha256()
     reading = result_with_known_keys(combined_result([_read_file(args, name, digest) for name in args.files]))
     if args.into:
@@ -107,6 +114,12 @@ def run_import(args: argparse.Namespace) -> int:
     else:
         print_text(merge.new_spec(reading))
     return OK
+
+
+def _is_file_without_kind(text: str) -> bool:
+    """Whether the first argument is a file to read, and no kind."""
+    known = {"auto", *(each.name for each in import_formats.IMPORT_FORMATS)}
+    return text not in known and (text == "-" or Path(text).is_file())
 
 
 def _named_format(kind: str) -> import_formats.ImportFormat:
