@@ -147,6 +147,8 @@ def test_virtual_stages_leave_more_passes_to_hide_beside() -> None:
     assert step.consecutive_micro_batches(4, 8, 2) == 4.0
     assert step.consecutive_micro_batches(4, 2, 2) == 2.0
     assert step.consecutive_micro_batches(4, 8, 1) == 1.0
+    gather, reduction, _ = step.once_per_step_exposures(TRAFFIC, WORK._replace(turns=4.0, forward=1.5), HIDES)
+    assert (gather.overlap_window, reduction.overlap_window) == (6.0, 10.0)  # four passes of 1.5 and 2.5 seconds
     found = exposed(step.once_per_step_exposures(TRAFFIC, WORK._replace(turns=4.0), HIDES))
     assert found == pytest.approx({"gather": 0.2, "reduction": 0.4, "sum_across_shard_groups": 0.07})
 
