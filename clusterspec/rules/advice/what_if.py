@@ -8,7 +8,7 @@ from itertools import islice
 
 from clusterspec.cluster.groups import axis_placement
 from clusterspec.cluster.legality import forbids_pipeline
-from clusterspec.cluster.model import Design
+from clusterspec.cluster.model import Design, ScaleOut
 from clusterspec.cluster.variation import Changes, design_with_keys
 from clusterspec.cost.plan import Plan
 from clusterspec.quantity import RATE, Quantity
@@ -175,22 +175,19 @@ class WhatIf:
         """The share of the step that NICs of another rate (B/s per direction) would save, and the end of the sentence
         that states it; None and empty where a time is not known.
         """
-        now = self.step_time
-        other = self.with_scale_out(nic_bandwidth=Quantity(rate, RATE, display_bits(rate))) if now else None
-        if not now or other is None or other.step_seconds is None:
+        now, then = self.step_time, self._step_with_nic_rate(rate)
+        if not now or then is None:
             return None, ""
-        saved = 1 - other.step_seconds / now
-        times = f"{display(now, 's')} per step, {display(other.step_seconds, 's')} with it"
+        saved = 1 - then / now
+        times = f"{display(now, 's')} per step, {display(then, 's')} with it"
         return saved, f"; predicted {times} ({percent(max(0.0, saved), 2)} less)"
 
-    @cached_property
-    def at_half_rate(self) -> float | None:
+    def at_half_rate(self, fabric: ScaleOut) -> float | None:
         """Seconds of a step with NICs of half the rate; None where the time is not known."""
-        fabric = self.design.cluster.scale_out if self.design.cluster else None
-        if fabric is None or not self.step_time:
-            return None
-        rate = fabric.nic_bandwidth.value / 2
-        other = self.with_scale_out(nic_bandwidth=Quantity(rate, RATE, display_bits(rate)))
+        return self._step_with_nic_rate(fabric.nic_bandwidth.value / 2)
+
+    def _step_with_nic_rate(self, rate: float) -> float | None:
+        other = self.with_scale_out(nic_bandwidth=Quantity(rate, RATE, display_bits(rate))) if self.step_time else None
         return other.step_seconds if other else None
 
     @cached_property

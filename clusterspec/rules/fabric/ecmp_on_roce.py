@@ -68,7 +68,7 @@ def check(cluster: Cluster, scale_out: ScaleOut, what_if: WhatIf) -> Iterator[Pr
         return
     if hashed and scale_out.topology != "single-switch" and cluster.nodes > 2:
         message = "ECMP hashes the few large flows of a collective onto some links and leaves others idle"
-        now, half = what_if.step_time, what_if.at_half_rate
+        now, half = what_if.step_time, what_if.at_half_rate(scale_out)
         lost = 1 - now / half if now and half else None
         times = f"; at half the rate, a step of {display(now, 's')} takes {display(half, 's')}" if now and half else ""
         severe = lost is None or what_if.severity(lost) != "note"
