@@ -67,8 +67,7 @@ class Offered:
         """The kinds of part that the line offers at one price: all of a network as one lot, and the optics of a lot of
         cabling; else its own kind."""
         text = (self.line.part or "").lower().replace("_", " ")
-        named = {_kind_of_word(word) for word in _WORD.findall(_HEAD.split(text, maxsplit=1)[0])}
-        whole = self.line.quantity in {None, 1} and named <= {None, "other", "switch", *SWITCHES}
+        whole = self.line.quantity in {None, 1} and {*_kinds_of_words(_head(text))} <= {"other", "switch", *SWITCHES}
         if whole and _FABRIC.search(text) is not None and _SIDE.search(text) is None:
             return NETWORKED
         return CABLING if self.is_lot else (self.kind,)
@@ -101,14 +100,22 @@ def kind_of_part(text: str) -> str:
     ('other', 'other')
     """
     text = text.replace("out of band", "oob")
-    head = _HEAD.split(text, maxsplit=1)[0]
-    found = [kind for kind in map(_kind_of_word, _WORD.findall(head)) if kind]
-    found = found or [kind for kind in map(_kind_of_word, _WORD.findall(text)) if kind]
+    found = _kinds_of_words(_head(text)) or _kinds_of_words(text)
     if not found or "other" in found:
         return "other"
     if found[-1] == "switch":
-        return next((kind for kind in map(_kind_of_word, _WORD.findall(text)) if kind in SWITCHES), "switch")
+        return next((kind for kind in _kinds_of_words(text) if kind in SWITCHES), "switch")
     return "cable" if "cable" in found and found[-1] == "transceiver" else found[-1]
+
+
+def _head(text: str) -> str:
+    """A description up to its purpose or contents."""
+    return _HEAD.split(text, maxsplit=1)[0]
+
+
+def _kinds_of_words(text: str) -> list[str]:
+    """The kinds of part that the words of a text name, in their order."""
+    return [kind for kind in map(_kind_of_word, _WORD.findall(text)) if kind]
 
 
 def _kind_of_word(word: str) -> str | None:
