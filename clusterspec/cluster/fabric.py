@@ -8,7 +8,7 @@ from typing import Any
 from clusterspec.catalog.entries import Optics
 from clusterspec.cluster.levels import FIBER, ModuleCount, count_levels, count_modules
 from clusterspec.cluster.model import Cluster, Design, ScaleOut
-from clusterspec.cluster.planes import Ordered, SwitchCount, count_plane, parts_needed
+from clusterspec.cluster.planes import OrderedParts, SwitchCount, count_plane, parts_needed
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.recent import recent
 from clusterspec.records import dataclass
@@ -224,17 +224,16 @@ def count_fabric(cluster: Cluster, written: ScaleOutSpec | None = None) -> Fabri
     if scale_out.levels:
         count = count_levels(cluster, scale_out.switch_ports)
     else:
-        ordered = _ordered_in_plane(written, scale_out.planes) if written else Ordered()
+        ordered = _ordered_parts(written or ScaleOutSpec()).divided(scale_out.planes)
         count = count_plane(cluster, scale_out.switch_ports, ordered) if scale_out.switch_ports else None
     if count is None:
         return NoFabric("the ports of a switch are not known: state `switch` or `switch_ports`")
     return _fabric_of_planes(cluster, count, written or ScaleOutSpec())
 
 
-def _ordered_in_plane(written: ScaleOutSpec, planes: int) -> Ordered:
-    """What a spec orders, divided over planes."""
-    counts = written.leaf_switches, written.spine_switches, written.links.leaf_spine if written.links else None
-    return Ordered(*(number // planes if number else None for number in counts))
+def _ordered_parts(written: ScaleOutSpec) -> OrderedParts:
+    links = written.links.leaf_spine if written.links else None
+    return OrderedParts(written.leaf_switches, written.spine_switches, links)
 
 
 def _fabric_of_planes(cluster: Cluster, count: SwitchCount, written: ScaleOutSpec) -> Fabric:

@@ -177,12 +177,16 @@ class SwitchCount:
     """Groups of leaves and spines below one row of cores; 1 where there is no such row."""
 
 
-class Ordered(NamedTuple):
-    """Switches of one plane and links between leaves and spines as ordered; None where the spec does not say."""
+class OrderedParts(NamedTuple):
+    """Switches, and links between leaves and spines, as ordered; None where the spec does not say."""
 
     leaves: int | None = None
     spines: int | None = None
     leaf_spine: int | None = None
+
+    def divided(self, parts: int) -> OrderedParts:
+        """Those of one of ``parts`` equal planes or rails."""
+        return OrderedParts(*(number // parts if number else None for number in self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +199,7 @@ class _Demand:
     ports: int
     leaf_ratio: float
     spine_ratio: float
-    ordered: Ordered = Ordered()
+    ordered: OrderedParts = OrderedParts()
 
     @property
     def rails(self) -> int:
@@ -221,8 +225,8 @@ class _Demand:
     def uplinks(self, leaves: int, leaf: Ports) -> int:
         """Links between leaves and spines: all ports up, unless fewer are ordered that carry the present endpoints."""
         full, least = leaves * leaf.up, ceiling(self.endpoints / self.leaf_ratio - 1e-9)
-        room = (self.ordered.spines or 0) * self.ports // leaves * leaves
-        ordered = self.ordered.leaf_spine or room
+        of_spines = (self.ordered.spines or 0) * self.ports // leaves * leaves
+        ordered = self.ordered.leaf_spine or of_spines
         return ordered if least <= ordered < full else full
 
     def least_leaves(self, down: int) -> int:
@@ -267,14 +271,14 @@ class _Demand:
         return f"{self.rails} rails of {of_rail} that share leaves of {down} ports down"
 
 
-def count_plane(cluster: Cluster, ports: int, ordered: Ordered | None = None) -> SwitchCount:
+def count_plane(cluster: Cluster, ports: int, ordered: OrderedParts) -> SwitchCount:
     """Counts one fabric plane; ``ports`` are those of a switch at the rate of a plane.
 
     Rails that no switch connects have a tree each where the spec states several tiers.
     """
     fabric = cluster.scale_out
     assert fabric is not None
-    demand = replace(_plane_demand(cluster, fabric, ports), ordered=ordered or Ordered())
+    demand = replace(_plane_demand(cluster, fabric, ports), ordered=ordered)
     if fabric.topology == "rail-only" and _tiers_of_demand(demand) > 1:
         return _count_of_rails(demand)
     return _demand_count(demand)
@@ -319,7 +323,7 @@ def _count_of_rails(demand: _Demand) -> SwitchCount:
         nics_per_node=demand.nics_of_rail,
         extra_endpoints=parts_needed(fabric.extra_endpoints, rails),
     )
-    one = _demand_count(replace(demand, fabric=rail))
+    one = _demand_count(replace(demand, fabric=rail, ordered=demand.ordered.divided(rails)))
     return replace(
         one,
         leaves=rails * one.leaves,
