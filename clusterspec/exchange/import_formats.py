@@ -244,13 +244,21 @@ PURCHASING = (
 IMPORT_FORMATS = (*MACHINES, *PURCHASING[:1], *MEASUREMENTS, *WORKLOADS, *PURCHASING[1:])
 
 
+def is_format(name: str) -> bool:
+    """Whether a format has a name, which may be a former one."""
+    return _known_format(name) is not None
+
+
+def _known_format(name: str) -> ImportFormat | None:
+    plain = name.lower().replace("_", "-")
+    return next((kind for kind in IMPORT_FORMATS if plain == kind.name or plain in kind.other), None)
+
+
 def format_named(name: str) -> ImportFormat:
     """The format with a name. Raises `FormatError` with similar names if there is none."""
-    plain = name.lower().replace("_", "-")
-    for kind in IMPORT_FORMATS:
-        if plain == kind.name or plain in kind.other:
-            return kind
-    like = nearest_words(plain, [kind.name for kind in IMPORT_FORMATS])
+    if (kind := _known_format(name)) is not None:
+        return kind
+    like = nearest_words(name.lower().replace("_", "-"), [kind.name for kind in IMPORT_FORMATS])
     offer = f"; did you mean {', '.join(like)}?" if like else ""
     raise FormatError(f"no import format is called {name!r}{offer} (`clusterspec import --list` lists all)")
 

@@ -118,8 +118,7 @@ def run_import(args: argparse.Namespace) -> int:
 
 def _is_file_without_kind(text: str) -> bool:
     """Whether the first argument is a file to read, and no kind."""
-    known = {"auto", *(each.name for each in import_formats.IMPORT_FORMATS)}
-    return text not in known and (text == "-" or Path(text).is_file())
+    return text == "-" or (text != "auto" and not import_formats.is_format(text) and Path(text).is_file())
 
 
 def _named_format(kind: str) -> import_formats.ImportFormat:
