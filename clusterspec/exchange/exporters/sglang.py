@@ -112,8 +112,9 @@ def batch_options(layout: Layout, work: Workload, release: str) -> Iterator[str]
     if serving.max_sequences:
         yield f"--max-running-requests {serving.max_sequences * layout.attention_dp}"
     if serving.chunk_tokens:
-        shared = 1 if serving.chunk_of_engine else layout.attention_dp  # a default is already that of the engine
-        yield f"--chunked-prefill-size {serving.chunk_tokens * shared}"
+        replicas = layout.attention_dp
+        chunk = max(serving.chunk_tokens, (serving.chunk_of_replica(replicas) or 0) * replicas)
+        yield f"--chunked-prefill-size {chunk}"
     yield f"--mem-fraction-static {serving.memory_fraction:g}"
     if not serving.captured_graphs:
         yield _EAGER[release]
