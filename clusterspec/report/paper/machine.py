@@ -115,8 +115,8 @@ def _fabric_rows(machine: Machine) -> Iterator[TableRow]:
         yield TableRow(("Bisection", text), "machine.bisection")
     if machine.free_leaf_ports is not None and machine.nics_per_node:
         nodes = machine.free_leaf_ports // (machine.nics_per_node * max(1, machine.planes))
-        room = f", for {plural(nodes, 'more node')}" if nodes else ""
-        yield TableRow(("Free leaf ports", f"{machine.free_leaf_ports:,}{room}"), "machine.free_leaf_ports")
+        more = f", for {plural(nodes, 'more node')}" if nodes else ""
+        yield TableRow(("Free leaf ports", f"{machine.free_leaf_ports:,}{more}"), "machine.free_leaf_ports")
 
 
 def _failures_table(machine: Machine) -> PaperTable:
