@@ -78,6 +78,8 @@ LEAST_PER_STAGE = 2
 USUAL = 0.2
 """Idle share of (pp − 1) / (m + pp − 1) at m = 4 pp, for any pp: StarCoder idled 16 % with pp 4 (arXiv 2305.06161, section 5.5)."""
 SEVERE = 0.25
+MOST_VIRTUAL_STAGES = 8
+"""Virtual stages above which none are proposed: every one sends each micro-batch once more between the ranks."""
 LEAST = 0.01
 """The smallest share of the step for which a batch is proposed, for any configured threshold."""
 
@@ -94,7 +96,8 @@ def check(
     wanted = ceil(micro_batches_for(max(most, LEAST), layout.pp, layout.virtual_stages) - 1e-9)
     batch = wanted * layout.dp * layout.micro_batch
     more = f"use a global batch of {batch:,} ({wanted} micro-batches)"
-    split = "" if layout.virtual_stages > 1 else f", or {_fewest_virtual_stages(model, layout)} virtual stages"
+    stages = _fewest_virtual_stages(model, layout) if layout.virtual_stages == 1 else None
+    split = f", or {stages} virtual stages" if stages else ""
     fewer = _fewer_stages(layout, what_if)
     severe = ", more than a quarter of the machine" if idle > SEVERE else ""
     yield RULE.problem(
@@ -132,7 +135,12 @@ def _idle_share(timed: Plan | None, layout: Layout, many: int) -> float:
     return share(bubble(timed), timed) if timed else 0.0
 
 
-def _fewest_virtual_stages(model: Model, layout: Layout) -> int:
-    """The smallest number of virtual stages, above one, that the layers divide into; 2 where there is none."""
-    layers = model.layers // layout.pp
-    return next((stages for stages in range(2, layers + 1) if layers % stages == 0), 2)
+def _fewest_virtual_stages(model: Model, layout: Layout) -> int | None:
+    """The smallest usual number of virtual stages, above one, that the layers divide into; None where there is none.
+
+    Layers that do not divide over the stages are counted with the loss, or with embedding and loss, as frameworks allow.
+    """
+    for layers in (model.layers, model.layers + 1, model.layers + 2):
+        if layers % layout.pp == 0:
+            return next((stages for stages in range(2, MOST_VIRTUAL_STAGES + 1) if layers // layout.pp % stages == 0), None)
+    return None
