@@ -266,6 +266,7 @@ def framework(read: FactReader) -> Framework:
         calendar=read.flag("calendar_releases") or False,
         releases=releases,
         synonyms=read.texts("synonyms"),
+        run_by=read.texts("run_by"),
         features=dict(features(read, releases)),
         statements=dict(support_statements(read, releases)),
         multiples=dict(required_multiples(read, releases)),

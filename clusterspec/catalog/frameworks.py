@@ -78,8 +78,9 @@ class Framework(Entry):
     """A framework. A fact that an entry does not state is that of its ``base``.
 
     ``vendors`` are the vendors of the accelerators on which it runs (empty: not known), ``purposes`` are ``train`` and
-    ``serve``, ``stacks`` is the framework whose stacks describe its time and memory, ``synonyms`` are other names.
-    ``releases`` has the year of each release, oldest first; ``calendar``: they are numbered by year and month.
+    ``serve``, ``stacks`` is the framework whose stacks describe its time and memory, ``synonyms`` are other names,
+    ``run_by`` the programs that run it underneath. ``releases`` has the year of each release, oldest first;
+    ``calendar``: they are numbered by year and month.
     """
 
     base: str | None = None
@@ -91,6 +92,7 @@ class Framework(Entry):
     calendar: bool = False
     releases: Mapping[str, int | None] = field(default_factory=dict)
     synonyms: tuple[str, ...] = ()
+    run_by: tuple[str, ...] = ()
     features: Mapping[str, Feature] = field(default_factory=dict)
     statements: Mapping[str, Statement] = field(default_factory=dict)
     """The lines of the support matrix, by their text."""

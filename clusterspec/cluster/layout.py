@@ -118,12 +118,16 @@ def _known_framework(section: LayoutSpec, lookup: Lookup) -> str | None:
 def _unknown_framework_problem(name: str, lookup: Lookup) -> Problem:
     """The problem of a name that no framework has; the fix is the framework of which it is another name, or similar."""
     path, ids = (SOFTWARE_KEY, "framework"), lookup.catalog.ids("framework")
-    entries = ((each, lookup.named_entry("framework", each)) for each in ids)
-    same = [id_ for id_, entry in entries if isinstance(entry, Framework) and name.lower() in entry.synonyms]
-    meant = same or list(lookup.catalog.nearest("framework", name)[:1])
-    choices = [id_ for id_ in ids if id_ != UNNAMED]
-    advice = f"the choices are {alternatives_text(choices)}; `--catalog DIR` adds entries of your own"
-    if meant:
+    entries = [each for each in (lookup.named_entry("framework", id_) for id_ in ids) if isinstance(each, Framework)]
+    same = [each.id for each in entries if name.lower() in each.synonyms]
+    underneath = [each.id for each in entries if name.lower() in each.run_by]
+    meant = same or underneath or list(lookup.catalog.nearest("framework", name)[:1])
+    choices = alternatives_text([id_ for id_ in ids if id_ != UNNAMED])
+    if underneath:
+        advice = f"name what `{name}` runs underneath: {alternatives_text(underneath)}"
+    else:
+        advice = f"the choices are {choices}; `--catalog DIR` adds entries of your own"
+    if meant and not underneath:
         advice = f"did you mean {alternatives_text(meant)}? {advice[0].upper()}{advice[1:]}"
     fix = Fix(f"write {meant[0]}", (Replacement(path, meant[0]),)) if len(meant) == 1 else None
     return Problem("unknown-choice", path, f"`{name}` is not one of the choices of `framework`", advice, fix=fix)

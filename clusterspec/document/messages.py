@@ -74,6 +74,21 @@ _KEYS = {
     "oversubscription": "oversubscription_ratio blocking_factor blocking taper",
     "switch_ports": "radix ports switch_radix ports_per_switch",
     "bandwidth": "speed throughput",
+    "input_tokens": "isl prompt_tokens prompt_length prompt_len max_prompt_length input_length input_len "
+    "input_sequence_length",
+    "output_tokens": "osl response_tokens response_length max_response_length completion_tokens max_new_tokens "
+    "max_completion_length generation_length output_length output_len output_sequence_length",
+    "prompts_per_step": "rollout_batch_size num_prompts_per_step",
+    "samples_per_prompt": "rollouts_per_prompt num_generations num_generations_per_prompt n_samples_per_prompt",
+    "request_rate": "qps rps requests_per_second arrival_rate",
+    "concurrency": "max_concurrency users concurrent_requests",
+    "prefix_hit": "cache_hit cache_hit_rate prefix_cache_hit",
+    "chunk_tokens": "max_num_batched_tokens chunked_prefill_size chunk_size",
+    "max_sequences": "max_num_seqs max_running_requests max_batch_size",
+    "memory_fraction": "gpu_memory_utilization mem_fraction_static kv_cache_free_gpu_mem_fraction",
+    "speculative": "speculation speculative_decoding speculative_config",
+    "disaggregated": "disaggregation pd_disaggregation",
+    "attention_dp": "attention_data_parallel",
     "currency": "money",
     "electricity": "electricity_price power_price kwh_price",
 }

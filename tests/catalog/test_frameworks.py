@@ -158,3 +158,17 @@ def test_another_name_of_a_framework_is_corrected(written: str, meant: str) -> N
     _, problems = resolve_text(SPEC.replace("software: acme-megatron 0.12", f"framework: {written}"))
     assert [(one.rule, one.path) for one in problems] == [("unknown-choice", ("layout", "framework"))]
     assert problems[0].fix is not None and problems[0].fix.replacements[0].text == meant
+
+
+@pytest.mark.parametrize(
+    ("written", "beneath", "fix"),
+    [
+        ("verl", "`fsdp` or `megatron-core`", None),
+        ("OpenRLHF", "`deepspeed`", "deepspeed"),
+        ("slime", "`megatron-core`", "megatron-core"),
+    ],
+)
+def test_a_program_that_runs_on_frameworks_is_named_by_them(written: str, beneath: str, fix: str | None) -> None:
+    _, [problem] = resolve_text(SPEC.replace("software: acme-megatron 0.12", f"framework: {written}"))
+    assert problem.help == f"name what `{written}` runs underneath: {beneath}"
+    assert (problem.fix.replacements[0].text if problem.fix else None) == fix

@@ -142,5 +142,7 @@ def _fewest_virtual_stages(model: Model, layout: Layout) -> int | None:
     """
     for layers in (model.layers, model.layers + 1, model.layers + 2):
         if layers % layout.pp == 0:
-            return next((stages for stages in range(2, MOST_VIRTUAL_STAGES + 1) if layers // layout.pp % stages == 0), None)
+            return next(
+                (stages for stages in range(2, MOST_VIRTUAL_STAGES + 1) if layers // layout.pp % stages == 0), None
+            )
     return None
