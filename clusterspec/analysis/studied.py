@@ -186,8 +186,14 @@ class Studied:
 
     @cached_property
     def machine_errors(self) -> frozenset[str]:
-        """Rules that find an error in the spec without any layout."""
-        return _known_errors(self.with_layout(None))
+        """Rules that find an error in the spec without any layout, or at a key that every layout of a search keeps."""
+        return _known_errors(self.with_layout(None)) | self._kept_key_errors
+
+    @property
+    def _kept_key_errors(self) -> frozenset[str]:
+        """Rules that cannot read a key of the layout that every layout of a search keeps."""
+        unread = [each for each in self.one.problems if each.severity is Severity.ERROR and each.path[:1] == ("layout",)]
+        return frozenset(each.rule for each in unread if each.path[1:] and each.path[1] in KEPT_KEYS)
 
     @cached_property
     def errors(self) -> frozenset[str]:

@@ -63,6 +63,13 @@ def test_every_layout_shown_passes_the_check_and_its_estimate_is_that_of_the_spe
         assert row.memory == pytest.approx(pasted.plan.memory.total.value, rel=1e-12)
 
 
+def test_a_key_that_cannot_be_read_and_is_kept_drops_no_layout() -> None:
+    unread = study_of(DENSE.replace("layout: {", "layout: {cp_method: rign, "))
+    report = search(unread, SearchOptions(PINNED, top=2, best_only=True))
+    assert len(report.layouts) == 2 and not report.refused_by
+    assert "unknown-choice" in {found.rule for found in unread.errors}
+
+
 def test_ties_are_ordered_by_memory_then_by_the_keys_they_need() -> None:
     report = search(study_of(DENSE), SearchOptions({"recompute": "none", "pp": 1}, top=8))
     tied = [row for row in report.layouts if row.tied]
