@@ -169,7 +169,17 @@ def fleet_cost_text(report: FleetReport, ink: Ink = PLAIN) -> str:
     heads, rows = cost_parts(report)
     table = text_table(heads, rows, right=range(1, len(heads)), wrap=(0,), ink=ink) if rows else ""
     title = ink.paint("bold", f"{cost_title(report)}, by pool")
-    return fleet_text(report, ink) + (f"\n{title}\n{table}" if rows else "")
+    return fleet_text(report, ink) + "\n" + (f"{title}\n{table}" if rows else _no_cost_text(report, ink))
+
+
+def _no_cost_text(report: FleetReport, ink: Ink) -> str:
+    """Why no pool has a cost, and what to state."""
+    if report.spec and report.spec.procurement and report.spec.procurement.prices:
+        advice = "the prices stated are of no part of these pools; `clusterspec cost --pool NAME` names the parts"
+    else:
+        advice = "add `procurement.prices`, `as_of` and `currency`"
+    lines = wrapped_lines(f"Not known: {advice}.", ink.measure)
+    return "\n".join([ink.paint("bold", cost_title(report)), *lines, ""])
 
 
 def left_out(report: FleetReport) -> str:
