@@ -192,8 +192,9 @@ class Studied:
     @property
     def _kept_key_errors(self) -> frozenset[str]:
         """Rules that cannot read a key of the layout that every layout of a search keeps."""
-        unread = [each for each in self.one.problems if each.severity is Severity.ERROR and each.path[:1] == ("layout",)]
-        return frozenset(each.rule for each in unread if each.path[1:] and each.path[1] in KEPT_KEYS)
+        kept = {("layout", key) for key in KEPT_KEYS}
+        unread = (each for each in self.one.problems if each.severity is Severity.ERROR)
+        return frozenset(each.rule for each in unread if each.path[:2] in kept)
 
     @cached_property
     def errors(self) -> frozenset[str]:

@@ -5,6 +5,9 @@
 A job of more than one domain of several nodes, where tp divides the domain and the product of the innermost axes (in
 the order of ranks, as far as it fits) does not.
 
+The finding is a warning where the collectives of the axis whose groups span two domains expose more of the step than
+the half-width of the range of its time, or the step is not known, else a note.
+
 ## Why it matters
 
 On 72 accelerators, tp 8 × cp 2 = 16 fits four and a half times. The fifth pair of groups spans two racks and exchanges
@@ -16,7 +19,7 @@ Use 64 of the 72 accelerators (`nodes_per_domain: 16`), or products that divide 
 
 ## When to ignore it
 
-Ignore it where the axis that spans two domains sends little, such as data parallelism with few large steps.
+Ignore it where all racks have to work for one job, and the next smaller product of axes would leave some idle.
 
 ## Fires
 
@@ -46,9 +49,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.domains import used_domain
 from clusterspec.rules.knowledge.placement_text import ranks_text
+from clusterspec.rules.knowledge.shares import REPLICA_AXES, exposed_seconds, share, step_severity
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
@@ -56,7 +61,11 @@ from clusterspec.rules.words import either
 RULE = Rule.of(__name__, "warning")
 
 
-def check(placements: Placements, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+AXES = {"tp": ("tp", "expert_tp"), "cp": ("cp",), "pp": ("pp",), "dp": (*REPLICA_AXES, "shard")}
+"""Axes of the collectives of the groups of an axis."""
+
+
+def check(placements: Placements, cluster: Cluster, layout: Layout, timed: Plan | None) -> Iterator[Problem]:
     domain = used_domain(cluster, layout)
     one_node = cluster.scale_up.domain <= cluster.accelerators_per_node
     if one_node or layout.ranks <= domain or domain % layout.tp:
@@ -77,7 +86,13 @@ def check(placements: Placements, cluster: Cluster, layout: Layout) -> Iterator[
         f"{outer} groups span two domains (the first: ranks {ranks_text(placement.first_straddling, placement.ranks)})",
         f"use a product of {fits}"
         + (f", or {nodes} nodes of each domain (`nodes_per_domain: {nodes}`)" if nodes else ""),
+        severity=step_severity(_exposed_share(timed, outer), timed, unknown="warning", most="warning"),
     )
+
+
+def _exposed_share(timed: Plan | None, axis: str) -> float | None:
+    """The share of the step that exposed collectives of an axis take; None where the step is not known."""
+    return share(exposed_seconds(timed, AXES[axis]), timed) if timed and timed.step else None
 
 
 def _inner(layout: Layout, domain: int) -> tuple[list[str], int]:
