@@ -18,7 +18,16 @@ from clusterspec.analysis.solutions import Probe, Refusal, Trial, boundary_of
 from clusterspec.analysis.space.families import families, section_of
 from clusterspec.analysis.space.run import Limits, evaluation
 from clusterspec.analysis.space.run import search as run_search
-from clusterspec.analysis.studied import POOLS, Space, Studied, job_of, present_section, whole_section
+from clusterspec.analysis.studied import (
+    POOLS,
+    Space,
+    Studied,
+    job_of,
+    missing_for_search,
+    present_section,
+    whole_section,
+    with_a_layout,
+)
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import Changes
 from clusterspec.cost.plan import Plan
@@ -39,6 +48,7 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
 
     ``whole`` is the fleet of which the study is a job or a pool, for conditions on all pools and on shares of the term.
     """
+    study = with_a_layout(study) if best_layout else study
     base = study.plan.step_time.value if study.plan.step_time else None
     condition = _in_fleet(parse(until, base), study, whole)
     if key not in LEVERS:
@@ -48,8 +58,10 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
     head = _report_head(study, key, lever, condition)
     served = study.plan.serving is not None and key in OF_LOAD
     of_machine = condition.metric in {"power_peak", *OF_FLEET}
-    if (present is None and not served) or study.document is None or (study.plan.memory is None and not of_machine):
+    if present is None and not served:
         return SolveReport(**head, why=f"the design has no {key} to vary")
+    if study.document is None or (study.plan.memory is None and not of_machine):
+        return SolveReport(**head, why=_missing(study))
     trials = _Trials(Studied(study), lever, condition, best_layout=best_layout)
     found = boundary_of(lever, condition, trials.trial, present or 1.0)
     likely = replace(condition, surely=False)
@@ -73,6 +85,13 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
         errors={probe.value: probe.errors for probe in found.probes if probe.errors},
         unsure=found.condition == likely,
     )
+
+
+def _missing(study: Study) -> str:
+    """What a spec without an estimate has to state."""
+    if study.design.workload is not None and study.spec.layout is None and not study.errors:
+        return "the spec has no `layout`: state one, or search one at every value with `--layout best`"
+    return missing_for_search(study)
 
 
 def _report_head(study: Study, key: str, lever: Lever, condition: Condition) -> dict[str, Any]:
