@@ -220,12 +220,13 @@ def _best_training_keys(studied: Studied, varied: Design) -> Iterator[Changes]:
 
 
 def _best_serving(studied: Studied, varied: Design, condition: Condition) -> Iterator[Changes]:
-    """The keys of the serving plan of a varied design that meets the condition most easily."""
+    """The keys of the serving plans of a varied design that meet the condition most easily, the best first."""
     from clusterspec.analysis.serving_search import best_by, plan_keys
 
-    found = best_by(varied, condition.metric)
+    found = best_by(varied, condition.metric, MOST_TRIED)
     if found is not None:
-        yield plan_keys(studied, *found)
+        job, plans = found
+        yield from (plan_keys(studied, job, each) for each in plans)
 
 
 def _estimate_json(plan: Plan | None) -> Json | None:

@@ -26,7 +26,7 @@ from clusterspec.cluster.model import Design
 from clusterspec.cluster.requests import Engines
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.serving.latency import missed_targets, serving_range
+from clusterspec.cost.serving.latency import serving_range, target_results
 from clusterspec.records import replace
 from clusterspec.results import Json
 from clusterspec.results.search import (
@@ -249,10 +249,11 @@ def plan_keys(studied: Studied, job: ServingJob, rated: Rated) -> dict[KeyPath, 
     return {("layout",): whole_section(studied.one, section), POOLS: pools}
 
 
-def best_by(design: Design, metric: str) -> tuple[ServingJob, Rated] | None:
-    """The plan of a design that meets a condition on a metric most easily, if the cache holds its requests.
+def best_by(design: Design, metric: str, top: int) -> tuple[ServingJob, tuple[Rated, ...]] | None:
+    """The ``top`` plans of a design that meet a condition on a metric most easily, of those whose cache holds the
+    requests.
 
-    The targets of the spec do not count, except for ``targets``. None where no plan fits or keeps up with the load.
+    The targets of the spec do not count, except for ``targets``. None where the design has no serving plan.
     """
     job = serving_job(design)
     if job is None:
@@ -262,10 +263,9 @@ def best_by(design: Design, metric: str) -> tuple[ServingJob, Rated] | None:
     memory = job.cluster.accelerator.memory
     objective = metric if metric in METRICS else "accelerators"
     found = run_search(
-        job, Pins({}), memory.value if memory else inf, objective=objective, top=1, with_front=False, surely=True
+        job, Pins({}), memory.value if memory else inf, objective=objective, top=top, with_front=False, surely=True
     )
-    best = found.best[0] if found.best else found.nearest
-    return (job, best) if best is not None else None
+    return job, found.best[:top] or ((found.nearest,) if found.nearest is not None else ())
 
 
 def _target_rules(rated: Rated) -> frozenset[str]:
@@ -313,7 +313,7 @@ def _row(studied: Studied, study: Study, section: Section, *, pools: Json | None
         "idle": _idle_accelerators(design),
         "tokens_per_second_per_user": 1 / times.tpot,
         "concurrency": times.offered,
-        "meets_targets": not missed_targets(times, design.workload.serving),
+        "meets_targets": not any(each.missed for each in target_results(times, design.workload.serving)),
         "disaggregated": pools,
     }
     return LayoutRow(

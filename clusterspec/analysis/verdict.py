@@ -100,10 +100,13 @@ def _requests(plan: Plan) -> Iterator[Area]:
     from clusterspec.cost.serving.latency import QUANTITIES, target_results
 
     load = work.serving
-    for target, seconds, span in target_results(found, load):
+    for result in target_results(found, load):
+        target, seconds, span, _ = result
         what = f"{QUANTITIES[target.quantity]}, percentile {target.percentile:g}"
         judged = _limited_area(AREAS[target.quantity], what, seconds, target.seconds, unit="s")
-        if judged.state == "good" and span[1] > target.seconds:
+        if result.missed and seconds <= target.seconds:
+            judged = replace(judged, state="bad", note="the queue grows without end")
+        elif judged.state == "good" and span[1] > target.seconds:
             judged = replace(judged, state="tight", note=f"up to {display(span[1], 's')} within its range")
         yield judged
     if load.load != "offline":

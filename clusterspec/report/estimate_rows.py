@@ -39,7 +39,7 @@ def serving_rows(plan: Plan, load: Serving, held: str) -> Iterator[ServingRow]:
     if times is None:
         return
     for title, seconds, span, target, field in latency_rows(times, load):
-        aim = f"target {display(target.seconds, 's')}" if target is not None else ""
+        aim = f"target {target_text(times, load, target)}" if target is not None else ""
         drafted = _speculation_text(load) if field in {"ttft", "tpot"} else ""
         yield ServingRow(title, display(seconds, "s"), joined_notes(_span_text(span), aim, drafted, held), field)
     rate = f"{times.output_tokens_per_second:,.0f}"
@@ -55,6 +55,15 @@ def serving_rows(plan: Plan, load: Serving, held: str) -> Iterator[ServingRow]:
     if times.most_in_flight is not None:
         yield ServingRow("most concurrency", f"{times.most_in_flight:,}", limit_note(load), "max_concurrency")
     yield from _day_rows(plan.day)
+
+
+def target_text(times: ServingTimes, load: Serving, target: Target) -> str:
+    """A target, and why it is missed where the latency of full engines is below it."""
+    from clusterspec.cost.serving.latency import target_results
+
+    result = next(each for each in target_results(times, load) if each.target == target)
+    queues = result.missed and result.seconds <= target.seconds
+    return display(target.seconds, "s") + (" missed, as the queue grows without end" if queues else "")
 
 
 class LatencyRow(NamedTuple):

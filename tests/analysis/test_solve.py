@@ -220,3 +220,17 @@ def test_a_lever_of_words_has_the_value_that_the_design_has_and_words_that_the_r
         for each in values:
             assert value(variation.varied_study(one, {path: each}).design) == each, name
         assert value(Design(one.spec)) is None
+
+
+def test_a_spec_without_a_layout_is_told_so_or_gets_the_best_one() -> None:
+    text = DENSE[: DENSE.index("layout:")]
+    missing = solve(study_of(text), "nodes", "step_time<=5s")
+    assert missing.value is None and missing.why.startswith("the spec has no `layout`")
+    found = solve(study_of(text), "nodes", "step_time<=5s", best_layout=True)
+    assert found.value is not None and found.layout
+
+
+def test_a_rate_at_which_the_queue_grows_meets_no_targets() -> None:
+    text = SERVED.replace("concurrency: 64", "request_rate: 4000, targets: {ttft: 1000 s}")
+    report = solve(study_of(text), "request_rate", "targets")
+    assert report.value is not None and report.value < 4000

@@ -70,7 +70,7 @@ def _busiest_engines(job: ServingJob, ladders: Mapping[Engines, Sequence[Rated]]
 def _ranks_per_prompt(rated: Rated) -> float:
     """Rank-seconds of an engine per prompt."""
     engine = rated.plan[1]
-    return rated.times.prompt_time * engine.ranks / engine.attention_dp
+    return rated.times.prompt_service * engine.ranks / engine.attention_dp
 
 
 def _pareto_engines(

@@ -69,6 +69,10 @@ class ServingTimes:
     decode: StepTime
     prefill: StepTime
     prompt_time: float
+    prompt_service: float
+    """Seconds in which each pipeline stage of an attention rank computes one prompt: the time between two prompts of an
+    engine that has enough of them. ``prompt_time`` is the time of one through all stages.
+    """
     wait: float
     burst: tuple[float, float]
     """Seconds of the median and of the mean time to first token beside the mean wait: of the burst at the start of a
@@ -234,15 +238,21 @@ class Tail:
 
 
 class TargetResult(NamedTuple):
-    """A target, the predicted latency at its percentile and the ends of its range, in seconds."""
+    """A target, the predicted latency at its percentile and the ends of its range, in seconds.
+
+    ``queue_grows``: requests arrive faster than the engines serve them. The latency is then that of the steady state of
+    full engines, without the queue before them.
+    """
 
     target: Target
     seconds: float
     range: tuple[float, float]
+    queue_grows: bool = False
 
     @property
     def missed(self) -> bool:
-        return self.seconds > self.target.seconds
+        """Whether the latency is above the target, or includes the wait in a queue that grows without end."""
+        return self.seconds > self.target.seconds or (self.queue_grows and self.target.quantity in OF_QUEUE)
 
 
 def latency_tail(times: ServingTimes, load: Serving) -> Tail | None:
@@ -261,18 +271,21 @@ def target_results(times: ServingTimes, load: Serving) -> tuple[TargetResult, ..
             each,
             latency_at(times, load, each.quantity, each.percentile),
             latency_range(times, load, each.quantity, each.percentile),
+            exceeds_capacity(times, load),
         )
         for each in load.targets
     )
 
 
 def missed_targets(times: ServingTimes, load: Serving) -> tuple[Target, ...]:
-    """The targets that a plan does not meet at its load."""
+    """The targets that the latencies of a plan exceed at its load, apart from a queue that grows without end."""
     return tuple(
         each for each in load.targets if latency_at(times, load, each.quantity, each.percentile) > each.seconds
     )
 
 
+OF_QUEUE = ("ttft", "end_to_end")
+"""Latencies that include the wait of a request for a place."""
 ABOVE = 1.02
 """Offered over predicted throughput of a load that is served: what iteration to a steady state leaves open."""
 MOST_WAIT = 0.5

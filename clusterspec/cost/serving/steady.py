@@ -248,16 +248,21 @@ def _busy_ranks(pools: Pools, sequences: float, tpot: float) -> float:
 
 
 def _service_seconds(pools: Pools, prefill: StepTime) -> float:
-    """Seconds of an attention rank per prompt on each stage; a chunk holds as many whole prompts as fit.
-
-    On separate engines no less than the seconds in which the links, of those that send or of those that receive, are
-    busy with its cache.
+    """Seconds of an attention rank per prompt: of its computation, and on separate engines no less than the seconds in
+    which the links, of those that send or of those that receive, are busy with its cache.
     """
-    stages, together = pools.prompts.layout.pp, prompts_per_step(pools)
-    launched = pools.prompts.launch_floor(prefill.steps) / together
-    computed = max(prefill.device if together > 1 else prefill.total, launched) / stages
     sending, receiving = pools.transfer
-    return max(computed, sending, receiving * pools.prompts.attention_ranks / pools.decode.attention_ranks)
+    shared = receiving * pools.prompts.attention_ranks / pools.decode.attention_ranks
+    return max(computed_seconds(pools, prefill), sending, shared)
+
+
+def computed_seconds(pools: Pools, prefill: StepTime) -> float:
+    """Seconds in which each pipeline stage of an attention rank computes one prompt; a chunk holds as many whole
+    prompts as fit, and the stages work on different ones.
+    """
+    together = prompts_per_step(pools)
+    launched = pools.prompts.launch_floor(prefill.steps) / together
+    return max(prefill.device if together > 1 else prefill.total, launched) / pools.prompts.layout.pp
 
 
 def placed_state(pools: Pools, places: float) -> Steady:

@@ -11,7 +11,7 @@ from clusterspec.cost.term import Term
 from clusterspec.procurement.bill import money_text
 from clusterspec.report.charts.bars import StackPart, timeline_chart
 from clusterspec.report.charts.curves import FrontPoint, front_chart
-from clusterspec.report.estimate_rows import latency_rows
+from clusterspec.report.estimate_rows import latency_rows, target_text
 from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section, TableColumn, TableRow, Text
 from clusterspec.report.sweep_text import engines_text, latency_heads, target_latencies
 from clusterspec.results.full import FullReport
@@ -114,7 +114,7 @@ def _latency_rows(times: ServingTimes, load: Serving) -> Iterator[TableRow]:
             f"{name}, {'median' if middle else title.strip()}",
             display(seconds, "s"),
             f"{display(low, 's')} to {display(high, 's')}",
-            display(target.seconds, "s") if target is not None else "–",
+            target_text(times, load, target) if target is not None else "–",
         )
         place = f"estimate.serving.{field}"
         head, _, last = field.rpartition(".")

@@ -72,14 +72,14 @@ RULE = Rule.of(__name__, "warning", "likely")
 
 def check(served: Served) -> Iterator[Problem]:
     load, times, prefill = served.load, served.times, served.load.prefill
-    if prefill is None or times.prompt_time <= 0:
+    if prefill is None or times.prompt_service <= 0:
         return
     sent = times.sent.transfer if times.sent is not None else None
     if sent is None or not sent.seconds:
         return
     seconds = sent.seconds
     carried = prefill.attention_dp / seconds
-    computed = prefill.attention_dp / times.prompt_time
+    computed = prefill.attention_dp / times.prompt_service
     asked = times.offered / (load.output_tokens * times.tpot) / prefill.replicas
     wanted = min(computed, asked)
     if wanted <= carried:

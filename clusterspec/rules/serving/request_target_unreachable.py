@@ -68,7 +68,7 @@ def check(served: Served) -> Iterator[Problem]:
     alone = served.alone()
     if alone is None or any(each.quantity in TOLD for each in missed_targets(alone.times, load)):
         return
-    for each in target_results(alone.times, load):
+    for each in target_results(alone.times, alone.load):
         target = each.target
         if each.missed and target in late and target.quantity not in TOLD:
             seconds = display(each.seconds, "s")

@@ -80,9 +80,9 @@ and 9 that decode (https://lmsys.org/blog/2025-05-05-large-scale-ep), where 9,00
 
 def check(served: Served) -> Iterator[Problem]:
     prefill, times, load = served.load.prefill, served.times, served.load
-    if prefill is None or times.prompt_time <= 0 or load.load == "static":
+    if prefill is None or times.prompt_service <= 0 or load.load == "static":
         return
-    prompts = prefill.replicas * prefill.attention_dp / times.prompt_time
+    prompts = prefill.replicas * prefill.attention_dp / times.prompt_service
     asked = times.offered / (load.output_tokens * times.tpot)
     if asked > MOST * prompts:
         yield RULE.problem(

@@ -89,6 +89,16 @@ def test_a_pool_for_prompts_that_is_too_small_keeps_the_engines_that_decode_idle
     assert short.output_tokens_per_second < enough.output_tokens_per_second
 
 
+def test_stages_of_prefill_compute_successive_prompts_at_once() -> None:
+    split = (
+        "disaggregated: {{prefill: {{replicas: 1, tp: 2, pp: {}}}, decode: {{replicas: 1, tp: 8}}}}, concurrency: 24"
+    )
+    whole, staged = (times(nodes=2, load=split.format(pp), tp=8, input=8192, output=256) for pp in (1, 4))
+    assert whole.prompt_service == pytest.approx(whole.prompt_time, rel=1e-9)
+    assert staged.prompt_service < 0.3 * whole.prompt_service
+    assert staged.prompt_service < staged.prompt_time
+
+
 @pytest.mark.parametrize("load", ["load: offline", "request_rate: 400, load: open", "concurrency: 3000"])
 def test_a_plan_answers_no_more_prompts_than_its_prefill_engines_compute(load: str) -> None:
     few, more = (pools(number, 2, load, output=16) for number in (1, 2))

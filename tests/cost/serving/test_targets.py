@@ -142,3 +142,11 @@ def test_parts_of_a_distribution_have_its_mean_and_its_99th_percentile() -> None
     assert [poisson_quantile(1.5, each) for each in (0.2, 0.5, 0.8, 0.95)] == [0, 1, 2, 4]
     longer = sum(share for length, share in parts if length > 9000)
     assert longer == pytest.approx(0.01, abs=0.004)
+
+
+def test_a_queue_that_grows_misses_the_targets_that_include_it() -> None:
+    targets = "load: open, targets: {ttft: 1000 s, tpot: 1000 s, end_to_end: 5000 s}"
+    for rate, missed in ((1, {}), (400, {"ttft", "end_to_end"})):
+        found, load = plan(f"request_rate: {rate}, {targets}")
+        assert {each.target.quantity for each in target_results(found, load) if each.missed} == set(missed)
+        assert not missed_targets(found, load), "full engines are faster than that"
