@@ -61,7 +61,7 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
     if present is None and not served:
         return SolveReport(**head, why=f"the design has no {key} to vary")
     if study.document is None or (study.plan.memory is None and not of_machine):
-        return SolveReport(**head, why=_missing(study))
+        return SolveReport(**head, why=_missing_keys_text(study))
     trials = _Trials(Studied(study), lever, condition, best_layout=best_layout)
     found = boundary_of(lever, condition, trials.trial, present or 1.0)
     likely = replace(condition, surely=False)
@@ -87,7 +87,7 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
     )
 
 
-def _missing(study: Study) -> str:
+def _missing_keys_text(study: Study) -> str:
     """What a spec without an estimate has to state."""
     if study.design.workload is not None and study.spec.layout is None and not study.errors:
         return "the spec has no `layout`: state one, or search one at every value with `--layout best`"
