@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from clusterspec.analysis.lost_hours import YearlyLoss, first_year_factor, hours_lost
+from clusterspec.analysis.outputs import cost
 from clusterspec.cost.failures import YEAR
 from clusterspec.money import Money
 from clusterspec.procurement.bill import bill
-from clusterspec.procurement.cost import cost
 from clusterspec.records import replace
 from clusterspec.results.faults import SOFTWARE, STOPS, FaultRow, FaultsReport, FirstYear, Stock, YearlyGoodput
 from clusterspec.rules.knowledge.failing_parts import FailingMachine, step_of_job
@@ -82,7 +82,7 @@ def priced_stock(stock: Stock | None, study: Study) -> Stock | None:
 
 def _cost_of_hour(study: Study) -> tuple[float | None, str]:
     """The cost of an hour of the machine over its term, in a currency; None where prices or the term are not stated."""
-    found = study.part("cost of an hour", lambda: cost(study.design, None, bill(study.design)), None)
+    found = cost(study).cost
     if found is None or found.total is None or not found.years:
         return None, ""
     return found.total.value / (found.years * YEAR / HOUR), found.currency

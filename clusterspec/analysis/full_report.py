@@ -106,6 +106,7 @@ def _comparison_report(study: Study, kind: str, audience: str) -> FullReport:
 def _report_of_design(study: Study, kind: str, audience: str, *, live: bool) -> FullReport:
     """The report of one design, part by part."""
     from clusterspec.analysis.facility import facility
+    from clusterspec.analysis.failures_of_parts import faults
     from clusterspec.analysis.lever_effects import sensitivity
     from clusterspec.analysis.machine import pod, tiers
     from clusterspec.analysis.schedule import schedule
@@ -126,6 +127,7 @@ def _report_of_design(study: Study, kind: str, audience: str, *, live: bool) -> 
             "facility", lambda: facility(study.design, compared.bill.bill, compared.estimate.drawn), None
         ),
         influences=influences(study),
+        faults=study.part("failures", lambda: faults(study), None) if cluster and audience != "tender" else None,
     )
     if kind != "design" or cluster is None:
         return whole

@@ -19,7 +19,10 @@ ROUNDED = 100
 def faults_as_text(report: FaultsReport, ink: Ink = PLAIN) -> str:
     """A row for each class of parts, with counts, hours and money per year; the goodput; the assumptions of the
     figures."""
-    notes = "".join("\n".join(wrapped_lines(line, ink.measure)) + "\n" for line in _closing_lines(report))
+    notes = "".join(
+        "\n".join(wrapped_lines(line, ink.measure)) + "\n"
+        for line in (*result_sentences(report), *assumption_sentences(report))
+    )
     if not report.rows:
         return notes
     return _table(report, ink) + "\n" + _pairs_table(report, ink) + notes
@@ -29,7 +32,7 @@ def _table(report: FaultsReport, ink: Ink) -> str:
     priced = report.hour is not None
     heads = ("one failed", "count", "a year", "the job", "step", "h lost")
     money = (f"cost {report.currency}".rstrip(),) if priced else ()
-    rows = [(*_cells(row), *((_cost_text(row),) if priced else ()), row.why) for row in report.rows]
+    rows = [(*fault_cells(row), *((cost_text(row),) if priced else ()), row.why) for row in report.rows]
     right = (1, 2, 4, 5, 6) if priced else (1, 2, 4, 5)
     return text_table((*heads, *money, "why"), rows, right=right, wrap=(len(heads) + len(money),), ink=ink)
 
@@ -57,7 +60,8 @@ def _pairs_table(report: FaultsReport, ink: Ink) -> str:
     return text_table(heads, rows, right=(2, 3, 5, 6), wrap=(0, 1), ink=ink) + note + "\n"
 
 
-def _cells(row: FaultRow) -> tuple[str, ...]:
+def fault_cells(row: FaultRow) -> tuple[str, ...]:
+    """Part, number, failures a year, effect, step time and hours lost."""
     return (
         row.part,
         f"{row.count:,}" if row.count is not None else UNKNOWN,
@@ -74,11 +78,13 @@ def _number_text(value: float | None) -> str:
     return f"{value:,.0f}" if value >= ROUNDED else plain(value, 3)
 
 
-def _cost_text(row: FaultRow) -> str:
+def cost_text(row: FaultRow) -> str:
+    """The cost of a year, without its currency."""
     return money_text(round(row.cost)) if row.cost is not None else UNKNOWN
 
 
-def _closing_lines(report: FaultsReport) -> Iterator[str]:
+def result_sentences(report: FaultsReport) -> Iterator[str]:
+    """Step, goodput and cost of a year, spares, and notes."""
     if report.step_time is not None:
         yield f"The step takes {display(report.step_time, 's', 4)} on the whole machine."
     if report.goodput is not None:
@@ -99,6 +105,10 @@ def _closing_lines(report: FaultsReport) -> Iterator[str]:
         yield f"To stock for a lead time of {lead}, so that it suffices {sure} of the time: {listed}."
         yield from _price_of_stock(report.stock)
     yield from report.notes
+
+
+def assumption_sentences(report: FaultsReport) -> Iterator[str]:
+    """What the figures rest on."""
     for key, value, why in report.assumptions:
         shown = display(value.value, value.unit) if isinstance(value, Figure) else value
         yield f"Assumed: {key}: {shown}: {why}."

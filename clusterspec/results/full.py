@@ -12,6 +12,7 @@ from clusterspec.results.decision import CostReport
 from clusterspec.results.diagnosis import PlannedTest
 from clusterspec.results.estimate_json import assumption_json
 from clusterspec.results.facility import Facility
+from clusterspec.results.faults import FaultsReport
 from clusterspec.results.levers import SensitivityReport
 from clusterspec.results.machine import (
     Gain,
@@ -63,6 +64,8 @@ class FullReport(Result):
     influences: tuple[Influence, ...] = ()
     sensitivity: SensitivityReport | None = None
     reliability: Reliability | None = None
+    faults: FaultsReport | None = None
+    """Of a report that is not a tender: what single failures do."""
     pod: Pod | None = None
     survival: Survival | None = None
     plans: SearchReport | None = None
@@ -140,6 +143,7 @@ class FullReport(Result):
             "pod": self.pod.to_json() if self.pod else None,
             "survival": self.survival.to_json() if self.survival else None,
             "reliability": self.reliability.to_json() if self.reliability else None,
+            "faults": _bare(self.faults.to_json()) if self.faults else None,
             "findings": [] if self.tender else [_local(finding_json(finding)) for finding in estimate.findings],
             "waived": [] if self.tender else [_local(waived_json(one)) for one in estimate.waived],
             "glossary": [{"term": term, "meaning": meaning} for term, meaning in glossary(serving=self.serves)],

@@ -97,6 +97,19 @@ def test_a_number_of_the_page_is_that_of_its_field() -> None:
     assert checked > 10
 
 
+@pytest.mark.parametrize("kind", ["design", "procurement"])
+def test_single_failures_of_a_report_are_those_of_faults_at_the_cost_of_cost(kind: str) -> None:
+    full = report(SPECS["priced"], kind)
+    found = analysis.faults(studies.study_text(SPECS["priced"], SETTINGS, "spec.yaml", EXAMPLES[0].parent))
+    cost = full.cost.cost
+    assert found.hour and cost and cost.total and cost.years
+    assert found.hour * cost.years * 8766 == pytest.approx(cost.total.value)
+    assert full.to_json()["faults"]["rows"] == found.to_json()["rows"]
+    listed = pieces(paper.paper_as_html(compose(full)))
+    assert {row.part for row in found.rows} == {text for text, named in listed if re.match(r"faults.*part$", named)}
+    assert report(SPECS["priced"], kind, "tender").faults is None
+
+
 def test_the_json_has_the_head_of_every_document() -> None:
     document = report(SPEC).to_json()
     assert list(document)[:3] == ["version", "tool", "input"]

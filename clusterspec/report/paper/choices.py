@@ -1,11 +1,11 @@
-"""Sections on alternatives: other layouts, influential assumptions, reliability."""
+"""Sections on alternatives: other layouts, and influential assumptions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from clusterspec.report.charts.bars import HeatCell, heatmap_chart
-from clusterspec.report.charts.curves import LeverBar, WireRow, goodput_chart, tornado_chart, wire_chart
+from clusterspec.report.charts.curves import LeverBar, WireRow, tornado_chart, wire_chart
 from clusterspec.report.charts.svg import cause_of
 from clusterspec.report.estimate_rows import change_text, value_text
 from clusterspec.report.paper.blocks import (
@@ -221,51 +221,3 @@ def lever_text(value: object, unit: str) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value_text(value)
     return display(float(value), unit or "1")
-
-
-def reliability_section(report: FullReport) -> Section | None:
-    """Failures, checkpoints and goodput."""
-    kept = report.reliability
-    if kept is None:
-        return None
-    alt = f"goodput {percent(kept.goodput)} with a checkpoint every {display(kept.interval, 's')}"
-    picture = Picture(
-        goodput_chart(kept.curve, (kept.interval, kept.goodput), alt),
-        "Goodput over the checkpoint interval",
-        "reliability",
-    )
-    rows = [
-        TableRow(
-            ("Time between failures of the job", display(kept.between, "s"), kept.origins["between"]),
-            "reliability.between",
-        ),
-        TableRow(
-            ("Interval between checkpoints", display(kept.interval, "s"), kept.origins["interval"]),
-            "reliability.interval",
-        ),
-        TableRow(
-            ("One checkpoint", display(kept.checkpoint, "s"), kept.origins["checkpoint"]), "reliability.checkpoint"
-        ),
-        TableRow(("One restart", display(kept.restart, "s"), kept.origins["restart"]), "reliability.restart"),
-    ]
-    results = [
-        TableRow(("Goodput", percent(kept.goodput)), "reliability.goodput"),
-        TableRow(("Over published failure rates", _span_text(kept.low, kept.high)), "reliability.low"),
-    ]
-    if kept.best_interval is not None:
-        cells = ("Interval with the least lost time", display(kept.best_interval, "s"))
-        results.append(TableRow(cells, "reliability.best_interval"))
-    if kept.time_to_train is not None and kept.with_interruptions is not None:
-        results += [
-            TableRow(("Run without interruptions", display(kept.time_to_train, "s")), "reliability.time_to_train"),
-            TableRow(
-                ("Run with interruptions", display(kept.with_interruptions, "s")), "reliability.with_interruptions"
-            ),
-        ]
-    columns = (TableColumn("Figure"), TableColumn("Value", "right"), TableColumn("Origin"))
-    reached = PaperTable(columns[:2], tuple(results), "reliability", caption="Share of the time on steps that are kept")
-    return Section("reliability", "Reliability", (picture, reached, PaperTable(columns, tuple(rows), "reliability")))
-
-
-def _span_text(low: float, high: float) -> str:
-    return f"{percent(low)} to {percent(high)}" if high > low else "rate as stated"

@@ -16,7 +16,7 @@ from clusterspec.report.charts.bars import (
 )
 from clusterspec.report.charts.curves import RooflinePoint, roofline_chart
 from clusterspec.report.charts.svg import cause_of
-from clusterspec.report.paper import appendix, choices, decision, machine, materials, options, serving
+from clusterspec.report.paper import appendix, choices, decision, failures, machine, materials, options, serving
 from clusterspec.report.paper.blocks import Block, Paper, PaperTable, Picture, Section, TableColumn, TableRow, TitleFact
 from clusterspec.report.paper.facility import facility_section
 from clusterspec.report.paper.steps import layer_picture, rl_section, schedule_picture
@@ -238,7 +238,7 @@ def design_sections(report: FullReport) -> list[Section | None]:
         choices.survival_section(report),
         choices.layouts_section(report),
         choices.sensitivity_section(report),
-        choices.reliability_section(report),
+        failures.reliability_section(report),
         facility_section(report),
         materials.materials_section(report),
         materials.cost_section(report),
@@ -265,6 +265,7 @@ def procurement_sections(report: FullReport) -> list[Section | None]:
         facility_section(report),
         materials.acceptance_section(report),
         decision.delivery_section(report),
+        failures.failures_section(report),
         appendix.findings_section(report),
         appendix.measurements_section(report),
         appendix.assumptions_section(report, decisive=True),

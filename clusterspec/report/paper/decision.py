@@ -68,14 +68,6 @@ def _decision_rows(report: FullReport) -> Iterator[TableRow]:
     yield _decision_row("Burn-in", display(burn_in.value, "s") if burn_in else "")
     demanded = spec.acceptance or ()
     yield _decision_row("Acceptance tests demanded", f"{len(demanded)}" if demanded else "")
-    for failure in report.machine.failures if report.machine else ():
-        text = f"loses {percent(failure.lost)} of {failure.who}"
-        tone: Tone = "bad" if failure.lost >= 0.5 else "plain"
-        yield TableRow(
-            (f"If {failure.part} fails", text),
-            "machine.failures",
-            tone,
-        )
 
 
 def _decision_row(question: str, answer: str) -> TableRow:

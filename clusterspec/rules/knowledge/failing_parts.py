@@ -269,9 +269,12 @@ class FailingMachine:
         known = self.failures()
         unknown = [part.name for part in self.classes if part.name not in known]
         if unknown:
-            yield f"No failure rate is known for: {', '.join(unknown)}. Their hours are not part of the goodput."
+            left_out = " Their hours are not part of the goodput." if self.kept else ""
+            yield f"No failure rate is known for: {', '.join(unknown)}.{left_out}"
         if self.kept is None:
-            yield "Hours lost need a training job whose step time can be computed."
+            serves = self.design.workload is not None and self.design.workload.kind == "serve"
+            lost = "The requests that a failure loses are not computed."
+            yield lost if serves else "Hours lost need a training job whose step time can be computed."
         idle = self.cluster.all_nodes - self.nodes
         if idle:
             yield f"{idle:,} of {self.cluster.all_nodes:,} nodes do not run the job; their failures are not counted."

@@ -1,0 +1,93 @@
+"""The section on reliability: goodput over the checkpoint interval, and what single failures do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.report.charts.curves import goodput_chart
+from clusterspec.report.faults_text import assumption_sentences, cost_text, fault_cells, result_sentences
+from clusterspec.report.paper.blocks import Block, Bullets, PaperTable, Picture, Section, TableColumn, TableRow
+from clusterspec.results.faults import FaultRow, FaultsReport
+from clusterspec.results.full import FullReport
+from clusterspec.results.machine import Reliability
+from clusterspec.units import display, percent
+
+
+def reliability_section(report: FullReport) -> Section | None:
+    """Goodput of a training plan with its checkpoints, and single failures of any plan."""
+    kept, failed = report.reliability, report.faults
+    goodput = _goodput_blocks(kept) if kept is not None else ()
+    blocks = (*goodput, *(failure_blocks(failed) if failed is not None else ()))
+    return Section("reliability", "Reliability", blocks) if blocks else None
+
+
+def failures_section(report: FullReport) -> Section | None:
+    """Single failures alone, for buyers."""
+    blocks = tuple(failure_blocks(report.faults)) if report.faults is not None else ()
+    return Section("reliability", "Failures", blocks) if blocks else None
+
+
+def failure_blocks(found: FaultsReport) -> Iterator[Block]:
+    """What each failed part does to the job, as `clusterspec faults` prints it, and what a year of failures costs."""
+    if not found.rows:
+        return
+    columns = [
+        TableColumn("One failed", key="part"),
+        TableColumn("Number", "right", "count"),
+        TableColumn("A year", "right", "failures_per_year"),
+        TableColumn("The job", key="effect"),
+        TableColumn("Step", "right", "step_time"),
+        TableColumn("Hours lost", "right", "hours_lost_per_year"),
+        TableColumn("Cost a year", "right", "cost_per_year"),
+        TableColumn("Why", key="why"),
+    ]
+    rows = tuple(_failure_row(found, row, number) for number, row in enumerate(found.rows))
+    yield PaperTable(tuple(columns), rows, "faults.rows", caption="What one failure does to the job")
+    if texts := (*result_sentences(found), *assumption_sentences(found)):
+        yield Bullets("A year of failures", tuple((text, "faults") for text in texts))
+
+
+def _failure_row(found: FaultsReport, row: FaultRow, number: int) -> TableRow:
+    cost = f"{cost_text(row)} {found.currency}".rstrip() if row.cost is not None else "–"
+    return TableRow((*fault_cells(row), cost, row.why), f"faults.rows[{number}]")
+
+
+def _goodput_blocks(kept: Reliability) -> tuple[Block, ...]:
+    """Failures, checkpoints and goodput."""
+    alt = f"goodput {percent(kept.goodput)} with a checkpoint every {display(kept.interval, 's')}"
+    picture = Picture(
+        goodput_chart(kept.curve, (kept.interval, kept.goodput), alt),
+        "Goodput over the checkpoint interval",
+        "reliability",
+    )
+    rows = [
+        TableRow(
+            ("Time between failures of the job", display(kept.between, "s"), kept.origins["between"]),
+            "reliability.between",
+        ),
+        TableRow(
+            ("Interval between checkpoints", display(kept.interval, "s"), kept.origins["interval"]),
+            "reliability.interval",
+        ),
+        TableRow(
+            ("One checkpoint", display(kept.checkpoint, "s"), kept.origins["checkpoint"]), "reliability.checkpoint"
+        ),
+        TableRow(("One restart", display(kept.restart, "s"), kept.origins["restart"]), "reliability.restart"),
+    ]
+    results = [TableRow(("Goodput", percent(kept.goodput)), "reliability.goodput")]
+    if kept.high > kept.low:
+        span = f"{percent(kept.low)} to {percent(kept.high)}"
+        results.append(TableRow(("Over published failure rates", span), "reliability.low"))
+    if kept.best_interval is not None:
+        cells = ("Interval with the least lost time", display(kept.best_interval, "s"))
+        results.append(TableRow(cells, "reliability.best_interval"))
+    if kept.time_to_train is not None and kept.with_interruptions is not None:
+        results += [
+            TableRow(("Run without interruptions", display(kept.time_to_train, "s")), "reliability.time_to_train"),
+            TableRow(
+                ("Run with interruptions", display(kept.with_interruptions, "s")), "reliability.with_interruptions"
+            ),
+        ]
+    columns = (TableColumn("Figure"), TableColumn("Value", "right"), TableColumn("Origin"))
+    reached = PaperTable(columns[:2], tuple(results), "reliability", caption="Share of the time on steps that are kept")
+    return picture, reached, PaperTable(columns, tuple(rows), "reliability")
