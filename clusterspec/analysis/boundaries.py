@@ -23,7 +23,7 @@ from clusterspec.analysis.studied import (
     Space,
     Studied,
     job_of,
-    missing_for_search,
+    missing_for_estimate,
     present_section,
     whole_section,
     with_a_layout,
@@ -58,10 +58,10 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
     head = _report_head(study, key, lever, condition)
     served = study.plan.serving is not None and key in OF_LOAD
     of_machine = condition.metric in {"power_peak", *OF_FLEET}
-    if present is None and not served:
+    if present is None and not served and study.design.cluster is not None:
         return SolveReport(**head, why=f"the design has no {key} to vary")
     if study.document is None or (study.plan.memory is None and not of_machine):
-        return SolveReport(**head, why=_missing_keys_text(study))
+        return SolveReport(**head, why=missing_for_estimate(study))
     trials = _Trials(Studied(study), lever, condition, best_layout=best_layout)
     found = boundary_of(lever, condition, trials.trial, present or 1.0)
     likely = replace(condition, surely=False)
@@ -85,13 +85,6 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
         errors={probe.value: probe.errors for probe in found.probes if probe.errors},
         unsure=found.condition == likely,
     )
-
-
-def _missing_keys_text(study: Study) -> str:
-    """What a spec without an estimate has to state."""
-    if study.design.workload is not None and study.spec.layout is None and not study.errors:
-        return "the spec has no `layout`: state one, or search one at every value with `--layout best`"
-    return missing_for_search(study)
 
 
 def _report_head(study: Study, key: str, lever: Lever, condition: Condition) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from clusterspec.analysis.levers import LEVERS, OF_STORE, WORDS, lever_of, next_steps, sold_steps
-from clusterspec.analysis.studied import Studied, currency_of
+from clusterspec.analysis.studied import Studied, currency_of, missing_for_estimate
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import Changes
 from clusterspec.results.levers import LeverRow, SensitivityReport
@@ -23,7 +23,8 @@ def sensitivity(study: Study) -> SensitivityReport:
     possible = study.document is not None and study.possible
     seconds, memory = (_seconds(study), study.plan.memory_bytes) if possible else (None, None)
     if seconds is None:
-        return SensitivityReport(study.settings.tool, study.input, seconds, memory, None, ())
+        why = missing_for_estimate(study)
+        return SensitivityReport(study.settings.tool, study.input, seconds, memory, None, (), why=why)
     studied = Studied(study)
     return SensitivityReport(
         study.settings.tool,

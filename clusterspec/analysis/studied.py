@@ -273,6 +273,13 @@ def missing_for_search(study: Study) -> str:
     return "the workload or the layout does not resolve"
 
 
+def missing_for_estimate(study: Study) -> str:
+    """What the spec has to state before a time or a memory use can be predicted."""
+    if study.design.workload is not None and study.spec.layout is None and not study.errors:
+        return "the spec has no `layout`; `clusterspec search` and `clusterspec solve --layout best` find one"
+    return missing_for_search(study)
+
+
 def serving_targets_missed(study: Study) -> Iterator[str]:
     """The latency targets that a serving plan misses, with both figures."""
     from clusterspec.cost.serving.latency import target_results

@@ -198,8 +198,11 @@ def unjudged_parts(plan: Plan) -> Iterator[str]:
     if design.workload is None:
         yield "memory and time: the spec has no workload that can be resolved"
         return
+    if design.layout is None and design.spec.layout is None:
+        yield "memory and time: the spec has no layout; `clusterspec search` finds the best ones"
+        return
     if plan.memory is None:
-        yield "memory: " + ("the spec has no layout" if design.layout is None else "the layout cannot be resolved")
+        yield "memory: the layout cannot be resolved"
     elif plan.memory.capacity is None:
         yield "fit: the memory capacity of the accelerator is not known"
     if plan.step is None and not has_serving_times(plan):
@@ -217,7 +220,7 @@ def _why_no_time(plan: Plan) -> str:
     if design.workload.kind == "serve" and design.workload.serving is None:
         return "the spec states no load of the serving plan"
     if design.layout is None:
-        return "the spec has no layout"
+        return "the layout cannot be resolved"
     if plan.refused:
         return f"the layout cannot run: {_rule_list(sorted(plan.refused))}"
     if design.workload.kind == "serve":

@@ -175,7 +175,8 @@ def _rate_text(requests_per_second: float) -> str:
 def sensitivity_as_text(report: SensitivityReport, ink: Ink = PLAIN) -> str:
     """One line per step of a parameter, largest effect on the time per token first."""
     if not report.levers:
-        return "Nothing to vary: neither step time nor time per output token of the spec can be computed.\n"
+        why = report.why or "neither step time nor time per output token of the spec can be computed"
+        return "\n".join(wrapped_lines(f"Nothing to vary: {why}.", ink.measure)) + "\n"
     costs = any(row.cost is not None for row in report.levers)
     each = "tpot" if any(row.key in SERVED_KEYS for row in report.levers) else "step"
     cost = (f"cost {report.currency}".rstrip(),) if costs else ()

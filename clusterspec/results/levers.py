@@ -111,6 +111,8 @@ class SensitivityReport(Result):
     cost: float | None
     levers: tuple[LeverRow, ...]
     currency: str = ""
+    why: str = ""
+    """Why there are no levers."""
 
     __repr__ = result_repr
 
@@ -119,6 +121,7 @@ class SensitivityReport(Result):
             "step_time": self.step_time,
             "memory": self.memory,
             "cost": self.cost,
+            "why": self.why or None,
             "levers": [row.to_json() for row in self.levers],
             "currency": self.currency or None,
         }

@@ -172,3 +172,19 @@ def test_exit_status_one_comes_with_its_reason(words: str, beside: Call) -> None
         if words.split(maxsplit=1)[0] in {"bom", "cost", "collective", "estimate", "search", "sensitivity", "solve"}:
             json_ = beside(*words.split(), "--format", "json")
             assert json_.status != 1 or re.search("error|reports why", json_.error)
+
+
+SWAPPED = ("export", "whole.yaml", "megatron"), "the kind comes first: `clusterspec export megatron whole.yaml`"
+TRAINS = ("simulate", "whole.yaml"), "there is no serving plan to simulate"
+
+
+@pytest.mark.parametrize(("words", "advice"), [SWAPPED, TRAINS], ids=["swapped", "trains"])
+def test_a_call_that_cannot_be_carried_out_says_what_would(words: tuple[str, ...], advice: str, beside: Call) -> None:
+    done = beside(*words)
+    assert done.status == 2 and advice in done.error
+
+
+def test_a_spec_without_a_layout_is_told_how_to_find_one(call: Call) -> None:
+    Path("bare.yaml").write_text(BASE[: BASE.index("layout:")])
+    for words in (("estimate", "bare.yaml"), ("sensitivity", "bare.yaml")):
+        assert "clusterspec search" in call(*words).out.replace("\n", " "), words

@@ -9,7 +9,7 @@ from clusterspec import analysis, units
 from clusterspec.cli import SpecFault, UsageFault
 from clusterspec.cli.inputs import fleet_or_study, status_of, study_of, study_with_errors_named
 from clusterspec.cli.options import format_option, nonempty_name, path, positive_integer, spec_argument, suggestion_text
-from clusterspec.cli.terminal import ink_of, print_json, print_text
+from clusterspec.cli.terminal import ink_of, print_error, print_json, print_text
 from clusterspec.cost.collectives.algorithms import algorithm_names
 from clusterspec.report import estimate_rows, estimate_text
 from clusterspec.report import estimate_text as estimate_explain
@@ -217,9 +217,11 @@ def run_simulate(args: argparse.Namespace) -> int:
         report = analysis.simulate(study, seed=args.seed, requests=args.requests, trace=trace)
     except (SimulationFault, TraceFault) as fault:
         status = status_of(study)
+        message = f"{args.spec}: {fault}" if isinstance(fault, SimulationFault) else str(fault)
         if status:
+            print_error(f"clusterspec: {message}")
             return status
-        raise UsageFault(f"{args.spec}: {fault}" if isinstance(fault, SimulationFault) else str(fault)) from None
+        raise UsageFault(message) from None
     if args.format == "json":
         print_json(report.to_json())
     else:

@@ -23,6 +23,7 @@ from clusterspec.exchange.exporters.registry import (
     MissingPart,
     NotExportable,
     exporter_of,
+    named_exporter,
 )
 from clusterspec.exchange.import_result import (
     LARGEST,
@@ -210,6 +211,8 @@ def run_export(args: argparse.Namespace) -> int:
         return OK
     if not args.kind or not args.spec:
         raise UsageFault("name a KIND and a SPEC; `clusterspec export --list` lists the kinds")
+    if named_exporter(args.kind) is None and named_exporter(args.spec) is not None:
+        raise UsageFault(f"the kind comes first: `clusterspec export {args.spec} {args.kind}`")
     try:
         exporter = exporter_of(args.kind)
         one = study_with_errors_named(args, args.spec)

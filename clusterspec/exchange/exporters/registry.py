@@ -225,12 +225,16 @@ EXPORTERS = (
 )
 
 
+def named_exporter(name: str) -> Exporter | None:
+    """The format of a name; None where no format has it."""
+    plain = name.lower().replace("_", "-")
+    return next((each for each in EXPORTERS if plain == each.name or plain in each.other), None)
+
+
 def exporter_of(name: str) -> Exporter:
     """The format of a name. Raises `NotExportable` for a name that is none."""
-    plain = name.lower().replace("_", "-")
-    for each in EXPORTERS:
-        if plain == each.name or plain in each.other:
-            return each
-    like = nearest_words(plain, [each.name for each in EXPORTERS])
+    if (found := named_exporter(name)) is not None:
+        return found
+    like = nearest_words(name.lower().replace("_", "-"), [each.name for each in EXPORTERS])
     offer = f"; did you mean {', '.join(like)}?" if like else ""
     raise NotExportable(f"no export format is called {name!r}{offer} (`clusterspec export --list` lists all)")
