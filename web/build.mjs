@@ -15,8 +15,8 @@ const out = target ?? join(here, "..", "templates", "editor");
 const shared = { bundle: true, minify: true, format: "esm", target: "es2022", charset: "utf8", legalComments: "none" };
 
 const WORDS = {
-  edit: { ENGINE: "server", TOOLS: '<button type="button" disabled>Save</button>', LOADING: "Reading the file …", POLICY: "", HOME: "<span>clusterspec</span>", PROMISE: "Only this machine reaches this page. It reads and writes one file: the one named in the terminal." },
-  playground: { ENGINE: "worker", TOOLS: '<select aria-label="Open an example" disabled><option>Examples …</option></select> <button type="button" disabled>Copy link</button> <button type="button" disabled>Download</button> <button type="button" disabled>Open file</button>', LOADING: "The program is loading: about 8 MB at the first visit, and nothing at later ones, which work without a network, too. The text can be edited meanwhile.", POLICY: "POLICY\n", HOME: '<a href="../">clusterspec</a>', PROMISE: "Nothing leaves the browser: the program runs in this page." },
+  edit: { ENGINE: "server", TOOLS: '<button type="button" disabled>New spec</button> <button type="button" disabled>Save</button>', LOADING: "Reading the file …", POLICY: "", HOME: "<span>clusterspec</span>", PROMISE: "Only this machine reaches this page. It reads and writes one file: the one named in the terminal." },
+  playground: { ENGINE: "worker", TOOLS: '<button type="button" disabled>New spec</button> <select aria-label="Open an example" disabled><option>Examples …</option></select> <button type="button" disabled>Copy link</button> <button type="button" disabled>Download</button> <button type="button" disabled>Open file</button>', LOADING: "The program is loading: about 8 MB at the first visit, and nothing at later ones, which work without a network, too. The text can be edited meanwhile.", POLICY: "POLICY\n", HOME: '<a href="../">clusterspec</a>', PROMISE: "Nothing leaves the browser: the program runs in this page." },
 };
 
 async function page(words) {

@@ -74,11 +74,12 @@ class Attempt:
   global_batch: {self.global_batch}  # sequences per optimizer step
   precision: {self.precision}
 """
+        published = _checkpoint_text(model) if kind == "serve" and self.precision == PRECISIONS[kind][0] else ""
+        stated = "" if published else f"  precision: {self.precision}\n"
         prompt = min(2048, max(length - OUTPUT_TOKENS, 1))
         serving = f"""\
   kind: serve
-  precision: {self.precision}
-  serving:
+{stated}  serving:
     input_tokens: {prompt}  # of a usual request
     output_tokens: {OUTPUT_TOKENS}
     concurrency: 16  # requests in flight
@@ -103,7 +104,7 @@ cluster:
   nodes: {self.nodes}  # nodes that do work; `spare_nodes` come on top
 {_flow_control_text(platform)}
 workload:
-  model: {model.id}  # a catalog entry, or a mapping that describes the model
+  model: {model.id}  # {published or "a catalog entry, or a mapping that describes the model"}
 {training if kind == "train" else serving}
 layout:
 {layout}""")
@@ -118,6 +119,14 @@ def _flow_control_text(platform: Platform) -> str:
   scale_out:
     flow_control: {pfc: true, ecn: true}  # RoCE drops packets without it
 """
+
+
+def _checkpoint_text(model: Model) -> str:
+    """What a spec leaves to the published checkpoint of a model: the precision of its weights; empty for bf16 alone."""
+    weights, experts = model.checkpoint_precision, model.checkpoint_expert_precision
+    if weights is None or {weights, experts} <= {"bf16", None}:
+        return ""
+    return f"weights as in the published checkpoint: {weights}" + (f", experts {experts}" if experts else "")
 
 
 def aligned_spec(text: str) -> str:

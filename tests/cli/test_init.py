@@ -41,10 +41,10 @@ def test_a_starting_spec_has_no_error_and_fits(platform: str, model: str, kind: 
 
 
 def test_a_model_that_no_usual_layout_holds_is_said(call: Call) -> None:
-    done = call("init", "--platform", "cerebras-cs-3", "--model", "deepseek-v3", "--for", "serve")
+    done = call("init", "--platform", "groq-3-lpx", "--model", "bloom-176b", "--for", "serve")
     assert done.status == 0
     assert done.out.startswith("# yaml-language-server")
-    assert "No layout of deepseek-v3 runs on cerebras-cs-3; this template has errors." in done.error
+    assert "No layout of bloom-176b runs on groq-3-lpx; this template has errors." in done.error
 
 
 SAMPLE = ("aws-dl1-24xlarge", "aws-trn2-48xlarge", "cerebras-cs-4", "gaudi2-hls", "tpu-8t", "tpu-v5e")

@@ -41,6 +41,7 @@ def test_the_engine_without_what_is_left_out_gives_the_same_answers(
     requests: list[dict[str, object]] = [{"verb": "check", "format": "json", "text": broken}]
     requests += [{"verb": "estimate", "format": "json", "text": BASE}, {"verb": "report", "text": BASE}]
     requests += [{"verb": verb, "format": "json", "text": BASE} for verb in ("sensitivity", "cost", "bom", "faults")]
+    requests += [{"verb": "init", "platform": "mi300x-ubb8", "model": "deepseek-v3", "for": "serve"}]
     requests += [{"verb": "diff", "format": "json", "old": BASE, "text": BASE.replace("tp: 2", "tp: 4")}]
     asked = "".join(f"{json.dumps(request)}\n" for request in requests)
     call = [sys.executable, "-c", STAND_IN, str(tmp_path)]

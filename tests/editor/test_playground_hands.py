@@ -45,6 +45,25 @@ def test_a_text_outlives_an_example_and_a_reload(opened: Visited) -> None:
     page.locator(".cm-line", has_text="# mine").wait_for()
 
 
+def test_a_new_spec_starts_from_a_platform_and_a_model_of_the_catalog(opened: Visited) -> None:
+    """Names are explained, an unknown one is refused, and a key of the spec is explained where it stands."""
+    page = opened.page
+    page.get_by_role("button", name="New spec").click()
+    page.locator("input[name=platform]").fill("mi355x-9")
+    page.locator("dialog small", has_text="no such entry").wait_for()
+    page.get_by_role("button", name="Write the spec").click()
+    page.locator("dialog .said", has_text="nearest: mi355x-ubb8").wait_for()
+    page.locator("input[name=platform]").fill("mi355x-ubb8")
+    page.locator("dialog small", has_text="8 × mi355x").wait_for()
+    page.locator("dialog select").select_option("serve")
+    page.keyboard.press("Enter")
+    page.locator("dialog").wait_for(state="hidden")
+    page.locator(".cm-line", has_text="platform: mi355x-ubb8").wait_for()
+    page.locator("#panel-check [aria-busy=false]").wait_for()
+    page.locator(".cm-line", has_text="output_tokens").hover(position={"x": 70, "y": 8})
+    page.locator(".hover strong", has_text="workload.serving.output_tokens").wait_for()
+
+
 def test_a_keyboard_alone_reaches_every_result(opened: Visited) -> None:
     """The editor lets go of Tab, Alt and a digit choose a result, arrows move between the tabs."""
     page = opened.page
@@ -71,6 +90,7 @@ def test_a_phone_shows_everything_without_scrolling_sideways(
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"http://127.0.0.1:{site.server_port}/")
     page.locator(".verdict").first.wait_for(state="attached")
+    assert page.locator("#tools select").bounding_box()["width"] > 80, "its words are readable"
     wide = "document.documentElement.scrollWidth"
     assert page.evaluate(wide) <= 390
     page.locator("#views [data-view=results]").click()

@@ -19,17 +19,19 @@ export function replace(element, ...children) {
   return element;
 }
 
-const INLINE = /`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\((https?:\/\/[^)\s]+)\)|(https?:\/\/[^\s)<>]+[^\s)<>.,;:])/g;
+const INLINE = /`([^`]+)`|\*\*([^*]+)\*\*|(?<!\w)\*([^*\s](?:[^*]*[^*\s])?)\*(?!\w)|&#(\d{1,6});|\[([^\]]+)\]\((https?:\/\/[^)\s]+)\)|(https?:\/\/[^\s)<>]+[^\s)<>.,;:])/g;
 
-/** Inline Markdown: code, strong text and links to http(s) addresses. */
+/** Inline Markdown: code, strong text, emphasis, escaped characters and links to http(s) addresses. */
 export function inline(text) {
   const made = [];
   let end = 0;
   for (const match of text.matchAll(INLINE)) {
     made.push(text.slice(end, match.index));
-    const [, code, strong, label, target, bare] = match;
+    const [, code, strong, stressed, escaped, label, target, bare] = match;
     if (code) made.push(h("code", {}, code));
     else if (strong) made.push(h("strong", {}, inline(strong)));
+    else if (stressed) made.push(h("em", {}, inline(stressed)));
+    else if (escaped) made.push(String.fromCodePoint(Number(escaped)));
     else made.push(h("a", { href: target || bare, target: "_blank", rel: "noopener noreferrer" }, label || bare));
     end = match.index + match[0].length;
   }

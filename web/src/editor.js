@@ -112,7 +112,7 @@ export class Editor {
       const from = offset(doc, one.line, one.column);
       const to = Math.max(from, offset(doc, one.end_line, one.end_column));
       return {
-        from, to, severity: LEVEL[one.severity], source: one.rule, message: one.message,
+        from, to, severity: LEVEL[one.severity], message: one.message,
         renderMessage: () => h("div", { className: "mark" },
           h("p", {}, h("strong", { className: one.severity }, one.severity), " ", inline(one.message)),
           one.help && h("p", { className: "help" }, inline(one.help)), h("p", { className: "rule" }, one.rule)),

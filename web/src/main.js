@@ -4,6 +4,7 @@ import { Editor } from "./editor.js";
 import { download, h, replace } from "./dom.js";
 import { ServerEngine, WorkerEngine } from "./engine.js";
 import { Check, Compare, Convert, Cost, Estimate, Report, Search } from "./panels.js";
+import { NewSpec } from "./newspec.js";
 import { packed, unpacked } from "./permalink.js";
 
 const PAUSE = 300; // milliseconds without a key before the text is checked
@@ -120,8 +121,10 @@ class Desk {
     }
     this.checking = true;
     const { text } = this;
+    this.panels.check.busy(true);
     const answer = await this.ask({ verb: "check", format: "json", text });
     this.checking = false;
+    this.panels.check.busy(this.again);
     if (text === this.text) {
       try {
         const report = JSON.parse(answer.out);
@@ -191,10 +194,7 @@ class Desk {
     const pick = h("select", { "aria-label": "Open an example", onchange: () => {
       const text = this.examples[pick.value];
       pick.selectedIndex = 0;
-      if (text === undefined) return;
-      this.opened = text;
-      this.editor.set(text);
-      this.panels.diff.old?.set(text);
+      if (text !== undefined) this.open(text);
     } }, h("option", { value: "" }, "Examples …"), Object.entries(this.groups ?? {}).map(([group, inside]) =>
       h("optgroup", { label: group }, Object.keys(inside).map((name) => h("option", { value: name }, name)))));
     const file = h("input", { type: "file", accept: ".yaml,.yml,text/yaml", className: "hidden", tabIndex: -1, "aria-hidden": "true", onchange: async () => {
@@ -202,10 +202,12 @@ class Desk {
       file.value = ""; // the same file may be opened again
       if (!chosen) return;
       if (chosen.size > 1 << 20) this.tell("This file has more than a megabyte.");
-      else this.editor.set((this.opened = await chosen.text()));
+      else this.open(await chosen.text());
     } });
+    const dialog = new NewSpec(this);
     this.saveButton = h("button", { className: "primary", disabled: true, title: "Ctrl+S", onclick: () => this.save() }, "Save");
     replace(byId("tools"),
+      h("button", { onclick: () => dialog.open() }, "New spec"),
       names.length > 0 && pick,
       this.worker && h("button", { onclick: () => this.share() }, "Copy link"),
       this.worker && h("button", { onclick: () => this.download() }, "Download"),
@@ -223,6 +225,15 @@ class Desk {
       }
     });
     if (!this.worker) addEventListener("beforeunload", (event) => { if (this.text !== this.saved) event.preventDefault(); });
+  }
+
+  /** Puts a text in place of that of the editor; a comparison begins with it. */
+  open(text) {
+    this.opened = text;
+    this.editor.set(text);
+    this.panels.diff.old?.set(text);
+    document.body.dataset.view = "spec";
+    this.editor.view.focus();
   }
 
   download() {

@@ -47,13 +47,18 @@ class Panel {
     return true;
   }
 
+  /** Fades an answer while the next one is made. */
+  busy(is) {
+    this.element.setAttribute("aria-busy", String(Boolean(is)));
+  }
+
   /** The answer as JSON, or null after showing why there is none. `stale` answers are dropped. */
   async result({ onprogress, ...request }) {
     const text = this.desk.text;
-    this.element.setAttribute("aria-busy", "true");
+    this.busy(true);
     const answer = await this.desk.ask({ format: "json", ...request, text }, { onprogress });
     if (text !== this.desk.text && this.live) return null;
-    this.element.removeAttribute("aria-busy");
+    this.busy(false);
     this.answer = answer;
     try {
       return JSON.parse(answer.out);
@@ -81,14 +86,10 @@ class Panel {
 // check
 
 export class Check extends Panel {
-  async show() {
-    const found = await this.result({ verb: "check" });
-    if (found) this.found(found);
-  }
+  /** The desk checks every text, and hands over what was found. */
+  async show() {}
 
-  /** Also called by the desk, which checks every text. */
   found(report) {
-    this.seen = this.key();
     const { desk } = this;
     const { error, warning, note: notes } = report.summary;
     const verdict = error ? "bad" : warning ? "fair" : "good";
@@ -377,7 +378,8 @@ export class Search extends OfFleet {
       h("p", {}, `${report.evaluated.toLocaleString("en-US")} layouts evaluated, ${report.fitting.toLocaleString("en-US")} ${serving ? "meet the targets" : "fit in memory"}.`,
         report.present?.step_time ? ` The layout of the spec takes ${figure(report.present.step_time, "s")} per step.` : ""),
       report.why && note(report.why, "bad"),
-      rows.length > 0 && table("The best layouts", columns, rows),
+      rows.length > 0 && report.present?.step_time <= report.layouts[0].step_time && note("None of them is faster than the layout of the spec."),
+      rows.length > 0 && table(stopped ? "The best of the layouts evaluated" : "The best layouts", columns, rows),
       h("p", { className: "row" }, downloads(this.desk, "search", this.answer.out)));
   }
 }

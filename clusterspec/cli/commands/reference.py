@@ -271,7 +271,8 @@ def run_init(args: argparse.Namespace) -> int:
     where = _machine_text(platform, args.nodes)
     text, sound = starting_spec(settings, platform, model, kind, args.nodes)
     if not text:
-        raise UsageFault(f"no common layout of {model} divides over {where} and fits; leave out --nodes for a number")
+        advice = "leave out --nodes for a number" if args.nodes else "write a spec with a layout of your own"
+        raise UsageFault(f"no common layout of {model} divides over {where} and fits; {advice}")
     print_text(text)
     if not sound:
         print_error(f"clusterspec: No layout of {model} runs on {where}; this template has errors.")

@@ -196,6 +196,11 @@ def _without_spec(command: str, operand: str) -> Callable[[Session, Request], An
     return answer
 
 
+def _starting_spec(session: Session, request: Request) -> Answer:
+    """The spec that ``init`` writes for a platform and a model, on standard output."""
+    return session.command(["init", *options_of(request, "platform", "model", "nodes", "for")], [], {})
+
+
 # Verbs of editors
 
 
@@ -275,6 +280,7 @@ VERBS: Mapping[str, Callable[[Session, Request], Answer]] = {
     "diff": _diff,
     "report": _report,
     "convert": _without_spec("convert", "quantity"),
+    "init": _starting_spec,
     "explain": _without_spec("explain", "rule"),
     "about": _about_answer,
     "hover": _hover,
