@@ -81,6 +81,7 @@ WORKLOADS = (
         "workloads.serving",
         ("vllm", "sglang", "trt-llm", "tensorrt-llm", "trtllm", "kserve", "rayservice", "helm-values"),
     ),
+    ImportFormat("nim", "workloads", "NIMService and NIMCache of the NVIDIA NIM operator", "workloads.nim"),
     ImportFormat(
         "load-test",
         "workloads",
@@ -120,6 +121,13 @@ WORKLOADS = (
     ),
     ImportFormat(
         "gpt-neox", "workloads", "GPT-NeoX configurations", "workloads.deepspeed", ("gpt-neox-config", "neox")
+    ),
+    ImportFormat(
+        "trainer",
+        "workloads",
+        "launches and configurations of the Hugging Face Trainer, TRL and ms-swift",
+        "workloads.trainer",
+        ("trl", "hf-trainer", "ms-swift", "swift"),
     ),
     ImportFormat("deepspeed", "workloads", "DeepSpeed and Axolotl configurations", "workloads.deepspeed", ("axolotl",)),
     ImportFormat(

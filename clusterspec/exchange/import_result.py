@@ -187,6 +187,8 @@ LONGEST_LINE = 64 * 1024
 MOST_LINES = 2_000_000
 """Lines of the longest file read: more than the largest file has where lines say something."""
 _KEY = re.compile(r'"([^"\\\n]{1,200})"\s*:')
+_HOLE = re.compile(rb"(?<=[^\0]{100})\0{32,}")
+"""A hole in a log to which several nodes write at once on a parallel file system: NUL bytes, and the lines go on."""
 _PAINT = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
@@ -210,13 +212,14 @@ class InputFile:
             raise FormatError(f"has more than {LARGEST >> 20} MiB, the maximum")
         if self.data.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise FormatError("is encoded in UTF-16: save it as UTF-8")
-        nul = self.data.find(b"\0")
+        data = _HOLE.sub(b"\n", self.data)
+        nul = data.find(b"\0")
         if nul >= 0:
             raise FormatError(f"is not text: a NUL byte at offset {nul}")
         try:
-            text = self.data.decode("utf-8-sig")
+            text = data.decode("utf-8-sig")
         except UnicodeDecodeError as fault:
-            raise FormatError(f"is not UTF-8: byte 0x{self.data[fault.start]:02x} at offset {fault.start}") from None
+            raise FormatError(f"is not UTF-8: byte 0x{data[fault.start]:02x} at offset {fault.start}") from None
         if not text.strip():
             raise FormatError("is empty")
         text = text.replace("\r\n", "\n").replace("\r", "\n")

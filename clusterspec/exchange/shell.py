@@ -104,6 +104,7 @@ def _followed(text: str) -> _Shell:
     shell = _Shell()
     try:
         for block, offset in _code_blocks(text):
+            shell.variables |= _slurm_variables(block, offset)
             shell.run_text(_PLACEHOLDER.sub(r"\1'<\2>'", block), offset)
         if not shell.commands:  # a file of functions for others to call
             for body in list(shell.functions.values()):
@@ -111,6 +112,32 @@ def _followed(text: str) -> _Shell:
     except RecursionError:
         raise FormatError("nests commands or expansions too deeply") from None
     return shell
+
+
+_DIRECTIVE = re.compile(
+    r"^#SBATCH[ \t]+(?:--(?P<name>nodes|ntasks|ntasks-per-node|gpus-per-node|gres)|-(?P<short>[Nn]))"
+    r"(?:[ \t]*=[ \t]*|[ \t]*)"
+    r"(?:gpu:(?:[A-Za-z][\w.-]{0,40}:)?)?(?P<count>[0-9]{1,6})(?=[ \t]|$)",
+    re.MULTILINE,
+)
+_SLURM_VARIABLES = {
+    "nodes": ("SLURM_NNODES", "SLURM_JOB_NUM_NODES"),
+    "ntasks": ("SLURM_NTASKS",),
+    "ntasks-per-node": ("SLURM_NTASKS_PER_NODE",),
+    "gpus-per-node": ("SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"),
+    "gres": ("SLURM_GPUS_ON_NODE",),
+}
+"""The variables that Slurm sets from the options of a job: https://slurm.schedmd.com/sbatch.html, output variables."""
+
+
+def _slurm_variables(text: str, offset: int) -> dict[str, _Segments]:
+    """The variables of a job from the directives of its script, which hold where ``sbatch`` is given no others."""
+    found: dict[str, _Segments] = {}
+    for match in _DIRECTIVE.finditer(text):
+        line = offset + text.count("\n", 0, match.start()) + 1
+        option = match["name"] or {"N": "nodes", "n": "ntasks"}[match["short"]]
+        found |= {name: [_Segment(match["count"], line)] for name in _SLURM_VARIABLES[option]}
+    return found
 
 
 _PLACEHOLDER = re.compile(

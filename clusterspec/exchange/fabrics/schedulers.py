@@ -10,6 +10,7 @@ from clusterspec.exchange.documents import Yaml, read_documents, read_yaml
 from clusterspec.exchange.fabrics.graph import SwitchTree, describe_blocks, describe_tree, expanded_hosts
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
 from clusterspec.exchange.workloads.keys import whole_of
+from clusterspec.exchange.workloads.nim import matches_nim
 from clusterspec.exchange.workloads.serving import matches_serving
 from clusterspec.source import value_at
 from clusterspec.units import plural
@@ -154,6 +155,8 @@ def matches_kubernetes(file: InputFile) -> bool:
     """Whether a file is of Kubernetes objects: no page with objects in it, no launch of another format in objects."""
     if not re.search(r"^apiVersion\s*:", file.text, re.MULTILINE) or _FENCE_LINE.search(file.text):
         return False
+    if matches_nim(file):
+        return False
     return not matches_serving(file) or any(kind in _KINDS for kind in _KIND_LINE.findall(file.text))
 
 
@@ -275,9 +278,23 @@ def _accelerators_asked(container: Any) -> int | None:
     return next((int(str(count)) for count in found if str(count).isdecimal()), None)
 
 
+def _asks_for_processors_alone(workers: dict[str, Any]) -> bool:
+    """Whether containers state resources, and none of them accelerators (by name, as devices, or as claims)."""
+    containers = value_at(workers, "template", "spec", "containers")
+    resources = [value_at(each, "resources") for each in containers] if isinstance(containers, list) else []
+    names = {
+        name for each in resources for part in ("requests", "limits") for name in _as_mapping(value_at(each, part))
+    }
+    claims = any(_as_mapping(each).get("claims") for each in resources)
+    return bool(names) and not claims and names <= {"cpu", "memory", "ephemeral-storage"}
+
+
 def _record_workers(yaml: Yaml, path: tuple[str, ...], workers: dict[str, Any], builder: ImportBuilder) -> None:
     replicas = workers.get("replicas")
-    if isinstance(replicas, int) and not isinstance(replicas, bool):
+    if _asks_for_processors_alone(workers):
+        why = "its containers ask for processors or memory, and for no accelerators"
+        builder.unknown("layout.nodes", why, yaml.line(*path))
+    elif isinstance(replicas, int) and not isinstance(replicas, bool):
         builder.set("layout.nodes", replicas, yaml.line(*path, "replicas"))
         builder.count("nodes", replicas, yaml.line(*path, "replicas"))
     else:

@@ -142,13 +142,7 @@ def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
         keys.used |= {name for name in ("lora_alpha", "lora_dropout", "load_in_4bit") if name in keys.values}
         names = [] if keys.is_on("lora_target_linear") else list(keys.words("lora_target_modules"))
         set_adapter(str(adapter), keys.whole("lora_r"), names, builder, line)
-    if steps := keys.whole("gradient_accumulation_steps"):
-        builder.count("gradient_accumulation_steps", steps, keys.line("gradient_accumulation_steps"))
-        builder.unknown(
-            "workload.global_batch",
-            "micro batch × accumulation × replicas; the file does not state replicas",
-            keys.line("gradient_accumulation_steps"),
-        )
+    list_accumulation(keys, builder)
 
 
 def _set_fsdp(keys: Keys, hybrid: bool, line: int, builder: ImportBuilder) -> None:
@@ -193,6 +187,15 @@ def set_fsdp_words(words: tuple[str, ...], builder: ImportBuilder, line: int, de
 
 _FSDP_OPTIONS = frozenset({"auto_wrap", "offload"})
 """Words of ``fsdp`` beside the strategy: huggingface/transformers, src/transformers/training_args.py (``fsdp``)."""
+
+
+def list_accumulation(keys: Keys, builder: ImportBuilder) -> None:
+    """List as unknown the global batch that a number of accumulated micro batches gives."""
+    if steps := keys.whole("gradient_accumulation_steps"):
+        line = keys.line("gradient_accumulation_steps")
+        builder.count("gradient_accumulation_steps", steps, line)
+        why = "micro batch × accumulation × replicas; the file does not state replicas"
+        builder.unknown("workload.global_batch", why, line)
 
 
 def list_offloaded_parameters(builder: ImportBuilder, line: int) -> None:

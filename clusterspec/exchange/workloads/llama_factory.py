@@ -15,6 +15,7 @@ from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads.deepspeed import (
     OPTIMIZERS,
+    list_accumulation,
     list_offloaded_parameters,
     set_adapter,
     set_fsdp_words,
@@ -39,7 +40,7 @@ DEFAULT_RANK = 8
 """Rank of adapters where ``lora_rank`` is absent."""
 _PARTIAL = ("use_galore", "use_apollo", "use_badam", "use_llama_pro", "use_pissa", "use_dora", "freeze_vision_tower")
 """Switches that train, freeze or decompose parts of the model."""
-_UNRELATED = re.compile(
+UNRELATED = re.compile(
     r"(?:do_|eval_|save_|logging_|report_to|run_name|output_dir|overwrite_|plot_loss|dataset|template|max_samples|val_size"
     r"|preprocessing_|dataloader_|learning_rate|lr_scheduler|warmup_|num_train_epochs|ddp_timeout|resume_|trust_remote"
     r"|per_device_eval|use_fast_tokenizer|media_dir)"
@@ -81,12 +82,8 @@ def read_llama_factory(file: InputFile) -> ImportResult:
     _set_precision(keys, builder)
     _set_framework(keys, builder)
     set_choice(keys, "workload.optimizer", ("optim",), OPTIMIZERS, builder)
-    if steps := keys.whole("gradient_accumulation_steps"):
-        line = keys.line("gradient_accumulation_steps")
-        builder.count("gradient_accumulation_steps", steps, line)
-        why = "micro batch × accumulation × replicas; the file does not state replicas"
-        builder.unknown("workload.global_batch", why, line)
-    keys.used |= {name for name in keys.values if _UNRELATED.match(name)}
+    list_accumulation(keys, builder)
+    keys.used |= {name for name in keys.values if UNRELATED.match(name)}
     list_unused(keys, builder)
     return builder.reading()
 

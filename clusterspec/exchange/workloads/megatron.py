@@ -108,7 +108,7 @@ _MODEL = {
     "workload.model.layers": ("num_layers",),
     "workload.model.hidden": ("hidden_size",),
     "workload.model.heads": ("num_attention_heads",),
-    "workload.model.kv_heads": ("num_query_groups",),
+    "workload.model.kv_heads": ("num_query_groups", "num_key_value_heads"),
     "workload.model.head_dim": ("kv_channels",),
     "workload.model.ffn_hidden": ("ffn_hidden_size",),
     "workload.model.vocab": ("padded_vocab_size", "vocab_size"),

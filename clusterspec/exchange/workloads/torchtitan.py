@@ -14,6 +14,7 @@ from clusterspec.exchange.workloads.keys import (
     Keys,
     flat_leaves,
     list_unused,
+    read_arguments,
     set_choice,
     set_counts,
     set_model,
@@ -80,7 +81,13 @@ _FUNCTIONS = (
 """Catalog ids by the start of the functions that return a configuration."""
 
 
+_LAUNCH = re.compile(r"--(?:parallelism|training|activation_checkpoint)\.[a-z_-]{3,60}")
+_STARTED = re.compile(r"--job\.config[_-]file|\btorchtitan\b|\brun_train\.sh")
+
+
 def matches_torchtitan(file: InputFile) -> bool:
+    if _LAUNCH.search(file.text) and _STARTED.search(file.text):
+        return True
     if _PYTHON.search(file.text) and any(name in file.text for name in _CLASSES):
         return True
     return bool(re.search(r"^\[(parallelism|training|model|experimental)\]", file.text, re.MULTILINE)) and bool(
@@ -94,9 +101,12 @@ def read_torchtitan(file: InputFile) -> ImportResult:
     if _PYTHON.search(file.text):
         _read_code(file, keys, builder)
         return builder.reading()
-    lines = _key_lines(file)
-    for name, value, line in flat_leaves(_toml_value(file), lambda *path: lines.get(".".join(map(str, path)), 0)):
-        keys.put(name, value, line)
+    if _LAUNCH.search(file.text):
+        keys = _launch_keys(file, builder)
+    else:
+        lines = _key_lines(file)
+        for name, value, line in flat_leaves(_toml_value(file), lambda *path: lines.get(".".join(map(str, path)), 0)):
+            keys.put(name, value, line)
     if keys.find("tensor_parallel_degree", "data_parallel_shard_degree", "model.flavor", "flavor") is None:
         raise FormatError("has neither a model nor a parallel degree of torchtitan")
     builder.set("layout.framework", "torchtitan", keys.line("tensor_parallel_degree", "data_parallel_shard_degree"))
@@ -106,6 +116,19 @@ def read_torchtitan(file: InputFile) -> ImportResult:
     _set_options(keys, builder)
     list_unused(keys, builder)
     return builder.reading()
+
+
+def _launch_keys(file: InputFile, builder: ImportBuilder) -> Keys:
+    """The options of a launch; those that it leaves to a configuration are in another file."""
+    keys = read_arguments(file, _LAUNCH)
+    set_counts(keys, {"layout.nodes": ("nnodes",)}, builder)
+    builder.count("ranks_per_node", keys.whole("nproc_per_node"), keys.line("nproc_per_node"))
+    if keys.find("fault_tolerance.enable"):
+        why = "of one group of replicas: fault tolerance adds others"
+        builder.unknown("layout.dp", why, keys.line("fault_tolerance.enable"))
+    if named := keys.get("job.config_file"):
+        builder.unknown(f"{str(named)[:80]}", "a separate file: import it as well", keys.line("job.config_file"))
+    return keys
 
 
 def _read_code(file: InputFile, keys: Keys, builder: ImportBuilder) -> None:
@@ -276,18 +299,27 @@ def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.shard_group", degree, line)
     else:
         builder.set("layout.sharding", "none" if degree == 1 and shard is not None else "fsdp", line)
-    if degree:
+    if degree and not keys.is_on("fault_tolerance.enable"):
         builder.set("layout.dp", degree * replicate, line)
 
 
+def _set_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the micro batch: the local batch, or the part of it that each stage of a pipeline takes at a time."""
+    names, part = ("local_batch_size", "training.batch_size"), "pipeline_parallel_microbatch_size"
+    local, line = keys.whole(*names), keys.line(*names)
+    if (keys.whole("pipeline_parallel_degree") or 1) == 1:
+        builder.set("layout.micro_batch", local, line)
+        return
+    builder.set("layout.micro_batch", keys.whole(part), keys.line(part))
+    if local:
+        builder.count("sequences_per_replica_and_step", local, line)
+        if not keys.find(part):
+            why = "stages take parts of the local batch, whose size is not stated (the default of 0.2.2 is 1)"
+            builder.unknown("layout.micro_batch", why, line)
+
+
 def _set_options(keys: Keys, builder: ImportBuilder) -> None:
-    micro = (
-        keys.whole("pipeline_parallel_microbatch_size") if (keys.whole("pipeline_parallel_degree") or 1) > 1 else None
-    )
-    local = keys.whole("local_batch_size", "training.batch_size")
-    builder.set("layout.micro_batch", micro or local, keys.line("local_batch_size", "training.batch_size"))
-    if micro and local:
-        builder.count("sequences_per_replica_and_step", local, keys.line("local_batch_size", "training.batch_size"))
+    _set_micro_batch(keys, builder)
     set_choice(
         keys,
         "layout.recompute",
@@ -308,7 +340,8 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
         keys, "workload.optimizer", ("optimizer.name",), {"adam": "adam", "adamw": "adamw", "muon": "muon"}, builder
     )
     converters = keys.get("model.converters", "converters")
-    named = [str(each).split(".")[-1] for each in converters] if isinstance(converters, list) else []
+    listed = converters.split(",") if isinstance(converters, str) else converters
+    named = [str(each).split(".")[-1] for each in listed] if isinstance(listed, list) else []
     if quantized := [each for each in named if each in _CONVERTERS]:
         line = keys.line("model.converters", "converters")
         builder.set("workload.precision", "fp8", line)

@@ -12,6 +12,7 @@ import re
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.shell import script_of
+from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import (
     Keys,
     chosen_launch,
@@ -60,6 +61,7 @@ def read_verl(file: InputFile) -> ImportResult:
         set_model(named, builder, keys.line("actor_rollout_ref.model.path"))
     _set_algorithm(keys, builder)
     _set_trainer(keys, builder)
+    _set_adapters(keys, builder)
     set_counts(keys, _COUNTS, builder)
     _set_minibatches(keys, builder)
     _set_rollout(keys, builder)
@@ -83,7 +85,8 @@ def _launch(file: InputFile) -> Keys:
             if value is not None and not str(value).startswith(("???", "${")):  # left to a launch, or to another key
                 keys.put(name, value, line)
         return keys
-    found = [override_words(command) for command in script_of(file.text).commands if _MARK.search(command.text)]
+    commands = [override_words(command) for command in script_of(file.text).commands if _MARK.search(command.text)]
+    found = [keys for keys in commands if keys.values or keys.undecided]  # not a wrapper of a quoted script
     different = {tuple((name, value) for name, (value, _) in keys.values.items()): keys for keys in reversed(found)}
     if not different:
         raise FormatError("has no command with overrides of verl (actor_rollout_ref.…=…)")
@@ -130,6 +133,15 @@ def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
         if ends and keys.is_on(*ends):
             why = "moves them to the host while engines generate, not during a step of training"
             builder.unknown(part, why, keys.line(*ends))
+
+
+def _set_adapters(keys: Keys, builder: ImportBuilder) -> None:
+    """Set low-rank adapters: ``lora_rank`` with FSDP, ``lora.rank`` with Megatron-Bridge; 0 turns them off."""
+    names = tuple(f"actor_rollout_ref.model.{name}" for name in ("lora_rank", "lora.rank"))
+    if rank := keys.whole(*names):
+        modules = keys.get("actor_rollout_ref.model.target_modules", "actor_rollout_ref.model.lora.target_modules")
+        words = [] if modules == "all-linear" else re.findall(r"\w+", str(modules or ""))
+        set_adapter("lora", rank, words, builder, keys.line(*names))
 
 
 def _set_minibatches(keys: Keys, builder: ImportBuilder) -> None:

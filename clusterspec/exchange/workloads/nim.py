@@ -1,0 +1,109 @@
+"""Services of NVIDIA NIM as the NIM operator declares them: ``NIMService``, with the ``NIMCache`` that it names.
+
+Names: NVIDIA/k8s-nim-operator f63f74d7, api/apps/v1alpha1 (``nimservice_types.go``, ``nimcache_types.go``): a service
+of several nodes has one pipeline stage on each (``NIM_NUM_COMPUTE_NODES``). Where neither states an engine, NIM chooses
+a profile by the accelerators that it finds.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from clusterspec.exchange.documents import Yaml, read_documents
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.exchange.workloads.keys import Keys, set_choice, set_counts, set_model
+from clusterspec.source import value_at
+from clusterspec.units import plural
+
+NIM = "nim"
+_MARK = re.compile(r"^kind[ \t]*:[ \t]*[\"']?NIM(?:Service|Cache)\b", re.MULTILINE)
+_ENGINES = {"tensorrt_llm": "trt-llm", "trtllm": "trt-llm", "vllm": "vllm", "sglang": "sglang"}
+_PRECISIONS = {name: name for name in ("bf16", "fp16", "fp8", "nvfp4", "mxfp4", "int8")}
+_VARIABLES = {
+    "NIM_TENSOR_PARALLEL_SIZE": "tensor",
+    "NIM_PIPELINE_PARALLEL_SIZE": "pipeline",
+    "NIM_MODEL_NAME": "model",
+    "NIM_MAX_MODEL_LEN": "max_model_len",
+}
+
+
+def matches_nim(file: InputFile) -> bool:
+    return bool(_MARK.search(file.text))
+
+
+def read_nim(file: InputFile) -> ImportResult:
+    """The model, engine and degrees of a service. Raises `FormatError` if there is none, `SeveralParts` for several."""
+    documents = [each for each in read_documents(file) if isinstance(each.value, dict)]
+    caches = {str(value_at(each.value, "metadata", "name")): each for each in documents if _kind(each) == "NIMCache"}
+    services = [each for each in documents if _kind(each) == "NIMService"]
+    if not services:
+        raise FormatError("holds no NIMService")
+    lines = ", ".join(str(each.line("spec")) for each in services)
+    counted = plural(len(services), "service")
+    service = chosen_part(services, file.part, counted, f"holds {counted}, on lines {lines}")
+    keys, builder = Keys(), ImportBuilder(NIM, file.name)
+    cache = caches.get(str(value_at(service.value, "spec", "storage", "nimCache", "name")))
+    if cache is not None:
+        _put_cache(cache, keys)
+    _put_service(service, keys)
+    builder.set("workload.kind", "serve", service.line("spec"))
+    if isinstance(named := keys.get("model"), str):
+        set_model(named.removeprefix("hf://"), builder, keys.line("model"))
+    if keys.find("engine"):
+        set_choice(keys, "layout.framework", ("engine",), _ENGINES, builder)
+    else:
+        why = "not stated: NIM chooses a profile by the accelerators that it finds"
+        builder.unknown("layout.framework", why, service.line("spec"))
+    set_counts(keys, {"layout.tp": ("tensor",), "layout.pp": ("pipeline",)}, builder)
+    if keys.find("precision"):
+        set_choice(keys, "workload.parameter_precision", ("precision",), _PRECISIONS, builder)
+    for name in ("replicas", "accelerators", "max_model_len"):
+        builder.count(name, keys.whole(name), keys.line(name))
+    return builder.reading()
+
+
+def _kind(yaml: Yaml) -> str:
+    return str(yaml.value.get("kind"))
+
+
+def _put(keys: Keys, name: str, yaml: Yaml, *path: str) -> None:
+    """Put the value at a path, if there is one, under a name."""
+    value = value_at(yaml.value, *path)
+    if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
+        keys.put(name, value, yaml.line(*path))
+
+
+def _image_model(image: Any) -> str | None:
+    """The model of an image of one model (``nvcr.io/nim/meta/llama-3.1-70b-instruct:1.8``); None of others."""
+    match = re.fullmatch(r"nvcr\.io/nim/[\w.-]{1,60}/([\w.-]{1,100})(?::[\w.-]{1,60})?", str(image or ""))
+    return match[1] if match and not match[1].startswith("llm-nim") else None
+
+
+def _put_cache(yaml: Yaml, keys: Keys) -> None:
+    source = ("spec", "source")
+    if model := _image_model(value_at(yaml.value, *source, "ngc", "modelPuller")):
+        keys.put("model", model, yaml.line(*source, "ngc", "modelPuller"))
+    _put(keys, "model", yaml, *source, "hf", "modelName")
+    chosen = (*source, "ngc", "model")
+    for name, key in (("engine", "engine"), ("precision", "precision"), ("tensorParallelism", "tensor")):
+        _put(keys, key, yaml, *chosen, name)
+
+
+def _put_service(yaml: Yaml, keys: Keys) -> None:
+    if model := _image_model(value_at(yaml.value, "spec", "image", "repository")):
+        keys.put("model", model, yaml.line("spec", "image", "repository"))
+    profile = value_at(yaml.value, "spec", "storage", "nimCache", "profile")
+    if str(profile) in _ENGINES:
+        keys.put("engine", profile, yaml.line("spec", "storage", "nimCache", "profile"))
+    variables = value_at(yaml.value, "spec", "env")
+    for n, variable in enumerate(variables if isinstance(variables, list) else []):
+        name, value = str(value_at(variable, "name")), value_at(variable, "value")
+        if name in _VARIABLES and value is not None:
+            keys.put(_VARIABLES[name], value, yaml.line("spec", "env", n))
+        elif name == "NIM_USE_SGLANG" and str(value) == "1":
+            keys.put("engine", "sglang", yaml.line("spec", "env", n))
+    for name in ("tensor", "pipeline"):
+        _put(keys, name, yaml, "spec", "multiNode", "parallelism", name)
+    _put(keys, "replicas", yaml, "spec", "replicas")
+    _put(keys, "accelerators", yaml, "spec", "resources", "limits", "nvidia.com/gpu")

@@ -1,0 +1,203 @@
+"""Launches and configurations of the Trainer of Hugging Face: of TRL, ms-swift, and scripts that take its options.
+
+Names: ``TrainingArguments`` (huggingface/transformers, src/transformers/training_args.py), ``SFTConfig`` and
+``ModelConfig`` (huggingface/trl f2cd5771, trl/trainer; adapters where ``use_peft`` is on), ms-swift (its page
+Command-line-parameters; adapters of rank 8 on all linear layers where ``tuner_type`` is absent), and ``zero_stage`` of
+scripts in the form of DeepSpeed-Chat.
+"""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.exchange.documents import read_yaml
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.workloads.accelerate import STAGES
+from clusterspec.exchange.workloads.deepspeed import (
+    OPTIMIZERS,
+    list_accumulation,
+    list_offloaded_parameters,
+    set_adapter,
+    set_fsdp_words,
+)
+from clusterspec.exchange.workloads.keys import (
+    Keys,
+    flat_leaves,
+    list_unused,
+    read_arguments,
+    set_choice,
+    set_counts,
+    set_model,
+)
+from clusterspec.exchange.workloads.llama_factory import UNRELATED
+
+TRAINER = "trainer"
+_OPTION = re.compile(r"--per[_-]device[_-]train[_-]batch[_-]size\b")
+_FILE = re.compile(r"^per_device_train_batch_size[ \t]*:", re.MULTILINE)
+_LAYOUT = {
+    "layout.micro_batch": ("per_device_train_batch_size",),
+    "layout.nodes": ("nnodes", "num_machines", "num_nodes", "nodes"),
+    "layout.cp": ("sequence_parallel_size", "context_parallel_size"),
+}
+_MODEL = ("model_name_or_path", "model_id_or_path", "model", "model_id")
+_LENGTHS = ("max_seq_length", "max_length", "model_max_length", "max_seq_len")
+_PACKED = ("packing", "use_packed_ds")
+_SWITCHES = ("use_peft", "use_lora", "lora_enable")
+_RANKS = ("lora_r", "lora_rank")
+_MODULES = ("lora_target_modules", "target_modules")
+_METHODS = ("tuner_type", "train_type", "sft_type")
+DEFAULT_RANK = 8
+"""Rank of adapters of ms-swift where ``lora_rank`` is absent."""
+_OTHER_LOSS = re.compile(r"(?:dpo|grpo|ppo|rlhf|kto|orpo|rloo|gkd|reward\w{0,20})", re.IGNORECASE)
+_OTHER_KEYS = ("rlhf_type", "num_generations", "reward_funcs", "ref_model_name_or_path")
+_PRESET = re.compile(r"zero([0-3])(_offload)?")
+"""Configurations of DeepSpeed that ms-swift has by name."""
+_DTYPES = {"bfloat16": "bf16", "bf16": "bf16", "float16": "fp16", "fp16": "fp16"}
+
+
+def matches_trainer(file: InputFile) -> bool:
+    return bool(_OPTION.search(file.text) or _FILE.search(file.text))
+
+
+def read_trainer(file: InputFile) -> ImportResult:
+    """The workload and layout of supervised training.
+
+    Raises `FormatError` if it trains with a reference or rewards, `SeveralParts` for several launches.
+    """
+    builder, keys = ImportBuilder(TRAINER, file.name), _keys(file)
+    if not keys.find("per_device_train_batch_size"):
+        raise FormatError("has no command with options of the Trainer of Hugging Face (--per_device_train_batch_size)")
+    _refuse_other_losses(keys)
+    line = keys.line("per_device_train_batch_size")
+    builder.set("workload.kind", "train", line)
+    if isinstance(named := keys.get(*_MODEL), str):
+        set_model(named, builder, keys.line(*_MODEL))
+    set_counts(keys, _LAYOUT, builder)
+    _set_ranks(keys, builder)
+    _set_length(keys, builder)
+    _set_precision(keys, builder)
+    _set_sharding(keys, builder)
+    _set_adapters(keys, builder)
+    if keys.find("gradient_checkpointing"):
+        on = keys.is_on("gradient_checkpointing")
+        builder.set("layout.recompute", "full" if on else "none", keys.line("gradient_checkpointing"))
+    for name in keys.values:
+        if name.startswith("freeze_") and keys.is_on(name):
+            builder.unknown(name, "trains a part of the model: state workload.trainable", keys.line(name))
+    set_choice(keys, "workload.optimizer", ("optim", "optimizer"), OPTIMIZERS, builder)
+    list_accumulation(keys, builder)
+    if other := keys.get("config_file", "config"):
+        builder.unknown(f"{str(other)[:60]}", "a separate file: import it as well", keys.line("config_file", "config"))
+    keys.used |= {name for name in keys.values if UNRELATED.match(name)}
+    list_unused(keys, builder)
+    return builder.reading()
+
+
+def _keys(file: InputFile) -> Keys:
+    """The options of a launch, or the keys of a file."""
+    if _OPTION.search(file.text):
+        return read_arguments(file, _OPTION)
+    keys, yaml = Keys(), read_yaml(file)
+    for name, value, line in flat_leaves(yaml.mapping, yaml.line):
+        if value is not None:
+            keys.put(name, value, line)
+    return keys
+
+
+def _refuse_other_losses(keys: Keys) -> None:
+    """Raise `FormatError` for a loss that takes a second model, or samples of the model itself."""
+    words = [word for word in keys.command.words if not word.text.startswith("-")][:12]
+    programs = [word for word in words if word.text.endswith(".py") or word.text.isalpha()]
+    parts = [(part, word.line) for word in programs for part in re.split(r"[/_.]", word.text)]
+    found = next(((part, line) for part, line in parts if _OTHER_LOSS.fullmatch(part)), None)
+    key = keys.find(*_OTHER_KEYS)
+    if found is None and key is not None:
+        found = key, keys.line(key)
+    if found is not None:
+        raise FormatError(f"trains with a reference, rewards or samples ({found[0]}): supervised only", found[1])
+
+
+def _is_swift(keys: Keys) -> bool:
+    """Whether ms-swift is launched, which trains adapters unless it is told otherwise."""
+    return any(word.text.rpartition("/")[2] in {"swift", "sft.py"} for word in keys.command.words)
+
+
+def _set_ranks(keys: Keys, builder: ImportBuilder) -> None:
+    for name, options in (
+        ("ranks_per_node", ("nproc_per_node", "num_gpus", "ntasks_per_node")),
+        ("ranks", ("num_processes",)),
+    ):
+        builder.count(name, keys.whole(*options), keys.line(*options))
+
+
+def _set_length(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the length of sequences that are filled: packed, or cut from one text (``block_size`` of ``run_clm.py``)."""
+    if block := keys.whole("block_size"):
+        builder.set("workload.sequence_length", block, keys.line("block_size"))
+        return
+    length, line = keys.whole(*_LENGTHS), keys.line(*_LENGTHS)
+    if length and any(keys.is_on(name) for name in _PACKED):
+        builder.set("workload.sequence_length", length, line)
+    elif length:
+        builder.count("max_length", length, line)
+        builder.unknown("workload.sequence_length", f"sequences are cut at {length} tokens, shorter ones stay", line)
+
+
+def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
+    for name in ("bf16", "fp16"):
+        if keys.is_on(name):
+            builder.set("workload.precision", name, keys.line(name))
+            return
+    names = ("mixed_precision", "precision", *(("torch_dtype",) if _is_swift(keys) else ()))
+    if str(keys.get(*names) or "no").lower() != "no":
+        set_choice(keys, "workload.precision", names, _DTYPES, builder)
+
+
+def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
+    config, line = keys.get("deepspeed", "deepspeed_config", "deepspeed_config_file"), keys.line("deepspeed")
+    if config is not None and config is not False:
+        builder.set("layout.framework", "deepspeed", line)
+    if keys.find("zero_stage"):
+        builder.set("layout.framework", "deepspeed", keys.line("zero_stage"))
+        set_choice(keys, "layout.sharding", ("zero_stage",), STAGES, builder)
+    elif preset := _PRESET.fullmatch(str(config)):
+        builder.set("layout.sharding", STAGES[preset[1]], line)
+        builder.set("layout.offload.optimizer", 1 if preset[2] else None, line)
+    elif isinstance(config, str):
+        builder.unknown(f"deepspeed: {config[:60]}", "a separate file: import it as well", line)
+    elif words := keys.words("fsdp"):
+        _set_fsdp(str(keys.get("fsdp")), words, keys.line("fsdp"), builder)
+
+
+def _set_fsdp(value: str, words: tuple[str, ...], line: int, builder: ImportBuilder) -> None:
+    builder.set("layout.framework", "fsdp", line)
+    if value.endswith((".json", ".yaml", ".yml")):
+        builder.unknown(f"fsdp: {value[-60:]}", "a separate file, which states the strategy", line)
+        return
+    set_fsdp_words(words, builder, line)
+    if "offload" in words:
+        list_offloaded_parameters(builder, line)
+
+
+def _set_adapters(keys: Keys, builder: ImportBuilder) -> None:
+    """Set low-rank adapters where a switch or ms-swift turns them on."""
+    keys.used |= {name for name in ("lora_alpha", "lora_dropout") if name in keys.values}
+    swift = _is_swift(keys)
+    method = str(keys.get(*_METHODS) or ("lora" if swift else "full"))
+    on = method if method != "full" else "lora" if any(keys.is_on(name) for name in _SWITCHES) else ""
+    rank, modules = keys.whole(*_RANKS), list(keys.words(*_MODULES))
+    line = keys.line(*_METHODS, *_SWITCHES, *_RANKS) or keys.line("per_device_train_batch_size")
+    if not on:
+        if rank:
+            builder.unknown(f"adapters of rank {rank}", "no option turns them on", keys.line(*_RANKS))
+        return
+    four = any([keys.is_on("load_in_4bit"), keys.whole("quant_bits", "bits") == 4])
+    stated = modules or swift
+    names = [] if modules in ([], ["all-linear"]) else modules
+    rank = rank or (DEFAULT_RANK if swift else None)
+    if stated:
+        set_adapter("qlora" if four and on == "lora" else on, rank, names, builder, line)
+        return
+    builder.set("workload.trainable.method", "qlora" if four else "lora", line)
+    builder.set("workload.trainable.rank", rank, line)
+    builder.unknown("the modules of the adapters", "not stated: PEFT has a default for each model", line)

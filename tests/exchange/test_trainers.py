@@ -1,0 +1,158 @@
+"""Launches of the Hugging Face Trainer, of torchtitan and under Slurm; services of NIM; workers by their resources."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.exchange.import_result import FormatError
+from tests.exchange.imports import counts, given, read, unknown
+
+SFT = "torchrun --nnodes 4 --nproc_per_node 8 train.py --model_name_or_path Qwen/Qwen3-8B "
+TRAINER = SFT + "--per_device_train_batch_size 2 --gradient_accumulation_steps 8 --bf16 True "
+SHARDED = (
+    ("", None),
+    ("--deepspeed ds_z3.json", None),
+    ("--zero_stage 2 --deepspeed", "zero2"),
+    ("--deepspeed zero3_offload", "fsdp"),
+    ('--fsdp "full_shard auto_wrap"', "fsdp"),
+    ("--fsdp shard_grad_op", "zero2"),
+    ("--fsdp settings.json", None),
+)
+
+
+@pytest.mark.parametrize(("option", "sharding"), SHARDED)
+def test_the_sharding_of_a_trainer_is_that_of_its_options(option: str, sharding: str | None) -> None:
+    reading = read(TRAINER + option)
+    keys = given(reading)
+    assert keys.get("layout.sharding") == sharding
+    assert ("a separate file" in unknown(reading)) is option.endswith(".json")
+    assert (keys["layout.micro_batch"], keys["layout.nodes"], keys["workload.precision"]) == (2, 4, "bf16")
+    assert (keys["workload.model"], counts(reading)["ranks_per_node"]) == ("qwen3-8b", 8)
+    assert "workload.global_batch" not in keys
+
+
+def test_sequences_are_as_long_as_the_limit_only_where_they_are_filled() -> None:
+    for option, length in (
+        ("--max_seq_length 4096", None),
+        ("--max_seq_length 4096 --packing True", 4096),
+        ("--max_seq_length 4096 --packing False", None),
+        ("--block_size 1024", 1024),
+    ):
+        assert given(read(TRAINER + option)).get("workload.sequence_length") == length, option
+
+
+def test_adapters_are_trained_where_an_option_or_the_program_turns_them_on() -> None:
+    method, rank, modules = (f"workload.trainable.{name}" for name in ("method", "rank", "modules"))
+    reading = read(TRAINER + "--use_peft True --lora_r 32")
+    keys = given(reading)
+    assert (keys[method], keys[rank], keys.get(modules)) == ("lora", 32, None)
+    assert "the modules of the adapters" in unknown(reading)
+    assert "no option turns them on" in unknown(read(TRAINER + "--lora_r 32"))
+    swift = "swift sft --model Qwen/Qwen3-8B --per_device_train_batch_size 1 --torch_dtype bfloat16 "
+    keys = given(read(swift))
+    assert (keys[method], keys[rank], keys[modules]) == ("lora", 8, ["attention", "ffn"])
+    assert keys["workload.precision"] == "bf16"
+    assert method not in given(read(swift + "--tuner_type full"))
+    assert given(read(swift + "--quant_bits 4"))[method] == "qlora"
+
+
+def test_a_loss_that_takes_references_or_rewards_is_refused() -> None:
+    batch = "--per_device_train_batch_size 1"
+    for text in (
+        f"trl grpo --model Qwen/Qwen3-8B {batch}",
+        f"python scripts/dpo.py {batch}",
+        f"swift rlhf --rlhf_type kto {batch}",
+        "model_name_or_path: a/b\nper_device_train_batch_size: 4\nnum_generations: 8\n",
+    ):
+        with pytest.raises(FormatError, match="supervised only"):
+            read(text)
+
+
+SLURM = """\
+#!/bin/bash
+#SBATCH --nodes=16
+#SBATCH -n 64
+#SBATCH --gres=gpu:h100:4
+torchrun --nnodes $SLURM_NNODES --nproc_per_node $SLURM_GPUS_ON_NODE -m torchtitan.train --job.config_file x.toml \\
+  --parallelism.tensor_parallel_degree=4 --parallelism.pipeline_parallel_degree=2 --training.local_batch_size=8 \\
+  --activation_checkpoint.mode=full
+"""
+
+
+def test_directives_of_slurm_set_its_variables_and_options_of_torchtitan_its_layout() -> None:
+    reading = read(SLURM)
+    keys = given(reading)
+    assert {key: keys[f"layout.{key}"] for key in ("framework", "nodes", "tp", "pp", "recompute")} == {
+        "framework": "torchtitan",
+        "nodes": 16,
+        "tp": 4,
+        "pp": 2,
+        "recompute": "full",
+    }
+    assert "layout.micro_batch" not in keys  # stages take parts of the local batch
+    assert counts(reading)["ranks_per_node"] == 4
+    assert given(read(SLURM.replace("degree=2", "degree=1")))["layout.micro_batch"] == 8
+    assert "layout.nodes" not in given(read(SLURM.replace("nodes=16", "nodes=8-16")))
+
+
+NIM = """\
+apiVersion: apps.nvidia.com/v1alpha1
+kind: NIMCache
+metadata: {name: cache}
+spec:
+  source:
+    ngc:
+      modelPuller: nvcr.io/nim/meta/llama-3.1-70b-instruct:1.8
+      model: {engine: tensorrt_llm, tensorParallelism: "4", precision: fp8}
+---
+apiVersion: apps.nvidia.com/v1alpha1
+kind: NIMService
+metadata: {name: service}
+spec:
+  storage: {nimCache: {name: cache}}
+  replicas: 3
+  resources: {limits: {nvidia.com/gpu: 4}}
+"""
+
+
+def test_a_service_of_nim_has_the_engine_of_its_cache_and_the_degrees_of_its_nodes() -> None:
+    reading = read(NIM)
+    keys = given(reading)
+    assert (keys["layout.framework"], keys["layout.tp"]) == ("trt-llm", 4)
+    assert (keys["workload.model"], keys["workload.parameter_precision"]) == ("llama-3.1-70b", "fp8")
+    assert counts(reading) == {"replicas": 3, "accelerators": 4}
+    apart = read(NIM.replace("nimCache: {name: cache}", "nimCache: {name: other}"))
+    assert "layout.framework" not in given(apart)
+    assert "NIM chooses a profile" in unknown(apart)
+    wide = given(read(NIM + "  multiNode: {parallelism: {tensor: 8, pipeline: 2}}\n"))
+    assert (wide["layout.tp"], wide["layout.pp"]) == (8, 2)
+    with pytest.raises(FormatError, match="2 services"):
+        read(NIM + NIM)
+
+
+def test_key_value_heads_and_adapters_keep_their_other_names() -> None:
+    launch = "deepspeed pretrain_gpt.py --tensor-model-parallel-size 2 --num-layers 32 --hidden-size 4096 "
+    assert given(read(launch + "--num-attention-heads 32 --num-key-value-heads 8"))["workload.model.kv_heads"] == 8
+    for name in ("lora_rank", "lora.rank"):
+        text = (
+            f"python -m verl.trainer.main_ppo actor_rollout_ref.model.{name}={{}} actor_rollout_ref.actor.ppo_epochs=1"
+        )
+        assert given(read(text.format(16)))["workload.trainable.rank"] == 16
+        assert "workload.trainable.rank" not in given(read(text.format(0)))
+
+
+def test_workers_without_accelerators_are_no_nodes() -> None:
+    job = "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nspec: {pytorchReplicaSpecs: {Worker: {replicas: 2, template: "
+    for asked, nodes in (("cpu: 4", None), ("nvidia.com/gpu: 8, cpu: 4", 2), ("", 2)):
+        text = f"{job}{{spec: {{containers: [{{resources: {{requests: {{{asked}}}}}}}]}}}}}}}}}}\n"
+        assert given(read(text)).get("layout.nodes") == nodes, asked
+
+
+def test_a_hole_in_a_log_loses_its_line_and_other_nul_bytes_are_no_text() -> None:
+    step = " iteration {}/ 100 | elapsed time per iteration (ms): 500.0 | global batch size: 64 |\n"
+    steps = ["x" * 120 + "\n", *(step.format(n) for n in range(1, 9))]
+    whole = "".join(steps)
+    holed = "".join([*steps[:4], "\0" * 200, *steps[5:]])
+    assert counts(read(holed))["steps"] == counts(read(whole))["steps"] - 1
+    with pytest.raises(FormatError, match="a NUL byte"):
+        read(whole.replace("500", "5\x000"))
