@@ -153,6 +153,6 @@ def test_a_hole_in_a_log_loses_its_line_and_other_nul_bytes_are_no_text() -> Non
     steps = ["x" * 120 + "\n", *(step.format(n) for n in range(1, 9))]
     whole = "".join(steps)
     holed = "".join([*steps[:4], "\0" * 200, *steps[5:]])
-    assert counts(read(holed))["steps"] == counts(read(whole))["steps"] - 1
+    assert (counts(read(whole))["steps"], counts(read(holed))["steps"]) == (8, 7)
     with pytest.raises(FormatError, match="a NUL byte"):
         read(whole.replace("500", "5\x000"))
