@@ -35,8 +35,8 @@ def matches_nim(file: InputFile) -> bool:
 def read_nim(file: InputFile) -> ImportResult:
     """The model, engine and degrees of a service. Raises `FormatError` if there is none, `SeveralParts` for several."""
     documents = [each for each in read_documents(file) if isinstance(each.value, dict)]
-    caches = {str(value_at(each.value, "metadata", "name")): each for each in documents if _kind(each) == "NIMCache"}
-    services = [each for each in documents if _kind(each) == "NIMService"]
+    caches = {str(value_at(each.value, "metadata", "name")): each for each in documents if _kind_of(each) == "NIMCache"}
+    services = [each for each in documents if _kind_of(each) == "NIMService"]
     if not services:
         raise FormatError("holds no NIMService")
     lines = ", ".join(str(each.line("spec")) for each in services)
@@ -63,7 +63,7 @@ def read_nim(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
-def _kind(yaml: Yaml) -> str:
+def _kind_of(yaml: Yaml) -> str:
     return str(yaml.value.get("kind"))
 
 
