@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterator
 from datetime import date
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args, get_type_hints
@@ -73,6 +74,7 @@ def test_a_check_names_what_facts_have_and_in_their_types(name: str) -> None:
         assert hint in offered(parameter), parameter
 
 
+@cache
 def imported_names(module: ModuleType) -> dict[str, Any]:
     """What a module defines and imports, that for a type checker alone included."""
     imports = [node for node in ast.walk(ast.parse(inspect.getsource(module))) if isinstance(node, ast.ImportFrom)]
@@ -88,6 +90,7 @@ def optional(hint: Any) -> bool:
     return type(None) in get_args(hint)
 
 
+@cache
 def offered(parameter: str) -> tuple[Any, ...]:
     whole = {
         "spec": Spec,
