@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from clusterspec.finding import Finding
+from clusterspec.rules import engine
+from clusterspec.rules.index import SILENT
+from clusterspec.rules.pages import module
 from clusterspec.studies.study import Settings, study_text
 from tests.settings import SETTINGS
 
 LOGS = Path(__file__).parent / "logs"
 """The folder of every spec of these tests."""
 Check = Callable[[str], list[Finding]]
+
+
+def with_its_check(name: str) -> Callable[..., bool]:
+    """The condition under which a rule is not run, which fails where the check has something to report."""
+
+    def holds(*parts: object) -> bool:
+        if not SILENT[name](*parts):
+            return False
+        if problems := list(module(name).check(*parts)):
+            # NOTE: an assertion does not do: the engine catches every `Exception` of a rule.
+            pytest.fail(f"the index spares {name} a run that reports {problems}")
+        return True
+
+    return holds
+
+
+@pytest.fixture(scope="package", autouse=True)
+def every_check_runs() -> Iterator[None]:
+    """Beside each condition of the index that spares a rule, the check runs too: silence is that of the check."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "_SILENT", {name: with_its_check(name) for name in SILENT})
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -23,4 +49,10 @@ def settings() -> Settings:
 
 @pytest.fixture(scope="session")
 def check(settings: Settings) -> Check:
-    return lambda text: list(study_text(text, settings, folder=LOGS).findings)
+    """The findings of a text, each text read once: several tests ask about the examples of pages."""
+
+    @cache
+    def findings(text: str) -> tuple[Finding, ...]:
+        return tuple(study_text(text, settings, folder=LOGS).findings)
+
+    return lambda text: list(findings(text))

@@ -10,34 +10,25 @@ import pytest
 from clusterspec import studies
 from clusterspec.rules.engine import PartCache
 from clusterspec.rules.index import RULES, SILENT
-from clusterspec.rules.pages import module, page
+from clusterspec.rules.pages import module
 from tests.cli.conftest import ROOT
-from tests.effort import sampled
+from tests.effort import each
 from tests.settings import SETTINGS
 from tools.generate.rule_guards import guard
 
-PAGES = [page(name) for name in RULES]
-TEXTS = sampled(
-    sorted(
-        {example.text for page in PAGES for example in (*page.fires, *page.silent) if not example.prose}
-        | {path.read_text("utf-8") for path in (ROOT / "examples").glob("*.yaml")}
-    ),
-    600,
-)
-PARTS = 16
+TEXTS = [path.read_text("utf-8") for path in sorted((ROOT / "examples").glob("*.yaml"))]
+"""The texts of pages, and all others of this folder, are tried by `every_check_runs`."""
 PARAMETERS = "a, b, c"
 
 
-@pytest.mark.parametrize("part", range(PARTS))
-def test_a_guard_holds_only_where_the_check_reports_nothing(part: int) -> None:
-    """Every guard on the specs of pages, and on the examples; its own page is checked with it by the tests of pages."""
-    for text in TEXTS[part::PARTS]:
-        facts = studies.study_text(text, SETTINGS, "spec.yaml", ROOT / "examples").facts()
-        parts = PartCache(facts)
-        for name in SILENT:
-            known = parts.of(RULES[name][1])
-            if known is not None and SILENT[name](*known):
-                assert list(module(name).check(*known)) == [], f"{name} has something to report on\n{text}"
+@each("text", TEXTS)
+def test_a_guard_holds_only_where_the_check_reports_nothing(text: str) -> None:
+    facts = studies.study_text(text, SETTINGS, "spec.yaml", ROOT / "examples").facts()
+    parts = PartCache(facts)
+    for name in SILENT:
+        known = parts.of(RULES[name][1])
+        if known is not None and SILENT[name](*known):
+            assert list(module(name).check(*known)) == [], f"{name} has something to report on\n{text}"
 
 
 def test_nearly_every_rule_has_a_guard() -> None:
