@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 
 from clusterspec.exchange import import_formats
@@ -12,7 +13,24 @@ def read(text: str | bytes, kind: str = "auto", name: str = "given.txt", part: i
     """What a text states; indented text is taken without its indentation."""
     data = textwrap.dedent(text).encode() if isinstance(text, str) else text
     file = InputFile(name, data, part)
-    return (import_formats.guessed_format(file) if kind == "auto" else import_formats.format_named(kind)).read(file)
+    reading = (import_formats.guessed_format(file) if kind == "auto" else import_formats.format_named(kind)).read(file)
+    lines = data.split(b"\n")
+    for each in reading.given:
+        only = only_line(each.value, lines)
+        stated = only in (None, each.at.line) or not each.at.line or b"${" in lines[each.at.line - 1]
+        assert stated, f"{each}: line {only} alone has the value"
+    return reading
+
+
+def only_line(value: object, lines: list[bytes]) -> int | None:
+    """The line, comments aside, that has a whole number of three digits or more, where one line alone has it."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 100:
+        return None
+    number = re.compile(rb"(?<![\w.])%d(?![\w.])" % value)
+    found = [
+        at for at, line in enumerate(lines, 1) if number.search(line) and not line.lstrip().startswith((b"#", b"//"))
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def given(reading: ImportResult) -> dict[str, object]:
