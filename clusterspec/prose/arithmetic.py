@@ -304,7 +304,8 @@ def _compare_sides(sentence: Sentence, equation: Equation, token: Token) -> Iter
         agrees_within(each.value, right, TOLERANCE_EXACT) and each.unit == token.unit for each in equation.operands
     ):
         rule = DOES_NOT_CLOSE  # the figure of one part given for all of them
-    yield _equation_problem(rule or DOES_NOT_CLOSE, sentence, equation, left)
+    nearest = min((each.number for each in equation.left), key=lambda number: abs(number - right))
+    yield _equation_problem(rule or DOES_NOT_CLOSE, sentence, equation, nearest)
 
 
 def _equation_problem(rule: str, sentence: Sentence, equation: Equation, value: float) -> TextProblem:

@@ -88,7 +88,8 @@ def peak_errors(claim: Claim, facts: Sequence[KnownFigure]) -> Iterator[LikelyEr
             if fact not in own and any(
                 agrees_within(value, reading, PRECISION_TOLERANCE) for reading in possible_values(claim, fact)
             ):
-                yield LikelyError("peak-of-other-precision", fact, f"the {fact.precision} peak")
+                of_part = next((each for each in own if each.owner == fact.owner), own[0])
+                yield LikelyError("peak-of-other-precision", of_part, f"the {fact.precision} peak")
     highest = max((fact for fact in own), key=lambda fact: fact.value, default=None)
     gain = MAX_SPARSE_GAIN if claim.sparsity is Sparsity.SPARSE else SPARSE
     if highest is not None and value > MAX_EXCESS * gain * highest.value * max(_part_counts(claim, facts)):
