@@ -335,7 +335,9 @@ def _rank_order(section: LayoutSpec, log: ResolutionLog) -> tuple[str, ...]:
     known = set(ORDER) - {"dp"} | halves if len(halves) == 2 else set(ORDER)
     axes = ("dp" if axis in halves and len(halves) == 1 else axis for axis in section.order)
     kept = tuple(dict.fromkeys(axis for axis in axes if axis in known))
-    return kept + tuple(axis for axis in ORDER if axis in known and axis not in kept)
+    missing = tuple(axis for axis in ORDER if axis in known and axis not in kept)  # of one rank each, else an error
+    last = kept[-1:] if kept[-1:] == ("pp",) else ()  # Megatron-LM asks whether the order as written ends in pp
+    return kept[: len(kept) - len(last)] + missing + last
 
 
 def _schedule(section: LayoutSpec, degrees: Degrees, serves: bool, log: ResolutionLog) -> str:

@@ -78,6 +78,8 @@ def test_a_shard_group_always_divides_its_replicas() -> None:
 ORDERS = [
     (("tp", "dp", "pp", "cp", "ep"), ("tp", "dp", "pp", "cp", "ep")),
     (("pp", "tp"), ("pp", "tp", "cp", "ep", "dp")),
+    (("tp", "dp", "pp"), ("tp", "dp", "cp", "ep", "pp")),
+    (("tp", "ep", "dp", "pp"), ("tp", "ep", "dp", "cp", "pp")),
     (("tp", "tp", "cp", "ep", "dp", "pp"), ("tp", "cp", "ep", "dp", "pp")),
     (("tp", "dp_shard", "cp", "ep", "dp_replicate", "pp"), ("tp", "dp_shard", "cp", "ep", "dp_replicate", "pp")),
     (("tp", "cp", "ep", "dp_shard", "pp"), ("tp", "cp", "ep", "dp", "pp")),
