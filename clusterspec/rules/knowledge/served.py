@@ -93,6 +93,13 @@ class Served:
         return Served.of(self.redone(changes), lambda more: self.redone({**changes, **more}))
 
 
+def prompts_asked(served: Served) -> float:
+    """Prompts per second that the load asks for: the request rate, or what the requests in flight generate."""
+    if served.load.request_rate is not None:
+        return served.load.request_rate
+    return served.times.offered / (served.load.output_tokens * served.times.tpot)
+
+
 def transfer_advice(sent: CacheTransfer) -> str:
     """What makes the transfer of a cache faster: larger blocks where their number takes the time, else the link."""
     if sent.descriptors and sent.seconds > sent.size / sent.bandwidth:

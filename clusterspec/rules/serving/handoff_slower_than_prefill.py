@@ -62,7 +62,7 @@ from collections.abc import Iterator
 
 from clusterspec.cost.serving.latency import range_factors
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.served import LOAD, Served, transfer_advice
+from clusterspec.rules.knowledge.served import LOAD, Served, prompts_asked, transfer_advice
 from clusterspec.rules.knowledge.shares import cost_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent, plain
@@ -71,7 +71,7 @@ RULE = Rule.of(__name__, "warning", "likely")
 
 
 def check(served: Served) -> Iterator[Problem]:
-    load, times, prefill = served.load, served.times, served.load.prefill
+    times, prefill = served.times, served.load.prefill
     if prefill is None or times.prompt_service <= 0:
         return
     sent = times.sent.transfer if times.sent is not None else None
@@ -80,7 +80,7 @@ def check(served: Served) -> Iterator[Problem]:
     seconds = sent.seconds
     carried = prefill.attention_dp / seconds
     computed = prefill.attention_dp / times.prompt_service
-    asked = times.offered / (load.output_tokens * times.tpot) / prefill.replicas
+    asked = prompts_asked(served) / prefill.replicas
     wanted = min(computed, asked)
     if wanted <= carried:
         return

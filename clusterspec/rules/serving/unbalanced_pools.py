@@ -2,8 +2,8 @@
 
 ## What it finds
 
-Disaggregated serving in which the requests in flight generate more than twice the prompts per second that the prefill
-engines process; or in which several prefill engines process more than twice the requests per second that the decode
+Disaggregated serving in which the requests in flight, or the stated request rate, ask for more than twice the prompts
+per second that the prefill engines process; or in which several prefill engines process more than twice the requests per second that the decode
 engines complete at the highest concurrency that the cache and the targets allow. The severity depends on the share of
 all accelerators that are then idle: a note below the half-width of the range of the predicted throughput, a warning
 above it, and an error if at least a quarter is lost even at the low end of the range. Too few prefill engines for a
@@ -66,7 +66,7 @@ from collections.abc import Iterator
 
 from clusterspec.cost.serving.latency import range_factors
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.served import PREFILL, Served
+from clusterspec.rules.knowledge.served import PREFILL, Served, prompts_asked
 from clusterspec.rules.knowledge.shares import cost_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plain, plural
@@ -83,11 +83,11 @@ def check(served: Served) -> Iterator[Problem]:
     if prefill is None or times.prompt_service <= 0 or load.load == "static":
         return
     prompts = prefill.replicas * prefill.attention_dp / times.prompt_service
-    asked = times.offered / (load.output_tokens * times.tpot)
+    asked = prompts_asked(served)
     if asked > MOST * prompts:
         yield RULE.problem(
             PREFILL,
-            f"{plural(round(times.offered), 'request')} in flight generate {plain(asked, 2)} prompts per second, {plain(asked / prompts, 2)} times "
+            f"{_load_text(served, asked)}, {plain(asked / prompts, 2)} times "
             f"the {plain(prompts, 2)} that the prefill engines process: the decode engines idle",
             "use more prefill engines, or move some from decode",
             severity="note"
@@ -104,6 +104,14 @@ def check(served: Served) -> Iterator[Problem]:
             "move engines from prefill to decode, or remove some",
             severity=_severity(served, 1 - answers / prompts, prompts=True),
         )
+
+
+def _load_text(served: Served, asked: float) -> str:
+    """The prompts per second that the load asks for, and where they come from."""
+    prompts = f"{plain(asked, 2)} prompts per second"
+    if served.load.request_rate is not None:
+        return f"the load has {prompts}"
+    return f"{plural(round(served.times.offered), 'request')} in flight generate {prompts}"
 
 
 def _severity(served: Served, idle: float, *, prompts: bool) -> str:
