@@ -21,14 +21,14 @@ class Request:
     """
 
     __slots__ = (
-        *("admitted", "arrival", "began", "cached", "chunks", "ended", "first", "held", "index", "joined", "left"),
-        *("loading", "output", "prompt", "rank", "todo"),
+        *("admitted", "arrival", "began", "cached", "chunks", "ended", "first", "held", "index", "joined", "lag"),
+        *("left", "loading", "output", "prompt", "rank", "todo"),
     )
 
     def __init__(self, index: int, arrival: float, prompt: int, output: int) -> None:
         self.index, self.arrival, self.prompt, self.output = index, arrival, prompt, output
         self.admitted = self.began = self.first = self.ended = -1.0
-        self.todo = self.held = self.loading = 0.0
+        self.todo = self.held = self.lag = self.loading = 0.0
         self.cached, self.rank = -1.0, -1
         self.left = self.joined = self.chunks = 0
 
@@ -227,7 +227,7 @@ class SimulatedEngine:
         rank.context -= held
         rank.used -= request.prompt + request.output if self.limits.whole else held
         rank.order.remove(request)
-        request.ended = max(now, request.first)
+        request.ended = now + request.lag
         ended.append(request)
 
     def _begin_decoding(self) -> None:
@@ -290,7 +290,8 @@ class SimulatedEngine:
         seen = sum(part * (each.held - each.todo + part / 2) for each, part in taken) / here if here else 0.0
         count = 0 if self.tables.apart else rank.count
         decoding = (float(count), rank.context / count if count else 0.0)
-        return self.tables.mixed(decoding, (here, seen), busy)
+        completed = sum(part > each.todo - TINY for each, part in taken)
+        return self.tables.mixed(decoding, (here, seen, completed), busy)
 
     def _chunk(self, rank: AttentionRank) -> list[tuple[Request, float]]:
         """The tokens of each prompt of a rank in the next step."""
@@ -327,4 +328,5 @@ class SimulatedEngine:
                         request.rank = place
                     ended.append(request)
                 else:
+                    request.lag = max(request.lag, request.first - now)
                     self._join(rank, request)

@@ -110,13 +110,15 @@ class StepTables:
             return alone
         return alone + (self.together(tokens) - alone) * min(1.0, max(0.0, (busy - 1.0) / (self.ranks - 1)))
 
-    def mixed(self, decoding: tuple[float, float], prompt: tuple[float, float], busy: float) -> float:
-        """A step with ``decoding`` sequences and their context, and ``prompt`` tokens that see so many before them."""
-        (sequences, context), (tokens, before) = decoding, prompt
+    def mixed(self, decoding: tuple[float, float], prompt: tuple[float, float, int], busy: float) -> float:
+        """A step with ``decoding`` sequences and their context, and ``prompt`` tokens that see so many before them and
+        complete so many prompts.
+        """
+        (sequences, context), (tokens, before, completed) = decoding, prompt
         batch = max(1.0, sequences / self.stages) if sequences else 0.0
         every = batch * self.drafted
         read = self.reading(batch * self.stored(context) * self.repeated) if sequences else 0.0
-        return self.work(every + tokens, busy) + self.ending(every + 1.0) + read + tokens * self.seeing(before)
+        return self.work(every + tokens, busy) + self.ending(every + completed) + read + tokens * self.seeing(before)
 
 
 def _step_seconds(engine: Engine, tokens: float, sequences: float, busy: float) -> float:
