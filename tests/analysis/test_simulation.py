@@ -19,8 +19,8 @@ from clusterspec.analysis.simulation.traffic import SimulationFault, plan_traffi
 from clusterspec.cluster.requests import Lengths
 from clusterspec.cost.serving.engine import Decoding
 from clusterspec.cost.serving.latency import ServingTimes, latency_at
-from clusterspec.cost.serving.pools import Pools
-from clusterspec.cost.serving.times import cache_handoff, serving_pools, serving_times
+from clusterspec.cost.serving.pools import Pools, cache_handoff
+from clusterspec.cost.serving.times import serving_pools, serving_times
 from clusterspec.logs.traces import Arrival, TraceFault, trace_arrivals
 from clusterspec.records import replace
 from clusterspec.studies.study import Study
@@ -97,12 +97,12 @@ PLANS: dict[str, tuple[str, dict[str, object]]] = {
 @pytest.mark.parametrize("name", PLANS)
 def test_a_request_alone_takes_as_long_as_the_formulas_say(name: str) -> None:
     more, changes = PLANS[name]
-    study = plan(f"concurrency: 1{more}", **changes)
+    study = plan(f"concurrency: 1{more}", **changes | {"output": 26})  # few tokens: no time of the prompt hides in them
     pools, expected = parts(study)
     run = simulated(study, [Arrival(0.0, pools.load.input_tokens, pools.load.output_tokens)] * 3, 1)
     request = run.requests[1]
     first = request.first - request.arrival
-    each = (request.ended - request.first) / 199
+    each = (request.ended - request.first) / 25
     decode = expected.decode.total / expected.tokens_per_step
     assert each == pytest.approx(decode, rel=0.02)
     # separate decode engines start after half a step in the mean, which a request alone does not wait for
@@ -154,6 +154,36 @@ def test_the_formulas_and_the_simulation_agree_at_every_load(name: str) -> None:
             assert found[quantity] == pytest.approx(said[quantity], rel=within), (share, flight, quantity)
 
 
+SHORT: dict[str, object] = {"input": 170, "output": 12, "model": "gpt-oss-20b"}
+SHARED: dict[str, tuple[str, dict[str, object], float]] = {
+    "prompts go first, and others come in their steps": (
+        "request_rate: 60",
+        {"framework": "sglang", "input": 400, "output": 14},
+        0.2,
+    ),
+    "prompts of a step read experts once": ("request_rate: 90", SHORT, 0.15),
+    "an engine of prompts fills its steps": (f"concurrency: 100, {APART}", SHORT | {"per": 2}, 0.25),
+    "the next prompt fills the rest of a chunk": (
+        f"concurrency: 100, chunk_tokens: 8192, {APART}",
+        {"per": 2, "input": 5600, "output": 50},
+        0.15,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_prompts_that_share_steps_take_what_their_simulation_says(name: str) -> None:
+    load, changes, within = SHARED[name]
+    study = plan(load, **changes)
+    pools, expected = parts(study)
+    traffic = plan_traffic(pools.load, 1, 800, None, expected.offered)
+    counted = simulated(study, traffic.arrivals, traffic.in_flight).requests[traffic.warm_up :]
+    token = percentiles([(each.ended - each.first) / (each.output - 1) for each in counted]).p50
+    first = percentiles([each.first - each.arrival for each in counted]).p50
+    assert expected.tpot == pytest.approx(token, rel=within)
+    assert expected.ttft == pytest.approx(first, rel=within)
+
+
 def test_equal_requests_of_a_closed_loop_do_not_stay_in_step() -> None:
     # 16 attention replicas wait for every prompt of each other: a third of the time where the prompts come in waves
     study = plan(
@@ -165,7 +195,7 @@ def test_equal_requests_of_a_closed_loop_do_not_stay_in_step() -> None:
     for arrivals, agrees in ((traffic.arrivals, True), ([Arrival(0.0, 2000, 400)] * 1440, False)):
         counted = simulated(study, arrivals, 480).requests[480:960]
         found = percentiles([(each.ended - each.first) / (each.output - 1) for each in counted]).p50
-        assert (found == pytest.approx(expected.tpot, rel=0.1)) == agrees
+        assert (found == pytest.approx(expected.tpot, rel=0.2)) == agrees
 
 
 def test_caches_queue_on_the_link_of_the_engine_that_receives_them() -> None:
@@ -372,7 +402,7 @@ def test_tabulated_steps_are_those_of_the_engine(name: str, sequences: int) -> N
         chunk = 900.0
         beside = Decoding(max(1.0, sequences / tables.stages), context, tables.drafted)
         mixed = engine.prefill(chunk, chunk, float(tables.ranks), beside)
-        found = tables.mixed((sequences, context), (chunk / mixed.steps, chunk / 2), float(tables.ranks))
+        found = tables.mixed((sequences, context), (chunk / mixed.steps, chunk / 2, 1), float(tables.ranks))
         assert found == pytest.approx(mixed.total / mixed.steps, rel=0.08)
 
 

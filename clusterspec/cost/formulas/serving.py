@@ -4,7 +4,7 @@ otherwise.
 
 from __future__ import annotations
 
-from math import log, pi, sqrt
+from math import exp, log, pi, sqrt
 
 from clusterspec.cost.formulas.compute import larger, power, smaller
 from clusterspec.cost.term import formula
@@ -372,6 +372,31 @@ def steps_wait(load: float, places: float, running: float) -> float:
     (0.1, 0.002641)
     """
     return running * power(load, sqrt(2 * (places + 1)) - 1) / (places * (1 - load))
+
+
+def prompt_steps(steps: float, prompts: float, decoding: float, each: float) -> float:
+    """A better estimate of the steps of ``each`` seconds with prompts alone for one that decodes, of ``decoding``
+    seconds, where ``prompts`` of a Poisson process begin for each of those, and prompts go first.
+
+    A step of prompts follows one that decodes where a prompt came in it, and one of prompts likewise. So there are
+    (1 - exp(-r decoding)) exp(r each) of them, with r = prompts / (decoding + steps each) prompts a second. One step of
+    Newton's method from ``steps``, over logarithms.
+
+    Source: the stationary state of a Markov chain of two states.
+
+    Range: steps > 0, prompts > 0, decoding > 0, each > 0.
+
+    >>> found = prompt_steps(prompt_steps(prompt_steps(2.0, 5.0, 0.01, 0.02), 5.0, 0.01, 0.02), 5.0, 0.01, 0.02)
+    >>> rate = 5.0 / (0.01 + found * 0.02)
+    >>> round(found, 6), round((1 - exp(-rate * 0.01)) * exp(rate * 0.02), 6)
+    (2.660042, 2.660042)
+    """
+    share = steps * each / (decoding + steps * each)
+    came, more = (prompts / (decoding + steps * each) * seconds for seconds in (decoding, each))
+    none = exp(-came)
+    wanted = log(1 - none) + more
+    rising = 1 + share * (more + came * none / (1 - none))
+    return steps * exp((wanted - log(steps)) / rising)
 
 
 def highest_load(requests: float) -> float:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import floor, inf
 from typing import TYPE_CHECKING
 
 from clusterspec.cluster.requests import Serving
 from clusterspec.cost.formulas.serving import prompt_time
-from clusterspec.cost.serving.constants import StepTime
+from clusterspec.cost.serving.constants import HANDOFF, StepTime
 from clusterspec.cost.serving.engine import Engine
+from clusterspec.cost.serving.handoff import CacheTransfer, Handoff, cache_transfer, linked_transfers
 from clusterspec.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -63,8 +64,37 @@ def prompt_seconds(engine: Engine, prefill: StepTime) -> float:
     return prompt_time(prefill.steps, each, floor, float(engine.layout.pp))
 
 
-def prompts_per_step(pools: Pools, taken: float = 0.0) -> float:
-    """Whole prompts that the budget of tokens of one step holds beside ``taken`` ones; one where there is no budget."""
+def prompts_per_step(pools: Pools) -> float:
+    """Whole prompts that the budget of tokens of one step holds; one where there is no budget."""
+    return float(floor(prompts_of_step(pools, 0.0)))
+
+
+def prompts_of_step(pools: Pools, taken: float) -> float:
+    """Prompts that the budget of tokens of one step holds beside ``taken`` ones, the last one in part; at least one,
+    and one where there is no budget.
+    """
     load = pools.load
     fresh = max(1.0, load.input_tokens * (1 - load.prefix_hit))
-    return max(1.0, ((load.chunk_tokens or fresh) - taken) // fresh)
+    return max(1.0, ((load.chunk_tokens or fresh) - taken) / fresh)
+
+
+def transfers_over(pools: Pools, link: PoolLink) -> tuple[CacheTransfer, CacheTransfer]:
+    """Bytes that a rank of a prefill engine sends over a link, and bytes that a rank of a decode engine receives."""
+    prompts, answers = pools.prompts, pools.decode
+    clusters, layouts = (prompts.cluster, answers.cluster), (prompts.layout, answers.layout)
+    return linked_transfers(clusters, answers.workload, layouts, float(pools.load.input_tokens), link)
+
+
+def cache_handoff(pools: Pools, prompt: float, chunks: float) -> Handoff | None:
+    """The handoff of a prompt, which takes ``prompt`` seconds in ``chunks``, to the decode engine; None where the same
+    engine decodes.
+    """
+    if not pools.has_prefill_engines:
+        return None
+    pieces = {"chunk": chunks, "layer": float(pools.decode.model.layers)}.get(pools.load.transfer.send, 1.0)
+    engine, layouts = pools.decode, (pools.prompts.layout, pools.decode.layout)
+    if pools.link is not None:
+        slower = max(transfers_over(pools, pools.link), key=lambda side: side.seconds)
+        return Handoff(HANDOFF.value + pools.link.latency, slower, pieces, prompt)
+    sent = cache_transfer(engine.cluster, engine.workload, layouts, float(pools.load.input_tokens))
+    return Handoff(HANDOFF.value, sent or CacheTransfer(0.0, 1.0), pieces, prompt)

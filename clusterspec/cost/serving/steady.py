@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import exp, expm1, inf, sqrt
+from math import ceil, exp, expm1, inf, sqrt
 from typing import TYPE_CHECKING
 
+from clusterspec.cluster.requests import Serving
 from clusterspec.cost.formulas.experts import prompts_on_fullest
 from clusterspec.cost.formulas.serving import (
     bunched_requests,
@@ -13,9 +14,14 @@ from clusterspec.cost.formulas.serving import (
 )
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import CACHE, NOTHING, Decoding, unevenly_loaded_ranks
-from clusterspec.cost.serving.pools import Pools, most_beside_prompts, prompt_seconds, prompts_per_step
+from clusterspec.cost.serving.pools import Pools, cache_handoff, most_beside_prompts, prompt_seconds, prompts_per_step
 from clusterspec.cost.serving.quantiles import bisected
-from clusterspec.cost.serving.waits import mixed_prompt_wait, separate_prompt_wait
+from clusterspec.cost.serving.waits import (
+    mixed_prompt_wait,
+    seconds_of_prompts,
+    separate_prompt_wait,
+    steps_of_prompts,
+)
 from clusterspec.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -40,7 +46,8 @@ class Steady(NamedTuple):
     ``typical`` the median one of a run. ``carried`` is the seconds of a prompt on the decode steps of the same engine,
     ``each_token`` of them in each gap of a request; ``share`` is the share of the engine's time for prompts.
     ``service`` is the seconds per prompt of an attention rank that runs prompts, ``wait`` the queueing time,
-    ``loading`` the seconds to read cached tokens, ``rate`` the requests per second of the plan.
+    ``loading`` the seconds to read cached tokens, ``outside`` those of a request outside the engines or on its way from
+    one to another, ``rate`` the requests per second of the plan.
     """
 
     sequences: float
@@ -58,6 +65,7 @@ class Steady(NamedTuple):
     rate: float
     wait: float
     loading: float
+    outside: float
 
     @property
     def typical_token(self) -> float:
@@ -75,8 +83,8 @@ class Steady(NamedTuple):
         return self.wait + self.loading + self.prompt
 
     def requests_in_flight(self, ranks: int, tokens: int) -> float:
-        """Requests in flight on the whole plan, including those that wait or are in prefill."""
-        return self.sequences * ranks + self.rate * self.before_decode
+        """Requests in flight on the whole plan, those that wait, are in prefill, or outside of the engines included."""
+        return self.sequences * ranks + self.rate * (self.before_decode + self.outside)
 
 
 def steady_state(pools: Pools, sequences: float) -> Steady:
@@ -113,8 +121,14 @@ def steady_state(pools: Pools, sequences: float) -> Steady:
         prompts = max(1.0, sequences / engine.layout.pp) * gained / load.gaps
         busy = 1 - max(0.0, 1 - rate * service / engine.attention_ranks) * exp(-sequences)
         wait = mixed_prompt_wait(pools, (decode, prefill), prompts, carried, (each * drafted, busy))
-    times = (tpot, each_token, share, rate, wait, pools.loading)
+    times = (tpot, each_token, share, rate, wait, pools.loading, _outside_seconds(pools, prompt, prefill.steps, tpot))
     return Steady(sequences, typical, delaying, decode, prefill, prompt, service, carried, gained, *times)
+
+
+def _outside_seconds(pools: Pools, prompt: float, chunks: float, tpot: float) -> float:
+    """Seconds of a request before and after the engines, and on its way from prefill to decode engines."""
+    sent = cache_handoff(pools, prompt, chunks)
+    return pools.decode.habits.request + (sent.seconds + 0.5 * tpot if sent else 0.0)
 
 
 def _prompt_step(pools: Pools, sequences: float, decoding: Decoding, token: float) -> StepTime:
@@ -189,36 +203,25 @@ def _carried_prefill(
     (each, context), (decode, prefill) = sequences, steps
     prompts = each * gained / load.gaps
     if engine.prompts_alone:
-        return _prompt_alone(pools, prompts)
+        follow = load.load == "open" and sequences[0] * engine.layout.pp < pools.limit
+        taken, seconds = steps_of_prompts(pools, prompts, decode.total if follow else 0.0)
+        return taken * seconds / prompts
     ranks = unevenly_loaded_ranks(engine)
-    if prompts <= 1 and ranks == 1:
+    alone = ranks == 1 and (prefill.steps > 1 or prompts_per_step(pools) == 1)
+    if alone and prompts <= 1:
         added = prefill.device - prefill.steps * decode.device
         return max(0.0, added - _shared_reads(pools, each, prompts, steps))
     if ranks > 1 and prefill.steps > 1:  # chunks of different ranks share steps
         chunk = max(0.0, prefill.device / prefill.steps - decode.device)
         return chunk * -expm1(-prompts * prefill.steps * ranks) / prompts
-    affected = 1 - exp(-prompts * ranks) if ranks > 1 else 1.0
-    most = prompts_on_fullest(prompts, ranks) / affected
-    if ranks > 1:  # a step has no more prompts than its budget; the others come with those of other ranks in the next
-        most = max(prompts, min(most, prompts_per_step(pools)))
+    affected = 1.0 if alone else -expm1(-prompts * ranks)
+    # a step has no more prompts than its budget; the others come with those of other ranks in the next
+    most = max(prompts, min(prompts_on_fullest(prompts, ranks) / affected, prompts_per_step(pools)))
     busy = float(engine.layout.attention_dp) / ranks * max(1.0, ranks * prompts / affected / most)
     fresh, length = load.input_tokens * (1 - load.prefix_hit), float(load.input_tokens)
     beside = Decoding(each, context, 1.0 + load.draft_tokens)
     many = engine.prefill(most * fresh, length, busy, beside)
     return max(0.0, many.device - many.steps * decode.device) * affected / prompts
-
-
-def _prompt_alone(pools: Pools, prompts: float) -> float:
-    """Seconds that a prompt adds where steps with prompts hold no sequences that decode: those of such steps, which the
-    host may take longer to launch than the device to run.
-
-    ``prompts`` begin in a step on average. Those that follow requests which end in one step share the next one.
-    """
-    engine, load = pools.decode, pools.load
-    together = min(prompts_per_step(pools), prompts / -expm1(-prompts) if prompts else 1.0)
-    fresh = load.input_tokens * (1 - load.prefix_hit)
-    step = engine.prefill(together * fresh, float(load.input_tokens), 1.0)
-    return max(step.total, engine.launch_floor(step.steps)) / together
 
 
 def _shared_reads(pools: Pools, each: float, prompts: float, steps: tuple[StepTime, StepTime]) -> float:
@@ -260,9 +263,18 @@ def computed_seconds(pools: Pools, prefill: StepTime) -> float:
     """Seconds in which each pipeline stage of an attention rank computes one prompt; a chunk holds as many whole
     prompts as fit, and the stages work on different ones.
     """
-    together = prompts_per_step(pools)
+    stages, together = pools.prompts.layout.pp, prompts_per_step(pools)
+    if pools.has_prefill_engines:
+        together = _prompts_of_full_steps(pools.load)
+        return seconds_of_prompts(pools, together) / together / stages
     launched = pools.prompts.launch_floor(prefill.steps) / together
-    return max(prefill.device if together > 1 else prefill.total, launched) / pools.prompts.layout.pp
+    return max(prefill.device if together > 1 else prefill.total, launched) / stages
+
+
+def _prompts_of_full_steps(load: Serving) -> float:
+    """Prompts that fill steps to their budget of tokens, as many steps as one prompt takes; 1 where there is none."""
+    fresh = max(1.0, load.input_tokens * (1 - load.prefix_hit))
+    return ceil(fresh / load.chunk_tokens) * load.chunk_tokens / fresh if load.chunk_tokens else 1.0
 
 
 def placed_state(pools: Pools, places: float) -> Steady:

@@ -22,16 +22,18 @@ from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import NOTHING, Decoding, Engine, unevenly_loaded_ranks
 from clusterspec.cost.serving.handoff import (
-    CacheTransfer,
-    Handoff,
-    cache_transfer,
     link_seconds,
-    linked_transfers,
     request_bytes,
     side_transfers,
 )
 from clusterspec.cost.serving.latency import Highest, ServingTimes, target_excess
-from clusterspec.cost.serving.pools import Pools, most_beside_prompts, prompt_seconds
+from clusterspec.cost.serving.pools import (
+    Pools,
+    cache_handoff,
+    most_beside_prompts,
+    prompt_seconds,
+    transfers_over,
+)
 from clusterspec.cost.serving.runs import FiniteRun
 from clusterspec.cost.serving.steady import (
     ROUNDS,
@@ -53,6 +55,8 @@ if TYPE_CHECKING:
 MOST_SEQUENCES = 1024
 """Limit of sequences per step of an attention rank, where the spec states none: the default of vLLM since 0.9."""
 
+LEAST = 1e-12
+"""Relative distance at which two numbers are told apart."""
 SETTLED = 1e-14
 """Relative change of the requests that a request rate keeps in flight at which their iteration ends."""
 
@@ -150,7 +154,7 @@ def _prefill_on_pool(design: Design, engines: Engines, pool: str) -> tuple[Engin
 
 def _pools_with_link(pools: Pools, link: PoolLink) -> Pools:
     """Engines on two machines, with the seconds for which a cache occupies the link of a rank and the shared link."""
-    sending, receiving = _transfers_over(pools, link)
+    sending, receiving = transfers_over(pools, link)
     tokens = float(pools.load.input_tokens)
     shared = link_seconds(pools.decode.workload, pools.prompts.layout, tokens, link) * pools.prompts.attention_ranks
     return pools._replace(transfer=(max(sending.seconds, shared), receiving.seconds), link=link)
@@ -164,13 +168,6 @@ def request_cache_bytes(design: Design) -> float | None:
         return None
     sender = layout_of_engines(layout, load.prefill, workload.model.layers)
     return request_bytes(workload, sender, float(load.input_tokens)) * sender.tp
-
-
-def _transfers_over(pools: Pools, link: PoolLink) -> tuple[CacheTransfer, CacheTransfer]:
-    """Bytes that a rank of a prefill engine sends over a link, and bytes that a rank of a decode engine receives."""
-    prompts, answers = pools.prompts, pools.decode
-    clusters, layouts = (prompts.cluster, answers.cluster), (prompts.layout, answers.layout)
-    return linked_transfers(clusters, answers.workload, layouts, float(pools.load.input_tokens), link)
 
 
 def _cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
@@ -386,9 +383,21 @@ def _open_loop_state(pools: Pools, rate: float) -> tuple[float, Steady]:
         taken = min(found, pools.limit)
         limited = pools.has_prefill_engines or found >= pools.limit
         now = placed_state(pools, taken) if limited else steady_state(pools, taken)
+        if taken == pools.limit and pools.decode.prompts_alone:
+            now = _filled_places(now, rate, ranks, load.gaps)
         if abs(found - before) < SETTLED * found:
             break
-    return found * ranks + rate * now.before_decode, now
+    return found * ranks + rate * (now.before_decode + now.outside), now
+
+
+def _filled_places(full: Steady, rate: float, ranks: int, gaps: float) -> Steady:
+    """The state of engines all of whose places are taken, where prompts have steps of their own.
+
+    Fewer steps of prompts stop its sequences than those of engines with free places, to which prompts come at any time.
+    Where it would serve a request rate with fewer sequences, a token takes what Little's law gives with all of them.
+    """
+    tpot = (1 + LEAST) * full.sequences * ranks / (rate * gaps)
+    return full._replace(tpot=max(full.tpot, tpot), rate=min(full.rate, rate))
 
 
 def _static_batch_prompt(pools: Pools, steady: Steady) -> tuple[StepTime, float]:
@@ -434,21 +443,6 @@ def _starting_service(pools: Pools, together: float) -> float:
     prompts = max(1.0, min(own, budget / fresh))
     step = engine.prefill(prompts * fresh, length, float(engine.layout.attention_dp), beside)
     return max(step.total, engine.launch_floor(step.steps)) / engine.layout.pp / prompts / engine.attention_ranks
-
-
-def cache_handoff(pools: Pools, prompt: float, chunks: float) -> Handoff | None:
-    """The handoff of a prompt, which takes ``prompt`` seconds in ``chunks``, to the decode engine; None where the same
-    engine decodes.
-    """
-    if not pools.has_prefill_engines:
-        return None
-    pieces = {"chunk": chunks, "layer": float(pools.decode.model.layers)}.get(pools.load.transfer.send, 1.0)
-    engine, layouts = pools.decode, (pools.prompts.layout, pools.decode.layout)
-    if pools.link is not None:
-        slower = max(_transfers_over(pools, pools.link), key=lambda side: side.seconds)
-        return Handoff(constants.HANDOFF.value + pools.link.latency, slower, pieces, prompt)
-    sent = cache_transfer(engine.cluster, engine.workload, layouts, float(pools.load.input_tokens))
-    return Handoff(constants.HANDOFF.value, sent or CacheTransfer(0.0, 1.0), pieces, prompt)
 
 
 def _used_accelerators(pools: Pools) -> float:

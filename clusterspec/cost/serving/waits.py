@@ -6,11 +6,18 @@ from math import exp, expm1
 
 from clusterspec.cost.formulas.compute import power
 from clusterspec.cost.formulas.experts import prompts_on_fullest
-from clusterspec.cost.formulas.serving import highest_load, prompt_wait, steps_wait, variation_wait, wave_load
+from clusterspec.cost.formulas.serving import (
+    highest_load,
+    prompt_steps,
+    prompt_wait,
+    steps_wait,
+    variation_wait,
+    wave_load,
+)
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import unevenly_loaded_ranks
-from clusterspec.cost.serving.pools import Pools, prompt_seconds, prompts_per_step
+from clusterspec.cost.serving.pools import Pools, prompt_seconds, prompts_of_step, prompts_per_step
 
 SHARED_ROUNDS = 8
 """Iterations of the prompts that begin in a step and of its seconds."""
@@ -35,10 +42,12 @@ def mixed_prompt_wait(
     decoded, busy = load_of_rank
     if pools.decode.prompts_alone and pools.load.concurrency is not None:
         return _wait_before_steps_of_prompts(pools, steps[0].total, prompts, carried)
+    if pools.decode.prompts_alone and pools.load.load == "open":
+        return _wait_amid_steps_of_prompts(pools, steps[0].total, prompts, busy)
     decoded = 0.0 if pools.decode.prompts_alone else decoded
     engine, load, (decode, prefill) = pools.decode, pools.load, steps
     ranks, stages = unevenly_loaded_ranks(engine), float(engine.layout.pp)
-    together, chunks = prompts_per_step(pools, decoded), 1.0
+    together, chunks = prompts_of_step(pools, decoded), 1.0
     if prefill.steps > 1 and load.chunk_tokens:  # the next prompt fills the rest of the last chunk
         chunks = load.input_tokens * (1 - load.prefix_hit) / max(1.0, load.chunk_tokens - decoded)
     beginning = 1 - exp(-prompts * ranks) if ranks > 1 or together > 1 else prompts
@@ -47,6 +56,8 @@ def mixed_prompt_wait(
     mean = (1 - mixed) * plain + mixed * longer
     used = prompts * chunks / together  # of the steps; of the time, where more or longer steps have prompts, below
     beside = min(prompts, together - 1) * max(0.0, prefill.device - prefill.steps * decode.device)
+    if beside:  # as far as the host launches the step sooner than the device runs it
+        beside = max(0.0, beside + prefill.total - prompt_seconds(engine, prefill))
     if load.concurrency is None:
         others, most = busy if load.load == "open" else 1.0, constants.MOST_LOAD
         used *= longer / mean
@@ -83,8 +94,51 @@ def _wait_before_steps_of_prompts(pools: Pools, plain: float, prompts: float, ca
     group = prompts / ended * carried
     waiting = ended / (1 + ended)
     running = (1 - waiting) * max(plain / 2, plain - late) + waiting * max(group / 2, group - late)
-    beside = min(prompts, (prompts + prompts_per_step(pools) - 1) / 2) * carried
+    own, most = prompts + 1, prompts_per_step(pools)
+    beside = (max(1.0, own / most) + 1) / 2 * seconds_of_prompts(pools, min(own, most)) - seconds_of_prompts(pools, 1.0)
     return (load.concurrency - 1) / load.concurrency * (running + beside)
+
+
+def steps_of_prompts(pools: Pools, prompts: float, decoding: float) -> tuple[float, float]:
+    """The steps with prompts alone for each step that decodes, and the seconds of one, which the host may take longer
+    to launch than the device to run.
+
+    ``prompts`` begin for each step that decodes, on average. Those that follow requests which end in one step share the
+    next one. Those of an open load come at any time: a step with prompts follows a step of prompts, too, in which
+    others came, before one of ``decoding`` seconds (0 where none comes then) runs again.
+    """
+    most = prompts_per_step(pools)
+    steps = max(-expm1(-prompts), prompts / most)
+    each = seconds_of_prompts(pools, prompts / steps)
+    for _ in range(SHARED_ROUNDS if decoding else 0):
+        before, steps = steps, max(prompt_steps(steps, prompts, decoding, each), prompts / most)
+        each = seconds_of_prompts(pools, prompts / steps)
+        if abs(steps - before) < LEAST_SHARE * before:
+            break
+    return steps, each
+
+
+def seconds_of_prompts(pools: Pools, together: float) -> float:
+    """Seconds of the steps of ``together`` prompts, at least one, that no sequences decode beside."""
+    engine, load = pools.prompts, pools.load
+    fresh = load.input_tokens * (1 - load.prefix_hit)
+    step = engine.prefill(max(1.0, together) * fresh, float(load.input_tokens), float(engine.layout.attention_dp))
+    return max(step.total, engine.launch_floor(step.steps))
+
+
+def _wait_amid_steps_of_prompts(pools: Pools, plain: float, prompts: float, busy: float) -> float:
+    """Seconds of a prompt of an open load where prompts have steps of their own, which go before those that decode.
+
+    It waits for the rest of the running step, one of ``plain`` seconds that decodes or one of ``prompts``, and for the
+    steps that are full of prompts before it; where it finds the engine idle, which is ``busy`` for the rest of the
+    time, for nothing.
+    """
+    steps, each = steps_of_prompts(pools, prompts, plain)
+    cycle, most = plain + steps * each, prompts_per_step(pools)
+    running = (plain * plain + steps * each * each) / (2 * cycle)
+    used = min(constants.MOST_LOAD, prompts / cycle * seconds_of_prompts(pools, most) / most) * busy
+    service = steps * each / prompts
+    return busy * running + steps_wait(used, most, running * busy) + _variation_wait(pools, used, service)
 
 
 def _variation_wait(pools: Pools, used: float, service: float) -> float:
@@ -112,15 +166,20 @@ def separate_prompt_wait(pools: Pools, rate: float, each: tuple[float, float]) -
     27(2), 1980), and in a finite run its prompts arrive in waves.
     """
     prompt, service = each
+    load, together = pools.load, prompts_per_step(pools)
     used = rate * service / pools.prompts.attention_ranks
     busy, longer = (min(1.0, used * prompt / service) if service else 0.0), 0.0
     if unevenly_loaded_ranks(pools.prompts) > 1:  # a step ends on all ranks of an engine at once
         step = _shared_step_seconds(pools, rate, prompt)
         busy = 1 - (1 - min(1.0, busy * step / prompt)) ** unevenly_loaded_ranks(pools.prompts)
         prompt, longer = step, step - prompt
-    if pools.load.requests:
+    elif together > 1:
+        step = _shared_step_seconds(pools, rate, prompt)
+        busy = min(1.0, -expm1(-rate * step / pools.prompts.attention_ranks))
+        prompt, longer = step, step - prompt
+    if load.requests:
         used, busy = wave_load(used, constants.WAVE.value), wave_load(busy, constants.WAVE.value)
-    requests = pools.load.concurrency
+    requests = load.concurrency
     if requests is None:
         used = min(used, constants.MOST_LOAD)
         return longer + prompt_wait(used, service, busy, prompt) + _variation_wait(pools, used, service)

@@ -110,7 +110,7 @@ def test_a_token_takes_a_step_and_a_share_of_the_prompts_of_others() -> None:
     assert alone.tpot == pytest.approx(alone.decode.total, rel=1e-3)
     # what the prompt adds to a step that decodes beside it, and the prompts of the three others during the 255 gaps
     added = four.prefill.device - four.decode.device
-    assert four.tpot == pytest.approx(four.decode.total + four.carried / 255 * added)
+    assert four.tpot == pytest.approx(four.decode.total + four.carried / 255 * added, rel=1e-3)
     assert four.carried == pytest.approx(3, rel=0.05)
 
 
