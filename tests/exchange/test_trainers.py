@@ -156,3 +156,26 @@ def test_a_hole_in_a_log_loses_its_line_and_other_nul_bytes_are_no_text() -> Non
     assert (counts(read(whole))["steps"], counts(read(holed))["steps"]) == (8, 7)
     with pytest.raises(FormatError, match="a NUL byte"):
         read(whole.replace("500", "5\x000"))
+
+
+def test_experts_of_megatron_deepspeed_are_in_every_second_layer_and_one_is_none() -> None:
+    launch = (
+        "deepspeed pretrain_gpt.py --tensor-model-parallel-size 1 --num-layers 24 --hidden-size 1024 "
+        "--num-attention-heads 16 --moe-expert-parallel-size 8 --num-experts "
+    )
+    model = "workload.model."
+    keys = given(read(launch + "64"))
+    assert [keys[model + name] for name in ("experts", "moe_layers", "experts_per_token")] == [64, 12, 1]
+    keys = given(read(launch + "64 --topk 2 --expert-interval 1"))
+    assert [keys[model + name] for name in ("moe_layers", "experts_per_token")] == [24, 2]
+    assert model + "experts" not in given(read(launch + "1"))
+    several = read(launch + "64 64 128")
+    assert model + "experts" not in given(several)
+    assert "layers have different numbers of experts" in unknown(several)
+
+
+def test_a_model_without_attention_heads_is_not_read_as_one_with_them() -> None:
+    with pytest.raises(FormatError, match="linear attention"):
+        read('{"model_type": "gla", "hidden_size": 4096, "num_hidden_layers": 32, "num_heads": 32}', "huggingface")
+    other = read('{"model_type": "x", "hidden_size": 4096, "num_hidden_layers": 32, "attn_streams": 32}', "huggingface")
+    assert "no attention heads under a known name" in unknown(other)

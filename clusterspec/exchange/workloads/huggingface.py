@@ -110,6 +110,8 @@ REFUSED = {
     "zamba2": "shared blocks",
     "recurrent_gemma": "gated linear recurrences",
     "xlstm": "recurrent layers alone",
+    **dict.fromkeys(("gla", "gsa", "abc", "hgrn", "hgrn2", "retnet", "delta_net", "linear_attn"), "linear attention"),
+    **dict.fromkeys(("gated_deltanet", "gated_deltaproduct", "lightnet", "rwkv6", "rwkv7"), "linear attention"),
 }
 
 
@@ -150,6 +152,8 @@ def read_huggingface(file: InputFile) -> ImportResult:
     _set_network(keys, kind, builder)
     set_attention(keys, kind, builder)
     set_experts(keys, kind, builder)
+    if builder.reading().value(("workload", "model", "heads")) is None:
+        builder.unknown("workload.model.heads", "the file has no attention heads under a known name")
     _set_precision(keys, value, file, builder)
     line = keys.line("num_hidden_layers", "n_layer", "n_layers", "num_layers")
     if kind in {"gpt2", "opt", "gpt_bigcode", "gpt_neo", "xglm"}:

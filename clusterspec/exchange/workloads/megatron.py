@@ -113,7 +113,6 @@ _MODEL = {
     "workload.model.ffn_hidden": ("ffn_hidden_size",),
     "workload.model.vocab": ("padded_vocab_size", "vocab_size"),
     "workload.model.max_sequence_length": ("max_position_embeddings",),
-    "workload.model.experts": ("num_experts", "num_moe_experts"),
     "workload.model.experts_per_token": ("moe_router_topk",),
     "workload.model.expert_ffn_hidden": ("moe_ffn_hidden_size",),
     "workload.model.expert_latent": ("moe_latent_size",),
@@ -264,6 +263,7 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
     latent = keys.is_on("multi_latent_attention") or (keys.find("kv_lora_rank") and keys.find("qk_pos_emb_head_dim"))
     plain = {path: names for path, names in _MODEL.items() if not latent or path != "workload.model.head_dim"}
     set_counts(keys, plain | _LATENT if latent else plain, builder)
+    _set_experts(keys, builder)
     line = keys.line("num_layers")
     if keys.find("num_query_groups") is None and keys.is_on("group_query_attention"):
         builder.set("workload.model.kv_heads", 1, keys.line("group_query_attention"))
@@ -302,6 +302,30 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
     if match := re.match(r"\(?\s*([0-9]{1,9})\s*,", str(keys.get("window_size") or "")):
         _set_window(keys, int(match[1]) + 1, builder)
     _expert_layers(keys, builder)
+
+
+def _set_experts(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the experts; one is a dense layer.
+
+    Megatron-DeepSpeed has a number for each layer with experts, or one for all, in every second layer where
+    ``expert-interval`` is absent, and gates one expert where ``topk`` is (f4157bea, megatron/arguments.py, line 608).
+    """
+    names, base = ("num_experts", "num_moe_experts"), "workload.model"
+    experts, several = keys.whole(*names), keys.listed.get("num_experts", ())
+    line = keys.line(*names)
+    if len(set(several)) > 1:
+        builder.unknown(f"num_experts: {' '.join(several)[:60]}", "layers have different numbers of experts", line)
+        return
+    builder.set(f"{base}.experts", experts if experts != 1 else None, line)
+    layers = keys.whole("num_layers")
+    if not (experts and experts > 1 and layers and keys.find("moe_expert_parallel_size")):
+        return
+    interval = keys.whole("expert_interval") or 2
+    builder.set(f"{base}.moe_layers", layers // interval or None, keys.line("expert_interval") or line)
+    builder.set(f"{base}.experts_per_token", keys.whole("topk") or 1, keys.line("topk") or line)
+    if str(keys.get("mlp_type")) == "residual":
+        why = "a dense layer beside the experts: state workload.model.shared_experts"
+        builder.unknown("mlp_type: residual", why, keys.line("mlp_type"))
 
 
 def _set_window(keys: Keys, tokens: int, builder: ImportBuilder) -> None:
