@@ -69,7 +69,7 @@ class Confidence(StrEnum):
     HEURISTIC = "heuristic"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Replacement:
     """New text for the value at ``path`` (for its key when ``key`` is true)."""
 
@@ -78,7 +78,7 @@ class Replacement:
     key: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Fix:
     """A fix as a description and replacements; offered only if it is unambiguous.
 
@@ -92,7 +92,7 @@ class Fix:
     safe: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Problem:
     """A problem at a key path.
 
@@ -114,7 +114,7 @@ class Problem:
     """Set only where no key path can say it: text that is not YAML."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Edit:
     """A text that replaces a span: the value at ``path``, or its key with ``renames``.
 
@@ -134,7 +134,7 @@ class Edit:
         return frozenset({self.path, (*self.path[:-1], self.text)} if self.renames else {self.path})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Finding:
     """A problem with its position, as reported to the user.
 

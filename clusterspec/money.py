@@ -12,7 +12,7 @@ class CurrencyMismatch(ValueError):
     """Raised if amounts of different currencies are added, subtracted or compared."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Money:
     """An amount from ``low`` to ``high``, equal if it is not a range.
 

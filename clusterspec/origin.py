@@ -6,7 +6,7 @@ from clusterspec.records import dataclass
 from clusterspec.source import Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Written:
     """A value written in the spec at ``span``; ``key`` is the dotted key path."""
 
@@ -17,7 +17,7 @@ class Written:
         return f"spec: {self.key}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cited:
     """A figure of a catalog entry with its source.
 
@@ -36,7 +36,7 @@ class Cited:
         return f"catalog: {self.entry} {self.fact} ({self.source})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Measured:
     """A figure from a log or a measurement of the user's machine."""
 
@@ -47,7 +47,7 @@ class Measured:
         return f"measured: {self.what}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Assumed:
     """A default with the reason for it. Reports list all assumptions."""
 
@@ -58,7 +58,7 @@ class Assumed:
         return f"assumed: {self.why}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Computed:
     """A figure computed from other figures by ``formula``."""
 

@@ -18,7 +18,7 @@ from collections.abc import Container
 from clusterspec.records import dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Precision:
     """A number format: ``bits`` per element, and a scale of ``scale_bits`` per ``block`` elements.
 

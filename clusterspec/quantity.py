@@ -40,7 +40,7 @@ class UnlikeQuantities(ValueError):
     """Raised if values are added or compared that differ in unit, direction, sparsity or the bytes that they count."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Quantity:
     """A quantity as written, with its value in SI units.
 
@@ -83,7 +83,7 @@ class Quantity:
         return self.value < other.value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Figure:
     """A number with its SI unit and its origin."""
 
@@ -106,7 +106,7 @@ RATE = "B/s"
 """The unit of every bandwidth."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Bandwidth(Figure):
     """Bytes per second in one direction. Build it with `one_way`, `duplex`, `line_rate` or `of`.
 
@@ -164,7 +164,7 @@ class Bandwidth(Figure):
         return Bandwidth(self.value + other.value, RATE, Computed("the sum of two bandwidths"), self.basis)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Peak(Figure):
     """Dense FLOP/s of one accelerator. Build it with `dense` or `sparse`."""
 

@@ -5,7 +5,8 @@ The standard decorator compiles six or more functions for each class, 0.4 to 1.4
 for the classes of this program takes longer than checking a spec. Here the methods are shared, and ``__init__`` is
 compiled only for classes with many instances. `dataclasses.replace`, `fields` and `asdict`, `inspect.signature` and
 debuggers work on these classes, too; a type checker sees the standard decorator. What the standard decorator refuses,
-and what this one does not support, is refused where the class is defined.
+and what this one does not support, is refused where the class is defined. Records have no slots, for which every class
+would be created twice, with 5 % of the instructions of a check.
 """
 
 from __future__ import annotations
@@ -46,34 +47,29 @@ else:
         made.default_factory, made.compare, made.repr = default_factory, compare, repr
         return made
 
-    def dataclass(cls=None, /, *, frozen=False, slots=False, order=False, eq=True):
+    def dataclass(cls=None, /, *, frozen=False, order=False, eq=True):
         """The decorator, with the options that this program uses."""
 
         def decorate(given):
-            return _completed_class(given, frozen=frozen, slots=slots, order=order, eq=eq)
+            return _completed_class(given, frozen=frozen, order=order, eq=eq)
 
         return decorate if cls is None else decorate(cls)
 
-    def _completed_class(cls, *, frozen, slots, order, eq):
+    def _completed_class(cls, *, frozen, order, eq):
         described = {name: one for base in reversed(cls.__mro__[1:]) for name, one in _described(base).items()}
         own = _own_fields(cls)
         described |= own
         _refuse_what_is_unsound(cls, described, frozen=frozen, order=order, eq=eq)
-        added = _methods(cls, described, frozen=frozen, slots=slots, order=order, eq=eq)
-        if slots:
-            made = _slotted(cls, own, added)
-        else:
-            made = cls
-            for name, one in own.items():
-                if one.default is not MISSING:
-                    setattr(cls, name, one.default)
-                elif name in cls.__dict__:
-                    delattr(cls, name)
-            for name, value in added.items():
-                setattr(cls, name, value)
-        if "__init__" not in made.__dict__:
-            made.__init__ = _named_init(_generic_init(made, described), made)
-        return made
+        for name, one in own.items():
+            if one.default is not MISSING:
+                setattr(cls, name, one.default)
+            elif name in cls.__dict__:
+                delattr(cls, name)
+        for name, value in _methods(cls, described, frozen=frozen, order=order, eq=eq).items():
+            setattr(cls, name, value)
+        if "__init__" not in cls.__dict__:
+            cls.__init__ = _named_init(_generic_init(cls, described), cls)
+        return cls
 
     def _own_fields(cls):
         """The fields that a class itself annotates. Raises TypeError or ValueError for those that are not supported."""
@@ -128,25 +124,12 @@ else:
         standard = base.__dict__.get("__dataclass_fields__", {})
         return standard if isinstance(standard, dict) else {}
 
-    def _slotted(cls, own, added):
-        """The class recreated with slots for its own fields and with the members in ``added``."""
-        space = {**cls.__dict__, **added}
-        for name in own:
-            space.pop(name, None)
-        space.pop("__dict__", None)
-        space.pop("__weakref__", None)
-        taken = {name for base in cls.__mro__[1:-1] for name in getattr(base, "__slots__", ())}
-        space["__slots__"] = tuple([name for name in own if name not in taken]) if taken else (*own,)
-        made = type(cls)(cls.__name__, cls.__bases__, space)
-        made.__qualname__ = cls.__qualname__
-        return made
-
-    def _methods(cls, described, *, frozen, slots, order, eq):
+    def _methods(cls, described, *, frozen, order, eq):
         """The members that the decorator adds to a class: the methods that it does not define, and their data."""
         compared = [name for name, one in described.items() if one.compare]
         if len(compared) == 1:
             compared *= 2  # so that the getter yields a tuple
-        methods = _shared_methods(frozen, slots, order, eq).copy()
+        methods = _shared_methods(frozen, order, eq).copy()
         for name in methods.keys() & cls.__dict__.keys():
             if cls.__dict__[name] is not None or name != "__hash__":  # None is Python's own beside an __eq__
                 del methods[name]
@@ -157,7 +140,7 @@ else:
         }
 
     @cache
-    def _shared_methods(frozen, slots, order, eq):
+    def _shared_methods(frozen, order, eq):
         """The methods that all records with the same options share."""
         methods = {"__repr__": _repr, "__dataclass_fields__": _STANDARD, "__signature__": _SIGNATURE}
         methods["__dataclass_params__"] = _PARAMETERS[frozen]
@@ -165,7 +148,6 @@ else:
             methods |= {"__eq__": _eq, "__hash__": _hash if frozen else None}
         if frozen:
             methods |= {"__setattr__": _refuse, "__delattr__": _refuse}
-            methods |= {"__getstate__": _state, "__setstate__": _restore} if slots else {}
         return methods | _ORDERING if order else methods
 
     def _eq(self, other):
@@ -204,11 +186,7 @@ else:
                     values[name] = factory()
             if len(values) < len(described):
                 raise TypeError(f"{cls.__name__}() lacks {sorted(described.keys() - values.keys())}")
-            if cls.__dictoffset__ == 0:
-                for name, value in values.items():
-                    object.__setattr__(self, name, value)
-            else:
-                self.__dict__.update(values)
+            self.__dict__.update(values)
             if hasattr(cls, "__post_init__"):
                 self.__post_init__()
 
@@ -225,8 +203,8 @@ else:
         """A compiled ``__init__``, as the standard decorator generates it."""
         space = {"_missing": MISSING}
         parameters, lines = [], []
-        frozen, slotted = cls.__dataclass_params__.frozen, cls.__dictoffset__ == 0
-        if frozen and not slotted:
+        frozen = cls.__dataclass_params__.frozen
+        if frozen:
             lines.append("    _fields = self.__dict__\n")
         for one in described.values():
             name, value = one.name, one.name
@@ -240,9 +218,6 @@ else:
                 parameters.append(name if one.default is MISSING else f"{name}=_default_{name}")
             if not frozen:
                 lines.append(f"    self.{name} = {value}\n")
-            elif slotted:
-                space[f"_set_{name}"] = getattr(cls, name).__set__
-                lines.append(f"    _set_{name}(self, {value})\n")
             else:
                 lines.append(f"    _fields[{name!r}] = {value}\n")
         if hasattr(cls, "__post_init__"):
@@ -298,13 +273,6 @@ else:
         from dataclasses import FrozenInstanceError
 
         raise FrozenInstanceError(f"cannot change field {name!r}")
-
-    def _state(self):
-        return [getattr(self, name) for name in getattr(type(self), _MARK)]
-
-    def _restore(self, state):
-        for name, value in zip(getattr(type(self), _MARK), state, strict=True):
-            object.__setattr__(self, name, value)
 
     def _ordered(name):
         """A method that compares by the values of the fields, in order."""

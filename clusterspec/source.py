@@ -14,7 +14,7 @@ Path = tuple[Key, ...]
 """The way from the root of a document to a value: ``("layout", "order", 0)``."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, order=True)
 class Position:
     """A position in a text; line and column from 1, columns in code points."""
 
@@ -22,7 +22,7 @@ class Position:
     column: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Span:
     """A range of a file from ``start`` (inclusive) to ``end`` (exclusive)."""
 
@@ -34,7 +34,7 @@ class Span:
         return f"{self.file}:{self.start.line}:{self.start.column}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Source:
     """A text with its file name (``-`` for standard input)."""
 

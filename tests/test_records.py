@@ -20,7 +20,7 @@ from clusterspec import records
 def build(module: Any) -> dict[str, type]:
     """The same classes from either module."""
 
-    @module.dataclass(frozen=True, slots=True, order=True)
+    @module.dataclass(frozen=True, order=True)
     class Point:
         x: int
         y: int = 2
@@ -39,15 +39,15 @@ def build(module: Any) -> dict[str, type]:
     class Open:
         one: int = 1
 
-    @module.dataclass(frozen=True, slots=True)
+    @module.dataclass(frozen=True)
     class Base:
         a: int
 
-    @module.dataclass(frozen=True, slots=True)
+    @module.dataclass(frozen=True)
     class Derived(Base):
         b: int = 3
 
-    @module.dataclass(slots=True)
+    @module.dataclass
     class Cached:
         text: str
         lines: list[str] = module.field(default_factory=list, init=False, repr=False, compare=False)
@@ -120,12 +120,10 @@ def test_records_compare_order_and_hash() -> None:
             hash(classes["Open"]())
 
 
-def test_a_frozen_record_takes_no_change_and_a_slotted_one_no_other_name() -> None:
+def test_a_frozen_record_takes_no_change() -> None:
     for classes in (OURS, THEIRS):
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(classes["Point"](1), "x", 2)  # noqa: B010
-        with pytest.raises((dataclasses.FrozenInstanceError, AttributeError)):
-            setattr(classes["Cached"]("x"), "other", 2)  # noqa: B010
         opened = classes["Open"]()
         opened.one = 5
         assert opened == classes["Open"](5)
@@ -174,7 +172,7 @@ TYPES = ["int", "list[int]", "ClassVar[int]", "typing.ClassVar", "int | None"]
 FIELDS = st.tuples(st.sampled_from("abcd"), st.sampled_from(TYPES), st.sampled_from(DEFAULTS)).filter(
     lambda field: not ("ClassVar" in field[1] and "field" in field[2])
 )
-OPTIONS = st.fixed_dictionaries({name: st.booleans() for name in ("frozen", "slots", "order", "eq")})
+OPTIONS = st.fixed_dictionaries({name: st.booleans() for name in ("frozen", "order", "eq")})
 EXTRAS = st.sampled_from(["", "    def __lt__(self, other): return False\n", "    def __repr__(self): return 'own'\n"])
 VALUES = st.sampled_from([0, 1, None, "x"])
 

@@ -38,7 +38,7 @@ class MachineFault(ValueError):
     """Raised for a candidate, a fabric or a price file that cannot be used, with a one-line reason."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Limits:
     """What a machine may take: ``within`` seconds of a run, ``budget`` in the currency of the spec, ``power`` in watts.
     Latency targets are those of the spec."""
@@ -48,7 +48,7 @@ class Limits:
     power: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Candidate:
     """A machine without its size: the name given, its `cluster` section, and what else its spec states."""
 
@@ -61,7 +61,7 @@ class Candidate:
     """The size that its spec states."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Prices:
     """The prices of a file: of all machines, and of some by their platform or accelerator."""
 
@@ -71,7 +71,7 @@ class Prices:
     as_of: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Machine:
     """One machine to compare: a candidate with a size and a fabric (empty: its own), and the changes of the spec."""
 

@@ -19,7 +19,7 @@ from clusterspec.summation import sum_of
 from clusterspec.units import percent, plural
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Side:
     """One of the designs: the input, its keys with bases merged in, and its estimate and bill as JSON.
 

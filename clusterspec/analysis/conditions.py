@@ -137,7 +137,7 @@ _UNITS = {"s": "d", "B": " GB", "W": " kW"}
 """Units that the message on a limit without one proposes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Condition:
     """A metric, ``<=`` or ``>=``, and a limit in SI units; `fits` has no limit of its own.
 

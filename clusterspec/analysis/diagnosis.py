@@ -34,7 +34,7 @@ from clusterspec.studies.study import Study, study_text
 # Diagnosis of benchmark logs: each collective compared with the design, with the likely causes of low bandwidth
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Diagnosis:
     """The runs that were compared, and the logs that were not, with the reason."""
 

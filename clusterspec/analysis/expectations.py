@@ -29,7 +29,7 @@ class ExpectationFault(ValueError):
     """Raised for an invalid file of tests, with a one-line message."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Test:
     """One test: the line of its name, its spec, the changed keys, and the expectations."""
 

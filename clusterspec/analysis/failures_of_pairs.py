@@ -27,7 +27,7 @@ RANK = {NONE: 0, SLOWS: 1, STOPS: 2}
 """What a failure does to the job, from nothing to the worst."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Places:
     """Where the nodes of a job are: for each leaf of a plane its nodes and its uplinks, and the number of racks.
 

@@ -12,7 +12,7 @@ from clusterspec.records import dataclass
 from clusterspec.units import display
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FaultModel:
     """A fault: the machines that have it, each with a description, and the command that confirms it.
 
@@ -108,7 +108,7 @@ MAX_MISS = 0.25
 """Maximum relative difference between prediction and measurement at which a fault is likely."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FaultFit:
     """A fault whose prediction in B/s is close to the measurement; ``miss`` is their relative difference."""
 

@@ -39,7 +39,7 @@ class FleetSearchFault(ValueError):
     """Raised for a fleet, or a goal, for which nothing can be searched, with a one-line reason."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Goal:
     """What a search over a fleet looks for.
 

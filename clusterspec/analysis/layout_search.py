@@ -42,7 +42,7 @@ from clusterspec.studies.study import Study
 # Options of a search
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SearchOptions:
     """``pins`` fix keys of the layout, ``grid`` names two axes to tabulate. ``explain`` compares the best
     layout with others.

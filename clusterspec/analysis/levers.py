@@ -18,7 +18,7 @@ GIGABIT = 1e9 / 8
 """Bytes per second of one Gb/s."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lever:
     """A key with numeric values, in SI units (bandwidths in bytes per second per direction).
 

@@ -26,7 +26,7 @@ NORMAL = {0.05: -1.6448536269514722, 0.5: 0.0, 0.95: 1.6448536269514722}
 """Quantiles of the standard normal distribution by probability."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class YearlyLoss:
     """``failures`` expected in a year, each of which takes ``fixed`` hours and up to ``spread`` more, all equally
     likely.

@@ -31,7 +31,7 @@ VARIED = (
 K = TypeVar("K")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Candidate(Generic[K]):
     """A layout of a search in place of the spec's: its study, the rules that find an error that the machine alone does
     not have, and the findings about the layout and about everything else."""

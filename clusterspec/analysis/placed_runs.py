@@ -17,7 +17,7 @@ class NotComparable(Exception):
     """Raised, with the reason, if a series cannot be compared with a cluster."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LogOverrides:
     """Properties of a run given by the caller, used if the log does not state them."""
 
@@ -25,7 +25,7 @@ class LogOverrides:
     ranks: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PlacedRun:
     """One series placed on a cluster: the collective, its ranks and nodes, and the log it is from.
 

@@ -44,7 +44,7 @@ class Trial(NamedTuple):
 TrialAt = Callable[[float], Trial]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Probe:
     """One value that was tried, the metric there, whether the condition holds, and the rules that refuse the value.
 
@@ -58,7 +58,7 @@ class Probe:
     errors: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Solution:
     """The boundary of a condition. ``value`` is the least of the key (the most, where less is better) that meets it,
     None where no value does; ``catalog_step`` the nearest value that is sold and meets it; ``free`` says that every

@@ -42,7 +42,7 @@ class Sharding(NamedTuple):
     group: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pins:
     """Choices that the caller fixes, by the keys of the layout; an axis that is absent is searched."""
 
@@ -56,7 +56,7 @@ class Pins:
         return (self.values[key],) if key in self.values else tuple(otherwise)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Family:
     """Layouts with the same degrees. The choices multiply: ``size`` layouts in all."""
 
@@ -121,7 +121,7 @@ class Space:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SearchJob:
     """The input of a search: a machine, the workload, and the layout that supplies the fixed settings."""
 

@@ -182,7 +182,7 @@ def _curve(plan: Plan, name: str, base: Cluster, machine: VariedRates) -> tuple[
     return tabulated_curve(seconds, base.scale_up.bandwidth.value, base.scale_out.nic_bandwidth.value, SPAN, TAPERS)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WireTime:
     """``calls`` collectives of ``size`` bytes each on the groups of one axis, whose placement is fixed.
 

@@ -37,7 +37,7 @@ class SweepFault(ValueError):
     """Raised for an invalid sweep file, with a one-line message."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Axes:
     """A base spec and the values of some of its keys. With ``best_layout``, every point uses its best layout, else the
     layout of the spec."""

@@ -169,7 +169,7 @@ _ALIKE = ("memory_bandwidth", "scale_out.nic_bandwidth", "nic_bandwidth", "node_
 """Facts with the same scope and basis in all entries."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Audit:
     """``faults`` by ``kind/id: what``; ``aged`` sources with the number of their figures; ``overdue`` entries.
 

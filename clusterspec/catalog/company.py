@@ -159,7 +159,7 @@ def _flow_text(value: Any) -> str:
     return value if plain and not number else json.dumps(value, ensure_ascii=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Origin:
     """Where the sizes of a model were read: its name and vendor, the address of the file, the day of reading."""
 
@@ -232,7 +232,7 @@ MOST = 1_000
 """Files of a catalog folder that are searched for misplaced entries."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CheckedFile:
     """A file of a catalog folder with its findings."""
 

@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PoweredPart(Entry):
     """A part that draws power.
 
@@ -39,7 +39,7 @@ class PoweredPart(Entry):
     power_unpublished: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Accelerator(PoweredPart):
     """A package as sold.
 
@@ -99,7 +99,7 @@ class Accelerator(PoweredPart):
     achievable: Mapping[str, Figure] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Interconnect(Entry):
     """A scale-up interconnect, a scale-out technology or a host bus (``scope``).
 
@@ -143,7 +143,7 @@ class Interconnect(Entry):
     achievable: Mapping[str, Figure] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Nic(PoweredPart):
     """A network adapter.
 
@@ -172,7 +172,7 @@ class Nic(PoweredPart):
     year: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Switch(PoweredPart):
     """A switch of the scale-out fabric.
 
@@ -206,7 +206,7 @@ class Switch(PoweredPart):
     year: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Optics(PoweredPart):
     """A transceiver module, or a cable with fixed ends.
 
@@ -230,7 +230,7 @@ class Optics(PoweredPart):
     families: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Platform(PoweredPart):
     """A node, rack, instance or slice as sold; it provides defaults for absent keys of the cluster.
 
@@ -278,7 +278,7 @@ class Platform(PoweredPart):
     year: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Kernels(Entry):
     """Measured kernels of one accelerator, as a table of points.
 

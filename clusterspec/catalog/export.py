@@ -19,7 +19,7 @@ from clusterspec.units import plain
 # Summary rows of entries, as shown by ``catalog list`` and ``catalog search``
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CatalogRow:
     """The summary of an entry.
 

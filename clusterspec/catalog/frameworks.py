@@ -25,7 +25,7 @@ UNNAMED = "unnamed"
 framework has none."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Feature:
     """Whether a framework has a feature: ``value`` from release ``since`` on and before release ``until``.
 
@@ -57,7 +57,7 @@ class Feature:
         return self.value is inside
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Statement:
     """A line of the support matrix: a combination of uses, and the releases that support it."""
 
@@ -65,7 +65,7 @@ class Statement:
     feature: Feature
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Requirement:
     """A number that has to be a multiple of another, and the releases that require it."""
 
@@ -73,7 +73,7 @@ class Requirement:
     feature: Feature
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Framework(Entry):
     """A framework. A fact that an entry does not state is that of its ``base``.
 
@@ -134,12 +134,12 @@ def _feature_by_year(feature: Feature) -> Feature:
     return replace(feature, since="", until="")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Library(Framework):
     """A driver, toolkit or library, with the support matrix of its releases."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Capabilities:
     """The features of a framework in one release or year. ``named`` says whether the spec names the framework."""
 

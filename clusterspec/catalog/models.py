@@ -11,7 +11,7 @@ from clusterspec.records import dataclass
 # Optional parts of a model's architecture, present in some layers or models only
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Window:
     """Sliding-window attention of ``layers`` layers over ``tokens`` tokens.
 
@@ -27,7 +27,7 @@ class Window:
     value_head_dim: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LinearAttention:
     """Recurrent token mixing of ``layers`` layers: gated delta net, Kimi delta attention or Mamba-2.
 
@@ -53,7 +53,7 @@ class LinearAttention:
         return self.value_heads * self.value_head_dim
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SparseAttention:
     """Attention of ``layers`` layers to the ``tokens`` keys that an index ranks highest.
 
@@ -66,7 +66,7 @@ class SparseAttention:
     index_dim: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CompressedAttention:
     """Attention to compressed key-value entries, as in DeepSeek-V4.
 
@@ -88,7 +88,7 @@ class CompressedAttention:
     window: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TokenPrediction:
     """Multi-token prediction: ``layers`` additional layers, with a ``dense`` FFN or with ``experts``."""
 
@@ -96,7 +96,7 @@ class TokenPrediction:
     ffn: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Block:
     """What a transformer block computes beyond its sizes, for exports to training frameworks.
 
@@ -127,7 +127,7 @@ class Block:
 # The base of every kind of catalog entry
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Entry:
     """The fields common to all entries; ``kind/id`` identifies one."""
 
@@ -145,7 +145,7 @@ class Entry:
 # The catalog entry of a language model
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Model(Entry):
     """A language model. Counts are plain integers; widths in elements; ``parameters`` as published.
 

@@ -15,7 +15,7 @@ from clusterspec.units import UnitFault, read
 # Availability of parts
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Status:
     """The availability of a part: announced, shipping or discontinued, as of an ISO date."""
 
@@ -31,7 +31,7 @@ _WORDS = ("of", "prints", "scope", "basis", "note", "doubt", "since", "until")
 """Keys of a fact that qualify its value."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reference:
     """A source: title, address and date of access; ``recalled`` if it was cited from memory.
 
@@ -60,7 +60,7 @@ class Reference:
         return f"{self.title}, as quoted in {self.quoted_in}" if self.quoted_in else self.title
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rejected:
     """A figure of a source that was not used, and the reason."""
 
@@ -69,7 +69,7 @@ class Rejected:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Fact:
     """A fact: its value and source, and for a bandwidth its scope and basis.
 
@@ -98,7 +98,7 @@ class Fact:
     """Written as a bare value, so its path is that of the value itself."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RawEntry:
     """A catalog file. ``exceptions`` gives the reason for each inconsistent sum.
 
@@ -140,7 +140,7 @@ def read_raw_entry(data: Mapping[str, Any]) -> RawEntry:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Writer:
     """Converts the mappings of an entry to facts; ``source`` applies to facts that name none."""
 

@@ -15,7 +15,7 @@ from clusterspec.records import NamedTuple, dataclass, field, replace
 # Memory behavior of a framework, as part of its stack entry; it applies where the spec states nothing
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Spread:
     """A figure that varies between runs; ``low`` and ``high`` bound the measurements."""
 
@@ -28,7 +28,7 @@ class Spread:
         return self.figure.value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FrameworkMemory:
     """How one generation of a framework uses memory.
 
@@ -104,7 +104,7 @@ class DefaultTier(NamedTuple):
         return memory is not None and (self.least or 0.0) <= memory.value < (self.below or inf)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ServingSoftware:
     """The defaults of one generation of serving software.
 
@@ -142,7 +142,7 @@ FULLY = frozenset({"fsdp", "hsdp"})
 """The shardings that shard weights."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Stack(Entry):
     """A generation of training or serving software: a framework with its libraries and kernels, from ``year`` on.
 

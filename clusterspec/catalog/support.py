@@ -109,7 +109,7 @@ def key_and_words(use: str) -> tuple[str, str]:
     return ("workload.model", f"the model {use.removeprefix(MODEL)}") if use.startswith(MODEL) else USES[use]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Combination:
     """What a design has to use for a statement to apply: one use of each set, and none of ``without``."""
 
@@ -204,7 +204,7 @@ AXES = ("tp", "cp", "ep", "expert_tp", "pp")
 """Degrees of a layout that such numbers are divided by."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Multiple:
     """A number of a design that must be a multiple of ``number`` × the degrees of ``axes``, where ``when`` applies."""
 

@@ -21,7 +21,7 @@ _LABELS = ("year", "pcie", "pcie.host", "pcie.nic")
 """Numbers that are labels, so that their ratio has no meaning."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FactView:
     """A fact: as written, in SI (``value`` in ``unit``; per direction, dense), and with its source.
 
@@ -63,7 +63,7 @@ class FactView:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EntryView:
     """A complete entry."""
 
@@ -96,7 +96,7 @@ class EntryView:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FactPair:
     """A fact of two entries; ``ratio`` is right over left if both are figures with the same unit."""
 
@@ -118,7 +118,7 @@ class FactPair:
         return {"name": self.name, **sides, "ratio": self.ratio}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Comparison:
     """Two entries side by side, with all facts of either."""
 
@@ -203,7 +203,7 @@ _LEFT_OUT = "sparse_peak."
 """The sparse peak is the figure of headlines; the dense peak beside it is the comparable one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SharedFact:
     """One fact of several entries, in the order of the entries.
 
@@ -232,7 +232,7 @@ class SharedFact:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SideBySide:
     """Entries with all facts of any of them, in the order of the first entries."""
 

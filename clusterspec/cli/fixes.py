@@ -33,7 +33,7 @@ LONGEST = 60
 """Characters of an old or a new text that the list of changes repeats."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FileChange:
     """A file before and after the fixes, with the edits and their rules."""
 
@@ -61,7 +61,7 @@ def quoted_text(text: str) -> str:
     return f"`{shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + '…'}`" if shown else "nothing"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FixedFiles:
     """The changes of the fixes, and one line for each fix that is left out because it would make its file worse."""
 

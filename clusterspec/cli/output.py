@@ -239,7 +239,7 @@ def is_redirected() -> bool:
         return False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Options:
     """Options of the writers of findings: the failing severity, the current day and the amount of output."""
 

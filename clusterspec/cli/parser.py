@@ -28,7 +28,7 @@ BEGIN = "`clusterspec init > cluster.yaml` writes a first spec, `clusterspec che
 HELP = "help"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Command:
     """A command: its summary, and the module with its ``describe_NAME`` (options) and ``run_NAME`` functions."""
 

@@ -48,7 +48,7 @@ MOST_OF_NODES = 400
 """Those of one number of nodes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Attempt:
     """A candidate layout: number of nodes, degrees of parallelism and precision."""
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LAYOUT_KEY = "layout"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Degrees:
     """The number of ranks of each axis."""
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from clusterspec.cluster.requests import Serving
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Demands:
     """The inputs of the conditions: the ranks of the job, the framework, the model, the global batch in sequences and
     the sequence length in tokens. A part that is None imposes no condition.
@@ -36,7 +36,7 @@ class Demands:
     """Numbers that have to be multiples of others."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LayoutNumbers:
     """The numbers of a layout; dp follows from the ranks."""
 

@@ -26,7 +26,7 @@ ROW_PITCH = 3.0
 `row_pitch`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Run:
     """The longest cable run of one level in meters, and its derivation; ``stated`` if the spec states it."""
 
@@ -92,7 +92,7 @@ def nodes_of_leaf(scale_out: ScaleOut, down_ports: int) -> int:
 # Optics by level, from the lower to the upper end
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LevelOptics:
     """The optics of one level; ``ends`` is one cable, or the modules of the lower and the upper end."""
 
@@ -137,7 +137,7 @@ Links = Mapping[str, int]
 """Links or cables by `LEVELS`, over all planes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Fabric:
     """A counted fabric, all planes together.
 
@@ -191,7 +191,7 @@ class Fabric:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NoFabric:
     """Returned where the customer builds no fabric, or where it cannot be counted; with the reason."""
 

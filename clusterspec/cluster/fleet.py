@@ -25,7 +25,7 @@ from clusterspec.spec.model import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NodeSet:
     """The nodes that one job has, or several jobs in turn. ``nodes`` is None where the spec does not determine it."""
 
@@ -39,7 +39,7 @@ class NodeSet:
     """The key of the engines that have the nodes, where they are not on the pool of their job."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pool:
     """One machine of a fleet; ``nodes`` without its spares."""
 
@@ -64,7 +64,7 @@ class Pool:
         return max(0, self.nodes - self.promised)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Job:
     """One work of a fleet; ``design`` is that of the job alone on its part of the pool, None if it cannot be made."""
 
@@ -79,7 +79,7 @@ class Job:
         return 1.0 if self.spec.share is None else self.spec.share
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Fleet:
     """The resolved fleet, by the names in the spec."""
 
@@ -98,7 +98,7 @@ class Fleet:
         return None if not own or None in own else sum(each or 0 for each in own)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FreeGroups:
     """The free nodes of a pool by groups of ``size`` nodes: ``whole`` groups are free, and one group has ``largest``
     free nodes or fewer."""

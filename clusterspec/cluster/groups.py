@@ -37,7 +37,7 @@ MOST_COUNTED = 100_000
 """Limit of ranks of one group whose packages are counted individually, where a package holds several ranks."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Placement:
     """The placement of the groups of one axis.
 
@@ -156,7 +156,7 @@ def _expert_digits(layout: Layout) -> list[tuple[str, int]]:
     return [(names[axis], sizes[names[axis]]) for axis in layout.order if axis in names]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Blocks:
     """The sizes in ranks of nodes, domains and pods, filled in rank order."""
 

@@ -44,7 +44,7 @@ Generation = tuple[int, str | None, Stack | None]
 """The year, the known release, and the stack of a framework."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Software:
     """A framework, its year and release, its generation in the catalog (None: unknown), and its supported features."""
 

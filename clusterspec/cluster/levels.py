@@ -11,7 +11,7 @@ from clusterspec.records import dataclass
 from clusterspec.units import plural
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Row:
     """The switches of one level, and the fewest that its links need.
 
@@ -111,7 +111,7 @@ FIBER = "fiber"
 """The default cable type, with a module at each end, as in reference designs that state no cables."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ModuleCount:
     """Modules of all planes, by position.
 
@@ -166,7 +166,7 @@ def count_modules(
     return ModuleCount(node, leaf, spine, core, assumed, how)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Ends:
     """The ends of ``links`` at a number of ``switches``, with ``per_module`` links per module."""
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from clusterspec.logs.traces import TraceSummary
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Overlap:
     """The communication that may overlap with computation.
 
@@ -36,7 +36,7 @@ class Overlap:
     pp: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Dispatcher:
     """The dispatcher of tokens to experts, and the precision in which it sends them.
 
@@ -55,7 +55,7 @@ Assumption = tuple[str, Any, str]
 """A key, the assumed value, and the reason."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ScaleUp:
     """The interconnect within one domain.
 
@@ -75,7 +75,7 @@ class ScaleUp:
     in_network_reduction: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Level:
     """One switch level of the fabric as written in the spec; ``nodes`` under one block of it."""
 
@@ -87,7 +87,7 @@ class Level:
     count: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ScaleOut:
     """The fabric between nodes. ``nic_bandwidth`` is the line rate of one NIC over all planes."""
 
@@ -132,7 +132,7 @@ class ScaleOut:
 RATE_OF_PRODUCTS = "products"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MeasuredShare:
     """A measured share of line rate that a collective achieves, which replaces that of the catalog.
 
@@ -151,7 +151,7 @@ class MeasuredShare:
     spread: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cluster:
     """The resolved cluster. ``nodes`` run the job; ``spare_nodes`` are bought in addition."""
 
@@ -202,7 +202,7 @@ class Cluster:
         return self.scale_out.node_bandwidth / self.accelerators_per_node if self.scale_out else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Trainable:
     """Low-rank adapters of rank ``rank`` beside frozen weights.
 
@@ -215,7 +215,7 @@ class Trainable:
     modules: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Workload:
     """The workload: a model, a sequence length in tokens, a global batch in sequences.
 
@@ -268,7 +268,7 @@ class Workload:
         return self.filled_length if self.document_length is None else self.document_length
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Layout:
     """The parallel layout with every degree resolved. Degrees count ranks.
 
@@ -330,7 +330,7 @@ class Layout:
         return self.dp * self.attention_dp
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Design:
     """The resolved design: the input of cost, rules and reports.
 

@@ -12,7 +12,7 @@ MOST_PORTS = 1_000_000
 """The most uplinks for which the search tries an even division; no switch has more."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Ports:
     """The split of a switch's ports: ``down`` to the tier below, ``up`` to the tier above."""
 
@@ -31,7 +31,7 @@ class Ports:
         return cls(down, max(1, min(ports - down, ceiling(down / ratio - 1e-9))))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FoldedClos:
     """A counted plane. ``leaf_spine`` and ``spine_core`` are links; ``fits`` says whether these tiers can connect the
     endpoints. ``how`` explains spines and cores.
@@ -151,7 +151,7 @@ def clos_in_pods(leaves: int, leaf: Ports, ports: int, ratio: float, leaves_of_p
 # One plane of the scale-out fabric, counted from the scalar keys: nodes, NICs, ports, ratios, rails
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SwitchCount:
     """The switches and links of one plane.
 
@@ -189,7 +189,7 @@ class OrderedParts(NamedTuple):
         return OrderedParts(*(number // parts if number else None for number in self))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Demand:
     """The endpoints of one plane, and the switches available."""
 

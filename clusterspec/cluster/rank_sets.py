@@ -18,7 +18,7 @@ domain sold, a TPU 7x pod of 9,216 chips) are exact; no catalog entry has larger
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BlockSpread:
     """The division of a rank set into blocks: the number of blocks with members, and the members of the fullest.
 

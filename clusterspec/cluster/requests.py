@@ -7,7 +7,7 @@ from math import exp, log, sqrt
 from clusterspec.records import NamedTuple, dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Engines:
     """Engines of one kind. An engine has ``tp`` × ``attention_dp`` × ``pp`` ranks.
 
@@ -31,7 +31,7 @@ class Engines:
         return self.tp * self.attention_dp * self.pp
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lengths:
     """A log-normal distribution of lengths in tokens: its mean and 99th percentile, cut at ``most``."""
 
@@ -159,7 +159,7 @@ def gaps_between(output_tokens: float) -> float:
     return max(1.0, output_tokens - 1.0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Serving:
     """The requests of a serving plan and their engines. Lengths in tokens, times in seconds, shares from 0 to 1.
 
@@ -253,7 +253,7 @@ class Serving:
 # The samples of reinforcement learning, and the models that take part
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Role:
     """A model beside the trained one: ``reference``, ``critic`` or ``reward``.
 
@@ -267,7 +267,7 @@ class Role:
     offload: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WeightSync:
     """The transfer of new weights to the engines: ``nccl``, ``rdma``, ``disk`` or ``ipc``.
 
@@ -281,7 +281,7 @@ class WeightSync:
     """The ranks of the trainer that join a broadcast: ``all``, or ``one``."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rl:
     """Reinforcement learning: the samples of one step, and its roles.
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(slots=True)
+@dataclass
 class ResolutionLog:
     """The problems and assumptions of one spec, in the order in which keys are resolved."""
 
@@ -206,7 +206,7 @@ def _clearly_meant_id(name: str, near: tuple[str, ...]) -> str:
 # The sources that describe a machine: the spec, then the platform, then the accelerator
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Parts:
     """The cluster section of the spec, and the entries that supply absent keys."""
 

@@ -30,7 +30,7 @@ USUAL_SWITCH = {
 """The catalog switch of reference designs with a technology, where a spec names none."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _FabricSources:
     """The sources that describe the fabric: the spec, and the entries that supply absent keys."""
 

@@ -19,7 +19,7 @@ LARGEST_SHAPED = 1_000_000
 PCIE = "pcie"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _DomainSources:
     """The sources that describe the domain: the spec, and the entries that supply absent keys."""
 

@@ -28,7 +28,7 @@ Linear.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Key:
     """A key of the spec, the field of `Model` that it fills, and the type of that field."""
 

@@ -149,7 +149,7 @@ DEEPEST = 16
 """Dotted parts of one key; a configuration needs three."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Override:
     """Settings for the files that match one of the patterns."""
 
@@ -160,7 +160,7 @@ class Override:
     profile: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Config:
     """The settings of a team. An empty ``select`` means all rules; folders of ``catalog`` may not exist."""
 

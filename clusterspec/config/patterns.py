@@ -32,7 +32,7 @@ _CLASSES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pattern:
     """One line: its segments, whether it matches folders only, and whether it includes again (``!``)."""
 

@@ -122,7 +122,7 @@ def _energy_term(
 # Racks, rows and feeds, at the nameplates of nodes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Supply:
     """The power of a full rack, of a full row and of the hall at nameplates, in watts, the rating of each feed of a
     rack and the capacity of all feeds, and where the heat goes; None where the spec does not state what it takes.

@@ -83,7 +83,7 @@ ASYNCHRONOUS_PAUSE = Figure(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Interruptions:
     """The effect of failures and checkpoints on a job; each figure in seconds with its origin.
 

@@ -25,7 +25,7 @@ SHARES = {
 """Shares of the heat of nodes that go to the liquid, by cooling: low, middle, high."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Heat:
     """The heat of a full rack, a full row or the hall in watts, to liquid and to air, over the range of the share."""
 

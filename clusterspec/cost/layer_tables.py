@@ -101,7 +101,7 @@ Transfers = tuple[Transfer, ...]
 TransferTimes = tuple[TransferTime, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PhaseTimer:
     """Times passes of one layout: kernels by ``speed``, transfers by the ``group`` of their axis."""
 

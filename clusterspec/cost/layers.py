@@ -85,7 +85,7 @@ def expert_layers(model: Model) -> tuple[bool, ...]:
     return tuple(layer.network is FeedForward.EXPERTS for layer in model_layers(model))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Chunk:
     """Consecutive layers on one rank: one virtual stage.
 
@@ -145,7 +145,7 @@ def _chunks_in_order(model: Model, counts: tuple[int, ...]) -> list[Chunk]:
 # The pipeline stages of a layout, grouped by equal contents
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StageGroup:
     """``count`` consecutive stages from ``first`` on that hold the same ``chunks``."""
 

@@ -29,7 +29,7 @@ RULE = "unreadable-log"
 _ADVICE = "give the raw output of nccl-tests or rccl-tests, as a file beside the spec"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MeasuredSize:
     """One size in bytes, as nccl-tests counts it, and its bus bandwidth in B/s."""
 
@@ -37,7 +37,7 @@ class MeasuredSize:
     busbw: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Measurement:
     """One entry of `measured:`; ``rows`` in ascending size. A value is ``None`` where neither entry nor log states it.
 

@@ -27,7 +27,7 @@ WHY = (
 PARTS_COOLING = "parts above 1 kW are cooled by liquid, others by air"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PowerDraw:
     """The power of each part of the machine at full load in watts; None if unknown.
 

@@ -27,7 +27,7 @@ TABLE_MOMENTS = {**MOMENTS, "muon": 2}
 # Parameters of a model, and the number of them on one rank
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Parameters:
     """Weights of a model by component.
 
@@ -202,7 +202,7 @@ def causal_share(model: Model, sequence: float) -> float:
     return 1 - mixers.full_attention_flops(model, sequence) / 2 / model_flops_per_token(model, sequence)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Share:
     """Weights of one rank before data-parallel sharding, by parallelism.
 

@@ -83,7 +83,7 @@ ENDS = (0, 1, 2)
 """Low, middle and high in the constants above."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Drawn:
     """The power of a machine in watts, and its energy in joules, without cooling and conversion of the facility.
 
@@ -217,7 +217,7 @@ def time_shares(plan: Plan) -> tuple[float, float] | None:
     return products / step.value, memory / step.value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Machine:
     """A machine whose power is summed."""
 

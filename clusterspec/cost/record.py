@@ -20,7 +20,7 @@ from clusterspec.summation import sum_of
 PHASES = ("forward", "backward", "recomputation")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TransferTime:
     """All calls of one transfer: the seconds of one call, and the exposed time of all.
 
@@ -40,7 +40,7 @@ class TransferTime:
         return self.cost.device_seconds * self.transfer.calls
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PhaseTime:
     """One pass over a part of the model: its kernels with their seconds, its transfers, and kernel launches.
 
@@ -61,7 +61,7 @@ class PhaseTime:
         return self.device + self.exposed + self.launch
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PartTime:
     """One micro-batch through one part of the model: a layer, the embedding or the head.
 
@@ -86,7 +86,7 @@ class PartTime:
         return tuple(zip(PHASES, (self.forward, self.backward, self.recomputation), strict=True))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ReplicaTransfers:
     """Transfers of data parallelism that run together, and their exposed time.
 
@@ -104,7 +104,7 @@ class ReplicaTransfers:
         return tuple(cost.device_seconds / self.gather for cost in self.costs)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StepRecord:
     """The components of one optimizer step, and its times.
 

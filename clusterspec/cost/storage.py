@@ -31,7 +31,7 @@ class Transfer(NamedTuple):
     rate: Term
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StorageUse:
     """What a job asks of the storage system; None where it does not apply or is not known.
 

@@ -84,7 +84,7 @@ def array_library(*values: object) -> Library:
 # One line of a cost: a number, its formula, its inputs and its parts
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Term:
     """A figure with its derivation.
 
@@ -147,7 +147,7 @@ def _transfer_label(name: str) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Communication:
     """Communication of one axis of the layout in one step, per accelerator.
 
@@ -169,7 +169,7 @@ OUTSIDE = frozenset({"context", "communication_buffers"})
 """Parts of memory that the counters of a framework's allocator do not see."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MemoryUse:
     """Bytes on the fullest accelerator, all its ranks together; each part a term.
 

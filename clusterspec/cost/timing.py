@@ -84,7 +84,7 @@ def stage_content(chunks: tuple[Chunk, ...], parts: tuple[Part, ...]) -> Content
     return tuple(held.get(part, 0) for part in parts)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LayoutTiming:
     """One layout and the tables from which its step is composed; they apply to its ``workload``."""
 

@@ -16,7 +16,7 @@ from clusterspec.records import dataclass
 # One kind of collective of an axis, and the computation that it may overlap with
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Transfer:
     """``calls`` collectives of ``size`` bytes each, as nccl-tests counts it, on the groups of one axis.
 
@@ -200,7 +200,7 @@ SHARD, REPLICATE = "shard", "replicate"
 """The two levels of hsdp."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Weights:
     """Weights of one rank before sharding: those replicated on every data-parallel rank, and experts'."""
 

@@ -34,7 +34,7 @@ class _UnresolvedError(Exception):
         self.advice = advice
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Project:
     """The root folder of allowed bases, the files already read, and the top-level keys of a spec."""
 

@@ -21,7 +21,7 @@ from clusterspec.source import Position, Span
 # File names independent of the current folder: relative to the project and to the repository
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FileName:
     """The path of a file from the root of its project, used in fingerprints, and of its repository.
 
@@ -257,7 +257,7 @@ Fault = tuple[str, str, str, str, Position, Position]
 """A rule, a severity, a message, the file with symlinks resolved, and the start and end of the span."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FileFindings:
     """The findings of a file, the place of its ``extends``, and its bases with symlinks resolved."""
 

@@ -17,7 +17,7 @@ Offsets = tuple[Lines, int, int, int, int]
 # YAML documents: plain values with positions, and comments
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Place:
     """The position of a value, and of its key; None for the root and list items."""
 
@@ -45,7 +45,7 @@ class Places(Mapping[Path, Place]):
         return len(self.offsets)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Comment:
     """A comment with its ``#``; ``alone`` if nothing else is on its line."""
 
@@ -56,7 +56,7 @@ class Comment:
     alone: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Document:
     """A YAML document with its bases merged in.
 

@@ -33,7 +33,7 @@ class RefusedError(Exception):
         self.problem = problem
 
 
-@dataclass(slots=True)
+@dataclass
 class Node:
     """A value: a scalar, a list of nodes, or pairs of key node and value node.
 
@@ -50,7 +50,7 @@ class Node:
     height: int = 1
 
 
-@dataclass(slots=True)
+@dataclass
 class _Open:
     """A collection whose end event has not been read; ``skip`` if the next value is to be dropped."""
 
@@ -60,7 +60,7 @@ class _Open:
     skip: bool = False
 
 
-@dataclass(slots=True)
+@dataclass
 class Composer:
     """Builds the nodes of a text. `compose` may raise `RefusedError`; recoverable problems go to ``problems``."""
 

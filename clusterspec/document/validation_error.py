@@ -59,7 +59,7 @@ TYPES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ValidationError:
     """An error of the validator at a path, with the document and schema needed to describe it."""
 

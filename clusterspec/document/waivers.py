@@ -23,7 +23,7 @@ LONGEST = 60
 FORM = "write `# clusterspec: ignore[rule-name] until 2027-01-31: reason`; the date may be left out"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Waiver:
     """A waiver: the rules it suppresses, where, and until when.
 
@@ -37,7 +37,7 @@ class Waiver:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WaiverContext:
     """The context of waivers: the rules that each comment waived, the current day, and the rules that did not run.
 
@@ -135,7 +135,7 @@ _MOST = 500
 """Maximum waivers of a file, since each is compared with all findings of its line."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Waived:
     """A waived finding and its waiver."""
 

@@ -28,7 +28,7 @@ MOST_ELEMENTS = 100_000
 DEEPEST = 64
 
 
-@dataclass(slots=True)
+@dataclass
 class Element:
     """An element with its attributes, children, parent and start line."""
 
@@ -108,7 +108,7 @@ MOST_VALUES = 150_000
 MOST_DOCUMENTS = 500
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Yaml:
     """A YAML document of a file: its value, and the position of each part."""
 

@@ -13,7 +13,7 @@ from clusterspec.logs.readers import READERS, LogReader
 from clusterspec.records import dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ImportFormat:
     """An import format. ``module`` is imported on demand; ``other`` are alternative names; ``largest`` is in MiB.
 

@@ -46,7 +46,7 @@ class UnresolvedSpec(FormatError):
     """Raised, with the reason, if a spec is too faulty or incomplete for the command."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FileLine:
     """A line of a file; 0 for the whole file."""
 
@@ -57,7 +57,7 @@ class FileLine:
         return f"{self.file}:{self.line}" if self.line else self.file
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ImportedValue:
     """A key of the spec with its value from a file. ``appended`` values are items of the list at ``path``."""
 
@@ -67,7 +67,7 @@ class ImportedValue:
     appended: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ObservedCount:
     """A number in a file that has no key in the spec, such as the links of one accelerator."""
 
@@ -76,7 +76,7 @@ class ObservedCount:
     at: FileLine
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SkippedPart:
     """A part of a file that was not imported, and the reason."""
 
@@ -85,7 +85,7 @@ class SkippedPart:
     at: FileLine
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ImportResult:
     """The content of one or more imported files, in their order."""
 
@@ -103,7 +103,7 @@ class ImportResult:
         return next((each.value for each in self.counts if each.name == name), None)
 
 
-@dataclass(slots=True)
+@dataclass
 class ImportBuilder:
     """Collects the import result of one file."""
 

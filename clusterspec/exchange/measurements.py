@@ -212,7 +212,7 @@ def read_simai_busbw(file: InputFile) -> ImportResult:
 # the predicted range as its threshold
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AcceptanceCase:
     """One acceptance test: ``threshold`` is bus bandwidth in B/s; ``passes`` of ``runs`` must reach it on each of
     ``groups`` sets of nodes; ``size`` is in bytes, ``duration`` in seconds per run, None if not required.

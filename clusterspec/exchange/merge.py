@@ -16,7 +16,7 @@ ORDER = ("cluster", "workload", "layout", "measured", "acceptance", "operations"
 """The top-level keys of a spec, in the order in which a new one is written."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Merged:
     """The merged text, the values written, those already present, and those that contradict the spec."""
 

@@ -11,7 +11,7 @@ from clusterspec.records import dataclass
 # Statements of `NCCL_DEBUG=INFO` lines about transports, plugins, GPUDirect and algorithms
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Evidence:
     """A statement of a log: its name, its text and its line."""
 
@@ -130,7 +130,7 @@ def largest_communicator(evidence: tuple[Evidence, ...]) -> tuple[int | None, in
 # The content of a benchmark log, independent of the tool: series of sizes, pairwise bandwidths and evidence
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SizePoint:
     """A message size of a series: bytes as nccl-tests counts them, seconds, bus bandwidth in B/s per direction."""
 
@@ -140,7 +140,7 @@ class SizePoint:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Series:
     """A collective over message sizes. Fields that the log lacks are None; ``wrong`` counts wrong results.
 
@@ -162,7 +162,7 @@ class Series:
         return max(self.points, key=lambda point: point.size)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PairTable:
     """Bandwidths between pairs of accelerators of a node in B/s, without the diagonal.
 
@@ -181,7 +181,7 @@ class PairTable:
         return min(self.values) / (2 if self.both_ways else 1)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Benchmark:
     """The content of a log. ``remarks`` explain how units were determined and what was skipped, each with its line;
     ``sha256`` is the digest of the file, empty if it was not read from one.

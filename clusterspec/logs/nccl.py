@@ -55,7 +55,7 @@ class NotALogError(Exception):
         super().__init__(f"line {line}: {why}" if line else why)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LogRow:
     """A row of out-of-place results: bytes, seconds, B/s; other columns as printed, empty if absent."""
 
@@ -71,7 +71,7 @@ class LogRow:
     wrong: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NcclLog:
     """A parsed log: its rows, and the ranks, nodes and device stated in its head, None if it does not state them.
 

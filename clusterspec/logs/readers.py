@@ -194,7 +194,7 @@ def _rank_count(text: str) -> int | None:
 # Registry of benchmark log readers
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LogReader:
     """A log reader: ``matches`` tests the head of a text, ``read`` parses the text."""
 

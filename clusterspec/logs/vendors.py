@@ -30,7 +30,7 @@ _NAMES = {
 }
 
 
-@dataclass(slots=True)
+@dataclass
 class _Call:
     name: str
     size: float

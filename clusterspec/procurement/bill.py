@@ -52,7 +52,7 @@ PRICED_AS = {"spare_node": "node"}
 """Kinds of item that have no key of their own in `procurement.prices`: the key whose price they take."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Item:
     """A part with its quantity and the derivation of that.
 
@@ -150,7 +150,7 @@ def _network_parts(cluster: Cluster, name: str, network: NetworkSpec | None) -> 
 # The bill of materials: parts, the derivation of their quantities, and prices
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Bill:
     """The items of a bill, the fabric they are counted from, and omissions.
 
@@ -371,7 +371,7 @@ PROGRAMS = {
 """The program of nccl-tests and rccl-tests for each collective."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AcceptanceTest:
     """An acceptance test: ``collective`` over ``ranks`` on ``nodes`` with ``size`` bytes, run with ``tool``.
     ``tier`` is the outermost tier used: ``scale-up`` or ``scale-out``."""

@@ -38,7 +38,7 @@ from clusterspec.summation import sum_of
 # The cost of a design: over its term, by year, by run and by token
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class YearlyCost:
     """The cost of one year of the term, by part; the last year may be incomplete. Amounts in the currency of the
     spec, at the middle of every price range; ``low`` and ``high`` are the ends of the range of the year."""
@@ -53,7 +53,7 @@ class YearlyCost:
         return sum_of(self.parts.values())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cost:
     """The cost of a design; every number is a term, or None if it cannot be computed.
 
@@ -295,7 +295,7 @@ LEAST_SAVED = 2.0
 """Minimum ratio of the fraction of fabric cost saved to the fraction of nodes removed."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Neighbor:
     """A machine with fewer nodes. ``saved`` is the total price difference, ``saved_on_fabric`` that without nodes, both
     at midpoint prices; ``tiers`` and ``switches`` are pairs of this machine and the design."""

@@ -18,7 +18,7 @@ from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import ClusterSpec, PhaseSpec
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Phase:
     """A phase: the parts that stand from ``date`` on, spares included, and what they keep free for the last phase.
 

@@ -43,7 +43,7 @@ NETWORKED = (*SWITCHES, "cable", "transceiver", "nic")
 CABLING = ("cable", "transceiver")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Offered:
     """One line of a quote: its index, the kind of its part, and how many units of the bill one of it makes."""
 
@@ -169,7 +169,7 @@ def needed_parts(bill: Bill, lines: Sequence[Offered]) -> dict[str, int]:
     return {kind: count for kind, count in needed.items() if count}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class QuotedPart:
     """A kind of part in the bill, in the quote or in both.
 

@@ -40,7 +40,7 @@ PICKS: tuple[Pick, Pick, Pick] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Inputs:
     """The inputs of the cost of a machine; ``years`` is None without a term."""
 

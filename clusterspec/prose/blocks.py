@@ -54,7 +54,7 @@ class BlockKind(StrEnum):
     TABLE = "table"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ProseLine:
     """A line of the source, or its part from ``offset``, with excluded text blanked; lines are numbered from 1."""
 
@@ -63,7 +63,7 @@ class ProseLine:
     offset: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TextBlock:
     """Consecutive lines of one paragraph, list item, heading or table."""
 
@@ -188,7 +188,7 @@ _WAIVER = re.compile(
 _FORM = "write `<!-- clusterspec: ignore[rule-name] until 2027-01-31: reason -->`; the date may be left out"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ProseWaiver:
     """A waiver: the rules it suppresses on its line and the next (in the whole file if ``line`` is None) until a date."""
 

@@ -110,7 +110,7 @@ MAX_GAP = 5
 """Maximum tokens between a quantity and a subject that follows it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Claim:
     """A quantity and the statements of the text about it.
 

@@ -20,7 +20,7 @@ from clusterspec.records import dataclass, replace
 # A parsed text: its sentences and tables, and the catalog parts it names
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TableBlock:
     """The block of a table with the sentences and the heading before it."""
 
@@ -144,7 +144,7 @@ MAX_SUBJECT_DISTANCE = 4
 _FILLERS = frozenset(("x", "up", "to"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TableCell:
     """A cell: its tokens, the subjects it names, and its figure (None if it has none or several)."""
 
@@ -175,7 +175,7 @@ class Header:
 NO_HEADER = Header("", (), frozenset(), frozenset())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ProseTable:
     """A parsed table; ``lead_in`` is the last sentence before it."""
 

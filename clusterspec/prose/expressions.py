@@ -31,7 +31,7 @@ NOUNS = 3
 """Words that may follow a number inside an expression."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Value:
     """A number with its dimensions."""
 
@@ -179,7 +179,7 @@ MAX_TOKENS = 40
 """Tokens of one side of an equation."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Equation:
     """The two sides of an equation, as token ranges and values; ``result`` is the last figure on the right.
 

@@ -25,7 +25,7 @@ SIZE_TOLERANCE = 0.075
 """Relative tolerance of a printed memory size: the `80 GB` of a part may be 80 GiB."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class KnownFigure:
     """A catalog figure in SI units: a bandwidth per direction, a dense peak.
 

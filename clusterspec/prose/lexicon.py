@@ -52,7 +52,7 @@ class Hint(StrEnum):
     VERSUS = "versus"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PrecisionName:
     """The number format of a peak."""
 
@@ -62,7 +62,7 @@ class PrecisionName:
 Meaning = Direction | Sparsity | FigureScope | Channel | Hint | PrecisionName
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PhraseMatch:
     """A phrase of the lexicon found at tokens ``start`` (inclusive) to ``end`` (exclusive)."""
 

@@ -111,7 +111,7 @@ BANDWIDTH_TOLERANCE = 0.04
 """Relative tolerance between a corrected figure and the catalog's."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LikelyError:
     """A likely error: the rule that reports it, the catalog figure, and the cause."""
 

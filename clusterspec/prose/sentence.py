@@ -52,7 +52,7 @@ HEDGE_REACH = 2
 """Maximum distance before a quantity of a word that qualifies or negates it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CountedNoun:
     """A count and its noun: `18 links`, `8x 400 Gb/s`, `8 GPUs`; ``at`` is the index of the number."""
 

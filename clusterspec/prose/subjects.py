@@ -58,7 +58,7 @@ UNKNOWN = "unknown"
 """The family of a generation that the catalog does not have."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Subject:
     """A part, or a family of parts, that a figure may refer to.
 
@@ -77,7 +77,7 @@ class Subject:
     """Whether the generation is inferred from another part of the text."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Mention:
     """A subject named at tokens ``start`` (inclusive) to ``end`` (exclusive)."""
 

@@ -42,7 +42,7 @@ class DirectionCount(StrEnum):
     DUPLEX = "both ways"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TierRate:
     """The rate of one tier in one direction, in B/s, and the name of the part it belongs to, if the text names one."""
 

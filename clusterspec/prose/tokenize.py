@@ -33,7 +33,7 @@ class TokenKind(StrEnum):
     SIGN = "sign"
 
 
-@dataclass(slots=True)
+@dataclass
 class Token:
     """A word, number, quantity or sign. ``value`` of a quantity is in SI units, in the direction the author used.
 
@@ -244,7 +244,7 @@ SEVERITIES: dict[str, Severity] = {
 """The rules that apply to running text, with the severity that their pages state."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TextProblem:
     """A problem of a text from token ``start`` to ``end`` (inclusive; only ``start`` if that is None)."""
 

@@ -222,7 +222,7 @@ VERSION = 2
 """The version of the format that is written."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, order=True)
 class BaselineEntry:
     """A finding of a baseline; ``file`` is relative to the project."""
 
@@ -237,7 +237,7 @@ def baseline_entries(report: CheckReport) -> list[BaselineEntry]:
     return sorted(BaselineEntry(report.name_of(one).project, one.rule, fingerprint(report, one)) for one in kept)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Baseline:
     """The number of occurrences of each entry, and the version of the format.
 

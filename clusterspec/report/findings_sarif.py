@@ -22,7 +22,7 @@ ROOT = "ROOTPATH"
 """The name of the base of relative paths: the root of the repository."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RuleText:
     """The SARIF description of a rule: summary, section "What it finds", page as Markdown, and default severity."""
 

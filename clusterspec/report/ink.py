@@ -52,7 +52,7 @@ WIDTH = 100
 """Default width in columns, for pipes and files, and the maximum width of paragraphs."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Ink:
     """Colors text if ``on``, else returns it unchanged; ``width`` is the number of columns."""
 

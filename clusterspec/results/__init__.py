@@ -37,7 +37,7 @@ NOTHING_CHECKED = "No specs found: no YAML file with a top-level `clusterspec:` 
 INCOMPLETE = "an internal error prevented a part of the check"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tool:
     """The versions of program and catalog."""
 
@@ -48,7 +48,7 @@ class Tool:
         return {"version": self.version, "catalog": self.catalog}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Input:
     """The input file and its bytes; None if a command reads no spec."""
 
@@ -162,7 +162,7 @@ def result_repr(result: Result) -> str:
     return result_line(result)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CheckReport(Result):
     """The findings of one or many files, in the order of files and lines.
 
@@ -230,7 +230,7 @@ def _provenance_without_sources() -> Provenance:
     return Provenance()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EstimateReport(Result):
     """A plan with its verdict and the findings of its spec.
 
@@ -291,7 +291,7 @@ class EstimateReport(Result):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CollectiveReport(Result):
     """A collective over message sizes."""
 
@@ -314,7 +314,7 @@ class CollectiveReport(Result):
         return out | ({"why": self.why} if self.why else {})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BillReport(Result):
     """The bill of materials, and the fabric it is counted from (or the reason why there is none)."""
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # The cost of a design as a versioned result, with its JSON
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CostReport(Result):
     """The cost of one design; ``cost`` is None if its cluster cannot be resolved."""
 
@@ -114,7 +114,7 @@ def _range(term: Term | None) -> list[float] | None:
 # Differences between two designs: keys, figures with their ranges, findings
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Change:
     """A changed key; a value is None if the spec lacks the key."""
 
@@ -137,7 +137,7 @@ def finite(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Effect:
     """A figure of both designs, in SI units; None if it could not be computed.
 
@@ -155,7 +155,7 @@ class Effect:
         return {"name": self.name, "unit": self.unit, "old": self.old, "new": self.new, "within_band": self.within_band}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DiffReport(Result):
     """The difference of two designs. ``unchecked`` are findings of the old one that the new one lacks because their
     section, or what their rule needs, is gone."""
@@ -196,7 +196,7 @@ SUMMED = ("accelerators", PRICE)
 """Effects that are sums over machines."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SpecDiff:
     """One spec of a repository: ``added``, ``removed`` or ``changed``, with the difference of two designs.
 
@@ -214,7 +214,7 @@ class SpecDiff:
         return next((each for each in self.report.effects if each.name == name), None) if self.report else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ProjectDiffReport(Result):
     """The difference of all specs of a repository. ``skipped`` are changed specs beyond the number that is compared."""
 

@@ -11,7 +11,7 @@ from clusterspec.results import Input, Result, Tool, head, result_repr
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ComparedRow:
     """A message size of a log: bytes, and bus bandwidths in B/s; ``low`` and ``high`` bound the expected one."""
 
@@ -31,7 +31,7 @@ LIKELY = 0.5
 """Weight from which a cause is likely."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cause:
     """A likely cause of low bandwidth: its name, the evidence, and the command that confirms it.
 
@@ -45,7 +45,7 @@ class Cause:
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Compared:
     """A collective of a log compared with the cost model. ``verdict`` is `expected`, `slow` or `fast` at the largest
     size."""
@@ -68,7 +68,7 @@ class Compared:
         return "slow" if last.measured < last.low else "fast" if last.measured > last.high else "expected"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Moved:
     """The effect of the measurements on the step time, in seconds before and after; None without a step time."""
 
@@ -76,7 +76,7 @@ class Moved:
     after: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DiagnosisReport(Result):
     """The comparison of logs with a design, and the estimate with their measurements."""
 
@@ -131,7 +131,7 @@ class DiagnosisReport(Result):
 Status = Literal["pass", "fail", "not-run"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AcceptanceOutcome:
     """The outcome of an acceptance test: bus bandwidths in B/s, None if not measured; ``why`` explains the status.
 
@@ -146,7 +146,7 @@ class AcceptanceOutcome:
     logs: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PlannedTest:
     """A test of the plan: ``threshold`` and ``ceiling`` are bus bandwidths in B/s per direction, as the benchmark
     counts them; ``size`` is in bytes. ``command`` is empty if the vendor's benchmark has no command line. ``demanded``
@@ -174,7 +174,7 @@ class PlannedTest:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AcceptanceReport(Result):
     """The outcomes of all tests, and the logs that belong to no test."""
 

@@ -14,7 +14,7 @@ from clusterspec.document import Document
 from clusterspec.origin import Cited, Origin, Written
 from clusterspec.patterns import pattern
 from clusterspec.quantity import Figure
-from clusterspec.records import dataclass
+from clusterspec.records import dataclass, fields
 from clusterspec.results.serving_json import RANGED, SERVING_FIELDS, serving_json, with_day
 from clusterspec.source import Path, Span
 from clusterspec.units import percent
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _STEP = pattern(r"([^.\[\]]+)|\[(\d+)\]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Provenance:
     """Converts origins to text, with line and source if a document and a catalog are given."""
 
@@ -260,7 +260,7 @@ def memory_json(memory: MemoryUse | None) -> Json:
 
 
 def communication_json(row: Communication) -> Json:
-    return {name: getattr(row, name) for name in Communication.__slots__}
+    return {each.name: getattr(row, each.name) for each in fields(Communication)}
 
 
 def term_json(term: Term, provenance: Provenance = PLAIN) -> Json:

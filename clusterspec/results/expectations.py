@@ -6,7 +6,7 @@ from clusterspec.records import dataclass
 from clusterspec.results import Input, Json, Result, Tool, head, result_repr
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Missed:
     """A failed expectation with the actual value."""
 
@@ -14,7 +14,7 @@ class Missed:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tested:
     """One test: the file and line of its name, the spec, and the expectations that do not hold."""
 
@@ -36,7 +36,7 @@ class Tested:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TestedReport(Result):
     """The outcome of all tests of a call."""
 

@@ -7,7 +7,7 @@ from typing import Any
 from clusterspec.records import asdict, dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CableRun:
     """The cables of one level: their number, and the longest run in meters with its derivation; None if not known."""
 
@@ -17,7 +17,7 @@ class CableRun:
     how: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Facility:
     """Watts at the meter of the planned work and at nameplates, with cooling and conversion; None without a PUE.
 

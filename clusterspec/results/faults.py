@@ -17,7 +17,7 @@ SOFTWARE = "software"
 """The part whose failures are not those of hardware."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FaultRow:
     """The failures of one class of parts; a figure that is not known is None.
 
@@ -50,7 +50,7 @@ class FaultRow:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PairRow:
     """The failures of two parts of unlike kinds at once; a figure that is not known is None.
 
@@ -136,7 +136,7 @@ def _stock_json(stock: Stock) -> Json:
     return stock._asdict() | {"parts": dict(stock.parts), "price": price, "unpriced": list(stock.unpriced)}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FaultsReport(Result):
     """The failures of single parts by class. ``step_time`` in seconds, and ``hour`` the cost of an hour, are those of
     the whole machine; None where they cannot be computed.

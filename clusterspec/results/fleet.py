@@ -24,7 +24,7 @@ OF_FILE = frozenset({"version", "tool", "input"})
 """Fields of a single result that are those of the file."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PoolUse:
     """The use of a pool: nodes with and without a job, watts of IT power at full load, and its cost over the term.
 
@@ -46,7 +46,7 @@ class PoolUse:
     missing: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class JobUse:
     """The part of a fleet that a job has: its pool, nodes, share of the term, and its part of the pool's cost.
 
@@ -67,7 +67,7 @@ class JobUse:
     link_share: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FleetReport(Result):
     """The results of one command for all jobs of a fleet, and its pools.
 
@@ -122,7 +122,7 @@ POOL_FIGURES = ("nodes", "used", "idle", "power", "cost")
 """The figures of a pool that a comparison shows."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FleetDiffReport(Result):
     """The difference of two fleets: that of every job in both, the names of jobs in one only, and the use of pools and
     jobs in both.

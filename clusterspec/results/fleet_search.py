@@ -12,7 +12,7 @@ UNSEARCHED = "not searched"
 """The reason why a choice has no layout, where the assignments do not need it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class JobOption:
     """The best layout of a job on some nodes of a pool.
 
@@ -61,7 +61,7 @@ class JobOption:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Assignment:
     """One option of every job. ``objective`` is the sum that was minimized; ``gap`` the largest share of it by which a
     better assignment could be below, 0 where none is."""
@@ -78,7 +78,7 @@ class Assignment:
         return {"jobs": jobs, "objective": self.objective, "gap": self.gap}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FleetSearchReport(Result):
     """The best assignments of the jobs of a fleet, best first, and all options that were compared.
 

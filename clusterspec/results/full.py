@@ -31,7 +31,7 @@ from clusterspec.results.survival import Survival
 from clusterspec.results.verdict import Area, Choices, Influence, Purchase
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FullReport(Result):
     """The content of a report. ``text`` is the spec as shown and attached; ``against`` are the compared designs."""
 

@@ -12,7 +12,7 @@ OF_SIZE = frozenset({"power", "power_peak", "fleet_power", "fleet_cost"})
 """Metrics that grow with the machine: a limit on them is met by the fewest nodes, and the most are sought."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SolveReport(Result):
     """The boundary of a condition in one key. ``value`` and ``catalog_step`` are in SI units (bandwidths in bytes per
     second per direction); ``free`` if all values tried meet the condition."""
@@ -69,7 +69,7 @@ class SolveReport(Result):
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LeverRow:
     """One lever moved by one step. ``effect`` is the relative change of the time for a token."""
 
@@ -100,7 +100,7 @@ class LeverRow:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SensitivityReport(Result):
     """Each lever one step up and down, largest effect first."""
 
@@ -139,7 +139,7 @@ SERVING_COLUMNS = (
 """The figures of a serving plan in the table of a sweep."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SweepRow:
     """One point of a sweep: the values of its axes, and the best layout there. ``cost`` of a run, or of a million
     output tokens, in the currency of the spec; ``why`` is the reason why there is no layout."""

@@ -9,7 +9,7 @@ from clusterspec.records import asdict, dataclass
 # The machine in a report: levels, racks, failures, tiers and path classes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MachineLevel:
     """A level of the machine from the nodes upward: ``links`` are its uplinks, ``ratio`` its oversubscription."""
 
@@ -20,7 +20,7 @@ class MachineLevel:
     nodes: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Failure:
     """The impact of one failed part: the fraction of bandwidth lost, and its owner."""
 
@@ -29,7 +29,7 @@ class Failure:
     who: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rack:
     """A rack: ``watts`` is the full-load power of its nodes and overhead; ``limit`` the maximum of the rack."""
 
@@ -41,7 +41,7 @@ class Rack:
     overhead: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Machine:
     """The numbers of a machine: racks, rails and levels as described by the spec.
 
@@ -71,7 +71,7 @@ class Machine:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PathClass:
     """Pairs whose path goes up to the same level: the parts on the path, including switches.
 
@@ -91,7 +91,7 @@ class PathClass:
     latency: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pod:
     """The topology of a machine: nodes in groups of ``block`` under one leaf, and the classes of pairs from the domain
     outward; a pair belongs to the first class whose ``nodes`` include both. ``shape`` is that of a torus domain.
@@ -113,7 +113,7 @@ class Pod:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tier:
     """A tier per accelerator, in B/s per direction, bytes and seconds; None if unknown.
 
@@ -143,7 +143,7 @@ class Tier:
 # A training layout in a report: kernels, memory of stages, neighboring layouts, and goodput
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class KernelPoint:
     """A kernel, summed over the passes and layers of a micro-batch on the slowest stage: FLOPs, bytes and seconds."""
 
@@ -155,7 +155,7 @@ class KernelPoint:
     rate: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Roofline:
     """The kernels of one rank with the dense peak in FLOP/s and the memory bandwidth in B/s of that rank."""
 
@@ -167,7 +167,7 @@ class Roofline:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Operation:
     """One pass of a micro-batch over a virtual stage (``chunk``) of a pipeline stage, between two times in seconds."""
 
@@ -179,7 +179,7 @@ class Operation:
     end: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Schedule:
     """A pipeline schedule with the operations of the first ``drawn`` of ``micro_batches``.
 
@@ -206,7 +206,7 @@ class Schedule:
         return {name: value for name, value in asdict(self).items() if name != "operations"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LayoutCell:
     """A layout of the grid; None if it is not legal, for the reason in ``why``."""
 
@@ -221,7 +221,7 @@ class LayoutCell:
     """The rules that find an error in the layout."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LayoutGrid:
     """The cells by tp and pp; ``capacity`` is the memory of an accelerator in bytes."""
 
@@ -234,7 +234,7 @@ class LayoutGrid:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reliability:
     """Seconds between failures, between checkpoints, per checkpoint and per restart, each with its origin; ``goodput``
     is the fraction of productive time. ``curve`` is goodput over the checkpoint interval, and ``best_interval`` the one
@@ -259,7 +259,7 @@ class Reliability:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StageMemory:
     """Memory in bytes of an accelerator of a pipeline stage; stages count from 1."""
 
@@ -275,7 +275,7 @@ class StageMemory:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Loss:
     """A loss from the peak of the accelerators: ``seconds`` of a step, and their ``share`` of it."""
 
@@ -288,7 +288,7 @@ class Loss:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Gain:
     """One change that shortens the time for a token by ``-share``; ``field`` is where the report has its figures."""
 

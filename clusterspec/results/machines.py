@@ -7,7 +7,7 @@ from clusterspec.results import Input, Json, Result, Tool, head, result_repr
 from clusterspec.results.search import Section
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MachineRow:
     """A machine with its best layout.
 
@@ -64,7 +64,7 @@ class MachineRow:
         return values | sections | listed | {"why": self.why or None}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MachinesReport(Result):
     """The machines that were compared: those that miss nothing first, the cheapest first.
 

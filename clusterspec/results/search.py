@@ -11,7 +11,7 @@ Section = Mapping[str, object]
 """A `layout` section of a spec."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LayoutRow:
     """One layout that search found. ``step_time`` in seconds, ``memory`` in bytes on the fullest accelerator, ``cost``
     of a run in the currency of the spec. ``low`` and ``high`` are the uncertainty range of the step time. ``tied``
@@ -54,7 +54,7 @@ class LayoutRow:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GridCell:
     """A cell of a grid of two axes: the best layout with these degrees, if any."""
 
@@ -66,7 +66,7 @@ class GridCell:
     present: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Grid:
     """The best step time for every pair of degrees of two axes."""
 
@@ -83,7 +83,7 @@ class Grid:
         return {"axes": list(self.axes), "cells": rows}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Comparison:
     """The best layout against another one: ``parts`` are the differences of the parts of their steps in seconds, the
     largest first; a part for which the best layout takes less time is negative."""
@@ -98,7 +98,7 @@ class Comparison:
         return {"other": self.other, "seconds": self.seconds, "memory": self.memory, "parts": parts}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RlSplit:
     """A placement of reinforcement learning: nodes of each role, tensor parallelism of the engines, and the step.
 
@@ -118,7 +118,7 @@ class RlSplit:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SeparationSide:
     """The best plan with one kind of engine, or with separate ones. ``value`` is in output tokens per second and
     accelerator, at the highest concurrency within the targets, or at the load where there are none. ``excess`` is the
@@ -142,7 +142,7 @@ class SeparationSide:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BreakEvenRow:
     """Where plans with separate engines and with one kind are equally good: a length in tokens, requests in flight, or
     B/s per accelerator and direction. ``value`` is None where they are not between ``low`` and ``high``;
@@ -160,7 +160,7 @@ class BreakEvenRow:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Separation:
     """Whether prefill and decode run on separate engines in the best plan, and why.
 
@@ -184,7 +184,7 @@ class Separation:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SearchReport(Result):
     """The best layouts of a job.
 

@@ -103,7 +103,7 @@ class SimulatedHours(NamedTuple):
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SimulationReport(Result):
     """What the requests of a serving plan experience. Times in seconds.
 

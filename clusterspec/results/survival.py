@@ -13,7 +13,7 @@ TAPERS = (1.0, 8.0)
 STAGES = 8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Strategy:
     """A single kind of parallelism: a description of the layout, and the axes of its traffic."""
 
@@ -32,7 +32,7 @@ STRATEGIES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WireCase:
     """A strategy with a number of nodes and a model: its curve, and the seconds of computation and, at the rates of the
     spec, of communication, of the exposed part of that, and of the pipeline bubble.
@@ -52,7 +52,7 @@ class WireCase:
     curve: Curve
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Survival:
     """The tabulated cases. ``bandwidth`` (B/s per direction per accelerator) and ``nic`` (B/s per NIC) are those of the
     spec, ``error`` is the largest relative interpolation error over ``checked`` positions.
@@ -98,7 +98,7 @@ class Survival:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Curve:
     """Logarithms of seconds: ``tables`` hold a row for each of ``x`` (logarithm of the scale-up bandwidth) with a
     column for each of ``y`` (logarithm of the NIC rate over it). ``joint`` divides the NIC rate by the

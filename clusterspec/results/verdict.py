@@ -16,7 +16,7 @@ REQUESTS = "requests"
 """The unit of a count of requests."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Area:
     """An area: the binding ``constraint``, its ``value`` and ``limit``, both in ``unit``. ``headroom`` is the remaining
     fraction of the limit, negative if it is exceeded. ``state`` is ``good``, ``tight``, ``bad`` or ``open`` (not
@@ -49,7 +49,7 @@ OF_PURCHASE = frozenset({"delivery-misses-date", "over-budget", "quote-arithmeti
 """Errors about the purchase of a machine, which does not work better or worse for them."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Verdict:
     """The status, the reasons for it, and the parts of the design that were not judged; ``of_purchase`` where the
     design works and only errors about its purchase are open.
@@ -68,7 +68,7 @@ LEAST = 0.01
 """A relative change below which an assumption is not worth a line of the first screen."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Influence:
     """The largest change caused by another value of an assumption.
 
@@ -98,7 +98,7 @@ class GateStatus(StrEnum):
     NOT_NEEDED = "not needed"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Gate:
     """A condition of a signature, its state, and the reason with its numbers."""
 
@@ -112,7 +112,7 @@ class Gate:
         return {"gate": self.gate, "status": str(self.status), "text": self.text, "ask": self.ask}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Risk:
     """A risk in ``days`` of the run and in ``money``; None where one of them cannot be computed."""
 
@@ -130,7 +130,7 @@ class Risk:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Choice:
     """A machine that a buyer may choose.
 
@@ -158,7 +158,7 @@ class Choice:
         return asdict(self) | {"amount": self.amount.to_json(), "errors": list(self.errors)}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Choices:
     """The machines among which a buyer chooses, the design first, in one currency.
 
@@ -176,7 +176,7 @@ class Choices:
         return {"unit": self.unit, "rows": rows, "recommended": self.recommended}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Purchase:
     """The decision on a purchase or a rent.
 

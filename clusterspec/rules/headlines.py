@@ -24,7 +24,7 @@ TOTAL = 0.015
 """Relative rounding of totals: data sheets of systems print whole PFLOP/s, such as 32 for eight times 3.958."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Headline:
     """A possible meaning of a figure: its description for the end of a sentence, the text that states it in a spec, and
     whether it is the only possible meaning.

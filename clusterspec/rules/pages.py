@@ -33,7 +33,7 @@ _EXAMPLE = pattern(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Example:
     """A spec on a page, and the dotted key path where the rule must fire (empty: the rule must be silent).
 
@@ -45,7 +45,7 @@ class Example:
     prose: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Page:
     """A rule's documentation: metadata, a one-line summary, and the text under each heading."""
 
@@ -89,7 +89,7 @@ def page(name: str) -> Page:
     return Page(module(name).RULE, summary.strip(), sections)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RuleRow:
     """One line of the list of all rules."""
 

@@ -67,7 +67,7 @@ class _UnknownError(Exception):
     """A name has no value in this design."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CompanyRule:
     """One rule of a company."""
 

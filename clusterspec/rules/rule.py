@@ -9,7 +9,7 @@ from clusterspec.records import dataclass
 from clusterspec.source import Path
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rule:
     """The metadata of one rule; its file has the page and the check.
 

@@ -47,7 +47,7 @@ Value = dict[str, Any]
 # The document of a part of a fleet
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FleetPart:
     """The place of a pool, and of a job on it, in the file of a fleet."""
 

@@ -46,7 +46,7 @@ def as_written(document: Document) -> Document:
     return document
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Settings:
     """The settings shared by all commands: catalog, configuration, date, and which waivers apply.
 
@@ -73,7 +73,7 @@ class Settings:
         return Tool(clusterspec.__version__, self.catalog.version)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Checked:
     """The findings of one file, as kept by a report of many files.
 
@@ -333,7 +333,7 @@ def study(source: Source, data: bytes, settings: Settings, folder: FilePath) -> 
     return _study(Read(Input(source.name, data), source, settings, folder), document, tuple(loaded))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Read:
     """The text of a study with the settings with which it was read."""
 

@@ -54,7 +54,7 @@ def display_bits(bytes_per_second: float, digits: int = 3) -> str:
     return display(bytes_per_second * 8, "b/s", digits)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BandwidthReadings:
     """One bandwidth as bytes and as bits, in one direction and as the sum of both."""
 

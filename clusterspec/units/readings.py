@@ -77,7 +77,7 @@ _TIMES = ("ns", "us", "ms", "s", "min", "h", "day", "year")
 _PLAIN = frozenset("0123456789., :")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reading:
     """One interpretation of a quantity: ``text`` for display, ``value`` in the SI ``unit``.
 
@@ -93,7 +93,7 @@ class Reading:
     assuming: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Readings:
     """All interpretations of a text; ``ambiguous`` if any makes an assumption."""
 

@@ -44,7 +44,7 @@ def quoted_text(text: str) -> str:
 # Kinds of quantities of spec keys and catalog facts
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Kind:
     """A kind of quantity: its SI unit, its name for messages, and units to suggest.
 

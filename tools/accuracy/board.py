@@ -38,7 +38,7 @@ QUANTITIES = {
 DIGITS = 5
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Line:
     """One published figure, what is predicted for it, and what each peer predicts, all in ``unit``.
 

@@ -84,7 +84,7 @@ def _given(section: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in section.items() if value is not None}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RlCase:
     """A published step and its prediction in seconds; ``times`` is None where there is none."""
 

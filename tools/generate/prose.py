@@ -61,7 +61,7 @@ missed:
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WrongClaim:
     """One claim: where it stands, whether it is right, the error of a wrong one, and its restatement."""
 
@@ -72,7 +72,7 @@ class WrongClaim:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ProseScore:
     """The score of some claims: those that count, each with the rules that reported it."""
 

@@ -34,7 +34,7 @@ class _UnfitError(Exception):
     """An expression needs what no parameter has."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Module:
     """The names that a module defines: functions, literals, and what it imports from the project."""
 
@@ -43,7 +43,7 @@ class Module:
     imported: Mapping[str, tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scope:
     """The names that statements may use: each is an expression over the parameters, or stays (None) as it is."""
 

@@ -33,7 +33,7 @@ Facts = dict[str, dict[str, str]]
 """By entry (``accelerator/a100-sxm-80gb``), each figure's text by its path."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Changes:
     """What differs between two states: entries by name, figures by entry as (path, before, after)."""
 

@@ -162,7 +162,7 @@ Progress = Callable[[int, int], object]
 """Called with the plans done and all of them; a true result ends the search with the plans found so far."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FoundPlans:
     """The results of one search: ``best`` meet the targets; where none does, ``nearest`` misses them least.
 

@@ -22,7 +22,7 @@ Plan = tuple[Engines | None, Engines]
 """The engines of a plan: for prefill, None where those that decode run prompts too, and for decode."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ServingJob:
     """The input of a serving search: a machine, the requests, and the layout that supplies the fixed settings."""
 
@@ -188,7 +188,7 @@ HELD = 1.1
 """Requests in flight over those that the cache holds, which the uncertainty of the capacity explains."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rated:
     """A plan, its times, the bytes on its fullest accelerator, and whether it meets the targets at the load."""
 

@@ -37,7 +37,7 @@ class Links(NamedTuple):
         return cls(sending, receiving, sent.hidden, sent.passing)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Timing:
     """What a simulation needs of a plan: the tables and limits of its engines, their number, and fixed times.
 

@@ -18,7 +18,7 @@ MOST_TOKENS = float(2**24)
 """Tokens up to which curves have points; beyond it the last two points are extended."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Curve:
     """A function of one number, linear between points whose distances grow by `RATIO`."""
 
@@ -44,7 +44,7 @@ class Curve:
         return low + (high - low) * (size - before) / (after - before)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StepTables:
     """Seconds of one step of an engine, on the attention rank with the most work.
 

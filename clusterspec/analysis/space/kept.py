@@ -13,7 +13,7 @@ from clusterspec.records import dataclass, field
 Numbers = Sequence[float]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Kept:
     """One layout that was kept: its step time in seconds, its memory in bytes, the value that it is ranked by, and its
     number in the space, which breaks ties."""

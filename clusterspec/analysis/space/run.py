@@ -95,7 +95,7 @@ Progress = Callable[[int, int], object]
 """Called with the layouts done and all of them; a true result ends the search with the layouts found so far."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Limits:
     """The memory limit of a search: bytes of one accelerator, and the share of them that a prediction leaves free.
 
@@ -140,7 +140,7 @@ def timed_rows(rows: Sequence[int], times: Numbers) -> Sequence[int]:
     return _rows_at(rows, at_most(_taken_rows(times, rows), inf))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Found:
     """The results of one search. ``evaluated`` layouts were timed. ``fitting`` of them fit at the high end of their
     memory range, ``may_fit`` more as predicted. ``best`` are within the limits, or, where ``unsure``, no layout is and

@@ -31,7 +31,7 @@ MOST = 100
 """Files of a folder that are offered as a base."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CompletionItem:
     """A completion: its text, kind, and description from the schema."""
 
@@ -40,7 +40,7 @@ class CompletionItem:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Place:
     """A position in a text (line and column from 0, in code points), and the folder of its file."""
 

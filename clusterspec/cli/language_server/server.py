@@ -196,7 +196,7 @@ def prose_diagnostics(source: Source, settings: Settings) -> list[types.Diagnost
     return [diagnostic(Prose(source), finding) for finding in found]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Prose:
     """A running text, as `diagnostic` reads it."""
 

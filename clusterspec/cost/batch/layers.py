@@ -26,7 +26,7 @@ from clusterspec.cost.timing import Content
 from clusterspec.records import NamedTuple, dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StageKind:
     """Stages of one layout with equal contents: their count, their `Content`, and the chunks of the first of them."""
 

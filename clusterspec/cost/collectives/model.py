@@ -58,7 +58,7 @@ class CollectiveUnavailableError(Exception):
     """Raised where a collective cannot be timed; the message has the reason."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Inside:
     """The tier inside an island (a domain, or a node without one), as seen by one rank of the group.
 
@@ -101,7 +101,7 @@ class Inside:
         return self.line.value * self.ring.value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Between:
     """The tier between islands.
 
@@ -145,7 +145,7 @@ class Between:
         return self.exchange.value * self.share.value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Paths:
     """All links of one group, by tier. ``processes`` is ``rank`` where each rank has a process of its own, ``node``
     where one process drives all ranks of a node, None where nobody says.
@@ -167,7 +167,7 @@ class Paths:
         return self.between.islands if self.between else 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Candidate:
     """One algorithm with one protocol on one group, timed for any size.
 
@@ -201,7 +201,7 @@ class Candidate:
         return pipelined_time(self.latency, sending, self.held, self.stages)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CollectiveCost:
     """One collective over one group.
 
@@ -251,7 +251,7 @@ SOCKET_PROTOCOLS = frozenset({"Simple"})
 """Protocols assumed over TCP sockets where a plugin is missing, as over GPUDirect-TCPX."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Network:
     """One NIC's line rate (B/s), the achieved share of it, and the latency of a crossing (LL; chunks) in seconds.
 

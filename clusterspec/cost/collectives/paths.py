@@ -54,7 +54,7 @@ CLOSE = 1e-9
 """Relative difference below which two rates are equal."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Axis:
     """``side`` ranks of the group along one axis, ``step`` chips apart; ``wraps`` is 1 where they form a ring."""
 
@@ -319,7 +319,7 @@ def _share_of_lone_ranks(cluster: Cluster, line: float, share: Figure) -> Figure
     return Figure(LONE_RANK.value / line, "1", LONE_RANK.origin)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _IslandLines:
     """The line rate of the island that bounds a group, in B/s, over the NICs of the ranks that take part.
 

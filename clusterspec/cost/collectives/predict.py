@@ -192,7 +192,7 @@ def cost_of_nothing(name: str, ranks: int, size: float) -> CollectiveCost:
     return CollectiveCost(name, "none", "none", "none", ranks, size, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, "nothing")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CollectiveTiming:
     """A collective over one group, for any size: its candidates, and the ceiling of its links.
 
@@ -252,7 +252,7 @@ def _bottleneck_name(paths: Paths, candidate: Candidate, sending: float, total: 
 # The table of a collective over several sizes, as nccl-tests prints it, with the ceiling beside it
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CollectiveRow:
     """One size of a table: bytes as nccl-tests counts them, seconds, bytes per second."""
 

@@ -26,7 +26,7 @@ def _tuning_source(fact: str, note: str = "") -> Cited:
     return Cited("stack/nccl", fact, "NCCL, tuning constants", f"{_SOURCES}/graph/tuning.cc", "2026-11-20", note)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Protocol:
     """How a receiver detects new data, and its overhead. Latencies in seconds.
 

@@ -182,7 +182,7 @@ class Kernel(NamedTuple):
     role: Role = Role.PLAIN
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Work:
     """The kernels of one micro-batch in one part of the model, by pass."""
 
@@ -312,7 +312,7 @@ def _cast_kernel(kernel: Kernel, bytes_each: float) -> Kernel:
 # The share of one rank in one micro-batch: the shapes that kernels are built from
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shard:
     """One micro-batch on one rank, in layers that mix tokens by ``mixer``; ``model`` has the widths of those layers.
 

@@ -96,7 +96,7 @@ def _activation_work(name: str, moved: float, inputs: int) -> Work:
     return streaming_work(f"{name} activation", (moved * (inputs + 1), moved * (2 * inputs + 1)), role=Role.LIGHT)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Routing:
     """The distribution of the tokens of one rank in a layer of experts.
 
@@ -180,7 +180,7 @@ def expert_work(shard: Shard, routing: Routing) -> Work:
 # The behavior of a generation of training software, as the numbers that kernels are built with
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SoftwareBehavior:
     """The figures of one stack (`catalog.entries.Stack`) as floats.
 

@@ -57,7 +57,7 @@ class PassKernels(NamedTuple):
 NO_KERNELS = PassKernels.of({})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Speed:
     """Achieved rates of one rank.
 
@@ -112,7 +112,7 @@ Factors = tuple[tuple[str, Figure], ...]
 """Figures by the names of their parts in a product."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rates:
     """The speed of one rank, the figures behind it, and the assumptions made.
 

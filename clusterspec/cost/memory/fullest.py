@@ -24,7 +24,7 @@ from clusterspec.summation import sum_of
 NOTHING = PeakPoint((), (), ())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RankMemory:
     """Bytes of one rank. Transient memory is the larger of ``at_loss`` and ``in_backward``. ``total``
     is the sum, ``upper`` the high end of its range: the errors of the lines are assumed to be independent.

@@ -145,7 +145,7 @@ GATHERED = 2.0
 """Bytes per gathered weight and per gradient in a buffer: 16 bits."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Job:
     """One job. Tokens are those of one micro-batch on one rank; widths are bytes per number."""
 

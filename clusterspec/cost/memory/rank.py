@@ -77,7 +77,7 @@ COUNTS = {
 """The count of a chunk for each kind of layer."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rank:
     """One rank of a pipeline stage; numbers may be columns.
 

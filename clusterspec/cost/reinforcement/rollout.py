@@ -47,7 +47,7 @@ EFFICIENCY = assumed_figure(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rollout:
     """The generation of the samples of one step.
 

@@ -80,7 +80,7 @@ class RlMemory(NamedTuple):
         return max(self.rollout, self.training, self.sync)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RlTimes:
     """One step of reinforcement learning in seconds.
 

@@ -37,7 +37,7 @@ MATRICES = {"attention": 4, "norms": 2, "network": 3}
 """Tensors of one layer in a checkpoint: projections, norms, and the matrices of a gated network."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sync:
     """One transfer of weights: ``sent`` bytes pass the slowest link at ``bandwidth`` B/s, in ``tensors`` tensors.
 

@@ -275,7 +275,7 @@ def rank_links(cluster: Cluster, ranks: int) -> RankLinks | None:
 # Host overhead and limits of serving software
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class HostOverhead:
     """Seconds of one generation of serving software.
 

@@ -295,7 +295,7 @@ class Decoding(NamedTuple):
 NOTHING = Decoding(0.0, 0.0, 1.0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Engine:
     """One engine: ``layout`` has its degrees, ``replicas`` is the number of engines. Counts are those of one rank, all
     stages.

@@ -46,7 +46,7 @@ class Highest:
         return self._found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ServingTimes:
     """Seconds, bytes and tokens of a serving plan.
 
@@ -226,7 +226,7 @@ QUANTITIES = {
 """The latencies that targets may limit, by their key, as printed."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tail:
     """The latencies that ``percentile`` of 100 requests do not exceed, in seconds, each with its range."""
 

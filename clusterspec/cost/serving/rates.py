@@ -70,7 +70,7 @@ def interpolated_value(curve: Curve, size: float) -> float:
     return exp(values[place - 1] + part * (values[place] - values[place - 1]))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class KernelRates:
     """The achieved rates of kernels on one rank of an accelerator.
 

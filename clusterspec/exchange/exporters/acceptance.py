@@ -18,7 +18,7 @@ from clusterspec.units import plural
 # Environment variables of NCCL, RCCL and their plugins for a design, with a reason for each
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Variable:
     """An environment variable with its reason."""
 

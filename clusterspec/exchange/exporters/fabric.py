@@ -19,7 +19,7 @@ from clusterspec.units import display_bits
 MAX_LINKS = 500_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LinkEnd:
     """One end of a link: device kind (node, spare, endpoint, leaf, spine, core), device number and port."""
 
@@ -36,7 +36,7 @@ class LinkEnd:
         return f"nic{self.port}" if self.kind in {"node", "spare"} else f"{self.port}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Link:
     """A link: its level (a key of `cluster.scale_out.links`), its plane from 1, and its two ends."""
 
@@ -46,7 +46,7 @@ class Link:
     high: LinkEnd
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FabricPlane:
     """The switches of one fabric plane, and how nodes share leaves.
 
@@ -329,7 +329,7 @@ def _instance_lines(source: ExportInput) -> Iterator[str]:
     yield from (f"- {{name: {name}, device: {device}, count: {count}}}" for name, device, count in counts if count)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Edge:
     """Links from ``low_ports`` of each device of a range to consecutive ports of one switch."""
 

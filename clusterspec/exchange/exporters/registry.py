@@ -74,7 +74,7 @@ class ExportInput:
         return self.bill.fabric
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ExportedFile:
     """The content of an exported file, and the parts of the design that the format cannot express."""
 
@@ -129,7 +129,7 @@ def csv_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 # The registry of formats that can be exported
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Exporter:
     """An export format: the module and function that write it; ``other`` are alternative names."""
 

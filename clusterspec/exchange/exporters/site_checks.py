@@ -26,7 +26,7 @@ from clusterspec.units import plural
 GIB = 1 << 30
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Limit:
     """The least bus bandwidth of a collective, B/s: ``basis`` is where it comes from, ``unmeasured`` what of the
     machine no published measurement covers; empty where one does, or where the spec states the limit.

@@ -79,7 +79,7 @@ BETWEEN = ("node_leaf", "leaf_spine", "spine_core")
 """The links below each level."""
 
 
-@dataclass(slots=True)
+@dataclass
 class FabricGraph:
     """Endpoints (NIC ports) by id with their host, switches by id, and the number of links between two ids.
 
@@ -216,7 +216,7 @@ def _record_uplinks(ups: Counter[int], builder: ImportBuilder, line: int) -> Non
 # A tree of switches or blocks as schedulers describe it, with the nodes under each switch
 
 
-@dataclass(slots=True)
+@dataclass
 class SwitchTree:
     """Switches by name with their child switches and nodes. A scheduler's switch may represent several physical
     switches, such as the leaves of all rails of a block.

@@ -35,7 +35,7 @@ def matches_ibnetdiscover(file: InputFile) -> bool:
     return bool(re.search(r'^(Switch|Ca)\s+[0-9]+\s+"', file.text, re.MULTILINE)) and "guid=" in file.head.lower()
 
 
-@dataclass(slots=True)
+@dataclass
 class _Found:
     """The content of the records of a file; ``names`` are the descriptions next to ports, by GUID."""
 
@@ -178,7 +178,7 @@ _HOST = re.compile(r"VM_hostname\s+(\S+)")
 _GUID = re.compile(r"(?:0x)?[0-9a-fA-F]{16}")
 
 
-@dataclass(slots=True)
+@dataclass
 class Port:
     """One port of an adapter; ``rate`` in Gb/s."""
 

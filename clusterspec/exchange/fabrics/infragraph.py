@@ -30,7 +30,7 @@ _PROCESSORS = 4
 """The most processors of one node; a device with more holds several nodes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DeviceShape:
     """The components of a device with their counts, and the numbers of accelerators and NICs among them."""
 

@@ -63,7 +63,7 @@ class _Link(NamedTuple):
     speed: str
 
 
-@dataclass(slots=True)
+@dataclass
 class _Ports:
     """The links of a listing, the ports of each LID, and the lines of ports without an active link."""
 

@@ -63,7 +63,7 @@ _INSTANCE = re.compile(r"\s*instance-type:\s*(\S+)")
 _DEVICE_MEMORY = re.compile(r"([0-9]+) ?(GB|GiB)")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NeuronDevice:
     """A Neuron device: number, cores, memory as printed, and the numbers of its neighbors."""
 

@@ -22,7 +22,7 @@ SWITCHED_COUNTS = {6, 12, 18, 36}
 Pair = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NodeLinks:
     """Accelerators in file order, and the number of links between pairs of them, in either order.
 

@@ -37,7 +37,7 @@ NEAR = {"PIX", "PXB", "PSB"}
 """Cells between a GPU and a NIC that share PCIe switches: such a NIC serves the scale-out fabric."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Matrix:
     """A topology matrix: devices, the cell of each pair, the NUMA node of each device, and the line of the header."""
 
@@ -202,7 +202,7 @@ _LINK = re.compile(r"\s*Link\s+([0-9]{1,3}):\s*+(.+)")
 _SPEED = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,4})?)\s*GB/s")
 
 
-@dataclass(slots=True)
+@dataclass
 class Gpu:
     """A GPU with the speed of each active link in GB/s, and the numbers of inactive links."""
 

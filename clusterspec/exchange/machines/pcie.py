@@ -47,7 +47,7 @@ _NIC_NAMES = (
 )
 
 
-@dataclass(slots=True)
+@dataclass
 class PciDevice:
     """A PCI function; ``links`` has the capability (Cap) and status (Sta) of its link, in GT/s and lanes."""
 

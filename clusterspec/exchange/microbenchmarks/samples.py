@@ -26,7 +26,7 @@ SIZES = {"gemm": ("m", "n", "k"), "attention": ("tokens", "heads", "width"), "co
 GEMM_BYTES = {"bf16": 2, "fp16": 2, "fp8": 1}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Kind:
     """Calls of one kernel and size: the median of their seconds, and their spread relative to it."""
 
@@ -42,7 +42,7 @@ class Kind:
         return " ".join(part for part in (self.kernel, self.precision, sizes) if part)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Samples:
     """What ran on one device: its name, the software, the day, and the kinds of calls."""
 
@@ -57,7 +57,7 @@ class Samples:
         return [each for each in self.kinds if each.spread > WIDEST]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Point:
     """One figure of a kernel table: its name, value with unit or share, the base of a share, and the method."""
 

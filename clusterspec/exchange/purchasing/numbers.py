@@ -37,7 +37,7 @@ _MOST_DIGITS = 15
 """Digits that a float keeps."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WrittenNumber:
     """The readings of a text as a number, by the decimal mark; a mark is absent if the text is not a number with it."""
 
@@ -58,7 +58,7 @@ class WrittenNumber:
         return " or ".join(f"{value:,}" for value in dict.fromkeys(self.by_mark.values()))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DecimalMark:
     """The decimal mark of a file: ``mark`` is None if no number of the file tells, and "both" if its numbers differ.
 

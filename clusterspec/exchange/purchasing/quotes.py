@@ -63,7 +63,7 @@ def matches_quote(file: InputFile) -> bool:
     return any(_field_columns(cells) for cells in _delimited_cells("\n".join(heads)) if cells)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _QuoteRow:
     """A row below the header: its cells by field, and the line of the file."""
 

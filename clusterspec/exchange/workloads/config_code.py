@@ -27,7 +27,7 @@ _ARITHMETIC: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
 _LARGEST_NUMBER = 10**15
 
 
-@dataclass(slots=True)
+@dataclass
 class CodeConfig:
     """The values of one configuration by dotted name, each with its line.
 
@@ -70,7 +70,7 @@ def read_functions(file: InputFile, called: frozenset[str]) -> dict[str, CodeCon
     return {name: config for name, config in configs.items() if config is not None}
 
 
-@dataclass(slots=True)
+@dataclass
 class _Reader:
     functions: Mapping[str, ast.FunctionDef]
     imported: set[str]

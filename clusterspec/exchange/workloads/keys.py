@@ -37,7 +37,7 @@ Table = Mapping[str, tuple[str, ...]]
 """Keys of the spec, and the names that a framework has for each."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Keys:
     """Flat dotted keys, with hyphens as underscores; ``used`` are the keys that were imported.
 

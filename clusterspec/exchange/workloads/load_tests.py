@@ -44,7 +44,7 @@ _MODEL = re.compile(r"Namespace\(.{0,4000}?\bmodel='([^']{1,200})'")
 _SHOWN = {"ttft": "ttft", "tpot": "tpot", "itl": "itl", "e2el": "end_to_end", "e2e_latency": "end_to_end"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LoadTest:
     """One run: its figures by their names in JSON, and the line where it begins."""
 

@@ -45,7 +45,7 @@ _MARKS = ("elapsed time per iteration (ms):", "tps:", "completed step:")
 _COLORS = re.compile(r"\x1b\[[0-9;]{0,12}m")
 
 
-@dataclass(slots=True)
+@dataclass
 class StepLog:
     """The figures of one run by name, one for each step, the line of the first, and the sizes of groups."""
 
@@ -62,7 +62,7 @@ class StepLog:
         self.figures.setdefault(name, []).append(float(text.replace(",", "")))
 
 
-@dataclass(slots=True)
+@dataclass
 class RunLogs:
     """The runs of a file in the order of their first steps; ``sizes`` waits for the first step of its run."""
 

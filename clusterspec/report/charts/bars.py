@@ -16,7 +16,7 @@ GAP = 1.0
 """Width of the line that separates neighbors."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StackPart:
     """A part of a stack: name, cause, value, and value as text."""
 
@@ -41,7 +41,7 @@ def lane_shapes(parts: Sequence[StackPart], axis: LinearAxis, y: float, height: 
     return shapes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FallBar:
     """A loss in a waterfall: its share of the whole, and its text."""
 
@@ -163,7 +163,7 @@ def time_axis(most: float) -> tuple[float, Label]:
     return seconds, lambda tick: f"{tick:g} {name}" if seconds > 1 else display(tick, "s")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StackRow:
     """A labeled stack from left to right."""
 
@@ -216,7 +216,7 @@ def timed_rows_chart(rows: Sequence[StackRow], alt: str, *, name: str, legend: b
     return stack_rows_chart(scaled, label, alt, name=name, legend=legend)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Year:
     """A column of a chart by year; ``low`` and ``high`` are the range of its sum."""
 
@@ -253,7 +253,7 @@ def yearly_chart(columns: Sequence[Year], label: Label, alt: str) -> str:
     return svg.drawing(end, shapes + shown, alt, name="years")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AreaSquare:
     """A value drawn as the area of a square."""
 
@@ -290,7 +290,7 @@ WHITE = "#ffffff"
 DARK = "#1c2733"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class HeatCell:
     """One cell: ``level`` from 0 (best) to 1, None if the layout is not legal; ``value_text`` is its value."""
 
@@ -353,7 +353,7 @@ def _key_shapes(top: float) -> list[str]:
     return parts
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sent:
     """The bytes of an axis on a tier in a step, and the fraction of the step in which they occupy the link."""
 

@@ -36,7 +36,7 @@ def goodput_chart(curve: Sequence[tuple[float, float]], planned: tuple[float, fl
     return svg.drawing(bottom + 44, parts, alt, name="goodput")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LeverBar:
     """A bar of a tornado chart: an assumption or key, and the relative change of another value."""
 
@@ -73,7 +73,7 @@ def tornado_chart(levers: Sequence[LeverBar], alt: str, tint: str = "forward") -
     return svg.drawing(top + step * len(levers), parts, alt, name="tornado")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ChoicePoint:
     """A machine by its price and its work: ``letter`` marks a design, one without is labeled. Machines of one
     ``series`` are joined: the design and its other sizes.
@@ -154,7 +154,7 @@ def _choice_shapes(point: ChoicePoint, mark: tuple[float, float]) -> Iterator[st
 # Dot plots on a logarithmic axis: bandwidth per accelerator by tier, and communication time
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DotRow:
     """A row: line rate, predicted and measured bandwidth in B/s; None if unknown."""
 
@@ -208,7 +208,7 @@ def _dot_legend() -> list[str]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WireRow:
     """The communication time of one kind of parallelism and the computation time, in seconds; ``note`` is what else the
     estimate says, ``fits`` says whether the layout fits in memory.
@@ -257,7 +257,7 @@ AROUND = ((0, 1), (0, -1), (1, 0), (-1, 0), (0.7, 0.7), (-0.7, 0.7), (0.7, -0.7)
 """Directions in which a mark is moved from its place, right and down."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RooflinePoint:
     """A kernel: arithmetic intensity in FLOP/B, achieved FLOP/s, and its fraction of the total time."""
 
@@ -325,7 +325,7 @@ def _height_of(line: Sequence[tuple[float, float]], x: float) -> float:
 # The Pareto front of serving plans: output tokens per second per user and per accelerator
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FrontPoint:
     """One plan: tokens per second per user and per accelerator, its engines, and its requests in flight."""
 

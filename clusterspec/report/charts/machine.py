@@ -57,7 +57,7 @@ def _boxed(x: float, y: float, measures: tuple[float, float], tint: str, label: 
 # A node: NICs, host, accelerators, and the links between them
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DrawnNode:
     """A node. ``links`` is the topology of the scale-up interconnect, ``others`` the further nodes of its domain."""
 
@@ -153,7 +153,7 @@ def _arc(first: float, last: float, y: float, whole: float) -> str:
 # One block of nodes with its leaves, and the whole by repetition
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DrawnBlock:
     """Nodes below the same leaves. ``up`` are the uplinks of one leaf."""
 
@@ -214,7 +214,7 @@ def _between(centers: Sequence[float | None]) -> float:
     return (known[-2] + known[-1]) / 2 if len(known) > 1 else known[0]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DrawnRow:
     """A row of switches or of blocks: how many, their tint, and two lines of text."""
 
@@ -312,7 +312,7 @@ def _plane_shapes(across: int, down: int, at: tuple[float, float], pitch: float,
 # Racks in elevation, with their power
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DrawnRacks:
     """Racks of ``nodes`` each, of ``units`` rack units; ``share`` is the power of a full rack over its limit."""
 

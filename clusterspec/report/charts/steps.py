@@ -59,7 +59,7 @@ def schedule_chart(
     return svg.drawing(bottom + 50, parts, alt, name="schedule")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DrawnPass:
     """One pass over a layer: kernels in order, then exposed communication, with the links below.
 

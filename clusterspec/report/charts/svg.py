@@ -270,7 +270,7 @@ def drawing(height: float, parts: Iterable[str], alt: str, *, name: str = "") ->
 # Axes: conversion of values to coordinates, with labeled ticks
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LogAxis:
     """A logarithmic axis from ``low`` to ``high``, drawn from ``start`` to ``end``."""
 
@@ -298,7 +298,7 @@ class LogAxis:
         return [self.low * 10.0**power for power in range(0, decades + 1, step)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LinearAxis:
     """A linear axis from ``low`` to ``high``, drawn from ``start`` to ``end``."""
 

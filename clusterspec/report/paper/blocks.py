@@ -136,7 +136,7 @@ Align = Literal["left", "right"]
 Tone = Literal["good", "fair", "bad", "plain"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TableColumn:
     """A column header. ``key`` is the JSON field of its cells, relative to the field of the row."""
 
@@ -145,7 +145,7 @@ class TableColumn:
     key: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TableRow:
     """A row of formatted cells; ``field`` is its path in the JSON document. The cells of a ``bare`` row have no fields
     of their own, unless ``fields`` lists them. ``depth`` indents the first cell; ``best`` are the cells to set bold.
@@ -161,7 +161,7 @@ class TableRow:
     best: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PaperTable:
     """A table. ``field`` is its JSON field. With ``code`` the last cell of a row is a command; empty cells of a
     ``form`` are filled in by hand.
@@ -198,7 +198,7 @@ class PaperTable:
         return sum(max(pair) + GAP for pair in zip(heads, wide, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Picture:
     """A drawing (trusted SVG) with a caption; ``script`` names the script part that makes it interactive, ``data`` is
     the JSON for that. A ``wide`` one takes the width of the page.
@@ -213,7 +213,7 @@ class Picture:
     kind: str = "picture"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Card:
     """A headline figure."""
 
@@ -224,7 +224,7 @@ class Card:
     tone: Tone = "plain"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cards:
     """A row of cards."""
 
@@ -232,7 +232,7 @@ class Cards:
     kind: str = "cards"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Text:
     """A paragraph; ``field`` if it has numbers."""
 
@@ -241,7 +241,7 @@ class Text:
     kind: str = "text"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Heading:
     """A heading inside a section."""
 
@@ -249,7 +249,7 @@ class Heading:
     kind: str = "heading"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Bullets:
     """A titled list of texts, each with its field."""
 
@@ -258,7 +258,7 @@ class Bullets:
     kind: str = "bullets"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Code:
     """Preformatted text."""
 
@@ -267,7 +267,7 @@ class Code:
     kind: str = "code"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shown:
     """A finding with its source line."""
 
@@ -277,7 +277,7 @@ class Shown:
     field: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Findings:
     """Findings in the order of their rules."""
 
@@ -297,7 +297,7 @@ def place_text(group: Sequence[Shown]) -> str:
     return f"line{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows))}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StoryStep:
     """A sentence with its JSON field and the section that shows it."""
 
@@ -306,7 +306,7 @@ class StoryStep:
     section: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Story:
     """Numbered sentences, each a link to its figure."""
 
@@ -314,7 +314,7 @@ class Story:
     kind: str = "story"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Terms:
     """Terms with their meanings, each with its JSON field, in two columns."""
 
@@ -370,7 +370,7 @@ def _takes_half(block: Block) -> bool:
     return isinstance(block, Story) or (isinstance(block, Picture) and not block.wide)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Section:
     """A titled part of a report; ``key`` is its anchor. An appendix is smaller, and starts a page."""
 
@@ -381,7 +381,7 @@ class Section:
     appendix: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class VerdictBlock:
     """The verdict with reasons and parts not judged."""
 
@@ -391,7 +391,7 @@ class VerdictBlock:
     not_judged: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TitleFact:
     """A line of the title page."""
 
@@ -400,7 +400,7 @@ class TitleFact:
     field: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Paper:
     """A complete report, ready for layout."""
 

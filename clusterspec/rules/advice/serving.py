@@ -17,7 +17,7 @@ TRIED = 4
 """Limit of layouts estimated for one piece of advice."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Gain:
     """Another layout for the same requests, the plans before and after, and the relative gain in throughput."""
 

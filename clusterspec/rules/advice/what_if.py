@@ -31,7 +31,7 @@ NOTICEABLE = 0.02
 """Share of a step below which a gain is within the error of the model."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Alternative:
     """Another layout of the job: the changed keys of the layout, and the plan."""
 

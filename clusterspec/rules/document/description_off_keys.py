@@ -55,6 +55,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
+from clusterspec.records import fields, is_dataclass
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 
@@ -146,5 +147,5 @@ def _integers(value: object) -> Iterator[int]:
         for each in value:
             yield from _integers(each)
     else:
-        for name in getattr(type(value), "__slots__", ()):
-            yield from _integers(getattr(value, name, None))
+        for each in fields(value) if is_dataclass(value) else ():
+            yield from _integers(getattr(value, each.name))

@@ -21,7 +21,7 @@ def serves(workload: Workload | None) -> bool:
     return workload is not None and workload.kind == "serve"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CheckpointTime:
     """Seconds to move a checkpoint, and their derivation where no time is stated."""
 

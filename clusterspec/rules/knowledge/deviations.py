@@ -49,7 +49,7 @@ POWER_OF_A_NODE = (100.0, 1e6)
 """Range in watts: from below one idle PCIe accelerator to above eight full racks."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LikelyCause:
     """A likely cause of a deviation: the rule that reports it, its description, and the corrected text."""
 
@@ -58,7 +58,7 @@ class LikelyCause:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Deviation:
     """A stated figure that differs from the catalog's: the figure it is compared with, and its likely causes.
 
@@ -111,7 +111,7 @@ class Deviation:
         return rule.problem(self.stated.at, message, self.advice, severity=self.severity, fix=self.fix)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Deviations:
     """The deviations of one spec."""
 

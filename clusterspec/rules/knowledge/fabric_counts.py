@@ -12,7 +12,7 @@ from clusterspec.records import dataclass
 from clusterspec.spec.model import LinkCounts, ScaleOutSpec
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FabricCount:
     """The fabric that the endpoints need, counted once for all rules."""
 
@@ -32,7 +32,7 @@ def fabric_count(cluster: Cluster | None, written: ScaleOutSpec | None, assumed:
     return FabricCount(found if isinstance(found, Fabric) else None, planned, severity)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Ordered:
     """Links of one level as ordered: the key, and the number. Cables count with their links per cable."""
 

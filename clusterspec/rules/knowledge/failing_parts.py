@@ -53,7 +53,7 @@ Cut = tuple[str, float]
 """A tier and the share of its bandwidth that a failure takes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PartClass:
     """The parts of one class and the effect of one failure.
 

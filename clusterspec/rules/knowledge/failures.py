@@ -10,7 +10,7 @@ from clusterspec.records import dataclass
 from clusterspec.spec.model import OperationsSpec
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FailureRate:
     """Seconds between failures of the whole job."""
 

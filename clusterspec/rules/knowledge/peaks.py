@@ -18,7 +18,7 @@ SPARSE_GAIN = 2.0
 """Factor of a peak with 2:4 structured sparsity over the dense peak."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StatedPeak:
     """A peak as written, its precision, and the catalog's dense peaks of that part in FLOP/s."""
 

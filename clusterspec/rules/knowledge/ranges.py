@@ -26,7 +26,7 @@ GIGABIT = 1e9 / 8
 """B/s of 1 Gb/s."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class UsualRange:
     """The usual range of one key, in SI; a bandwidth per direction, a ratio as down : up."""
 
@@ -126,7 +126,7 @@ RANGES: dict[str, UsualRange] = {
 """Usual ranges by dotted key, without list indices."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class UnusualValue:
     """A stated value outside its usual range; ``path`` is the key, with indices."""
 

@@ -24,7 +24,7 @@ PREFILL = f"{LOAD}.disaggregated.prefill"
 DECODE = f"{LOAD}.disaggregated.decode"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Served:
     """A serving plan: the machine, the requests, the engines that decode, and the times."""
 

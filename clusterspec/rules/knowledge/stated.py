@@ -16,7 +16,7 @@ from clusterspec.units.readings import AGREES, agrees_within
 BANDWIDTH, PEER_BANDWIDTH = "cluster.scale_up.bandwidth", "cluster.scale_up.peer_bandwidth"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CatalogFigure:
     """A figure of the catalog (bandwidths in B/s per direction) and the id of its entry."""
 
@@ -24,7 +24,7 @@ class CatalogFigure:
     whose: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OtherScope:
     """Another scope of the same bandwidth: ``factor`` times the required figure, and the rule that reports it."""
 
@@ -33,7 +33,7 @@ class OtherScope:
     rule: str = "bandwidth-of-another-scope"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StatedFigure:
     """A figure as written at a key, the catalog's figures to compare with, in order, and its possible other scopes.
 

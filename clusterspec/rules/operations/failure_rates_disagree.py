@@ -50,6 +50,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
+from clusterspec.records import fields
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import FailureRateSpec, FailuresSpec, OperationsSpec
 from clusterspec.units import display, plain, plural
@@ -84,8 +85,8 @@ def _part_rate_problems(operations: OperationsSpec) -> Iterator[Problem]:
     """Failures in a year of a kind of part beside a time between failures that gives others."""
     if operations.failures is None:
         return
-    for name in FailuresSpec.__slots__:
-        part: FailureRateSpec | None = getattr(operations.failures, name)
+    for each in fields(FailuresSpec):
+        part: FailureRateSpec | None = getattr(operations.failures, each.name)
         if part is None or part.afr is None or part.mtbf is None or not part.mtbf.value or not part.afr:
             continue
         ratio = YEAR / part.mtbf.value / part.afr
@@ -93,5 +94,5 @@ def _part_rate_problems(operations: OperationsSpec) -> Iterator[Problem]:
             message = f"a part that fails every {part.mtbf.written} fails {plain(YEAR / part.mtbf.value, 2)} times in a year, and `afr` says {part.afr:g}"
             severity = "error" if not 1 / FAR < ratio < FAR else "warning"
             yield RULE.problem(
-                ("operations", "failures", name, "afr"), message, "keep one of the two", severity=severity
+                ("operations", "failures", each.name, "afr"), message, "keep one of the two", severity=severity
             )

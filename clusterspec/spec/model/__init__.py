@@ -158,7 +158,7 @@ __all__ = [
 # A fleet as written: pools, the links between them, and jobs
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PhaseSpec:
     """A date, and the nodes of a pool from that date on."""
 
@@ -166,7 +166,7 @@ class PhaseSpec:
     nodes: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PoolSpec(ClusterSpec):
     """One machine of a fleet: the keys of a cluster, and those that hold for this machine only."""
 
@@ -176,7 +176,7 @@ class PoolSpec(ClusterSpec):
     prices: dict[str, Price] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PoolLinkSpec:
     """A connection between two pools; the bandwidth is in all, per direction, of which jobs have ``share``."""
 
@@ -187,7 +187,7 @@ class PoolLinkSpec:
     share: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class JobSpec:
     """One work of a fleet on some nodes of a pool. ``share`` is its share of the term on these nodes."""
 
@@ -203,7 +203,7 @@ class JobSpec:
 # The whole file
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Spec:
     """A complete spec. ``broken`` has the paths of values that are present but could not be read."""
 

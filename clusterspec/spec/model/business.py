@@ -8,7 +8,7 @@ from clusterspec.records import dataclass
 Number = int | float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CheckpointSpec:
     """How checkpoints are saved, and how many are kept."""
 
@@ -19,7 +19,7 @@ class CheckpointSpec:
     keep: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OperationsTargetsSpec:
     """What operation has to reach."""
 
@@ -27,7 +27,7 @@ class OperationsTargetsSpec:
     max_single_failure_slowdown: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EarlyFailuresSpec:
     """Failures of a new machine: The rate starts at ``ratio`` times the later rate, and the excess halves in each"
     " ``half_life``."""
@@ -36,7 +36,7 @@ class EarlyFailuresSpec:
     half_life: Quantity | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StockSpec:
     """Spare parts to keep: enough for ``lead_time`` with probability ``percentile``."""
 
@@ -44,7 +44,7 @@ class StockSpec:
     lead_time: Quantity | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FailureRateSpec:
     """How often one part of a kind fails: the time between its failures, or the failures of a year."""
 
@@ -52,7 +52,7 @@ class FailureRateSpec:
     afr: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FailuresSpec:
     """Failure rates by kind of part."""
 
@@ -73,7 +73,7 @@ class FailuresSpec:
     software: FailureRateSpec | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CarbonSpec:
     """The carbon of electricity in kg of CO2 equivalent per kWh, and where the figure is from."""
 
@@ -81,7 +81,7 @@ class CarbonSpec:
     source: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OperationsSpec:
     """Checkpointing, failures and repair."""
 
@@ -143,7 +143,7 @@ class OperationsSpec:
 Price = Number | tuple[Number, Number]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class QuoteLine:
     """A line of a supplier's quote."""
 
@@ -153,7 +153,7 @@ class QuoteLine:
     price: Number | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DeliverySpec:
     """Weeks until complete delivery, and milestones."""
 
@@ -161,7 +161,7 @@ class DeliverySpec:
     milestones: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PaymentSpec:
     """Shares of the price that are due with the order, on delivery and after acceptance."""
 
@@ -170,7 +170,7 @@ class PaymentSpec:
     acceptance: Number | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SupportSpec:
     """The support that is bought: for how long, and how fast failed parts are replaced."""
 
@@ -178,7 +178,7 @@ class SupportSpec:
     response: Quantity | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TariffSpec:
     """Hours of a day whose price of a kWh differs: from and to as ``HH:MM``."""
 
@@ -187,7 +187,7 @@ class TariffSpec:
     price: Number | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ProcurementSpec:
     """Prices and terms; a price may be a range."""
 
@@ -211,7 +211,7 @@ class ProcurementSpec:
     utilization: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DocumentSpec:
     """The title page of the report."""
 
@@ -224,7 +224,7 @@ class DocumentSpec:
 # Measurements, and the tests that a supplier must pass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MeasuredSpec:
     """One measurement of the user's machine: a figure, or a log of nccl-tests; or a step of the job of the spec, or the
     log of its training.
@@ -242,7 +242,7 @@ class MeasuredSpec:
     step_log: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AcceptanceSpec:
     """One test that a supplier must pass."""
 

@@ -6,7 +6,7 @@ from clusterspec.quantity import Quantity
 from clusterspec.records import dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AcceleratorSpec:
     """A catalog entry with changed figures (``{like: h100-sxm-80gb, memory: 96 GB}``)."""
 
@@ -17,7 +17,7 @@ class AcceleratorSpec:
     peak: dict[str, Quantity] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PcieSpec:
     """PCIe generations of the slots; a single generation applies to both."""
 
@@ -25,7 +25,7 @@ class PcieSpec:
     nic: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ScaleUpSpec:
     """The interconnect within a scale-up domain; bandwidths have a direction."""
 
@@ -40,7 +40,7 @@ class ScaleUpSpec:
     in_network_reduction: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FlowControlSpec:
     """Flow control of a RoCE fabric; priorities are those of PFC, 0 to 7."""
 
@@ -51,7 +51,7 @@ class FlowControlSpec:
     roce_priority: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LevelSpec:
     """One switch level of the scale-out fabric, from the leaf upward."""
 
@@ -63,7 +63,7 @@ class LevelSpec:
     count: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LinkCounts:
     """Links, or cables, between the levels of a fabric."""
 
@@ -72,7 +72,7 @@ class LinkCounts:
     spine_core: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ScaleOutSpec:
     """The fabric between nodes. ``oversubscription`` holds one ratio (down over up) per level."""
 
@@ -113,7 +113,7 @@ class ScaleOutSpec:
     subnet_manager: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NetworkSpec:
     """One of the three networks other than the scale-out fabric."""
 
@@ -130,7 +130,7 @@ class NetworkSpec:
     slots: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NetworksSpec:
     """The networks of a node other than the scale-out fabric."""
 
@@ -139,7 +139,7 @@ class NetworksSpec:
     out_of_band: NetworkSpec | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PowerSpec:
     """Electrical power of a node, a switch and a rack in watts, its limits, and the cooling of the racks."""
 
@@ -157,7 +157,7 @@ class PowerSpec:
     feeds: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class HostSpec:
     """How the host joins accelerators and NICs."""
 
@@ -166,7 +166,7 @@ class HostSpec:
     acs: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FloorSpec:
     """The data hall: rows of racks, and the position of the network racks."""
 
@@ -176,7 +176,7 @@ class FloorSpec:
     network_racks: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ClusterSpec:
     """The cluster as written."""
 

@@ -8,7 +8,7 @@ from clusterspec.records import dataclass
 # A language model as described in a spec
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LatentAttentionSpec:
     """Widths of multi-head latent attention: query and key-value compression, rotary part."""
 
@@ -17,7 +17,7 @@ class LatentAttentionSpec:
     rope: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AttentionWindowSpec:
     """Layers with sliding-window attention, and their differences from layers with full attention."""
 
@@ -29,7 +29,7 @@ class AttentionWindowSpec:
     value_head_dim: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LinearAttentionSpec:
     """Layers that mix tokens by linear attention or a state-space recurrence."""
 
@@ -44,7 +44,7 @@ class LinearAttentionSpec:
     output_gate_rank: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SparseAttentionSpec:
     """Attention to the keys selected by an index."""
 
@@ -54,7 +54,7 @@ class SparseAttentionSpec:
     index_dim: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CompressedAttentionSpec:
     """Attention to compressed key-value entries, as in DeepSeek-V4."""
 
@@ -69,7 +69,7 @@ class CompressedAttentionSpec:
     window: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MultiTokenSpec:
     """Additional layers for multi-token prediction."""
 
@@ -77,14 +77,14 @@ class MultiTokenSpec:
     ffn: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RoutingSpec:
     """Limits on the nodes that hold the experts of a token."""
 
     max_nodes: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ModelSpec:
     """A model described in place, or changes to a catalog entry (``base``)."""
 
@@ -123,7 +123,7 @@ class ModelSpec:
 # The serving workload as written: requests and engines
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SpeculativeSpec:
     """Speculative decoding: tokens drafted for each step, the acceptance rate, and the source of the drafts."""
 
@@ -132,7 +132,7 @@ class SpeculativeSpec:
     method: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LengthsSpec:
     """A distribution of lengths in tokens: log-normal, cut at ``max``."""
 
@@ -141,14 +141,14 @@ class LengthsSpec:
     max: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TracedLengthsSpec(LengthsSpec):
     """A distribution of lengths of requests, or the file ``trace`` that has them."""
 
     trace: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ArrivalsSpec:
     """The process by which requests arrive, or a trace of them."""
 
@@ -157,7 +157,7 @@ class ArrivalsSpec:
     trace: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SessionSpec:
     """Conversations of several requests, whose prompts repeat the tokens before; lengths in tokens."""
 
@@ -167,7 +167,7 @@ class SessionSpec:
     shared_prefix: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CacheTierSpec:
     """Memory below the accelerator's that keeps caches of ended requests."""
 
@@ -179,7 +179,7 @@ class CacheTierSpec:
     writes_per_day: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TargetsSpec:
     """Latency targets: times, which hold at ``percentile``, or times by percentile (``p99``)."""
 
@@ -190,7 +190,7 @@ class TargetsSpec:
     percentile: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EnginesSpec:
     """The engines of one side of disaggregated serving; the degrees count ranks of one engine."""
 
@@ -202,7 +202,7 @@ class EnginesSpec:
     pp: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ExpertLoadSpec:
     """How uneven experts are: by a law, by the load of the fullest rank, or by counts."""
 
@@ -213,7 +213,7 @@ class ExpertLoadSpec:
     placement: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DayHoursSpec:
     """Hours of a day with a request rate of their own: from and to as ``HH:MM``."""
 
@@ -222,7 +222,7 @@ class DayHoursSpec:
     request_rate: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ScalingSpec:
     """How engines follow the load of a day."""
 
@@ -231,7 +231,7 @@ class ScalingSpec:
     min_replicas: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TransferSpec:
     """How the cache of a prompt reaches its decode engine; the bandwidth is per accelerator."""
 
@@ -241,7 +241,7 @@ class TransferSpec:
     first_token: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DisaggregatedSpec:
     """Separate engines for prefill and decode."""
 
@@ -250,7 +250,7 @@ class DisaggregatedSpec:
     transfer: TransferSpec | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ServingSpec:
     """The requests: lengths in tokens, concurrency or arrival rate, and engine options."""
 
@@ -283,7 +283,7 @@ class ServingSpec:
 # Reinforcement learning as written: samples, roles and their placement
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RolloutSpec:
     """The engines that generate samples: their nodes and degrees in ranks, and engine options."""
 
@@ -302,7 +302,7 @@ class RolloutSpec:
     captured_graphs: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RoleSpec:
     """A model beside the trained one: on nodes of its own, or on those of the trainer, kept in host memory between
     uses.
@@ -314,7 +314,7 @@ class RoleSpec:
     offload: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WeightSyncSpec:
     """How new weights reach the engines: the path, the precision sent, and the bytes sent at a time."""
 
@@ -324,7 +324,7 @@ class WeightSyncSpec:
     ranks: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RlSpec:
     """Reinforcement learning: the samples of one step, and the roles that generate, judge and train on them."""
 
@@ -347,7 +347,7 @@ class RlSpec:
     weight_sync: WeightSyncSpec | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TrainableSpec:
     """The weights that training changes: all of them, or low-rank adapters of some modules."""
 
@@ -356,7 +356,7 @@ class TrainableSpec:
     modules: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WorkloadSpec:
     """The workload planned on the machine."""
 
@@ -388,7 +388,7 @@ class WorkloadSpec:
 # The parallel layout, as written
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OffloadSpec:
     """Fractions, from 0 to 1, that are offloaded to host memory."""
 
@@ -396,7 +396,7 @@ class OffloadSpec:
     activations: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OptimizerStatesSpec:
     """Precision of the master weights and of the moments."""
 
@@ -404,7 +404,7 @@ class OptimizerStatesSpec:
     moments: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OverlapSpec:
     """The communication that may overlap with computation; for tp also a keyword or a fraction."""
 
@@ -415,7 +415,7 @@ class OverlapSpec:
     pp: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DispatcherSpec:
     """The token dispatcher of experts and the precision of its messages."""
 
@@ -423,7 +423,7 @@ class DispatcherSpec:
     precision: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LayoutSpec:
     """The degrees of parallelism in ranks, and framework options."""
 
