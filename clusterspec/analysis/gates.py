@@ -307,9 +307,10 @@ def _delivery_gate(buying: ProcurementSpec, *, rents: bool) -> Gate:
         )
     late = _days_late(buying, float(weeks))
     if late is not None and late > 0:
-        text = f"{weeks:g} weeks end {late:,.0f} days after {buying.needed_by}"
+        text = f"{weeks:g} weeks from {buying.as_of} end {late:,.0f} days after {buying.needed_by}"
         return Gate("delivery", GateStatus.FAILED, text, "order earlier, or move the date")
-    return Gate("delivery", GateStatus.MET, f"{weeks:g} weeks")
+    early = "" if late is None else f", {-late:,.0f} days before {buying.needed_by} if ordered on {buying.as_of}"
+    return Gate("delivery", GateStatus.MET, f"{weeks:g} weeks{early}")
 
 
 def _days_late(buying: ProcurementSpec, weeks: float) -> float | None:

@@ -16,7 +16,7 @@ from clusterspec.units import display, percent, plain, plural
 
 UNKNOWN = "–"
 JOB_HEADS = ("job", "pool", "nodes", "share", "time", "MFU", "memory", "run")
-MONEY_HEADS = ("job", "billed", "of a run or a million tokens")
+MONEY_HEADS = ("job", "billed", "unit cost")
 POOL_HEADS = ("pool", "nodes", "used", "idle", "in use", "power", "cost")
 CHOICE = "`--job NAME` shows one job, `--pool NAME` one pool."
 JOB_FIELDS = ("job", "pool", "nodes", "share", "step_time", "mfu", "ttft", "tpot", "memory", "elapsed", "billed")
@@ -254,9 +254,10 @@ def _predicted_cells(report: FleetReport, name: str) -> tuple[str, str, str, str
 def _money_cells(report: FleetReport, name: str, use: JobUse) -> tuple[str, str]:
     cost, unit = report.costs.get(name), use.unit_cost
     currency = cost.currency if cost else ""
+    of_what = "a run" if use.elapsed is not None else "a million tokens"
     return (
         money_text(round(use.billed), currency) if use.billed is not None else UNKNOWN,
-        money_text(round(unit, 2 if unit < 1000 else None), currency) if unit is not None else UNKNOWN,
+        f"{money_text(round(unit, 2 if unit < 1000 else None), currency)} {of_what}" if unit is not None else UNKNOWN,
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.degrees import nodes_of_domain
+from clusterspec.cluster.model import Cluster
 from clusterspec.money import Money
 from clusterspec.procurement.bill import rounded_text
 from clusterspec.report.charts.bars import FallBar, waterfall_chart
@@ -27,6 +29,7 @@ from clusterspec.report.paper.serving import request_pictures
 from clusterspec.report.paper.steps import roles_picture
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import REQUESTS, Area, Gate, GateStatus, Purchase, Risk, Verdict, VerdictStatus
+from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import display, percent, plain, plural, portion, years_text
 
 # Checklist of delivery, warranty, spares and single points of failure, and risks
@@ -52,11 +55,17 @@ def _decision_rows(report: FullReport) -> Iterator[TableRow]:
     buying, running = spec.procurement, spec.operations
     delivery = getattr(buying, "delivery", None)
     weeks = getattr(delivery, "weeks", None)
-    yield _decision_row("Delivery", f"{weeks:g} weeks" if weeks else "")
+    yield _decision_row("Delivery", f"{weeks:g} weeks after the order" if weeks else "")
+    if needed := getattr(buying, "needed_by", None):
+        yield _decision_row("Needed by", needed)
     milestones = getattr(delivery, "milestones", None)
     yield _decision_row("Milestones", "; ".join(milestones) if milestones else "")
     warranty = getattr(buying, "warranty", None)
     yield _decision_row("Warranty", warranty.written if warranty else "")
+    if support := _support_text(buying):
+        yield _decision_row("Support", support)
+    if due := _payment_text(report):
+        yield _decision_row("Payment", due)
     cluster = report.estimate.design.cluster
     spares = (
         f"{cluster.spare_nodes:,} beside {plural(cluster.nodes, 'node')}" if cluster and cluster.spare_nodes else ""
@@ -68,6 +77,29 @@ def _decision_rows(report: FullReport) -> Iterator[TableRow]:
     yield _decision_row("Burn-in", display(burn_in.value, "s") if burn_in else "")
     demanded = spec.acceptance or ()
     yield _decision_row("Acceptance tests demanded", f"{len(demanded)}" if demanded else "")
+
+
+def _support_text(buying: ProcurementSpec | None) -> str:
+    found = buying.support if buying else None
+    if found is None:
+        return ""
+    answered = f"failed parts replaced within {found.response.written}" if found.response else ""
+    return joined_notes(found.term.written if found.term else "", answered)
+
+
+def _payment_text(report: FullReport) -> str:
+    """The shares of the price and their amounts by event, in the order of the events."""
+    buying = report.estimate.design.spec.procurement
+    found = buying.payment if buying else None
+    amount = report.purchase.amount if report.purchase else None
+    if found is None:
+        return ""
+    shares = (("at the order", found.order), ("on delivery", found.delivery), ("after acceptance", found.acceptance))
+    return "; ".join(
+        f"{percent(share)} {when}" + (f" ({rounded_text(amount * share)})" if amount is not None else "")
+        for when, share in shares
+        if share
+    )
 
 
 def _decision_row(question: str, answer: str) -> TableRow:
@@ -124,8 +156,7 @@ def decision_sentence(report: FullReport) -> str:
     if purchase is None or cluster is None:
         return ""
     verb = "Rent" if purchase.basis == "rent" or cluster.cloud else "Buy"
-    bare = f"{plural(cluster.all_nodes, 'node')} of {cluster.accelerators_per_node} {cluster.accelerator.name}"
-    what = f"{cluster.all_nodes:,} × {cluster.platform.name}" if cluster.platform else bare
+    what = _machine_phrase(cluster)
     done = work_sentence(report)
     failed = sorted(purchase.gates_in(GateStatus.FAILED), key=lambda gate: gate.gate == "design")
     sentences = [f"{verb} {what} for {_amount_phrase(purchase)}{': ' if done else ''}{done}."]
@@ -134,6 +165,17 @@ def decision_sentence(report: FullReport) -> str:
     if risk is not None and risk.money is not None:
         sentences.append(f"The largest risk: {risk.risk}, {rounded_text(risk.money)}.")
     return " ".join(sentences)
+
+
+def _machine_phrase(cluster: Cluster) -> str:
+    """The nodes with their accelerators, and the domains that several nodes form."""
+    nodes, each = cluster.all_nodes, cluster.accelerators_per_node
+    if cluster.platform is None:
+        return f"{plural(nodes, 'node')} of {each} {cluster.accelerator.name}"
+    of_domain = nodes_of_domain(cluster)
+    whole = of_domain > 1 and nodes % of_domain == 0
+    domains = f" in {plural(nodes // of_domain, 'domain')} of {cluster.scale_up.domain:,}" if whole else ""
+    return f"{plural(nodes, 'node')} of {cluster.platform.name} ({plural(nodes * each, 'accelerator')}{domains})"
 
 
 def _failure_phrase(gate: Gate, purchase: Purchase) -> str:

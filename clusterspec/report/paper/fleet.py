@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from pathlib import PurePath
 
 from clusterspec.cost.failures import YEAR
 from clusterspec.money import Money
@@ -69,7 +70,11 @@ def _facts(report: FleetReport) -> tuple[TitleFact, ...]:
     counted = count(report.findings)
     open_ = f"{plural(counted['error'], 'error')}, {plural(counted['warning'], 'warning')}"
     day = report.today.isoformat() if report.today else ""
-    rows = (("Spec", report.input.name, "input.file"), ("Date", day, "date"), ("Open findings", open_, "summary"))
+    rows = (
+        ("Spec", PurePath(report.input.name).name, "input.file"),
+        ("Date", day, "date"),
+        ("Open findings", open_, "summary"),
+    )
     return tuple(TitleFact(*row) for row in rows)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cluster.requests import Engines
 from clusterspec.report.charts.curves import DotRow, dot_chart
@@ -100,7 +101,9 @@ def _machine_rows(cluster: Cluster) -> Iterator[TableRow]:
     if up.domain > 1:
         name = up.interconnect.name if up.interconnect else up.topology
         rate = f"{display(up.bandwidth.value, 'B/s')} each way"
-        yield TableRow(("Scale-up", f"{name}, {up.topology}, domain of {up.domain}, {rate}"), "machine.domain")
+        spans = nodes_of_domain(cluster) > 1 and cluster.nodes % nodes_of_domain(cluster) == 0
+        domains = plural(cluster.nodes // nodes_of_domain(cluster), "domain") if spans else "domain"
+        yield TableRow(("Scale-up", f"{name}, {up.topology}, {domains} of {up.domain:,}, {rate}"), "machine.domain")
     if out:
         nics = f"{out.nics_per_node} × {display_bits(out.nic_bandwidth.value)} per node"
         topology = "topology not stated" if out.topology == "unknown" else out.topology

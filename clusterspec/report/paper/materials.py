@@ -204,6 +204,9 @@ def _cost_terms_table(cost: Cost) -> PaperTable:
 
 def _unit_costs_table(report: FullReport, cost: Cost) -> PaperTable | None:
     used = f", on {cost.accelerators_used:,.0f} of {cost.accelerators:,} accelerators" if cost.accelerators_used else ""
+    buying = report.estimate.design.spec.procurement
+    if buying is not None and buying.utilization is not None and buying.utilization < 1:
+        used += f", at work {percent(buying.utilization)} of the term"
     rows = []
     if cost.per_run is not None and cost.run is not None:
         each, time = display(cost.per_run.value, cost.currency), display(cost.run.value, "s")
@@ -217,7 +220,7 @@ def _unit_costs_table(report: FullReport, cost: Cost) -> PaperTable | None:
         rows.append(TableRow((f"A million {what} tokens", each, "–"), "cost.per_million_tokens"))
     if cost.per_accelerator_hour is not None:
         each = rounded_text(Money.of(cost.per_accelerator_hour, cost.currency))
-        rows.append(TableRow(("An accelerator hour of the term", each, "–"), "cost.per_accelerator_hour"))
+        rows.append(TableRow(("An accelerator hour of the term, used or not", each, "–"), "cost.per_accelerator_hour"))
     if not rows:
         return None
     columns = (TableColumn("Unit"), TableColumn("Cost", "right"), TableColumn("Takes", "right"))

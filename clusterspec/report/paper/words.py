@@ -10,6 +10,10 @@ from clusterspec.records import replace
 from clusterspec.report.paper.blocks import Block, Bullets, PaperTable, Section, TableRow, Text
 
 ROOTS = "cluster|networks|workload|layout|pools|jobs|measured|acceptance|operations|procurement|document"
+ENTRY = re.compile(
+    r"\b(?:accelerator|interconnect|model|network|nic|platform|stack|switch|technology)s?/(?=[a-z]\S* [a-z])"
+)
+"""The kind of a catalog entry before its identifier and a fact."""
 ASIDE = re.compile(rf" \(`?(?:{ROOTS})(?:\.\w+)*`?\)")
 """A key in parentheses, which tells where a value is written."""
 KEY = re.compile(rf"`?\b(?:{ROOTS})((?:\.[a-z_]+)+)\b`?")
@@ -38,14 +42,17 @@ def plain_words(text: str, names: Mapping[str, str] | None = None) -> str:
     ('spare nodes, in addition', 'DGX H100')
     >>> plain_words("tp all-gather (exposed 7 %)"), plain_words("dp_cp reduce-scatter"), plain_words("the all-reduce")
     ('tensor-parallel all-gather (exposed 7 %)', 'data-parallel reduce-scatter', 'the all-reduce')
+    >>> plain_words("accelerator/gb300 peak.fp8; systems/gb300.yaml", {"gb300": "GB300"})
+    'GB300 peak.fp8; systems/gb300.yaml'
     """
     if text.startswith("https://"):
         return text
+    text = ENTRY.sub("", text)
     text = KEY.sub(lambda match: _key_words(match[1]), ASIDE.sub("", text))
     text = COLLECTIVE.sub(_axis_words, text)
     text = QUOTED.sub(lambda match: match[1].replace("_", " "), text)
     for name, shown in (names or {}).items():
-        text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", shown.replace("\\", r"\\"), text)
+        text = re.sub(rf"(?<![\w/-]){re.escape(name)}(?![\w-]|\.\w)", shown.replace("\\", r"\\"), text)
     return text
 
 
