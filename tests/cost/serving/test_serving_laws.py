@@ -8,7 +8,7 @@ from clusterspec.cost.estimate import estimate
 from clusterspec.cost.formulas.serving import highest_load
 from clusterspec.cost.serving.bounds import least_prompt_time, least_token_time
 from clusterspec.cost.serving.constants import rank_links
-from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.latency import QUANTITIES, ServingTimes, latency_at, latency_factors, latency_range
 from tests.cluster.resolving import clean
 
 MACHINE = "{{like: h100-sxm-80gb, memory_bandwidth: {bandwidth} GB/s, memory: {memory} GB}}"
@@ -24,11 +24,12 @@ layout: {{framework: {framework}, tp: {tp}}}
 """
 SPLIT = "disaggregated: {{prefill: {{replicas: {prefill}, tp: 4}}, decode: {{replicas: {decode}, tp: 4}}}}"
 
+BASE: dict[str, object] = {"nodes": 1, "model": "llama-3.1-70b", "input": 2048, "output": 256, "tp": 8}
+BASE |= {"framework": "vllm", "load": "concurrency: 64", "scale_up": ""}
+
 
 def times(**changes: object) -> ServingTimes:
-    base = {"nodes": 1, "model": "llama-3.1-70b", "input": 2048, "output": 256, "tp": 8, "framework": "vllm"}
-    base |= {"load": "concurrency: 64", "scale_up": "", "bandwidth": 3350, "memory": 80}
-    whole = base | changes
+    whole = BASE | {"bandwidth": 3350, "memory": 80} | changes
     machine = MACHINE.format(bandwidth=whole.pop("bandwidth"), memory=whole.pop("memory"))
     found = estimate(clean(PLAN.format(machine=machine, **whole))).serving
     assert found is not None
@@ -390,3 +391,24 @@ def test_requests_of_a_single_burst_wait_for_half_of_it_however_few_fit() -> Non
     loop = times(load="concurrency: 500, max_sequences: 16")
     assert loop.output_tokens_per_second == pytest.approx(found.output_tokens_per_second, rel=0.1)
     assert loop.offered == pytest.approx(loop.output_tokens_per_second / 256 * loop.request_latency)
+
+
+@pytest.mark.parametrize(
+    "load", ["concurrency: 64", "concurrency: 2000", "request_rate: 2", "load: offline, requests: 400"]
+)
+def test_a_range_encloses_its_latency_which_grows_with_the_percentile(load: str) -> None:
+    """A whole request is its first token and the others: its range is not wider than the wider of theirs."""
+    design = clean(PLAN.format(**BASE | {"load": load, "machine": MACHINE.format(bandwidth=3350, memory=80)}))
+    found = estimate(design).serving
+    assert found is not None and design.workload is not None and design.workload.serving is not None
+    serving = design.workload.serving
+    for quantity in QUANTITIES:
+        before = 0.0
+        for percentile in (50.0, 90.0, 95.0, 99.0):
+            value = latency_at(found, serving, quantity, percentile)
+            low, high = latency_range(found, serving, quantity, percentile)
+            assert 0 < low < value < high and value >= before, (quantity, percentile)
+            before = value
+            parts = [latency_factors(found, each, percentile) for each in ("ttft", "tpot")]
+            assert low / value >= min(least for least, _ in parts) - 1e-9, (quantity, percentile)
+            assert high / value <= max(most for _, most in parts) + 1e-9, (quantity, percentile)

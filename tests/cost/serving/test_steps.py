@@ -7,7 +7,7 @@ from math import log, sqrt
 import pytest
 
 from clusterspec.cost.serving.constants import UNEVEN, Part, StepTime
-from clusterspec.cost.serving.engine import Decoding, Engine
+from clusterspec.cost.serving.engine import Decoding, Engine, prompt_attention_parts
 from tests.cluster.resolving import clean
 
 WEIGHTS = 8.030e9 - 2 * 128256 * 4096
@@ -259,3 +259,12 @@ def test_two_alternating_micro_batches_read_all_weights_twice_for_the_same_work(
     for name in ("dense", "head"):
         assert numbers(two, name)["flops"] == pytest.approx(numbers(one, name)["flops"])
     assert numbers(two, "dense")["bytes_read"] == pytest.approx(2 * numbers(one, "dense")["bytes_read"], rel=0.1)
+
+
+@pytest.mark.parametrize("length, fresh", [(64.0, 64.0), (100.0, 100.0), (4096.0, 4096.0), (4096.0, 512.0)])
+def test_layers_with_a_window_see_no_more_than_it_of_a_prompt(length: float, fresh: float) -> None:
+    """gpt-oss-120b has 18 layers that see everything before a token and 18 that see 128 tokens, with 64 heads of 64."""
+    before = length - fresh / 2
+    seen = 18 * before + 18 * min(before, 128)
+    (part,) = prompt_attention_parts(engine("gpt-oss-120b", "tp: 2"), 1000.0, length, fresh)
+    assert part.numbers["flops"] == pytest.approx(2 * 1000 * seen * 32 * (64 + 64))
