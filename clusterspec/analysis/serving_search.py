@@ -284,13 +284,15 @@ def _only_concurrency(requests: int) -> dict[KeyPath, object]:
 def section_of(job: ServingJob, rated: Rated) -> tuple[Section, Json | None]:
     """The `layout` section of a plan, and its separate engines if any; defaults are omitted."""
     prefill, decode = rated.plan
-    if prefill is not None:
-        return {}, {"prefill": _engine(prefill), "decode": _engine(decode)}
-    section = {key: getattr(decode, key) for key in ENGINE_KEYS[1:] if key == "tp" or getattr(decode, key) > 1}
-    ranks, each = decode.replicas * decode.ranks, job.cluster.ranks_per_node
+    here = [engine for engine in rated.plan if engine is not None and engine.pool is None]
+    ranks, each = sum(engine.replicas * engine.ranks for engine in here), job.cluster.ranks_per_node
     nodes = -(-ranks // each)
+    fewer = {"nodes": nodes} if 0 < nodes != job.cluster.nodes else {}
+    if prefill is not None:
+        return fewer, {"prefill": _engine(prefill), "decode": _engine(decode)}
+    section = {key: getattr(decode, key) for key in ENGINE_KEYS[1:] if key == "tp" or getattr(decode, key) > 1}
     section |= {"dp": decode.replicas} if ranks != nodes * each else {}
-    return section | ({"nodes": nodes} if nodes != job.cluster.nodes else {}), None
+    return section | fewer, None
 
 
 def _pools_of(job: ServingJob) -> Json | None:
