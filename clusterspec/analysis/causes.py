@@ -35,6 +35,7 @@ MEANINGS = {
     "bonded-ports": "NICs are bonds of ports, and a connection of one queue pair uses one of the ports.",
     "network-inside-domain": "Accelerators of one scale-up domain send over the network, not over their links.",
     "packet-loss": "An Ethernet fabric drops packets of RDMA: flow control is off, or not on in all of its switches.",
+    "unstable-link": "The port of a NIC loses its link during the run: a cable, a transceiver or a switch port.",
     "few-channels": "The environment limits the channels of the library.",
     "latency-protocol": "The environment forces a protocol that is made for small messages.",
     "wrong-results": "The benchmark found wrong values.",
@@ -277,6 +278,13 @@ def _packet_loss(run: PlacedRun) -> Iterator[Cause]:
         yield Cause("packet-loss", evidence, following, STRONG)
 
 
+def _unstable_link(run: PlacedRun) -> Iterator[Cause]:
+    """Ports that the driver reports as failing during the run (NVIDIA/nccl, issue 905)."""
+    for text, line in run.log_lines("port-error")[:1]:
+        following = "ibqueryerrors, or mlxlink -d DEVICE -c, for the host of that line; reseat or replace its cable"
+        yield Cause("unstable-link", f"line {line} of the log: {text}", following, STATED)
+
+
 def _network_inside_domain(run: PlacedRun) -> Iterator[Cause]:
     """Ranks of one node or domain that cannot reach each other: in containers of their own (NVIDIA/nccl, issues 1536
     and 1781), or without the service that connects the domain.
@@ -421,6 +429,7 @@ CHECKS: tuple[Check, ...] = (
     _bonded_ports,
     _network_inside_domain,
     _packet_loss,
+    _unstable_link,
     _host_settings,
     _memory_interleaving,
     _topology_causes,

@@ -24,7 +24,7 @@ _PATTERNS = (
     ("version", re.compile(r"(?:NCCL|RCCL) version\s*+:?\s*+([0-9][0-9A-Za-z.+:_-]{2,40})")),
     ("socket", re.compile(r"NET/Socket\s*:\s*Using\s+(.{1,200})")),
     ("socket", re.compile(r"\bvia NET/Socket/([0-9]+)")),
-    ("socket", re.compile(r"Using network (Socket)\b")),
+    ("socket", re.compile(r"Using (?:internal )?[Nn]etwork (Socket)\b")),
     ("hcas", re.compile(r"NET/IB\s*:\s*Using\s+(.{1,2000})")),
     ("no-ib", re.compile(r"NET/IB\s*:\s*(No device found)")),
     ("ofi", re.compile(r"NET/OFI (?:Selected|selected|Using) (?:provider|Provider)\S*\s+(?:is )?(.{1,100})")),
@@ -33,7 +33,8 @@ _PATTERNS = (
         "no-plugin",
         re.compile(r"NET/Plugin\s*:\s*((?:No plugin found|Could not find|Failed to find|Plugin load).{0,80})"),
     ),
-    ("no-plugin", re.compile(r"NET/OFI ?:? ?(Could not find any optimal provider)")),
+    ("no-plugin", re.compile(r"NET/OFI ?:? ?(Could(?: not|n't) find any optimal provider)")),
+    ("port-error", re.compile(r"Got async (?:error )?event ?: ?(port error)")),
     ("gdr", re.compile(r"via NET/\S{1,30}?(/GDRDMA)")),
     (
         "no-gdr",

@@ -49,6 +49,17 @@ VOLTA = (
     "scale_out: {technology: roce-v2, nics_per_node: 2, nic_bandwidth: 100 Gb/s, switch_ports: 32}}"
 )
 BONDS = ROCE_H100.replace("nics_per_node: 8", "nics_per_node: 4")
+ONE_NIC = (
+    "{platform: hgx-a100, nodes: 2, "
+    "scale_out: {technology: roce-v2, nics_per_node: 1, nic_bandwidth: 200 Gb/s, switch_ports: 40}}"
+)
+A100 = "{platform: hgx-a100, nodes: 1}"
+A100_PCIE = "{accelerator: a100-pcie-80gb, accelerators_per_node: 8, nodes: 1, scale_up: {topology: pcie, domain: 8}}"
+H200 = "{platform: hgx-h200, nodes: 2, scale_out: {technology: infiniband-ndr, nics_per_node: 8, switch_ports: 64}}"
+VOLTA_EDR = (
+    "{accelerator: v100-sxm-32gb, accelerators_per_node: 8, nodes: 2, scale_up: {topology: full-mesh, domain: 8}, "
+    "scale_out: {technology: infiniband-edr, nics_per_node: 4, switch_ports: 32}}"
+)
 INFO = "NCCL INFO "
 BONDED = f"{INFO}NET/IB : Using " + " ".join(f"[{n}]mlx5_bond_{n}:1/RoCE" for n in range(4))
 FOUR = f"{INFO}NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [2]mlx5_2:1/IB [3]mlx5_3:1/IB"
@@ -405,6 +416,90 @@ CASES = (
         98 / 161,
         "one-nic",
     ),
+    Case(
+        "facebookresearch/maskrcnn-benchmark/issues/628",
+        VOLTA,
+        16,
+        f"NCCL WARN Failed to open libibverbs.so[.1]\n{INFO}Using internal Network Socket\n"
+        f"{INFO}NET/Socket : 1 interfaces found",
+        0.05,
+        "socket-fall-back",
+    ),
+    Case(
+        "NVIDIA/nccl-tests/issues/228",
+        A100,
+        8,
+        f"{INFO}NCCL_P2P_LEVEL set by environment to LOC\n{INFO}Channel 00/0 : 0[0] -> 1[1] via SHM/direct/direct",
+        0.1,
+        "peer-access-off",
+    ),
+    Case(
+        "NVIDIA/nccl/issues/841",
+        A100_PCIE,
+        8,
+        f"{INFO}NCCL_P2P_DISABLE set by environment to 1\n{INFO}CPU/0 (1/2/-1)\n{INFO}+ SYS[10.0] - CPU/1",
+        0.4,
+        "peer-access-off",
+    ),
+    Case(
+        "aws/aws-ofi-nccl/issues/67",
+        EFA,
+        16,
+        f"NCCL WARN NET/OFI Couldn't find any optimal provider\n{INFO}Using network Socket",
+        0.05,
+        "plugin-missing",
+    ),
+    Case(
+        "NVIDIA/nccl-tests/issues/256",
+        H200,
+        16,
+        f"{INFO}CPU/0-0 (1/2/-1)\n{INFO}+ PCI[0.2] - PCI/0-65000 (104c823200000000)",
+        0.3,
+        "wrong-topology",
+    ),
+    Case(
+        "NVIDIA/nccl-tests/issues/112",
+        ONE_NIC,
+        16,
+        f"{INFO}NCCL_IB_HCA set to mlx5_0\n{INFO}NET/IB : Using [0]mlx5_0:1/RoCE [RO]\n"
+        f"{INFO}Channel 00/0 : 15[7] -> 0[0] [receive] via NET/IB/0/GDRDMA",
+        0.41,
+        "acs",
+    ),
+    Case(
+        "NVIDIA/nccl/issues/905",
+        HGX,
+        16,
+        f"{FOUR}\nNCCL WARN NET/IB : Got async event : port error",
+        0.5,
+        "unstable-link",
+    ),
+    Case(
+        "NVIDIA/nccl/issues/214",
+        VOLTA_EDR,
+        16,
+        f"{INFO}NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_2:1/IB [2]mlx5_4:1/IB [3]mlx5_6:1/IB\n"
+        f"{INFO}Ring 00 : 15 -> 0 [receive] via NET/IB/0",
+        0.5,
+        "gpudirect-off",
+    ),
+    Case(
+        "Mellanox/nv_peer_memory/issues/56",
+        VOLTA_EDR.replace("nics_per_node: 4", "nics_per_node: 1"),
+        16,
+        f"{INFO}NET/Socket : Using [0]ib0:192.168.11.1<0>\n{INFO}NET/IB : Using [0]mlx5_0:1/IB ; OOB ib0:<0>"
+        f"\n{INFO}Ring 00 : 3 -> 4 [receive] via NET/IB/0",
+        0.5,
+        "gpudirect-off",
+    ),
+    Case(
+        "NVIDIA/nccl/issues/1303",
+        ROCE_H100,
+        16,
+        f"{INFO}NCCL_TOPO_FILE set by environment to /root/topo2.xml\n{EIGHT}",
+        0.11,
+        "wrong-topology",
+    ),
 )
 
 
@@ -431,6 +526,14 @@ NONE_OF_THE_KNOWN = {
     "NVIDIA/nccl/issues/820": (HGX, 4, 0.5),  # the firmware of a PCIe switch exchanged two NICs
     "NVIDIA/nccl/issues/325": (HGX, 4, 25 / 39),  # routes of the fabric that collide
     "NVIDIA/nccl/issues/2035": ("{platform: hgx-b300, nodes: 4}", 8, 200 / 760),  # a fault of NCCL 2.29.7
+    "NVIDIA/nccl/issues/1222": (ROCE_H100.replace("nodes: 2", "nodes: 4"), 8, 0.75),  # a fault of NCCL 2.20.3
+    "NVIDIA/nccl-tests/issues/106": (HGX, 4, 49 / 88),  # one of the nodes is slow
+    "ROCm/TheRock/issues/7903": (  # RCCL of ROCm 7.14 was built with fault injection
+        "{platform: mi300x-ubb8, nodes: 2, "
+        "scale_out: {technology: roce-v2, nics_per_node: 8, nic_bandwidth: 400 Gb/s, switch_ports: 64}}",
+        8,
+        0.6,
+    ),
     "ROCm/legacy-rocm-build/issues/5717": (  # a fault of RCCL in ROCm 7.1.1
         "{platform: mi300x-ubb8, nodes: 2, "
         "scale_out: {technology: roce-v2, nics_per_node: 8, nic_bandwidth: 400 Gb/s, switch_ports: 64}}",
