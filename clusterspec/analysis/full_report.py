@@ -26,6 +26,7 @@ from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.rank import Rank
 from clusterspec.cost.plan import Plan
 from clusterspec.records import replace
+from clusterspec.results.decision import DiffReport
 from clusterspec.results.estimate_json import Provenance
 from clusterspec.results.full import FullReport
 from clusterspec.results.machine import KernelPoint, LayoutCell, LayoutGrid, Reliability, Roofline, StageMemory
@@ -61,13 +62,22 @@ def report(
     others = [tender(other) if readers == "tender" else other for other in against]
     whole = replace(
         _report_of_design(shown, kind, readers, live=live),
-        against=tuple(_comparison_report(other, kind, readers) for other in others),
+        against=tuple(
+            replace(_comparison_report(other, kind, readers), difference=difference(shown, other)) for other in others
+        ),
     )
     if readers != "tender":
         whole = replace(whole, choices=study.part("choices", lambda: choices(study, whole), None))
     if shown is not study:
         study.failures.extend(shown.failures)
     return whole
+
+
+def difference(study: Study, other: Study) -> DiffReport | None:
+    """What a compared design has other than the first; None where either cannot be estimated."""
+    from clusterspec.analysis.comparison import diff
+
+    return other.part("difference", lambda: diff(study, other), None)
 
 
 def _without_folders(study: Study) -> Provenance:

@@ -8,7 +8,7 @@ from typing import Any
 
 from clusterspec.records import dataclass, field
 from clusterspec.results import BillReport, EstimateReport, Json, Result, finding_json, head, result_repr, waived_json
-from clusterspec.results.decision import CostReport
+from clusterspec.results.decision import CostReport, DiffReport
 from clusterspec.results.diagnosis import PlannedTest
 from clusterspec.results.estimate_json import assumption_json
 from clusterspec.results.facility import Facility
@@ -70,6 +70,8 @@ class FullReport(Result):
     survival: Survival | None = None
     plans: SearchReport | None = None
     """Of a serving design: the plans of other engines on the same machine."""
+    difference: DiffReport | None = None
+    """Of a compared design: what it has other than the first one."""
     against: tuple[FullReport, ...] = field(default=())
 
     __repr__ = result_repr
@@ -149,6 +151,7 @@ class FullReport(Result):
             "glossary": [{"term": term, "meaning": meaning} for term, meaning in glossary(serving=self.serves)],
             "plans": _bare(self.plans.to_json()) if self.plans else None,
             "spec": self.text,
+            "difference": _difference(self.difference, tender=self.tender) if self.difference else None,
             "against": [other.to_json() for other in self.against],
         }
 
@@ -162,6 +165,13 @@ def _local(row: Json) -> Json:
     """A finding with file names without folders."""
     related = [each | {"file": PurePath(each["file"]).name} for each in row.get("related", ())]
     return row | {"file": PurePath(row["file"]).name} | ({"related": related} if "related" in row else {})
+
+
+def _difference(found: DiffReport, *, tender: bool) -> Json:
+    """A difference without names of files; that of a tender without findings."""
+    document = {key: value for key, value in _bare(found.to_json()).items() if key != "against"}
+    findings = {name: [] if tender else [_local(row) for row in rows] for name, rows in document["findings"].items()}
+    return document | {"findings": findings}
 
 
 def _estimate(report: EstimateReport) -> Json:

@@ -199,7 +199,13 @@ def test_designs_stand_side_by_side() -> None:
     assert numbers_without_a_field(page) == []
     assert 'id="options"' in page
     assert 'data-field="against[0].estimate.step_time"' in page
-    assert full.to_json()["against"][0]["estimate"]["layout"]["pp"] == 4
+    beside, alone = full.to_json()["against"][0], analysis.diff(one, other).to_json()
+    assert beside["estimate"]["layout"]["pp"] == 4
+    assert [beside["difference"][name] for name in ("changes", "effects")] == [alone["changes"], alone["effects"]]
+    shown = dict(pieces(page))
+    assert shown["layout.pp"] == "against[0].difference.changes[0]", "the changed key is named"
+    offered = analysis.report(one, "procurement", "tender", against=[other], live=False).to_json()["against"][0]
+    assert not any(offered["difference"]["findings"].values())
     assert any("%" in row.cells[2] for row in _times_beside(full, full.against[0]))
     plan = full.against[0].estimate.plan
     assert plan.design.workload is not None

@@ -10,6 +10,7 @@ from clusterspec.records import NamedTuple
 from clusterspec.report.charts.curves import ChoicePoint, choice_chart
 from clusterspec.report.estimate_rows import change_text, verdict_word
 from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section, TableColumn, TableRow, Text
+from clusterspec.report.paper.differences import difference_blocks
 from clusterspec.results import count
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Choice, Choices
@@ -133,6 +134,7 @@ def comparison_section(report: FullReport) -> Section | None:
     blocks: list[Block] = [PaperTable(columns, tuple(rows), "against", caption="Best of each row in bold")]
     if report.purchase is None:
         blocks += choice_blocks(report)
+    blocks += difference_blocks(report)
     return Section("options", "Options", tuple(blocks))
 
 
@@ -287,6 +289,9 @@ ROWS = (
         lambda one: None if one.serves else _price_per_million(one),
         "",
         -1,
+    ),
+    Compared(
+        "Goodput", "reliability.goodput", lambda one: one.reliability.goodput if one.reliability else None, "%", 1
     ),
     Compared("Step time", "estimate.step_time", lambda one: one.estimate.plan.step_seconds, "s"),
     Compared("MFU", "estimate.mfu", lambda one: one.estimate.plan.mfu, "%", 1),
