@@ -172,15 +172,15 @@ else:
         def __init__(self, *args, **kwargs):  # noqa: N807 - it becomes a method
             nonlocal known, count
             known = known or _defaults(described)  # at the first instance: many classes never have one
-            names, defaults, factories = known
+            names, allowed, defaults, factories = known
             count += 1
             if count == _MANY and self.__class__ is cls:
                 cls.__init__ = _named_init(_compiled(cls, described), cls)
             if len(args) > len(names):
                 raise TypeError(f"{cls.__name__}() takes {len(names)} arguments, not {len(args)}")
-            if kwargs and not (kwargs.keys() <= {*names} and kwargs.keys().isdisjoint(names[: len(args)])):
+            if kwargs and not (kwargs.keys() <= allowed and kwargs.keys().isdisjoint(names[: len(args)])):
                 raise TypeError(f"{cls.__name__}() got two values of, or does not have, some of {sorted(kwargs)}")
-            values = {**defaults, **dict(zip(names, args, strict=False)), **kwargs}
+            values = {**defaults, **dict(zip(names, args, strict=False)), **kwargs} if args else {**defaults, **kwargs}
             for name, factory in factories.items():
                 if name not in values:
                     values[name] = factory()
@@ -193,11 +193,11 @@ else:
         return __init__
 
     def _defaults(described):
-        """The names of the arguments of ``__init__``, and the defaults and factories by name."""
+        """The names of the arguments of ``__init__``, in order and as a set, and the defaults and factories by name."""
         names = [one.name for one in described.values() if one.type != "no init"]
         defaults = {name: one.default for name, one in described.items() if one.default is not MISSING}
         factories = {name: one.default_factory for name, one in described.items() if one.default_factory is not MISSING}
-        return names, defaults, factories
+        return names, frozenset(names), defaults, factories
 
     def _compiled(cls, described):
         """A compiled ``__init__``, as the standard decorator generates it."""

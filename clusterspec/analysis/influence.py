@@ -31,6 +31,8 @@ OF_RANGES = frozenset({"spread", "spread.experts"})
 """Figures of a software release that widen a range and change no time."""
 OF_EXPERTS = frozenset({"products.grouped", "fusion.routing", "launch.expert", "unevenness"})
 """Figures of a software release that only models with experts use."""
+OF_QUESTION = frozenset({"workload.kind"})
+"""Keys whose other values ask another question, with other figures."""
 OVERSUBSCRIPTION = "cluster.scale_out.oversubscription"
 SIZES: Mapping[str, Callable[[str], tuple[object, Any]]] = {
     "workload.parameter_precision": lambda name: ((name == "bf16", int(precision_width(name))), precision_width(name)),
@@ -159,6 +161,8 @@ def _alternatives(plan: Plan, assumption: Assumption) -> list[list[Any]]:
     """
     key, value, _ = assumption
     design = plan.design
+    if key in OF_QUESTION:
+        return []
     if key in {name for name, _, _ in design.assumptions}:
         others = _alternative_values(design, key, value)
         return _by_kind(key, others) if _has_sizes(design, key) else [[each] for each in others]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from enum import Enum
+from enum import StrEnum
 from functools import lru_cache
 from itertools import accumulate, groupby, pairwise
 
@@ -14,7 +14,7 @@ from clusterspec.recent import recent
 from clusterspec.records import NamedTuple, dataclass
 
 
-class Mixer(Enum):
+class Mixer(StrEnum):
     """The kind of token mixing of a layer."""
 
     FULL = "full attention"
@@ -23,7 +23,7 @@ class Mixer(Enum):
     NONE = "none"
 
 
-class FeedForward(Enum):
+class FeedForward(StrEnum):
     """The feed-forward network of a layer."""
 
     DENSE = "dense"

@@ -307,8 +307,8 @@ def served_weights(held: Share, work: Workload) -> tuple[Stored, Stored, Stored]
 def _mixing_layers(model: Model, held: tuple[Chunk, ...], tp: int) -> list[tuple[int, LayerWeights]]:
     """For each kind of token mixing in the chunks: its number of layers, and one layer of it on a rank."""
     kinds = [
-        (sum(chunk.full_layers for chunk in held), mixers.full_attention_weights(model, tp)),
-        (sum(chunk.window_layers for chunk in held), mixers.window_attention_weights(model, tp)),
-        (sum(chunk.linear_layers for chunk in held), mixers.recurrence_weights(model, tp)),
+        (sum(chunk.full_layers for chunk in held), mixers.full_attention_weights),
+        (sum(chunk.window_layers for chunk in held), mixers.window_attention_weights),
+        (sum(chunk.linear_layers for chunk in held), mixers.recurrence_weights),
     ]
-    return [(layers, kind) for layers, kind in kinds if layers]
+    return [(layers, weights(model, tp)) for layers, weights in kinds if layers]

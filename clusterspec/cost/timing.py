@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from clusterspec.catalog.stacks import FULLY
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
@@ -84,6 +84,11 @@ def stage_content(chunks: tuple[Chunk, ...], parts: tuple[Part, ...]) -> Content
     return tuple(held.get(part, 0) for part in parts)
 
 
+def stage_passes(parts: Sequence[PartTime | None], content: Content, share: float) -> StageTime:
+    """One micro-batch through all parts of a stage; ``share`` of the micro-batches run there."""
+    return step.stage_time([(part.time, count) for part, count in zip(parts, content, strict=True) if part], share)
+
+
 @dataclass(frozen=True)
 class LayoutTiming:
     """One layout and the tables from which its step is composed; they apply to its ``workload``."""
@@ -102,18 +107,19 @@ class LayoutTiming:
     def step_record(self) -> StepRecord:
         groups = self.stages_by_content()
         counts = [sum_of(group.count for group in same) for same in groups.values()]
-        times = [self.stage_passes(content) for content in groups]
+        parts = self.times_of_parts(groups)
+        times = [stage_passes(parts, content, self.chunk_share) for content in groups]
         stage, index = step.slowest_stage(times)
         every = sum_of(count * time.total for count, time in zip(counts, times, strict=True))
         content, same = list(groups.items())[int(index)]
         share = self.tables.share(self.layout, same[0].chunks)
         sends, transfers = self.send_times(), self.replica_transfers(share)
-        inputs = self._step_inputs(stage, every, share, sends)
+        inputs = self._step_inputs(stage, every, share, sends, transfers)
         choices = self.step_choices()
         times_of_step, exposures = compose(inputs, choices)
         assert self.tables.rates is not None
         return StepRecord(
-            parts=self.part_times(content),
+            parts=tuple((part, count) for part, count in zip(parts, content, strict=True) if part and count),
             chunk_share=self.chunk_share,
             sends=sends,
             replicas=self._exposed_transfers(transfers, exposures),
@@ -124,7 +130,9 @@ class LayoutTiming:
             software=self.tables.software,
         )
 
-    def _step_inputs(self, stage: StageTime, every: float, share: Share, sends: tuple[TransferTime, ...]) -> StepInputs:
+    def _step_inputs(
+        self, stage: StageTime, every: float, share: Share, sends: tuple[TransferTime, ...], transfers: ReplicaGroups
+    ) -> StepInputs:
         layout = self.layout
         weights = unsharded_weights(share.trained(self.workload), layout)
         return StepInputs(
@@ -135,7 +143,7 @@ class LayoutTiming:
             micro_batches=layout.micro_batches or 1,
             layers=share.units,
             send=sum_of(one.cost.device_seconds for one in sends),
-            replicas=self.replica_seconds(share),
+            replicas=self.replica_seconds(transfers),
             weights=owned_weights(weights.dense, weights.expert, layout.shard_group, layout.expert_dp),
             nodes=layout.nodes,
         )
@@ -183,18 +191,16 @@ class LayoutTiming:
             found.setdefault(stage_content(group.chunks, self.tables.parts), []).append(group)
         return found
 
-    def part_times(self, content: Content) -> tuple[tuple[PartTime, int], ...]:
+    def times_of_parts(self, contents: Iterable[Content]) -> tuple[PartTime | None, ...]:
+        """One micro-batch through each of the parts of the model; None for those that no stage holds.
+
+        Raises `NoPathError`.
+        """
+        held = [any(counts) for counts in zip(*contents, strict=True)]
         return tuple(
-            (self.part_time(part), count) for part, count in zip(self.tables.parts, content, strict=True) if count
+            self.tables.part_time(part, self.layout, self.hiding) if each else None
+            for part, each in zip(self.tables.parts, held, strict=True)
         )
-
-    def part_time(self, part: Part) -> PartTime:
-        """One micro-batch through one of the parts of the model. Raises `NoPathError`."""
-        return self.tables.part_time(part, self.layout, self.hiding)
-
-    def stage_passes(self, content: Content) -> StageTime:
-        """One micro-batch through all parts of a stage."""
-        return step.stage_time([(part.time, count) for part, count in self.part_times(content)], self.chunk_share)
 
     def replica_transfers(self, share: Share) -> ReplicaGroups:
         """The data-parallel transfers of the slowest stage: of one layer where they run layer by layer."""
@@ -233,9 +239,9 @@ class LayoutTiming:
             across=shard_group_reductions(trained, workload, layout),
         )
 
-    def replica_seconds(self, share: Share) -> ReplicaSeconds:
-        """Seconds of the data-parallel transfers of a stage with these weights."""
-        return ReplicaSeconds(*(self.transfer_seconds(sent) / self.gather for sent in self.replica_transfers(share)))
+    def replica_seconds(self, transfers: ReplicaGroups) -> ReplicaSeconds:
+        """Seconds of the data-parallel transfers of a stage."""
+        return ReplicaSeconds(*(self.transfer_seconds(sent) / self.gather for sent in transfers))
 
     def _exposed_transfers(self, sent: ReplicaGroups, exposures: tuple[Exposure, ...]) -> tuple[ReplicaTransfers, ...]:
         """Each exposure with its transfers."""

@@ -12,6 +12,7 @@ import pytest
 
 import clusterspec.cost as package
 from clusterspec.cost.constants import CONSTANTS
+from clusterspec.cost.memory.job import GROUP, range_figures
 from clusterspec.origin import Assumed, Cited
 from clusterspec.quantity import Figure
 from tests.spec_keys import unknown_keys
@@ -33,6 +34,7 @@ def test_every_declared_constant_has_a_reason() -> None:
     for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         importlib.import_module(found.name)
     figures = [(group, name, figure) for group, all_of_it in CONSTANTS.items() for name, figure in all_of_it.items()]
+    figures += [(GROUP, name, figure) for name, figure in range_figures()]
     assert len(figures) > 40
     for group, name, figure in figures:
         reason = figure.origin.why if isinstance(figure.origin, Assumed) else figure.origin.source  # type: ignore[union-attr]

@@ -8,6 +8,7 @@ import clusterspec.cost.serving.constants  # noqa: F401  (modules declare their 
 from clusterspec.catalog.models import Entry
 from clusterspec.catalog.stacks import Stack
 from clusterspec.cost.constants import CONSTANTS
+from clusterspec.cost.memory.job import GROUP, range_figures
 from clusterspec.quantity import Figure
 from tools.accuracy.cases import settings
 
@@ -22,7 +23,9 @@ def constants() -> str:
             for key, figure in sorted(getattr(entry, "achievable", {}).items()):
                 rows.append(row(f"{kind}/{name}", key, figure))
             rows += [row(f"{kind}/{name}", key, figure) for key, figure in _of_memory(entry)]
-    rows += [row(group, name, figure) for group in sorted(CONSTANTS) for name, figure in CONSTANTS[group].items()]
+    for group in sorted(CONSTANTS):
+        rows += [row(group, name, figure) for name, figure in CONSTANTS[group].items()]
+        rows += [row(group, name, figure) for name, figure in range_figures() if group == GROUP]
     return "\n".join(rows) + "\n"
 
 

@@ -235,7 +235,8 @@ class ReplicaTable:
             for axis, numbers in rows.places.items()
         }
         timing = LayoutTiming(self.known.tables, layout, self.slowest.hiding, self.known.tables.workload, groups)
-        self._table.add(len(rows.share), [as_column(seconds) for seconds in timing.replica_seconds(held)])
+        found = timing.replica_seconds(timing.replica_transfers(held))
+        self._table.add(len(rows.share), [as_column(seconds) for seconds in found])
 
     def __getitem__(self, numbers: Numbers) -> ReplicaSeconds:
         return ReplicaSeconds(*map(as_number, self._table.look_up(numbers)))

@@ -26,9 +26,7 @@ NOTHING = PeakPoint((), (), ())
 
 @dataclass(frozen=True)
 class RankMemory:
-    """Bytes of one rank. Transient memory is the larger of ``at_loss`` and ``in_backward``. ``total``
-    is the sum, ``upper`` the high end of its range: the errors of the lines are assumed to be independent.
-    """
+    """Bytes of one rank. Transient memory is the larger of ``at_loss`` and ``in_backward``; ``total`` is the sum."""
 
     weights: Lines
     gradients: Lines
@@ -38,7 +36,15 @@ class RankMemory:
     at_loss: PeakPoint
     in_backward: PeakPoint
     total: float
-    upper: float
+
+    @property
+    def upper(self) -> float:
+        """The high end of the range of the total in bytes: the errors of the lines are assumed to be independent."""
+        held = (*self.weights, *self.gradients, *self.optimizer, *self.activations, *self.reserved)
+        one, other = self.at_loss, self.in_backward
+        transient = value_where(one.value > other.value, one.squared_excess, other.squared_excess)
+        width: float = (squared_excess(held) + transient) ** 0.5
+        return self.total + width
 
     @property
     def peak(self) -> PeakPoint:
@@ -84,9 +90,7 @@ def rank_memory(job: Job, rank: Rank, layer: LayerMemory) -> RankMemory:
     allocated = summed_bytes(held) + most
     beside = (*states.reserved_lines(job, rank.share), *states.fragmentation_lines(job, allocated))
     total = allocated + summed_bytes(beside)
-    transient = value_where(at_loss.value > in_backward.value, at_loss.squared_excess, in_backward.squared_excess)
-    upper = total + (squared_excess((*held, *beside)) + transient) ** 0.5
-    return RankMemory(weights, gradients, optimizer, activations, beside, at_loss, in_backward, total, upper)
+    return RankMemory(weights, gradients, optimizer, activations, beside, at_loss, in_backward, total)
 
 
 def serving_memory(job: Job, rank: Rank, chunks: tuple[Chunk, ...], limit: float) -> RankMemory:
@@ -99,9 +103,7 @@ def serving_memory(job: Job, rank: Rank, chunks: tuple[Chunk, ...], limit: float
     beside = (*states.reserved_lines(job, rank.share), *states.step_activation_lines(job))
     taken = summed_bytes((*weights, *beside))
     cache = states.cache_lines(job, chunks, states.cache_budget(job, limit - taken))
-    total = taken + summed_bytes(cache)
-    upper = total + squared_excess((*weights, *cache, *beside)) ** 0.5
-    return RankMemory(weights, (), (), cache, beside, NOTHING, NOTHING, total, upper)
+    return RankMemory(weights, (), (), cache, beside, NOTHING, NOTHING, taken + summed_bytes(cache))
 
 
 class Memory(NamedTuple):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from clusterspec.catalog.models import Model
 from clusterspec.catalog.stacks import FULLY, FrameworkMemory, Spread
 from clusterspec.cluster.model import Design, Layout, Workload
 from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas.compute import larger, value_where
+from clusterspec.origin import Assumed
 from clusterspec.precision import NARROW, activation_width, operand_width
+from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, dataclass, field
 from clusterspec.summation import sum_of
 
@@ -78,9 +80,14 @@ FACTOR_RANGES = {
     "every_second": Range(0.2, 1.6, "the share of checkpointed layers is set by users, from one fifth to four fifths"),
 }
 """The uncertainty range by a factor of the size; it precedes that of the size's name."""
-for _name, _range in (RANGES | FACTOR_RANGES).items():
-    for _end, _factor in (("low", _range.low), ("high", _range.high)):
-        assumed_figure(GROUP, f"range.{_name.replace(' ', '_')}.{_end}", _factor, _range.why)
+
+
+def range_figures() -> Iterator[tuple[str, Figure]]:
+    """The ends of all ranges by name, as figures with their reasons; a check needs only the numbers."""
+    for name, each in (RANGES | FACTOR_RANGES).items():
+        for end, factor in (("low", each.low), ("high", each.high)):
+            full = f"range.{name.replace(' ', '_')}.{end}"
+            yield full, Figure(factor, "1", Assumed(f"{GROUP}.{full}", each.why))
 
 
 # One line of memory: a formula, its inputs, and the resulting bytes

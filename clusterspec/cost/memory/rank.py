@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.formulas import memory
@@ -53,7 +53,7 @@ def _passes_by_chunk(passes: float, stages: int, chunks: int) -> tuple[float, ..
 # The model on one rank: its weights, and the number of stored activations of its layers
 
 
-class Layers(Enum):
+class Layers(StrEnum):
     """The layers that have a tensor."""
 
     ALL = "layers"
