@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from math import inf, isfinite
 
@@ -183,16 +183,16 @@ class Condition:
         return value <= self.limit if self.at_most else value >= self.limit
 
 
-def parse(text: str, baseline: float | None = None) -> Condition:
-    """Reads a condition; ``baseline`` is the step time of the spec in seconds. Raises `ConditionFault`."""
+def parse(text: str, baseline: float | None = None, others: Sequence[str] = ()) -> Condition:
+    """Reads a condition; ``baseline`` is the step time of the spec in seconds. Raises `ConditionFault`, with the
+    ``others`` that its place takes."""
     if text.strip() in WHOLE:
         return Condition(text.strip(), text.strip(), at_most=False, limit=1.0)
     match = _FORM.fullmatch(text.strip())
     if match is None:
-        whole = " or ".join(f"`{each}`" for each in WHOLE)
-        raise ConditionFault(
-            f"`{text}` is not a condition; write {whole}, or a metric with a limit, such as `mfu>=0.40`"
-        )
+        words = ", ".join(f"`{each}`" for each in (*others, *WHOLE))
+        limit = "a metric with `<=` or `>=` and a limit, such as `mfu>=0.40`"
+        raise ConditionFault(f"`{text}` is not a condition; write {words}, or {limit}")
     metric, sign, written = match.groups()
     if metric not in METRICS and metric != RELATIVE:
         raise ConditionFault(_unknown_metric(metric))

@@ -106,7 +106,7 @@ def expectation(text: str) -> Verdict:
         if word == "silent":
             return lambda study, _: _findings_text(study, lambda one: one.rule == rule)
         return lambda study, _: "" if any(one.rule == rule for one in study.findings) else "the rule finds nothing"
-    parse(text)
+    parse(text, others=("no error", "fires RULE", "silent RULE"))
     return lambda study, unchanged: _missed_condition(text, study, unchanged)
 
 
@@ -121,7 +121,8 @@ def _findings_text(study: Study, unwanted: Callable[[Any], bool]) -> str:
 def _missed_condition(text: str, study: Study, unchanged: Study) -> str:
     """Why a condition on the figures of a study does not hold."""
     if not study.possible:
-        return "the spec has errors that leave no figures"
+        errors = _findings_text(study, lambda one: one.severity is Severity.ERROR)
+        return f"there is no estimate, because of errors: {errors}"
     condition = parse(text, unchanged.plan.step_seconds if unchanged.possible else None)
     value = condition.value(study.plan)
     if value is None:

@@ -263,5 +263,6 @@ def _catalog_entry(catalog: Catalog, kind: str, name: str) -> object:
         raise UsageFault(str(fault)) from None
     if found is None:
         near = ", ".join(catalog.nearest(kind, name))
-        raise UsageFault(f"the catalog has no {kind} {name!r}; nearest: {near or 'none'}")
+        advice = f"nearest: {near}" if near else f"`clusterspec catalog list {kind}` lists them"
+        raise UsageFault(f"the catalog has no {kind} {name!r}; {advice}")
     return found

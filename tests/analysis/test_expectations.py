@@ -50,7 +50,7 @@ def test_what_does_not_hold_fails_with_the_figure_and_the_finding(call: Call) ->
     assert f"step_time<=1ms: it is {seconds:.4g} s" in done.out
     assert "ttft<=1s: the estimate has no such figure" in done.out
     assert "no error: line" in " ".join(done.out.split())
-    assert "mfu>=0.1: the spec has errors that leave no figures" in done.out
+    assert "mfu>=0.1: there is no estimate, because of errors: line" in " ".join(done.out.split())
     assert done.out.endswith("1 test passed, 2 failed\n")
     found = json.loads(call("test", "--format", "json").out)
     assert found["summary"] == {"pass": 1, "fail": 2}
@@ -65,7 +65,8 @@ def test_what_does_not_hold_fails_with_the_figure_and_the_finding(call: Call) ->
         ({"expect": ["step_tim<=3s"]}, "did you mean `step_time`"),
         ({"expect": ["step_time<=3 GB"]}, "step_time"),
         ({"expect": ["fires tp-crosses"]}, "no rule is called"),
-        ({"expect": ["no eror"]}, "is not a condition"),
+        ({"expect": ["no eror"]}, "is not a condition; write `no error`, `fires RULE`"),
+        ({"expect": ["mfu>0.4"]}, "a metric with `<=` or `>=`"),
         ({"expect": []}, "expect"),
         ({"expect": ["fits"], "set": {"layout.tpp": 4}}, "did you mean `layout.tp`"),
         ({"expect": ["fits"], "spec": "other.yaml"}, "not a file of this project"),

@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     Actions = argparse._SubParsersAction[argparse.ArgumentParser]
 
-KINDS = "accelerator, interconnect, nic, switch, platform, model or stack"
+KINDS = ", ".join(FOLDER_OF_KIND)
 
 
 def describe_catalog(parser: argparse.ArgumentParser) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from pathlib import Path
 
 from clusterspec.cli import OK, UsageFault
@@ -33,6 +34,10 @@ def run_edit(args: argparse.Namespace) -> int:
         raise UsageFault("edit takes a file, not standard input")
     if args.port > HIGHEST_PORT:
         raise UsageFault(f"--port {args.port}: ports end at {HIGHEST_PORT}")
+    if not os.path.lexists(args.spec):
+        raise UsageFault(
+            f"{args.spec}: No such file; `clusterspec init > {shlex.quote(args.spec)}` writes a starting spec"
+        )
     read_bytes(args.spec)
     writable_place(Path(args.spec))
     StudyReader(args).settings_of(args.spec)  # refuses a configuration or catalog that cannot be read
