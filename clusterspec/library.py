@@ -135,9 +135,15 @@ class LoadedDesign:
         without it the upper end of the memory range has to fit. ``objective`` for
         training is step_time (the default), memory, cost or tokens_per_accelerator; for serving accelerators (the
         default with targets), cost, tokens_per_accelerator, tokens_per_user or memory.
+        Raises `ValueError` for a pin that no search takes.
         """
         from clusterspec.analysis.layout_search import SearchOptions
+        from clusterspec.analysis.pins import pin_fault
 
+        serves = self.workload is not None and self.workload.kind == "serve"
+        for key, value in (pins or {}).items():
+            if fault := pin_fault(key, value, serves=serves):
+                raise ValueError(f"pins: {fault}")
         return analysis.search(self.study, SearchOptions(dict(pins or {}), objective, top, min_headroom))
 
     def search_fleet(

@@ -112,6 +112,13 @@ def test_the_functions_of_the_package_and_the_methods_of_a_design_agree(design: 
     assert [dict(row.axes) for row in clusterspec.sweep(axes)] == [{"cluster.nodes": 4}, {"cluster.nodes": 8}]
     assert design.diff(design).changes == ()
     assert design.cost().cost is not None
+    for result in (design.diff(design), design.cost(), design.bill(), design.faults(), design.check()):
+        assert "<" in result._repr_html_() and not repr(result).endswith(": >")
+    steps = design.sensitivity()._repr_html_()
+    assert "<td>nic_bandwidth</td><td>50 GB/s</td><td>25 GB/s</td>" in steps, "figures have the unit of their row"
+    for pins in ({"tpp": 2}, {"tp": 0}, {"tp": "2"}, {"sharding": "zero9"}, {"pools": "aggregated"}):
+        with pytest.raises(ValueError, match=f"pins: .*{next(iter(pins))}"):
+            design.search(pins=pins)
     file.write_text(small := TEXT.replace("nodes: 4", "nodes: 1").replace("dp: 16", "dp: 4"))
     assert clusterspec.search(file).layouts[0].layout == clusterspec.load(small).search().layouts[0].layout
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from clusterspec.results import Result
 
+NOTHING = "no entries"
+"""What a result without figures and tables shows, such as the difference of equal designs."""
 MOST_FIGURES = 4
 """Figures in the line of `repr`."""
 MOST_ROWS = 20
@@ -28,10 +30,12 @@ _FIRST = ("step_time", "mfu", "ttft", "tpot", "total", "per_run", "time_to_train
 _COUNTED = ("tokens", "sequences")
 _PARTED = ("memory", "serving")
 """Mappings of figures that stand in one row."""
-_SHARES = ("mfu", "hfu", "goodput", "share", "oversubscription")
+_SHARES = ("mfu", "hfu", "goodput", "share", "effect", "oversubscription")
+_OF_UNIT = ("value", "from", "to", "low", "high", "old", "new")
+"""Columns whose figures have the unit that their row names."""
 _UNITS = {
     **dict.fromkeys(("bytes", "memory", "capacity"), "B"),
-    **dict.fromkeys(("time", "ttft", "tpot", "itl", "latency", "seconds"), "s"),
+    **dict.fromkeys(("time", "ttft", "tpot", "itl", "latency", "seconds", "exposed"), "s"),
     "watts": "W",
     "flops": "FLOP/s",
 }
@@ -70,7 +74,7 @@ def result_line(result: Result) -> str:
     figures = sorted(_figures(document), key=lambda pair: _FIRST.index(pair[0]) if pair[0] in _FIRST else len(_FIRST))
     said += [f"{key} {figure_text(key, value)}" for key, value in figures][:MOST_FIGURES]
     said += [f"{len(rows)} {key}" for key, rows in _tables(document)][: max(1, MOST_FIGURES - len(said))]
-    return f"<{type(result).__name__}{f' of {name}' if name else ''}: {', '.join(said)}>"
+    return f"<{type(result).__name__}{f' of {name}' if name else ''}: {', '.join(said) or NOTHING}>"
 
 
 def _unfound(document: Mapping[str, Any]) -> list[str]:
@@ -92,7 +96,7 @@ def result_html(result: Result) -> str:
     judged = f"<p><b>{escape(verdict['status'])}</b></p>{reasons}" if verdict else ""
     judged += "".join(f"<p>{words}</p>" for words in _unfound(document))
     tables = "".join(_table_html(name, rows) for name, rows in _tables(document))
-    return f"{judged}{f'<table>{rows}</table>' if rows else ''}{tables}"
+    return f"{judged}{f'<table>{rows}</table>' if rows else ''}{tables}" or f"<p>{NOTHING}</p>"
 
 
 def frames(result: Result) -> dict[str, pandas.DataFrame]:
@@ -115,7 +119,7 @@ def _figures(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
 def _texts(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The figures, and the parts of figures such as memory."""
     for name, value in document.items():
-        if name in _PARTED and value:
+        if name in _PARTED and isinstance(value, Mapping) and value:
             numbers = {key: item for key, item in value.items() if isinstance(item, int | float) and item}
             unit = "memory" if name == "memory" else ""
             yield (
@@ -131,12 +135,25 @@ def _tables(document: Mapping[str, Any]) -> Iterator[tuple[str, list[Mapping[str
             yield name, value
 
 
+def _cell_text(column: str, row: Mapping[str, Any]) -> str:
+    """A cell of a table; a figure has the unit that its row names.
+
+    >>> _cell_text("to", {"to": 5e10, "unit": "B/s"})
+    '50 GB/s'
+    """
+    value = row.get(column)
+    if isinstance(value, int | float) and not isinstance(value, bool) and column in _OF_UNIT:
+        if str(row.get("key", "")).endswith("year"):
+            return str(value)
+        return display(value, row.get("unit") or "1", 4)
+    return figure_text(column, value)
+
+
 def _table_html(name: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    columns = list(dict.fromkeys(key for row in rows for key in row))[:MOST_COLUMNS]
+    columns = list(dict.fromkeys(key for row in rows for key in row if key != "unit"))[:MOST_COLUMNS]
     head = "".join(f"<th>{escape(key.replace('_', ' '))}</th>" for key in columns)
     body = "".join(
-        f"<tr>{''.join(f'<td>{escape(figure_text(key, row.get(key)))}</td>' for key in columns)}</tr>"
-        for row in rows[:MOST_ROWS]
+        f"<tr>{''.join(f'<td>{escape(_cell_text(key, row))}</td>' for key in columns)}</tr>" for row in rows[:MOST_ROWS]
     )
     more = f"<p>… and {len(rows) - MOST_ROWS} more</p>" if len(rows) > MOST_ROWS else ""
     title = f"<summary>{escape(name.replace('_', ' '))} ({len(rows)})</summary>"

@@ -10,6 +10,7 @@ from pathlib import Path
 from clusterspec import analysis
 from clusterspec.analysis.conditions import ConditionFault
 from clusterspec.analysis.layout_search import SearchOptions
+from clusterspec.analysis.pins import LARGEST, NUMBERS, pin_fault
 from clusterspec.analysis.rewrite import text_with_row
 from clusterspec.analysis.sweeps import Axes, SweepFault, point, read_axes
 from clusterspec.cli import FOUND, InternalError, SpecFault, UsageFault, parallel
@@ -199,17 +200,6 @@ def describe_sweep(parser: argparse.ArgumentParser) -> None:
 
 # ``clusterspec search SPEC``
 
-WHOLE = ("tp", "cp", "ep", "expert_tp", "pp", "dp", "virtual_stages", "micro_batch", "shard_group", "attention_dp")
-WORDS = {
-    "sharding": ("none", "zero1", "zero2", "fsdp", "hsdp"),
-    "recompute": ("none", "selective", "full"),
-    "schedule": ("1f1b", "interleaved", "gpipe", "zero-bubble", "dualpipe"),
-    "pools": ("aggregated", "disaggregated"),
-}
-OF_SERVING = ("tp", "attention_dp", "ep", "pp", "pools")
-OF_SERVING_ALONE = ("attention_dp", "pools")
-"""Keys that a search of serving plans varies, and those that no training layout has."""
-
 
 def run_search(args: argparse.Namespace) -> int:
     """Prints the best layouts of a job; ``--write`` puts the best into a copy of the spec."""
@@ -256,9 +246,9 @@ def _check_options(options: SearchOptions, serves: bool) -> None:
         raise UsageFault(f"--objective {options.objective} does not rank {kind}; take one of {', '.join(objectives)}")
     if serves and options.grid:
         raise UsageFault("--grid tabulates layouts of training, not serving plans")
-    strange = [key for key in options.pins if (key not in OF_SERVING if serves else key in OF_SERVING_ALONE)]
-    if strange:
-        raise UsageFault(f"--set {strange[0]} fixes no key that a search varies in {kind}")
+    for key, value in options.pins.items():
+        if fault := pin_fault(key, value, serves=serves):
+            raise UsageFault(f"--set {fault}")
 
 
 def pinned_keys(texts: list[str]) -> dict[str, object]:
@@ -266,17 +256,12 @@ def pinned_keys(texts: list[str]) -> dict[str, object]:
     found: dict[str, object] = {}
     for text in texts:
         key, sign, value = (part.strip() for part in text.partition("="))
-        if not sign or (key not in WHOLE and key not in WORDS):
-            known = ", ".join((*WHOLE, *WORDS))
-            raise UsageFault(f"--set takes KEY=VALUE with one of the keys {known}, not {text!r}")
-        if key in WHOLE:
-            if not (value.isascii() and value.isdigit()) or not 0 < len(value) <= 9 or int(value) < 1:
-                raise UsageFault(f"--set {key} takes a whole number from 1, not {value!r}")
-            found[key] = int(value)
-        elif value not in WORDS[key]:
-            raise UsageFault(f"--set {key} takes one of {', '.join(WORDS[key])}, not {value!r}")
-        else:
-            found[key] = value
+        if not sign:
+            raise UsageFault(f"--set takes KEY=VALUE, not {text!r}")
+        number = key in NUMBERS and value.isascii() and value.isdigit() and len(value) <= len(str(LARGEST))
+        found[key] = int(value) if number else value
+        if fault := pin_fault(key, found[key]):
+            raise UsageFault(f"--set {fault}")
     return found
 
 
