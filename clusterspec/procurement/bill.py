@@ -229,6 +229,21 @@ def bill(design: Design) -> Bill:
     return Bill(items, built, why, tuple(line for line in others if isinstance(line, str)), currency)
 
 
+FIXED_ENDS_UP_TO = 200e9
+"""Line rate of a port, in bit/s and direction, up to which cables with fixed ends of every length are sold."""
+
+
+def may_have_fixed_ends(design: Design) -> bool:
+    """Whether cables may come with their ends, so that no modules are bought: the spec states neither the type of a
+    cable nor optics, and active optical cables are sold at the rate of its ports.
+    """
+    fabric = design.cluster.scale_out if design.cluster is not None else None
+    written = design.spec.cluster.scale_out if design.spec.cluster is not None else None
+    if fabric is None or fabric.optics or (written is not None and written.cable_type):
+        return False
+    return fabric.nic_bandwidth.value / max(1, fabric.planes) <= FIXED_ENDS_UP_TO / 8
+
+
 def _node_items(cluster: Cluster) -> Iterator[Item]:
     bare = f"node of {cluster.accelerators_per_node} {cluster.accelerator.id}"
     node = _node_name(cluster.platform.id, cluster) if cluster.platform else bare

@@ -37,6 +37,7 @@ _HEAD = pattern(r"\b(?:for|with|incl|including|per|each)\b|[,;:(\[+]")
 _COMPLETE = pattern(r"\b(?:dac|aoc|aec|acc|lacc|direct[- ]attach|active optical|copper)s?\b")
 _FABRIC = pattern(r"\b(?:networks?|networking|fabrics?|infiniband|ethernet|interconnects?|turnkey|solution|cluster)\b")
 _SIDE = pattern(r"\b(?:front-?end|storage|out-of-band|oob|management|support|service|installation|software)\b")
+_HOURS = pattern(r"\b(?:hours?|hourly|hrs?)\b")
 _RACK = pattern(r"\bnvl ?\d{2,3}\b|\brack[- ]scale\b|\bhelios\b")
 SWITCHES = ("leaf_switch", "spine_switch", "core_switch")
 NETWORKED = (*SWITCHES, "cable", "transceiver", "nic")
@@ -73,6 +74,12 @@ class Offered:
         return CABLING if self.is_lot else (self.kind,)
 
     @property
+    def is_node_rent(self) -> bool:
+        """Whether the line offers hours of nodes."""
+        text = (self.line.part or "").lower().replace("_", " ")
+        return _HOURS.search(text) is not None and "node" in _kinds_of_words(text)
+
+    @property
     def is_complete(self) -> bool:
         """Whether a cable comes with its ends, and takes no transceivers."""
         return _COMPLETE.search((self.line.part or "").lower()) is not None
@@ -96,12 +103,12 @@ def kind_of_part(text: str) -> str:
     ('cable', 'node', 'cable')
     >>> kind_of_part("transceiver for leaf switch"), kind_of_part("leaf switch"), kind_of_part("support per node")
     ('transceiver', 'leaf_switch', 'other')
-    >>> kind_of_part("out of band cable"), kind_of_part("frontend cable")
+    >>> kind_of_part("out of band cable"), kind_of_part("node hour")
     ('other', 'other')
     """
     text = text.replace("out of band", "oob")
     found = _kinds_of_words(_head(text)) or _kinds_of_words(text)
-    if not found or "other" in found:
+    if not found or "other" in found or _HOURS.search(text) is not None:
         return "other"
     if found[-1] == "switch":
         return next((kind for kind in _kinds_of_words(text) if kind in SWITCHES), "switch")

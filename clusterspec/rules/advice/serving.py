@@ -17,6 +17,10 @@ TRIED = 4
 """Limit of layouts estimated for one piece of advice."""
 
 
+LEAST_GAIN = 0.01
+"""Relative gain below which two layouts are as fast as each other, by judgment; `search` calls them tied."""
+
+
 @dataclass(frozen=True)
 class Gain:
     """Another layout for the same requests, the plans before and after, and the relative gain in throughput."""
@@ -25,6 +29,11 @@ class Gain:
     before: Served
     served: Served
     share: float
+
+    @property
+    def is_worth_it(self) -> bool:
+        """Whether the gain is more than repeated runs differ by."""
+        return self.share >= LEAST_GAIN
 
     @property
     def severity(self) -> str:

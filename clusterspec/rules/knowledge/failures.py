@@ -9,6 +9,8 @@ from clusterspec.cost.failures import ACCELERATOR_BETWEEN_FAILURES, stated_time_
 from clusterspec.records import dataclass
 from clusterspec.spec.model import OperationsSpec
 
+GPU_VENDORS = frozenset({"NVIDIA", "AMD"})
+
 
 @dataclass(frozen=True)
 class FailureRate:
@@ -18,6 +20,8 @@ class FailureRate:
     """As stated for the job, else for one node divided by the nodes of the job."""
     usual: float | None
     """Of a job of this size at the rate of Llama 3's training."""
+    of_gpus: bool = True
+    """Whether the accelerators are GPUs, as those of Llama 3's training were."""
 
 
 def failure_rate(operations: OperationsSpec | None, cluster: Cluster | None, nodes: int | None) -> FailureRate:
@@ -26,7 +30,8 @@ def failure_rate(operations: OperationsSpec | None, cluster: Cluster | None, nod
     if cluster is not None and nodes:
         usual = ACCELERATOR_BETWEEN_FAILURES.value / (nodes * cluster.accelerators_per_node)
     stated = stated_time_between_failures(operations, nodes) if operations is not None else None
-    return FailureRate(stated.value if stated else None, usual)
+    of_gpus = cluster is None or cluster.accelerator.vendor in GPU_VENDORS
+    return FailureRate(stated.value if stated else None, usual, of_gpus)
 
 
 def poisson_percentile(mean: float, share: float) -> int:

@@ -92,12 +92,22 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
         ]
         for at, amount in stated:
             yield from _problem(at, amount, "", limits, band, cluster, procurement.currency)
-    hourly = prices.get("node_hour")
-    if hourly and rent is not None and (band := band_in(procurement.currency, rent)) is not None:
+    if rent is None or (band := band_in(procurement.currency, rent)) is None:
+        return
+    for at, hourly in _stated_rents(procurement, cluster):
         single = band[0] <= ends(hourly)[1] <= band[1]
         limits = (CHEAP_FOR_ONE if single else CHEAP_RENT) * band[0], DEAR * band[1]
-        at = ("procurement", "prices", "node_hour")
         yield from _problem(at, hourly, " an hour", limits, band, cluster, procurement.currency)
+
+
+def _stated_rents(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[tuple[Path, Price]]:
+    """The rents of a node for an hour, of the prices and of the quote."""
+    hourly = (procurement.prices or {}).get("node_hour")
+    if hourly:
+        yield ("procurement", "prices", "node_hour"), hourly
+    for line in offered_lines(procurement.quote or (), cluster):
+        if line.is_node_rent and line.line.unit_price and line.line.unit_price != hourly:
+            yield ("procurement", "quote", line.index, "unit_price"), line.line.unit_price
 
 
 def _problem(

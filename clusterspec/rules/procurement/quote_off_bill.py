@@ -116,7 +116,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
-from clusterspec.procurement.bill import Bill, bill
+from clusterspec.procurement.bill import Bill, bill, may_have_fixed_ends
 from clusterspec.procurement.quotes import NETWORKED, SWITCHES, Offered, needed_parts, offered_lines
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
 from clusterspec.rules.rule import Rule
@@ -148,7 +148,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
             guessed = kind in assumed or (kind == "switch" and bool(assumed & {*SWITCHES}))
             yield from _count_problem(kind, count, [line for line in lines if line.kind == kind], guessed)
     yield from _included_part_problems(lines, cluster)
-    yield from _missing_part_problems(lines, needed, counted, _may_have_no_fabric(design, cluster))
+    yield from _missing_part_problems(lines, needed, counted, design, cluster)
 
 
 def _node_problem(lines: Sequence[Offered], nodes: int, cluster: Cluster) -> Iterator[Problem]:
@@ -231,7 +231,7 @@ def _may_have_no_fabric(design: Design, cluster: Cluster) -> bool:
 
 
 def _missing_part_problems(
-    lines: Sequence[Offered], needed: Mapping[str, int], counted: Bill, separate: bool
+    lines: Sequence[Offered], needed: Mapping[str, int], counted: Bill, design: Design, cluster: Cluster
 ) -> Iterator[Problem]:
     kinds = {kind for line in lines for kind in line.covers}
     whole = bool(kinds & {*NETWORKED, "switch"})
@@ -240,10 +240,13 @@ def _missing_part_problems(
         return
     named = both(f"{count:,} × {kind.replace('_', ' ')}" for kind, count in missing.items())
     assumed = counted.fabric is not None and bool(counted.fabric.modules.assumed) and set(missing) == {"transceiver"}
-    inside = set(missing) == {"nic"}  # servers are mostly sold with their NICs
+    included = {"nic", "transceiver"} if may_have_fixed_ends(design) else {"nic"}  # servers are sold with their NICs
+    elsewhere = set(missing) <= included or _may_have_no_fabric(design, cluster)
     message = f"the quote has no line for {named}, which the design needs"
     help_ = "ask for the line, or say in a waiver who delivers the parts"
-    severity = "note" if separate or inside else "error" if whole and not assumed else "warning"
+    if "transceiver" in missing and "transceiver" in included:
+        help_ += "; state `cable_type` where cables have fixed ends"
+    severity = "note" if elsewhere else "error" if whole and not assumed else "warning"
     yield RULE.problem("procurement.quote", message, help_, severity=severity)
 
 

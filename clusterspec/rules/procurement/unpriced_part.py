@@ -4,7 +4,8 @@
 
 `prices` given, and a kind of part that the fabric needs (leaf, spine or core switch, cable, transceiver, node, and NIC where no node is priced, whose
 price includes it) without one: a warning, and a note where no part of the fabric has a price, since it is then bought apart from
-the nodes, or there is none. Where there is a quote, `quote-off-bill` reports what it lacks, and this rule is silent.
+the nodes, or there is none, or where transceivers alone lack one and ports have at most 200 Gb/s, at which cables with
+fixed ends are usual. Where there is a quote, `quote-off-bill` reports what it lacks, and this rule is silent.
 
 ## Why it matters
 
@@ -54,11 +55,11 @@ procurement:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from clusterspec.cluster.model import Design
 from clusterspec.finding import Problem
-from clusterspec.procurement.bill import PRICED_AS, bill
+from clusterspec.procurement.bill import PRICED_AS, bill, may_have_fixed_ends
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 
@@ -83,5 +84,12 @@ def check(design: Design, procurement: ProcurementSpec) -> Iterator[Problem]:
             "procurement.prices",
             message,
             f"ask for the price of {', '.join(f'`{kind}`' for kind in missing)}; write 0 where another price includes it",
-            severity="note" if missing.keys() <= FABRIC and not FABRIC & procurement.prices.keys() else "",
+            severity="note" if _is_bought_otherwise(design, missing.keys(), procurement.prices.keys()) else "",
         )
+
+
+def _is_bought_otherwise(design: Design, missing: Set[str], priced: Set[str]) -> bool:
+    """Whether the parts without a price may be bought apart from the nodes, or be parts of their cables."""
+    if missing <= FABRIC and not FABRIC & priced:
+        return True
+    return missing == {"transceiver"} and "cable" in priced and may_have_fixed_ends(design)

@@ -130,7 +130,7 @@ def _serving_problem(served: Served, legality: Legality, cluster: Cluster, place
     stages = layout.pp * -(-layout.tp // domain)
     candidates = ({"tp": domain, "pp": stages}, {"tp": domain})
     gain = best(served, legality, candidates) if not layout.separate_engines else None
-    found = gain if gain and gain.share > 0 else None
+    found = gain if gain and gain.is_worth_it else None
     key = DECODE if layout.separate_engines else "layout.tp"
     return RULE.problem(
         key,

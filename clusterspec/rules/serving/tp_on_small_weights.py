@@ -78,7 +78,7 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
     kept = (
         f"tp {layout.tp} leaves {display(weights, 'B')} of weights on a rank, tp {tp} {display(times * weights, 'B')}"
     )
-    if gain.share > 0:
+    if gain.is_worth_it:
         remedy = f"use tp {tp} and {'twice' if times == 2 else f'{times} times'} the replicas"
         yield RULE.problem("layout.tp", f"{kept}: {comparison_text(gain)}", remedy, severity=gain.severity)
         return

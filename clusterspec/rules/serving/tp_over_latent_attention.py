@@ -71,12 +71,14 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
         if layout.tp == 1 or (key != "layout" and key.endswith("prefill")):
             continue
         gain = best(served, legality, _candidates(layout)) if key == "layout" else None
-        beside = f"; {comparison_text(gain)}" if gain and gain.share > 0 else ""
+        beside = f"; {comparison_text(gain)}" if gain and gain.is_worth_it else ""
         yield RULE.problem(
             f"{key}.tp",
             f"tp {layout.tp} does not shard the cache of latent attention ({display(served.times.kv_bytes_per_token, 'B')} per token): "
             f"every rank stores all of it{beside}",
-            f"use `{gain.words}`" if gain and gain.share > 0 else "use `attention_dp` when many requests are in flight",
+            f"use `{gain.words}`"
+            if gain and gain.is_worth_it
+            else "use `attention_dp` when many requests are in flight",
             severity=_severity(served, gain),
         )
 
