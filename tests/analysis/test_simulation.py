@@ -168,6 +168,16 @@ SHARED: dict[str, tuple[str, dict[str, object], float]] = {
         {"per": 2, "input": 5600, "output": 50},
         0.15,
     ),
+    "a run ends before its requests are as many as in a steady state": (
+        "request_rate: 100, requests: 200",
+        {"machine": "h100-pcie-80gb", "input": 206, "output": 202},
+        0.2,
+    ),
+    "requests of a run wait for places": (
+        "request_rate: 40, requests: 200, max_sequences: 64",
+        {"machine": "h100-pcie-80gb", "input": 206, "output": 202},
+        0.25,
+    ),
 }
 
 
@@ -176,7 +186,7 @@ def test_prompts_that_share_steps_take_what_their_simulation_says(name: str) -> 
     load, changes, within = SHARED[name]
     study = plan(load, **changes)
     pools, expected = parts(study)
-    traffic = plan_traffic(pools.load, 1, 800, None, expected.offered)
+    traffic = plan_traffic(pools.load, 1, pools.load.requests or 800, None, expected.offered)
     counted = simulated(study, traffic.arrivals, traffic.in_flight).requests[traffic.warm_up :]
     token = percentiles([(each.ended - each.first) / (each.output - 1) for each in counted]).p50
     first = percentiles([each.first - each.arrival for each in counted]).p50

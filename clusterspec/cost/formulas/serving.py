@@ -358,6 +358,27 @@ def bunched_requests(flight: float, bunching: float) -> float:
     return bunching * power(flight / (flight + abs(bunching) + 1e-300), 0.27)
 
 
+def requests_amid_run(requests: float, rate: float, seconds: float) -> float:
+    """The requests that one of a run meets on average while it runs, itself among them, where ``requests`` come at a
+    ``rate`` per second and each runs for so many ``seconds``.
+
+    Their number rises, is the same for a while, and falls, all in proportion to the time: of ``a`` seconds of arrivals
+    each request meets rate · seconds (1 - seconds / 3a) where it takes fewer than a, else requests (1 - a / 3 seconds).
+
+    Source: integration of n² over that of n, with the n that run at a time.
+
+    Range: requests > 0, rate > 0, seconds > 0.
+
+    >>> round(requests_amid_run(1e6, 2.0, 5.0), 2), round(requests_amid_run(30.0, 1e9, 5.0), 2)
+    (10.0, 30.0)
+    >>> round(requests_amid_run(200.0, 10.0, 20.0), 6), round(requests_amid_run(200.0, 10.0, 10.0), 6)
+    (133.333333, 83.333333)
+    """
+    arriving = requests / rate
+    part = smaller(seconds, arriving) / larger(seconds, arriving)
+    return requests * smaller(1.0, seconds / arriving) * (1 - part / 3)
+
+
 def steps_wait(load: float, places: float, running: float) -> float:
     """The mean wait of a prompt for steps that are full of prompts before it, after the ``running`` step.
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from clusterspec.cost.serving.balance import ExpertUse
     from clusterspec.cost.serving.caches import TierUse
     from clusterspec.cost.serving.pools import Pools
-    from clusterspec.cost.serving.runs import FiniteRun
+    from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 
 
 class Highest:
@@ -114,7 +114,7 @@ class ServingTimes:
     """Whether all requests start and end together."""
     queued: float = 0.0
     """Seconds of the wait in which every request of a closed loop waits for another to end."""
-    run: FiniteRun | None = None
+    run: FiniteRun | OpenRun | None = None
     """The run of the requests that the spec states; None in a steady state."""
     lasting: float | None = None
     """Seconds of that run in a closed loop."""
@@ -293,7 +293,9 @@ MOST_WAIT = 0.5
 
 
 def exceeds_capacity(times: ServingTimes, load: Serving) -> bool:
-    """Whether requests of an open load arrive faster than the engines serve them."""
+    """Whether requests of an open load arrive faster than the engines serve them, without end."""
+    if times.lasting is not None:
+        return False
     return (load.request_rate or 0.0) * load.output_tokens > ABOVE * times.output_tokens_per_second
 
 

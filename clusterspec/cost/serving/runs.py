@@ -7,6 +7,9 @@ from math import exp, log
 from clusterspec.cost.serving.quantiles import smallest_reaching
 from clusterspec.records import NamedTuple
 
+MOST_SHARE = 1 - 1e-6
+"""The largest share of requests for which a tail is finite."""
+
 
 class FiniteRun(NamedTuple):
     """A run of ``requests``, of which ``concurrency`` are in flight and ``places`` run at once. Seconds.
@@ -83,3 +86,60 @@ class FiniteRun(NamedTuple):
         206.3
         """
         return (self.requests - self.concurrency) / self.concurrency * latency + self.last + final
+
+
+class OpenRun(NamedTuple):
+    """A run of ``requests`` that arrive at a ``rate`` per second, of which ``places`` run at once. Seconds.
+
+    One in ``turn`` ends while all places are taken, and those that find no place wait for that. ``varied`` is the mean
+    wait for other prompts, with an exponential tail.
+    """
+
+    requests: float
+    rate: float
+    places: float
+    turn: float
+    varied: float
+
+    @property
+    def longer(self) -> float:
+        """Seconds by which the requests of full engines end further apart than they arrive."""
+        return max(0.0, self.turn - 1 / self.rate)
+
+    def queued(self, number: float) -> float:
+        """The wait of a request of this number for a place.
+
+        The first requests end as far apart as they came, so that each of as many as there are places waits as long as
+        those before and after it, and each of the next ones as much longer again; here in proportion to the number.
+
+        >>> run = OpenRun(200.0, 10.0, 50.0, 0.2, 0.0)  # each takes 10 s, the places are taken after 5 s
+        >>> run.queued(50.0), run.queued(75.0), run.queued(125.0)
+        (0.0, 5.0, 10.0)
+        """
+        return self.longer * (number - self.places / 2) if number > self.places else 0.0
+
+    @property
+    def mean(self) -> float:
+        """The mean wait.
+
+        >>> OpenRun(200.0, 10.0, 50.0, 0.2, 0.5).mean  # those of 50 each wait 0, 5, 10 and 15 s
+        8.0
+        """
+        return self.varied + self.longer * max(0.0, self.requests - self.places) / 2
+
+    @property
+    def last(self) -> float:
+        """The wait of the last request for a place."""
+        return self.queued(self.requests)
+
+    def wait_at(self, share: float) -> float:
+        """The wait that a share of the requests does not exceed: those that come later wait longer."""
+        return self.queued(share * self.requests) + self.varied * (1 - log(2) - log(1 - min(share, MOST_SHARE)))
+
+    def seconds(self, latency: float) -> float:
+        """The duration of the run: that of the arrivals, and of the last request, which takes ``latency`` and its wait.
+
+        >>> OpenRun(200.0, 10.0, 50.0, 0.2, 0.5).seconds(10.0)
+        47.4
+        """
+        return (self.requests - 1) / self.rate + self.last + latency

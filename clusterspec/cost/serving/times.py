@@ -13,6 +13,7 @@ from clusterspec.cost.formulas.serving import (
     output_rate,
     queue_wait,
     request_time,
+    requests_amid_run,
     time_per_token_after_transfer,
     time_to_first_token,
     typical_prompt_time,
@@ -34,7 +35,7 @@ from clusterspec.cost.serving.pools import (
     prompt_seconds,
     transfers_over,
 )
-from clusterspec.cost.serving.runs import FiniteRun
+from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 from clusterspec.cost.serving.steady import (
     ROUNDS,
     Steady,
@@ -281,15 +282,19 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     )
 
 
-def _run_seconds(pools: Pools, now: Steady, run: FiniteRun | None, rest: float) -> float | None:
-    """Seconds of a closed run whose requests take ``rest`` without their waits; None of other loads."""
+def _run_seconds(pools: Pools, now: Steady, run: FiniteRun | OpenRun | None, rest: float) -> float | None:
+    """Seconds of a run whose requests take ``rest`` without their waits; None of other loads."""
+    if isinstance(run, OpenRun):
+        return run.seconds(rest)
     if run is None or pools.load.load != "closed":
         return None
     final = rest - (pools.load.output_tokens - 1) * (now.tpot - now.decode.total / now.tokens_per_step)
     return run.seconds(rest + run.queued + run.varied, final)
 
 
-def _waits(pools: Pools, now: Steady, offered: float) -> tuple[float, float, tuple[float, float], FiniteRun | None]:
+def _waits(
+    pools: Pools, now: Steady, offered: float
+) -> tuple[float, float, tuple[float, float], FiniteRun | OpenRun | None]:
     """The wait of a request for a place, its mean wait in all, what the median and the mean have beside that, and the
     run. The start of a run adds to both; in an open load the median is shorter.
     """
@@ -298,7 +303,7 @@ def _waits(pools: Pools, now: Steady, offered: float) -> tuple[float, float, tup
         return queued, queued, (0.0, 0.0), None
     if not load.requests:
         return queued, now.wait + queued, (_median_above_mean(pools, now), 0.0), None
-    run = finite_run(pools, now, offered, queued)
+    run = open_run(pools, now) if is_open_run(load) else finite_run(pools, now, offered, queued)
     median, mean = run.wait_at(0.5), run.mean
     least = min(now.wait + queued, median, mean)
     return queued, least, (median - least, mean - least), run
@@ -370,6 +375,8 @@ def _steady_load(pools: Pools) -> tuple[float, Steady]:
     if load.request_rate is None:
         most = min(pools.limit, (load.requests or inf) / ranks)
         return most * ranks, placed_state(pools, most)
+    if is_open_run(load):
+        return _open_run_state(pools, load.request_rate, float(load.requests or 1))
     return _open_loop_state(pools, load.request_rate)
 
 
@@ -388,6 +395,34 @@ def _open_loop_state(pools: Pools, rate: float) -> tuple[float, Steady]:
         if abs(found - before) < SETTLED * found:
             break
     return found * ranks + rate * (now.before_decode + now.outside), now
+
+
+def is_open_run(load: Serving) -> bool:
+    """Whether a stated number of requests arrive at a rate, on engines that also run their prompts."""
+    return load.load == "open" and bool(load.requests) and load.prefill is None
+
+
+def open_run(pools: Pools, now: Steady) -> OpenRun:
+    """The run of the requests that an open load states."""
+    load, ranks = pools.load, pools.decode.attention_ranks
+    full = now if now.sequences >= pools.limit else steady_state(pools, pools.limit)
+    turn = (full.prompt + load.gaps * full.tpot) / (pools.limit * ranks)
+    return OpenRun(float(load.requests or 1), load.request_rate or 1.0, pools.limit * ranks, turn, now.wait)
+
+
+def _open_run_state(pools: Pools, rate: float, requests: float) -> tuple[float, Steady]:
+    """Requests in flight on the whole plan in a run of ``requests`` that come at a rate, as one of them meets them, and
+    the steady state with them, by fixed-point iteration.
+    """
+    load, ranks, found = pools.load, pools.decode.attention_ranks, 1e-3
+    now = steady_state(pools, found)
+    for _ in range(ROUNDS):
+        before, met = found, requests_amid_run(requests, rate, load.gaps * now.tpot) / ranks
+        found = min(pools.limit, met)
+        now = steady_state(pools, found)
+        if abs(found - before) < SETTLED * found:
+            break
+    return found * ranks + now.rate * (now.before_decode + now.outside), now
 
 
 def _filled_places(full: Steady, rate: float, ranks: int, gaps: float) -> Steady:

@@ -9,6 +9,7 @@ from clusterspec.cost.formulas.serving import highest_load
 from clusterspec.cost.serving.bounds import least_prompt_time, least_token_time
 from clusterspec.cost.serving.constants import rank_links
 from clusterspec.cost.serving.latency import QUANTITIES, ServingTimes, latency_at, latency_factors, latency_range
+from clusterspec.cost.serving.runs import FiniteRun
 from tests.cluster.resolving import clean
 
 MACHINE = "{{like: h100-sxm-80gb, memory_bandwidth: {bandwidth} GB/s, memory: {memory} GB}}"
@@ -320,7 +321,9 @@ def test_half_of_the_requests_of_a_single_burst_wait_for_the_other_half() -> Non
     # 64 prompts at once and no others: the median stands in the middle of the queue, as the mean does
     steady, burst = times(), times(load="concurrency: 64, requests: 64")
     assert burst.ttft == pytest.approx(burst.ttft_mean)
-    assert burst.run is not None and burst.run.last == pytest.approx(2 * (burst.ttft - steady.ttft), rel=0.05)
+    assert isinstance(burst.run, FiniteRun) and burst.run.last == pytest.approx(
+        2 * (burst.ttft - steady.ttft), rel=0.05
+    )
     assert burst.run.last == pytest.approx(63 * burst.run.service)
     assert burst.ttft > 20 * burst.prompt_time
 

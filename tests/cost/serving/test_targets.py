@@ -17,6 +17,7 @@ from clusterspec.cost.serving.latency import (
     target_results,
 )
 from clusterspec.cost.serving.quantiles import lengths_in_parts, poisson_quantile
+from clusterspec.cost.serving.runs import FiniteRun
 from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
 
@@ -56,7 +57,7 @@ def test_requests_of_a_full_loop_wait_alike() -> None:
 def test_the_slowest_requests_of_a_run_are_the_last_of_its_burst() -> None:
     found, load = plan("concurrency: 32, requests: 320, targets: {ttft: 1 s, percentile: 99}")
     # a tenth of the requests start together, of which nine in ten are before the 99th percentile
-    assert found.run is not None
+    assert isinstance(found.run, FiniteRun)
     burst = 0.9 * 31 * found.run.service
     first = found.ttft - found.wait - found.burst[0]
     assert latency_at(found, load, "ttft", load.percentile) == pytest.approx(first + burst, rel=0.02)
