@@ -9,7 +9,7 @@ SPEC   ?= examples/dgx-h100-pod.yaml
 .DEFAULT_GOAL := help
 # Tests start many processes: without bytecode on disk, each compiles every module that it loads.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help demo looks test test-all browser page site docs accuracy board fit catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit real-files export-targets hostile clean
+.PHONY: help demo looks figures test test-all browser page site docs accuracy board fit catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit real-files export-targets hostile clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
@@ -20,6 +20,9 @@ demo: $(VENV)/installed ## check, estimate and report on SPEC (default: a pod of
 looks: $(VENV)/installed ## how full the pages of a report on SPEC are (needs poppler-utils)
 	@mkdir -p $(OUT)
 	$(BIN)/clusterspec report $(SPEC) -o $(OUT)/looks.pdf && $(BIN)/python -m tools.looks $(OUT)/looks.pdf
+
+figures: $(VENV)/developed ## compare the figures of charts and of the examples' reports with their golden outlines (UPDATE_GOLDEN=1 rewrites them)
+	CASES=all $(BIN)/pytest tests/report/test_figures.py
 
 test: $(VENV)/developed ## every check of the project: style, types, contracts, tests
 	$(BIN)/ruff check .
