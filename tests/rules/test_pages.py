@@ -6,6 +6,8 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
 from clusterspec import rules
 from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.rules.index import RULES, THRESHOLDS
@@ -14,6 +16,7 @@ from clusterspec.source import dotted
 from tests.effort import each
 
 from .conftest import Check
+from .messages import arithmetic
 
 # Examples that are texts, not specs, are run by tests/prose.
 FIRES = [(name, number) for name in RULES for number, example in enumerate(page(name).fires) if not example.prose]
@@ -94,6 +97,14 @@ def test_a_rule_fires_on_its_page_where_the_page_says(name: str, number: int, ch
         if finding.edits:
             word = "safe" if finding.fix_safe else "unsafe"
             assert re.search(rf"\bis {word}\b", page(name).sections.get("Fix safety", "")), f"a fix that is {word}"
+
+
+def test_the_arithmetic_of_messages_is_right(check: Check) -> None:
+    """Shares, ratios and products follow from the figures beside them, in the digits printed."""
+    messages = {found.message for name, number in FIRES for found in check(page(name).fires[number].text)}
+    statements = [statement for message in sorted(messages) for statement in arithmetic(message)]
+    wrong = [each for each in statements if each[1] != pytest.approx(each[2], rel=0.012, abs=0.006)]
+    assert wrong == [] and len(statements) > 60
 
 
 @each("name", RULES)
