@@ -98,6 +98,8 @@ NAMES = {
         "OSU",
         "SDK",
         "AICR",
+        "NIM",
+        "TRL",
         "VL",
         "ZB",
     ),
