@@ -8,8 +8,8 @@ and a note for other accelerators, whose rate is not published for training; and
 ## Why it matters
 
 Llama 3 had 419 unexpected interruptions in 54 days on 16,384 H100: one for each 50,700 accelerator-hours. A plan with
-less than a third of that rate overestimates goodput, and underestimates spares and checkpoints. Of TPU v4 machines 0.08 %
-fail a day, one of four chips in 30,000 hours, without the failures of software.
+less than a third of that rate overestimates goodput, and underestimates spares and checkpoints. For other
+accelerators no such rate is published; of TPU v4, hardware failed about one training job in a hundred.
 
 ## What to do
 
@@ -38,7 +38,7 @@ operations: {mean_time_between_failures: 24 h}
 ## Sources
 
 - Llama 3, section 3.3.4: https://arxiv.org/abs/2407.21783
-- TPU v4 machines: https://www.usenix.org/conference/nsdi24/presentation/zu
+- Jobs on TPU v4: https://www.usenix.org/conference/nsdi24/presentation/zu
 - Failures by kind: https://arxiv.org/html/2410.21680v2
 - Components: https://glennklockwood.com/garden/component-reliability
 """
