@@ -14,7 +14,14 @@ from clusterspec.cost.formulas.serving import (
 )
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import CACHE, NOTHING, Decoding, unevenly_loaded_ranks
-from clusterspec.cost.serving.pools import Pools, cache_handoff, most_beside_prompts, prompt_seconds, prompts_per_step
+from clusterspec.cost.serving.pools import (
+    Pools,
+    cache_handoff,
+    most_beside_prompts,
+    prompt_seconds,
+    prompts_of_step,
+    prompts_per_step,
+)
 from clusterspec.cost.serving.quantiles import bisected
 from clusterspec.cost.serving.waits import (
     mixed_prompt_wait,
@@ -215,11 +222,14 @@ def _carried_prefill(
         chunk = max(0.0, prefill.device / prefill.steps - decode.device)
         return chunk * -expm1(-prompts * prefill.steps * ranks) / prompts
     affected = 1.0 if alone else -expm1(-prompts * ranks)
-    # a step has no more prompts than its budget; the others come with those of other ranks in the next
-    most = max(prompts, min(prompts_on_fullest(prompts, ranks) / affected, prompts_per_step(pools)))
+    # a step has no more prompts than its budget; the others come with those of other ranks in the next, or in one more
+    drafted = 1.0 + load.draft_tokens
+    room = prompts_of_step(pools, each * drafted) if ranks == 1 else prompts_per_step(pools)
+    most = max(prompts, min(prompts_on_fullest(prompts, ranks) / affected, room))
+    affected = prompts / most if ranks == 1 else affected
     busy = float(engine.layout.attention_dp) / ranks * max(1.0, ranks * prompts / affected / most)
     fresh, length = load.input_tokens * (1 - load.prefix_hit), float(load.input_tokens)
-    beside = Decoding(each, context, 1.0 + load.draft_tokens)
+    beside = Decoding(each, context, drafted)
     many = engine.prefill(most * fresh, length, busy, beside)
     return max(0.0, many.device - many.steps * decode.device) * affected / prompts
 

@@ -328,6 +328,13 @@ def test_half_of_the_requests_of_a_single_burst_wait_for_the_other_half() -> Non
     assert burst.ttft > 20 * burst.prompt_time
 
 
+def test_prompts_that_do_not_fit_beside_all_sequences_cost_no_throughput() -> None:
+    # 256 sequences leave 1,792 tokens of a step, fewer than the 1.9 prompts of 958 that begin in one that has any
+    load = "concurrency: {}, max_sequences: 256, chunk_tokens: 2048"
+    rates = [times(input=958, output=181, load=load.format(n)).output_tokens_per_second for n in (220, 250, 262)]
+    assert rates == sorted(rates)
+
+
 def test_attention_replicas_wait_for_the_one_that_runs_a_prompt() -> None:
     # the same eight ranks and requests, kept in step by a batch (static) or ending one by one (closed)
     layout = "sglang, attention_dp: 8, ep: 8"
