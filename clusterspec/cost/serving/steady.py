@@ -94,8 +94,10 @@ class Steady(NamedTuple):
         return self.sequences * ranks + self.rate * (self.before_decode + self.outside)
 
 
-def steady_state(pools: Pools, sequences: float) -> Steady:
-    """The steady state with ``sequences`` concurrent sequences on each attention rank."""
+def steady_state(pools: Pools, sequences: float, *, full: bool = False) -> Steady:
+    """The steady state with ``sequences`` concurrent sequences on each attention rank; ``full`` where they and their
+    prompts take all places.
+    """
     engine, load = pools.decode, pools.load
     static = load.load == "static"
     context = load.input_tokens + load.output_tokens / 2
@@ -110,7 +112,7 @@ def steady_state(pools: Pools, sequences: float) -> Steady:
     carried = (
         0.0
         if pools.has_prefill_engines or static
-        else _carried_prefill(pools, (each, context), gained, (decode, prefill))
+        else _carried_prefill(pools, (each, context), gained, (decode, prefill), full=full)
     )
     stages = float(engine.layout.pp)
     each_token = carried / stages / load.gaps
@@ -198,7 +200,7 @@ def prompts_of_run(pools: Pools) -> tuple[float, float]:
 
 
 def _carried_prefill(
-    pools: Pools, sequences: tuple[float, float], gained: float, steps: tuple[StepTime, StepTime]
+    pools: Pools, sequences: tuple[float, float], gained: float, steps: tuple[StepTime, StepTime], *, full: bool
 ) -> float:
     """Seconds that one prompt adds to the decode steps of its engine.
 
@@ -210,7 +212,7 @@ def _carried_prefill(
     (each, context), (decode, prefill) = sequences, steps
     prompts = each * gained / load.gaps
     if engine.prompts_alone:
-        follow = load.load == "open" and sequences[0] * engine.layout.pp < pools.limit
+        follow = load.load == "open" and not full
         taken, seconds = steps_of_prompts(pools, prompts, decode.total if follow else 0.0)
         return taken * seconds / prompts
     ranks = unevenly_loaded_ranks(engine)
@@ -293,7 +295,7 @@ def placed_state(pools: Pools, places: float) -> Steady:
     A request has its place while its prompt is computed, too, except where prompts have separate engines, whose time
     then limits how many sequences decode, and where the budget of tokens of a step is what limits the places.
     """
-    found, load = steady_state(pools, places), pools.load
+    found, load = steady_state(pools, places, full=True), pools.load
     if load.load == "static" or (not pools.has_prefill_engines and pools.limit >= most_beside_prompts(load)):
         return found
     ranks = pools.prompts.attention_ranks
@@ -307,8 +309,10 @@ def placed_state(pools: Pools, places: float) -> Steady:
     if most <= TAKEN * places:
         return found
     low = (1e-6 * places, -float(ranks) if pools.has_prefill_engines else -places)
-    found_at = bisected(lambda each: excess(steady_state(pools, each)), low, (places, most), ROUNDS, CLOSE)[0]
-    return steady_state(pools, found_at)
+    found_at = bisected(lambda each: excess(steady_state(pools, each, full=True)), low, (places, most), ROUNDS, CLOSE)[
+        0
+    ]
+    return steady_state(pools, found_at, full=True)
 
 
 def closed_loop_state(pools: Pools, requests: float) -> Steady:

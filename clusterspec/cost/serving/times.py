@@ -56,8 +56,6 @@ if TYPE_CHECKING:
 MOST_SEQUENCES = 1024
 """Limit of sequences per step of an attention rank, where the spec states none: the default of vLLM since 0.9."""
 
-LEAST = 1e-12
-"""Relative distance at which two numbers are told apart."""
 SETTLED = 1e-14
 """Relative change of the requests that a request rate keeps in flight at which their iteration ends."""
 
@@ -392,6 +390,8 @@ def _open_loop_state(pools: Pools, rate: float) -> tuple[float, Steady]:
         now = placed_state(pools, taken) if limited else steady_state(pools, taken)
         if taken == pools.limit and pools.decode.prompts_alone:
             now = _filled_places(now, rate, ranks, load.gaps)
+            found = min(rate * load.gaps * now.tpot / ranks, 4 * pools.limit)
+            break
         if abs(found - before) < SETTLED * found:
             break
     return found * ranks + rate * (now.before_decode + now.outside), now
@@ -405,7 +405,7 @@ def is_open_run(load: Serving) -> bool:
 def open_run(pools: Pools, now: Steady) -> OpenRun:
     """The run of the requests that an open load states."""
     load, ranks = pools.load, pools.decode.attention_ranks
-    full = now if now.sequences >= pools.limit else steady_state(pools, pools.limit)
+    full = now if now.sequences >= pools.limit else steady_state(pools, pools.limit, full=True)
     turn = (full.prompt + load.gaps * full.tpot) / (pools.limit * ranks)
     return OpenRun(float(load.requests or 1), load.request_rate or 1.0, pools.limit * ranks, turn, now.wait)
 
@@ -431,7 +431,7 @@ def _filled_places(full: Steady, rate: float, ranks: int, gaps: float) -> Steady
     Fewer steps of prompts stop its sequences than those of engines with free places, to which prompts come at any time.
     Where it would serve a request rate with fewer sequences, a token takes what Little's law gives with all of them.
     """
-    tpot = (1 + LEAST) * full.sequences * ranks / (rate * gaps)
+    tpot = full.sequences * ranks / (rate * gaps)
     return full._replace(tpot=max(full.tpot, tpot), rate=min(full.rate, rate))
 
 
