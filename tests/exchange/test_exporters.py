@@ -660,3 +660,12 @@ def test_manifests_have_a_component_for_each_kind_of_engine() -> None:
     assert [each["metadata"]["name"] for each in patches] == ["prefill", "decode"]
     ports = [each["spec"]["template"]["spec"]["containers"][0]["args"][-1] for each in patches]
     assert ports == ["8000", "8200"]
+
+
+def test_deepspeed_is_given_no_sharding_that_its_own_parser_refuses() -> None:
+    """Refused by DeepSpeedConfig of 0.19.8: groups of shards (MiCS), and a part of the optimizer below ZeRO 3."""
+    for layout in ("tp: 2, sharding: hsdp, shard_group: 32", "tp: 2, sharding: zero1, offload: {optimizer: 0.5}"):
+        with pytest.raises(NotExportable, match="DeepSpeed"):
+            exporter_of("deepspeed").write(pod(rest=f"{WORK}layout: {{{layout}}}\n"))
+    whole = json.loads(exported("deepspeed", pod(rest=f"{WORK}layout: {{tp: 2, offload: {{optimizer: 1}}}}\n")))
+    assert whole["zero_optimization"]["offload_optimizer"]["device"] == "cpu"

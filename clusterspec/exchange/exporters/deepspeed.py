@@ -1,14 +1,14 @@
 """Training designs as a DeepSpeed configuration.
 
-Keys: DeepSpeed, deepspeed/runtime/config.py and deepspeed/runtime/zero/config.py; tensor and pipeline degrees are set
-in the training program.
+Keys: DeepSpeed 0.19.8, deepspeed/runtime/config.py and deepspeed/runtime/zero/config.py; tensor and pipeline degrees
+are set in the training program.
 """
 
 from __future__ import annotations
 
 import json
 
-from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, training_design
+from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable, training_design
 
 _OPTIMIZERS = {
     "adam": "Adam",
@@ -23,12 +23,18 @@ _OPTIMIZERS = {
 
 
 def write(source: ExportInput) -> ExportedFile:
-    """The configuration, in JSON."""
+    """The configuration, in JSON.
+
+    Raises `NotExportable` for what DeepSpeed refuses: sharding in groups, and a part of the optimizer offloaded with
+    ZeRO 1 or 2.
+    """
     layout, work = training_design(source, "deepspeed")
-    stage = {"none": 0, "zero1": 1, "zero2": 2, "fsdp": 3, "hsdp": 3}[layout.sharding]
-    zero: dict[str, object] = {"stage": stage, "overlap_comm": layout.overlap.dp}
     if layout.sharding == "hsdp":
-        zero["mics_shard_size"] = layout.shard_group
+        raise NotExportable("DeepSpeed shards in no groups: MiCS was removed (its issue 8489)")
+    stage = {"none": 0, "zero1": 1, "zero2": 2, "fsdp": 3}[layout.sharding]
+    zero: dict[str, object] = {"stage": stage, "overlap_comm": layout.overlap.dp}
+    if 0 < layout.offload_optimizer < 1 and stage != 3:
+        raise NotExportable(f"DeepSpeed offloads a part of the optimizer with ZeRO 3 only, not with ZeRO {stage}")
     if layout.offload_optimizer:
         zero["offload_optimizer"] = {"device": "cpu", "ratio": layout.offload_optimizer}
     sixteen = {"fp32": None, "tf32": None, "fp16": "fp16"}.get(work.precision, "bf16")
