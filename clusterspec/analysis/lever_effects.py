@@ -21,7 +21,7 @@ OF_TRAINING = frozenset({"global_batch", "sequence_length", "recompute", "micro_
 def sensitivity(study: Study) -> SensitivityReport:
     """The effect of each lever one step up and down, with the others as in the spec."""
     possible = study.document is not None and study.possible
-    seconds, memory = (_seconds(study), study.plan.memory_bytes) if possible else (None, None)
+    seconds, memory = (_step_or_token_seconds(study), study.plan.memory_bytes) if possible else (None, None)
     if seconds is None:
         why = missing_for_estimate(study)
         return SensitivityReport(study.settings.tool, study.input, seconds, memory, None, (), why=why)
@@ -37,7 +37,7 @@ def sensitivity(study: Study) -> SensitivityReport:
     )
 
 
-def _seconds(study: Study) -> float | None:
+def _step_or_token_seconds(study: Study) -> float | None:
     """The step time, or for serving the time per output token."""
     plan = study.plan
     return plan.serving.tpot if plan.serving is not None else plan.step_seconds
@@ -68,7 +68,7 @@ def _move_rows(studied: Studied, move: Move) -> Iterator[LeverRow]:
     if refused:
         yield LeverRow(key, before, after, unit, None, None, None, varied.plan.fits, None, refused)
         return
-    seconds, each, base = _seconds(varied), _seconds_per_token(varied), _seconds_per_token(studied.one)
+    seconds, each, base = _step_or_token_seconds(varied), _seconds_per_token(varied), _seconds_per_token(studied.one)
     if seconds is not None:
         plan, effect = varied.plan, each / base - 1 if each and base else None
         cost = studied.cost(varied.design, plan)

@@ -71,7 +71,7 @@ def hours_lost(losses: Sequence[YearlyLoss]) -> tuple[float, dict[float, float]]
     longest = max(each.fixed + each.spread for each in losses)
     cell = max(mean + REACH * deviation, longest) / CELLS
     reached, total, quantiles = 0, 0.0, {}
-    chances = _lattice(losses, cell)
+    chances = _lattice_probabilities(losses, cell)
     for share in sorted(NORMAL):
         while total + chances[reached] < share and reached < CELLS:
             total += chances[reached]
@@ -80,7 +80,7 @@ def hours_lost(losses: Sequence[YearlyLoss]) -> tuple[float, dict[float, float]]
     return mean, quantiles
 
 
-def _lattice(losses: Sequence[YearlyLoss], cell: float) -> list[float]:
+def _lattice_probabilities(losses: Sequence[YearlyLoss], cell: float) -> list[float]:
     """The probability of each multiple of ``cell`` hours, by the recursion of Panjer."""
     rates = [0.0] * (CELLS + 2)
     for each in losses:

@@ -100,14 +100,14 @@ def training_picks(studied: Studied, job: SearchJob, space: Space, found: Found,
     """The checked layouts of a search: the first ``top`` that pass the rules, or else the nearest ones."""
     picks: Picks[Kept] = Picks(top)
     ordered = tie_order(job, space, (*found.best, *found.front))
-    _check(picks, studied, job, space, ordered[: max(2 * top + MORE_CHECKS, LEAST_CHECKS)], wanted=top)
+    _check_layouts(picks, studied, job, space, ordered[: max(2 * top + MORE_CHECKS, LEAST_CHECKS)], wanted=top)
     if not picks.clean:
         others = _other_layouts(picks, job, space, found.near)
-        _check(picks, studied, job, space, others, wanted=1)
+        _check_layouts(picks, studied, job, space, others, wanted=1)
     return picks
 
 
-def _check(
+def _check_layouts(
     picks: Picks[Kept], studied: Studied, job: SearchJob, space: Space, some: Iterable[Kept], *, wanted: int
 ) -> None:
     """Checks layouts within the range of the first one, until ``wanted`` have no objection.

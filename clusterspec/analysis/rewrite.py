@@ -177,16 +177,16 @@ class _FlowMapping(NamedTuple):
     def additions(self, more: Mapping[str, object]) -> Iterator[TextEdit]:
         """The edits that add keys after the last one that stays."""
         if self.kept and more:
-            end, quote = self.entries[self.kept[-1]].end, '"' if self._quoted else ""
+            end, quote = self.entries[self.kept[-1]].end, '"' if self._is_quoted else ""
             added = "".join(f", {quote}{key}{quote}: {self._value_text(value)}" for key, value in more.items())
             yield TextEdit(end, end, added)
 
     @property
-    def _quoted(self) -> bool:
+    def _is_quoted(self) -> bool:
         return all(self.text[entry.key] == '"' for entry in self.entries.values())
 
     def _value_text(self, value: object) -> str:
-        return json.dumps(value) if self._quoted else _flow_text(value)
+        return json.dumps(value) if self._is_quoted else _flow_text(value)
 
 
 class _BlockMapping(NamedTuple):
@@ -198,7 +198,7 @@ class _BlockMapping(NamedTuple):
 
     def removal(self, key: str) -> TextEdit:
         """The edit that removes the lines of a key."""
-        return TextEdit(self._line(key), self._line_end(key), "")
+        return TextEdit(self._line_number(key), self._line_end(key), "")
 
     def replacement(self, key: str, value: object) -> TextEdit:
         """The edit that replaces a value, on one line."""
@@ -213,12 +213,12 @@ class _BlockMapping(NamedTuple):
             last = list(self.entries)[-1]
             end = self._line_end(last)
             begin = "" if self.text[:end].endswith("\n") else "\n"
-            indent = self.text[self._line(last) : self.entries[last].key]
+            indent = self.text[self._line_number(last) : self.entries[last].key]
             yield TextEdit(
                 end, end, begin + "".join(f"{indent}{key}: {_flow_text(value)}\n" for key, value in more.items())
             )
 
-    def _line(self, key: str) -> int:
+    def _line_number(self, key: str) -> int:
         return self.text.rfind("\n", 0, self.entries[key].key) + 1
 
     def _line_end(self, key: str) -> int:

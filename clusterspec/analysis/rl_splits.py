@@ -51,10 +51,10 @@ def _changes(rl: Rl, nodes: int, domain: int) -> Iterator[Changes]:
     own = sorted({max(1, round(share * nodes)) for share in SHARES} & set(range(1, nodes)))
     ahead = max(1, rl.max_staleness)
     for tp in (degree for degree in DEGREES if degree <= domain):
-        yield _keys("colocated", None, tp, 0)
+        yield _placement_changes("colocated", None, tp, 0)
         for count in own:
-            yield _keys("split", count, tp, 0)
-            yield _keys("split", count, tp, ahead)
+            yield _placement_changes("split", count, tp, 0)
+            yield _placement_changes("split", count, tp, ahead)
 
 
 def on_nodes(changes: Changes, nodes: int) -> Changes:
@@ -65,11 +65,11 @@ def on_nodes(changes: Changes, nodes: int) -> Changes:
 
 def keys_of_split(split: RlSplit) -> Changes:
     """The keys of the spec for a placement."""
-    keys = _keys(split.placement, split.rollout_nodes or None, split.rollout_tp, split.max_staleness)
+    keys = _placement_changes(split.placement, split.rollout_nodes or None, split.rollout_tp, split.max_staleness)
     return {**keys, ("layout", "nodes"): split.trainer_nodes}
 
 
-def _keys(placement: str, nodes: int | None, tp: int, staleness: int) -> Changes:
+def _placement_changes(placement: str, nodes: int | None, tp: int, staleness: int) -> Changes:
     return {
         (*RL, "placement"): placement,
         (*RL, "max_staleness"): staleness,

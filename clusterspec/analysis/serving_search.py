@@ -289,7 +289,7 @@ def section_of(job: ServingJob, rated: Rated) -> tuple[Section, Json | None]:
     nodes = -(-ranks // each)
     fewer = {"nodes": nodes} if 0 < nodes != job.cluster.nodes else {}
     if prefill is not None:
-        return fewer, {"prefill": _engine(prefill), "decode": _engine(decode)}
+        return fewer, {"prefill": _engine_section(prefill), "decode": _engine_section(decode)}
     section = {key: getattr(decode, key) for key in ENGINE_KEYS[1:] if key == "tp" or getattr(decode, key) > 1}
     section |= {"dp": decode.replicas} if ranks != nodes * each else {}
     return section | fewer, None
@@ -298,10 +298,10 @@ def section_of(job: ServingJob, rated: Rated) -> tuple[Section, Json | None]:
 def _pools_of(job: ServingJob) -> Json | None:
     """The separate engines of the design; None if it has none."""
     prefill, decode = job.load.prefill, job.load.decode
-    return {"prefill": _engine(prefill), "decode": _engine(decode)} if prefill and decode else None
+    return {"prefill": _engine_section(prefill), "decode": _engine_section(decode)} if prefill and decode else None
 
 
-def _engine(engine: Engines) -> Json:
+def _engine_section(engine: Engines) -> Json:
     return {key: getattr(engine, key) for key in ENGINE_KEYS if key in {"replicas", "tp"} or getattr(engine, key) > 1}
 
 

@@ -214,8 +214,8 @@ class Studied:
         if design.spec.procurement is None or not design.spec.procurement.prices or design.cluster is None:
             return None
         found = cost(design, plan, self._bill(design))
-        term = _term(plan, found) if found else None
-        return term.value if term and self._comparable(design) else None
+        term = _cost_term(plan, found) if found else None
+        return term.value if term and self._has_comparable_bill(design) else None
 
     def _bill(self, design: Design) -> Bill:
         key = repr((design.spec.cluster, design.cluster.nodes if design.cluster else None))
@@ -223,7 +223,7 @@ class Studied:
             self._bills[key] = bill(design)
         return self._bills[key]
 
-    def _comparable(self, design: Design) -> bool:
+    def _has_comparable_bill(self, design: Design) -> bool:
         """Whether the bill of a variation has all parts of that of the spec; one node needs no fabric."""
         mine, other = self._bill(self.one.design), self._bill(design)
         left_out = {item.kind for item in other.unpriced} - {item.kind for item in mine.unpriced}
@@ -231,7 +231,7 @@ class Studied:
         return not left_out and (alone or other.fabric is not None or mine.fabric is None)
 
 
-def _term(plan: Plan, cost: Cost) -> Term | None:
+def _cost_term(plan: Plan, cost: Cost) -> Term | None:
     """The cost in search results: per million output tokens for serving; of the run, else of the term, for training."""
     return cost.per_million_tokens if plan.serving is not None else cost.per_run or cost.total
 

@@ -19,11 +19,11 @@ def minutes_of_hours(start: str, to: str) -> frozenset[int]:
     >>> len(minutes_of_hours("22:00", "06:00")), min(minutes_of_hours("05:30", "06:00"))
     (480, 330)
     """
-    first, end = _minute(start), _minute(to)
+    first, end = _minute_of_day(start), _minute_of_day(to)
     return frozenset(range(first, end) if first < end else (*range(first, DAY_MINUTES), *range(end)))
 
 
-def _minute(text: str) -> int:
+def _minute_of_day(text: str) -> int:
     hours, minutes = text.split(":")
     return int(hours) * 60 + int(minutes)
 

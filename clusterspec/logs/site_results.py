@@ -30,7 +30,7 @@ _HALVED = {"all-gather", "reduce-scatter", "all-to-all"}
 """Collectives whose ratio of bus to algorithm bandwidth is half of that of an all-reduce."""
 
 
-def _name(text: object) -> str | None:
+def _collective_name(text: object) -> str | None:
     """The collective of a name as these tools spell it: ``all_reduce``, ``AllReduce``, ``all_reduce_perf``."""
     word = str(text).lower().removesuffix("_perf").replace("_", "").replace("-", "")
     return _NAMES.get(word)
@@ -47,7 +47,7 @@ def _positive_number(value: object) -> float | None:
     return number if 0 < number < 1e15 and math.isfinite(number) else None
 
 
-def _count(value: object) -> int | None:
+def _whole_number(value: object) -> int | None:
     number = _positive_number(value)
     return int(number) if number is not None and number == int(number) and number <= MOST_RANKS else None
 
@@ -127,7 +127,7 @@ def _node_series(metrics: object, line: int) -> Iterator[Series]:
         key = match["annotation"] or "", match["operation"], match["rank"] or ""
         groups.setdefault(key, {}).setdefault(match["what"], {})[float(match["size"])] = number
     for (annotation, operation, _), figures in groups.items():
-        collective, rates = _name(operation), figures.get("busbw", {})
+        collective, rates = _collective_name(operation), figures.get("busbw", {})
         if collective is None or not rates:
             continue
         times = figures.get("time", {})
@@ -169,7 +169,7 @@ def read_cvs(text: str) -> Benchmark:
     for row, line in zip(rows, lines, strict=False):
         if not isinstance(row, dict):
             continue
-        collective = _name(row.get("name", row.get("collective")))
+        collective = _collective_name(row.get("name", row.get("collective")))
         size = _positive_number(row.get("size"))
         busbw = _positive_number(row.get("busBw", row.get("busBw_mean")))
         in_place = row.get("inPlace") == 1
@@ -178,9 +178,9 @@ def read_cvs(text: str) -> Benchmark:
         seconds = _positive_number(row.get("time", row.get("time_mean")))
         algbw = _positive_number(row.get("algBw", row.get("algBw_mean")))
         point = SizePoint(size, seconds / 1e6 if seconds else None, busbw * 1e9, line)
-        counts = _count(row.get("nodes")), _count(row.get("ranks"))
+        counts = _whole_number(row.get("nodes")), _whole_number(row.get("ranks"))
         key = _Run(collective, *counts, str(row.get("type")), str(row.get("numCycle")))
-        groups.setdefault(key, []).append((point, algbw, _count(row.get("wrong")) or 0))
+        groups.setdefault(key, []).append((point, algbw, _whole_number(row.get("wrong")) or 0))
     if not groups:
         raise NotALogError("has no result of a collective with a size and a bus bandwidth")
     found = []
@@ -213,7 +213,7 @@ def read_readiness(text: str) -> Benchmark:
     for item in items:
         spec, status = (item.get(key) if isinstance(item, dict) else None for key in ("spec", "status"))
         results = status.get("results") if isinstance(status, dict) else None
-        collective = _name(spec.get("testType")) if isinstance(spec, dict) else None
+        collective = _collective_name(spec.get("testType")) if isinstance(spec, dict) else None
         points, rates = [], {}
         for row in results if isinstance(results, list) else ():
             line = next(lines, 0)

@@ -33,10 +33,10 @@ class CostReport(Result):
 
     def to_json(self) -> Json:
         """The JSON document: amounts in ``currency``, ``term`` in seconds, shares as fractions."""
-        return head(self.tool, self.input) | _body(self.cost, self.neighbor)
+        return head(self.tool, self.input) | _cost_json(self.cost, self.neighbor)
 
 
-def _body(cost: Cost | None, neighbor: Neighbor | None) -> Json:
+def _cost_json(cost: Cost | None, neighbor: Neighbor | None) -> Json:
     from clusterspec.cost.failures import YEAR
 
     if cost is None:
@@ -56,7 +56,7 @@ def _body(cost: Cost | None, neighbor: Neighbor | None) -> Json:
         "as_of": cost.as_of,
         "term": cost.years * YEAR if cost.years else None,
         "total": _term_value(cost.total),
-        "range": _range(cost.total),
+        "range": _term_range(cost.total),
         "by_year": [
             {"year": row.year, "total": row.total, "range": [row.low, row.high], **row.parts} for row in cost.by_year
         ],
@@ -70,7 +70,7 @@ def _body(cost: Cost | None, neighbor: Neighbor | None) -> Json:
         "goodput": _term_value(cost.goodput),
         "time_to_train_with_interruptions": _term_value(cost.run),
         "watts": cost.watts.value if cost.watts.parts else None,
-        "watts_range": _range(cost.watts) if cost.watts.parts else None,
+        "watts_range": _term_range(cost.watts) if cost.watts.parts else None,
         "accelerators_used": cost.accelerators_used,
         "accelerators": cost.accelerators,
         "terms": [
@@ -105,7 +105,7 @@ def _term_value(term: Term | None) -> float | None:
     return term.value if term else None
 
 
-def _range(term: Term | None) -> list[float] | None:
+def _term_range(term: Term | None) -> list[float] | None:
     if term is None:
         return None
     return [term.value if end is None else end for end in (term.low, term.high)]

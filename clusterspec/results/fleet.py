@@ -106,7 +106,7 @@ class FleetReport(Result):
         single = {name: _single_json(report) for name, report in self.reports.items()}
         fields = dict.fromkeys(key for each in single.values() for key in each)
         jobs = {name: asdict(use) | single.get(name, {}) for name, use in self.jobs.items()}
-        pools = {name: asdict(use) | _lists(use) for name, use in self.pools.items()}
+        pools = {name: asdict(use) | _use_lists(use) for name, use in self.pools.items()}
         bills = {name: _single_json(bill) for name, bill in self.pool_bills.items()}
         return (
             head(self.tool, self.input)
@@ -153,7 +153,8 @@ class FleetDiffReport(Result):
         }
         names = dict.fromkeys((*self.new_pools, *self.old_pools))
         pools = {
-            name: _figures(self.new_pools.get(name)) | {"old": _figures(self.old_pools.get(name))} for name in names
+            name: _use_figures(self.new_pools.get(name)) | {"old": _use_figures(self.old_pools.get(name))}
+            for name in names
         }
         uses = {
             name: _job_figures(self.new_jobs.get(name)) | {"old": _job_figures(self.old_jobs.get(name))}
@@ -176,11 +177,11 @@ def _job_figures(use: JobUse | None) -> Json:
     return {name: getattr(use, name, None) for name in JOB_FIGURES}
 
 
-def _figures(use: PoolUse | None) -> Json:
+def _use_figures(use: PoolUse | None) -> Json:
     return {name: getattr(use, name, None) for name in POOL_FIGURES}
 
 
-def _lists(use: PoolUse) -> Json:
+def _use_lists(use: PoolUse) -> Json:
     listed = {"phases": [asdict(each) for each in use.phases], "free": [asdict(each) for each in use.free]}
     return listed | {"parts": dict(use.parts), "missing": list(use.missing)}
 

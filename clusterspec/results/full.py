@@ -125,14 +125,14 @@ class FullReport(Result):
             "purchase": self.purchase.to_json() if self.purchase else None,
             "estimate": _estimate(estimate),
             "bill": _bill(self.bill),
-            "cost": _bare(self.cost.to_json()),
+            "cost": _without_header(self.cost.to_json()),
             "choices": self.choices.to_json() if self.choices else None,
             "machine": self.machine.to_json() if self.machine else None,
             "facility": self.facility.to_json() if self.facility else None,
             "tiers": [tier.to_json() for tier in self.tiers],
             "acceptance": {
                 "plan": [test.to_json() for test in self.tests],
-                "demanded": [_demand(each) for each in estimate.design.spec.acceptance or ()],
+                "demanded": [_demanded_test(each) for each in estimate.design.spec.acceptance or ()],
             },
             "stages": [stage.to_json() for stage in self.stages],
             "losses": [loss.to_json() for loss in self.losses],
@@ -140,28 +140,30 @@ class FullReport(Result):
             "roofline": self.roofline.to_json() if self.roofline else None,
             "schedule": self.schedule.to_json() if self.schedule else None,
             "layouts": self.layouts.to_json() if self.layouts else None,
-            "sensitivity": _bare(self.sensitivity.to_json()) if self.sensitivity else None,
+            "sensitivity": _without_header(self.sensitivity.to_json()) if self.sensitivity else None,
             "influences": [influence_json(one) for one in self.influences],
             "pod": self.pod.to_json() if self.pod else None,
             "survival": self.survival.to_json() if self.survival else None,
             "reliability": self.reliability.to_json() if self.reliability else None,
-            "faults": _bare(self.faults.to_json()) if self.faults else None,
-            "findings": [] if self.tender else [_local(finding_json(finding)) for finding in estimate.findings],
-            "waived": [] if self.tender else [_local(waived_json(one)) for one in estimate.waived],
+            "faults": _without_header(self.faults.to_json()) if self.faults else None,
+            "findings": []
+            if self.tender
+            else [_without_folders(finding_json(finding)) for finding in estimate.findings],
+            "waived": [] if self.tender else [_without_folders(waived_json(one)) for one in estimate.waived],
             "glossary": [{"term": term, "meaning": meaning} for term, meaning in glossary(serving=self.serves)],
-            "plans": _bare(self.plans.to_json()) if self.plans else None,
+            "plans": _without_header(self.plans.to_json()) if self.plans else None,
             "spec": self.text,
             "difference": _difference(self.difference, tender=self.tender) if self.difference else None,
             "against": [other.to_json() for other in self.against],
         }
 
 
-def _bare(document: Json) -> Json:
+def _without_header(document: Json) -> Json:
     """A result without the header fields."""
     return {key: value for key, value in document.items() if key not in ("version", "tool", "input")}
 
 
-def _local(row: Json) -> Json:
+def _without_folders(row: Json) -> Json:
     """A finding with file names without folders."""
     related = [each | {"file": PurePath(each["file"]).name} for each in row.get("related", ())]
     return row | {"file": PurePath(row["file"]).name} | ({"related": related} if "related" in row else {})
@@ -175,13 +177,13 @@ def _difference(found: DiffReport, *, tender: bool) -> Json:
 
 
 def _estimate(report: EstimateReport) -> Json:
-    document = _bare(report.to_json())
-    return document | {"waived": [_local(row) for row in document["waived"]]}
+    document = _without_header(report.to_json())
+    return document | {"waived": [_without_folders(row) for row in document["waived"]]}
 
 
 def _bill(report: BillReport) -> Json:
     """The bill with null for absent prices."""
-    document = _bare(report.to_json())
+    document = _without_header(report.to_json())
     prices = {"unit_price": None, "price": None, "assumed": None}
     return document | {"items": [prices | item for item in document["items"]]}
 
@@ -191,22 +193,22 @@ def influence_json(influence: Influence) -> Json:
     key, _, why = influence.assumption
     against = assumption_json((key, influence.against, why))["value"]
     return assumption_json(influence.assumption) | {
-        "against": _plain(against),
+        "against": _plain_value(against),
         "step_time": influence.step_time,
         "memory": influence.memory,
     }
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     if isinstance(value, tuple | list):
-        return [_plain(each) for each in value]
+        return [_plain_value(each) for each in value]
     return value if isinstance(value, str | int | float | bool | None) else str(getattr(value, "written", value))
 
 
-def _demand(one: Any) -> Json:
+def _demanded_test(one: Any) -> Json:
     """An acceptance test required by the spec, as written."""
     names = ("collective", "nodes", "ranks", "size", "busbw", "algbw", "algorithm", "scope", "passes", "duration")
-    return {name: _plain(getattr(one, name)) for name in names}
+    return {name: _plain_value(getattr(one, name)) for name in names}
 
 
 GLOSSARY = (

@@ -39,29 +39,29 @@ def redact(value: object, broken: Collection[Path] = ()) -> Value:
     root = schema()
     properties: Mapping[str, Any] = root["properties"]
     kept = {key: value[key] for key in ALLOWED if isinstance(value.get(key), KINDS[key])}
-    return {key: _allowed(kept[key], properties.get(key, {}), (key,), frozenset(broken)) for key in kept}
+    return {key: _allowed_value(kept[key], properties.get(key, {}), (key,), frozenset(broken)) for key in kept}
 
 
-def _allowed(value: Any, node: Mapping[str, Any], path: Path, broken: frozenset[Path]) -> Any:
+def _allowed_value(value: Any, node: Mapping[str, Any], path: Path, broken: frozenset[Path]) -> Any:
     """A value without unknown keys and broken values below it."""
     if isinstance(value, Mapping):
-        known = _properties(node)
+        known = _known_properties(node)
         return {
-            key: _allowed(below, known[key], (*path, key), broken)
+            key: _allowed_value(below, known[key], (*path, key), broken)
             for key, below in value.items()
             if key in known and (*path, key) not in broken
         }
     if isinstance(value, list):
-        item = _items(node)
+        item = _item_schema(node)
         return [
-            _allowed(below, item, (*path, number), broken)
+            _allowed_value(below, item, (*path, number), broken)
             for number, below in enumerate(value)
             if (*path, number) not in broken
         ]
     return value
 
 
-def _resolved(node: Mapping[str, Any]) -> Mapping[str, Any]:
+def _resolved_node(node: Mapping[str, Any]) -> Mapping[str, Any]:
     reference = node.get("$ref")
     found: Mapping[str, Any] = schema()["$defs"][reference.rpartition("/")[2]] if reference else node
     return found
@@ -69,12 +69,12 @@ def _resolved(node: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _variants(node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """A schema node and its alternatives."""
-    node = _resolved(node)
+    node = _resolved_node(node)
     offered = [*node.get("anyOf", ()), *node.get("oneOf", ())]
     return [node, *(variant for one in offered for variant in _variants(one))]
 
 
-def _properties(node: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def _known_properties(node: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """The keys of a mapping; empty if arbitrary keys are allowed."""
     found: dict[str, Mapping[str, Any]] = {}
     for variant in _variants(node):
@@ -82,7 +82,7 @@ def _properties(node: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return found
 
 
-def _items(node: Mapping[str, Any]) -> Mapping[str, Any]:
+def _item_schema(node: Mapping[str, Any]) -> Mapping[str, Any]:
     return next((one["items"] for one in _variants(node) if isinstance(one.get("items"), Mapping)), {})
 
 

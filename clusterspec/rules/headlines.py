@@ -68,7 +68,7 @@ def _catalog_figure_text(problem: Problem, facts: Facts) -> str:
     """The catalog's own figure, as the end of a sentence, where a bandwidth without direction matches no reading."""
     if problem.rule != "missing-direction":
         return ""
-    figure = _figure(facts, dotted(problem.path), "1 GB/s duplex")
+    figure = _stated_figure(facts, dotted(problem.path), "1 GB/s duplex")
     if figure is None:
         return ""
     own = figure.known[0]
@@ -77,27 +77,29 @@ def _catalog_figure_text(problem: Problem, facts: Facts) -> str:
 
 def _bandwidths(facts: Facts, at: str, text: str) -> Iterator[Headline]:
     """What a bandwidth describes: one accelerator, one-way or duplex; else a link, a node or a domain."""
-    figures = [figure for word in Direction if (figure := _figure(facts, at, f"{text} {word}")) is not None]
+    figures = [figure for word in Direction if (figure := _stated_figure(facts, at, f"{text} {word}")) is not None]
     own = [one for one in figures if one.known and agrees_within(one.quantity.value, one.counted(one.known[0]), AGREES)]
     for figure in own:
-        yield Headline(f"the {_name(figure.quantity)} figure of {figure.known[0].whose}", figure.quantity.written)
+        yield Headline(
+            f"the {_quantity_name(figure.quantity)} figure of {figure.known[0].whose}", figure.quantity.written
+        )
     for figure in () if own else figures:
         for scope in figure.scopes:
             right = figure.counted(figure.known[0])
             if agrees_within(figure.quantity.value, scope.factor * right, 0.01):
-                what = f"the {_name(figure.quantity)} figure of {scope.what}"
+                what = f"the {_quantity_name(figure.quantity)} figure of {scope.what}"
                 yield Headline(what, figure.written_as(right), certain=False)
 
 
-def _figure(facts: Facts, at: str, text: str) -> StatedFigure | None:
-    quantity = _read(text, "bandwidth")
+def _stated_figure(facts: Facts, at: str, text: str) -> StatedFigure | None:
+    quantity = _read_quantity(text, "bandwidth")
     if quantity is None or facts.cluster is None:
         return None
     figure = bandwidth_figure(at, quantity, facts.cluster)
     return figure if figure is not None and figure.known else None
 
 
-def _name(quantity: Quantity) -> str:
+def _quantity_name(quantity: Quantity) -> str:
     return "duplex" if quantity.direction is Direction.DUPLEX else "one-way"
 
 
@@ -114,7 +116,7 @@ def _peaks(facts: Facts, path: Path, text: str) -> Iterator[Headline]:
     wanted = peaks.get(precision)
     if wanted is None:
         return
-    read_as = [quantity for word in Sparsity if (quantity := _read(f"{text} {word}", "peak")) is not None]
+    read_as = [quantity for word in Sparsity if (quantity := _read_quantity(f"{text} {word}", "peak")) is not None]
     own = [quantity for quantity in read_as if agrees_within(quantity.dense, wanted, AGREES)]
     for quantity in own:
         of = f"{whose} in {precision}"
@@ -154,7 +156,7 @@ def _groups(facts: Facts, whose: str) -> Iterator[tuple[int, str]]:
         yield domain, f"the {domain} accelerators of a domain together"
 
 
-def _read(text: str, kind: str) -> Quantity | None:
+def _read_quantity(text: str, kind: str) -> Quantity | None:
     try:
         return read(text, kind)
     except UnitFault:

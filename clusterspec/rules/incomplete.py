@@ -52,8 +52,8 @@ def check_incomplete(facts: Facts, known: Collection[Problem] = ()) -> list[Prob
     if not missing:
         return []
     faults: dict[str, Exception] = {}
-    found = [{_key(one): one for one in _problems(facts, missing, number, faults)} for number in range(3)]
-    old = {_key(one) for one in known}
+    found = [{_problem_key(one): one for one in _problems(facts, missing, number, faults)} for number in range(3)]
+    old = {_problem_key(one) for one in known}
     kept = [one for key, one in found[0].items() if key not in old and all(key in others for others in found[1:])]
     if faults:
         raise RulesFailedError(kept, [*faults.items()]) from next(iter(faults.values()))
@@ -86,5 +86,5 @@ def _problems(facts: Facts, missing: Collection[Path], number: int, faults: dict
         return [*problems, *crash.problems]
 
 
-def _key(problem: Problem) -> tuple[str, Path, str]:
+def _problem_key(problem: Problem) -> tuple[str, Path, str]:
     return problem.rule, problem.path, problem.message

@@ -90,14 +90,14 @@ def load(folders: Sequence[Path]) -> tuple[CompanyRule, ...]:
         if len(files) > MOST:
             raise PolicyFault(f"the rules folder {folder} holds more than {MOST} files")
         for file in files:
-            for rule in _rules(file):
+            for rule in _company_rules(file):
                 if rule.name in found:
                     raise PolicyFault(f"{file}: a rule {rule.name} exists already")
                 found[rule.name] = rule
     return tuple(found.values())
 
 
-def _rules(file: Path) -> Iterator[CompanyRule]:
+def _company_rules(file: Path) -> Iterator[CompanyRule]:
     document, problems = parse(decode(str(file), read_bytes(file)))
     value = document.value if document is not None else None
     rules = value.get("rules") if isinstance(value, dict) else None
@@ -106,12 +106,12 @@ def _rules(file: Path) -> Iterator[CompanyRule]:
         raise PolicyFault(f"{file}: {why}")
     for number, one in enumerate(rules, 1):
         try:
-            yield _rule(one)
+            yield _company_rule(one)
         except PolicyFault as fault:
             raise PolicyFault(f"{file}: rule {number}: {fault}") from None
 
 
-def _rule(one: Any) -> CompanyRule:
+def _company_rule(one: Any) -> CompanyRule:
     if not isinstance(one, dict) or not all(isinstance(text, str) for text in one.values()):
         raise PolicyFault("is a mapping of texts")
     unknown = one.keys() - _KEYS
@@ -269,7 +269,7 @@ def _comparison_value(node: ast.Compare, figures: Mapping[str, Any]) -> bool:
     for sign, item in zip(node.ops, node.comparators, strict=True):
         right = _node_value(item, figures)
         if isinstance(sign, _ORDERED) and isinstance(left, str) and isinstance(right, str):
-            (unit, one), (other_unit, other) = _size(left), _size(right)
+            (unit, one), (other_unit, other) = _unit_and_value(left), _unit_and_value(right)
             if unit != other_unit:
                 raise TypeError(f"{_value_text(left)} and {_value_text(right)} have different units")
         else:
@@ -284,13 +284,13 @@ def _comparable_value(value: Any, other: Any) -> Any:
     """The value of a quantity in quotes where it is compared with a number; any other value unchanged."""
     if not isinstance(value, str) or isinstance(other, bool) or not isinstance(other, int | float):
         return value
-    return _size(value)[1]
+    return _unit_and_value(value)[1]
 
 
 _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
-def _size(text: str) -> tuple[str, float]:
+def _unit_and_value(text: str) -> tuple[str, float]:
     """The unit and the value of a quantity in quotes. Raises `TypeError` for any other text, which has no order."""
     for kind in KINDS:
         try:

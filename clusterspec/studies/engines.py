@@ -75,7 +75,7 @@ def _rollout_problem(problem: Problem, written: RolloutSpec) -> Problem | None:
     """A problem of the serving design at the keys of the rollout; None for one of the machine or of the model, which
     the trainer's design has as well.
     """
-    where = _path(problem.path, written)
+    where = _engine_path(problem.path, written)
     if where is None:
         return None
     related = tuple(
@@ -86,7 +86,7 @@ def _rollout_problem(problem: Problem, written: RolloutSpec) -> Problem | None:
     return replace(problem, path=where, message=message, severity=lowest, related=related, fix=None)
 
 
-def _path(path: Path, written: RolloutSpec) -> Path | None:
+def _engine_path(path: Path, written: RolloutSpec) -> Path | None:
     for section in (("layout",), ("workload", "serving")):
         if path[: len(section)] == section:
             key = next(iter(path[len(section) :]), None)

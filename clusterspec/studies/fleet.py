@@ -75,8 +75,8 @@ class FleetPart:
 def part_value(document: Document, part: FleetPart) -> Value:
     """The values of the spec of a part."""
     whole: Value = document.value
-    pool = _mapping(whole, part.pool_path)
-    job = _mapping(whole, part.path) if part.job is not None else {}
+    pool = _mapping_at(whole, part.pool_path)
+    job = _mapping_at(whole, part.path) if part.job is not None else {}
     top = {key: whole[key] for key in whole if key not in {"pools", "pool_links", "jobs", "workload", "layout"}}
     value: Value = top | {"cluster": {key: item for key, item in pool.items() if key not in POOL_KEYS}}
     value |= {key: pool[key] for key in ("measured", "acceptance") if key in pool}
@@ -89,12 +89,14 @@ def part_value(document: Document, part: FleetPart) -> Value:
         value |= _engines_value(whole, part, value)
     if part.nodes is not None and isinstance(value.get("layout"), dict):
         value["layout"] = value["layout"] | {"nodes": max(1, part.nodes - part.beside)}
-        rollout = _mapping(value.get("workload"), ("rl", "rollout"))
+        rollout = _mapping_at(value.get("workload"), ("rl", "rollout"))
         if part.beside and "nodes" not in rollout and "pool" not in rollout:
             rl = value["workload"]["rl"]
             value["workload"] = value["workload"] | {"rl": rl | {"rollout": rollout | {"nodes": part.beside}}}
     if "procurement" in value or "prices" in pool:
-        value["procurement"] = _procurement(value.get("procurement"), pool, alone=len(_mapping(whole, ("pools",))) < 2)
+        value["procurement"] = _procurement(
+            value.get("procurement"), pool, alone=len(_mapping_at(whole, ("pools",))) < 2
+        )
     return value
 
 
@@ -110,15 +112,15 @@ def _engines_value(whole: Value, part: FleetPart, value: Value) -> Value:
 
     The engines on the pool of the part name none: ``pool`` is left where the engines are on another one.
     """
-    named = any("pool" in _mapping(value.get("workload"), path) for path in ENGINES)
+    named = any("pool" in _mapping_at(value.get("workload"), path) for path in ENGINES)
     if not named:
         return {}
     away = {each.path[1:]: each.pool for each in part.away}
     workload = value["workload"]
     for path in ENGINES:
-        if path in away or _mapping(workload, path):
+        if path in away or _mapping_at(workload, path):
             workload = _with_pool(workload, path, away.get(path))
-    others = {name: _mapping(whole, ("pools", name)) for name in away.values()}
+    others = {name: _mapping_at(whole, ("pools", name)) for name in away.values()}
     links = whole.get("pool_links")
     joined = [link for link in links if _link_joins(link, part.pool, others)] if isinstance(links, list) else []
     kept = [link | _left_share(link, part.link_share) for link in joined]
@@ -136,7 +138,7 @@ def _with_pool(value: Value, path: Path, pool: str | None) -> Value:
     if not path:
         return {key: item for key, item in value.items() if key != "pool"} | ({"pool": pool} if pool else {})
     head, rest = str(path[0]), path[1:]
-    return value | {head: _with_pool(_mapping(value, (head,)), rest, pool)}
+    return value | {head: _with_pool(_mapping_at(value, (head,)), rest, pool)}
 
 
 def _link_joins(link: object, pool: str, others: Iterable[str]) -> bool:
@@ -153,7 +155,7 @@ def _procurement(section: object, pool: Value, *, alone: bool) -> object:
     return merged_value(kept, {"prices": pool["prices"]}) if "prices" in pool else kept
 
 
-def _mapping(value: object, path: Path) -> Value:
+def _mapping_at(value: object, path: Path) -> Value:
     """The mapping at a path; empty where there is none."""
     found = value_at(value, *path)
     return found if isinstance(found, dict) else {}
@@ -190,11 +192,11 @@ def part_document(document: Document, part: FleetPart) -> Document:
     value = part_value(document, part)
     known = document.places.offsets
     top = known[part.path]
-    offsets = {path: known.get(path_in_fleet(document, part, path), top) for path in _paths(value)}
+    offsets = {path: known.get(path_in_fleet(document, part, path), top) for path in _value_paths(value)}
     return replace(document, value=value, places=Places(offsets))
 
 
-def _paths(value: object) -> Iterator[Path]:
+def _value_paths(value: object) -> Iterator[Path]:
     """The paths of all values, outermost first."""
     waiting: list[tuple[Path, object]] = [((), value)]
     for path, item in waiting:
@@ -229,27 +231,29 @@ class FleetStudy:
     document: Document
 
     @property
-    def _specs(self) -> Mapping[str, JobSpec]:
+    def _written_jobs(self) -> Mapping[str, JobSpec]:
         """The jobs as written."""
         return self.study.spec.jobs or {}
 
     @cached_property
     def pools(self) -> dict[str, Study]:
         """The study of each pool, without a workload."""
-        names = islice(_mapping(self.document.value, ("pools",)), MOST_PARTS)
-        return {name: self._study(FleetPart(name)) for name in names if _mapping(self.document.value, ("pools", name))}
+        names = islice(_mapping_at(self.document.value, ("pools",)), MOST_PARTS)
+        return {
+            name: self._study(FleetPart(name)) for name in names if _mapping_at(self.document.value, ("pools", name))
+        }
 
     @cached_property
     def jobs(self) -> dict[str, Study]:
         """The study of each job whose pool exists, on its part of the pool, with the link bandwidth that other
         jobs leave."""
         parts = {name: replace(self._job_part(name), link_share=share) for name, share in self.link_shares.items()}
-        return self._alone | {name: self._study(part) for name, part in parts.items()}
+        return self._studies_alone | {name: self._study(part) for name, part in parts.items()}
 
     @cached_property
     def link_shares(self) -> Mapping[str, float]:
         """The share of the link to its engines on another pool that others leave a job, where it is less than 1."""
-        sending = [name for name, job in self._specs.items() if engines_away(job)]
+        sending = [name for name, job in self._written_jobs.items() if engines_away(job)]
         if len(sending) < 2 or not self.study.spec.pool_links:
             return {}
         from clusterspec.rules.knowledge.shared_links import shares_of_links
@@ -257,17 +261,17 @@ class FleetStudy:
         return shares_of_links(self.fleet)
 
     @cached_property
-    def _alone(self) -> dict[str, Study]:
+    def _studies_alone(self) -> dict[str, Study]:
         """The study of each job, with links of its own."""
         found = {}
-        for name, job in islice(self._specs.items(), MOST_PARTS):
+        for name, job in islice(self._written_jobs.items(), MOST_PARTS):
             if main_pool(job) in self._pools and all(pool in self._pools for pool in pools_of_job(job)):
                 found[name] = self._study(self._job_part(name))
         return found
 
     def _job_part(self, name: str) -> FleetPart:
         """The part of a job on the machine of its main pool."""
-        job = self._specs[name]
+        job = self._written_jobs[name]
         main = self._pools[main_pool(job) or ""]
         if main.name == job.pool:
             nodes = nodes_of_job(name, job, main.sets)
@@ -291,15 +295,15 @@ class FleetStudy:
     def fleet(self) -> Fleet:
         """The resolved fleet: which job has which nodes. The design of a job is that with links of its own."""
         jobs = {}
-        for name, job in self._specs.items():
+        for name, job in self._written_jobs.items():
             sets = self._pools[job.pool].sets if job.pool in self._pools else ()
-            design = self._alone[name].design if name in self._alone else None
+            design = self._studies_alone[name].design if name in self._studies_alone else None
             jobs[name] = Job(name, job, nodes_of_job(name, job, sets), design)
         return Fleet(self.study.spec, self._pools, jobs)
 
     def job_on(self, pool: str, job: str, nodes: int) -> Study:
         """The study of a job on ``nodes`` nodes of any pool."""
-        part = _part_of_job(pool, job, self._specs[job], nodes)
+        part = _part_of_job(pool, job, self._written_jobs[job], nodes)
         return self._study(replace(part, link_share=self.link_shares.get(job, 1.0)))
 
     def _study(self, part: FleetPart) -> Study:
@@ -310,7 +314,7 @@ class FleetStudy:
     @cached_property
     def problems_and_fault(self) -> tuple[list[Problem], Exception | None]:
         """The problems of the file, of all parts and of the fleet, at the keys of the file, and the first exception."""
-        used = {pool for job in self._specs.values() for pool in pools_of_job(job)}
+        used = {pool for job in self._written_jobs.values() for pool in pools_of_job(job)}
         parts = [*self.jobs.values(), *(study for name, study in self.pools.items() if name not in used)]
         of_fleet, fault = self._fleet_problems()
         faults = [fault, *(part.problems_and_fault[1] for part in parts)]
@@ -369,13 +373,13 @@ def _size_problems(document: Document) -> Iterator[Problem]:
 
 def _step_problems(document: Document) -> Iterator[Problem]:
     """The measured steps of a fleet of several jobs, which does not say whose they are."""
-    jobs = _mapping(document.value, ("jobs",))
+    jobs = _mapping_at(document.value, ("jobs",))
     sections: list[Path] = [
         ("measured",),
-        *(("pools", name, "measured") for name in _mapping(document.value, ("pools",))),
+        *(("pools", name, "measured") for name in _mapping_at(document.value, ("pools",))),
     ]
     for path in sections if len(jobs) > 1 else ():
-        entries = _mapping(document.value, path[:-1]).get("measured")
+        entries = _mapping_at(document.value, path[:-1]).get("measured")
         for number, entry in enumerate(entries if isinstance(entries, list) else ()):
             key = next((key for key in ("step_time", "step_log") if isinstance(entry, dict) and key in entry), None)
             if key is not None:

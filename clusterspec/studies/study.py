@@ -188,7 +188,7 @@ class Study:
         """The rule with the most similar name; none where no name is similar."""
         return rules.nearest(rule, limit=1, others=[one.name for one in self.settings.own_rules])
 
-    def _read(self) -> Iterable[Problem]:
+    def _reading_problems(self) -> Iterable[Problem]:
         """The problems found while reading, with those of headline figures."""
         document = self.document
         if document is None:
@@ -213,7 +213,7 @@ class Study:
         if self.fleet is not None:
             return self.fleet.problems_and_fault
         found, fault = self._rule_problems()
-        return [*self._read(), *found], fault
+        return [*self._reading_problems(), *found], fault
 
     @property
     def problems_in_file(self) -> list[Problem]:

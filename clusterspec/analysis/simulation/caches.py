@@ -65,7 +65,7 @@ class CacheReplay:
 
     def request(self, blocks: Sequence[Block], prompt: int, left: Sequence[Block] = ()) -> tuple[list[int], int]:
         """Tokens of a prompt that each tier has, and the engine; ``left`` are the blocks of its answer."""
-        engine = self._engine(blocks, prompt)
+        engine = self._engine_index(blocks, prompt)
         caches = [tier.caches[engine * len(tier.caches) // self.engines] for tier in self.tiers]
         hits = [0] * len(caches)
         for name, size in blocks:
@@ -95,7 +95,7 @@ class CacheReplay:
             ready = self.free[cache] = start + tier.seconds * hit
         return ready - (now or 0.0)
 
-    def _engine(self, blocks: Sequence[Block], prompt: int) -> int:
+    def _engine_index(self, blocks: Sequence[Block], prompt: int) -> int:
         """The engine that has the longest part of a prompt, if it is half of it; else the one with the least work."""
         if self.engines == 1:
             return 0

@@ -269,7 +269,7 @@ class SimulatedEngine:
         A prompt delays each pipeline stage by its own layers alone, and is complete when it has passed all stages.
         """
         self.mixed, self.steps = True, 1
-        self.chunks = [self._chunk(rank) for rank in self.ranks]
+        self.chunks = [self._prompt_chunks(rank) for rank in self.ranks]
         drafted, stages = 0.0 if self.tables.apart else self.tables.drafted, self.tables.stages
         pairs = list(zip(self.ranks, self.chunks, strict=True))
         tokens = [sum(part for _, part in taken) + rank.count * drafted for rank, taken in pairs]
@@ -293,7 +293,7 @@ class SimulatedEngine:
         completed = sum(part > each.todo - TINY for each, part in taken)
         return self.tables.mixed(decoding, (here, seen, completed), busy)
 
-    def _chunk(self, rank: AttentionRank) -> list[tuple[Request, float]]:
+    def _prompt_chunks(self, rank: AttentionRank) -> list[tuple[Request, float]]:
         """The tokens of each prompt of a rank in the next step."""
         if self.limits.chunk is None:
             return [(rank.prompts[0], rank.prompts[0].todo)] if rank.prompts else []

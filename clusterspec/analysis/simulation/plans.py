@@ -163,7 +163,7 @@ class Simulation:
         """Finish the steps of an engine, hand over its completed requests, and start the next steps."""
         for request in engine.end(now):
             if engine.limits.apart == "prefill":
-                self._push(self._received(request, engine, max(now, request.first)), HANDED_OVER, request)
+                self._push(self._receipt_time(request, engine, max(now, request.first)), HANDED_OVER, request)
                 if request.output <= 1:
                     request.ended = request.first
             else:
@@ -174,7 +174,7 @@ class Simulation:
         if end is not None:
             self._push(end, STEP_END, engine, engine.version)
 
-    def _received(self, request: Request, sender: SimulatedEngine, now: float) -> float:
+    def _receipt_time(self, request: Request, sender: SimulatedEngine, now: float) -> float:
         """The time at which the rank of a decode engine with the fewest requests has the cache of a computed prompt.
 
         The links of both ranks, sender and receiver, carry one cache after the other.

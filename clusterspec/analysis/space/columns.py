@@ -59,11 +59,11 @@ def on_columns(design: Design, job: SearchJob) -> Evaluate:
             some = [(table.orders, cast(dict[str, Array], table.rows)) for table in tables]
             results = batch(_variants(job, words), cast(dict[str, Array], divisions), some)
             for table, found in zip(tables, results, strict=True):
-                memory = (_numbers(found.memory), _numbers(found.upper))
+                memory = (_number_column(found.memory), _number_column(found.upper))
                 for at, column in enumerate(found.step_times):
                     times = cast(Floats, column)
                     times[numpy.isnan(times)] = numpy.inf
-                    yield EvaluatedBlock(_numbers(table.number + at), _numbers(times), *memory)
+                    yield EvaluatedBlock(_number_column(table.number + at), _number_column(times), *memory)
 
     return evaluate
 
@@ -92,13 +92,13 @@ class _Part:
         number, times, *memory = (cast(Floats, column) for column in block)
         if block.memory is not self._of:
             self._of, self._rows = block.memory, numpy.flatnonzero((number >= self.first) & (number < self.end))
-            self._memory = (_numbers(memory[0][self._rows]), _numbers(memory[1][self._rows]))
+            self._memory = (_number_column(memory[0][self._rows]), _number_column(memory[1][self._rows]))
         if len(self._rows):
             own = number[self._rows] - self.first
-            self.run.add(EvaluatedBlock(_numbers(own), _numbers(times[self._rows]), *self._memory))
+            self.run.add(EvaluatedBlock(_number_column(own), _number_column(times[self._rows]), *self._memory))
 
 
-def _numbers(column: object) -> Numbers:
+def _number_column(column: object) -> Numbers:
     """An array, typed as a column of numbers."""
     return cast(Numbers, column)
 
@@ -158,21 +158,21 @@ def _rows(members: list[tuple[int, Family]], kind: str, schedule: str) -> _Rows:
     pipelines = [_choices_meeting(family.pipelines, lambda each: each.schedule == schedule) for _, family in members]
     shardings = [_choices_meeting(family.shardings, lambda each: each.kind == kind) for _, family in members]
     again = len(members[0][1].recompute)
-    pipes, shards = (_integers([len(each) for each in found]) for found in (pipelines, shardings))
-    of, offset = _spread(pipes * shards)
+    pipes, shards = (_integer_column([len(each) for each in found]) for found in (pipelines, shardings))
+    of, offset = _member_positions(pipes * shards)
     pipe, shard = numpy.divmod(offset, shards[of])
     pipe, shard = pipe + _start_offsets(pipes)[of], shard + _start_offsets(shards)[of]
     every = [each for found in pipelines for _, each in found]
-    index = _integers([at for found in pipelines for at, _ in found])[pipe] if len(of) else of
-    index = index * _integers([len(family.shardings) for _, family in members])[of]
-    index = index + (_integers([at for found in shardings for at, _ in found])[shard] if len(of) else of)
-    first = _integers([first for first, _ in members])[of]
-    parallel = _integers([int(family.sequence_parallel) for _, family in members])[of]
+    index = _integer_column([at for found in pipelines for at, _ in found])[pipe] if len(of) else of
+    index = index * _integer_column([len(family.shardings) for _, family in members])[of]
+    index = index + (_integer_column([at for found in shardings for at, _ in found])[shard] if len(of) else of)
+    first = _integer_column([first for first, _ in members])[of]
+    parallel = _integer_column([int(family.sequence_parallel) for _, family in members])[of]
     recompute = numpy.repeat(numpy.arange(again), len(of))
     rows = {
         "division": numpy.tile(shard, again),
-        "micro_batch": numpy.tile(_integers([each.micro_batch for each in every])[pipe], again),
-        "virtual_stages": numpy.tile(_integers([each.virtual_stages for each in every])[pipe], again),
+        "micro_batch": numpy.tile(_integer_column([each.micro_batch for each in every])[pipe], again),
+        "virtual_stages": numpy.tile(_integer_column([each.virtual_stages for each in every])[pipe], again),
         "variant": 2 * recompute + numpy.tile(parallel, again),
     }
     number = numpy.tile(first, again) + (numpy.tile(index * again, again) + recompute) * len(members[0][1].orders)
@@ -185,9 +185,10 @@ def _divisions(
     """The degrees of each family with each of its shard groups."""
     degrees = ("tp", "cp", "ep", "expert_tp", "pp", "dp")
     found = {
-        name: numpy.repeat(_integers([getattr(family, name) for _, family in members]), counts) for name in degrees
+        name: numpy.repeat(_integer_column([getattr(family, name) for _, family in members]), counts)
+        for name in degrees
     }
-    return {**found, "shard_group": _integers([each.group for some in shardings for _, each in some])}
+    return {**found, "shard_group": _integer_column([each.group for some in shardings for _, each in some])}
 
 
 def _choices_meeting(choices: Sequence[T], condition: Callable[[T], bool]) -> list[tuple[int, T]]:
@@ -195,7 +196,7 @@ def _choices_meeting(choices: Sequence[T], condition: Callable[[T], bool]) -> li
     return [(at, each) for at, each in enumerate(choices) if condition(each)]
 
 
-def _spread(counts: Column) -> tuple[Column, Column]:
+def _member_positions(counts: Column) -> tuple[Column, Column]:
     """For each row: the position of its member, and the position of the row among the rows of that member."""
     of = numpy.repeat(numpy.arange(len(counts)), counts)
     return of, numpy.arange(len(of)) - _start_offsets(counts)[of]
@@ -205,5 +206,5 @@ def _start_offsets(counts: Column) -> Column:
     return numpy.cumsum(counts) - counts
 
 
-def _integers(values: Sequence[int]) -> Column:
+def _integer_column(values: Sequence[int]) -> Column:
     return numpy.array(values, "int64")

@@ -54,7 +54,7 @@ def head_work(shard: Shard, loss: float, summed: float) -> Work:
         logits = Work(logits.forward, tuple(k for k in logits.backward if k.role is not Role.WEIGHT_GRADIENT))
     moved = loss * shard.tokens * width
     losses = streaming_work("loss", (LOSS_FORWARD * moved, (1 - LOSS_FORWARD) * moved), 4)
-    return streaming_work("last norm", (norm, 2 * norm)) + logits + _sums(logits, summed, shard) + losses
+    return streaming_work("last norm", (norm, 2 * norm)) + logits + _gradient_sums(logits, summed, shard) + losses
 
 
 def update_traffic(optimizer: str, master: str, moments: str, gradient: str, parameter: str) -> float:
@@ -306,11 +306,11 @@ def _work_of_software(work: Work, software: SoftwareBehavior, shard: Shard) -> W
     """The work as the software runs it: less fused, with casts to narrow precisions and gradient accumulation."""
     loose = Work(*(tuple(k for k in part if not k.rate) for part in (work.forward, work.backward)))
     firm = Work(*(tuple(k for k in part if k.rate) for part in (work.forward, work.backward)))
-    narrow, sums = cast_work(work, software.cast), _sums(work, software.accumulation, shard)
+    narrow, sums = cast_work(work, software.cast), _gradient_sums(work, software.accumulation, shard)
     return firm + less_fused_work(loose, 1 / software.fusion) + narrow + sums
 
 
-def _sums(work: Work, counted: float, shard: Shard) -> Work:
+def _gradient_sums(work: Work, counted: float, shard: Shard) -> Work:
     """The accumulation of weight gradients in their own precision; ``counted`` bytes for each in fp32."""
     return accumulation_work(work, sum_bytes(counted, shard.sum_width))
 

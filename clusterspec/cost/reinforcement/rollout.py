@@ -150,7 +150,7 @@ def batch_rollout(pools: Pools, rl: Rl, engines: Design) -> Rollout:
     most = rl.outputs.most or max(outputs)
     lengths = [min(float(most), length * uneven) for length in outputs[:-1]] + outputs[-1:]
     run = _EngineRun(pools, rl.inputs.mean, slots)
-    batch, drained = run.batch(_spread(lengths))
+    batch, drained = run.batch(_evenly_mixed(lengths))
     repeated = each / len(lengths) if len(lengths) == MOST_SAMPLES else 1.0
     mean = float(rl.outputs.mean)
     slots = max(slots, min(pools.limit, each * rl.max_staleness)) if rl.max_staleness else slots
@@ -182,7 +182,7 @@ def sample_lengths(lengths: Lengths, count: int, of_all: int) -> list[float]:
     """
     if lengths.p99 <= lengths.mean:
         return [float(lengths.mean)] * count
-    quantiles, scale, cut = list(_quantiles(lengths, count)), *_scale(lengths, count)
+    quantiles, scale, cut = list(_quantiles(lengths, count)), *_median_and_cut(lengths, count)
     longest = min(cut, scale * exp(lengths.sigma * NormalDist().inv_cdf(max(0.5, 1 - LONGEST / max(2, of_all)))))
     return [*quantiles[:-1], max(longest, quantiles[-1])]
 
@@ -190,12 +190,12 @@ def sample_lengths(lengths: Lengths, count: int, of_all: int) -> list[float]:
 @lru_cache(64)
 def _quantiles(lengths: Lengths, count: int) -> tuple[float, ...]:
     """The middle quantiles of ``count`` equal parts of a distribution that is cut, ascending."""
-    scale, cut = _scale(lengths, count)
+    scale, cut = _median_and_cut(lengths, count)
     return tuple(min(cut, scale * one) for one in _normal_quantiles(lengths.sigma, count))
 
 
 @lru_cache(64)
-def _scale(lengths: Lengths, count: int) -> tuple[float, float]:
+def _median_and_cut(lengths: Lengths, count: int) -> tuple[float, float]:
     """The median before the cut at which the quantiles have the stated mean, and the cut, both in tokens."""
     cut, uncut = float(lengths.most or 64 * lengths.mean), _normal_quantiles(lengths.sigma, count)
     sums = list(accumulate(uncut, initial=0.0))
@@ -215,7 +215,7 @@ def _normal_quantiles(sigma: float, count: int) -> tuple[float, ...]:
     return tuple(exp(sigma * normal.inv_cdf((index + 0.5) / count)) for index in range(count))
 
 
-def _spread(values: list[float]) -> list[float]:
+def _evenly_mixed(values: list[float]) -> list[float]:
     """Ascending values in an order in which every stretch has about the same mean."""
     return [values[index] for index in _spread_order(len(values))]
 
@@ -257,11 +257,11 @@ class _EngineRun:
     def _line_between(self, sequences: float) -> _StepLine:
         """Step time over context for ``sequences`` sequences, interpolated between the adjacent powers of `RATIO`."""
         low = floor(log(max(1.0, sequences)) / log(RATIO))
-        before, after = self._line(low), self._line(low + 1)
+        before, after = self._step_line(low), self._step_line(low + 1)
         part = max(0.0, (sequences - RATIO**low) / (RATIO ** (low + 1) - RATIO**low))
         return _StepLine(*(near + part * (far - near) for near, far in zip(before, after, strict=True)))
 
-    def _line(self, place: int) -> _StepLine:
+    def _step_line(self, place: int) -> _StepLine:
         """The line of `RATIO` ** ``place`` sequences."""
         found = self._lines.get(place)
         if found is None:

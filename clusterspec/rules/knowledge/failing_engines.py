@@ -52,11 +52,11 @@ def engine_loss(design: Design, part: str, nodes: int) -> Loss | None:
         inside = not traffic_uses_nics(Placements(cluster, layout), layout, work)
         return Loss(0.0, INSIDE) if inside else None
     within = part in {"accelerator", "software"}
-    losses = [_loss_of_kind(name, kind, nodes, cluster, within) for name, kind in _kinds(work, layout)]
+    losses = [_loss_of_kind(name, kind, nodes, cluster, within) for name, kind in _engine_kinds(work, layout)]
     return max(losses, default=None)
 
 
-def _kinds(work: Workload, layout: Layout) -> list[tuple[str, Engines]]:
+def _engine_kinds(work: Workload, layout: Layout) -> list[tuple[str, Engines]]:
     """The kinds of engines on the machine of a design, with their names."""
     load = work.serving
     if load is not None and load.prefill is not None and load.decode is not None:

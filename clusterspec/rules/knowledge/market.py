@@ -91,12 +91,12 @@ def stated_prices(procurement: ProcurementSpec, design: Design) -> Iterator[Stat
         if line.kind in BANDS and line.line.unit_price and line.quantity is not None and not line.is_lot
     ]
     for at, kind, price in stated:
-        size, (low, high) = _size(kind, design, rate), ends(price)
+        size, (low, high) = _priced_amount(kind, design, rate), ends(price)
         if size and high:
             yield StatedPrice(at, kind, low / rate, high / rate, size)
 
 
-def _size(kind: str, design: Design, rate: float) -> float | None:
+def _priced_amount(kind: str, design: Design, rate: float) -> float | None:
     """What one part, or all of it, has of the measure of its price; None where the design does not say."""
     cluster, written = design.cluster, design.spec.cluster
     assert cluster is not None

@@ -41,7 +41,7 @@ class UsualRange:
     """How many times outside the range a value cannot be right; None where records and new parts may go beyond it."""
 
 
-def _count(low: float, high: float, hint: str) -> UsualRange:
+def _count_range(low: float, high: float, hint: str) -> UsualRange:
     return UsualRange(low, high, "1", hint)
 
 
@@ -49,23 +49,23 @@ def _time_range(low: float, high: float, hint: str = "check the unit") -> UsualR
     return UsualRange(low, high, "s", hint)
 
 
-def _price(low: float, high: float) -> UsualRange:
+def _price_range(low: float, high: float) -> UsualRange:
     return UsualRange(low, high, "1", "check the figure and the part it is for", priced=True)
 
 
 _NETWORK = "check bits and bytes, and the prefix"
 _METRES = "give the longest run of a level in metres"
 RANGES: dict[str, UsualRange] = {
-    "cluster.nodes": _count(1, 100_000, "count nodes, not accelerators"),
-    "cluster.accelerators_per_node": _count(1, 72, "count the accelerators of one operating-system image"),
+    "cluster.nodes": _count_range(1, 100_000, "count nodes, not accelerators"),
+    "cluster.accelerators_per_node": _count_range(1, 72, "count the accelerators of one operating-system image"),
     "cluster.host_memory": UsualRange(32 * GB, 32 * TB, "B", "give the memory of one node", limit=10),
-    "cluster.scale_up.domain": _count(1, 16_384, "count accelerators"),
+    "cluster.scale_up.domain": _count_range(1, 16_384, "count accelerators"),
     "cluster.scale_up.oversubscription": UsualRange(0.5, 16, ":1", "write down : up"),
-    "cluster.scale_out.nics_per_node": _count(1, 64, "count the NICs of one node"),
+    "cluster.scale_out.nics_per_node": _count_range(1, 64, "count the NICs of one node"),
     "cluster.scale_out.oversubscription": UsualRange(0.5, 16, ":1", "write down : up, such as 4:1"),
     "cluster.scale_out.levels.oversubscription": UsualRange(0.5, 16, ":1", "write down : up, such as 4:1"),
-    "cluster.scale_out.planes": _count(1, 16, "count independent fabrics"),
-    "cluster.scale_out.switch_ports": _count(8, 1024, "count ports after breakout"),
+    "cluster.scale_out.planes": _count_range(1, 16, "count independent fabrics"),
+    "cluster.scale_out.switch_ports": _count_range(8, 1024, "count ports after breakout"),
     "cluster.scale_out.distance.node_leaf": UsualRange(0.1, 2e3, "m", _METRES, limit=10),
     "cluster.scale_out.distance.leaf_spine": UsualRange(0.1, 2e3, "m", _METRES, limit=10),
     "cluster.scale_out.distance.spine_core": UsualRange(0.1, 10e3, "m", _METRES, limit=10),
@@ -77,18 +77,18 @@ RANGES: dict[str, UsualRange] = {
     "cluster.power.switch": UsualRange(20, 20 * KW, "W", "give the power of one switch"),
     "cluster.power.rack_limit": UsualRange(1 * KW, 1500 * KW, "W", "give the limit of one rack"),
     "cluster.power.rack_overhead": UsualRange(0, 300 * KW, "W", "give the power of a rack without its nodes"),
-    "cluster.power.nodes_per_rack": _count(1, 100, "count nodes, not accelerators"),
-    "workload.sequence_length": _count(64, 20_000_000, "count tokens"),
+    "cluster.power.nodes_per_rack": _count_range(1, 100, "count nodes, not accelerators"),
+    "workload.sequence_length": _count_range(64, 20_000_000, "count tokens"),
     "workload.global_batch": UsualRange(1, 200_000, "1", "count sequences, not tokens", limit=10),
     "workload.tokens": UsualRange(1e6, 1e15, "1", "check the suffix (B, T)"),
     "workload.dataset_tokens": UsualRange(1e5, 1e15, "1", "check the suffix (B, T)"),
-    "workload.serving.input_tokens": _count(1, 20_000_000, "count tokens of one request"),
-    "workload.serving.output_tokens": _count(1, 2_000_000, "count tokens of one request"),
-    "workload.serving.concurrency": _count(1, 2_000_000, "count requests in flight"),
+    "workload.serving.input_tokens": _count_range(1, 20_000_000, "count tokens of one request"),
+    "workload.serving.output_tokens": _count_range(1, 2_000_000, "count tokens of one request"),
+    "workload.serving.concurrency": _count_range(1, 2_000_000, "count requests in flight"),
     "workload.serving.targets.ttft": _time_range(0.005, 600.0, "check ms and s"),
     "workload.serving.targets.tpot": _time_range(0.0005, 5.0, "check ms and s"),
-    "layout.micro_batch": _count(1, 4096, "count sequences, not tokens"),
-    "layout.gradient_compression": _count(1, 1000, "give the factor by which bytes are divided"),
+    "layout.micro_batch": _count_range(1, 4096, "count sequences, not tokens"),
+    "layout.gradient_compression": _count_range(1, 1000, "give the factor by which bytes are divided"),
     "operations.checkpoint_interval": _time_range(10.0, 14 * DAY),
     "operations.checkpoint_time": _time_range(0.0, 12 * HOUR),
     "operations.checkpoint.interval": _time_range(10.0, 14 * DAY),
@@ -111,15 +111,15 @@ RANGES: dict[str, UsualRange] = {
     "procurement.utilization": UsualRange(0.25, 1.0, "1", "hours without work are paid for; 0.6 to 0.9 is usual"),
     "procurement.discount": UsualRange(0.001, 0.6, "1", "write a share: 8 % is 0.08"),
     "procurement.tax": UsualRange(0.01, 0.3, "1", "write a share: 19 % is 0.19"),
-    "procurement.delivery.weeks": _count(0, 156, "count weeks"),
-    "procurement.prices.node": _price(5_000, 5_000_000),
-    "procurement.prices.leaf_switch": _price(1_000, 500_000),
-    "procurement.prices.spine_switch": _price(1_000, 500_000),
-    "procurement.prices.core_switch": _price(1_000, 500_000),
-    "procurement.prices.cable": _price(3, 6_000),
-    "procurement.prices.transceiver": _price(20, 6_000),
-    "procurement.prices.nic": _price(50, 8_000),
-    "procurement.prices.node_hour": _price(0, 2_000),
+    "procurement.delivery.weeks": _count_range(0, 156, "count weeks"),
+    "procurement.prices.node": _price_range(5_000, 5_000_000),
+    "procurement.prices.leaf_switch": _price_range(1_000, 500_000),
+    "procurement.prices.spine_switch": _price_range(1_000, 500_000),
+    "procurement.prices.core_switch": _price_range(1_000, 500_000),
+    "procurement.prices.cable": _price_range(3, 6_000),
+    "procurement.prices.transceiver": _price_range(20, 6_000),
+    "procurement.prices.nic": _price_range(50, 8_000),
+    "procurement.prices.node_hour": _price_range(0, 2_000),
     "acceptance.size": UsualRange(1, 10 * TB, "B", "check the prefix"),
     "acceptance.duration": _time_range(1.0, 90 * DAY),
 }
@@ -156,7 +156,7 @@ def unusual_values(spec: Spec) -> Iterator[UnusualValue]:
             usual = _range_in_currency(usual, currency)
         if usual is None:
             continue
-        value, written = _read(stated, usual)
+        value, written = _value_in_unit(stated, usual)
         if value and not usual.low <= value <= usual.high:
             yield UnusualValue(path, written, value, usual)
 
@@ -169,7 +169,7 @@ def _range_in_currency(usual: UsualRange, currency: str | None) -> UsualRange | 
     return replace(usual, low=usual.low * rate / RATE_CHANGE, high=usual.high * rate * RATE_CHANGE)
 
 
-def _read(stated: Quantity | float, usual: UsualRange) -> tuple[float, str]:
+def _value_in_unit(stated: Quantity | float, usual: UsualRange) -> tuple[float, str]:
     """A stated value in the unit of its range, and as written."""
     if not isinstance(stated, Quantity):
         return float(stated), f"{stated:,}"

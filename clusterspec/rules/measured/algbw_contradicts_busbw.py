@@ -60,7 +60,7 @@ ROUNDED = 0.02
 def check(spec: Spec, cluster: Cluster) -> Iterator[Problem]:
     if not (spec.measured or spec.acceptance):
         return
-    for at, entry in _entries(spec):
+    for at, entry in _bandwidth_entries(spec):
         ranks = entry.ranks or (entry.nodes or 0) * cluster.ranks_per_node
         if entry.busbw is None or entry.algbw is None or entry.collective is None or ranks < 2:
             continue
@@ -74,7 +74,7 @@ def check(spec: Spec, cluster: Cluster) -> Iterator[Problem]:
             )
 
 
-def _entries(spec: Spec) -> Iterator[tuple[Path, MeasuredSpec | AcceptanceSpec]]:
+def _bandwidth_entries(spec: Spec) -> Iterator[tuple[Path, MeasuredSpec | AcceptanceSpec]]:
     for index, seen in enumerate(spec.measured or ()):
         yield ("measured", index), seen
     for index, asked in enumerate(spec.acceptance or ()):

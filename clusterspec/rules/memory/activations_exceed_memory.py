@@ -83,9 +83,9 @@ def check(
     training = workload.kind == "train"
     what = "activations" if training else "key-value cache"
     yield RULE.problem(
-        _key(written_layout, layout, workload) if training else "workload.sequence_length",
+        _activation_key(written_layout, layout, workload) if training else "workload.sequence_length",
         f"{display(total, 'B')} on the fullest accelerator ({display(states, 'B')} of states, {display(memory.activations.value, 'B')} of {what}, "
-        f"{display(memory.other.value, 'B')} of framework memory) exceed its {plan.capacity_text}{_range(plan)}",
+        f"{display(memory.other.value, 'B')} of framework memory) exceed its {plan.capacity_text}{_range_text(plan)}",
         in_words(
             for_activations(what_if, cluster, layout) if training else [],
             "use recomputation, cp or more ranks" if training else "shorten the cache, or raise tp",
@@ -109,7 +109,7 @@ def _severity(plan: Plan, layout: Layout, what_if: WhatIf) -> str:
     return "note" if (low + memory.total.value) / 2 <= memory.capacity.value else "warning"
 
 
-def _range(plan: Plan) -> str:
+def _range_text(plan: Plan) -> str:
     """The predicted range, where it decides between an error and a warning."""
     if plan.memory_range is None:
         return ""
@@ -121,7 +121,7 @@ def _range(plan: Plan) -> str:
     )
 
 
-def _key(written: LayoutSpec, layout: Layout, workload: Workload) -> str:
+def _activation_key(written: LayoutSpec, layout: Layout, workload: Workload) -> str:
     """The key about activations that the author most likely changes; the one that stores most comes first."""
     if workload.attention == "plain" and workload.sequence_length >= LONG:
         return "workload.attention"

@@ -134,10 +134,12 @@ def _lost_parts(
         kept.restart.value / kept.between.value,
     )
     waits = isinstance(kept.restart.origin, Written) and kept.restart.origin.key == "operations.repair_time"
-    restarting = "cluster.spare_nodes" if waits and cluster.spare_nodes == 0 else _key(kept, "restart", "between")
+    restarting = (
+        "cluster.spare_nodes" if waits and cluster.spare_nodes == 0 else _first_stated_key(kept, "restart", "between")
+    )
     lost = [
-        (saving, "saves checkpoints", saving_key or _key(kept, "interval")),
-        (repeated, "repeats steps after failures", _key(kept, "interval", "between")),
+        (saving, "saves checkpoints", saving_key or _first_stated_key(kept, "interval")),
+        (repeated, "repeats steps after failures", _first_stated_key(kept, "interval", "between")),
     ]
     if operations.detection_time is not None:
         noticed = operations.detection_time.value / kept.between.value
@@ -147,7 +149,7 @@ def _lost_parts(
     return [*lost, (restarts, "waits for restarts", restarting)]
 
 
-def _key(kept: Interruptions, *names: str) -> str:
+def _first_stated_key(kept: Interruptions, *names: str) -> str:
     """The first of these figures that the spec states, by its key; else the whole section."""
     origins = [getattr(kept, name).origin for name in names]
     return next((one.key for one in origins if isinstance(one, Written)), "operations")

@@ -72,7 +72,7 @@ def check(served: Served) -> Iterator[Problem]:
     missed = [each for each in target_results(times, load) if each.target in late]
     percentiles = {each.target.percentile for each in missed}
     parts = [
-        f"{_name(each.target, percentiles)} {display(each.seconds, 's')} against {display(each.target.seconds, 's')}"
+        f"{_target_name(each.target, percentiles)} {display(each.seconds, 's')} against {display(each.target.seconds, 's')}"
         for each in missed
     ]
     severities = {
@@ -97,6 +97,6 @@ def _latencies_text(percentiles: set[float]) -> str:
     return f"{'the median' if only == 50 else f'percentile {plain(only)}'} misses its target"
 
 
-def _name(target: Target, percentiles: set[float]) -> str:
+def _target_name(target: Target, percentiles: set[float]) -> str:
     """``ttft``, or ``ttft p99`` where the targets hold at several percentiles."""
     return target.quantity if len(percentiles) == 1 else f"{target.quantity} p{plain(target.percentile)}"

@@ -75,7 +75,7 @@ def check(workload: Workload, written_workload: WorkloadSpec) -> Iterator[Proble
         of = sorted((each for each in targets if each.quantity == quantity), key=lambda each: each.percentile)
         for lower, higher in pairwise(of):
             if higher.seconds < lower.seconds:
-                message = f"{_name(higher)} is to stay within {display(higher.seconds, 's')}, and {_name(lower)} within {display(lower.seconds, 's')}"
+                message = f"{_target_name(higher)} is to stay within {display(higher.seconds, 's')}, and {_target_name(lower)} within {display(lower.seconds, 's')}"
                 help_ = "a higher percentile takes at least as long: swap or correct the times"
                 yield RULE.problem(f"{AT}.{higher.key}", message, help_)
     firsts = {each.percentile: each for each in targets if each.quantity == "ttft"}
@@ -96,5 +96,5 @@ def _percentile_problems(written: WorkloadSpec) -> Iterator[Problem]:
         yield RULE.problem(f"{AT}.percentile", message, f"write `percentile: {plain(100 * stated)}`")
 
 
-def _name(target: Target) -> str:
+def _target_name(target: Target) -> str:
     return f"percentile {plain(target.percentile)} of {target.quantity}"

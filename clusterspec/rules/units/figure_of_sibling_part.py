@@ -108,7 +108,7 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
         return  # a part of its own differs in other figures
     sibling = _sibling_with(changed, catalog)
     if sibling is not None:
-        others = f", as are those of {both([_key(each) for each in changed[1:]])}" if len(changed) > 1 else ""
+        others = f", as are those of {both([_deviation_key(each) for each in changed[1:]])}" if len(changed) > 1 else ""
         yield RULE.problem(
             changed[0].stated.at,
             f"{changed[0].comparison}: it is the figure of {sibling.name}{others}",
@@ -119,27 +119,27 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
         yield RULE.problem(
             changed[0].stated.at,
             f"{changed[0].comparison}: it is the figure of one of its devices, and both together are the accelerator",
-            f"state the {_key(changed[0])} of both together, or remove the key: the catalog supplies it",
+            f"state the {_deviation_key(changed[0])} of both together, or remove the key: the catalog supplies it",
         )
-    elif len(changed) == 1 and changed[0].ratio >= TOO_LARGE.get(_key(changed[0]), inf):
-        others = ELSEWHERE.get(_key(changed[0]), "")
+    elif len(changed) == 1 and changed[0].ratio >= TOO_LARGE.get(_deviation_key(changed[0]), inf):
+        others = ELSEWHERE.get(_deviation_key(changed[0]), "")
         yield RULE.problem(
             changed[0].stated.at,
             f"{changed[0].comparison}, and no other accelerator of that name has it",
-            f"state the {_key(changed[0])} of one accelerator; that of a node is derived{others}",
+            f"state the {_deviation_key(changed[0])} of one accelerator; that of a node is derived{others}",
         )
 
 
 def _is_as_printed(deviation: Deviation) -> bool:
     """Whether a size of memory is that of the catalog, with its GiB written as GB as data sheets print them."""
-    return _key(deviation) == "memory" and agrees_within(deviation.ratio * GIGABYTE_OF_SHEETS, 1.0, AGREES)
+    return _deviation_key(deviation) == "memory" and agrees_within(deviation.ratio * GIGABYTE_OF_SHEETS, 1.0, AGREES)
 
 
 def _is_of_one_die(deviation: Deviation, catalog: Catalog) -> bool:
     """Whether a figure describes one die of an accelerator whose dies are devices of their own."""
     entry = catalog.find("accelerator", deviation.known.whose if deviation.known else "")
     dies = entry.ranks_per_accelerator if isinstance(entry, Accelerator) else 1
-    printed = GIGABYTE_OF_SHEETS if _key(deviation) == "memory" else 1.0
+    printed = GIGABYTE_OF_SHEETS if _deviation_key(deviation) == "memory" else 1.0
     return dies > 1 and any(agrees_within(deviation.ratio * dies * each, 1.0, AGREES) for each in (1.0, printed))
 
 
@@ -147,7 +147,7 @@ def _sibling_with(changed: Sequence[Deviation], catalog: Catalog) -> Accelerator
     """Another accelerator that has all the figures: of the family (the same letters at the start of its id), or, for a
     single figure other than the size of the memory, of the same first word. The one in the same form (SXM, PCIe) comes first.
     """
-    keys = {_key(deviation) for deviation in changed}
+    keys = {_deviation_key(deviation) for deviation in changed}
     of = changed[0].known.whose if changed[0].known else ""
     form = {*of.split("-")}
     for each in sorted(catalog.ids("accelerator"), key=lambda id_: (-len(form & {*id_.split("-")}), id_)):
@@ -165,7 +165,7 @@ def _sibling_with(changed: Sequence[Deviation], catalog: Catalog) -> Accelerator
 
 def _has_stated_figure(entry: Accelerator, deviation: Deviation) -> bool:
     """Whether an accelerator has the stated figure."""
-    key = _key(deviation)
+    key = _deviation_key(deviation)
     figure = entry.peaks.get(key.removeprefix("peak.")) if key.startswith("peak.") else getattr(entry, key, None)
     if figure is None:
         return False
@@ -173,7 +173,7 @@ def _has_stated_figure(entry: Accelerator, deviation: Deviation) -> bool:
     return any(agrees_within(deviation.stated.quantity.value * each, figure.value, AGREES) for each in (1.0, printed))
 
 
-def _key(deviation: Deviation) -> str:
+def _deviation_key(deviation: Deviation) -> str:
     return deviation.stated.at.removeprefix("cluster.accelerator.")
 
 
