@@ -29,7 +29,7 @@ from clusterspec.procurement.parts import (
     run_cost,
     time_with_interruptions,
 )
-from clusterspec.procurement.total import Inputs
+from clusterspec.procurement.total import Inputs, hours_of_years
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import ProcurementSpec
@@ -89,7 +89,7 @@ class Cost:
         """The total over each accelerator and each hour of the term, used or not; None without a term."""
         if self.total is None or not self.years or not self.accelerators:
             return None
-        return self.total.value / (self.accelerators * self.years * YEAR / 3600)
+        return self.total.value / (self.accelerators * hours_of_years(self.years))
 
 
 def cost(design: Design, plan: Plan | None, bill: Bill) -> Cost | None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from clusterspec.cost.failures import YEAR
 from clusterspec.cost.term import Term, computed_term
 from clusterspec.origin import Computed
 from clusterspec.procurement.parts import cost_of_accelerator_hours, cost_per_million_of_day
-from clusterspec.procurement.total import Inputs
+from clusterspec.procurement.total import Inputs, hours_of_years
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, replace
 
@@ -39,7 +38,7 @@ def costs_of_day(inputs: Inputs, whole: Term | None, plan: Plan | None) -> tuple
         return ()
     figures = (
         ("total", Figure(whole.value, whole.unit, Computed(whole.formula))),
-        ("term", Figure(inputs.years * YEAR / 3600, "h", Computed("procurement.term"))),
+        ("term", Figure(hours_of_years(inputs.years), "h", Computed("procurement.term"))),
         ("accelerators", Figure(float(inputs.cluster.accelerators), "1", Computed("nodes * accelerators_per_node"))),
     )
     found = []
@@ -65,7 +64,7 @@ def costs_of_hours(inputs: Inputs, whole: Term | None, plan: Plan | None) -> tup
     day = plan.day if plan is not None else None
     if whole is None or not inputs.years or day is None:
         return ()
-    term, owned = inputs.years * YEAR / 3600, float(inputs.cluster.accelerators)
+    term, owned = hours_of_years(inputs.years), float(inputs.cluster.accelerators)
     each = day.output_tokens / day.requests if day.requests else 0.0
     found = []
     for hour in day.hours:

@@ -253,8 +253,13 @@ def cost_assumptions(inputs: Inputs, term: Term | None) -> tuple[Assumption, ...
     )
 
 
+def hours_of_years(years: float) -> float:
+    """The hours of some years of 365.25 days."""
+    return years * YEAR / HOUR
+
+
 def _hours_figure(years: float) -> Figure:
-    return Figure(years * YEAR / HOUR, "h", Written("procurement.term"))
+    return Figure(hours_of_years(years), "h", Written("procurement.term"))
 
 
 def _years_figure(years: float) -> Figure:

@@ -267,7 +267,7 @@ class Call:
 # Times many layouts at once: sub-results from tables, composed on columns
 
 Order = tuple[str, ...]
-Ordered = tuple[Sequence[Order], Mapping[str, Array]]
+RowsOfOrders = tuple[Sequence[Order], Mapping[str, Array]]
 """Orders of axes, and rows of layouts that each have all of them."""
 
 
@@ -289,7 +289,7 @@ class Batch:
         self._known = JobTables(tables, library)
 
     def __call__(
-        self, variants: Sequence[Layout], divisions: Mapping[str, Array], some: Sequence[Ordered]
+        self, variants: Sequence[Layout], divisions: Mapping[str, Array], some: Sequence[RowsOfOrders]
     ) -> list[BatchResult]:
         """The results of some rows of layouts, each with every one of their orders of axes.
 

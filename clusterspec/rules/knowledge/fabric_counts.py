@@ -33,7 +33,7 @@ def fabric_count(cluster: Cluster | None, written: ScaleOutSpec | None, assumed:
 
 
 @dataclass(frozen=True)
-class Ordered:
+class OrderedLinks:
     """Links of one level as ordered: the key, and the number. Cables count with their links per cable."""
 
     at: str
@@ -41,20 +41,20 @@ class Ordered:
     how: str
 
 
-def ordered_links(written: ScaleOutSpec, level: str, usual: int = 1) -> Ordered | None:
+def ordered_links(written: ScaleOutSpec, level: str, usual: int = 1) -> OrderedLinks | None:
     """The stated links of a level, or its cables times the links per cable; None where neither is stated.
 
     ``usual`` are the links of a cable where the spec states none.
     """
     links = getattr(written.links or LinkCounts(), level)
     if links is not None:
-        return Ordered(f"cluster.scale_out.links.{level}", links, f"{links:,} links")
+        return OrderedLinks(f"cluster.scale_out.links.{level}", links, f"{links:,} links")
     cables = getattr(written.cables or LinkCounts(), level)
     if cables is None:
         return None
     carried = getattr(written.links_per_cable or LinkCounts(), level) or usual
     each = f" of {carried} links" if carried > 1 else ""
-    return Ordered(f"cluster.scale_out.cables.{level}", cables * carried, f"{cables:,} cables{each}")
+    return OrderedLinks(f"cluster.scale_out.cables.{level}", cables * carried, f"{cables:,} cables{each}")
 
 
 def crossed_levels(cluster: Cluster, nodes: int) -> Iterator[Level]:
