@@ -26,7 +26,7 @@ from clusterspec.exchange.merge import Merged, merge
 from clusterspec.logs.benchmark import Benchmark, size_text
 from clusterspec.logs.nccl import NotALogError
 from clusterspec.logs.readers import read_benchmark
-from clusterspec.procurement.bill import PROGRAMS, AcceptanceTest
+from clusterspec.procurement.acceptance import PROGRAMS, AcceptanceTest
 from clusterspec.records import dataclass, replace
 from clusterspec.results.diagnosis import AcceptanceReport, Compared, DiagnosisReport, Moved, PlannedTest
 from clusterspec.studies.study import Study, study_text
@@ -202,7 +202,7 @@ def planned_tests(study: Study) -> tuple[PlannedTest, ...]:
     """The acceptance tests that the spec demands, then those of the tiers of the machine that it lacks, each with its
     prediction and its command.
     """
-    from clusterspec.procurement.bill import acceptance_tests
+    from clusterspec.procurement.acceptance import acceptance_tests
 
     cluster = study.design.cluster
     cases, stated, _ = acceptance_cases(study.design)

@@ -23,7 +23,7 @@ from clusterspec.exchange.import_result import (
 from clusterspec.logs.benchmark import Benchmark, PairTable, Series, adapter_count, size_text
 from clusterspec.logs.nccl import NotALogError
 from clusterspec.logs.readers import LogReader
-from clusterspec.procurement.bill import acceptance_tests, benchmark_of
+from clusterspec.procurement.acceptance import acceptance_tests, benchmark_of
 from clusterspec.records import dataclass, replace
 from clusterspec.results.diagnosis import AcceptanceOutcome
 from clusterspec.spec.model import AcceptanceSpec

@@ -1,4 +1,4 @@
-"""The bill of materials of a design, and the acceptance tests to run on the delivered machine."""
+"""The bill of materials of a design."""
 
 from __future__ import annotations
 
@@ -358,79 +358,3 @@ def _priced_item(item: Item, procurement: ProcurementSpec | None) -> Item:
     currency = (procurement.currency if procurement else None) or ""
     price, as_of = prices.get(PRICED_AS.get(item.kind, item.kind)), procurement.as_of if procurement else None
     return replace(item, unit_price=None if price is None else Money.of(price, currency, as_of), currency=currency)
-
-
-# Acceptance tests: the collectives to run on the delivered machine, per tier
-
-SIZE = float(8 << 30)
-"""8 GiB in bytes, as the benchmark counts it: on the plateau of every fabric with published curves."""
-NODES_OF_FABRIC_TEST = 4
-"""Nodes, or domains of a rack-scale machine, of a test across the fabric: on two, the bus bandwidth of a tree
-exceeds the line rate of the NICs and proves nothing of the fabric."""
-
-TOOLS = {
-    "xgmi": "rccl-tests",
-    "ici": "jax-collective-bench",
-    "neuronlink": "nccom-test",
-    "gaudi": "hccl_demo",
-}
-"""The collective benchmark by family of the scale-up interconnect; nccl-tests for any other."""
-PROGRAMS = {
-    "all-reduce": "all_reduce_perf",
-    "all-gather": "all_gather_perf",
-    "reduce-scatter": "reduce_scatter_perf",
-    "all-to-all": "alltoall_perf",
-    "broadcast": "broadcast_perf",
-    "send-recv": "sendrecv_perf",
-}
-"""The program of nccl-tests and rccl-tests for each collective."""
-
-
-@dataclass(frozen=True)
-class AcceptanceTest:
-    """An acceptance test: ``collective`` over ``ranks`` on ``nodes`` with ``size`` bytes, run with ``tool``.
-    ``tier`` is the outermost tier used: ``scale-up`` or ``scale-out``."""
-
-    collective: str
-    nodes: int
-    ranks: int
-    size: float
-    tier: str
-    tool: str
-
-
-def benchmark_of(cluster: Cluster) -> str:
-    """The collective benchmark for the accelerator's vendor."""
-    interconnect = cluster.scale_up.interconnect
-    family = interconnect.family if interconnect else ""
-    if cluster.accelerator.vendor == "AMD":
-        return "rccl-tests"
-    return TOOLS.get(family, "nccl-tests")
-
-
-def acceptance_tests(cluster: Cluster) -> tuple[AcceptanceTest, ...]:
-    """The tests of a machine: one scale-up domain, two domains if a domain spans nodes, and the fabric.
-
-    Empty for fewer than two accelerators.
-    """
-    if cluster.accelerators < 2:
-        return ()
-    return tuple(dict.fromkeys(_cluster_tests(cluster)))
-
-
-def _cluster_tests(cluster: Cluster) -> Iterator[AcceptanceTest]:
-    of_domain = nodes_of_domain(cluster)
-    yield from _tier_tests(cluster, ("all-reduce",), min(of_domain, cluster.nodes), "scale-up")
-    if cluster.nodes <= of_domain:
-        yield from _tier_tests(cluster, ("all-gather", "all-to-all"), cluster.nodes, "scale-up")
-        return
-    if of_domain > 1:
-        yield from _tier_tests(cluster, ("all-reduce",), min(2 * of_domain, cluster.nodes), "scale-out")
-    across = min(NODES_OF_FABRIC_TEST * of_domain, cluster.nodes)
-    yield from _tier_tests(cluster, ("all-reduce", "all-gather", "all-to-all"), across, "scale-out")
-
-
-def _tier_tests(cluster: Cluster, collectives: tuple[str, ...], nodes: int, tier: str) -> Iterator[AcceptanceTest]:
-    ranks, tool = nodes * cluster.ranks_per_node, benchmark_of(cluster)
-    if ranks > 1:
-        yield from (AcceptanceTest(name, nodes, ranks, SIZE, tier, tool) for name in collectives)

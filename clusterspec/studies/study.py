@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from clusterspec.cost.measured import Measurement
     from clusterspec.logs.traces import TraceSummary
     from clusterspec.rules.policy import CompanyRule
-    from clusterspec.studies.fleet import FleetPart, FleetStudy
+    from clusterspec.studies.fleet import FleetStudy
+    from clusterspec.studies.fleet_parts import FleetPart
 
 
 Part = TypeVar("Part")
@@ -220,7 +221,7 @@ class Study:
         """All problems at the keys of the file, which for a part of a fleet are not those of its spec."""
         if self.fleet_part is None:
             return self.problems_and_fault[0]
-        from clusterspec.studies.fleet import problem_in_fleet
+        from clusterspec.studies.fleet_parts import problem_in_fleet
 
         return [problem_in_fleet(*self.fleet_part, problem) for problem in self.problems_and_fault[0]]
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.procurement.bill import acceptance_tests, benchmark_of
+from clusterspec.procurement.acceptance import acceptance_tests, benchmark_of
 from tests.cluster.resolving import cluster_of
 
 # collective, nodes, ranks, tier

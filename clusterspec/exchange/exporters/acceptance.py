@@ -11,7 +11,7 @@ from clusterspec.exchange.exporters.fabric import FabricPlane, fabric_plane
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, MissingPart, NotExportable
 from clusterspec.exchange.measurements import AcceptanceCase, acceptance_cases
 from clusterspec.logs.benchmark import size_text
-from clusterspec.procurement.bill import PROGRAMS
+from clusterspec.procurement.acceptance import PROGRAMS
 from clusterspec.records import dataclass
 from clusterspec.units import plural
 

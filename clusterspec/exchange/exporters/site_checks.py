@@ -19,7 +19,7 @@ from clusterspec.exchange.exporters.acceptance import runnable_cases
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable
 from clusterspec.exchange.measurements import AcceptanceCase
 from clusterspec.logs.benchmark import size_text
-from clusterspec.procurement.bill import PROGRAMS
+from clusterspec.procurement.acceptance import PROGRAMS
 from clusterspec.records import dataclass
 from clusterspec.units import plural
 

@@ -1,0 +1,192 @@
+"""The parts of a fleet: a pool, or a job on its pool, as the document of an ordinary spec."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from clusterspec.cluster.fleet import EnginesAway
+from clusterspec.document import Document, Places, merged_value
+from clusterspec.finding import Fix, Problem
+from clusterspec.records import dataclass, replace
+from clusterspec.source import Path, Span, value_at
+
+POOL_KEYS = frozenset({"phases", "measured", "acceptance", "prices"})
+"""The keys of a pool that a cluster does not have."""
+OF_ALL_POOLS = ("quote", "quoted_total", "budget", "payment")
+"""Keys of `procurement` that count all pools together."""
+OF_ALL_MACHINES = ("power_budget",)
+"""Keys of `operations` that count all pools together."""
+Value = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class FleetPart:
+    """The place of a pool, and of a job on it, in the file of a fleet."""
+
+    pool: str
+    job: str | None = None
+    nodes: int | None = None
+    """The nodes of the job where they are not all nodes of the pool."""
+    away: tuple[EnginesAway, ...] = ()
+    """The engines of the job that are on other pools than ``pool``."""
+    beside: int = 0
+    """Of ``nodes``, those of rollout and of models beside the trainer, whose nodes are ``layout.nodes``."""
+    link_share: float = 1.0
+    """The share of the link to ``away`` that other jobs leave the job."""
+
+    @property
+    def pool_path(self) -> Path:
+        return ("pools", self.pool)
+
+    @property
+    def path(self) -> Path:
+        """The key of the part."""
+        return ("jobs", self.job) if self.job is not None else self.pool_path
+
+
+def part_value(document: Document, part: FleetPart) -> Value:
+    """The values of the spec of a part."""
+    whole: Value = document.value
+    pool = mapping_at(whole, part.pool_path)
+    job = mapping_at(whole, part.path) if part.job is not None else {}
+    top = {key: whole[key] for key in whole if key not in {"pools", "pool_links", "jobs", "workload", "layout"}}
+    value: Value = top | {"cluster": {key: item for key, item in pool.items() if key not in POOL_KEYS}}
+    value |= {key: pool[key] for key in ("measured", "acceptance") if key in pool}
+    value |= {key: job[key] for key in ("workload", "layout") if key in job}
+    if "operations" in job:
+        value["operations"] = merged_value(whole.get("operations"), job["operations"])
+    if isinstance(value.get("operations"), dict):
+        value["operations"] = {key: item for key, item in value["operations"].items() if key not in OF_ALL_MACHINES}
+    if part.job is not None:
+        value |= _engines_value(whole, part, value)
+    if part.nodes is not None and isinstance(value.get("layout"), dict):
+        value["layout"] = value["layout"] | {"nodes": max(1, part.nodes - part.beside)}
+        rollout = mapping_at(value.get("workload"), ("rl", "rollout"))
+        if part.beside and "nodes" not in rollout and "pool" not in rollout:
+            rl = value["workload"]["rl"]
+            value["workload"] = value["workload"] | {"rl": rl | {"rollout": rollout | {"nodes": part.beside}}}
+    if "procurement" in value or "prices" in pool:
+        value["procurement"] = _procurement(
+            value.get("procurement"), pool, alone=len(mapping_at(whole, ("pools",))) < 2
+        )
+    return value
+
+
+ENGINES: tuple[Path, ...] = (
+    *(("serving", "disaggregated", side) for side in ("prefill", "decode")),
+    *(("rl", role) for role in ("rollout", "reference", "critic", "reward")),
+)
+"""The mappings of a workload that may name a pool."""
+
+
+def _engines_value(whole: Value, part: FleetPart, value: Value) -> Value:
+    """The keys of a job whose engines name pools: the pools that are not its own, with their links.
+
+    The engines on the pool of the part name none: ``pool`` is left where the engines are on another one.
+    """
+    named = any("pool" in mapping_at(value.get("workload"), path) for path in ENGINES)
+    if not named:
+        return {}
+    away = {each.path[1:]: each.pool for each in part.away}
+    workload = value["workload"]
+    for path in ENGINES:
+        if path in away or mapping_at(workload, path):
+            workload = _with_pool(workload, path, away.get(path))
+    others = {name: mapping_at(whole, ("pools", name)) for name in away.values()}
+    links = whole.get("pool_links")
+    joined = [link for link in links if _link_joins(link, part.pool, others)] if isinstance(links, list) else []
+    kept = [link | _left_share(link, part.link_share) for link in joined]
+    return {"workload": workload, "pools": others} | ({"pool_links": kept} if kept else {})
+
+
+def _left_share(link: Value, left: float) -> Value:
+    """The share of a link that others leave a job; empty where they leave all of it."""
+    stated = link.get("share", 1.0)
+    return {"share": stated * left} if left < 1 and isinstance(stated, int | float) else {}
+
+
+def _with_pool(value: Value, path: Path, pool: str | None) -> Value:
+    """The mapping with another ``pool`` in the mapping at a path; None removes it."""
+    if not path:
+        return {key: item for key, item in value.items() if key != "pool"} | ({"pool": pool} if pool else {})
+    head, rest = str(path[0]), path[1:]
+    return value | {head: _with_pool(mapping_at(value, (head,)), rest, pool)}
+
+
+def _link_joins(link: object, pool: str, others: Iterable[str]) -> bool:
+    """Whether a link joins a pool with one of others."""
+    ends = link.get("between") if isinstance(link, dict) else None
+    return isinstance(ends, list) and pool in ends and any(each in ends for each in others)
+
+
+def _procurement(section: object, pool: Value, *, alone: bool) -> object:
+    """The `procurement` section of one pool: with its prices, and without amounts for all pools."""
+    if section is not None and not isinstance(section, dict):
+        return section
+    kept = {key: item for key, item in (section or {}).items() if alone or key not in OF_ALL_POOLS}
+    return merged_value(kept, {"prices": pool["prices"]}) if "prices" in pool else kept
+
+
+def mapping_at(value: object, path: Path) -> Value:
+    """The mapping at a path; empty where there is none."""
+    found = value_at(value, *path)
+    return found if isinstance(found, dict) else {}
+
+
+def path_in_fleet(document: Document, part: FleetPart, path: Path) -> Path:
+    """The key path in the file of a fleet for one in the spec of a part."""
+    head, rest = path[:1], path[1:]
+    if head == ("cluster",):
+        return (*part.pool_path, *rest)
+    if part.job is not None and path == ("layout", "nodes") and (*part.path, *path) not in document.places:
+        return (*part.path, "nodes")
+    if part.job is not None and head in {("workload",), ("layout",)}:
+        return (*part.path, *path)
+    return _path_of_shared_section(document, part, path)
+
+
+def _path_of_shared_section(document: Document, part: FleetPart, path: Path) -> Path:
+    """The key path of a section that holds for all parts, or that the part has instead or in addition."""
+    section, own = path[:1], path
+    if section == ("operations",) and part.job is not None:
+        own = (*part.path, *path)
+    elif section in {("measured",), ("acceptance",)}:
+        own = (*part.pool_path, *path)
+        return own if own[:3] in document.places else path
+    elif path[:2] == ("procurement", "prices"):
+        own = (*part.pool_path, *path[1:])
+    absent = own not in document.places and path not in document.places
+    return own if own in document.places or (absent and own[:3] in document.places) else path
+
+
+def part_document(document: Document, part: FleetPart) -> Document:
+    """The document of a part, with the positions of its values in the text of the fleet."""
+    value = part_value(document, part)
+    known = document.places.offsets
+    top = known[part.path]
+    offsets = {path: known.get(path_in_fleet(document, part, path), top) for path in _value_paths(value)}
+    return replace(document, value=value, places=Places(offsets))
+
+
+def _value_paths(value: object) -> Iterator[Path]:
+    """The paths of all values, outermost first."""
+    waiting: list[tuple[Path, object]] = [((), value)]
+    for path, item in waiting:
+        yield path
+        children = item.items() if isinstance(item, dict) else enumerate(item) if isinstance(item, list) else ()
+        waiting.extend(((*path, key), child) for key, child in children)
+
+
+def problem_in_fleet(document: Document, part: FleetPart, problem: Problem) -> Problem:
+    """A problem of a part at the keys of the fleet's file."""
+
+    def place_in_fleet(where: Path | Span) -> Path | Span:
+        return path_in_fleet(document, part, where) if isinstance(where, tuple) else where
+
+    fix = problem.fix
+    if fix is not None:
+        replacements = [replace(one, path=path_in_fleet(document, part, one.path)) for one in fix.replacements]
+        fix = Fix(fix.description, tuple(replacements), fix.safe)
+    related = tuple((place_in_fleet(where), text) for where, text in problem.related)
+    return replace(problem, path=path_in_fleet(document, part, problem.path), related=related, fix=fix)
