@@ -171,8 +171,10 @@ def _without_folders(row: Json) -> Json:
 
 def _difference(found: DiffReport, *, tender: bool) -> Json:
     """A difference without names of files; that of a tender without findings."""
-    document = {key: value for key, value in _bare(found.to_json()).items() if key != "against"}
-    findings = {name: [] if tender else [_local(row) for row in rows] for name, rows in document["findings"].items()}
+    document = {key: value for key, value in _without_header(found.to_json()).items() if key != "against"}
+    findings = {
+        name: [] if tender else [_without_folders(row) for row in rows] for name, rows in document["findings"].items()
+    }
     return document | {"findings": findings}
 
 
