@@ -19,7 +19,9 @@ def describe_edit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", metavar="SPEC", type=path, help="the spec, the only file that the page reads or writes")
     parser.add_argument("--port", metavar="N", type=positive_integer, default=0, help="the port (default: a free one)")
     parser.add_argument(
-        "--open", action="store_true", help="open the page in the default browser, which other users then see running"
+        "--open",
+        action="store_true",
+        help="open the page in the default browser, whose command line other users of this machine can read",
     )
 
 

@@ -74,7 +74,7 @@ def _kernel_table(chip: Accelerator) -> Path:
     """The shipped kernel table of an accelerator. Raises `UsageFault` if there is none."""
     shipped = resources.catalog() / "kernels" / f"{chip.kernels}.yaml"
     if chip.kernels is None or not shipped.is_file():
-        raise UsageFault(f"{chip.id}: the catalog has no kernel table of it that measured figures could replace")
+        raise UsageFault(f"the catalog has no kernel table for {chip.id}, which measured figures would replace")
     return shipped
 
 

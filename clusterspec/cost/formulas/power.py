@@ -168,7 +168,7 @@ def feed_rating(watts: float, feeds: float, spare: float) -> float:
 
 @formula("watts * feeds / (feeds - spare)")
 def feeds_capacity(watts: float, feeds: float, spare: float) -> float:
-    """The watts that the feeds of some racks carry together if ``spare`` of each ``feeds`` may fail.
+    """The capacity of all power feeds, in watts, where ``spare`` of every ``feeds`` may fail under a load of ``watts``.
 
     Range: feeds > spare, spare >= 0.
 

@@ -146,10 +146,10 @@ def time_per_output_token(
 ) -> float:
     """The time per output token: one step, and its share of the prompts that replace finished sequences.
 
-    ``tokens_per_step`` are those that a sequence gains in a step: more than one where drafted tokens are accepted, so
-    that sequences end, and prompts come, after as many times fewer steps. Pipeline ``stages`` work on different
-    batches, so that a prompt delays each of them by its own layers alone. A request decodes in ``gaps`` between its
-    tokens, the first of which comes with its prompt.
+    ``tokens_per_step`` is the number of tokens that a sequence gains in a step. It exceeds one where drafted tokens are
+    accepted: sequences then end after fewer steps, and new prompts arrive sooner by the same factor. Pipeline
+    ``stages`` work on different batches, so that a prompt delays each of them by its own layers alone. A request
+    decodes in ``gaps`` between its tokens, the first of which comes with its prompt.
 
     Source: continuous batching in the steady state; Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 3.
 
@@ -236,7 +236,8 @@ def overlapped_handoff_time(passing: float, transfer: float, pieces: float, comp
 def time_per_token_after_transfer(token: float, joining: float, output_tokens: float) -> float:
     """The mean time between the tokens of a request whose first one is sent before its cache is transferred.
 
-    The transfer and the start of decoding, ``joining`` seconds, lengthen the first gap alone.
+    Only the time between the first two tokens includes ``joining``: the seconds of the cache transfer and of the start
+    of decoding.
 
     Source: arithmetic.
 
@@ -438,7 +439,7 @@ def highest_load(requests: float) -> float:
 def wave_load(load: float, spread: float) -> float:
     """The utilization of a server while a wave of requests arrives.
 
-    Requests that start together spread over part of their cycle, and arrive only in that part.
+    Requests that start together still arrive close together in later cycles: within a part of the cycle.
 
     ``load`` is the load of the whole cycle, ``spread`` the part of its idle time that arrivals fill.
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-`power.nodes_per_rack` times the height of the platform above 48 rack units: an error above, a warning where the nodes
-take all 48. For platforms that are sold as a rack, any other number than the nodes of that rack is an error.
+`power.nodes_per_rack` nodes of the platform's height that take more than 48 rack units (an error), or all 48 (a
+warning). For platforms that are sold as a rack, any other number than the nodes of that rack is an error.
 
 ## Why it matters
 

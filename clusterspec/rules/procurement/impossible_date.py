@@ -1,8 +1,8 @@
-"""A date of the procurement is in no calendar.
+"""A date of the procurement does not exist.
 
 ## What it finds
 
-An `as_of` or `needed_by` that has the form of a date and is none, such as September 31.
+An `as_of` or `needed_by` that has the form of a date but does not exist, such as September 31.
 
 ## Why it matters
 
