@@ -164,6 +164,8 @@ KEPT_KEYS = (
     "offload",
     "optimizer_states",
     "gradient_compression",
+    "fused_kernels",
+    "captured_graphs",
     "overlap",
     "dispatcher",
 )

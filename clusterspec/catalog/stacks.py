@@ -47,6 +47,7 @@ class FrameworkMemory:
     beside one for each axis and one of all ranks. ``late_gradients``: without accumulation, gradients take the
     place of the activations that they are computed from. ``whole_logits``: tensor-parallel ranks gather the
     logits before the loss. ``unfused``: norms and gates run operation by operation, and keep what each of these reads.
+    ``gathered_inputs``: GEMMs keep the sequence that tensor-parallel ranks gather for them.
     ``offloads_selective``: what selective recomputation saves goes to host memory.
 
     Of full sharding: ``layers_at_once`` are gathered, at most ``live`` weights; ``tables_kept`` names the tables
@@ -71,6 +72,7 @@ class FrameworkMemory:
     late_gradients: bool = False
     whole_logits: bool = False
     unfused: bool = False
+    gathered_inputs: bool = False
     offloads_selective: tuple[str, ...] = ()
     layers_at_once: int = 2
     live: float = inf
@@ -154,7 +156,9 @@ class Stack(Entry):
     ``reduces`` is the precision in which it sends gradients if it keeps them in a wider one, ``attention_year`` the
     year of its attention kernels if later than ``year``. ``compiled``: the host does not launch kernels one by one.
     ``serving`` has the defaults of serving software, None for training software. ``fully_sharded`` is the memory of
-    layouts that shard weights, if another stack supplies it; it is set when the software of a layout is resolved.
+    layouts that shard weights, if another stack supplies it; it is set when the software of a layout is resolved, as
+    are ``fused``, whether the kernels between GEMMs are fused (None: as usual), and ``captured``, whether captured
+    graphs launch them.
     """
 
     year: int = 0
@@ -170,12 +174,15 @@ class Stack(Entry):
     compiled: bool = False
     memory: FrameworkMemory = field(default_factory=FrameworkMemory)
     fully_sharded: FrameworkMemory | None = None
+    fused: bool | None = None
+    captured: bool = False
     serving: ServingSoftware | None = None
     achievable: Mapping[str, Figure] = field(default_factory=dict)
 
     def memory_of(self, sharding: str) -> FrameworkMemory:
         """The memory of the software in layouts with this sharding."""
-        return self.memory if self.fully_sharded is None or sharding not in FULLY else self.fully_sharded
+        found = self.memory if self.fully_sharded is None or sharding not in FULLY else self.fully_sharded
+        return found if self.fused is None else replace(found, unfused=not self.fused)
 
 
 # Conversion of catalog facts to a software stack
@@ -193,6 +200,7 @@ _MEMORY_FLAGS = (
     "late_gradients",
     "whole_logits",
     "unfused",
+    "gathered_inputs",
 )
 
 

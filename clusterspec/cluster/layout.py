@@ -229,7 +229,7 @@ def resolve_layout(
         framework=software.framework,
         software_year=software.year,
         software=software.release,
-        stack=software.stack,
+        stack=_stack_as_run(section, software.stack),
         capabilities=software.capabilities,
         stated=frozenset(key for key in ("cp_method", "dispatcher") if getattr(section, key) is not None),
         ranks=_job_ranks(degrees, workload),
@@ -264,6 +264,13 @@ def resolve_layout(
         dispatcher=resolve_dispatcher(section, degrees, cluster, workload, stack=software.stack, log=log),
         nodes_per_domain=nodes_per_domain(section, cluster),
     )
+
+
+def _stack_as_run(section: LayoutSpec, stack: Stack | None) -> Stack | None:
+    """The software with what the layout states of its kernels."""
+    if stack is None or (section.fused_kernels is None and not section.captured_graphs):
+        return stack
+    return replace(stack, fused=section.fused_kernels, captured=section.captured_graphs or False)
 
 
 def _state_precisions(section: LayoutSpec, serves: bool, log: ResolutionLog) -> tuple[str, str]:

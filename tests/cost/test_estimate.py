@@ -30,6 +30,7 @@ LAYOUTS: tuple[dict[str, Any], ...] = (
     {"tp": 1, "sharding": "none", "framework": "megatron-deepspeed", "software_year": 2022},
     {"tp": 1, "sharding": "zero2", "recompute": "full", "framework": "fsdp", "software_year": 2023},
     {"tp": 2, "recompute": "selective", "framework": "internevo"},
+    {"tp": 2, "fused_kernels": False, "captured_graphs": True, "framework": "nanotron"},
 )
 EXPERTS: tuple[dict[str, Any], ...] = (
     {"tp": 1, "ep": 8},
@@ -139,6 +140,32 @@ def test_less_overlap_is_never_faster() -> None:
     for layout in LAYOUTS:
         bare = dict.fromkeys(("tp", "cp", "ep", "dp", "pp"), False)
         assert seconds(layout=layout) <= seconds(layout={**layout, "overlap": bare}) * (1 + 1e-9)
+
+
+def test_fused_kernels_and_captured_graphs_never_hurt() -> None:
+    for layout in LAYOUTS[::4]:
+        ways: tuple[dict[str, Any], ...] = (
+            {"fused_kernels": False},
+            {},
+            {"fused_kernels": True},
+            {"fused_kernels": True, "captured_graphs": True},
+        )
+        found = [plan(layout={**layout, **way}) for way in ways]
+        times = [one.step_time.value for one in found if one.step_time]
+        assert times == sorted(times, reverse=True)
+        assert times[0] > times[-1]
+        eager, fused = (one.memory.activations.value for one in (found[0], found[2]) if one.memory)
+        assert eager > fused
+
+
+def test_gathered_inputs_that_are_kept_are_whole() -> None:
+    def kept(tp: int, framework: str) -> float:
+        found = plan(layout={"tp": tp, "framework": framework, "fused_kernels": False}).memory
+        assert found is not None
+        return found.activations.value
+
+    assert kept(1, "nanotron") == kept(1, "custom")
+    assert kept(4, "nanotron") > 1.1 * kept(4, "custom")
 
 
 def test_sequence_parallelism_shards_replicated_work() -> None:

@@ -221,7 +221,8 @@ def _residual_tensors(job: Job, modules: frozenset[str]) -> list[Tensor]:
     A norm that runs operation by operation keeps its input in fp32, and what it multiplies with its weights.
     """
     width = precision_width("fp32") + job.width if job.framework.unfused else job.width
-    kept = 0.0 if "norm" in modules else job.kept * _stored_norms(job)
+    whole = job.residual_ranks if job.framework.gathered_inputs else 1.0
+    kept = 0.0 if "norm" in modules else job.kept * _stored_norms(job) * whole
     sizes = {"tokens": job.tokens, "hidden": job.model.hidden, "ranks": job.residual_ranks}
     norms = memory_line(
         "normalizations", memory.residual_bytes, KORTHIKANTI, **sizes, width=width, kept=kept

@@ -145,6 +145,8 @@ def _training_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Pr
         ("layout.offload", layout.offload),
         ("layout.optimizer_states", layout.optimizer_states),
         ("layout.gradient_compression", layout.gradient_compression),
+        ("layout.fused_kernels", layout.fused_kernels),
+        ("layout.captured_graphs", layout.captured_graphs),
     ):
         if stated is not None and stated != "none":
             message = f"`{key.rpartition('.')[2]}` is of training, and this workload serves"

@@ -454,4 +454,6 @@ class LayoutSpec:
     optimizer_states: OptimizerStatesSpec | None = None
     capacity_factor: int | float | None = None
     gradient_compression: int | float | None = None
+    fused_kernels: bool | None = None
+    captured_graphs: bool | None = None
     overlap: OverlapSpec | None = None

@@ -20,7 +20,7 @@ LATENT = experts(latent_q=256, latent_kv=128, latent_rope=32, kv_heads=16)
 HYBRID = experts(linear=LinearAttention("gated-delta", 4, 16, 16, 64, 64), window=Window(128, 2), expert_latent=256)
 MODELS = st.sampled_from([model(), experts(), LATENT, HYBRID, model(tied_embeddings=True, gated_ffn=False)])
 FRAMEWORKS = st.sampled_from(
-    ["megatron-core", "megatron-deepspeed", "internevo", "torchtitan", "fsdp", "maxtext", "custom"]
+    ["megatron-core", "megatron-deepspeed", "internevo", "torchtitan", "fsdp", "maxtext", "nanotron", "custom"]
 )
 DEGREES = st.sampled_from([1, 2, 4])
 SHARDING = ("none", "zero1", "zero2", "fsdp")
