@@ -16,7 +16,17 @@ from clusterspec.report.charts.bars import (
 )
 from clusterspec.report.charts.curves import RooflinePoint, roofline_chart
 from clusterspec.report.charts.svg import cause_of
-from clusterspec.report.paper import appendix, choices, decision, failures, machine, materials, options, serving
+from clusterspec.report.paper import (
+    appendix,
+    choices,
+    decision,
+    delivery,
+    failures,
+    machine,
+    materials,
+    options,
+    serving,
+)
 from clusterspec.report.paper.blocks import Block, Paper, PaperTable, Picture, Section, TableColumn, TableRow, TitleFact
 from clusterspec.report.paper.facility import facility_section
 from clusterspec.report.paper.steps import layer_picture, rl_section, schedule_picture
@@ -264,7 +274,7 @@ def procurement_sections(report: FullReport) -> list[Section | None]:
         cost,
         facility_section(report),
         materials.acceptance_section(report),
-        decision.delivery_section(report),
+        delivery.delivery_section(report),
         failures.failures_section(report),
         appendix.findings_section(report),
         appendix.measurements_section(report),

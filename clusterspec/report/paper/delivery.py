@@ -1,0 +1,83 @@
+"""The checklist of delivery, warranty, support, payment and spares, for buyers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.procurement.bill import rounded_text
+from clusterspec.report.estimate_rows import joined_notes
+from clusterspec.report.paper.blocks import PaperTable, Section, TableColumn, TableRow
+from clusterspec.results.full import FullReport
+from clusterspec.spec.model import ProcurementSpec
+from clusterspec.units import display, percent, plural
+
+OPEN = "not stated"
+
+
+def delivery_section(report: FullReport) -> Section | None:
+    """The checklist."""
+    if report.tender:
+        return None
+    rows = tuple(_decision_rows(report))
+    if report.purchase is not None and report.purchase.basis == "rent":  # the operator of the cloud answers the others
+        rows = tuple(row for row in rows if row.cells[1] != OPEN)
+    if not rows:
+        return None
+    columns = (TableColumn("Question"), TableColumn("What is stated"))
+    return Section("delivery", "Delivery and operation", (PaperTable(columns, rows, "spec"),))
+
+
+def _decision_rows(report: FullReport) -> Iterator[TableRow]:
+    spec = report.estimate.design.spec
+    buying, running = spec.procurement, spec.operations
+    delivery = getattr(buying, "delivery", None)
+    weeks = getattr(delivery, "weeks", None)
+    yield _decision_row("Delivery", f"{weeks:g} weeks after the order" if weeks else "")
+    if needed := getattr(buying, "needed_by", None):
+        yield _decision_row("Needed by", needed)
+    milestones = getattr(delivery, "milestones", None)
+    yield _decision_row("Milestones", "; ".join(milestones) if milestones else "")
+    warranty = getattr(buying, "warranty", None)
+    yield _decision_row("Warranty", warranty.written if warranty else "")
+    if support := _support_text(buying):
+        yield _decision_row("Support", support)
+    if due := _payment_text(report):
+        yield _decision_row("Payment", due)
+    cluster = report.estimate.design.cluster
+    spares = (
+        f"{cluster.spare_nodes:,} beside {plural(cluster.nodes, 'node')}" if cluster and cluster.spare_nodes else ""
+    )
+    yield _decision_row("Spare nodes", spares)
+    repair = running.repair_time if running else None
+    yield _decision_row("Repair time", display(repair.value, "s") if repair else "")
+    burn_in = running.burn_in if running else None
+    yield _decision_row("Burn-in", display(burn_in.value, "s") if burn_in else "")
+    demanded = spec.acceptance or ()
+    yield _decision_row("Acceptance tests demanded", f"{len(demanded)}" if demanded else "")
+
+
+def _support_text(buying: ProcurementSpec | None) -> str:
+    found = buying.support if buying else None
+    if found is None:
+        return ""
+    answered = f"failed parts replaced within {found.response.written}" if found.response else ""
+    return joined_notes(found.term.written if found.term else "", answered)
+
+
+def _payment_text(report: FullReport) -> str:
+    """The shares of the price and their amounts by event, in the order of the events."""
+    buying = report.estimate.design.spec.procurement
+    found = buying.payment if buying else None
+    amount = report.purchase.amount if report.purchase else None
+    if found is None:
+        return ""
+    shares = (("at the order", found.order), ("on delivery", found.delivery), ("after acceptance", found.acceptance))
+    return "; ".join(
+        f"{percent(share)} {when}" + (f" ({rounded_text(amount * share)})" if amount is not None else "")
+        for when, share in shares
+        if share
+    )
+
+
+def _decision_row(question: str, answer: str) -> TableRow:
+    return TableRow((question, answer or OPEN), "spec", "plain" if answer else "fair")
