@@ -112,7 +112,7 @@ RANGES: dict[str, UsualRange] = {
     "procurement.discount": UsualRange(0.001, 0.6, "1", "write a share: 8 % is 0.08"),
     "procurement.tax": UsualRange(0.01, 0.3, "1", "write a share: 19 % is 0.19"),
     "procurement.delivery.weeks": _count_range(0, 156, "count weeks"),
-    "procurement.prices.node": _price_range(5_000, 5_000_000),
+    "procurement.prices.node": _price_range(1_000, 5_000_000),
     "procurement.prices.leaf_switch": _price_range(1_000, 500_000),
     "procurement.prices.spine_switch": _price_range(1_000, 500_000),
     "procurement.prices.core_switch": _price_range(1_000, 500_000),

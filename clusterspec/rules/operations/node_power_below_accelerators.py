@@ -2,7 +2,8 @@
 
 ## What it finds
 
-`power.node` at or below accelerators per node × the accelerator's power, or `accelerator_cap` where that is lower.
+`power.node` at or below accelerators per node × the accelerator's power, or `accelerator_cap` where that is lower. An error,
+and a note at half of that and more for a module with its processor (GH200), whose power is set by the operator.
 
 ## Why it matters
 
@@ -48,6 +49,8 @@ from clusterspec.spec.model import PowerSpec
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error")
+PROCESSOR = "processor"
+"""What the power of a module includes that has its processor, whose power operators set: GH200 from 450 to 1,000 W."""
 
 
 def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
@@ -65,4 +68,7 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
             if known and cluster.platform
             else "use a measured figure"
         )
-        yield RULE.problem("cluster.power.node", message, help_)
+        if PROCESSOR in cluster.accelerator.power_includes:
+            help_ += "; state `accelerator_cap` where modules run below their largest power"
+        settable = PROCESSOR in cluster.accelerator.power_includes and power.node.value >= parts / 2
+        yield RULE.problem("cluster.power.node", message, help_, severity="note" if settable else "error")

@@ -4,8 +4,9 @@
 
 `prices` given, and a kind of part that the fabric needs (leaf, spine or core switch, cable, transceiver, node, and NIC where no node is priced, whose
 price includes it) without one: a warning, and a note where no part of the fabric has a price, since it is then bought apart from
-the nodes, or there is none, or where transceivers alone lack one and ports have at most 200 Gb/s, at which cables with
-fixed ends are usual. Where there is a quote, `quote-off-bill` reports what it lacks, and this rule is silent.
+the nodes, or there is none; where cables and transceivers alone lack one, and there are at most three of them for each
+node; where the fabric of two nodes may be a cable between them; or where transceivers alone lack one and ports have at
+most 200 Gb/s, at which cables with fixed ends are usual. Where there is a quote, `quote-off-bill` reports what it lacks, and this rule is silent.
 
 ## Why it matters
 
@@ -55,7 +56,7 @@ procurement:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 
 from clusterspec.cluster.model import Design
 from clusterspec.finding import Problem
@@ -65,6 +66,9 @@ from clusterspec.spec.model import ProcurementSpec
 
 RULE = Rule.of(__name__, "warning")
 FABRIC = frozenset({"leaf_switch", "spine_switch", "core_switch", "cable", "transceiver"})
+CABLING = frozenset({"cable", "transceiver"})
+FEW = 3
+"""Cables and transceivers of a node whose price is small beside that of the node, by judgment: one link."""
 SITE = frozenset({"rack", "frontend_cable", "out_of_band_cable", "frontend_switch", "out_of_band_switch", "storage"})
 """Parts that are often bought with the site; the bill lists them without a price."""
 
@@ -84,12 +88,18 @@ def check(design: Design, procurement: ProcurementSpec) -> Iterator[Problem]:
             "procurement.prices",
             message,
             f"ask for the price of {', '.join(f'`{kind}`' for kind in missing)}; write 0 where another price includes it",
-            severity="note" if _is_bought_otherwise(design, missing.keys(), procurement.prices.keys()) else "",
+            severity="note" if _is_bought_otherwise(design, missing, procurement.prices.keys()) else "",
         )
 
 
-def _is_bought_otherwise(design: Design, missing: Set[str], priced: Set[str]) -> bool:
-    """Whether the parts without a price may be bought apart from the nodes, or be parts of their cables."""
-    if missing <= FABRIC and not FABRIC & priced:
+def _is_bought_otherwise(design: Design, missing: Mapping[str, int], priced: Set[str]) -> bool:
+    """Whether the parts without a price may be bought apart from the nodes, be parts of their cables, or are few."""
+    nodes = design.cluster.all_nodes if design.cluster is not None else 0
+    if missing.keys() <= FABRIC and not FABRIC & priced:
         return True
-    return missing == {"transceiver"} and "cable" in priced and may_have_fixed_ends(design)
+    if missing.keys() <= CABLING and sum(missing.values()) <= FEW * nodes:
+        return True
+    fabric = design.spec.cluster.scale_out if design.spec.cluster is not None else None
+    if nodes == 2 and missing.keys() <= FABRIC and (fabric is None or fabric.topology is None):
+        return True
+    return missing.keys() == {"transceiver"} and "cable" in priced and may_have_fixed_ends(design)
