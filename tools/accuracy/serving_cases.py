@@ -85,6 +85,8 @@ def _requests(row: dict[str, str]) -> dict[str, Any]:
     load: dict[str, Any] = {name: int(row[name]) for name in ("input_tokens", "output_tokens")}
     load |= {name: int(row[name]) for name in ("concurrency", "requests") if row[name]}
     load["load"] = row["load"]
+    if row.get("request_rate"):
+        load["request_rate"] = float(row["request_rate"])
     if row["draft_tokens"]:
         load["speculative"] = {"tokens": int(row["draft_tokens"]), "acceptance": float(row["acceptance"])}
     if row["prefill"]:
