@@ -11,7 +11,7 @@ from clusterspec.report.paper.blocks import Block, Bullets, PaperTable, Section,
 
 ROOTS = "cluster|networks|workload|layout|pools|jobs|measured|acceptance|operations|procurement|document"
 ENTRY = re.compile(
-    r"\b(?:accelerator|interconnect|model|network|nic|platform|stack|switch|technology)s?/(?=[a-z]\S* [a-z])"
+    r"\b(?:accelerator|interconnect|model|network|nic|platform|stack|switch|technology)s?/(?=[a-z][^\s/]* [a-z])"
 )
 """The kind of a catalog entry before its identifier and a fact."""
 ASIDE = re.compile(rf" \(`?(?:{ROOTS})(?:\.\w+)*`?\)")

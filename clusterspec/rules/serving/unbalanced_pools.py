@@ -84,7 +84,7 @@ def check(served: Served) -> Iterator[Problem]:
         return
     prompts = prefill.replicas * prefill.attention_dp / times.prompt_service
     asked = prompts_asked(served)
-    if asked > MOST * prompts:
+    if _above(asked, prompts):
         yield RULE.problem(
             PREFILL,
             f"{_load_text(served, asked)}, {plain(asked / prompts, 2)} times "
@@ -96,7 +96,7 @@ def check(served: Served) -> Iterator[Problem]:
         )
         return
     answers = _answers(served) if prefill.replicas > 1 else None
-    if answers is not None and prompts > MOST * answers:
+    if answers is not None and _above(prompts, answers):
         yield RULE.problem(
             PREFILL,
             f"the prefill engines process {plain(prompts, 2)} requests per second, {plain(prompts / answers, 2)} times the {plain(answers, 2)} "
@@ -104,6 +104,11 @@ def check(served: Served) -> Iterator[Problem]:
             "move engines from prefill to decode, or remove some",
             severity=_severity(served, 1 - answers / prompts, prompts=True),
         )
+
+
+def _above(one: float, other: float) -> bool:
+    """Whether a rate is more than twice the other, as the message rounds it."""
+    return round(one / other, 1) > MOST
 
 
 def _load_text(served: Served, asked: float) -> str:
