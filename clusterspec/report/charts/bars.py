@@ -307,7 +307,7 @@ def heatmap_chart(columns: Sequence[int], rows: Sequence[int], cells: Sequence[H
     wide = (svg.WIDTH - left - 2) / len(columns)
     parts = [svg.text_shape(left, 16, "pipeline stages (pp)", size=12, tint="soft")]
     parts += [
-        svg.text_shape(left + wide * (number + 0.5), 36, f"{pp}", size=12, end="middle", bold=True)
+        svg.text_shape(left + wide * (number + 0.5) - 1, 36, f"{pp}", size=12, end="middle", bold=True)
         for number, pp in enumerate(columns)
     ]
     parts.append(svg.text_shape(0, 36, "tp", size=12, tint="soft"))
@@ -316,7 +316,7 @@ def heatmap_chart(columns: Sequence[int], rows: Sequence[int], cells: Sequence[H
         row, column = divmod(number, len(columns))
         x, y = left + wide * column, top + tall * row
         if column == 0:
-            parts.append(svg.text_shape(left - 10, y + tall / 2 + 4, f"{rows[row]}", size=12, end="end", bold=True))
+            parts.append(svg.text_shape(left - 10, y + tall / 2 + 3, f"{rows[row]}", size=12, end="end", bold=True))
         parts += _cell_shapes(cell, x, y, wide - 2, tall - 2)
         marked = svg.frame(x, y, wide - 2, tall - 2, "limit", stroke=3) if cell.marked else marked
     bottom = top + tall * len(rows)
@@ -371,7 +371,7 @@ def traffic_matrix(axes: Sequence[str], tiers: Sequence[str], cells: dict[tuple[
     ]
     for row, axis in enumerate(axes):
         y = top + tall * row
-        parts += [svg.segment(0, y - 2, svg.WIDTH, y - 2), svg.text_shape(0, y + 20, axis, bold=True)]
+        parts += [svg.segment(0, y - 2, svg.WIDTH, y - 2), svg.text_shape(0, y + 17, axis, bold=True)]
         for column, tier in enumerate(tiers):
             cell = cells.get((axis, tier))
             if cell is None:
