@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import date
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from clusterspec import analysis, studies
 from clusterspec.document import apply_edits
+from clusterspec.document.files import FileName
+from clusterspec.finding import Confidence, Finding, Severity
+from clusterspec.records import replace
 from clusterspec.report import findings_machines, findings_sarif, findings_text
 from clusterspec.report import findings_machines as baseline
 from clusterspec.report.findings_machines import fingerprint
 from clusterspec.report.ink import Ink
-from clusterspec.results import CheckReport
+from clusterspec.results import CheckReport, Input, Tool
+from clusterspec.source import Position, Span
 from tests.golden import assert_golden
 from tests.settings import SETTINGS
 
@@ -123,20 +129,20 @@ def test_what_is_no_baseline_is_refused(text: str) -> None:
 def test_hostile_text_cannot_command_a_terminal_or_a_workflow() -> None:
     sly = r"x\n::error::y\e[31m\ufffe\b"
     text = f'clusterspec: 1\nname: "\\e[2J"\ncluster: {{platform: "{sly}", "{sly}": 1, nodes: no}}\n'
-    found = analysis.check([studies.study_text(text, SETTINGS, "a\n::b\x1b.yaml")], SETTINGS)
-    assert len(found.findings) > 2
+    hostile = analysis.check([studies.study_text(text, SETTINGS, "a\n::b\x1b.yaml")], SETTINGS)
+    assert len(hostile.findings) > 2
     for said in (
-        findings_text.findings_as_text(found),
-        findings_text.findings_as_lines(found),
-        findings_text.findings_as_github(found),
-        findings_machines.findings_as_markdown(found),
-        findings_machines.findings_as_junit(found).replace("\ufffd", ""),
+        findings_text.findings_as_text(hostile),
+        findings_text.findings_as_lines(hostile),
+        findings_text.findings_as_github(hostile),
+        findings_machines.findings_as_markdown(hostile),
+        findings_machines.findings_as_junit(hostile).replace("\ufffd", ""),
     ):
         assert all(character.isprintable() or character == "\n" for character in said)
-    commands = findings_text.findings_as_github(found).splitlines()
+    commands = findings_text.findings_as_github(hostile).splitlines()
     assert all(row.startswith(("::error ", "::warning ", "::notice ")) for row in commands)
-    assert len(commands) == len(found.findings)
-    ElementTree.fromstring(findings_machines.findings_as_junit(found))
+    assert len(commands) == len(hostile.findings)
+    ElementTree.fromstring(findings_machines.findings_as_junit(hostile))
 
 
 def test_sarif_names_files_as_references() -> None:
@@ -144,3 +150,107 @@ def test_sarif_names_files_as_references() -> None:
     sarif = findings_sarif.findings_as_sarif(analysis.check([one], SETTINGS))
     place = sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
     assert place == {"uri": "my%20clusters/pod%20%231%20%FF.yaml", "uriBaseId": "ROOTPATH"}
+
+
+def found(rule: str, severity: Severity, line: int, **more: Any) -> Finding:
+    span = Span(more.pop("file", "a.yaml"), Position(line, 3), Position(line + 1, 9))
+    return Finding(rule, severity, Confidence.LIKELY, f"{rule} found", f"mend {rule}", span, ("cluster", rule), **more)
+
+
+ALL = (found("few", Severity.ERROR, 2), found("many", Severity.WARNING, 4), found("odd", Severity.NOTE, 6))
+CHECKED = CheckReport(Tool("1", "1"), tuple(Input(name, b"") for name in ("a.yaml", "b.yaml", "c.yaml")), ALL)
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "failing"), [(Severity.ERROR, 1), (Severity.WARNING, 2), (Severity.NOTE, 3)], ids=str
+)
+def test_findings_from_a_severity_up_fail_and_the_others_are_output(fail_on: Severity, failing: int) -> None:
+    heir = replace(ALL[1], heirs=("b.yaml",), span=Span("base.yaml", Position(1, 1), Position(1, 2)))
+    report = replace(CHECKED, findings=(ALL[0], heir, ALL[2]), failed=("c.yaml",))
+    (suite,) = ElementTree.fromstring(findings_machines.findings_as_junit(report, fail_on, date(2026, 11, 22)))
+    cases = suite.findall("testcase")
+    failed = [case.get("classname") for case in cases if case.find("failure") is not None]
+    inherited = ["b.yaml"] if failing > 1 else []
+    assert failed == ["a.yaml", "base.yaml", "a.yaml"][:failing] + inherited
+    assert [case.get("classname") for case in cases if case.find("error") is not None] == ["c.yaml"]
+    assert [suite.get(name) for name in ("tests", "failures", "errors", "timestamp")] == [
+        *("5", str(failing + len(inherited)), "1", "2026-11-22T00:00:00")
+    ]
+    assert [case.get("name") for case in cases] == ["few 2:3", "many 1:1", "odd 6:3", "check", "check"]
+    passing = [f"{one.severity}[{one.rule}] {one.message}" for one in report.findings[failing:]]
+    told = (suite.findtext("system-out") or "").splitlines()
+    assert [line.partition(": ")[2] for line in told] == passing
+    assert [case.find("failure") is None for case in cases if case.get("classname") == "b.yaml"] == [failing == 1]
+
+
+def test_a_merge_request_has_each_finding_once_at_its_lines_in_the_repository() -> None:
+    report = replace(CHECKED, findings=(*ALL, ALL[0]), names={"a.yaml": FileName("a.yaml", "sub/a.yaml")})
+    rows = findings_machines.findings_as_gitlab(report)
+    assert [row["severity"] for row in rows] == ["major", "minor", "info", "major"]
+    places = [(row["location"]["path"], *row["location"]["lines"].values()) for row in rows]
+    assert places == [("sub/a.yaml", 2, 3), ("sub/a.yaml", 4, 5), ("sub/a.yaml", 6, 7), ("sub/a.yaml", 2, 3)]
+    assert len({row["fingerprint"] for row in rows}) == 4, "the same finding again has a mark of its own"
+    assert rows[:3] == findings_machines.findings_as_gitlab(replace(report, findings=ALL))
+    moved = replace(ALL[0], span=Span("a.yaml", Position(9, 1), Position(9, 2)), message="other words")
+    assert fingerprint(report, moved) == fingerprint(report, ALL[0]) != fingerprint(report, replace(moved, written="8"))
+
+
+@pytest.mark.parametrize(
+    ("version", "known"), [(1, True), (2, True), (0, False), (3, False), (-1, False), (True, False), ("2", False)]
+)
+def test_a_baseline_of_another_version_is_refused(version: object, known: bool) -> None:
+    text = json.dumps({"version": version, "findings": []})
+    if known:
+        assert baseline.read(text).version == version
+    else:
+        with pytest.raises(ValueError, match="is not one of the versions 1 to 2"):
+            baseline.read(text)
+    assert baseline.read('{"findings": []}').version == 1, "the first version had no number"
+
+
+@pytest.mark.parametrize(("seen", "now"), [(0, 1), (1, 1), (1, 2), (2, 2), (3, 2), (2, 0)])
+def test_a_baseline_hides_a_finding_as_often_as_it_was_seen(seen: int, now: int) -> None:
+    names = {"a.yaml": FileName("a.yaml", "a.yaml")}
+    before = replace(CHECKED, findings=ALL[:1] * seen, names=names)
+    after = replace(CHECKED, findings=ALL[:1] * now + ALL[1:], names=names)
+    shown = baseline.report_beyond_baseline(after, baseline.read(baseline.baseline_as_text(before)))
+    assert shown.findings == ALL[:1] * max(0, now - seen) + ALL[1:]
+    assert shown.hidden == min(seen, now)
+    assert shown.stale == ((("few", "a.yaml"),) if seen > now else ())
+    elsewhere = replace(after, names={}, inputs=(Input("b.yaml", b""),))
+    assert baseline.report_beyond_baseline(elsewhere, baseline.read(baseline.baseline_as_text(before))).stale == ()
+
+
+def test_a_finding_of_a_base_is_known_where_the_base_had_it() -> None:
+    """Version 1 kept it as one of the base, version 2 only where the base has it alone."""
+    own = found("few", Severity.ERROR, 1, file="base.yaml")
+    names = {name: FileName(name, name) for name in ("a.yaml", "base.yaml")}
+    before = replace(CHECKED, findings=(own,), names=names)
+    after = replace(CHECKED, findings=(replace(ALL[0], base=own.span),), names=names)
+    known = baseline.read(baseline.baseline_as_text(before))
+    assert len(baseline.report_beyond_baseline(after, known).findings) == 1
+    for alone in (baseline.report_beyond_baseline(after, known, lambda _: True),
+                  baseline.report_beyond_baseline(after, replace(known, version=1))):  # fmt: skip
+        assert (alone.findings, alone.hidden, alone.stale) == ((), 1, ())
+
+
+def test_what_no_baseline_can_hide_is_not_in_it_and_stays() -> None:
+    fatal = found("unreadable-yaml", Severity.ERROR, 1)
+    report = replace(CHECKED, findings=(fatal, ALL[0]))
+    entries = baseline.baseline_entries(report)
+    assert [entry.rule for entry in entries] == ["few"]
+    assert baseline.report_beyond_baseline(report, baseline.read(baseline.baseline_as_text(report))).findings == (
+        fatal,
+    )
+
+
+def test_a_pull_request_is_told_how_many_findings_there_are_and_what_limits_them() -> None:
+    text = findings_machines.findings_as_markdown(replace(CHECKED, failed=("c.yaml",)))
+    assert text.startswith("**clusterspec**: 1 error, 1 warning, 1 note; c.yaml: ")
+    rows = [line.split(" | ") for line in text.splitlines()[4:]]
+    assert [row[0] for row in rows] == ["| error", "| warning", "| note"]
+    assert [row[1] for row in rows] == ["`a.yaml:2:3`", "`a.yaml:4:3`", "`a.yaml:6:3`"]
+    none = replace(CHECKED, findings=())
+    assert "3 files checked, nothing found" in findings_machines.findings_as_markdown(none)
+    assert "|" in findings_machines.findings_as_markdown(replace(none, failed=("c.yaml",)))
+    assert "Nothing was checked" in findings_machines.findings_as_markdown(replace(none, inputs=()))
