@@ -75,9 +75,9 @@ no effect. A waiver without a matching finding or of an unknown rule is reported
 rule, file (relative to the project), key path and the value as written. The summary counts hidden findings and
 lists entries that no longer match any. A baseline that names a rule which does not exist is refused.
 
-A fault that a base of `extends` has alone is reported at the base, if the base is checked too, and names the specs that
-inherit it. Every other fault in the keys of a base is a finding of each spec that extends it, at its `extends`. `--fix`
-never changes a base that was not named.
+If a base of `extends` is checked in the same run, a fault that the base has by itself is reported once, at the base,
+and names the specs that inherit it. Any other fault in the keys of a base is reported in each spec that extends it, at
+the line of its `extends`. `--fix` changes a base only if the command names it.
 """
 
 

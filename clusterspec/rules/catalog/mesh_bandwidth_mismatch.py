@@ -63,7 +63,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleUpSpec
-from clusterspec.units import display
+from clusterspec.units import display, plural
 
 RULE = Rule.of(__name__, "error")
 ROUNDED = 0.03
@@ -83,9 +83,9 @@ def check(deviations: Deviations, written_scale_up: ScaleUpSpec, scale_up: Scale
     at, other = (whole, each) if any(deviation.stated.at == whole for deviation in deviations.found) else (each, whole)
     yield RULE.problem(
         at,
-        f"{links} peers at {display(peer.per_direction, 'B/s')} each are {display(together, 'B/s')} per direction, "
+        f"{plural(links, 'peer')} at {display(peer.per_direction, 'B/s')} each {'is' if links == 1 else 'are'} {display(together, 'B/s')} per direction, "
         f"but `bandwidth` is {display(written.per_direction, 'B/s')}",
-        f"one of the two is wrong: {written.written} over {links} peers is {display(written.per_direction / links, 'B/s')} each way",
+        f"one of the two is wrong: {written.written} over {plural(links, 'peer')} is {display(written.per_direction / links, 'B/s')} each way",
         related=[(other, "the other figure")],
     )
 

@@ -4,8 +4,8 @@
 
 Disaggregated serving in which the transfer of one prompt's cache takes more than 10 % of the predicted time to the
 first token. The transfer uses the scale-up interconnect where one domain holds all engines, else the NICs of the
-engine. The finding is a warning where the transfer takes more of that time than the half-width of the prediction's
-range without queues, a quarter; else a note.
+engine. The finding is a warning where the transfer takes more than a quarter of that time, the half-width of the range
+of a prediction without queues; else a note.
 
 ## Why it matters
 
