@@ -70,7 +70,7 @@ def frame_lines(span: Span, severity: Severity, sources: Mapping[str, Source], i
 
 ELLIPSIS = "…"
 LEAD = 20
-"""Columns before the marked part that are shown where the line is too long to be shown whole."""
+"""Columns before the marked part that are shown where the line is too long to be shown whole, at most half of them."""
 
 
 def window_start(line: str, span: Span, columns: int) -> int:
@@ -78,7 +78,7 @@ def window_start(line: str, span: Span, columns: int) -> int:
     start, end = marked_range(line, span)
     if text_width(line[: min(end, start + columns)]) < columns or text_width(line[: start + 1]) <= columns // 2:
         return 0
-    return max(0, start - LEAD)
+    return max(0, start - min(LEAD, columns // 2))
 
 
 def cut_line(line: str, columns: int, first: int = 0) -> str:
