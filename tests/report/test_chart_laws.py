@@ -289,3 +289,45 @@ def test_boxes_of_a_row_are_apart_and_as_wide_as_there_is_room(name: str, gaps: 
         assert min(between) > 0
         limits = {*largest.values(), 43.0}  # nodes are 5 narrower than their rack
         assert min(between) in gaps or round(wide, 1) in limits, (wide, between)
+
+
+def test_a_value_of_a_tornado_stands_beside_its_bar_or_inside_a_long_one() -> None:
+    """5 units from the end of the bar, on the side of the change; a bar above 42 % of the axis holds its value."""
+    cases = (
+        (0.5, "start"),
+        (-0.5, "end"),
+        (0.83, "start"),
+        (0.85, "end"),
+        (-0.85, "start"),
+        (1.0, "end"),
+        (0.0, "start"),
+    )
+    levers = [curves.LeverBar(f"lever {at}", "", change, f"value {at}") for at, (change, _) in enumerate(cases)]
+    chart = curves.tornado_chart(levers, "alt")
+    values = [text for text in shapes(chart, "text") if text["text"].startswith("value")]
+    zeros = [line for line in shapes(chart, "line") if line["y1"] != line["y2"]]
+    assert {number(line, "x1") for line in zeros} == {number(line, "x2") for line in zeros} == {svg.WIDTH / 2}
+    for (change, end), text, box, zero in zip(cases, values, shapes(chart, "rect"), zeros, strict=True):
+        left, right, top, low = extent(box)
+        inside = abs(change) > 0.84
+        far = right if change >= 0 else left
+        away = (1 if change >= 0 else -1) * (-5 if inside else 5)
+        if change:
+            assert number(text, "x") == pytest.approx(far + away, abs=0.11), change
+        assert text["text-anchor"] == end and number(text, "y") == low - 2, change
+        assert (text["fill"] == svg.color("paper")) is inside
+        assert (number(zero, "y1"), number(zero, "y2")) == (top - 2, low + 2)
+
+
+@pytest.mark.parametrize("name", ["roofline", "front", "choices", "choices: no series"])
+def test_a_number_or_letter_in_a_mark_stands_in_its_middle(name: str) -> None:
+    """Capitals and digits are 0.72 of their size high."""
+    chart = CHARTS[name]()
+    found = [
+        text for text in shapes(chart, "text") if text["text-anchor"] == "middle" and text["fill"] != svg.color("soft")
+    ]
+    assert found
+    dots = [(number(dot, "cx"), number(dot, "cy")) for dot in shapes(chart, "circle")]
+    for text in found:
+        base = number(text, "y") - 0.36 * number(text, "font-size")
+        assert any(x == number(text, "x") and abs(y - base) < 0.2 for x, y in dots), text

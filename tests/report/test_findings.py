@@ -254,3 +254,43 @@ def test_a_pull_request_is_told_how_many_findings_there_are_and_what_limits_them
     assert "3 files checked, nothing found" in findings_machines.findings_as_markdown(none)
     assert "|" in findings_machines.findings_as_markdown(replace(none, failed=("c.yaml",)))
     assert "Nothing was checked" in findings_machines.findings_as_markdown(replace(none, inputs=()))
+
+
+@pytest.mark.parametrize("stale", [0, 1, 10, 11, 13])
+def test_ten_entries_without_a_finding_are_listed_and_the_others_counted(stale: int) -> None:
+    entries = tuple((f"rule-{at}", "a.yaml") for at in range(stale))
+    first, *lines = findings_text.baseline_lines(replace(CHECKED, hidden=2, stale=entries))
+    assert first == "The baseline hides 2 findings."
+    assert [line.split()[3] for line in lines[:10]] == [rule for rule, _ in entries[:10]]
+    more = {11: ["1 further entry"], 13: ["3 further entries"]}.get(stale, [])
+    assert [line.partition(" of the")[0] for line in lines[10:]] == more
+    assert findings_text.baseline_lines(CHECKED) == [], "without a baseline"
+
+
+def test_rules_are_counted_the_most_frequent_first() -> None:
+    text = findings_text.rule_statistics(replace(CHECKED, findings=(*ALL, ALL[2], ALL[1], ALL[2]) + ALL[1:2] * 8))
+    assert [line.split() for line in text.splitlines()[1:4]] == [
+        ["10", "warning", "many"],
+        ["3", "note", "odd"],
+        ["1", "error", "few"],
+    ]
+    assert text.splitlines()[5].startswith("1 error, 10 warnings and 3 notes in 3 files.")
+    assert findings_text.rule_statistics(replace(CHECKED, findings=())).startswith("All clear: 3 files")
+
+
+@pytest.mark.parametrize("columns", [20, 40, 60])
+@pytest.mark.parametrize("before", [0, 10, 19, 20, 21, 39, 40, 41, 59, 60, 200])
+@pytest.mark.parametrize("length", [1, 5, 30, 300])
+def test_a_mark_stands_below_its_part_of_a_long_line_within_the_terminal(
+    columns: int, before: int, length: int
+) -> None:
+    line = "-" * before + "x" * length + "-" * 100
+    span = Span("a.yaml", Position(1, before + 1), Position(1, before + length + 1))
+    first = findings_text.window_start(line, span, columns)
+    shown, marks = findings_text.cut_line(line, columns, first), findings_text.marker_line(line, span, columns, first)
+    assert len(shown) <= columns and len(marks) <= columns
+    assert marks.count("^") >= min(length, columns // 2 - 1)
+    pairs = [below for above, below in zip(shown.ljust(len(marks)), marks, strict=False) if above == "x"]
+    assert pairs and set(pairs) == {"^"}, (shown, marks)
+    assert (shown[0] == "…") is (first > 0) and (shown[-1] == "…") is (len(line) - first > columns - (first > 0)), "cut"
+    assert first in (0, before - min(20, columns // 2)), "20 characters before it are shown, or half a line"
