@@ -131,7 +131,8 @@ def _is_serving(study: Study | None) -> bool:
 
 
 def sizes(nodes: int, domain: int, stated: Iterable[int] = ()) -> list[int]:
-    """The sizes to try on a pool, in whole domains: all of a small pool, else steps of a half, with what each leaves.
+    """The sizes to try on a pool, in whole domains: all of a small pool, else powers of two, three times those, and
+    what each of them leaves.
 
     >>> sizes(4, 1), sizes(54, 18)
     ([1, 2, 3, 4], [18, 36, 54])
