@@ -115,7 +115,7 @@ def test_a_search_ends_early_or_is_cancelled_and_the_text_stays(opened: Visited)
     page.locator("#panel-search", has_text="Cancelled").wait_for()
     page.get_by_text("Search layouts").click()
     page.locator("#panel-search table").wait_for(timeout=3 * SLOW)
-    assert "Stopped at 5," in page.locator("#panel-search .note").inner_text()
+    assert "Stopped at 5," in page.locator("#panel-search .note.fair").inner_text()
     assert "dgx-h100-pod" in page.locator(".cm-content").inner_text()
 
 
