@@ -10,7 +10,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from inspect import getsource
 from math import inf
+from re import _parser as parser  # type: ignore[attr-defined]
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -140,3 +142,24 @@ def test_a_pattern_that_backtracks_is_found(text: str, method: str) -> None:
 )
 def test_a_pattern_that_does_not_is_passed(text: str, method: str) -> None:
     assert growth(text, re.MULTILINE, method)[0] <= LINEAR
+
+
+def _possessive_groups(items: Any, inside: bool = False) -> Iterator[Any]:
+    """The possessive repetitions of more than one sign that stand inside of a capturing group."""
+    for name, value in items:
+        operator = str(name)
+        if operator == "POSSESSIVE_REPEAT" and inside and len(value[2]) > 1:
+            yield value
+        parts = value if isinstance(value, tuple | list) else (value,)
+        within = inside or (operator == "SUBPATTERN" and value[0] is not None)
+        for part in parts:
+            for each in part if isinstance(part, list) else [part]:
+                if isinstance(each, parser.SubPattern):
+                    yield from _possessive_groups(each, within)
+
+
+def test_no_pattern_needs_a_python_newer_than_the_oldest_supported() -> None:
+    """Python 3.11.2, which Debian 12 has, matches nothing where a group repeats possessively inside a capturing one."""
+    assert list(_possessive_groups(parser.parse(r"(?P<text>(?:(?!x)[^\n]*\n)*+)x")))
+    found = {text for text, flags in patterns() if list(_possessive_groups(parser.parse(text, flags)))}
+    assert found == set()

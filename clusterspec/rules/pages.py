@@ -29,7 +29,7 @@ HEADINGS = (
 OPTIONAL = frozenset({"Options", "Fix safety"})
 """The headings that only rules with a threshold, and rules with fixes, have."""
 _EXAMPLE = pattern(
-    r"^```(?P<language>yaml|markdown)(?: (?P<path>\S+))?\n(?P<text>(?:(?!```)[^\n]*\n)*+)```$", re.MULTILINE
+    r"^```(?P<language>yaml|markdown)(?: (?P<path>\S+))?\n(?P<text>(?:(?!```)[^\n]*\n)*)```$", re.MULTILINE
 )
 
 
