@@ -77,19 +77,20 @@ def export_csv(catalog: Catalog, kinds: Sequence[str] = ()) -> str:
 
 def export_sqlite(catalog: Catalog, kinds: Sequence[str] = ()) -> bytes:
     """A SQLite database of three tables: ``entries``, ``facts`` and ``rejected_readings``."""
+    from contextlib import closing
     from sqlite3 import connect
 
-    connection = connect(":memory:")
-    for entry in _entries(catalog, kinds):
-        record = _entry_record(entry)
-        lists = {key: "\n".join(value) for key, value in record.items() if isinstance(value, list)}
-        _insert(connection, "entries", record | lists)
-        for line in (*entry.facts, *entry.achievable):
-            _insert(connection, "facts", _fact_record(entry, line, catalog.version))
-            for rejected in _rejections(line):
-                _insert(connection, "rejected_readings", {"fact_id": fact_id(entry, line), **rejected})
-    connection.commit()
-    return connection.serialize()
+    with closing(connect(":memory:")) as connection:
+        for entry in _entries(catalog, kinds):
+            record = _entry_record(entry)
+            lists = {key: "\n".join(value) for key, value in record.items() if isinstance(value, list)}
+            _insert(connection, "entries", record | lists)
+            for line in (*entry.facts, *entry.achievable):
+                _insert(connection, "facts", _fact_record(entry, line, catalog.version))
+                for rejected in _rejections(line):
+                    _insert(connection, "rejected_readings", {"fact_id": fact_id(entry, line), **rejected})
+        connection.commit()
+        return connection.serialize()
 
 
 _KEYS = {"entries": "entry", "facts": "fact_id"}

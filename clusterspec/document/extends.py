@@ -224,9 +224,10 @@ def load(path: str, stdin_filename: str = STDIN) -> tuple[Document | None, list[
         return load_source(decode(stdin_filename, data), FilePath.cwd())
     try:
         data = read_bytes(path)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        reason = getattr(error, "strerror", None) or str(error)
-        raise CannotOpenError(f"{path}: {reason}") from None
+    except OSError as error:
+        raise CannotOpenError(f"{path}: {error.strerror or error}") from None
+    except ValueError:
+        raise CannotOpenError(f"{path}: a null character in the name") from None
     return load_source(decode(path, data), FilePath(path).parent)
 
 

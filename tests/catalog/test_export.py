@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -76,13 +77,13 @@ def test_a_row_says_how_its_figure_is_known(table: list[dict[str, str]]) -> None
 def test_the_database_holds_what_the_table_holds(table: list[dict[str, str]], tmp_path: Path) -> None:
     target = tmp_path / "catalog.sqlite"
     assert run(["catalog", "export", "accelerators", "--sqlite", str(target)]) == 0
-    database = sqlite3.connect(target)
     of_kind = {row["fact_id"]: row for row in table if row["kind"] == "accelerator"}
-    found = dict(database.execute("SELECT fact_id, written FROM facts"))
+    with closing(sqlite3.connect(target)) as database:
+        found = dict(database.execute("SELECT fact_id, written FROM facts"))
+        rejected = {name for (name,) in database.execute("SELECT DISTINCT fact_id FROM rejected_readings")}
+        (aliases,) = database.execute("SELECT aliases FROM entries WHERE id = 'h20-141gb'").fetchone()
     assert found == {name: row["written"] for name, row in of_kind.items()}
-    rejected = {name for (name,) in database.execute("SELECT DISTINCT fact_id FROM rejected_readings")}
     assert rejected == {name for name, row in of_kind.items() if row["not"]}
-    (aliases,) = database.execute("SELECT aliases FROM entries WHERE id = 'h20-141gb'").fetchone()
     assert aliases == "NVIDIA H20-3e"
 
 

@@ -215,7 +215,8 @@ def test_folders_are_searched_for_specs_and_files_are_taken_as_named(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("name", "why"), [("gone.yaml", "gone.yaml: No such file or directory"), ("a\0b", "a\0b: embedded null")]
+    ("name", "why"),
+    [("gone.yaml", "gone.yaml: No such file or directory"), ("a\0b", "a\0b: a null character in the name")],
 )
 def test_a_file_that_cannot_be_opened_is_named_with_the_reason(name: str, why: str) -> None:
     with pytest.raises(CannotOpenError) as raised:
