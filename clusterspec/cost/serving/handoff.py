@@ -77,14 +77,9 @@ def _chunk_of_all(model: Model) -> Chunk:
     return Chunk.of(model_layers(model), first=True, last=True)
 
 
-def cache_transfer(
-    cluster: Cluster, workload: Workload, pools: tuple[Layout, Layout], tokens: float
-) -> CacheTransfer | None:
-    """The transfer of the cache of a prompt of ``tokens`` from a prefill to a decode engine, of layouts ``pools``, on
-    the rank that takes longer. None where no fabric connects them.
-    """
-    sides = side_transfers(cluster, workload, pools, tokens)
-    return max(sides, key=lambda side: side.seconds) if sides else None
+def slower_transfer(sides: tuple[CacheTransfer, CacheTransfer]) -> CacheTransfer:
+    """The transfer of a cache on the rank that takes longer."""
+    return max(sides, key=lambda side: side.seconds)
 
 
 def side_transfers(

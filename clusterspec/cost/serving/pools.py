@@ -9,7 +9,7 @@ from clusterspec.cluster.requests import Serving
 from clusterspec.cost.formulas.serving import prompt_time
 from clusterspec.cost.serving.constants import HANDOFF, StepTime
 from clusterspec.cost.serving.engine import Engine
-from clusterspec.cost.serving.handoff import CacheTransfer, Handoff, cache_transfer, linked_transfers
+from clusterspec.cost.serving.handoff import CacheTransfer, Handoff
 from clusterspec.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -22,8 +22,9 @@ class Pools(NamedTuple):
     ``limit`` is the maximum of sequences on one attention rank: that of its cache, which holds ``tokens``, or that of
     the software, ``sequences``. ``prompt_tokens`` is what the cache of a rank that runs prompts holds. Reading cached
     tokens from other memory takes a request ``loading`` seconds on average; ``transfer`` has the seconds in
-    which the cache of a prompt occupies the link of a rank that sends it, and of one that receives it. ``link`` is that
-    between the machines of prefill and decode engines, where these are two.
+    which the cache of a prompt occupies the link of a rank that sends it, and of one that receives it; ``sent`` is the
+    transfer on the one that takes longer, None where no fabric connects them. ``link`` is that between the machines of
+    prefill and decode engines, where these are two.
     """
 
     decode: Engine
@@ -35,6 +36,7 @@ class Pools(NamedTuple):
     prompt_tokens: float = 0.0
     loading: float = 0.0
     transfer: tuple[float, float] = (0.0, 0.0)
+    sent: CacheTransfer | None = None
     link: PoolLink | None = None
 
     @property
@@ -78,13 +80,6 @@ def prompts_of_step(pools: Pools, taken: float) -> float:
     return max(1.0, ((load.chunk_tokens or fresh) - taken) / fresh)
 
 
-def transfers_over(pools: Pools, link: PoolLink) -> tuple[CacheTransfer, CacheTransfer]:
-    """Bytes that a rank of a prefill engine sends over a link, and bytes that a rank of a decode engine receives."""
-    prompts, answers = pools.prompts, pools.decode
-    clusters, layouts = (prompts.cluster, answers.cluster), (prompts.layout, answers.layout)
-    return linked_transfers(clusters, answers.workload, layouts, float(pools.load.input_tokens), link)
-
-
 def cache_handoff(pools: Pools, prompt: float, chunks: float) -> Handoff | None:
     """The handoff of a prompt, which takes ``prompt`` seconds in ``chunks``, to the decode engine; None where the same
     engine decodes.
@@ -92,9 +87,5 @@ def cache_handoff(pools: Pools, prompt: float, chunks: float) -> Handoff | None:
     if not pools.has_prefill_engines:
         return None
     pieces = {"chunk": chunks, "layer": float(pools.decode.model.layers)}.get(pools.load.transfer.send, 1.0)
-    engine, layouts = pools.decode, (pools.prompts.layout, pools.decode.layout)
-    if pools.link is not None:
-        slower = max(transfers_over(pools, pools.link), key=lambda side: side.seconds)
-        return Handoff(HANDOFF.value + pools.link.latency, slower, pieces, prompt)
-    sent = cache_transfer(engine.cluster, engine.workload, layouts, float(pools.load.input_tokens))
-    return Handoff(HANDOFF.value, sent or CacheTransfer(0.0, 1.0), pieces, prompt)
+    passing = HANDOFF.value + (pools.link.latency if pools.link is not None else 0.0)
+    return Handoff(passing, pools.sent or CacheTransfer(0.0, 1.0), pieces, prompt)

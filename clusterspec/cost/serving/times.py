@@ -24,8 +24,10 @@ from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import NOTHING, Decoding, Engine, unevenly_loaded_ranks
 from clusterspec.cost.serving.handoff import (
     link_seconds,
+    linked_transfers,
     request_bytes,
     side_transfers,
+    slower_transfer,
 )
 from clusterspec.cost.serving.latency import Highest, ServingTimes, target_excess
 from clusterspec.cost.serving.pools import (
@@ -33,7 +35,6 @@ from clusterspec.cost.serving.pools import (
     cache_handoff,
     most_beside_prompts,
     prompt_seconds,
-    transfers_over,
 )
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 from clusterspec.cost.serving.steady import (
@@ -131,10 +132,16 @@ def bare_pools(design: Design) -> Pools | None:
     pools = Pools(engine, prompts, load, limit, tokens, most, held)
     if not pools.has_prefill_engines:
         return pools
-    if link is not None:
-        return _pools_with_link(pools, link)
-    sides = side_transfers(cluster, workload, (prompts.layout, engine.layout), float(load.input_tokens))
-    return pools._replace(transfer=(sides[0].seconds, sides[1].seconds)) if sides else pools
+    return _pools_on_fabric(pools) if link is None else _pools_with_link(pools, link)
+
+
+def _pools_on_fabric(pools: Pools) -> Pools:
+    """Engines of one machine, with the seconds for which a cache occupies the links of a rank, if any connect them."""
+    engine, layouts = pools.decode, (pools.prompts.layout, pools.decode.layout)
+    sides = side_transfers(engine.cluster, engine.workload, layouts, float(pools.load.input_tokens))
+    if not sides:
+        return pools
+    return pools._replace(transfer=(sides[0].seconds, sides[1].seconds), sent=slower_transfer(sides))
 
 
 def _prefill_on_pool(design: Design, engines: Engines, pool: str) -> tuple[Engine, PoolLink] | None:
@@ -153,10 +160,12 @@ def _prefill_on_pool(design: Design, engines: Engines, pool: str) -> tuple[Engin
 
 def _pools_with_link(pools: Pools, link: PoolLink) -> Pools:
     """Engines on two machines, with the seconds for which a cache occupies the link of a rank and the shared link."""
-    sending, receiving = transfers_over(pools, link)
-    tokens = float(pools.load.input_tokens)
-    shared = link_seconds(pools.decode.workload, pools.prompts.layout, tokens, link) * pools.prompts.attention_ranks
-    return pools._replace(transfer=(max(sending.seconds, shared), receiving.seconds), link=link)
+    prompts, answers, tokens = pools.prompts, pools.decode, float(pools.load.input_tokens)
+    clusters, layouts = (prompts.cluster, answers.cluster), (prompts.layout, answers.layout)
+    sides = linked_transfers(clusters, answers.workload, layouts, tokens, link)
+    shared = link_seconds(answers.workload, prompts.layout, tokens, link) * prompts.attention_ranks
+    seconds = max(sides[0].seconds, shared), sides[1].seconds
+    return pools._replace(transfer=seconds, sent=slower_transfer(sides), link=link)
 
 
 def request_cache_bytes(design: Design) -> float | None:

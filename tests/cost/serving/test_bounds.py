@@ -14,7 +14,7 @@ from clusterspec.cost.serving.bounds import (
     least_token_time,
     token_weight_bytes,
 )
-from clusterspec.cost.serving.handoff import cache_transfer, request_bytes
+from clusterspec.cost.serving.handoff import request_bytes, side_transfers, slower_transfer
 from clusterspec.studies.study import Settings, Study, study_text
 
 H100 = 3.35e12
@@ -80,5 +80,5 @@ def test_ranks_send_their_parts_of_a_cache_over_their_own_nics() -> None:
     pools = "disaggregated: {prefill: {replicas: 1, tp: 8}, decode: {replicas: 1, tp: 8}}"
     cluster, workload, layout, _ = parts(studied("llama-3.1-70b", "framework: vllm", f", {pools}", nodes=2))
     # 327,680 B a token over eight ranks, each with 50 GB/s, of which 80 % are used.
-    sent = cache_transfer(cluster, workload, (layout, layout), 8192)
-    assert sent is not None and sent.seconds == pytest.approx(327680 * 8192 / 8 / (50e9 * 0.8))
+    sides = side_transfers(cluster, workload, (layout, layout), 8192)
+    assert sides is not None and slower_transfer(sides).seconds == pytest.approx(327680 * 8192 / 8 / (50e9 * 0.8))
