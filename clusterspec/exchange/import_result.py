@@ -212,7 +212,7 @@ class InputFile:
             raise FormatError(f"has more than {LARGEST >> 20} MiB, the maximum")
         if self.data.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise FormatError("is encoded in UTF-16: save it as UTF-8")
-        data = _HOLE.sub(b"\n", self.data)
+        data = _HOLE.sub(b"\n", self.data) if b"\0" in self.data else self.data
         nul = data.find(b"\0")
         if nul >= 0:
             raise FormatError(f"is not text: a NUL byte at offset {nul}")

@@ -133,8 +133,10 @@ _SLURM_VARIABLES = {
 def _slurm_variables(text: str, offset: int) -> dict[str, _Segments]:
     """The variables of a job from the directives of its script, which hold where ``sbatch`` is given no others."""
     found: dict[str, _Segments] = {}
-    for match in _DIRECTIVE.finditer(text):
-        line = offset + text.count("\n", 0, match.start()) + 1
+    for line, words in enumerate(text.split("\n"), offset + 1):
+        match = _DIRECTIVE.match(words)
+        if match is None:
+            continue
         option = match["name"] or {"N": "nodes", "n": "ntasks"}[match["short"]]
         found |= {name: [_Segment(match["count"], line)] for name in _SLURM_VARIABLES[option]}
     return found
