@@ -74,7 +74,7 @@ LEAST = 0.7
 """Share of the catalog's figure below which no mix of cables explains a stated one; the project's choice."""
 
 LEAST_OF_SUPPLY = 0.25
-"""Share of the rating of a supply below which no switch draws; idle switches of the catalog take 0.3 and more of it."""
+"""Share of the rating of a supply below which a figure is no draw of the switch, by judgment."""
 
 
 def check(power: PowerSpec, written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
