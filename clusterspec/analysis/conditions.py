@@ -42,13 +42,13 @@ def _serving_figure(name: str) -> Callable[[Plan], float | None]:
 
 def _meets_targets(plan: Plan) -> float | None:
     """1 where the cache holds the requests in flight and the targets are met, else 0; None where the plan trains."""
-    from clusterspec.cost.serving.latency import target_results
+    from clusterspec.cost.serving.latency import meets_targets
 
     work = plan.design.workload
     if plan.serving is None or work is None or work.serving is None:
         return None
     held = plan.serving.offered <= plan.serving.kv_capacity_sequences or work.serving.load == "offline"
-    return float(held and not any(each.missed for each in target_results(plan.serving, work.serving)))
+    return float(held and meets_targets(plan.serving, work.serving))
 
 
 def _share_of_time(name: str) -> Callable[[Plan], float | None]:

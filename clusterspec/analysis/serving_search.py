@@ -26,7 +26,7 @@ from clusterspec.cluster.model import Design
 from clusterspec.cluster.requests import Engines
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.serving.latency import serving_range, target_results
+from clusterspec.cost.serving.latency import meets_targets, serving_range
 from clusterspec.records import replace
 from clusterspec.results import Json
 from clusterspec.results.search import (
@@ -315,7 +315,7 @@ def _row(studied: Studied, study: Study, section: Section, *, pools: Json | None
         "idle": _idle_accelerators(design),
         "tokens_per_second_per_user": 1 / times.tpot,
         "concurrency": times.offered,
-        "meets_targets": not any(each.missed for each in target_results(times, design.workload.serving)),
+        "meets_targets": meets_targets(times, design.workload.serving),
         "disaggregated": pools,
     }
     return LayoutRow(

@@ -104,7 +104,7 @@ def _requests(plan: Plan) -> Iterator[Area]:
         target, seconds, span, _ = result
         what = f"{QUANTITIES[target.quantity]}, percentile {target.percentile:g}"
         judged = _limited_area(AREAS[target.quantity], what, seconds, target.seconds, unit="s")
-        if result.missed and seconds <= target.seconds:
+        if result.missed_in_queue:
             judged = replace(judged, state="bad", note="the queue grows without end")
         elif judged.state == "good" and span[1] > target.seconds:
             judged = replace(judged, state="tight", note=f"up to {display(span[1], 's')} within its range")

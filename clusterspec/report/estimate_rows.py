@@ -62,8 +62,7 @@ def target_text(times: ServingTimes, load: Serving, target: Target) -> str:
     from clusterspec.cost.serving.latency import target_results
 
     result = next(each for each in target_results(times, load) if each.target == target)
-    queues = result.missed and result.seconds <= target.seconds
-    return display(target.seconds, "s") + (" missed, as the queue grows without end" if queues else "")
+    return display(target.seconds, "s") + (" missed, as the queue grows without end" if result.missed_in_queue else "")
 
 
 class LatencyRow(NamedTuple):

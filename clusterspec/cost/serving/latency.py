@@ -252,7 +252,13 @@ class TargetResult(NamedTuple):
     @property
     def missed(self) -> bool:
         """Whether the latency is above the target, or includes the wait in a queue that grows without end."""
-        return self.seconds > self.target.seconds or (self.queue_grows and self.target.quantity in OF_QUEUE)
+        return self.seconds > self.target.seconds or self.missed_in_queue
+
+    @property
+    def missed_in_queue(self) -> bool:
+        """Whether full engines meet the target, and requests miss it in the queue before them."""
+        waits = self.queue_grows and self.target.quantity in OF_QUEUE
+        return waits and self.seconds <= self.target.seconds
 
 
 def latency_tail(times: ServingTimes, load: Serving) -> Tail | None:
@@ -275,6 +281,11 @@ def target_results(times: ServingTimes, load: Serving) -> tuple[TargetResult, ..
         )
         for each in load.targets
     )
+
+
+def meets_targets(times: ServingTimes, load: Serving) -> bool:
+    """Whether a plan meets all targets at its load, and no queue grows without end where one counts."""
+    return not any(each.missed for each in target_results(times, load))
 
 
 def missed_targets(times: ServingTimes, load: Serving) -> tuple[Target, ...]:
