@@ -7,7 +7,7 @@ from typing import Any
 
 from clusterspec.catalog.entries import Optics
 from clusterspec.cluster.degrees import nodes_of_domain
-from clusterspec.cluster.fabric import Fabric, LevelOptics, count_fabric, level_optics
+from clusterspec.cluster.fabric import Fabric, LevelOptics, cable_types, count_fabric, level_optics
 from clusterspec.cluster.levels import FIBER
 from clusterspec.cluster.model import Cluster, Design, ScaleOut
 from clusterspec.cluster.planes import parts_needed
@@ -239,7 +239,7 @@ def may_have_fixed_ends(design: Design) -> bool:
     """
     fabric = design.cluster.scale_out if design.cluster is not None else None
     written = design.spec.cluster.scale_out if design.spec.cluster is not None else None
-    if fabric is None or fabric.optics or (written is not None and written.cable_type):
+    if fabric is None or cable_types(fabric, written.cable_type if written is not None else None):
         return False
     return fabric.nic_bandwidth.value / max(1, fabric.planes) <= FIXED_ENDS_UP_TO / 8
 

@@ -67,7 +67,7 @@ class Offered:
     def covers(self) -> tuple[str, ...]:
         """The kinds of part that the line offers at one price: all of a network as one lot, and the optics of a lot of
         cabling; else its own kind."""
-        text = (self.line.part or "").lower().replace("_", " ")
+        text = plain_part(self.line)
         whole = self.line.quantity in {None, 1} and {*_kinds_of_words(_head(text))} <= {"other", "switch", *SWITCHES}
         if whole and _FABRIC.search(text) is not None and _SIDE.search(text) is None:
             return NETWORKED
@@ -76,7 +76,7 @@ class Offered:
     @property
     def is_node_rent(self) -> bool:
         """Whether the line offers hours of nodes."""
-        text = (self.line.part or "").lower().replace("_", " ")
+        text = plain_part(self.line)
         return _HOURS.search(text) is not None and "node" in _kinds_of_words(text)
 
     @property
@@ -88,12 +88,17 @@ class Offered:
 def offered_lines(lines: tuple[QuoteLine, ...], cluster: Cluster) -> Iterator[Offered]:
     """The lines of a quote, each with the kind of its part; `other` where it is none of the bill's."""
     for index, line in enumerate(lines):
-        text = (line.part or "").lower().replace("_", " ")
+        text = plain_part(line)
         kind = kind_of_part(text)
         rack = (
             kind in {"node", "other"} and _RACK.search(text) is not None and "tray" not in text and "node" not in text
         )
         yield Offered(index, "node" if rack else kind, line, nodes_of_domain(cluster) if rack else 1)
+
+
+def plain_part(line: QuoteLine) -> str:
+    """The part of a line in lower case, with spaces for underscores."""
+    return (line.part or "").lower().replace("_", " ")
 
 
 def kind_of_part(text: str) -> str:

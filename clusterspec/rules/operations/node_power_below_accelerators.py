@@ -68,7 +68,8 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
             if known and cluster.platform
             else "use a measured figure"
         )
-        if PROCESSOR in cluster.accelerator.power_includes:
+        settable = PROCESSOR in cluster.accelerator.power_includes
+        if settable:
             help_ += "; state `accelerator_cap` where modules run below their largest power"
-        settable = PROCESSOR in cluster.accelerator.power_includes and power.node.value >= parts / 2
-        yield RULE.problem("cluster.power.node", message, help_, severity="note" if settable else "error")
+        explained = settable and power.node.value >= parts / 2
+        yield RULE.problem("cluster.power.node", message, help_, severity="note" if explained else "error")
