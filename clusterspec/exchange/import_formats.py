@@ -6,8 +6,8 @@ import importlib
 from collections.abc import Callable
 from typing import cast
 
-from clusterspec.document import nearest_words
 from clusterspec.exchange import measurements
+from clusterspec.exchange.format_names import format_by_name, unknown_format
 from clusterspec.exchange.import_result import LARGEST, FormatError, ImportResult, InputFile, SeveralParts
 from clusterspec.logs.readers import READERS, LogReader
 from clusterspec.records import dataclass
@@ -254,21 +254,14 @@ IMPORT_FORMATS = (*MACHINES, *PURCHASING[:1], *MEASUREMENTS, *WORKLOADS, *PURCHA
 
 def is_format(name: str) -> bool:
     """Whether a format has a name, which may be a former one."""
-    return _known_format(name) is not None
-
-
-def _known_format(name: str) -> ImportFormat | None:
-    plain = name.lower().replace("_", "-")
-    return next((kind for kind in IMPORT_FORMATS if plain == kind.name or plain in kind.other), None)
+    return format_by_name(IMPORT_FORMATS, name) is not None
 
 
 def format_named(name: str) -> ImportFormat:
     """The format with a name. Raises `FormatError` with similar names if there is none."""
-    if (kind := _known_format(name)) is not None:
+    if (kind := format_by_name(IMPORT_FORMATS, name)) is not None:
         return kind
-    like = nearest_words(name.lower().replace("_", "-"), [kind.name for kind in IMPORT_FORMATS])
-    offer = f"; did you mean {', '.join(like)}?" if like else ""
-    raise FormatError(f"no import format is called {name!r}{offer} (`clusterspec import --list` lists all)")
+    raise FormatError(unknown_format("import", IMPORT_FORMATS, name))
 
 
 TOOLS = frozenset(

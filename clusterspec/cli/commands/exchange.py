@@ -23,7 +23,7 @@ from clusterspec.exchange.exporters.registry import (
     MissingPart,
     NotExportable,
     exporter_of,
-    named_exporter,
+    is_exporter,
 )
 from clusterspec.exchange.import_result import (
     LARGEST,
@@ -211,7 +211,7 @@ def run_export(args: argparse.Namespace) -> int:
         return OK
     if not args.kind or not args.spec:
         raise UsageFault("name a KIND and a SPEC; `clusterspec export --list` lists the kinds")
-    if named_exporter(args.kind) is None and named_exporter(args.spec) is not None:
+    if not is_exporter(args.kind) and is_exporter(args.spec):
         raise UsageFault(f"the kind comes first: `clusterspec export {args.spec} {args.kind}`")
     try:
         exporter = exporter_of(args.kind)

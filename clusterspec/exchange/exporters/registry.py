@@ -14,7 +14,7 @@ from clusterspec.catalog.frameworks import framework_of
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
-from clusterspec.document import nearest_words
+from clusterspec.exchange.format_names import format_by_name, unknown_format
 from clusterspec.procurement.bill import Bill, bill
 from clusterspec.records import dataclass
 from clusterspec.results.redaction import safe
@@ -225,16 +225,13 @@ EXPORTERS = (
 )
 
 
-def named_exporter(name: str) -> Exporter | None:
-    """The format of a name; None where no format has it."""
-    plain = name.lower().replace("_", "-")
-    return next((each for each in EXPORTERS if plain == each.name or plain in each.other), None)
+def is_exporter(name: str) -> bool:
+    """Whether a format has a name, which may be a former one."""
+    return format_by_name(EXPORTERS, name) is not None
 
 
 def exporter_of(name: str) -> Exporter:
-    """The format of a name. Raises `NotExportable` for a name that is none."""
-    if (found := named_exporter(name)) is not None:
+    """The format of a name. Raises `NotExportable` with similar names if there is none."""
+    if (found := format_by_name(EXPORTERS, name)) is not None:
         return found
-    like = nearest_words(name.lower().replace("_", "-"), [each.name for each in EXPORTERS])
-    offer = f"; did you mean {', '.join(like)}?" if like else ""
-    raise NotExportable(f"no export format is called {name!r}{offer} (`clusterspec export --list` lists all)")
+    raise NotExportable(unknown_format("export", EXPORTERS, name))
