@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.plan import Plan
+from clusterspec.cost.plan import TIE, Plan
 from clusterspec.cost.term import Term
 from clusterspec.results.levers import SensitivityReport
 from clusterspec.results.machine import Gain, LayoutGrid, Loss
@@ -45,8 +45,6 @@ def _is_product(phase: Term, part: Term) -> bool:
 
 
 MOST_GAINS = 3
-LEAST_GAIN = 0.01
-"""Share of the step time below which a change is no gain."""
 NO_GAIN = frozenset({"nodes", "accelerators", "sequence_length"})
 """Keys that buy time with a larger machine, which the procurement report has, or that change the planned work."""
 
@@ -62,7 +60,7 @@ def gains(plan: Plan, sensitivity: SensitivityReport | None, grid: LayoutGrid | 
     best: dict[str, Gain] = {}
     for gain in found:
         best.setdefault(gain.key, gain)
-    return tuple(gain for gain in best.values() if gain.share < -LEAST_GAIN)[:MOST_GAINS]
+    return tuple(gain for gain in best.values() if gain.share < -TIE)[:MOST_GAINS]
 
 
 def _changes(step: float, sensitivity: SensitivityReport | None, grid: LayoutGrid | None) -> Iterator[Gain]:

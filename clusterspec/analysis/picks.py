@@ -12,13 +12,11 @@ from clusterspec.analysis.space.families import layout_of, section_of
 from clusterspec.analysis.space.kept import Kept
 from clusterspec.analysis.space.run import Found
 from clusterspec.analysis.studied import POOLS, SearchJob, Space, Studied, errors_of
+from clusterspec.cost.plan import TIE
 from clusterspec.finding import Finding
 from clusterspec.records import dataclass
 from clusterspec.studies.study import Study
 
-TIE = 0.01
-"""The relative difference in step time below which layouts are tied, by judgment: repeated runs of one layout differ by
-as much."""
 MORE_CHECKS = 12
 """Candidates that are checked beyond twice those shown, while the rules object to too many of them."""
 LEAST_CHECKS = 32

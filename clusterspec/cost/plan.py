@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from clusterspec.cost.serving.day import DayPlan
     from clusterspec.cost.serving.latency import ServingTimes
 
+TIE = 0.01
+"""The relative difference in time below which two layouts are tied, by judgment: repeated runs of one layout differ by
+as much."""
+
 
 @dataclass(frozen=True)
 class Plan:

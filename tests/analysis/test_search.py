@@ -7,7 +7,6 @@ import pytest
 
 from clusterspec import studies
 from clusterspec.analysis.layout_search import SearchOptions, search
-from clusterspec.analysis.picks import TIE
 from clusterspec.analysis.rewrite import text_with_layout
 from clusterspec.analysis.space.columns import on_columns
 from clusterspec.analysis.space.families import families
@@ -15,6 +14,7 @@ from clusterspec.analysis.space.run import Limits, one_by_one
 from clusterspec.analysis.space.run import search as run_search
 from clusterspec.analysis.studied import Pins, Space
 from clusterspec.cli import run
+from clusterspec.cost.plan import TIE
 from clusterspec.finding import Severity
 from tests.analysis.jobs import DENSE, JOBS, design_of, job, study_of
 from tests.effort import sampled

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
+from clusterspec.cost.plan import TIE
 from clusterspec.cost.serving.latency import missed_targets, range_factors
 from clusterspec.records import dataclass
 from clusterspec.rules.advice.proposals import Legality
@@ -15,10 +16,6 @@ from clusterspec.units import display, percent
 
 TRIED = 4
 """Limit of layouts estimated for one piece of advice."""
-
-
-LEAST_GAIN = 0.01
-"""Relative gain below which two layouts are as fast as each other, by judgment; `search` calls them tied."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +30,7 @@ class Gain:
     @property
     def is_worth_it(self) -> bool:
         """Whether the gain is more than repeated runs differ by."""
-        return self.share >= LEAST_GAIN
+        return self.share >= TIE
 
     @property
     def severity(self) -> str:
