@@ -59,10 +59,10 @@ def serving_rows(plan: Plan, load: Serving, held: str) -> Iterator[ServingRow]:
 
 def target_text(times: ServingTimes, load: Serving, target: Target) -> str:
     """A target, and why it is missed where the latency of full engines is below it."""
-    from clusterspec.cost.serving.latency import target_results
+    from clusterspec.cost.serving.latency import target_result
 
-    result = next(each for each in target_results(times, load) if each.target == target)
-    return display(target.seconds, "s") + (" missed, as the queue grows without end" if result.missed_in_queue else "")
+    in_queue = target_result(times, load, target).missed_in_queue
+    return display(target.seconds, "s") + (" missed, as the queue grows without end" if in_queue else "")
 
 
 class LatencyRow(NamedTuple):

@@ -272,14 +272,16 @@ def latency_tail(times: ServingTimes, load: Serving) -> Tail | None:
 
 def target_results(times: ServingTimes, load: Serving) -> tuple[TargetResult, ...]:
     """Every target with the predicted latency at its percentile."""
-    return tuple(
-        TargetResult(
-            each,
-            latency_at(times, load, each.quantity, each.percentile),
-            latency_range(times, load, each.quantity, each.percentile),
-            exceeds_capacity(times, load),
-        )
-        for each in load.targets
+    return tuple(target_result(times, load, each) for each in load.targets)
+
+
+def target_result(times: ServingTimes, load: Serving, target: Target) -> TargetResult:
+    """A target with the predicted latency at its percentile."""
+    return TargetResult(
+        target,
+        latency_at(times, load, target.quantity, target.percentile),
+        latency_range(times, load, target.quantity, target.percentile),
+        exceeds_capacity(times, load),
     )
 
 
