@@ -203,9 +203,15 @@ class Catalog:
         """All ids of a kind, without opening a file."""
         return self._folders.ids(kind)
 
+    def named(self, kind: str, text: str) -> tuple[str, ...]:
+        """The ids of a kind whose product, instance type or checkpoint has this name."""
+        from clusterspec.catalog.names import ids_of_name  # only for names that are no ids
+
+        return tuple(id_ for id_ in ids_of_name(kind, text) if id_ in self._folders.files(kind))
+
     def nearest(self, kind: str, text: str) -> tuple[str, ...]:
-        """Up to three ids of a kind that are most similar to a text."""
-        return self._folders.nearest(kind, text)
+        """Up to three ids of a kind: those of this name, then those most similar to it."""
+        return tuple(dict.fromkeys((*self.named(kind, text), *self._folders.nearest(kind, text))))[:3]
 
     def family(self, kind: str, text: str) -> tuple[str, ...]:
         """The ids that a family name (``h100``, ``mi300``) could mean; none if it is itself an id."""

@@ -24,7 +24,7 @@ class CatalogRow:
     """The summary of an entry.
 
     ``headline`` has its main figures as written; ``year`` is that of first shipment, or None; ``aliases`` are the other
-    names by which it is sold.
+    names by which it is sold, and the repository of a model's checkpoint.
     """
 
     kind: str
@@ -53,7 +53,7 @@ def catalog_rows(catalog: Catalog, kinds: Sequence[str] = ()) -> tuple[CatalogRo
 
     Raises `BrokenEntry` for an invalid company entry.
     """
-    shipped = {(each.kind, each.id): each for each in _shipped_rows()}
+    shipped = {(each.kind, each.id): each for each in shipped_rows()}
     found = [
         shipped[kind, name] if catalog.shipped(kind, name) else catalog_row(catalog.raw_entry(kind, name))
         for kind in kinds or catalog.kinds
@@ -97,7 +97,7 @@ def matching_rows(catalog: Catalog, text: str) -> tuple[CatalogRow, ...]:
 def catalog_row(raw_entry: RawEntry) -> CatalogRow:
     """The row of one raw entry."""
     headline = " · ".join(part for part in _HEADLINES[raw_entry.kind](raw_entry) if part)
-    year = raw_entry.facts.get("year")
+    year, repository = raw_entry.facts.get("year"), raw_entry.facts.get("repository")
     return CatalogRow(
         raw_entry.kind,
         raw_entry.id,
@@ -107,7 +107,7 @@ def catalog_row(raw_entry: RawEntry) -> CatalogRow:
         raw_entry.status.as_of,
         year.value if year and isinstance(year.value, int) else None,
         headline,
-        ", ".join(raw_entry.aliases),
+        ", ".join((*raw_entry.aliases, *([str(repository.value)] if repository else []))),
     )
 
 
@@ -117,7 +117,8 @@ def index_text(raw_entries: Sequence[RawEntry]) -> str:
     return f"[\n{lines}\n]\n"
 
 
-def _shipped_rows() -> list[CatalogRow]:
+def shipped_rows() -> list[CatalogRow]:
+    """The rows of all shipped entries, from their index."""
     text = (resources.catalog() / "index.json").read_text(encoding="utf-8")
     return [CatalogRow(**values) for values in json.loads(text)]
 

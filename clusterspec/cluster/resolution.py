@@ -156,9 +156,13 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
     """
     if kind in {"accelerator", "platform"} and (slice_ := _slice_remedy(name, catalog)):
         return Problem("unknown-catalog-id", path, f"`{name}` names a slice, not {_kind_with_article(kind)}", slice_)
-    family, near = catalog.family(kind, name), catalog.nearest(kind, name)
-    if kind == "accelerator" and len(family) > 1:
+    named, family, near = catalog.named(kind, name), catalog.family(kind, name), catalog.nearest(kind, name)
+    if kind == "accelerator" and len(family) > 1 and len(named) != 1:
         return _ambiguous_family_problem(name, path, family)
+    if len(named) == 1:
+        fix = Fix(f"write `{named[0]}`", (Replacement(path, named[0]),))
+        message = f"`{name}` is a name of the {kind} `{named[0]}`, and no id of the catalog"
+        return Problem("unknown-catalog-id", path, message, f"write `{named[0]}`", fix=fix)
     help_ = f"nearest: {', '.join(near)}" if near else f"`clusterspec catalog list` shows every {kind}"
     help_ = f"{usual}; {help_}" if usual else help_
     help_ += "; `--catalog DIR` adds entries of your own"

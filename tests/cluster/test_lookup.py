@@ -56,6 +56,33 @@ def test_a_fix_is_offered_only_when_one_id_is_clearly_meant() -> None:
     assert only("cluster: {platform: something-else, nodes: 1}").fix is None
 
 
+NAMED = [
+    ("platform", "DGX H100", "dgx-h100"),
+    ("platform", "NVIDIA DGX H100", "dgx-h100"),
+    ("platform", "p5.48xlarge", "aws-p5-48xlarge"),
+    ("platform", "Standard_ND96isr_H100_v5", "azure-nd-h100-v5"),
+    ("platform", "BM.GPU.H100.8", "oci-bm-gpu-h100-8"),
+    ("accelerator", "AMD Instinct MI300X", "mi300x"),
+    ("model", "meta-llama/Llama-3.1-70B-Instruct", "llama-3.1-70b"),
+    ("model", "meta-llama/Llama-3.1-70B", "llama-3.1-70b"),
+    ("model", "deepseek-ai/DeepSeek-V3", "deepseek-v3"),
+    ("model", "openai/gpt-oss-120b", "gpt-oss-120b"),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "meant"), NAMED, ids=[name for _, name, _ in NAMED])
+def test_the_name_of_a_product_leads_to_its_id(kind: str, name: str, meant: str) -> None:
+    problem = unknown_id_problem(catalog(), kind, name, ("cluster", kind))
+    assert problem.help == f"write `{meant}`"
+    assert problem.fix is not None and not problem.fix.safe and problem.fix.replacements[0].text == meant
+
+
+@pytest.mark.parametrize(("kind", "name"), [("model", "Qwen/Qwen3-32B-AWQ"), ("platform", "VR200 NVL72"), ("nic", "")])
+def test_a_name_of_none_or_of_several_entries_is_no_name(kind: str, name: str) -> None:
+    assert len(catalog().named(kind, name)) != 1
+    assert "is a name of" not in unknown_id_problem(catalog(), kind, name, ("cluster", kind)).message
+
+
 @pytest.mark.parametrize("family", ["h100", "h200", "a100"])
 def test_a_family_name_is_ambiguous_and_nothing_is_guessed(family: str) -> None:
     design, problems = resolve_text(f"cluster: {{accelerator: {family}, nodes: 1}}")
