@@ -168,7 +168,11 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
     help_ += "; `--catalog DIR` adds entries of your own"
     meant = family[0] if len(family) == 1 else _clearly_meant_id(name[:LONGEST].lower(), near)
     fix = Fix(f"write `{meant}`", (Replacement(path, meant),)) if meant else None
-    return Problem("unknown-catalog-id", path, f"the catalog has no {kind} `{name}`", help_, fix=fix)
+    others = [_kind_with_article(other) for other in catalog.kinds_of(name)]
+    message = f"`{name}` is {' and '.join(others)}, not {_kind_with_article(kind)}"
+    if not others:
+        message = f"the catalog has no {kind} `{name}`"
+    return Problem("unknown-catalog-id", path, message, help_, fix=fix)
 
 
 def _slice_remedy(name: str, catalog: Catalog) -> str:

@@ -77,6 +77,11 @@ def test_the_name_of_a_product_leads_to_its_id(kind: str, name: str, meant: str)
     assert problem.fix is not None and not problem.fix.safe and problem.fix.replacements[0].text == meant
 
 
+def test_an_id_of_another_kind_is_named_with_its_kind() -> None:
+    problem = only("cluster: {platform: h100-sxm-80gb, nodes: 1}")
+    assert problem.message == "`h100-sxm-80gb` is an accelerator, not a platform"
+
+
 @pytest.mark.parametrize(("kind", "name"), [("model", "Qwen/Qwen3-32B-AWQ"), ("platform", "VR200 NVL72"), ("nic", "")])
 def test_a_name_of_none_or_of_several_entries_is_no_name(kind: str, name: str) -> None:
     assert len(catalog().named(kind, name)) != 1
