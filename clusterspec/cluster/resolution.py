@@ -157,22 +157,24 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
     if kind in {"accelerator", "platform"} and (slice_ := _slice_remedy(name, catalog)):
         return Problem("unknown-catalog-id", path, f"`{name}` names a slice, not {_kind_with_article(kind)}", slice_)
     named, family, near = catalog.named(kind, name), catalog.family(kind, name), catalog.nearest(kind, name)
-    if kind == "accelerator" and len(family) > 1 and len(named) != 1:
-        return _ambiguous_family_problem(name, path, family)
     if len(named) == 1:
-        fix = Fix(f"write `{named[0]}`", (Replacement(path, named[0]),))
         message = f"`{name}` is a name of the {kind} `{named[0]}`, and no id of the catalog"
-        return Problem("unknown-catalog-id", path, message, f"write `{named[0]}`", fix=fix)
+        return Problem("unknown-catalog-id", path, message, f"write `{named[0]}`", fix=_fix_to_id(named[0], path))
+    if kind == "accelerator" and len(family) > 1:
+        return _ambiguous_family_problem(name, path, family)
     help_ = f"nearest: {', '.join(near)}" if near else f"`clusterspec catalog list` shows every {kind}"
     help_ = f"{usual}; {help_}" if usual else help_
     help_ += "; `--catalog DIR` adds entries of your own"
     meant = family[0] if len(family) == 1 else _clearly_meant_id(name[:LONGEST].lower(), near)
-    fix = Fix(f"write `{meant}`", (Replacement(path, meant),)) if meant else None
-    others = [_kind_with_article(other) for other in catalog.kinds_of(name)]
-    message = f"`{name}` is {' and '.join(others)}, not {_kind_with_article(kind)}"
-    if not others:
-        message = f"the catalog has no {kind} `{name}`"
-    return Problem("unknown-catalog-id", path, message, help_, fix=fix)
+    others = " and ".join(_kind_with_article(other) for other in catalog.kinds_of(name))
+    message = f"the catalog has no {kind} `{name}`"
+    if others:
+        message = f"`{name}` is {others}, not {_kind_with_article(kind)}"
+    return Problem("unknown-catalog-id", path, message, help_, fix=_fix_to_id(meant, path) if meant else None)
+
+
+def _fix_to_id(id_: str, path: Path) -> Fix:
+    return Fix(f"write `{id_}`", (Replacement(path, id_),))
 
 
 def _slice_remedy(name: str, catalog: Catalog) -> str:
