@@ -42,7 +42,7 @@ def _serving_figure(name: str) -> Callable[[Plan], float | None]:
 
 def _meets_targets(plan: Plan) -> float | None:
     """1 where the cache holds the requests in flight and the targets are met, else 0; None where the plan trains."""
-    from clusterspec.cost.serving.latency import meets_targets
+    from clusterspec.cost.serving.targets import meets_targets
 
     work = plan.design.workload
     if plan.serving is None or work is None or work.serving is None:

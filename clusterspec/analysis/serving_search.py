@@ -26,7 +26,8 @@ from clusterspec.cluster.model import Design
 from clusterspec.cluster.requests import Engines
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.serving.latency import meets_targets, serving_range
+from clusterspec.cost.serving.latency import serving_range
+from clusterspec.cost.serving.targets import meets_targets
 from clusterspec.records import replace
 from clusterspec.results import Json
 from clusterspec.results.search import (

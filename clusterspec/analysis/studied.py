@@ -284,7 +284,7 @@ def missing_for_estimate(study: Study) -> str:
 
 def serving_targets_missed(study: Study) -> Iterator[str]:
     """The latency targets that a serving plan misses, with both figures."""
-    from clusterspec.cost.serving.latency import target_results
+    from clusterspec.cost.serving.targets import target_results
 
     work, times = study.design.workload, study.plan.serving
     if times is None or work is None or work.serving is None:

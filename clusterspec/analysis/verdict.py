@@ -97,7 +97,8 @@ def _requests(plan: Plan) -> Iterator[Area]:
     work, found = plan.design.workload, plan.serving
     if found is None or work is None or work.serving is None:
         return
-    from clusterspec.cost.serving.latency import QUANTITIES, target_results
+    from clusterspec.cost.serving.percentiles import QUANTITIES
+    from clusterspec.cost.serving.targets import target_results
 
     load = work.serving
     for result in target_results(found, load):

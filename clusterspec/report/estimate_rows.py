@@ -59,7 +59,7 @@ def serving_rows(plan: Plan, load: Serving, held: str) -> Iterator[ServingRow]:
 
 def target_text(times: ServingTimes, load: Serving, target: Target) -> str:
     """A target, and why it is missed where the latency of full engines is below it."""
-    from clusterspec.cost.serving.latency import target_result
+    from clusterspec.cost.serving.targets import target_result
 
     in_queue = target_result(times, load, target).missed_in_queue
     return display(target.seconds, "s") + (" missed, as the queue grows without end" if in_queue else "")
@@ -80,7 +80,8 @@ def latency_rows(times: ServingTimes, load: Serving) -> Iterator[LatencyRow]:
 
     Rows of percentiles are indented. Where `targets` state a percentile, both latencies have it without a target too.
     """
-    from clusterspec.cost.serving.latency import MEDIAN, QUANTITIES, latency_at, latency_range, latency_tail
+    from clusterspec.cost.serving.percentiles import MEDIAN, QUANTITIES, latency_at, latency_range
+    from clusterspec.cost.serving.targets import latency_tail
 
     tail = latency_tail(times, load)
     for quantity, title in QUANTITIES.items():

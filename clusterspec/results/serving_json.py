@@ -9,7 +9,8 @@ from clusterspec.cost.plan import Plan
 
 if TYPE_CHECKING:
     from clusterspec.cost.serving.handoff import Handoff
-    from clusterspec.cost.serving.latency import ServingTimes, Tail
+    from clusterspec.cost.serving.latency import ServingTimes
+    from clusterspec.cost.serving.targets import Tail
 
 Json = dict[str, Any]
 RANGED = ("ttft", "tpot", "ttft_mean", "tpot_mean", "output_tokens_per_second")
@@ -30,7 +31,8 @@ def serving_json(times: ServingTimes | None, load: Serving | None) -> Json | Non
     """The latencies (seconds) and throughput of a serving plan; None for training."""
     if times is None or load is None:
         return None
-    from clusterspec.cost.serving.latency import latency_tail, serving_range, target_results  # not in training
+    from clusterspec.cost.serving.latency import serving_range  # not in training
+    from clusterspec.cost.serving.targets import latency_tail, target_results
 
     ranges = {name: serving_range(times, name) for name in RANGED}
     out = {name: getattr(times, name) for name in SERVING_FIELDS}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.analysis import outputs
 from clusterspec.analysis.verdict import areas
-from clusterspec.cost.serving.latency import target_results
+from clusterspec.cost.serving.targets import target_results
 from clusterspec.procurement.bill import Bill
 from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS

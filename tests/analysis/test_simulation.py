@@ -18,7 +18,8 @@ from clusterspec.analysis.simulation.steps import Curve, StepTables
 from clusterspec.analysis.simulation.traffic import SimulationFault, plan_traffic
 from clusterspec.cluster.requests import Lengths
 from clusterspec.cost.serving.engine import Decoding
-from clusterspec.cost.serving.latency import ServingTimes, latency_at
+from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.pools import Pools, cache_handoff
 from clusterspec.cost.serving.times import serving_pools, serving_times
 from clusterspec.logs.traces import Arrival, TraceFault, trace_arrivals

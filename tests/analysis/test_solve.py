@@ -10,7 +10,8 @@ from clusterspec.analysis.lever_effects import sensitivity
 from clusterspec.analysis.levers import LEVERS, WORDS, next_steps
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_with_keys
-from clusterspec.cost.serving.latency import ServingTimes, missed_targets
+from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.targets import missed_targets
 from clusterspec.studies import variation
 from tests.analysis.jobs import DENSE, study_of
 from tests.spec_keys import unknown_keys

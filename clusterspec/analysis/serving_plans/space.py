@@ -12,7 +12,8 @@ from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cluster.requests import Engines, Serving
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.memory.fullest import design_memory, spare_cache
-from clusterspec.cost.serving.latency import ServingTimes, missed_targets, target_results
+from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.targets import missed_targets, target_results
 from clusterspec.cost.serving.times import serving_times
 from clusterspec.records import dataclass, replace
 

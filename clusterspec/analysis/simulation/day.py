@@ -17,9 +17,10 @@ from clusterspec.analysis.simulation.outcomes import (
 from clusterspec.analysis.simulation.plans import LateEngines, Simulation, Timing, plan_timing
 from clusterspec.analysis.simulation.traffic import plan_traffic
 from clusterspec.cost.serving.day import HourPlan, LateStart, day_plan
-from clusterspec.cost.serving.latency import exceeds_capacity
+from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.cost.serving.pools import Pools, cache_handoff
-from clusterspec.cost.serving.times import bare_pools, pools_with_engines
+from clusterspec.cost.serving.targets import exceeds_capacity
+from clusterspec.cost.serving.times import pools_with_engines
 from clusterspec.results.simulation import SimulatedHours, SimulatedRise
 from clusterspec.studies.study import Study
 

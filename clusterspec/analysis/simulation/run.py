@@ -28,8 +28,9 @@ from clusterspec.analysis.simulation.outcomes import (
 from clusterspec.analysis.simulation.plans import Simulation, Timing, plan_timing
 from clusterspec.analysis.simulation.traffic import MOST_REQUESTS, SimulationFault, Traffic, plan_traffic
 from clusterspec.cost.serving.caches import LONGEST, bare_tiers
-from clusterspec.cost.serving.latency import ServingTimes, exceeds_capacity
+from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.pools import Pools, cache_handoff
+from clusterspec.cost.serving.targets import exceeds_capacity
 from clusterspec.cost.serving.times import serving_caches, serving_times
 from clusterspec.logs.traces import Arrival, trace_path
 from clusterspec.results.simulation import HitsBySize, SimulationReport

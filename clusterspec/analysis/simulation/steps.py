@@ -6,7 +6,8 @@ from bisect import bisect_right
 from collections.abc import Callable
 
 from clusterspec.cost.serving.constants import LAUNCH
-from clusterspec.cost.serving.engine import Engine, cache_reading_parts, prompt_attention_parts, step_parts
+from clusterspec.cost.serving.engine import Engine
+from clusterspec.cost.serving.parts import cache_reading_parts, prompt_attention_parts, step_parts
 from clusterspec.records import dataclass
 from clusterspec.summation import sum_of
 

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 from clusterspec.cluster.day import DAY_MINUTES
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.requests import Day, Hours
-from clusterspec.cost.serving.latency import ServingTimes, keeps_up, latency_at
-from clusterspec.cost.serving.times import bare_pools, times_with_engines
+from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.percentiles import latency_at
+from clusterspec.cost.serving.plan_engines import bare_pools
+from clusterspec.cost.serving.targets import keeps_up
+from clusterspec.cost.serving.times import times_with_engines
 from clusterspec.records import NamedTuple, replace
 from clusterspec.summation import sum_of
 

@@ -6,7 +6,8 @@ from math import ceil, inf
 from typing import TYPE_CHECKING
 
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.cluster.degrees import layout_of_engines
+from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cluster.requests import Transfer
 from clusterspec.cost.formulas.serving import handoff_time, overlapped_handoff_time, stream_time, transfer_time
 from clusterspec.cost.layers import Chunk, model_layers
@@ -65,6 +66,16 @@ def request_bytes(workload: Workload, layout: Layout, tokens: float) -> float:
     """Bytes of cache of one request with ``tokens`` tokens on one rank, over all stages."""
     kept = sequence_cache(workload.model, (whole_model(workload),), tokens, layout.tp)
     return kept.stored(workload.kv_precision).total
+
+
+def request_cache_bytes(design: Design) -> float | None:
+    """Bytes of the cache of one prompt that prefill engines send; None where prefill has no engines of its own."""
+    workload, layout = design.workload, design.layout
+    load = workload.serving if workload is not None else None
+    if workload is None or layout is None or load is None or load.prefill is None:
+        return None
+    sender = layout_of_engines(layout, load.prefill, workload.model.layers)
+    return request_bytes(workload, sender, float(load.input_tokens)) * sender.tp
 
 
 def whole_model(workload: Workload) -> Chunk:

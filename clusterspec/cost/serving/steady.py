@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import ceil, exp, expm1, inf, sqrt
-from typing import TYPE_CHECKING
 
 from clusterspec.cluster.requests import Serving
 from clusterspec.cost.formulas.experts import prompts_on_fullest
-from clusterspec.cost.formulas.serving import (
-    bunched_requests,
-    time_per_output_token,
-)
+from clusterspec.cost.formulas.serving import bunched_requests, time_per_output_token
 from clusterspec.cost.serving.constants import StepTime
-from clusterspec.cost.serving.engine import CACHE, NOTHING, Decoding, unevenly_loaded_ranks
+from clusterspec.cost.serving.engine import NOTHING, Decoding
+from clusterspec.cost.serving.parts import CACHE, unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import (
     Pools,
     cache_handoff,
@@ -23,16 +20,8 @@ from clusterspec.cost.serving.pools import (
     prompts_per_step,
 )
 from clusterspec.cost.serving.quantiles import bisected
-from clusterspec.cost.serving.waits import (
-    mixed_prompt_wait,
-    seconds_of_prompts,
-    separate_prompt_wait,
-    steps_of_prompts,
-)
+from clusterspec.cost.serving.waits import mixed_prompt_wait, seconds_of_prompts, separate_prompt_wait, steps_of_prompts
 from clusterspec.records import NamedTuple
-
-if TYPE_CHECKING:
-    pass
 
 ROUNDS = 24
 """Bisection steps for the number of concurrently decoding requests."""

@@ -2,63 +2,37 @@
 
 from __future__ import annotations
 
-from math import expm1, floor, inf
+from math import expm1, inf
 from typing import TYPE_CHECKING
 
-from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Design
-from clusterspec.cluster.requests import Engines, Serving
 from clusterspec.cost.formulas.serving import (
     median_wait,
     output_rate,
     queue_wait,
     request_time,
-    requests_amid_run,
     time_per_token_after_transfer,
     time_to_first_token,
     typical_prompt_time,
 )
 from clusterspec.cost.mixers import next_token_elements
 from clusterspec.cost.serving import constants
-from clusterspec.cost.serving.constants import StepTime
-from clusterspec.cost.serving.engine import NOTHING, Decoding, Engine, unevenly_loaded_ranks
-from clusterspec.cost.serving.handoff import (
-    link_seconds,
-    linked_transfers,
-    request_bytes,
-    side_transfers,
-    slower_transfer,
-)
-from clusterspec.cost.serving.latency import Highest, ServingTimes, target_excess
-from clusterspec.cost.serving.pools import (
-    Pools,
-    cache_handoff,
-    most_beside_prompts,
-    prompt_seconds,
-)
+from clusterspec.cost.serving.engine import Engine
+from clusterspec.cost.serving.handoff import Handoff
+from clusterspec.cost.serving.latency import Highest, ServingTimes
+from clusterspec.cost.serving.loads import finite_run, is_open_run, open_run, steady_load
+from clusterspec.cost.serving.parts import unevenly_loaded_ranks
+from clusterspec.cost.serving.plan_engines import bare_pools, cache_capacity, pools_with_link
+from clusterspec.cost.serving.pools import Pools, cache_handoff, most_beside_prompts, prompt_seconds
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
-from clusterspec.cost.serving.steady import (
-    ROUNDS,
-    Steady,
-    closed_loop_state,
-    computed_seconds,
-    largest_satisfying,
-    placed_state,
-    steady_state,
-)
+from clusterspec.cost.serving.steady import Steady, computed_seconds, largest_satisfying, steady_state
+from clusterspec.cost.serving.targets import target_excess
 from clusterspec.precision import precision_width
 from clusterspec.records import replace
 
 if TYPE_CHECKING:
-    from clusterspec.cluster.sites import PoolLink
     from clusterspec.cost.serving.balance import ExpertUse
     from clusterspec.cost.serving.caches import TierUse
-
-MOST_SEQUENCES = 1024
-"""Limit of sequences per step of an attention rank, where the spec states none: the default of vLLM since 0.9."""
-
-SETTLED = 1e-14
-"""Relative change of the requests that a request rate keeps in flight at which their iteration ends."""
 
 
 def serving_times(design: Design) -> ServingTimes | None:
@@ -87,13 +61,13 @@ def _filled_caches(pools: Pools) -> tuple[Pools, tuple[TierUse, ...]]:
         return pools, ()
     from clusterspec.cost.serving.caches import settled_caches
 
-    return settled_caches(pools, lambda other: _steady_load(other)[1])
+    return settled_caches(pools, lambda other: steady_load(other)[1])
 
 
 def times_with_engines(pools: Pools, engines: tuple[int, int], rate: float) -> ServingTimes:
     """The times of bare pools with other numbers of prefill and decode engines, at a request rate."""
     filled, tiers = pools_with_engines(pools, engines, rate)
-    return replace(_times_at(filled, *_steady_load(filled)), tiers=tiers)
+    return replace(_times_at(filled, *steady_load(filled)), tiers=tiers)
 
 
 def pools_with_engines(pools: Pools, engines: tuple[int, int], rate: float) -> tuple[Pools, tuple[TierUse, ...]]:
@@ -101,118 +75,11 @@ def pools_with_engines(pools: Pools, engines: tuple[int, int], rate: float) -> t
     decode = pools.decode.times(engines[1])
     prompts = pools.prompts.times(engines[0]) if pools.has_prefill_engines else decode
     other = pools._replace(decode=decode, prompts=prompts, load=replace(pools.load, request_rate=rate))
-    return _filled_caches(other if other.link is None else _pools_with_link(other, other.link))
-
-
-def bare_pools(design: Design) -> Pools | None:
-    """The engines of a serving plan and their load, without the hits of sessions."""
-    cluster, workload, layout = design.cluster, design.workload, design.layout
-    if cluster is None or workload is None or layout is None or workload.serving is None:
-        return None
-    load = workload.serving
-    load = replace(load, chunk_tokens=load.chunk_of_replica((load.prefill or layout).attention_dp))
-    workload = replace(workload, serving=load)
-    engine = Engine.of(cluster, workload, layout, layout.dp)
-    if engine is None:
-        return None
-    prompts, link = engine, None
-    if load.prefill is not None and load.prefill.pool is not None:
-        found = _prefill_on_pool(design, load.prefill, load.prefill.pool)
-        if found is None:
-            return None
-        prompts, link = found
-    elif load.prefill is not None:
-        other = layout_of_engines(layout, load.prefill, workload.model.layers)
-        prompts = Engine.of(cluster, workload, other, load.prefill.replicas) or engine
-    tokens, requests = _cache_capacity(engine, load)
-    most = float(load.max_sequences or _sequence_limit(engine))
-    held = tokens if prompts is engine else _cache_capacity(prompts, load)[0]
-    beside = inf if prompts is not engine or engine.prompts_alone else most_beside_prompts(load)
-    limit = min(float(floor(requests)), most, beside)
-    pools = Pools(engine, prompts, load, limit, tokens, most, held)
-    if not pools.has_prefill_engines:
-        return pools
-    return _pools_on_fabric(pools) if link is None else _pools_with_link(pools, link)
-
-
-def _pools_on_fabric(pools: Pools) -> Pools:
-    """Engines of one machine, with the seconds for which a cache occupies the links of a rank, if any connect them."""
-    engine, layouts = pools.decode, (pools.prompts.layout, pools.decode.layout)
-    sides = side_transfers(engine.cluster, engine.workload, layouts, float(pools.load.input_tokens))
-    if not sides:
-        return pools
-    return pools._replace(transfer=(sides[0].seconds, sides[1].seconds), sent=slower_transfer(sides))
-
-
-def _prefill_on_pool(design: Design, engines: Engines, pool: str) -> tuple[Engine, PoolLink] | None:
-    """The prefill engines on the machine of a pool, and the link from there; None without one, or without a peak."""
-    from clusterspec.cluster.sites import design_on_pool, link_to_pool  # few plans have two machines
-
-    other = design_on_pool(design, pool, {})
-    if other.cluster is None or other.workload is None or other.layout is None or design.layout is None:
-        return None
-    layout = layout_of_engines(other.layout, engines, other.workload.model.layers)
-    engine = Engine.of(other.cluster, other.workload, layout, engines.replicas)
-    nodes = (design.layout.nodes, -(-layout.ranks // other.cluster.ranks_per_node))
-    link = link_to_pool(design, pool, other.cluster, nodes)
-    return (engine, link) if engine is not None and link is not None and link.total > 0 else None
-
-
-def _pools_with_link(pools: Pools, link: PoolLink) -> Pools:
-    """Engines on two machines, with the seconds for which a cache occupies the link of a rank and the shared link."""
-    prompts, answers, tokens = pools.prompts, pools.decode, float(pools.load.input_tokens)
-    clusters, layouts = (prompts.cluster, answers.cluster), (prompts.layout, answers.layout)
-    sides = linked_transfers(clusters, answers.workload, layouts, tokens, link)
-    shared = link_seconds(answers.workload, prompts.layout, tokens, link) * prompts.attention_ranks
-    seconds = max(sides[0].seconds, shared), sides[1].seconds
-    return pools._replace(transfer=seconds, sent=slower_transfer(sides), link=link)
-
-
-def request_cache_bytes(design: Design) -> float | None:
-    """Bytes of the cache of one prompt that prefill engines send; None where prefill has no engines of its own."""
-    workload, layout = design.workload, design.layout
-    load = workload.serving if workload is not None else None
-    if workload is None or layout is None or load is None or load.prefill is None:
-        return None
-    sender = layout_of_engines(layout, load.prefill, workload.model.layers)
-    return request_bytes(workload, sender, float(load.input_tokens)) * sender.tp
-
-
-def _cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
-    """Tokens and requests that fit the cache of one attention rank."""
-    memory = engine.cluster.accelerator.memory
-    whole = memory.value / engine.cluster.ranks_per_accelerator if memory else 0.0
-    weights = engine.weight_bytes / engine.layout.pp
-    entire = load.load == "static" or load.whole_requests
-    held = load.input_tokens + load.output_tokens * (1.0 if entire else 0.5)
-    each = engine.sequence_bytes(held) / engine.layout.pp
-    wanted = each * (load.concurrency or 0) / engine.attention_ranks if load.raised else 0.0
-    free = cache_space(whole, weights + constants.RESERVED.value, wanted, load)
-    requests = max(1.0, free / each) if each else float(MOST_SEQUENCES)
-    return requests * held, requests
-
-
-def _sequence_limit(engine: Engine) -> int:
-    """The software's limit of sequences per step, where the spec states none."""
-    stack = engine.layout.stack
-    if stack is None or stack.serving is None:
-        return MOST_SEQUENCES
-    return stack.serving.defaults_for(engine.cluster.accelerator).max_sequences or MOST_SEQUENCES
-
-
-def cache_space(memory: float, taken: float, wanted: float, load: Serving) -> float:
-    """Bytes that a rank's ``memory`` leaves for its cache after ``taken`` bytes.
-
-    A cache of ``wanted`` bytes raises the memory fraction, up to `HIGHEST_FRACTION`.
-    """
-    if load.of_free:
-        return max(0.0, memory - taken) * load.memory_fraction
-    free, most = memory * load.memory_fraction - taken, memory * constants.HIGHEST_FRACTION - taken
-    return max(0.0, free, min(wanted, most))
+    return _filled_caches(other if other.link is None else pools_with_link(other, other.link))
 
 
 def _plan_times(pools: Pools) -> ServingTimes:
-    found = _times_at(pools, *_steady_load(pools))
+    found = _times_at(pools, *steady_load(pools))
     for engine in (pools.decode, pools.prompts):  # a search keeps thousands of plans
         engine.steps.clear()
     return replace(found, highest=Highest(_highest_concurrency, pools), experts=_expert_use(pools))
@@ -230,18 +97,15 @@ def _expert_use(pools: Pools) -> ExpertUse | None:
 def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     """The times with ``offered`` requests in flight on the whole plan, and the steady state with them."""
     engine, prompts, load, ranks = pools.decode, pools.prompts, pools.load, pools.decode.attention_ranks
-    steps, prompt = _static_batch_prompt(pools, now) if load.load == "static" else (now.prefill, now.prompt)
-    started = now.tpot if pools.has_prefill_engines else 0.0  # else the wait has the running step
-    sent = cache_handoff(pools, prompt, steps.steps)
-    handoff, joining = (sent.seconds if sent else 0.0), 0.0
-    if sent and load.transfer.first_token == "prefill":
-        handoff, joining, started = 0.0, handoff + 0.5 * now.tpot, 0.0
+    now = _with_static_batch_prompt(pools, now) if load.load == "static" else now
+    sent = cache_handoff(pools, now.prompt, now.prefill.steps)
+    handoff, joining, started = _handoff_seconds(pools, now, sent)
     token = time_per_token_after_transfer(now.tpot, joining, load.output_tokens)
     overhead = engine.habits.request
     queued, wait, (early, delay), run = _waits(pools, now, offered)
-    median = typical_prompt_time(prompt, load.typical_prompt)
+    median = typical_prompt_time(now.prompt, load.typical_prompt)
     ttft = time_to_first_token(wait + early + pools.loading, median, handoff, overhead, tpot=started)
-    of_mean = ttft + prompt - median
+    of_mean = ttft + now.prompt - median
     latency = request_time(of_mean if run is not None else of_mean - early, load.output_tokens, token)
     offered = _requests_in_flight(pools, now, offered, latency)
     lasting = _run_seconds(pools, now, run, latency - early - wait)
@@ -253,16 +117,12 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
         tpot_mean=token,
         request_latency=latency,
         output_tokens_per_second=_output_rate(pools, now, *rounds),
+        state=now,
         accelerators=_used_accelerators(pools),
         kv_bytes_per_token=_cache_bytes_per_token(engine),
         kv_capacity_tokens=pools.tokens * ranks,
-        kv_capacity_sequences=_cache_capacity(engine, load)[1] * ranks,
-        prefill_share=prompt / latency if load.load == "static" else now.share,
-        sequences=now.sequences,
-        decode=now.decode,
-        prefill=steps,
-        prompt_time=prompt,
-        prompt_service=computed_seconds(pools, steps),
+        kv_capacity_sequences=cache_capacity(engine, load)[1] * ranks,
+        prompt_service=computed_seconds(pools, now.prefill),
         typical_prompt=load.typical_prompt,
         wait=wait,
         queued=queued,
@@ -270,13 +130,10 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
         run=run,
         lasting=lasting,
         stages=(prompts.layout.pp, engine.layout.pp),
-        prompt_floor=pools.prompts.launch_floor(steps.steps),
+        prompt_floor=prompts.launch_floor(now.prefill.steps),
         sent=sent,
         overhead=overhead,
-        carried=now.typical,
         output_tokens=float(load.output_tokens),
-        carried_prefill=now.carried,
-        tokens_per_step=now.tokens_per_step,
         offered=offered,
         started=started,
         starts_together=load.load == "static",
@@ -287,6 +144,17 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
         joining=joining,
         prompts_alone=engine.prompts_alone,
     )
+
+
+def _handoff_seconds(pools: Pools, now: Steady, sent: Handoff | None) -> tuple[float, float, float]:
+    """Seconds of the handoff before the first token, those after it, and the time per output token of the engine that
+    half of a step passes on before it; the last is 0 where the wait has the running step.
+    """
+    if sent is None:
+        return 0.0, 0.0, 0.0
+    if pools.load.transfer.first_token == "prefill":
+        return 0.0, sent.seconds + 0.5 * now.tpot, 0.0
+    return sent.seconds, 0.0, now.tpot
 
 
 def _run_seconds(pools: Pools, now: Steady, run: FiniteRun | OpenRun | None, rest: float) -> float | None:
@@ -371,122 +239,12 @@ def _output_rate(pools: Pools, steady: Steady, offered: float, latency: float) -
     return min(found, pools.prompts.attention_ranks / each * load.output_tokens) if each else found
 
 
-def _steady_load(pools: Pools) -> tuple[float, Steady]:
-    """Requests in flight on the whole plan, and the resulting steady state."""
-    load, ranks = pools.load, pools.decode.attention_ranks
-    if load.load == "static":
-        offered = float(load.concurrency or 1)
-        return offered, steady_state(pools, max(min(1.0, offered / ranks), min(pools.limit, offered / ranks)))
-    if load.concurrency is not None:
-        return float(load.concurrency), closed_loop_state(pools, float(load.concurrency))
-    if load.request_rate is None:
-        most = min(pools.limit, (load.requests or inf) / ranks)
-        return most * ranks, placed_state(pools, most)
-    if is_open_run(load):
-        return _open_run_state(pools, load.request_rate, float(load.requests or 1))
-    return _open_loop_state(pools, load.request_rate)
-
-
-def _open_loop_state(pools: Pools, rate: float) -> tuple[float, Steady]:
-    """Requests that a request rate keeps in flight, and the steady state with them, by fixed-point iteration."""
-    load, ranks = pools.load, pools.decode.attention_ranks
-    found = 1e-3
-    now = steady_state(pools, found)
-    for _ in range(ROUNDS):
-        before, found = found, min(rate * load.gaps * now.tpot / ranks, 4 * pools.limit)
-        taken = min(found, pools.limit)
-        limited = pools.has_prefill_engines or found >= pools.limit
-        now = placed_state(pools, taken) if limited else steady_state(pools, taken)
-        if taken == pools.limit and pools.decode.prompts_alone:
-            now = _filled_places(now, rate, ranks, load.gaps)
-            found = min(rate * load.gaps * now.tpot / ranks, 4 * pools.limit)
-            break
-        if abs(found - before) < SETTLED * found:
-            break
-    return found * ranks + rate * (now.before_decode + now.outside), now
-
-
-def is_open_run(load: Serving) -> bool:
-    """Whether a stated number of requests arrive at a rate, on engines that also run their prompts."""
-    return load.load == "open" and bool(load.requests) and load.prefill is None
-
-
-def open_run(pools: Pools, now: Steady) -> OpenRun:
-    """The run of the requests that an open load states."""
-    load, ranks = pools.load, pools.decode.attention_ranks
-    full = now if now.sequences >= pools.limit else steady_state(pools, pools.limit, full=True)
-    turn = (full.prompt + load.gaps * full.tpot) / (pools.limit * ranks)
-    return OpenRun(float(load.requests or 1), load.request_rate or 1.0, pools.limit * ranks, turn, now.wait)
-
-
-def _open_run_state(pools: Pools, rate: float, requests: float) -> tuple[float, Steady]:
-    """Requests in flight on the whole plan in a run of ``requests`` that come at a rate, as one of them meets them, and
-    the steady state with them, by fixed-point iteration.
-    """
-    load, ranks, found = pools.load, pools.decode.attention_ranks, 1e-3
-    now = steady_state(pools, found)
-    for _ in range(ROUNDS):
-        before, met = found, requests_amid_run(requests, rate, load.gaps * now.tpot) / ranks
-        found = min(pools.limit, met)
-        now = steady_state(pools, found)
-        if abs(found - before) < SETTLED * found:
-            break
-    return found * ranks + now.rate * (now.before_decode + now.outside), now
-
-
-def _filled_places(full: Steady, rate: float, ranks: int, gaps: float) -> Steady:
-    """The state of engines all of whose places are taken, where prompts have steps of their own.
-
-    Fewer steps of prompts stop its sequences than those of engines with free places, to which prompts come at any time.
-    Where it would serve a request rate with fewer sequences, a token takes what Little's law gives with all of them.
-    """
-    tpot = full.sequences * ranks / (rate * gaps)
-    return full._replace(tpot=max(full.tpot, tpot), rate=min(full.rate, rate))
-
-
-def _static_batch_prompt(pools: Pools, steady: Steady) -> tuple[StepTime, float]:
-    """The steps of the prompts of a static batch, and their seconds."""
+def _with_static_batch_prompt(pools: Pools, steady: Steady) -> Steady:
+    """The same state with the steps and seconds of all prompts of a static batch."""
     load, engine = pools.load, pools.decode
-    fresh = load.input_tokens * (1 - load.prefix_hit)
-    whole = engine.prefill(
-        max(1.0, steady.sequences) * fresh, float(load.input_tokens), float(engine.layout.attention_dp)
-    )
-    return whole, prompt_seconds(engine, whole)
-
-
-def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> FiniteRun:
-    """The run of the requests that a load states, where ``offered`` are in flight and ``queued`` seconds pass until one
-    has a place in the steady state.
-    """
-    ranks, requests = pools.decode.attention_ranks, float(pools.load.requests or 1)
-    flight, places = min(offered, requests), pools.limit * ranks
-    service = busy = steady.service / pools.prompts.attention_ranks
-    if flight >= requests:
-        service = _starting_service(pools, min(flight, places))
-    each = steady.carried / pools.decode.layout.pp / ranks
-    turn = max(steady.full_token * pools.load.gaps / (steady.sequences * ranks), each) if steady.rate else service
-    if pools.has_prefill_engines:
-        turn = max(turn, busy)
-    return FiniteRun(requests, flight, places, service, turn, queued, steady.wait, steady.before_decode)
-
-
-def _starting_service(pools: Pools, together: float) -> float:
-    """Seconds of the whole plan for each prompt of a run that starts at once, ``together`` of which have a place.
-
-    Steps are full of prompts; where the same engine decodes, half of those requests do so beside them on average. In a
-    run whose requests follow each other, those that started together end together, and come again in waves that a
-    single prompt to a step stands for.
-    """
-    engine, load = pools.prompts, pools.load
-    fresh, length = max(1.0, load.input_tokens * (1 - load.prefix_hit)), float(load.input_tokens)
-    own = together / engine.attention_ranks
-    drafted, beside = 1.0 + load.draft_tokens, NOTHING
-    if not pools.has_prefill_engines and not engine.prompts_alone and own > 1:
-        beside = Decoding(own / 2 / engine.layout.pp, length + load.output_tokens / 2, drafted)
-    budget = (load.chunk_tokens or fresh) - beside.sequences * beside.tokens
-    prompts = max(1.0, min(own, budget / fresh))
-    step = engine.prefill(prompts * fresh, length, float(engine.layout.attention_dp), beside)
-    return max(step.total, engine.launch_floor(step.steps)) / engine.layout.pp / prompts / engine.attention_ranks
+    tokens = max(1.0, steady.sequences) * load.input_tokens * (1 - load.prefix_hit)
+    whole = engine.prefill(tokens, float(load.input_tokens), float(engine.layout.attention_dp))
+    return steady._replace(prefill=whole, prompt=prompt_seconds(engine, whole))
 
 
 def _used_accelerators(pools: Pools) -> float:

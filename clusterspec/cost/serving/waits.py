@@ -16,7 +16,7 @@ from clusterspec.cost.formulas.serving import (
 )
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
-from clusterspec.cost.serving.engine import unevenly_loaded_ranks
+from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompt_seconds, prompts_of_step, prompts_per_step
 
 SHARED_ROUNDS = 8

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 
 from clusterspec.cost.plan import TIE
-from clusterspec.cost.serving.latency import missed_targets, range_factors
+from clusterspec.cost.serving.latency import range_factors
+from clusterspec.cost.serving.targets import missed_targets
 from clusterspec.records import dataclass
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.knowledge.served import Served

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from clusterspec.cluster.fleet import Fleet, Job, engines_away, main_pool
 from clusterspec.cluster.sites import link_to_pool
 from clusterspec.cost.estimate import legal_estimate
-from clusterspec.cost.serving.handoff import HANDOFF_SHARE
-from clusterspec.cost.serving.times import request_cache_bytes
+from clusterspec.cost.serving.handoff import HANDOFF_SHARE, request_cache_bytes
 from clusterspec.records import NamedTuple
 from clusterspec.spec.model import PoolLinkSpec
 from clusterspec.summation import sum_of

@@ -49,7 +49,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import RATE_OF_PRODUCTS, Cluster, Layout
-from clusterspec.cost.serving.latency import target_results
+from clusterspec.cost.serving.targets import target_results
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import Served
 from clusterspec.rules.rule import Rule

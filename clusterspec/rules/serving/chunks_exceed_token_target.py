@@ -54,7 +54,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.latency import is_caused_by_chunks, latency_at, missed_targets, range_factors
+from clusterspec.cost.serving.latency import range_factors
+from clusterspec.cost.serving.percentiles import latency_at
+from clusterspec.cost.serving.targets import is_caused_by_chunks, missed_targets
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.knowledge.shares import target_severity

@@ -57,7 +57,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.latency import exceeds_capacity, mostly_waits, serving_range
+from clusterspec.cost.serving.latency import serving_range
+from clusterspec.cost.serving.targets import exceeds_capacity, mostly_waits
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule

@@ -49,7 +49,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil
 
-from clusterspec.cost.serving.latency import missed_targets, range_factors
+from clusterspec.cost.serving.latency import range_factors
+from clusterspec.cost.serving.targets import missed_targets
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.knowledge.shares import cost_severity

@@ -49,7 +49,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.requests import Target
-from clusterspec.cost.serving.latency import is_caused_by_chunks, missed_targets, target_results
+from clusterspec.cost.serving.targets import is_caused_by_chunks, missed_targets, target_results
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.knowledge.shares import target_severity

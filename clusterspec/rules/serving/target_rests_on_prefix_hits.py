@@ -45,7 +45,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.latency import latency_at, missed_targets
+from clusterspec.cost.serving.percentiles import latency_at
+from clusterspec.cost.serving.targets import missed_targets
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule

@@ -56,7 +56,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cost.serving.bounds import least_token_time
-from clusterspec.cost.serving.latency import latency_at, range_factors
+from clusterspec.cost.serving.latency import range_factors
+from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.remedies import with_narrower_weights
 from clusterspec.rules.knowledge.served import LOAD, Served

@@ -57,7 +57,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cost.serving.bounds import least_prompt_time
-from clusterspec.cost.serving.latency import latency_at, range_factors
+from clusterspec.cost.serving.latency import range_factors
+from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.knowledge.shares import target_severity

@@ -10,7 +10,7 @@ from clusterspec import analysis
 from clusterspec.analysis.simulation.day import simulated_day
 from clusterspec.cluster.requests import Hours
 from clusterspec.cost.serving.day import DayPlan, _running_hours
-from clusterspec.cost.serving.latency import keeps_up
+from clusterspec.cost.serving.targets import keeps_up
 from clusterspec.records import replace
 from clusterspec.studies.study import Study, study_text
 from tests.settings import SETTINGS

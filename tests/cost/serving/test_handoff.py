@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from clusterspec.cost.serving.handoff import CacheTransfer, Handoff, side_transfers, slower_transfer
-from clusterspec.cost.serving.latency import ServingTimes, latency_at
+from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.times import serving_times
 from clusterspec.records import replace
 from clusterspec.studies.study import Settings, Study, study_text

@@ -8,7 +8,8 @@ from clusterspec.cost.estimate import estimate
 from clusterspec.cost.formulas.serving import highest_load
 from clusterspec.cost.serving.bounds import least_prompt_time, least_token_time
 from clusterspec.cost.serving.constants import rank_links
-from clusterspec.cost.serving.latency import QUANTITIES, ServingTimes, latency_at, latency_factors, latency_range
+from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.percentiles import QUANTITIES, latency_at, latency_factors, latency_range
 from clusterspec.cost.serving.runs import FiniteRun
 from tests.cluster.resolving import clean
 

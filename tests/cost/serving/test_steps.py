@@ -7,7 +7,8 @@ from math import log, sqrt
 import pytest
 
 from clusterspec.cost.serving.constants import UNEVEN, Part, StepTime
-from clusterspec.cost.serving.engine import Decoding, Engine, prompt_attention_parts
+from clusterspec.cost.serving.engine import Decoding, Engine
+from clusterspec.cost.serving.parts import prompt_attention_parts
 from tests.cluster.resolving import clean
 
 WEIGHTS = 8.030e9 - 2 * 128256 * 4096

@@ -7,17 +7,11 @@ import math
 import pytest
 
 from clusterspec.cluster.requests import Serving
-from clusterspec.cost.serving.latency import (
-    ServingTimes,
-    latency_at,
-    latency_tail,
-    missed_targets,
-    range_factors,
-    single_gap,
-    target_results,
-)
+from clusterspec.cost.serving.latency import ServingTimes, range_factors
+from clusterspec.cost.serving.percentiles import latency_at, single_gap
 from clusterspec.cost.serving.quantiles import lengths_in_parts, poisson_quantile
 from clusterspec.cost.serving.runs import FiniteRun
+from clusterspec.cost.serving.targets import latency_tail, missed_targets, target_results
 from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
 

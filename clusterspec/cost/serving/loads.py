@@ -1,0 +1,123 @@
+"""The load of a serving plan: requests in flight and the steady state with them, and runs of stated requests."""
+
+from __future__ import annotations
+
+from math import inf
+
+from clusterspec.cluster.requests import Serving
+from clusterspec.cost.formulas.serving import requests_amid_run
+from clusterspec.cost.serving.engine import NOTHING, Decoding
+from clusterspec.cost.serving.pools import Pools
+from clusterspec.cost.serving.runs import FiniteRun, OpenRun
+from clusterspec.cost.serving.steady import ROUNDS, Steady, closed_loop_state, placed_state, steady_state
+
+SETTLED = 1e-14
+"""Relative change of the requests that a request rate keeps in flight at which their iteration ends."""
+
+
+def steady_load(pools: Pools) -> tuple[float, Steady]:
+    """Requests in flight on the whole plan, and the resulting steady state."""
+    load, ranks = pools.load, pools.decode.attention_ranks
+    if load.load == "static":
+        offered = float(load.concurrency or 1)
+        return offered, steady_state(pools, max(min(1.0, offered / ranks), min(pools.limit, offered / ranks)))
+    if load.concurrency is not None:
+        return float(load.concurrency), closed_loop_state(pools, float(load.concurrency))
+    if load.request_rate is None:
+        most = min(pools.limit, (load.requests or inf) / ranks)
+        return most * ranks, placed_state(pools, most)
+    if is_open_run(load):
+        return _open_run_state(pools, load.request_rate, float(load.requests or 1))
+    return _open_loop_state(pools, load.request_rate)
+
+
+def _open_loop_state(pools: Pools, rate: float) -> tuple[float, Steady]:
+    """Requests that a request rate keeps in flight, and the steady state with them, by fixed-point iteration."""
+    load, ranks = pools.load, pools.decode.attention_ranks
+    found = 1e-3
+    now = steady_state(pools, found)
+    for _ in range(ROUNDS):
+        before, found = found, min(rate * load.gaps * now.tpot / ranks, 4 * pools.limit)
+        taken = min(found, pools.limit)
+        limited = pools.has_prefill_engines or found >= pools.limit
+        now = placed_state(pools, taken) if limited else steady_state(pools, taken)
+        if taken == pools.limit and pools.decode.prompts_alone:
+            now = _filled_places(now, rate, ranks, load.gaps)
+            found = min(rate * load.gaps * now.tpot / ranks, 4 * pools.limit)
+            break
+        if abs(found - before) < SETTLED * found:
+            break
+    return found * ranks + rate * (now.before_decode + now.outside), now
+
+
+def is_open_run(load: Serving) -> bool:
+    """Whether a stated number of requests arrive at a rate, on engines that also run their prompts."""
+    return load.load == "open" and bool(load.requests) and load.prefill is None
+
+
+def open_run(pools: Pools, now: Steady) -> OpenRun:
+    """The run of the requests that an open load states."""
+    load, ranks = pools.load, pools.decode.attention_ranks
+    full = now if now.sequences >= pools.limit else steady_state(pools, pools.limit, full=True)
+    turn = (full.prompt + load.gaps * full.tpot) / (pools.limit * ranks)
+    return OpenRun(float(load.requests or 1), load.request_rate or 1.0, pools.limit * ranks, turn, now.wait)
+
+
+def _open_run_state(pools: Pools, rate: float, requests: float) -> tuple[float, Steady]:
+    """Requests in flight on the whole plan in a run of ``requests`` that come at a rate, as one of them meets them, and
+    the steady state with them, by fixed-point iteration.
+    """
+    load, ranks, found = pools.load, pools.decode.attention_ranks, 1e-3
+    now = steady_state(pools, found)
+    for _ in range(ROUNDS):
+        before, met = found, requests_amid_run(requests, rate, load.gaps * now.tpot) / ranks
+        found = min(pools.limit, met)
+        now = steady_state(pools, found)
+        if abs(found - before) < SETTLED * found:
+            break
+    return found * ranks + now.rate * (now.before_decode + now.outside), now
+
+
+def _filled_places(full: Steady, rate: float, ranks: int, gaps: float) -> Steady:
+    """The state of engines all of whose places are taken, where prompts have steps of their own.
+
+    Fewer steps of prompts stop its sequences than those of engines with free places, to which prompts come at any time.
+    Where it would serve a request rate with fewer sequences, a token takes what Little's law gives with all of them.
+    """
+    tpot = full.sequences * ranks / (rate * gaps)
+    return full._replace(tpot=max(full.tpot, tpot), rate=min(full.rate, rate))
+
+
+def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> FiniteRun:
+    """The run of the requests that a load states, where ``offered`` are in flight and ``queued`` seconds pass until one
+    has a place in the steady state.
+    """
+    ranks, requests = pools.decode.attention_ranks, float(pools.load.requests or 1)
+    flight, places = min(offered, requests), pools.limit * ranks
+    service = busy = steady.service / pools.prompts.attention_ranks
+    if flight >= requests:
+        service = _starting_service(pools, min(flight, places))
+    each = steady.carried / pools.decode.layout.pp / ranks
+    turn = max(steady.full_token * pools.load.gaps / (steady.sequences * ranks), each) if steady.rate else service
+    if pools.has_prefill_engines:
+        turn = max(turn, busy)
+    return FiniteRun(requests, flight, places, service, turn, queued, steady.wait, steady.before_decode)
+
+
+def _starting_service(pools: Pools, together: float) -> float:
+    """Seconds of the whole plan for each prompt of a run that starts at once, ``together`` of which have a place.
+
+    Steps are full of prompts; where the same engine decodes, half of those requests do so beside them on average. In a
+    run whose requests follow each other, those that started together end together, and come again in waves that a
+    single prompt to a step stands for.
+    """
+    engine, load = pools.prompts, pools.load
+    fresh, length = max(1.0, load.input_tokens * (1 - load.prefix_hit)), float(load.input_tokens)
+    own = together / engine.attention_ranks
+    drafted, beside = 1.0 + load.draft_tokens, NOTHING
+    if not pools.has_prefill_engines and not engine.prompts_alone and own > 1:
+        beside = Decoding(own / 2 / engine.layout.pp, length + load.output_tokens / 2, drafted)
+    budget = (load.chunk_tokens or fresh) - beside.sequences * beside.tokens
+    prompts = max(1.0, min(own, budget / fresh))
+    step = engine.prefill(prompts * fresh, length, float(engine.layout.attention_dp), beside)
+    return max(step.total, engine.launch_floor(step.steps)) / engine.layout.pp / prompts / engine.attention_ranks

@@ -1,0 +1,266 @@
+"""The parts of a decode or prefill step of one serving engine."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING
+
+from clusterspec.catalog.models import Model
+from clusterspec.cost.formulas.experts import requests_on_fullest
+from clusterspec.cost.formulas.parameters import share_of_heads
+from clusterspec.cost.formulas.serving import (
+    all_reduce_time,
+    cache_time,
+    compute_time,
+    exposed_exchange_time,
+    latent_time,
+    launch_time,
+    roofline_time,
+    stream_time,
+)
+from clusterspec.cost.layers import Chunk
+from clusterspec.cost.serving import constants
+from clusterspec.cost.serving.constants import LAUNCH, Part, table_origins
+from clusterspec.cost.serving.rates import (
+    DECODE,
+    exchange_parts,
+    expert_parts,
+    remaining_rate_share,
+    uses_throughput_kernels,
+)
+from clusterspec.precision import precision_width, table_width
+from clusterspec.summation import sum_of
+
+if TYPE_CHECKING:
+    from clusterspec.cost.serving.engine import Engine
+
+GROUPED_QUERIES, LATENT, LINEAR = 2, 5, 4
+"""Matrix products beside attention of one layer: queries with keys and values, and the output; with latent attention
+both compressions in one, queries, the two absorbed matrices, and the output; with linear attention two more."""
+NETWORK = 2
+"""GEMMs of a dense network: gate and up projection in one, and the down projection."""
+ROUTED = 6
+"""Kernels of a layer's experts: the router, the selection, sorting of tokens, two grouped GEMMs, and the sum."""
+
+
+CACHE = "cache"
+"""The part of a step that reads the cache."""
+BY_PASS = ("bytes_read", "flops", "calls", "layers")
+"""Numbers of a part that count the operations of one pass."""
+
+
+def launches_per_step(model: Model, chunk: Chunk) -> float:
+    """Kernel launches of one step through all layers: GEMMs and kernels that route tokens."""
+    mixing = LATENT if model.latent else GROUPED_QUERIES
+    shared = NETWORK if model.shared_experts else 0
+    attention = mixing * (chunk.full_layers + chunk.window_layers) + LINEAR * chunk.linear_layers
+    return float(attention + NETWORK * chunk.dense_layers + (ROUTED + shared) * chunk.moe_layers)
+
+
+def step_parts(
+    engine: Engine, tokens: float, sequences: float, attention: tuple[Part, ...], busy: float
+) -> tuple[Part, ...]:
+    """All parts of a step: ``tokens`` on each of ``busy`` attention ranks, and ``sequences`` that produce a token."""
+    if engine.layout.overlap.ep and engine.whole.moe_layers and engine.exchange_links is not None:
+        return alternating_step_parts(engine, tokens, sequences, attention, busy)
+    experts = expert_parts(engine, tokens, busy) if engine.whole.moe_layers else ()
+    return (
+        _dense_part(engine, tokens),
+        _head_part(engine, sequences),
+        *experts,
+        *attention,
+        _activation_part(engine, tokens, busy),
+        *_all_reduce_parts(engine, tokens),
+        *exchange_parts(engine, tokens, busy),
+        _launch_part(engine, sequences),
+    )
+
+
+def alternating_step_parts(
+    engine: Engine, tokens: float, sequences: float, attention: tuple[Part, ...], busy: float
+) -> tuple[Part, ...]:
+    """The same step as two alternating micro-batches: one exchanges tokens while the other computes.
+
+    Each reads all weights, and has its own kernels and collectives; only the excess of the exchange is exposed. The
+    kernels of the exchange of many tokens occupy compute units.
+    """
+    half = tokens / 2
+    units = _free_units_share(engine, half)
+    products = (_dense_part(engine, half), _head_part(engine, sequences / 2), *expert_parts(engine, half, busy))
+    work = (
+        *(_doubled_part(_part_on_units(part, units)) for part in products),
+        *attention,
+        _activation_part(engine, tokens, busy),
+        *map(_doubled_part, _all_reduce_parts(engine, half)),
+    )
+    computing = sum_of(part.seconds for part in work)
+    exposed = (
+        part._replace(formula=exposed_exchange_time, numbers=part.numbers | {"computing": computing})
+        for part in map(_doubled_part, exchange_parts(engine, half, busy))
+    )
+    launch = _launch_part(engine, sequences)
+    return (*work, *exposed, launch._replace(numbers=launch.numbers | {"launches": 2 * engine.launches}))
+
+
+def _free_units_share(engine: Engine, tokens: float) -> float:
+    """The share of the compute units that an overlapping exchange of ``tokens`` tokens per rank leaves to GEMMs.
+
+    Source: SGLang gives GEMMs the other units for whole steps with prompts (python/sglang/srt/batch_overlap,
+    operations_strategy.py: deep_gemm_num_sms), and none away where kernels of low latency leave the transfer to the NIC
+    (DeepEP, README: "without any SM occupation").
+    """
+    units = engine.cluster.accelerator.compute_units
+    if units is None or not uses_throughput_kernels(tokens):
+        return 1.0
+    return max(0.0, 1.0 - constants.EXCHANGE_UNITS * engine.cluster.ranks_per_accelerator / units)
+
+
+def _part_on_units(part: Part, share: float) -> Part:
+    """A GEMM on a share of the compute units."""
+    return part._replace(numbers=part.numbers | {"rate": part.numbers["rate"] * share})
+
+
+def _doubled_part(part: Part) -> Part:
+    """A part that runs once for each of two micro-batches."""
+    doubled = {name: 2 * value for name, value in part.numbers.items() if name in BY_PASS}
+    return part._replace(numbers=part.numbers | doubled)
+
+
+def cache_reading_parts(
+    engine: Engine, sequences: float, context: float, tokens: float = 1.0, *, most: float = inf
+) -> tuple[Part, ...]:
+    """Attention over the cache for ``tokens`` of each sequence, on the rank with the most sequences.
+
+    ``sequences`` is the mean over all ranks, ``most`` the maximum of one rank.
+    """
+    model, whole, rates = engine.model, engine.whole, engine.rates
+    calls = float(max(1, whole.full_layers + whole.window_layers + whole.linear_layers))
+    fullest = min(most, requests_on_fullest(sequences, unevenly_loaded_ranks(engine)))
+    read = fullest * engine.sequence_bytes(context) / calls
+    software = engine.layout.capabilities.framework.stacks or engine.layout.framework  # a fork runs its base's kernels
+    table = DECODE if model.latent else rates.decode_table(software, engine.workload.kv_precision)
+    numbers = {
+        "calls": calls,
+        "floor": rates.attention_floor(table),
+        "bytes_read": read,
+        "bandwidth": rates.cache_read_rate(read, table),
+    }
+    origins = table_origins(engine.rates.table, floor=f"{table}.floor", bandwidth=table)
+    if not model.latent:
+        return (Part(CACHE, cache_time, numbers, origins),)
+    elements = 2 * model.latent_kv + model.latent_rope
+    rows = max(tokens * share_of_heads(model.heads, engine.layout.tp), rates.latent_rows)
+    flops = 2 * fullest * context * rows * elements * whole.full_layers / calls
+    rate, measured = rates.latent_rate(engine.workload.kv_precision)
+    numbers |= {"flops": flops, "rate": rate}
+    return (Part("latent_attention", latent_time, numbers, origins | table_origins(engine.rates.table, rate=measured)),)
+
+
+def repeated_reads(part: Part, times: float) -> Part:
+    """Attention over a cache that is read so many times."""
+    return part._replace(numbers=part.numbers | {"bytes_read": part.numbers["bytes_read"] * times})
+
+
+def unevenly_loaded_ranks(engine: Engine) -> int:
+    """Attention ranks whose requests end at different times; 1 where a batch fills all of them evenly."""
+    serving = engine.workload.serving
+    return engine.layout.attention_dp if serving is not None and serving.load in {"closed", "open"} else 1
+
+
+def prompt_attention_parts(engine: Engine, tokens: float, length: float, fresh: float) -> tuple[Part, ...]:
+    """Attention within prompts of ``length`` for ``tokens`` tokens; the last ``fresh`` tokens of each are new and
+    attend to all before.
+    """
+    model, whole = engine.model, engine.whole
+    widths = 2 * model.head_dim + model.latent_rope if model.latent else model.head_dim + model.value_width
+    before = length - fresh / 2
+    window = min(before, float(model.window.tokens)) if model.window else 0.0
+    seen = whole.full_layers * before + whole.window_layers * window
+    flops = 2 * tokens * seen * share_of_heads(model.heads, engine.layout.tp) * widths
+    numbers = {"flops": flops, "rate": engine.rates.attention_rate(length)}
+    return (Part("attention", compute_time, numbers, table_origins(engine.rates.table, rate="attention.prefill")),)
+
+
+def _dense_part(engine: Engine, tokens: float) -> Part:
+    """Attention and dense networks: reading their weights once, or their GEMMs."""
+    weights, name = engine.share.dense + engine.share.replicated, engine.precision
+    numbers = {
+        "bytes_read": weights * precision_width(engine.workload.parameter_precision),
+        "bandwidth": engine.rates.weight_read_rate(name),
+        "flops": 2 * weights * tokens,
+        "rate": _dense_rate(engine, tokens),
+    }
+    return Part(
+        "dense",
+        roofline_time,
+        numbers,
+        table_origins(engine.rates.table, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}"),
+    )
+
+
+def _dense_rate(engine: Engine, tokens: float) -> float:
+    """FLOP/s of dense GEMMs; kernels that convert weights use warp-level products, whose tiles are small."""
+    kept, name = engine.workload.parameter_precision, engine.precision
+    left = remaining_rate_share(kept, name, engine.cluster.accelerator.architecture)
+    if left < 1:
+        return left * engine.rates.gemm_rate(name, tokens, engine.peak)
+    return engine.rates.padded_gemm_rate(name, tokens, engine.peak)
+
+
+def _head_part(engine: Engine, sequences: float) -> Part:
+    weights = engine.share.output
+    numbers = {
+        "bytes_read": weights * table_width(engine.workload.parameter_precision),
+        "bandwidth": engine.rates.weight_read_rate("bf16"),
+        "flops": 2 * weights * sequences,
+        "rate": engine.rates.padded_gemm_rate("bf16", sequences, engine.rates.wide),
+    }
+    return Part(
+        "head",
+        roofline_time,
+        numbers,
+        table_origins(engine.rates.table, bandwidth="gemm.bf16.stream", rate="gemm.bf16"),
+    )
+
+
+def _activation_part(engine: Engine, tokens: float, busy: float) -> Part:
+    """Reading and writing activations between GEMMs: norms, residuals, conversion, sorting by expert."""
+    model, whole = engine.model, engine.whole
+    copies = tokens * model.experts_per_token * busy / max(1, engine.layout.ep if engine.layout.attention_dp > 1 else 1)
+    passes = constants.PASSES.value * model.layers * tokens + constants.ROUTED_PASSES.value * whole.moe_layers * copies
+    numbers = {
+        "bytes_read": passes * model.hidden * 2.0,
+        "bandwidth": engine.rates.bandwidth * constants.STREAMING.value,
+    }
+    return Part("activations", stream_time, numbers, {})
+
+
+def _all_reduce_parts(engine: Engine, tokens: float) -> tuple[Part, ...]:
+    """Two all-reduces of the hidden states in every layer."""
+    ranks, model, links = engine.layout.tp, engine.model, engine.tensor_links
+    if links is None:
+        return ()
+    size = tokens * model.hidden * 2.0
+    each = links.by_library(size)
+    if links.direct:
+        each = min(each, engine.rates.all_reduce_seconds(ranks, size, links.inside) or each)
+    numbers = {"calls": 2.0 * model.layers, "each": each}
+    return (Part("all_reduce", all_reduce_time, numbers, table_origins(engine.rates.table, each="all_reduce")),)
+
+
+def _launch_part(engine: Engine, sequences: float) -> Part:
+    habits, serving = engine.habits, engine.workload.serving
+    captured = serving is None or serving.captured_graphs
+    source = (
+        table_origins(engine.rates.table, each="gemm.bf16.floor")
+        if captured
+        else {"each": "serving.eager of the software"}
+    )
+    numbers = {
+        "launches": engine.launches,
+        "each": engine.rates.gemm_floor("bf16") if captured else habits.eager,
+        "host": habits.host,
+        "sequences": sequences,
+        "sequence": habits.sequence,
+    }
+    return Part(LAUNCH, launch_time, numbers, source)

@@ -1,0 +1,118 @@
+"""The engines of a serving plan, the requests that fit their caches, and the links between them."""
+
+from __future__ import annotations
+
+from math import floor, inf
+from typing import TYPE_CHECKING
+
+from clusterspec.cluster.degrees import layout_of_engines
+from clusterspec.cluster.model import Design
+from clusterspec.cluster.requests import Engines, Serving
+from clusterspec.cost.serving import constants
+from clusterspec.cost.serving.engine import Engine
+from clusterspec.cost.serving.handoff import link_seconds, linked_transfers, side_transfers, slower_transfer
+from clusterspec.cost.serving.pools import Pools, most_beside_prompts
+from clusterspec.records import replace
+
+if TYPE_CHECKING:
+    from clusterspec.cluster.sites import PoolLink
+
+MOST_SEQUENCES = 1024
+"""Limit of sequences per step of an attention rank, where the spec states none: the default of vLLM since 0.9."""
+
+
+def bare_pools(design: Design) -> Pools | None:
+    """The engines of a serving plan and their load, without the hits of sessions."""
+    cluster, workload, layout = design.cluster, design.workload, design.layout
+    if cluster is None or workload is None or layout is None or workload.serving is None:
+        return None
+    load = workload.serving
+    load = replace(load, chunk_tokens=load.chunk_of_replica((load.prefill or layout).attention_dp))
+    workload = replace(workload, serving=load)
+    engine = Engine.of(cluster, workload, layout, layout.dp)
+    if engine is None:
+        return None
+    prompts, link = engine, None
+    if load.prefill is not None and load.prefill.pool is not None:
+        found = _prefill_on_pool(design, load.prefill, load.prefill.pool)
+        if found is None:
+            return None
+        prompts, link = found
+    elif load.prefill is not None:
+        other = layout_of_engines(layout, load.prefill, workload.model.layers)
+        prompts = Engine.of(cluster, workload, other, load.prefill.replicas) or engine
+    tokens, requests = cache_capacity(engine, load)
+    most = float(load.max_sequences or _sequence_limit(engine))
+    held = tokens if prompts is engine else cache_capacity(prompts, load)[0]
+    beside = inf if prompts is not engine or engine.prompts_alone else most_beside_prompts(load)
+    limit = min(float(floor(requests)), most, beside)
+    pools = Pools(engine, prompts, load, limit, tokens, most, held)
+    if not pools.has_prefill_engines:
+        return pools
+    return _pools_on_fabric(pools) if link is None else pools_with_link(pools, link)
+
+
+def _pools_on_fabric(pools: Pools) -> Pools:
+    """Engines of one machine, with the seconds for which a cache occupies the links of a rank, if any connect them."""
+    engine, layouts = pools.decode, (pools.prompts.layout, pools.decode.layout)
+    sides = side_transfers(engine.cluster, engine.workload, layouts, float(pools.load.input_tokens))
+    if not sides:
+        return pools
+    return pools._replace(transfer=(sides[0].seconds, sides[1].seconds), sent=slower_transfer(sides))
+
+
+def _prefill_on_pool(design: Design, engines: Engines, pool: str) -> tuple[Engine, PoolLink] | None:
+    """The prefill engines on the machine of a pool, and the link from there; None without one, or without a peak."""
+    from clusterspec.cluster.sites import design_on_pool, link_to_pool  # few plans have two machines
+
+    other = design_on_pool(design, pool, {})
+    if other.cluster is None or other.workload is None or other.layout is None or design.layout is None:
+        return None
+    layout = layout_of_engines(other.layout, engines, other.workload.model.layers)
+    engine = Engine.of(other.cluster, other.workload, layout, engines.replicas)
+    nodes = (design.layout.nodes, -(-layout.ranks // other.cluster.ranks_per_node))
+    link = link_to_pool(design, pool, other.cluster, nodes)
+    return (engine, link) if engine is not None and link is not None and link.total > 0 else None
+
+
+def pools_with_link(pools: Pools, link: PoolLink) -> Pools:
+    """Engines on two machines, with the seconds for which a cache occupies the link of a rank and the shared link."""
+    prompts, answers, tokens = pools.prompts, pools.decode, float(pools.load.input_tokens)
+    clusters, layouts = (prompts.cluster, answers.cluster), (prompts.layout, answers.layout)
+    sides = linked_transfers(clusters, answers.workload, layouts, tokens, link)
+    shared = link_seconds(answers.workload, prompts.layout, tokens, link) * prompts.attention_ranks
+    seconds = max(sides[0].seconds, shared), sides[1].seconds
+    return pools._replace(transfer=seconds, sent=slower_transfer(sides), link=link)
+
+
+def cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
+    """Tokens and requests that fit the cache of one attention rank."""
+    memory = engine.cluster.accelerator.memory
+    whole = memory.value / engine.cluster.ranks_per_accelerator if memory else 0.0
+    weights = engine.weight_bytes / engine.layout.pp
+    entire = load.load == "static" or load.whole_requests
+    held = load.input_tokens + load.output_tokens * (1.0 if entire else 0.5)
+    each = engine.sequence_bytes(held) / engine.layout.pp
+    wanted = each * (load.concurrency or 0) / engine.attention_ranks if load.raised else 0.0
+    free = cache_space(whole, weights + constants.RESERVED.value, wanted, load)
+    requests = max(1.0, free / each) if each else float(MOST_SEQUENCES)
+    return requests * held, requests
+
+
+def _sequence_limit(engine: Engine) -> int:
+    """The software's limit of sequences per step, where the spec states none."""
+    stack = engine.layout.stack
+    if stack is None or stack.serving is None:
+        return MOST_SEQUENCES
+    return stack.serving.defaults_for(engine.cluster.accelerator).max_sequences or MOST_SEQUENCES
+
+
+def cache_space(memory: float, taken: float, wanted: float, load: Serving) -> float:
+    """Bytes that a rank's ``memory`` leaves for its cache after ``taken`` bytes.
+
+    A cache of ``wanted`` bytes raises the memory fraction, up to `HIGHEST_FRACTION`.
+    """
+    if load.of_free:
+        return max(0.0, memory - taken) * load.memory_fraction
+    free, most = memory * load.memory_fraction - taken, memory * constants.HIGHEST_FRACTION - taken
+    return max(0.0, free, min(wanted, most))
