@@ -18,6 +18,7 @@ from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompt_seconds, prompts_of_step, prompts_per_step
+from clusterspec.records import NamedTuple
 
 SHARED_ROUNDS = 8
 """Iterations of the prompts that begin in a step and of its seconds."""
@@ -44,7 +45,49 @@ def mixed_prompt_wait(
         return _wait_before_steps_of_prompts(pools, steps[0].total, prompts, carried)
     if pools.decode.prompts_alone and pools.load.load == "open":
         return _wait_amid_steps_of_prompts(pools, steps[0].total, prompts, busy)
-    decoded = 0.0 if pools.decode.prompts_alone else decoded
+    shared = _steps_with_prompts(pools, steps, prompts, carried, 0.0 if pools.decode.prompts_alone else decoded)
+    if pools.load.concurrency is None:
+        return _mixed_wait_at_rate(pools, shared, prompts, carried, busy if pools.load.load == "open" else 1.0)
+    found = _mixed_wait_in_loop(pools, shared, pools.load.concurrency)
+    if unevenly_loaded_ranks(pools.decode) > 1:
+        return found
+    ahead = max(0.0, pools.load.concurrency / pools.decode.attention_ranks - 1)  # no other requests can be before it
+    return min(found, shared.plain + ahead * prompt_seconds(pools.decode, steps[1]))
+
+
+class StepsWithPrompts(NamedTuple):
+    """The steps of an engine that decodes and runs prompts. Seconds.
+
+    ``plain`` is a step that decodes, ``longer`` one of the share ``mixed`` that has prompts, too. A prompt takes
+    ``chunks`` steps, each of which has places for ``together``, of which the share ``used`` is taken; those of the same
+    step add ``beside``.
+    """
+
+    plain: float
+    longer: float
+    mixed: float
+    chunks: float
+    together: float
+    used: float
+    beside: float
+
+    @property
+    def mean(self) -> float:
+        """Mean seconds of a step."""
+        return (1 - self.mixed) * self.plain + self.mixed * self.longer
+
+    def full_wait(self, used: float, running: float, others: float) -> float:
+        """The wait for the rest of a step, in which ``running`` seconds pass where there are ``others``, and for steps
+        full of prompts, whose places are taken to the share ``used``.
+        """
+        running += used * (self.chunks - 1) * self.longer / 2
+        return others * (running + self.beside) + steps_wait(used, self.together, running * others)
+
+
+def _steps_with_prompts(
+    pools: Pools, steps: tuple[StepTime, StepTime], prompts: float, carried: float, decoded: float
+) -> StepsWithPrompts:
+    """The steps of `mixed_prompt_wait`, of which each decodes so many tokens."""
     engine, load, (decode, prefill) = pools.decode, pools.load, steps
     ranks, stages = unevenly_loaded_ranks(engine), float(engine.layout.pp)
     together, chunks = prompts_of_step(pools, decoded), 1.0
@@ -52,31 +95,31 @@ def mixed_prompt_wait(
         chunks = load.input_tokens * (1 - load.prefix_hit) / max(1.0, load.chunk_tokens - decoded)
     beginning = 1 - exp(-prompts * ranks) if ranks > 1 or together > 1 else prompts
     mixed = max(LEAST_SHARE, min(1.0, beginning * chunks) if ranks == 1 else -expm1(-prompts * ranks * chunks))
-    plain, longer = decode.total, decode.total + prompts * carried / stages / mixed
-    mean = (1 - mixed) * plain + mixed * longer
-    used = prompts * chunks / together  # of the steps; of the time, where more or longer steps have prompts, below
+    longer = decode.total + prompts * carried / stages / mixed
     beside = min(prompts, together - 1) * max(0.0, prefill.device - prefill.steps * decode.device)
     if beside:  # as far as the host launches the step sooner than the device runs it
         beside = max(0.0, beside + prefill.total - prompt_seconds(engine, prefill))
-    if load.concurrency is None:
-        others, most = busy if load.load == "open" else 1.0, constants.MOST_LOAD
-        used *= longer / mean
-        running = ((1 - mixed) * plain * plain + mixed * longer * longer) / (2 * mean)
-    else:
-        late = engine.habits.request
-        running = (1 - mixed) * max(plain / 2, plain - late) + mixed * max(longer / 2, longer - late)
-        others = (load.concurrency - 1) / load.concurrency
-        most = highest_load(max(1.0, load.concurrency / engine.attention_ranks))
-    used = min(used * others, most)
-    running += used * (chunks - 1) * longer / 2
-    found = others * (running + beside) + steps_wait(used, together, running * others)
-    if load.concurrency is None:
-        each = plain * chunks / together + carried / stages
-        return found + _variation_wait(pools, min(most, others * prompts * each / mean), each)
-    if ranks > 1:
-        return found
-    ahead = max(0.0, load.concurrency / engine.attention_ranks - 1)  # no other requests can be before it
-    return min(found, plain + ahead * prompt_seconds(engine, prefill))
+    used = prompts * chunks / together  # of the steps; an open load weighs them by their time
+    return StepsWithPrompts(decode.total, longer, mixed, chunks, together, used, beside)
+
+
+def _mixed_wait_at_rate(pools: Pools, shared: StepsWithPrompts, prompts: float, carried: float, busy: float) -> float:
+    """The wait of a prompt among ``prompts`` of each step that come at any time and find the rank ``busy``."""
+    used = min(shared.used * shared.longer / shared.mean * busy, constants.MOST_LOAD)
+    squares = (1 - shared.mixed) * shared.plain * shared.plain + shared.mixed * shared.longer * shared.longer
+    found = shared.full_wait(used, squares / (2 * shared.mean), busy)
+    each = shared.plain * shared.chunks / shared.together + carried / float(pools.decode.layout.pp)
+    return found + _variation_wait(pools, min(constants.MOST_LOAD, busy * prompts * each / shared.mean), each)
+
+
+def _mixed_wait_in_loop(pools: Pools, shared: StepsWithPrompts, requests: float) -> float:
+    """The wait of a prompt of a closed loop, which reaches the engine late in the step after that of its former one."""
+    late = pools.decode.habits.request
+    running = (1 - shared.mixed) * max(shared.plain / 2, shared.plain - late)
+    running += shared.mixed * max(shared.longer / 2, shared.longer - late)
+    others = (requests - 1) / requests
+    used = min(shared.used * others, highest_load(max(1.0, requests / pools.decode.attention_ranks)))
+    return shared.full_wait(used, running, others)
 
 
 def _wait_before_steps_of_prompts(pools: Pools, plain: float, prompts: float, carried: float) -> float:
