@@ -55,7 +55,8 @@ def times(**changes: object) -> ServingTimes:
 
 
 SENT = Handoff(0.06, CacheTransfer(1e9, 50e9))
-ROUTED = StepTime.of((Part("experts", lambda x: x, {"x": 0.1}, {}),))
+EXPERTS = StepTime.of((Part("experts", lambda x: x, {"x": 0.1}, {}),))
+ROUTED = FOUND.state._replace(prefill=EXPERTS)
 
 
 @pytest.mark.parametrize(
@@ -64,10 +65,10 @@ ROUTED = StepTime.of((Part("experts", lambda x: x, {"x": 0.1}, {}),))
         (times(offered=1.0), "ttft alone"),
         (times(offered=1.01), "ttft"),
         (times(offered=32.0), "ttft"),
-        (times(offered=32.0, prefill=ROUTED), "ttft experts"),
-        (times(offered=32.0, sent=SENT, prefill=ROUTED), "ttft apart"),
+        (times(offered=32.0, state=ROUTED), "ttft experts"),
+        (times(offered=32.0, sent=SENT, state=ROUTED), "ttft apart"),
         (times(offered=1.0, sent=SENT), "ttft alone"),
-        (times(offered=32.0, starts_together=True, prefill=ROUTED), "ttft static"),
+        (times(offered=32.0, starts_together=True, state=ROUTED), "ttft static"),
     ],
 )
 def test_the_range_of_the_first_token_follows_the_load_and_the_pools(found: ServingTimes, kind: str) -> None:
