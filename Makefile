@@ -7,7 +7,8 @@ OUT    := out
 SPEC   ?= examples/dgx-h100-pod.yaml
 
 .DEFAULT_GOAL := help
-# Tests start many processes: without bytecode on disk, each compiles every module that it loads.
+# Tests start many processes: without bytecode on disk, each compiles every module that it loads. The first run in a clone
+# collects the tests beside mypy, which takes one core: each worker would rewrite and compile all of them otherwise.
 unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help demo looks figures test test-all browser page site docs accuracy board fit catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit real-files export-targets hostile clean
 
@@ -27,7 +28,7 @@ figures: $(VENV)/developed ## compare the figures of charts and of the examples'
 test: $(VENV)/developed ## every check of the project: style, types, contracts, tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	@[ -d tests/__pycache__ ] || $(BIN)/pytest --collect-only -p no:xdist >/dev/null 2>&1 & $(BIN)/mypy; status=$$?; wait; exit $$status
 	$(BIN)/pytest -n auto --dist worksteal
 
 test-all: $(VENV)/developed ## the tests with all cases of the tables that `make test` samples

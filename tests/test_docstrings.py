@@ -1,23 +1,21 @@
-"""The examples in docstrings are what the code does."""
+"""The examples in docstrings are what the code does; those of a package are tried in the folder of its tests."""
 
 from __future__ import annotations
 
-import doctest
-from importlib import import_module
-from pathlib import Path
+from tests.docstrings import examples_test
+from tests.source_code import PACKAGE, texts
 
-import pytest
-
-PACKAGE = Path(__file__).resolve().parents[1] / "clusterspec"
-FILES = sorted(path for path in PACKAGE.rglob("*.py") if "\n    >>> " in path.read_text("utf-8"))
+test_an_example_gives_what_it_says = examples_test("")
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_an_example_gives_what_it_says(path: Path) -> None:
-    name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
-    done = doctest.testmod(import_module(name))
-    assert done.attempted
-    assert not done.failed
+def test_the_folder_of_every_package_with_examples_tries_them() -> None:
+    packages = {
+        path.relative_to(PACKAGE).parts[0]
+        for path, text in texts().items()
+        if path.parent != PACKAGE and "\n    >>> " in text
+    }
+    tried = {path.parent.name for path in PACKAGE.parent.glob("tests/*/test_docstrings.py")}
+    assert packages == tried
 
 
 def test_every_formula_has_an_example() -> None:
