@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.logs.nccl import LARGEST, NotALogError, collective_of, ranks_of, read_log
+from clusterspec.logs.nccl import LARGEST, MOST_TABLES, LogRow, NcclLog, NotALogError, collective_of, ranks_of, read_log
 from clusterspec.logs.readers import read_logs
 
 from .printed import COLUMNS, GIB, PARTED, POINTS, TESTS, run
@@ -92,6 +92,87 @@ def test_any_text_is_a_log_or_refused(text: str, rows: str) -> None:
             assert str(fault)
         else:
             ranks_of(log, collective_of(log))
+
+
+WIDTHS = {
+    1: ("int8", "uint8", "f8e4m3", "f8e5m2", "fp8_e4m3", "fp8_e5m2"),
+    2: ("half", "bfloat16"),
+    4: ("int32", "uint32", "float"),
+    8: ("int64", "uint64", "double"),
+}
+
+
+def log_of(header: str = "size count type redop root time algbw busbw", **row: object) -> NcclLog:
+    """A log of one row that names no test: by default 1 GiB of floats in 4 shards, 100 GB/s of 75."""
+    given = {"count": str((1 << 30) // 16), "type": "float", "redop": "none", "root": "-1", "wrong": ("0", "0")} | row
+    size, algbw, busbw = 1 << 30, given.pop("algbw", 100e9), given.pop("busbw", 75e9)
+    line = LogRow(1, size, size / 100e9, algbw, busbw, **given)  # type: ignore[arg-type]
+    return NcclLog((line,), (), tuple(header.split()), None, None, 0)
+
+
+def test_a_buffer_has_as_many_shards_as_its_bytes_over_those_of_a_count() -> None:
+    for width, names in WIDTHS.items():
+        for name in names:
+            log = log_of(type=name, count=str((1 << 30) // width // 16))
+            assert ranks_of(log, "all-gather") == 16, name
+    for other in (log_of(type="char"), log_of(count="0"), log_of(count="many"), log_of(count="1" * 19)):
+        assert ranks_of(other, "all-gather") is None
+    assert ranks_of(log_of(count=str(1 << 28)), "all-gather") is None  # one shard: of any number of ranks
+
+
+IMPLIED: list[tuple[dict[str, object], str | None]] = [  # the columns of a log without the name of its test
+    ({}, "all-gather"),
+    ({"wrong": ("0", "N/A")}, "all-to-all"),
+    ({"wrong": ("N/A", "N/A")}, None),
+    ({"redop": "sum"}, "reduce-scatter"),
+    ({"redop": "sum", "count": str(1 << 28), "busbw": 175e9}, "all-reduce"),
+    ({"redop": "sum", "count": str(1 << 28), "busbw": 101e9}, None),
+    ({"count": str(1 << 28), "root": "0"}, "broadcast"),
+    ({"count": str(1 << 28), "root": "-1"}, None),
+    ({"redop": "", "header": "size count type redop time algbw busbw"}, "all-to-all"),
+    ({"redop": "", "header": "size count type root time algbw busbw"}, "broadcast"),
+    ({"redop": "", "header": "size count type time algbw busbw"}, "all-gather"),
+    ({"redop": "", "header": "size time algbw busbw", "busbw": 175e9}, "all-reduce"),
+    ({"redop": "", "header": "size time algbw busbw", "busbw": 100e9}, None),
+]
+
+
+@pytest.mark.parametrize(("row", "collective"), IMPLIED)
+def test_columns_imply_a_collective_where_one_alone_prints_them(row: dict[str, object], collective: str | None) -> None:
+    assert collective_of(log_of(**row)) == collective  # type: ignore[arg-type]
+
+
+def test_ranks_of_an_all_reduce_are_those_whose_ratio_the_digits_allow() -> None:
+    """2 (n - 1) / n: 1.75 of 8, 1.9375 of 32; at 1 GB/s a rounding of 0.005 leaves 32 beside its neighbors."""
+    for algbw, busbw, ranks in (
+        (100e9, 175e9, 8),
+        (100e9, 100e9, 2),
+        (100e9, 193.75e9, 32),
+        (1e9, 1.9375e9, None),
+        (100e9, 200e9, None),
+        (100e9, 199.99e9, None),
+        (0.0, 0.0, None),
+    ):
+        log = log_of(redop="sum", count=str(1 << 28), algbw=algbw, busbw=busbw)
+        assert ranks_of(log, "all-reduce") == ranks, (algbw, busbw)
+        assert ranks_of(log, "all-gather") is None
+    slow, fast = (LogRow(n, 1e9, 1.0, a * 1e9, b * 1e9) for n, (a, b) in enumerate(((0.1, 0.19), (100.0, 175.0)), 1))
+    assert ranks_of(NcclLog((fast, slow), (), (), None, None, 0), "all-reduce") == 8  # by the most exact row
+
+
+def test_each_table_of_a_file_is_a_log_of_its_own() -> None:
+    """Two tables have two logs beside that of the whole; one has none. A later list of devices holds for its table."""
+    one, other = run("all-reduce", 8).text(), run("all-gather", 16).text()
+    both = read_log(one + other)
+    assert [(collective_of(each), each.ranks, each.nodes) for each in both.tables] == [
+        ("all-reduce", 8, 1),
+        ("all-gather", 16, 2),
+    ]
+    assert collective_of(both) is None and read_log(one).tables == ()
+    bare = "size time algbw busbw\n1073741824 10737.4 100.00 175.00\n"
+    assert len(read_log(bare * MOST_TABLES).tables) == MOST_TABLES
+    with pytest.raises(NotALogError, match=f"more than {MOST_TABLES} tables"):
+        read_log(bare * (MOST_TABLES + 1))
 
 
 REFUSED = {

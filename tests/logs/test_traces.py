@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -109,3 +111,96 @@ def test_a_missing_trace_is_a_note_and_an_unusable_one_an_error(tmp_path: Path) 
         ("unreadable-log", "note"),
         ("missing-key", "error"),
     }
+
+
+def test_a_failed_request_of_burstgpt_has_no_answer_and_faults_have_the_line_of_the_file(tmp_path: Path) -> None:
+    file, head = tmp_path / "burst.csv", "Timestamp,Session ID,Request tokens,Response tokens\n"
+    file.write_text(f"{head}5, a ,10,3\n\n6,b,10,0\n7,b,10, 0.0\n8,c,12,4\n")
+    found = [(each.time, each.prompt, each.output, each.session) for each in trace_arrivals(file)]
+    assert found == [(0.0, 10, 3, "a"), (3.0, 12, 4, "c")]
+    file.write_text(f"{head}5,a,10,3\n6,b,10\n")
+    with pytest.raises(TraceFault, match="line 3: time, input_tokens"):
+        trace_arrivals(file)
+    file.write_text("time,input_tokens,output_tokens\n0,1,1\n1,1,0\n")  # of this program nothing fails
+    with pytest.raises(TraceFault, match="line 3"):
+        trace_arrivals(file)
+
+
+def test_json_lines_have_milliseconds_and_blocks_whose_last_may_be_short(tmp_path: Path) -> None:
+    """Blocks of Mooncake have 512 tokens: 1,100 are 512, 512 and 76; those of ServeGen's batches 16: 20 are 16 and 4.
+    A name without tokens is left out."""
+    file = tmp_path / "trace.jsonl"
+    rows: list[dict[str, object]] = [
+        {"timestamp": 3000, "input_length": 600, "output_length": 7},
+        {"timestamp": 500, "input_length": 1100, "output_length": 5, "hash_ids": [4, "x", 6, 7]},
+    ]
+    file.write_text("\n".join(map(json.dumps, rows)) + "\n\n")
+    first, second = trace_arrivals(file)
+    assert (first.time, first.prompt, first.output, first.blocks) == (0.0, 1100, 5, ((4, 512), ("x", 512), (6, 76)))
+    assert (second.time, second.prompt, second.output, second.blocks) == (2.5, 600, 7, ())
+    file.write_text(json.dumps({"input_length": 20, "output_length": 5, "hash_ids": [1, 2]}))
+    assert [(each.time, each.blocks) for each in trace_arrivals(file)] == [(0.0, ((1, 16), (2, 4)))]
+    whole = {"timestamp": 0, "input_length": 8, "output_length": 5}
+    for text, why in (
+        ("{", "line 2: this is not one JSON object"),
+        ("[1]", "line 2: this is not one JSON object"),
+        (json.dumps({"input_length": 8}), "line 2: `output_length` is missing"),
+        (json.dumps(whole | {"input_length": True}), "line 2: time, input_tokens"),
+        (json.dumps(whole | {"timestamp": "1"}), "line 2: time, input_tokens"),
+        (json.dumps(whole | {"hash_ids": [1, 2.5]}), "line 2: `hash_ids` is a list of numbers"),
+        (json.dumps(whole | {"hash_ids": 4}), "line 2: `hash_ids` is a list of numbers"),
+    ):
+        file.write_text(f"{json.dumps(whole)}\n{text}\n")
+        with pytest.raises(TraceFault, match=why):
+            trace_arrivals(file)
+
+
+def test_a_client_of_servegen_draws_its_gaps_within_its_windows(tmp_path: Path) -> None:
+    """Gamma of shape and scale, Weibull of shape and scale, and a window without requests; the last window has 600 s.
+    Lengths hold from their time on: those of 0 in the first window, those of 600 from the second on."""
+    trace = tmp_path / "chunk-3-trace.csv"
+    trace.write_text("0,0.5,1,Gamma,2.0,3.0\n600,0,0,,0,0\n1200,0.5,1,Weibull,1.5,4.0\n")
+    lengths = {
+        "0": {"input_tokens": "{10: 1.0}", "output_tokens": "{0: 1.0}"},
+        "600": {"input_tokens": "{20: 0.5, 21: 0.0}", "output_tokens": "{3: 1.0}"},
+        "900": {"input_tokens": "{}", "output_tokens": "{5: 1.0}"},
+    }
+    beside = tmp_path / "chunk-3-dataset.json"
+    beside.write_text(json.dumps(lengths))
+    random, times = Random(trace.name), []
+    for start, draw in (
+        (0.0, lambda: random.gammavariate(2.0, 3.0)),
+        (1200.0, lambda: random.weibullvariate(4.0, 1.5)),
+    ):
+        now = start + draw()
+        while now < start + 600:
+            times.append(now)
+            random.choices([1]), random.choices([1])  # the two lengths of a request
+            now += draw()
+    found = trace_arrivals(trace)
+    assert [each.time for each in found] == pytest.approx([time - times[0] for time in times])
+    kinds = {(each.time + times[0] >= 600, each.prompt, each.output) for each in found}
+    assert kinds == {(False, 10, 1), (True, 20, 3)}  # an answer has one token at least
+    for text, why in (
+        ("0,1,1,Gamma,0,1", "line 2: the distribution"),
+        ("0,1,1,Gamma,1,0", "line 2: the distribution"),
+        ("0,1,1,Gamma,1,inf", "line 2: a window|line 2: the distribution"),
+        ("0,1,1,Pareto,1,1", "line 2: the distribution"),
+        ("0,1,1,Gamma,1", "line 2: a window has"),
+    ):
+        trace.write_text(f"0,0.5,1,Gamma,2.0,3.0\n{text}\n")
+        with pytest.raises(TraceFault, match=why):
+            trace_arrivals(trace)
+    trace.write_text("0,0.5,1,Gamma,2.0,3.0\n")
+    for wrong, why in (
+        ({"0": {"input_tokens": "{}", "output_tokens": "{}"}}, "has no distributions"),
+        ({"0": {"input_tokens": "{a: 1}", "output_tokens": "{1: 1}"}}, "does not have distributions"),
+        ({"0": {"input_tokens": "{1: 0}", "output_tokens": "{1: 1}"}}, "does not have distributions"),
+        ([], "does not have distributions"),
+    ):
+        beside.write_text(json.dumps(wrong))
+        with pytest.raises(TraceFault, match=why):
+            trace_arrivals(trace)
+    trace.rename(tmp_path / "other.csv")
+    with pytest.raises(TraceFault, match=r"ends with -trace\.csv"):
+        trace_arrivals(tmp_path / "other.csv")
