@@ -93,6 +93,11 @@ KINDS = [
     ("no-port-for-fabric-manager", ndr("topology: rail-optimized, switch: quantum-2-qm9700", 128), None),
     ("no-port-for-fabric-manager", ndr("topology: rail-optimized, switch: quantum-2-qm9790", 128), "error"),
     ("no-port-for-fabric-manager", ndr("topology: rail-optimized, switch_ports: 64", 128), "note"),
+    (
+        "no-port-for-fabric-manager",
+        ndr("topology: rail-optimized, switch: quantum-2-qm9790, subnet_manager: host", 128),
+        "note",
+    ),
     # more NICs than accelerators starve none
     ("uneven-nics", AURORA.format(8), "note"),
     ("uneven-nics", AURORA.format(4), "warning"),

@@ -4,7 +4,8 @@
 
 InfiniBand with a stated switch (or its ports, or the number of leaves), where the down ports of all leaves equal the
 nodes × NICs exactly, and no `extra_endpoints`. The finding is an error for switches without a subnet manager of their
-own, and a note where it is not known which switch is used. The rule is silent for managed switches (see
+own, and a note where it is not known which switch is used, or where `subnet_manager: host` is stated: a node of the
+cluster may be that host. The rule is silent for managed switches (see
 `subnet-manager-limit`), for those with a management port of their own (Quantum-X800 Q3400), and in fabrics of three
 tiers, which have free ports higher up.
 
@@ -85,10 +86,12 @@ def check(
     leaves = (written or fabric.leaf_switches) // fabric.planes
     ends = cluster.all_nodes * scale_out.nics_per_node
     if leaves * fabric.down_ports == ends:
-        message = f"the {ends:,} NICs take all {fabric.down_ports} down ports of {plural(leaves, 'leaf')}: the subnet manager has no port"
+        on_host = written_scale_out is not None and written_scale_out.subnet_manager == "host"
+        manager = "a host of the subnet manager" if on_host else "the subnet manager"
+        message = f"the {ends:,} NICs take all {fabric.down_ports} down ports of {plural(leaves, 'leaf')}: {manager} has no port"
         yield RULE.problem(
             "cluster.nodes",
-            message,
+            message + (" of its own" if on_host else ""),
             "leave the ports of one node free, or add a leaf, and declare `extra_endpoints`",
-            severity="error" if switch is not None and switch.managed is False else "note",
+            severity="error" if switch is not None and switch.managed is False and not on_host else "note",
         )
