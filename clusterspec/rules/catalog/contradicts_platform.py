@@ -87,7 +87,9 @@ def _remedy(key: str, given: str, platform: Platform) -> str:
 
     rows = (row for row in shipped_rows() if row.kind == "platform" and given in row.headline.split())
     having = [f"`{row.id}`" for row in rows if not row.id.startswith(CLOUDS)]
-    return f"write {either(having)}, which {'has' if len(having) == 1 else 'have'} it; or {remedy}" if having else remedy
+    return (
+        f"write {either(having)}, which {'has' if len(having) == 1 else 'have'} it; or {remedy}" if having else remedy
+    )
 
 
 def _severity(platform: Platform, key: str, given: str, supplied: str) -> str:
