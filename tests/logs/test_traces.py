@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -168,10 +169,11 @@ def test_a_client_of_servegen_draws_its_gaps_within_its_windows(tmp_path: Path) 
     beside = tmp_path / "chunk-3-dataset.json"
     beside.write_text(json.dumps(lengths))
     random, times = Random(trace.name), []
-    for start, draw in (
-        (0.0, lambda: random.gammavariate(2.0, 3.0)),
-        (1200.0, lambda: random.weibullvariate(4.0, 1.5)),
-    ):
+    draws: dict[float, Callable[[], float]] = {
+        0.0: lambda: random.gammavariate(2.0, 3.0),
+        1200.0: lambda: random.weibullvariate(4.0, 1.5),
+    }
+    for start, draw in draws.items():
         now = start + draw()
         while now < start + 600:
             times.append(now)
