@@ -5,9 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from math import ceil, floor, isclose
+from math import isclose
 
-from clusterspec.logs.benchmark import Benchmark, Evidence, Series, SizePoint, largest_communicator, log_evidence
+from clusterspec.logs.benchmark import (
+    MOST_RANKS,
+    Benchmark,
+    Evidence,
+    Series,
+    SizePoint,
+    largest_communicator,
+    log_evidence,
+    ranks_from_ratio,
+)
 from clusterspec.records import dataclass, replace
 
 # Parser of the output of nccl-tests and rccl-tests, complete or in excerpts
@@ -234,7 +243,6 @@ _BYTES = {
     "uint64": 8,
     "double": 8,
 }
-_MOST_RANKS = 100_000
 
 
 def collective_of(log: NcclLog) -> str | None:
@@ -286,19 +294,7 @@ def ranks_of(log: NcclLog, collective: str | None) -> int | None:
     parts = _shard_count(line)
     if parts is not None and parts > 1:
         return parts
-    return _ranks_from_ratio(line) if collective == "all-reduce" else None
-
-
-def _ranks_from_ratio(line: LogRow) -> int | None:
-    """The ranks n from busbw / algbw = 2 (n − 1) / n; None if the printed digits fit several."""
-    if line.algbw <= 0 or line.busbw <= 0:
-        return None
-    ratio = _bandwidth_ratio(line)
-    spread = ratio * (PRINTED / line.algbw + PRINTED / line.busbw)
-    if ratio + spread >= 2:
-        return None
-    low, high = ceil(2 / (2 - ratio + spread)), floor(2 / (2 - ratio - spread))
-    return low if low == high and 1 < low <= _MOST_RANKS else None
+    return ranks_from_ratio(line.algbw, line.busbw, PRINTED) if collective == "all-reduce" else None
 
 
 def _bandwidth_ratio(line: LogRow) -> float:
@@ -311,7 +307,7 @@ def _shard_count(line: LogRow) -> int | None:
     if width is None or not line.count.isdecimal() or len(line.count) > 18 or int(line.count) == 0:
         return None
     parts = round(line.size / (int(line.count) * width))
-    return parts if 1 <= parts <= _MOST_RANKS else None
+    return parts if 1 <= parts <= MOST_RANKS else None
 
 
 # nccl-tests and rccl-tests: the table of results and the `NCCL_DEBUG` lines around it
