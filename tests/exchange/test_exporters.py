@@ -256,6 +256,10 @@ def test_vllm_comes_back() -> None:
     before = pod(2, rest=f"{serving}layout: {{framework: vllm, tp: 1, attention_dp: 16, ep: 16}}\n")
     keys = given(imported("vllm", "auto", before))
     assert (keys["layout.tp"], keys["layout.attention_dp"], keys["layout.ep"]) == (1, 16, 16)
+    assert keys["workload.serving.speculative.tokens"] == 1 and "layout.dispatcher" not in keys
+    deepep = "vllm serve org/model --all2all-backend {} --enable-expert-parallel -tp 2 -dp 4"
+    for backend, dispatcher in (("deepep_low_latency", "deepep"), ("pplx", None)):
+        assert given(read(deepep.format(backend))).get("layout.dispatcher") == dispatcher
     assert (keys["workload.model"], keys["workload.kv_precision"]) == ("deepseek-v3", "fp8")
 
 
@@ -358,6 +362,30 @@ def test_the_links_of_a_mesh_share_the_bandwidth_of_an_accelerator() -> None:
     written = exported("infragraph", ExportInput(study_text(text, SETTINGS).design))
     links = re.findall(r"gigabytes_per_second: ([0-9.]+)", written)
     assert float(links[0]) == pytest.approx(448 / 7)
+
+
+@pytest.mark.parametrize("nodes", [4, 64, 300])
+def test_an_edge_of_an_infragraph_ends_at_instances_and_ports_that_it_has(nodes: int) -> None:
+    """Slices of edges reach the last of each instance and component, and none beyond it."""
+    graph = yaml.safe_load(exported("infragraph", pod(nodes, extra=2)))
+    has = {each["name"]: each["count"] for each in graph["instances"]}
+    kind = {each["name"]: each["device"] for each in graph["instances"]}
+    parts = {each["name"]: {part["name"]: part["count"] for part in each["components"]} for each in graph["devices"]}
+    reached: dict[str, set[int]] = {}
+    for edge in graph["edges"]:
+        ends = []
+        for end in (edge["ep1"], edge["ep2"]):
+            (name, devices), (part, ports) = (
+                (match[1], range(int(match[2]), int(match[3] or int(match[2]) + 1)))
+                for match in (re.fullmatch(r"(\w+)\[(\d+)(?::(\d+))?\]", end[key]) for key in ("instance", "component"))
+                if match is not None
+            )
+            assert 0 <= devices.start < devices.stop <= has[name], edge
+            assert 0 <= ports.start < ports.stop <= parts[kind[name]][part], edge
+            reached.setdefault(name, set()).update(devices)
+            ends.append(len(devices) * len(ports))
+        assert ends[0] == ends[1], edge
+    assert {name: len(found) for name, found in reached.items()} == has
 
 
 def test_infragraph_loads_what_is_exported() -> None:
@@ -622,6 +650,18 @@ def test_batches_overlap_where_the_engine_starts_with_it() -> None:
         assert any(option in each for each in file.omitted), kind
 
 
+def test_the_nodes_of_a_wide_engine_start_its_attention_replicas_one_after_another() -> None:
+    """Eight replicas of two ranks on two nodes of eight: four on each, the second node from the fourth on."""
+    wide = "{replicas: 2, tp: 2, attention_dp: 8, ep: 16}"
+    text = exported("vllm", plan("vllm 0.31.0", "{replicas: 1, tp: 8, ep: 8}", wide, nodes=5))
+    _, *decode = text.split("vllm serve ")[1:]
+    assert [re.findall(r"--data-parallel\S* (\d+)", each) for each in decode] == [
+        *(["8", "4", "13345"], ["8", "4", "13345", "4"]) * 2
+    ]
+    assert ["--headless" in each for each in decode] == [False, True, False, True]
+    assert re.findall(r"node (\d)\n", text) == ["1", "2", "3", "4", "5"]
+
+
 def test_engines_of_both_kinds_share_a_node_without_sharing_accelerators_or_ports() -> None:
     text = exported("vllm", plan("vllm 0.31.0", "{replicas: 2, tp: 2, ep: 2}", "{replicas: 1, tp: 4, ep: 4}", nodes=1))
     assert [line for line in text.splitlines() if line.startswith("# ")][1:] == [
@@ -630,6 +670,7 @@ def test_engines_of_both_kinds_share_a_node_without_sharing_accelerators_or_port
         "# decode replica 1: node 1, accelerators 4 to 7",
     ]
     assert [each.split()[0] for each in text.split("--port ")[1:]] == ["8000", "8002", "8004"]
+    assert re.findall(r"SIDE_CHANNEL_PORT=(\d+)", text) == ["5600", "5602", "5604"]  # 5600: the default of vLLM
 
 
 def test_a_release_whose_options_were_not_checked_is_refused() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import textwrap
+from collections.abc import Sequence
 
 import pytest
 
-from clusterspec.exchange.fabrics.graph import expanded_hosts
-from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.fabrics.graph import FabricGraph, describe_graph, expanded_hosts
+from clusterspec.exchange.import_result import FormatError, ImportBuilder
 from tests.exchange.imports import counts, given, read, unknown
 
 
@@ -52,6 +54,45 @@ def test_switches_are_leaves_where_adapters_are_and_spines_above() -> None:
     assert keys["cluster.scale_out.nic_bandwidth"] == "400 Gb/s"
     assert keys["cluster.scale_out.switch"] == "quantum-2-qm9700"
     assert counts(reading)["uplinks_per_leaf"] == 8
+
+
+def graph_of(leaves: Sequence[Sequence[str]], spines: int, manager: str = "") -> FabricGraph:
+    """Leaves whose adapters have these names, each of a host of its own, and a link from each leaf to each spine."""
+    graph = FabricGraph()
+    graph.switches = {f"s{n}": 64 for n in range(spines)}
+    for number, names in enumerate(leaves):
+        leaf = f"l{number}"
+        graph.switches[leaf] = 64
+        for at, name in enumerate(names):
+            end = f"h{number}-{at}"
+            graph.hosts[end], graph.rails[end] = f"host{at}", name
+            graph.join(end, leaf)
+        for n in range(spines):
+            graph.join(leaf, f"s{n}", 2)
+    if manager:
+        graph.hosts["m"], graph.rails["m"] = "manager", manager
+        graph.others = {"m"}
+        graph.join("m", "l0")
+    return graph
+
+
+RAILS: list[tuple[FabricGraph, str | None]] = [
+    (graph_of(("aa", "bb"), 1), "rail-optimized"),
+    (graph_of(("aa", "bb"), 0), "rail-only"),
+    (graph_of(("ab", "ab"), 1), "fat-tree"),
+    (graph_of(("ab", "ab"), 0), None),
+    (graph_of(("ab", "bb"), 1), None),
+    (graph_of(("aa", "aa"), 1), None),
+    (graph_of(("ab",), 1), None),
+    (graph_of(("aa", "bb"), 1, manager="c"), "rail-optimized"),  # a manager is no adapter of a node
+]
+
+
+@pytest.mark.parametrize(("graph", "topology"), RAILS)
+def test_rails_are_the_names_of_adapters_that_leaves_do_not_share(graph: FabricGraph, topology: str | None) -> None:
+    builder = ImportBuilder("graph", "given.txt")
+    describe_graph(graph, builder, 1)
+    assert given(builder.reading()).get("cluster.scale_out.topology") == topology
 
 
 def test_missing_uplinks_are_found() -> None:
@@ -252,6 +293,15 @@ def test_an_mpi_job_states_nodes_and_accelerators() -> None:
     for setting, reduces in (("NCCL_COLLNET_ENABLE=1", True), ("NCCL_COLLNET_ENABLE=0 -x SHARP_COLL_LOG=3", None)):
         text = MPIJOB.replace("NCCL_ALGO=RING", setting)
         assert given(read(text)).get("cluster.scale_out.in_network_reduction") is reduces, setting
+
+
+def test_the_type_of_the_nodes_of_a_job_has_the_line_of_its_affinity() -> None:
+    text = (
+        MPIJOB.rstrip() + "\n              nodeSelectorTerms:\n                values:\n                - p5.48xlarge\n"
+    )
+    reading = read("# a comment\n---\n" + textwrap.dedent(text))
+    (found,) = (each for each in reading.counts if each.name == "node_type")
+    assert (found.value, found.at.line) == ("p5.48xlarge", 2 + len(text.splitlines()) - 1)
 
 
 @pytest.mark.parametrize(

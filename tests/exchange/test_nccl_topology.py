@@ -94,6 +94,21 @@ def test_a_link_to_itself_joins_nobody() -> None:
     assert "every link points to its own accelerator" in unknown(reading)
 
 
+def test_a_network_is_that_of_the_class_and_the_vendor_of_its_adapters() -> None:
+    for kind, other, technology in (
+        ("020700", "15b3", "infiniband-ndr"),
+        ("020000", "15b3", "roce-v2"),
+        ("020000", "14e4", None),  # Ethernet of another vendor: with RDMA or without
+        ("020000", "17db", "slingshot-11"),
+    ):
+        given_kind = NIC.replace("020700", kind).replace("15b3", other)
+        speed = 200_000 if other == "17db" else 400_000
+        reading = read(system(meshed(4), "\n".join(nic(n, speed, given_kind) for n in range(2))))
+        assert given(reading).get("cluster.scale_out.technology") == technology, (kind, other)
+    both = nic(0, 400_000) + nic(1, 400_000, NIC.replace("020700", "020000"))
+    assert "cluster.scale_out.technology" not in given(read(system(meshed(4), both)))
+
+
 def test_a_speed_that_no_port_has_is_in_another_unit() -> None:
     reading = read(system(meshed(4), nic(0, 200_000_000)))
     assert "cluster.scale_out.nic_bandwidth" not in given(reading)

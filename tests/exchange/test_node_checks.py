@@ -85,6 +85,21 @@ def test_the_health_check_of_slurm_runs_the_same_tests() -> None:
         assert rule["args"][1].startswith(f"{words[7]} || ") and len(words) == 8
 
 
+def test_ports_are_checked_where_the_kernel_lists_them_by_rate() -> None:
+    """Eight ports of 400 Gb/s; with two planes a NIC of 800 Gb/s has two of 400; EFA and machines without a fabric
+    have none."""
+    planes = "{accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 4, scale_out: {technology: infiniband-ndr, "
+    for cluster, said in (
+        (H100, "8 active ports of 400 Gb/s or more"),
+        (planes + "nics_per_node: 4, nic_bandwidth: 800 Gb/s, planes: 2}}", "8 active ports of 400 Gb/s or more"),
+        ("{platform: aws-p5-48xlarge, nodes: 4}", None),
+        ("{accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 1}", None),
+    ):
+        conditions = {each["condition"]: each for each in json.loads(content("npd", source(cluster)))["rules"]}
+        assert ("PortsBelowRate" in conditions) == (said is not None), cluster
+        assert said is None or said in str(conditions["PortsBelowRate"])
+
+
 def test_machines_without_a_command_that_counts_them_are_refused() -> None:
     with pytest.raises(NotExportable, match="no command is known"):
         exporter_of("nhc").write(source("{platform: gaudi3-hls, nodes: 2}"))

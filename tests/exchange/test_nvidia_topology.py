@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 
 import pytest
 
 from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.machines.links import shape_of
 from tests.exchange.imports import counts, given, read, unknown
 
 LEGEND = "\nLegend:\n\n  X    = Self\n  NV#  = Connection traversing a bonded set of # NVLinks\n"
@@ -59,6 +61,28 @@ def test_links_are_counted_as_they_are_joined(text: str, topology: str, domain: 
     assert given(reading)["cluster.scale_up.domain"] == domain
     assert counts(reading)["links_per_accelerator"] == links
     assert counts(reading)["edges"] == edges
+
+
+def torus(*sides: int, first: int = 0) -> dict[int, frozenset[int]]:
+    """The neighbors of each place of a torus, numbered row by row."""
+    places = list(product(*map(range, sides)))
+    number = {place: first + at for at, place in enumerate(places)}
+    return {
+        number[place]: frozenset(
+            number[(*place[:axis], (place[axis] + step) % side, *place[axis + 1 :])]
+            for axis, side in enumerate(sides)
+            for step in (1, -1)
+        )
+        for place in places
+    }
+
+
+def test_a_ring_or_torus_is_known_by_the_neighbors_of_its_numbers() -> None:
+    for sides in ((3,), (4,), (8,), (4, 4), (3, 5), (2, 4), (4, 4, 4), (3, 4, 5), (2, 2, 3)):
+        assert shape_of(torus(*sides)) == sides, sides
+    cut = {n: frozenset({n - 1, n + 1} & set(range(4))) for n in range(4)}
+    for others in (torus(2), torus(4, first=1), cut, {n: frozenset(range(8)) - {n} for n in range(8)}, {}):
+        assert shape_of(others) is None, others
 
 
 def test_ambiguous_links_of_two_gpus_are_a_question() -> None:

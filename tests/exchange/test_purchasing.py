@@ -134,6 +134,7 @@ PRICES = [  # headings and cells of one line, and the prices read: (unit price, 
     ("item;description;qty;price (EUR);total (EUR)", "10;Node;2;310,50;621,00", (310.5, 621)),
     ("part;qty;price", "Node;2;621", (None, 621)),
     ("qty;part;unit price;total", "9;Cable;9 per 100;310 k", (None, None)),
+    ("qty;part;unit price;total", "2;Node;USD 310 EUR;310", (None, 310)),
 ]
 
 

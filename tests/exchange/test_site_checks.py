@@ -215,10 +215,12 @@ def test_a_tool_of_another_vendor_or_scale_is_refused() -> None:
         ("cvs", H100, "is for accelerators of AMD"),
         ("nvcre", MI300X.replace("nic: NIC", ""), "is for accelerators of NVIDIA"),
         ("aicr", "{platform: dgx-b300, nodes: 16}", "no criterion for"),
+        ("aicr", "{platform: dgx-h100, nodes: 1}", "two nodes and more"),
         ("health-scanner", "{platform: dgx-h100, nodes: 1}", "pairs of nodes"),
     ):
         with pytest.raises(NotExportable, match=why):
             exporter_of(kind).write(source(cluster))
+    assert "nccl-all-reduce-bw" in content("aicr", source("{platform: dgx-h100, nodes: 2}"))
 
 
 def test_predictions_without_a_measurement_say_so_wherever_they_are_printed() -> None:

@@ -48,6 +48,9 @@ def test_adapters_are_trained_where_an_option_or_the_program_turns_them_on() -> 
     assert (keys[method], keys[rank], keys.get(modules)) == ("lora", 32, None)
     assert "the modules of the adapters" in unknown(reading)
     assert "no option turns them on" in unknown(read(TRAINER + "--lora_r 32"))
+    for name, read_too in (("lora_alpha", True), ("lora_dropout", True), ("lora_other", False)):
+        text = unknown(read(TRAINER + f"--use_peft True --lora_r 32 --{name} 16"))
+        assert (name not in text) is read_too, name
     swift = "swift sft --model Qwen/Qwen3-8B --per_device_train_batch_size 1 --torch_dtype bfloat16 "
     keys = given(read(swift))
     assert (keys[method], keys[rank], keys[modules]) == ("lora", 8, ["attention", "ffn"])
