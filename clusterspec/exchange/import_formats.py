@@ -198,8 +198,8 @@ MACHINES = (
     ImportFormat(
         "kubernetes",
         "machines",
-        "Kueue Topology, MPIJob, PyTorchJob, JobSet, RayCluster",
-        "fabrics.schedulers",
+        "Kueue Topology, and jobs of Kubernetes, JobSet, LeaderWorkerSet, Kubeflow and Ray",
+        "fabrics.kubernetes",
         ("kueue", "kueue-topology", "k8s-mpijob", "mpijob", "jobset", "raycluster"),
     ),
     ImportFormat("netbox", "machines", "NetBox device types", "fabrics.netbox", ("netbox-device-type", "device-type")),

@@ -129,3 +129,54 @@ def test_a_ray_cluster_states_its_workers_unless_they_follow_the_load() -> None:
         read(RAY.replace("nvidia.com/gpu", "cpu"))
     with pytest.raises(FormatError, match="several groups"):
         read(RAY + RAY.splitlines()[-1] + "\n")
+
+
+ASKS = "template: {spec: {containers: [{name: a, resources: {limits: {nvidia.com/gpu: 8}}}]}}"
+MPI = """\
+apiVersion: kubeflow.org/v2beta1
+kind: MPIJob
+spec:
+  slotsPerWorker: 8
+  mpiReplicaSpecs:
+    Launcher: {template: {spec: {containers: [{name: a, command: [mpirun, WORDS, /bin/all_reduce_perf, -n, "100"]}]}}}
+    Worker: {replicas: 16, ASKS}
+""".replace("ASKS", ASKS)
+KUBEFLOW = "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nspec:\n  pytorchReplicaSpecs:\n"
+BATCH = "apiVersion: batch/v1\nkind: Job\nspec:\n"
+LEADER = (
+    "apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nspec:\n  replicas: 3\n  leaderWorkerTemplate:\n"
+)
+RUNTIME = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nspec:\n  trainer:\n"
+TRAINER = "    numNodes: 4\n    resourcesPerNode: {limits: {nvidia.com/gpu: 8}}\n"
+HEAD = f"  headGroupSpec: {{OFFER{ASKS}}}\n  workerGroupSpecs:\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes", "told"),
+    [
+        (MPI.replace("WORDS", "--bind-to, none"), 16, ""),
+        (MPI.replace("WORDS", '-np, "128"'), 16, ""),
+        (MPI.replace("WORDS", '-np, "16", -N, "8"'), 2, "16 ranks, 8 a node: they fill 2 nodes"),
+        (MPI.replace("WORDS", '-np, "64", --map-by, "ppr:4:node:PE=2"'), 16, ""),
+        (KUBEFLOW + f"    Master: {{replicas: 1, {ASKS}}}\n    Worker: {{replicas: 3, {ASKS}}}\n", 4, ""),
+        (KUBEFLOW + f"    Master: {{replicas: 1}}\n    Worker: {{replicas: 3, {ASKS}}}\n", 3, ""),
+        (KUBEFLOW + f"    Master: {{{ASKS}}}\n", 1, ""),
+        (BATCH + f"  parallelism: 4\n  completions: 4\n  {ASKS}\n", 4, ""),
+        (LEADER + f"    size: 2\n    worker{ASKS[0].upper()}{ASKS[1:]}\n", 2, ""),
+        (RUNTIME + TRAINER, 4, ""),
+        (RUNTIME + "    numNodes: 4\n", 4, "its runtime states them"),
+        (RAY.replace("  workerGroupSpecs:\n", HEAD.replace("OFFER", "")), 5, ""),
+        (RAY.replace("  workerGroupSpecs:\n", HEAD.replace("OFFER", 'rayStartParams: {num-gpus: "0"}, ')), 4, ""),
+    ],
+)
+def test_the_nodes_of_a_job_are_the_pods_with_accelerators_that_run_ranks(text: str, nodes: int, told: str) -> None:
+    reading = read(text, "kubernetes")
+    assert given(reading)["layout.nodes"] == nodes
+    assert told in unknown(reading)
+
+
+def test_jobs_of_one_file_are_choices() -> None:
+    both = MPI + "---\n" + KUBEFLOW + f"    Worker: {{replicas: 3, {ASKS}}}\n"
+    with pytest.raises(SeveralParts, match="MPIJob None, PyTorchJob None: choose one"):
+        read(both, "kubernetes")
+    assert given(read(both, "kubernetes", part=2))["layout.nodes"] == 3

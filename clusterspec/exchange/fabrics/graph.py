@@ -259,6 +259,10 @@ class SwitchTree:
         return self.children[name]
 
 
+MOST_SHARED = 8
+"""Nodes below several switches that are listed."""
+
+
 def describe_tree(tree: SwitchTree, builder: ImportBuilder) -> None:
     """Record the nodes of a tree and its switches per level. Raises `FormatError` if it has no node."""
     level = tree.level()
@@ -274,6 +278,7 @@ def describe_tree(tree: SwitchTree, builder: ImportBuilder) -> None:
     for each in range(1, depth + 1):
         builder.count(f"switches_at_level_{each}", sum(1 for found in level.values() if found == each), line)
     builder.count("levels", depth, line)
+    _list_shared_nodes(tree, builder)
     sizes = Counter(len(set(held)) for held in tree.nodes.values() if held)
     if len(sizes) == 1:
         builder.count("nodes_per_leaf", next(iter(sizes)), line)
@@ -282,6 +287,20 @@ def describe_tree(tree: SwitchTree, builder: ImportBuilder) -> None:
         builder.unknown("nodes of a leaf", f"leaves of different sizes: {shown}", line)
     why = "a scheduler's switch may represent several physical switches, or none"
     builder.unknown("cluster.scale_out.leaf_switches", why, line)
+
+
+def _list_shared_nodes(tree: SwitchTree, builder: ImportBuilder) -> None:
+    """List the nodes below two switches where most are below one."""
+    owners: dict[str, list[str]] = {}
+    for name, held in tree.nodes.items():
+        for node in dict.fromkeys(held):
+            owners.setdefault(node, []).append(name)
+    shared = {node: names for node, names in owners.items() if len(names) > 1}
+    if 2 * len(shared) < len(owners):
+        for node, names in list(shared.items())[:MOST_SHARED]:
+            builder.unknown(
+                f"the switch of {node[:60]}", f"named below {' and '.join(names[:4])}", tree.lines[names[-1]]
+            )
 
 
 def describe_blocks(blocks: dict[str, list[str]], builder: ImportBuilder, line: int) -> None:

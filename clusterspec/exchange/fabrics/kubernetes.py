@@ -1,0 +1,396 @@
+"""Objects of Kubernetes: Kueue ``Topology``, and jobs whose pods ask for accelerators.
+
+Fields: MPIJob and PyTorchJob of Kubeflow (kubeflow/mpi-operator, kubeflow/trainer), JobSet (kubernetes-sigs/jobset,
+api/jobset/v1alpha2), RayCluster and RayJob (ray-project/kuberay), LeaderWorkerSet (kubernetes-sigs/lws), TrainJob
+(kubeflow/trainer, v1alpha1), and Job of ``batch/v1``. A pod that asks for accelerators counts as a node.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from clusterspec.exchange.documents import Yaml, read_documents
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.exchange.workloads.keys import whole_of
+from clusterspec.exchange.workloads.nim import matches_nim
+from clusterspec.exchange.workloads.serving import matches_serving
+from clusterspec.source import value_at
+from clusterspec.units import plural
+
+KUBERNETES = "kubernetes"
+_RESOURCES = ("nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "aws.amazon.com/neuron", "google.com/tpu")
+_NETWORKS = ("rdma/ib", "vpc.amazonaws.com/efa", "rdma/hca", "nvidia.com/hostdev", "networking.gke.io.networks")
+_PROCESSORS = {"cpu", "memory", "ephemeral-storage"}
+_KIND_LINE = re.compile(r"^kind\s*:\s*[\"']?(\w{1,60})", re.MULTILINE)
+_FENCE_LINE = re.compile(r"^[ \t]{0,8}(?:```|~~~)", re.MULTILINE)
+_NO_ENGINES = {"Topology", "MPIJob", "PyTorchJob", "TrainJob", "JobSet", "RayCluster"}
+"""Kinds that are read as jobs even where their text names a serving engine."""
+_NO_COUNT = "its replicas are no count: a template, or absent"
+
+Path = tuple[str | int, ...]
+
+
+def matches_kubernetes(file: InputFile) -> bool:
+    """Whether a file is of Kubernetes objects: no page with objects in it, no launch of another format in objects."""
+    if not re.search(r"^apiVersion\s*:", file.text, re.MULTILINE) or _FENCE_LINE.search(file.text):
+        return False
+    if matches_nim(file):
+        return False
+    return not matches_serving(file) or any(kind in _NO_ENGINES for kind in _KIND_LINE.findall(file.text))
+
+
+def read_kubernetes(file: InputFile) -> ImportResult:
+    """The content of the objects of a file.
+
+    Raises `FormatError` if none is of a supported kind, `SeveralParts` for several jobs.
+    """
+    builder = ImportBuilder(KUBERNETES, file.name)
+    documents = [(str(yaml.mapping.get("kind")), yaml) for yaml in read_documents(file)]
+    read = [(kind, yaml) for kind, yaml in documents if kind in READERS]
+    if not read:
+        found = ", ".join(kind[:40] for kind, _ in documents)[:80]
+        raise FormatError(f"holds {found}: supported Kubernetes kinds are {', '.join(READERS)}")
+    jobs = [each for each in read if each[0] != "Topology"]
+    if jobs:
+        choices = ", ".join(f"{kind} {value_at(yaml.value, 'metadata', 'name')}"[:80] for kind, yaml in jobs[:8])
+        jobs = [chosen_part(jobs, file.part, plural(len(jobs), "job"), choices)]
+    for kind, yaml in [each for each in read if each[0] == "Topology"] + jobs:
+        READERS[kind](yaml, builder)
+    return builder.reading()
+
+
+def _record_topology(yaml: Yaml, builder: ImportBuilder) -> None:
+    """The levels of a Kueue topology, outermost first; the objects hold no counts."""
+    levels = value_at(yaml.value, "spec", "levels")
+    if not isinstance(levels, list) or not all(isinstance(each, dict) and "nodeLabel" in each for each in levels):
+        raise FormatError("a Topology without levels of a nodeLabel", yaml.line("spec"))
+    line = yaml.line("spec", "levels")
+    labels = [str(each["nodeLabel"]) for each in levels]
+    builder.count("levels", len(levels), line)
+    switches = [label for label in labels if label != "kubernetes.io/hostname"]
+    builder.count("levels_above_nodes", len(switches), line)
+    for number, label in enumerate(labels):
+        builder.count(f"level_{number + 1}", label, yaml.line("spec", "levels", number))
+    builder.unknown("cluster.nodes", "a Topology names labels of nodes, not the nodes", line)
+
+
+# Pods and what they ask for
+
+
+class _Pods(NamedTuple):
+    """Pods of one template: how many (None if not a count), the accelerators that each asks for, and their line."""
+
+    copies: int | None
+    accelerators: int
+    line: int
+    what: str
+
+
+def _pods(yaml: Yaml, path: Path, template: Any, copies: Any, what: str) -> _Pods:
+    """The pods of a template, which is at ``path`` or below."""
+    asked = sum(_accelerators_asked(each) or 0 for each in _containers(template))
+    return _Pods(_count_of(copies), asked, yaml.line(*path), what)
+
+
+def _count_of(value: Any) -> int | None:
+    """A whole number; 1 where absent, as Kubernetes takes it; None for a template or a word."""
+    if value is None:
+        return 1
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _product(*values: Any) -> Any:
+    """The product of counts, 1 where absent; a word if one of them is no count."""
+    product = 1
+    for value in values:
+        count = _count_of(value)
+        if count is None:
+            return "no count"
+        product *= count
+    return product
+
+
+def _containers(template: Any) -> list[Any]:
+    containers = value_at(template, "spec", "containers")
+    return containers if isinstance(containers, list) else []
+
+
+def _accelerators_asked(container: Any) -> int | None:
+    """The accelerators that a container asks for; None if it asks for none."""
+    asked = _resources_of(container)
+    found = (asked.get(name) for name in _RESOURCES)
+    return next((int(str(count)) for count in found if str(count).isdecimal()), None)
+
+
+def _resources_of(container: Any) -> dict[str, Any]:
+    resources = value_at(container, "resources")
+    return _as_mapping(value_at(resources, "requests")) | _as_mapping(value_at(resources, "limits"))
+
+
+def _as_mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _record_pods(groups: list[_Pods], builder: ImportBuilder, line: int) -> int | None:
+    """Set nodes and accelerators of a node; the number of nodes, None if it is not decided."""
+    asking = [each for each in groups if each.accelerators and each.copies != 0]
+    if not asking:
+        builder.unknown("layout.nodes", "no container asks for accelerators", line)
+        return None
+    first, each_asks = asking[0], {pods.accelerators for pods in asking}
+    if len(each_asks) == 1:
+        builder.set("cluster.accelerators_per_node", first.accelerators, first.line)
+    else:
+        why = ", ".join(f"{pods.what} {pods.accelerators}" for pods in asking)
+        builder.unknown("cluster.accelerators_per_node", f"pods ask for different numbers: {why}", first.line)
+    if open_ones := [pods for pods in asking if pods.copies is None]:
+        builder.unknown("layout.nodes", _NO_COUNT, open_ones[0].line)
+        return None
+    nodes = sum(pods.copies or 0 for pods in asking)
+    builder.set("layout.nodes", nodes, first.line)
+    builder.count("nodes", nodes, first.line)
+    builder.count("accelerators", sum((pods.copies or 0) * pods.accelerators for pods in asking), first.line)
+    return nodes
+
+
+# Jobs of Kubeflow
+
+
+def _mpi_job(yaml: Yaml, builder: ImportBuilder) -> None:
+    path = ("spec", "mpiReplicaSpecs", "Worker")
+    workers = value_at(yaml.value, *path)
+    if not isinstance(workers, dict):
+        raise FormatError("an MPIJob without workers", yaml.line("spec"))
+    slots = value_at(yaml.value, "spec", "slotsPerWorker")
+    filled = _record_ranks(yaml, slots, _count_of(workers.get("replicas")), builder) if isinstance(slots, int) else None
+    _record_workers(yaml, path, workers, builder, filled)
+    _record_command(yaml, builder)
+
+
+_LAUNCHERS = re.compile(r"\b(?:mpirun|mpiexec|horovodrun)\b([^|;&]{0,8000})")
+_PROGRAM = re.compile(r"(?<!\S)(?:\S{0,200}_perf|\S{0,200}python3?|\S{0,200}bash)(?!\S)")
+_RANKS = re.compile(r"(?<!\S)(?:-np|--np|-n)[ \t]+(\d{1,9})(?!\S)")
+_PER_NODE = re.compile(
+    r"(?<!\S)(?:(?:-N|-npernode|--npernode|-ppn)[ \t]+(\d{1,9})|\S{0,40}ppr:(\d{1,9}):node\S{0,40})(?!\S)"
+)
+
+
+def _record_ranks(yaml: Yaml, slots: int, workers: int | None, builder: ImportBuilder) -> int | None:
+    """Count the ranks that ``mpirun`` starts; the nodes that they fill, if these are fewer than the workers."""
+    line = yaml.line("spec", "slotsPerWorker")
+    launcher = " ".join(_launcher_words(yaml))
+    command = next((match[1] for match in _LAUNCHERS.finditer(launcher)), "")
+    command = command[: program.start()] if (program := _PROGRAM.search(command)) else command
+    stated, apart = _RANKS.search(command), _PER_NODE.search(command)
+    per_node = whole_of(apart[1] or apart[2]) if apart else whole_of(slots)
+    if workers is None or per_node is None:
+        return None
+    ranks = int(stated[1]) if stated else workers * per_node
+    builder.count("ranks_per_node", per_node, line)
+    builder.count("ranks", ranks, line)
+    filled = -(-ranks // per_node)
+    if filled == workers:
+        return None
+    why = (
+        f"mpirun starts {ranks} ranks, {per_node} a node: they fill {filled} nodes, and {workers} workers are asked for"
+    )
+    builder.unknown("the nodes of the MPIJob", why, line)
+    return filled if filled < workers else None
+
+
+def _launcher_words(yaml: Yaml) -> Iterator[str]:
+    """The command and arguments of the launcher's containers."""
+    for container in _containers(value_at(yaml.value, "spec", "mpiReplicaSpecs", "Launcher", "template")):
+        for part in ("command", "args"):
+            words = value_at(container, part)
+            yield from map(str, words if isinstance(words, list) else [])
+
+
+def _pytorch_job(yaml: Yaml, builder: ImportBuilder) -> None:
+    """The workers, and the master where it asks for accelerators: torchrun counts it as a node."""
+    base = ("spec", "pytorchReplicaSpecs")
+    specs = _as_mapping(value_at(yaml.value, *base))
+    roles = [role for role in ("Worker", "Master") if isinstance(specs.get(role), dict)]
+    if not roles:
+        raise FormatError("a PyTorchJob without workers or master", yaml.line("spec"))
+    groups = [
+        _pods(yaml, (*base, role), specs[role].get("template"), specs[role].get("replicas"), role.lower())
+        for role in roles
+    ]
+    if not any(group.accelerators for group in groups):
+        _record_workers(yaml, (*base, roles[0]), specs[roles[0]], builder)
+        builder.unknown("the master of the PyTorchJob", "it counts as a separate node if it requests accelerators")
+        return
+    _record_pods(groups, builder, yaml.line(*base))
+    _record_networks(value_at(specs[roles[0]], "template"), builder, yaml.line(*base))
+
+
+def _train_job(yaml: Yaml, builder: ImportBuilder) -> None:
+    """The nodes of ``spec.trainer``; its runtime, another object, states what is absent."""
+    base = ("spec", "trainer")
+    trainer = _as_mapping(value_at(yaml.value, *base))
+    nodes, line = trainer.get("numNodes"), yaml.line(*base)
+    asked = _accelerators_asked({"resources": trainer.get("resourcesPerNode")})
+    builder.set("layout.nodes", whole_of(nodes), yaml.line(*base, "numNodes"))
+    builder.set("cluster.accelerators_per_node", asked, yaml.line(*base, "resourcesPerNode"))
+    builder.count("ranks_per_node", whole_of(trainer.get("numProcPerNode")), yaml.line(*base, "numProcPerNode"))
+    if not whole_of(nodes) or not asked:
+        builder.unknown("nodes or accelerators of the TrainJob", "its runtime states them: another object", line)
+
+
+# Jobs of Kubernetes, and of Ray
+
+
+def _job_set(yaml: Yaml, builder: ImportBuilder) -> None:
+    """The nodes of the jobs that ask for accelerators: replicas × parallelism, both 1 where absent."""
+    jobs = value_at(yaml.value, "spec", "replicatedJobs")
+    if not isinstance(jobs, list):
+        raise FormatError("a JobSet without replicatedJobs", yaml.line("spec"))
+    groups = []
+    for number, job in enumerate(jobs):
+        path = ("spec", "replicatedJobs", number)
+        copies = _product(value_at(job, "replicas"), value_at(job, "template", "spec", "parallelism"))
+        pods = _pods(yaml, path, value_at(job, "template", "spec", "template"), copies, f"job {number + 1}")
+        if pods.copies is None:
+            why = "its replicas or parallelism are not a count"
+            builder.unknown(f"the nodes of job {number + 1}", why, yaml.line(*path))
+        else:
+            groups.append(pods)
+    _record_pods(groups, builder, yaml.line("spec", "replicatedJobs"))
+
+
+def _job(yaml: Yaml, builder: ImportBuilder) -> None:
+    """The pods that a Job runs at a time. Raises `FormatError` if they ask for no accelerators."""
+    spec = _as_mapping(yaml.mapping.get("spec"))
+    pods = _pods(yaml, ("spec",), spec.get("template"), spec.get("parallelism"), "pod")
+    if not pods.accelerators:
+        raise FormatError("a Job whose containers ask for no accelerators", yaml.line("spec"))
+    _record_pods([pods], builder, yaml.line("spec"))
+
+
+def _leader_worker_set(yaml: Yaml, builder: ImportBuilder) -> None:
+    """The nodes of one group: a leader and ``size`` - 1 workers of their own templates; ``replicas`` groups."""
+    base = ("spec", "leaderWorkerTemplate")
+    template = _as_mapping(value_at(yaml.value, *base))
+    size = _count_of(template.get("size"))
+    leader = "leaderTemplate" if isinstance(template.get("leaderTemplate"), dict) else "workerTemplate"
+    groups = [
+        _pods(yaml, base, template.get(leader), 1, "leader"),
+        _pods(yaml, base, template.get("workerTemplate"), "no count" if size is None else max(size - 1, 0), "worker"),
+    ]
+    _record_pods(groups, builder, yaml.line(*base))
+    builder.count("replicas", _count_of(value_at(yaml.value, "spec", "replicas")), yaml.line("spec", "replicas"))
+
+
+def _ray_job(yaml: Yaml, builder: ImportBuilder) -> None:
+    _ray_cluster(yaml, builder, ("spec", "rayClusterSpec"))
+
+
+def _ray_cluster(yaml: Yaml, builder: ImportBuilder, base: Path = ("spec",)) -> None:
+    """The workers that ask for accelerators: replicas × numOfHosts (1 where absent), unless they scale by load.
+
+    A head that asks for accelerators is a node, unless it offers Ray none (``num-gpus: "0"``).
+    """
+    groups = value_at(yaml.value, *base, "workerGroupSpecs")
+    if groups is not None and not isinstance(groups, list):
+        raise FormatError("a RayCluster whose workerGroupSpecs are no list", yaml.line(*base))
+    head_group = value_at(yaml.value, *base, "headGroupSpec")
+    head = _pods(yaml, (*base, "headGroupSpec"), value_at(head_group, "template"), None, "head")
+    offered = value_at(head_group, "rayStartParams", "num-gpus")
+    asking = [head] if head.accelerators and str(offered) != "0" else []
+    for number, group in enumerate(groups or []):
+        path = (*base, "workerGroupSpecs", number)
+        copies = _product(value_at(group, "numOfHosts"), value_at(group, "replicas"))
+        stated = value_at(group, "replicas") is not None
+        asking.append(_pods(yaml, path, value_at(group, "template"), copies if stated else "no count", "worker"))
+    asking = [pods for pods in asking if pods.accelerators]
+    line = yaml.line(*base, "workerGroupSpecs")
+    if not asking:
+        raise FormatError("a RayCluster whose workers ask for no accelerators", line)
+    if len(asking) - (head in asking) > 1:
+        raise FormatError("a RayCluster with several groups of workers with accelerators: no single machine", line)
+    if value_at(yaml.value, *base, "enableInTreeAutoscaling") is True or any(not pods.copies for pods in asking):
+        if len({pods.accelerators for pods in asking}) == 1:
+            builder.set("cluster.accelerators_per_node", asking[0].accelerators, asking[0].line)
+        builder.unknown("layout.nodes", "the number of workers follows the load, or is not stated", asking[-1].line)
+        return
+    _record_pods(asking, builder, line)
+
+
+# Workers of Kubeflow, as one template
+
+
+def _asks_for_processors_alone(template: Any) -> bool:
+    """Whether containers state resources, and none of them accelerators (by name, as devices, or as claims)."""
+    resources = [value_at(each, "resources") for each in _containers(template)]
+    names = {
+        name for each in resources for part in ("requests", "limits") for name in _as_mapping(value_at(each, part))
+    }
+    claims = any(_as_mapping(each).get("claims") for each in resources)
+    return bool(names) and not claims and names <= _PROCESSORS
+
+
+def _record_workers(
+    yaml: Yaml, path: Path, workers: dict[str, Any], builder: ImportBuilder, filled: int | None = None
+) -> None:
+    """Set the nodes of workers, or those that the ranks fill, and what each asks for."""
+    replicas = workers.get("replicas")
+    if _asks_for_processors_alone(workers.get("template")):
+        why = "its containers ask for processors or memory, and for no accelerators"
+        builder.unknown("layout.nodes", why, yaml.line(*path))
+    elif isinstance(replicas, int) and not isinstance(replicas, bool):
+        builder.set("layout.nodes", replicas if filled is None else filled, yaml.line(*path, "replicas"))
+        builder.count("nodes", replicas, yaml.line(*path, "replicas"))
+    else:
+        builder.unknown("layout.nodes", _NO_COUNT, yaml.line(*path))
+    line = yaml.line(*path, "template", "spec", "containers", 0, "resources")
+    if asked := _pods(yaml, path, workers.get("template"), replicas, "worker").accelerators:
+        builder.set("cluster.accelerators_per_node", asked, line)
+        builder.count("accelerators", asked * (replicas if isinstance(replicas, int) else 1), line)
+    _record_networks(workers.get("template"), builder, line)
+    text = yaml.document.source.text
+    if affinity := re.search(r"values:\s*+-\s*(\S+)", text):
+        builder.count("node_type", affinity[1], yaml.offset + text.count("\n", 0, affinity.start()) + 1)
+
+
+def _record_networks(template: Any, builder: ImportBuilder, line: int) -> None:
+    """Count the network devices that the first container asks for."""
+    asked = _resources_of(next(iter(_containers(template)), None))
+    for name in _NETWORKS:
+        if name in asked:
+            builder.count(name, str(asked[name]), line)
+
+
+_COLLNET = re.compile(r"NCCL_COLLNET_ENABLE(?:\s*=\s*|\"?\s*\n\s*value:\s*)[\"']?([01])\b")
+"""The setting with which NCCL reduces in switches, on a command line or as an environment variable of a container."""
+
+
+def _record_command(yaml: Yaml, builder: ImportBuilder) -> None:
+    """Record the environment and the benchmark of the launcher command."""
+    text = re.sub(r"^[ \t]*#[^\n]*", "", yaml.document.source.text, flags=re.MULTILINE)
+    for match in re.finditer(r"-x\s+([A-Z][A-Z0-9_]{2,60})=(\S+)", text):
+        builder.count(match[1], match[2].strip("\"'\\"), yaml.offset + text.count("\n", 0, match.start()) + 1)
+    if test := re.search(r"\b(\w+_perf)\b(?:[^\n]*?-b\s+(\S+))?(?:[^\n]*?-e\s+(\S+))?", text):
+        line = yaml.offset + text.count("\n", 0, test.start()) + 1
+        builder.count("test", " ".join(part for part in test.groups() if part), line)
+    for match in _COLLNET.finditer(text):
+        if match[1] == "1":
+            line = yaml.offset + text.count("\n", 0, match.start()) + 1
+            builder.set("cluster.scale_out.in_network_reduction", True, line)
+            break
+
+
+READERS = {
+    "Topology": _record_topology,
+    "MPIJob": _mpi_job,
+    "PyTorchJob": _pytorch_job,
+    "TrainJob": _train_job,
+    "JobSet": _job_set,
+    "Job": _job,
+    "LeaderWorkerSet": _leader_worker_set,
+    "RayCluster": _ray_cluster,
+    "RayJob": _ray_job,
+}
+"""The reader of each kind."""
