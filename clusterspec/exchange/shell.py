@@ -13,6 +13,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.slurm_directives import directives
 from clusterspec.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -114,12 +115,6 @@ def _followed(text: str) -> _Shell:
     return shell
 
 
-_DIRECTIVE = re.compile(
-    r"^#SBATCH[ \t]+(?:--(?P<name>nodes|ntasks|ntasks-per-node|gpus-per-node|gres)|-(?P<short>[Nn]))"
-    r"(?:[ \t]*=[ \t]*|[ \t]*)"
-    r"(?:gpu:(?:[A-Za-z][\w.-]{0,40}:)?)?(?P<count>[0-9]{1,6})(?=[ \t]|$)",
-    re.MULTILINE,
-)
 _SLURM_VARIABLES = {
     "nodes": ("SLURM_NNODES", "SLURM_JOB_NUM_NODES"),
     "ntasks": ("SLURM_NTASKS",),
@@ -132,14 +127,8 @@ _SLURM_VARIABLES = {
 
 def _slurm_variables(text: str, offset: int) -> dict[str, _Segments]:
     """The variables of a job from the directives of its script, which hold where ``sbatch`` is given no others."""
-    found: dict[str, _Segments] = {}
-    for line, words in enumerate(text.split("\n"), offset + 1):
-        match = _DIRECTIVE.match(words)
-        if match is None:
-            continue
-        option = match["name"] or {"N": "nodes", "n": "ntasks"}[match["short"]]
-        found |= {name: [_Segment(match["count"], line)] for name in _SLURM_VARIABLES[option]}
-    return found
+    stated = directives(text, offset).items()
+    return {name: [_Segment(count, line)] for option, (count, line) in stated for name in _SLURM_VARIABLES[option]}
 
 
 _PLACEHOLDER = re.compile(
@@ -454,6 +443,8 @@ class _Shell:
         elif kind == "arithmetic_expansion":
             value = self._value(node.named_children[0]) if node.named_children else None
             text = text if value is None else str(value)
+        elif kind == "command_substitution" and (written := _written(node)) is not None:
+            return [_Segment(_text(written).replace("\\$", "$"), self.line(written), self.branch)]
         elif kind not in _EXPANSIONS:
             text = re.sub(r"\\(.)", r"\1", text.replace("\\\n", ""))
         return [_Segment(text, line, self.branch)]
@@ -480,7 +471,7 @@ class _Shell:
             at = child.end_byte - base
         if end := whole[at:-1]:
             found.append(self._literal(end, line))
-        return found
+        return found[1:] or found  # a word is on the line of its first part, which a variable may hold
 
     def _literal(self, text: bytes, line: int) -> _Segment:
         shown = text.decode("utf-8", "replace")
@@ -578,6 +569,16 @@ def _split_pieces(parts: Sequence[_Segment | None]) -> Iterator[tuple[str, int, 
             if piece or each.quoted:
                 yield piece, at, each.branch, blank
             at += piece.count("\n") + piece.count(_CONTINUED)
+
+
+def _written(node: Node) -> Node | None:
+    """The here-document that a substitution only prints (``$(cat <<EOF …)``); None if it runs anything else."""
+    inner = node.named_children[0] if len(node.named_children) == 1 else None
+    body = inner.child_by_field_name("body") if inner is not None and inner.type == "redirected_statement" else None
+    if inner is None or body is None or _text(body).strip() != "cat":
+        return None
+    parts = (part for each in inner.children_by_field_name("redirect") for part in each.named_children)
+    return next((part for part in parts if part.type == "heredoc_body"), None)
 
 
 def _text(node: Node) -> str:

@@ -182,3 +182,44 @@ def test_a_model_without_attention_heads_is_not_read_as_one_with_them() -> None:
         read('{"model_type": "gla", "hidden_size": 4096, "num_hidden_layers": 32, "num_heads": 32}', "huggingface")
     other = read('{"model_type": "x", "hidden_size": 4096, "num_hidden_layers": 32, "attn_streams": 32}', "huggingface")
     assert "no attention heads under a known name" in unknown(other)
+
+
+def test_ranks_that_srun_starts_are_on_the_nodes_of_its_job() -> None:
+    job = "#SBATCH -N 4\n#SBATCH --ntasks-per-node=8\nsrun bash -c '{} x.py --per_device_train_batch_size=2'\n"
+    reading = read(job.format("python"))
+    assert (given(reading)["layout.nodes"], counts(reading)["ranks_per_node"]) == (4, 8)
+    assert "layout.nodes" not in given(read(job.format("torchrun")))
+
+
+def test_a_batch_that_another_option_splits_is_no_micro_batch() -> None:
+    reading = read("torchrun x.py --per_device_train_batch_size 32 --micro_train_batch_size 16 --bf16\n")
+    assert "layout.micro_batch" not in given(reading) and "micro_train_batch_size states another" in unknown(reading)
+
+
+BRIDGE = """\
+worker=$(cat <<- EOM
+  python scripts/performance/run_script.py -mr qwen3_235b_a22b -c fp8_mx -ng 1024 -gn 4 -tp 1 \\
+    --pipeline_model_parallel_size 4 -vp 12 -cp 1 -ep 32 -et None -mb 2 -gb 32768 -sl 4096 \\
+    --moe_flex_dispatcher_backend hybridep --node \\$RANK
+EOM
+)
+torchrun --nproc-per-node=4 --no-python bash -c "$worker"
+"""
+
+
+def test_a_performance_script_of_megatron_bridge_states_its_options_and_its_recipe_the_rest() -> None:
+    reading = read(BRIDGE)
+    found = given(reading)
+    sizes = [found[f"layout.{key}"] for key in ("tp", "pp", "virtual_stages", "cp", "ep", "micro_batch")]
+    assert sizes == [1, 4, 12, 1, 32, 2] and "layout.expert_tp" not in found
+    assert (found["workload.model"], found["workload.precision"], found["workload.recipe"]) == (
+        "qwen3-235b-a22b",
+        "fp8",
+        "mxfp8",
+    )
+    assert (found["layout.dispatcher"], counts(reading)["ranks"]) == ("hybrid", 1024)
+    older = read(
+        "python scripts/performance/run_script.py --model_name llama31 --model_size 405b --compute_dtype bf16\n"
+    )
+    assert (given(older)["workload.model"], given(older)["workload.precision"]) == ("llama-3.1-405b", "bf16")
+    assert "the recipe of the model states them" in unknown(older) and "layout.tp" not in given(older)

@@ -9,6 +9,7 @@ from math import prod
 
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.exchange.workloads import bridge
 from clusterspec.exchange.workloads.keys import (
     Keys,
     boolean_value,
@@ -22,6 +23,7 @@ from clusterspec.exchange.workloads.keys import (
     set_parameters,
     whole_of,
 )
+from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
 from clusterspec.units import plural
 
 # Python recipes: constants that they assign or pass by keyword. The code is parsed, never executed
@@ -134,6 +136,7 @@ _MODULES = {
     "shared_experts": "shared_experts",
     "moe": "expert",
 }
+_DEVICES = ("trainer.devices", "nproc_per_node", "gpus_per_node", "num_gpus_per_node")
 _REFERENCE = re.compile(r"\$\{(\.{0,8})([A-Za-z_][\w.]{0,200})\}")
 _LAUNCHED = re.compile(r"--[a-z_-]{0,40}?model[-_]parallel[-_]size")
 _SIZES = re.compile(r"--num-layers\b")
@@ -150,7 +153,7 @@ _MARK = re.compile(r"(tensor|pipeline)[-_]model[-_]parallel[-_]size")
 
 
 def matches_megatron(file: InputFile) -> bool:
-    return bool(_MARK.search(file.text)) or _holds_sizes(file.text)
+    return bool(_MARK.search(file.text) or bridge.MARK.search(file.text)) or _holds_sizes(file.text)
 
 
 def _holds_sizes(text: str) -> bool:
@@ -167,7 +170,11 @@ def read_megatron(file: InputFile) -> ImportResult:
         raise FormatError(f"{why} ({roles[0][:60]})", keys.values[roles[0]][1])
     if _DEEPSPEED.search(file.text) and framework == "megatron-core":
         framework = "megatron-deepspeed"
-    if keys.find("tensor_model_parallel_size", "pipeline_model_parallel_size", "num_layers") is None:
+    performance = bridge.is_performance_launch(keys)
+    if performance:
+        bridge.name_long_options(keys)
+        bridge.set_performance_keys(keys, builder)
+    elif keys.find("tensor_model_parallel_size", "pipeline_model_parallel_size", "num_layers") is None:
         raise FormatError("has no size keys of Megatron: neither parallel sizes nor layers")
     builder.set("layout.framework", framework, keys.line("tensor_model_parallel_size", "num_layers"))
     set_counts(keys, _LAYOUT, builder)
@@ -185,6 +192,8 @@ def read_megatron(file: InputFile) -> ImportResult:
         keys.used |= {key for key in keys.values if key.rpartition(".")[0] in owners}
     elif keys.find("num_layers") and keys.find("hidden_size"):
         _set_model(keys, builder, framework)
+    elif performance:
+        pass
     elif keys.command.words and isinstance(named := keys.values.get("model", (None, 0))[0], str):
         keys.used.add("model")
         set_model(named, builder, keys.line("model"))
@@ -194,8 +203,9 @@ def read_megatron(file: InputFile) -> ImportResult:
     _set_options(keys, builder)
     _set_training(keys, builder)
     _set_sharding(keys, builder, framework)
-    if devices := keys.whole("trainer.devices", "nproc_per_node", "gpus_per_node"):
-        builder.count("ranks_per_node", devices, keys.line("trainer.devices", "nproc_per_node", "gpus_per_node"))
+    set_job_nodes(file, keys, builder)
+    devices = (*_DEVICES, "num_gpus") if framework == "megatron-deepspeed" else _DEVICES
+    builder.count("ranks_per_node", keys.whole(*devices), keys.line(*devices))
     set_parameters(builder, keys.line("num_layers"))
     list_unused(keys, builder)
     return builder.reading()
@@ -207,8 +217,8 @@ def _script_keys(file: InputFile) -> tuple[Keys, str]:
         for name, value, line in flat_leaves(yaml.mapping, yaml.line):
             keys.put(name.rpartition(".--")[2].removeprefix("--") if "--" in name else name, value, line)
         return keys, "megatron-core"
-    for launch in (_LAUNCHED, _SIZES):
-        if launch.search(file.text) and (launch is _LAUNCHED or _holds_sizes(file.text)):
+    for launch in (_LAUNCHED, bridge.LAUNCH, _SIZES):
+        if launch.search(file.text) and (launch is not _SIZES or _holds_sizes(file.text)):
             keys = read_arguments(file, launch)
             return keys, "nemo" if _NEMO.search(_program_of(keys)) else "megatron-core"
     if re.search(r"^[ \t]*(from|import|def|cfg\.)\b", file.text, re.MULTILINE) and "(" in file.text:
@@ -407,7 +417,7 @@ def _set_stages(text: str, pp: int, line: int, builder: ImportBuilder) -> None:
 
     Grammar: Megatron-LM 0.20, megatron/core/transformer/pipeline_parallel_layer_layout.py, line 283.
     """
-    plain = text.replace(",", "")
+    plain = text.replace(",", "").replace("\\", "")  # signs that YAML keeps escaped for a shell
     for pattern in (r"\(([^()]{1,200})\)\*([0-9]{1,4})", r"(.)\*([0-9]{1,4})"):
         if sum(len(match[1]) * int(match[2]) for match in re.finditer(pattern, plain)) > MOST_LAYERS:
             builder.unknown(f"pipeline_model_parallel_layout: {text[:60]}", f"more than {MOST_LAYERS:,} layers", line)
@@ -524,8 +534,9 @@ def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("workload.precision", "fp4", keys.line(*four))
         set_choice(keys, "workload.recipe", ("fp4_recipe",), {"nvfp4": "nvfp4"}, builder)
     else:
-        for name in ("bf16", "fp16"):
-            if keys.is_on(name) or str(keys.get("trainer.precision")).startswith(name):
+        stated = str(keys.get("trainer.precision") or "")
+        for name, starts in (("bf16", "bf16"), ("fp16", ("fp16", "16"))):
+            if keys.is_on(name) or stated.startswith(starts):
                 builder.set("workload.precision", name, keys.line(name, "trainer.precision"))
                 break
 

@@ -107,7 +107,9 @@ def read_torchtitan(file: InputFile) -> ImportResult:
         lines = _key_lines(file)
         for name, value, line in flat_leaves(_toml_value(file), lambda *path: lines.get(".".join(map(str, path)), 0)):
             keys.put(name, value, line)
-    if keys.find("tensor_parallel_degree", "data_parallel_shard_degree", "model.flavor", "flavor") is None:
+    launched = keys.whole("nnodes") or keys.whole("nproc_per_node")
+    stated = keys.find("tensor_parallel_degree", "data_parallel_shard_degree", "model.flavor", "flavor")
+    if not launched and stated is None:
         raise FormatError("has neither a model nor a parallel degree of torchtitan")
     builder.set("layout.framework", "torchtitan", keys.line("tensor_parallel_degree", "data_parallel_shard_degree"))
     set_counts(keys, _TABLE | {"workload.sequence_length": ("training.seq_len", "seq_len")}, builder)

@@ -30,15 +30,17 @@ from clusterspec.exchange.workloads.keys import (
     set_model,
 )
 from clusterspec.exchange.workloads.llama_factory import UNRELATED
+from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
 
 TRAINER = "trainer"
 _OPTION = re.compile(r"--per[_-]device[_-]train[_-]batch[_-]size\b")
 _FILE = re.compile(r"^per_device_train_batch_size[ \t]*:", re.MULTILINE)
 _LAYOUT = {
-    "layout.micro_batch": ("per_device_train_batch_size",),
     "layout.nodes": ("nnodes", "num_machines", "num_nodes", "nodes"),
     "layout.cp": ("sequence_parallel_size", "context_parallel_size"),
 }
+_SPLIT = re.compile(r"micro_(?:train_)?batch|ubatch")
+"""Options of other programs that state the samples of one pass."""
 _MODEL = ("model_name_or_path", "model_id_or_path", "model", "model_id")
 _LENGTHS = ("max_seq_length", "max_length", "model_max_length", "max_seq_len")
 _PACKED = ("packing", "use_packed_ds")
@@ -72,7 +74,9 @@ def read_trainer(file: InputFile) -> ImportResult:
     builder.set("workload.kind", "train", line)
     if isinstance(named := keys.get(*_MODEL), str):
         set_model(named, builder, keys.line(*_MODEL))
+    _set_micro_batch(keys, builder)
     set_counts(keys, _LAYOUT, builder)
+    set_job_nodes(file, keys, builder)
     _set_ranks(keys, builder)
     _set_length(keys, builder)
     _set_precision(keys, builder)
@@ -115,6 +119,17 @@ def _refuse_other_losses(keys: Keys) -> None:
         found = key, keys.line(key)
     if found is not None:
         raise FormatError(f"trains with a reference, rewards or samples ({found[0]}): supervised only", found[1])
+
+
+def _set_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the micro batch, unless an option that the Trainer does not have splits it further."""
+    name = "per_device_train_batch_size"
+    size, line = keys.whole(name), keys.line(name)
+    other = next((each for each in keys.values if _SPLIT.search(each)), None)
+    if other is None:
+        builder.set("layout.micro_batch", size, line)
+        return
+    builder.unknown(f"{name}: {size}", f"{other} states another size: no option of the Trainer of Hugging Face", line)
 
 
 def _is_swift(keys: Keys) -> bool:

@@ -1,0 +1,82 @@
+"""Launches of the performance scripts of Megatron-Bridge: ``setup_experiment.py`` and ``run_script.py``.
+
+Options: NVIDIA-NeMo/Megatron-Bridge 067f987d, scripts/performance/argument_parser.py; what a launch leaves out, the
+recipe of the model states.
+"""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.workloads.keys import Keys, catalog_model, set_choice, set_model
+
+_PROGRAM = re.compile(r"(?:^|/)(?:setup_experiment|run_script|run_recipe)\.py$")
+MARK = re.compile(r"scripts/performance/(?:setup_experiment|run_script|run_recipe)\.py|--compute_dtype\b")
+LAUNCH = re.compile(r"(?:setup_experiment|run_script|run_recipe)\.py(?!\S)|--compute_dtype\b")
+_SHORT = {
+    "mr": "model_recipe_name",
+    "ng": "num_gpus",
+    "gn": "gpus_per_node",
+    "gb": "global_batch_size",
+    "mb": "micro_batch_size",
+    "sl": "seq_length",
+    "tp": "tensor_model_parallel_size",
+    "pp": "pipeline_model_parallel_size",
+    "cp": "context_parallel_size",
+    "vp": "virtual_pipeline_model_parallel_size",
+    "ep": "expert_model_parallel_size",
+    "et": "expert_tensor_parallel_size",
+    "c": "compute_dtype",
+}
+_DTYPES = {"bf16": ("bf16", None), "nvfp4": ("fp4", "nvfp4"), "fp8": ("fp8", None)}
+_RECIPES = {"cs": "current", "ds": "delayed", "mx": "mxfp8", "sc": "blockwise"}
+_DISPATCHERS = {"deepep": "deepep", "hybridep": "hybrid"}
+
+
+def is_performance_launch(keys: Keys) -> bool:
+    """Whether a launch starts a performance script."""
+    return (
+        any(_PROGRAM.search(word.text) for word in keys.command.words) and keys.find("compute_dtype", "c") is not None
+    )
+
+
+def name_long_options(keys: Keys) -> None:
+    """Name short options by their long ones; ``None`` as a value is an option that is not given."""
+    for short, long in _SHORT.items():
+        if short in keys.values and long not in keys.values:
+            keys.values[long] = keys.values.pop(short)
+    for name in [name for name, (value, _) in keys.values.items() if value == "None"]:
+        keys.used.add(name)
+        del keys.values[name]
+
+
+def set_performance_keys(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the model and precision, and count the ranks; list what the recipe states."""
+    line = keys.line("compute_dtype")
+    name, _, suffix = str(keys.get("compute_dtype")).lower().partition("_")
+    precision, recipe = _DTYPES.get(name, (None, None))
+    builder.set("workload.precision", precision, line)
+    words = suffix or str(keys.get("fp8_recipe") or "")
+    recipe = recipe or _RECIPES.get(words)
+    builder.set("workload.recipe", recipe if precision in {"fp8", "fp4"} else None, line)
+    _set_model(keys, builder)
+    set_choice(keys, "layout.dispatcher", ("moe_flex_dispatcher_backend",), _DISPATCHERS, builder)
+    builder.count("ranks", keys.whole("num_gpus"), keys.line("num_gpus"))
+    degrees = ("tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size")
+    if not all(keys.find(degree) for degree in degrees):
+        builder.unknown("options that the launch leaves out", "the recipe of the model states them", line)
+
+
+def _set_model(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the model of a recipe (``qwen3_235b_a22b``), in older releases family and size (``llama31``, ``405b``)."""
+    names = ("model_recipe_name", "model_name")
+    size = str(keys.get("model_size") or "")
+    stated = str(keys.get(*names) or "")
+    if not stated:
+        return
+    shown = "-".join(part for part in (re.sub(r"(?<=llama3)(?=\d)", ".", stated), size) if part)
+    shown = re.sub(r"^llama3(?=[-_.])", "llama-3", shown).replace("_", "-")
+    dotted = re.sub(r"^llama-?31?-", "llama-3.1-", shown)
+    found = next((name for name in (shown, dotted) if catalog_model(name)), stated)
+    set_model(found, builder, keys.line(*names))
