@@ -31,6 +31,8 @@ _EXPANSIONS = frozenset({"arithmetic_expansion", "command_substitution", "proces
 _OPTION_IN = re.compile(r"(?:^|\s)--?[A-Za-z]")
 _CONTINUED = "\0"
 """Stands for a line end after a backslash: no character of the word, yet a line of the file."""
+PASSED_ON = ("$@",)
+"""Stands for the arguments of a script that it passes on, which are not known."""
 _BEFORE_EXPANSION = " \t\n\\"
 """Characters of a text in double quotes that the grammar counts to the expansion after them."""
 _BLANKS = re.compile(r"([\s\0]+)")
@@ -500,7 +502,8 @@ class _Shell:
             return self._default(node, groups["name"], sign)
         if sign.endswith("+"):
             return []
-        return [] if every else unknown
+        passed_on = groups["name"] in {"@", "*"}
+        return [_Segment("$@", line, self.branch)] if passed_on else [] if every else unknown
 
     def _default(self, node: Node, name: str, sign: str) -> _Segments:
         """The default of an expansion; ``:=`` also sets the variable."""

@@ -43,6 +43,13 @@ def test_a_launch_in_a_template_is_not_complete() -> None:
     assert "{{ if .Values.tp }}: template expressions may give or omit options" in unknown(reading)
 
 
+def test_arguments_that_a_script_passes_on_leave_defaults_open() -> None:
+    launch = "python3 -m sglang.launch_server --model-path Qwen/Qwen3-14B --trust-remote-code"
+    passed = read(f'{launch} "$@"\n')
+    assert given(read(launch))["layout.tp"] == 1 and "layout.tp" not in given(passed)
+    assert "passes on arguments" in unknown(passed)
+
+
 MEGATRON = (
     "DATA=<path of the data>\nLOAD=<path of a checkpoint>\ntorchrun pretrain_gpt.py --tensor-model-parallel-size 2 "
     "--num-layers 24 --hidden-size 1024 --num-attention-heads 16 --data-path <path of the data>_text "

@@ -72,6 +72,9 @@ def test_quoted_scripts_and_here_documents_are_read() -> None:
     text = 'T=8\nsrun bash -c "cd x; launch --tp $T"\ncat <<EOF > run.sh\nlaunch --pp 2\nEOF\n'
     assert launched(script_of(text)) == [["--tp", "8"], ["--pp", "2"]]
     assert [each.line for each in script_of(text).commands if each.words[0].text == "launch"] == [2, 4]
+    held = 'S=$(cat <<EOF\nlaunch --pp 2 \\$RANK\nEOF\n)\ntorchrun bash -c "$S"\n'
+    assert launched(script_of(held)) == [["--pp", "2", "$RANK"]]
+    assert [each.line for each in script_of(held).commands if each.words[0].text == "launch"] == [2]
 
 
 @pytest.mark.parametrize(

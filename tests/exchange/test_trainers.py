@@ -223,3 +223,12 @@ def test_a_performance_script_of_megatron_bridge_states_its_options_and_its_reci
     )
     assert (given(older)["workload.model"], given(older)["workload.precision"]) == ("llama-3.1-405b", "bf16")
     assert "the recipe of the model states them" in unknown(older) and "layout.tp" not in given(older)
+
+
+def test_a_launch_of_torchtitan_with_a_configuration_states_its_ranks_and_slurm_takes_blanks_around_signs() -> None:
+    reading = read(
+        "#SBATCH --nodes=16\nsrun torchrun --nnodes $SLURM_NNODES --nproc_per_node 8 a.py --job.config_file x.toml\n"
+    )
+    assert (given(reading)["layout.nodes"], counts(reading)["ranks_per_node"]) == (16, 8)
+    nodes = read("NodeName  = gpu[001-013] Gres=gpu:volta:2 CPUs=48\n")
+    assert (given(nodes)["cluster.nodes"], given(nodes)["cluster.accelerators_per_node"]) == (13, 2)

@@ -18,7 +18,9 @@ from clusterspec.exchange.machines.links import accelerator_of_product
 from clusterspec.units import plural
 
 SLURM_NODES = "slurm-nodes"
-_NODE = re.compile(r"^[ \t]*NodeName=", re.IGNORECASE | re.MULTILINE)
+_EQUALS = re.compile(r"[ \t]*=[ \t]*")
+"""The sign between a name and its value, which Slurm's parser takes with blanks around it."""
+_NODE = re.compile(r"^[ \t]*NodeName[ \t]*=", re.IGNORECASE | re.MULTILINE)
 _GPU = re.compile(r"\bGres=[^\s#]{0,200}?\bgpu|\bName=gpu\b", re.IGNORECASE)
 _PAIR = re.compile(r"(?<![A-Za-z])([A-Za-z]++)=(\S*)")
 _GRES = re.compile(r"gpu(?::([A-Za-z][A-Za-z0-9_.+-]{0,60}))?(?::([0-9]{1,5}))?(?:\([^()]{0,100}\))?", re.IGNORECASE)
@@ -147,14 +149,14 @@ def _kinds_of_nodes(file: InputFile) -> dict[str, tuple[Kind, int]]:
 
 def _records(file: InputFile, first: str = "NodeName") -> Iterator[tuple[int, str]]:
     """Every record with its first line: a line of a file with its continuations, or a block of ``scontrol``."""
-    begins = re.compile(rf"[ \t]*{first}=", re.IGNORECASE)
+    begins = re.compile(rf"[ \t]*{first}[ \t]*=", re.IGNORECASE)
     held, start = "", 0
     for number, raw in enumerate(file.lines, 1):
         line = raw.split("#", 1)[0].rstrip() if not raw.startswith("   OS=") else ""
         if begins.match(line):
             if held:
                 yield start, held
-            held, start = line, number
+            held, start = _EQUALS.sub("=", line), number
         elif held and line.strip() and (raw.startswith("   ") or held.endswith("\\")):
             held = f"{held.removesuffix(chr(92))} {line.strip()}"
         elif held:

@@ -24,7 +24,7 @@ from clusterspec.exchange.import_result import (
     chosen_part,
 )
 from clusterspec.exchange.merge import new_spec
-from clusterspec.exchange.shell import Command, Word, script_in, script_of
+from clusterspec.exchange.shell import PASSED_ON, Command, Word, script_in, script_of
 from clusterspec.records import dataclass, field, replace
 from clusterspec.source import Source
 from clusterspec.spec.reader import read
@@ -101,8 +101,8 @@ class Keys:
 
     @property
     def elided(self) -> bool:
-        """Whether the launch leaves options out, as ``...`` among its words tells."""
-        return any(word.text in {"...", "…"} for word in self.command.words)
+        """Whether the launch leaves options out (``...``), or passes on arguments of its script (``"$@"``)."""
+        return any(word.text in {"...", "…", *PASSED_ON} for word in self.command.words)
 
     def unused(self) -> list[str]:
         return [key for key in self.values if key not in self.used]
@@ -246,7 +246,7 @@ def _options_without_ranks(keys: Keys) -> tuple[tuple[str, str], ...]:
 
 def command_keys(command: Command) -> Keys:
     """The options of one command; the last value of a name applies."""
-    keys, words = Keys(command=command), command.words
+    keys, words = Keys(command=command), [word for word in command.words if word.text not in PASSED_ON]
     for at, word in enumerate(words):
         if not _is_option(word.text):
             continue

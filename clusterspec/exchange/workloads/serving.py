@@ -91,6 +91,9 @@ def read_serving(file: InputFile) -> ImportResult:
     for name in ("replicas", "data_parallel_size_local"):
         builder.count(name, keys.whole(name), keys.line(name))
     list_unused(keys, builder)
+    if keys.elided:
+        why = "its launch leaves options out or passes on arguments: defaults are not assumed for those absent"
+        builder.unknown("options of the engine", why, line)
     if "{{" in file.text and (templates := _TEMPLATE.search(file.text)):
         why = "template expressions may give or omit options: import the rendered files"
         builder.unknown(templates[0][:60], why, file.text.count("\n", 0, templates.start()) + 1)
@@ -153,7 +156,7 @@ def _degree(keys: Keys, builder: ImportBuilder, *names: str) -> int | None:
     tensorrt_llm/commands/serve.py.
     """
     if keys.find(*names) is None:
-        return None if keys.is_undecided(*names) else 1
+        return None if keys.is_undecided(*names) or keys.elided else 1
     degree = keys.whole(*names)
     if degree is None:
         why = "not an integer: a variable, or computed elsewhere"

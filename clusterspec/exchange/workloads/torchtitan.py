@@ -81,7 +81,7 @@ _FUNCTIONS = (
 """Catalog ids by the start of the functions that return a configuration."""
 
 
-_LAUNCH = re.compile(r"--(?:parallelism|training|activation_checkpoint)\.[a-z_-]{3,60}")
+_LAUNCH = re.compile(r"--(?:parallelism|training|activation_checkpoint)\.[a-z_-]{3,60}|--job\.config[_-]file")
 _STARTED = re.compile(r"--job\.config[_-]file|\btorchtitan\b|\brun_train\.sh")
 
 
