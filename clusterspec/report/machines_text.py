@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from clusterspec.procurement.bill import money_text
 from clusterspec.report.ink import PLAIN, Ink, csv_text, text_table, title_text, wrapped_lines
 from clusterspec.report.search_text import layout_text
@@ -10,6 +12,8 @@ from clusterspec.units import display, percent, plural
 
 UNKNOWN = "–"
 HEADS = ("machine", "nodes", "fabric", "time", "MFU", "run", "power", "cost", "")
+_QUANTITY = re.compile(r" (?=\d|not known|of unknown time)")
+"""What stands between the name of a limit and the figure of a machine."""
 MOST_ROWS = 40
 """Machines that are printed; CSV and JSON have all."""
 
@@ -57,11 +61,10 @@ def _cells(row: MachineRow, report: MachinesReport) -> tuple[str, ...]:
 
 
 def _titles_or_misses(row: MachineRow, report: MachinesReport) -> str:
-    """What a machine misses, else its titles."""
-    if row.why:
-        return "; ".join((row.why, *row.missed))
-    if row.missed:
-        return "; ".join(row.missed)
+    """The limits that a machine misses, by name, else its titles."""
+    if row.why or row.missed:
+        names = dict.fromkeys(_QUANTITY.split(reason)[0] for reason in row.missed)
+        return "; ".join(part for part in (row.why, f"misses {', '.join(names)}" if names else "") if part)
     titles = [name for name in BEST if report.best.get(name) == row]
     front = ["Pareto"] if not titles and row in report.pareto else []
     return ", ".join((*titles, *front))
@@ -90,6 +93,8 @@ def _legend(report: MachinesReport) -> str:
     cost = "over the term" if report.whole_term else "of the purchase, since `procurement.term` is not stated"
     text = "time: of a step, or to the first / of each next token. run: without interruptions. power: IT at full load."
     text += f" cost: {cost}."
+    unknown = dict.fromkeys(reason for row in report.machines for reason in row.missed if "not known" in reason)
+    text += "".join(f" {reason}." for reason in unknown)
     left_out = dict.fromkeys(part for row in report.machines if row.cost is not None for part in row.unpriced)
     named = "; ".join([*left_out][:6])
     return f"{text} Some costs leave out: {named}." if named else text

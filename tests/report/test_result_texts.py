@@ -117,7 +117,16 @@ MACHINES = (
     ),
     MachineRow("large", 1024, "", {}, 8192, None, why="no layout fits", missed=("cost 9 > 8",)),
     MachineRow(
-        "serving", 2, "", {}, 16, {"tp": 8}, None, serving={"ttft": 1.5, "tpot": 0.02}, power=20e3, missed=("late",)
+        "serving",
+        2,
+        "",
+        {},
+        16,
+        {"tp": 8},
+        None,
+        serving={"ttft": 1.5, "tpot": 0.02},
+        power=20e3,
+        missed=("REQUEST LATENCY 4 s > 3 s", "cost not known: no price for `node`"),
     ),
 )
 
@@ -135,16 +144,17 @@ def test_machines_stand_with_their_titles_or_what_they_miss() -> None:
         "Machines",
         "machine nodes fabric time MFU run power cost",
         "small 4 rail-optimized 2 s 45 % 2 h 40 kW 1,500,000 EUR cheapest",
-        "large 1,024 – – – – – – no layout fits; cost 9 > 8",
-        "serving 2 – 1.5 s / 20 ms – – 20 kW – late",
+        "large 1,024 – – – – – – no layout fits; misses cost",
+        "serving 2 – 1.5 s / 20 ms – – 20 kW – misses REQUEST LATENCY, cost",
     ]
     assert " ".join(text[9:]).endswith(
-        "cost: of the purchase, since `procurement.term` is not stated. Some costs leave out: optics."
+        "cost: of the purchase, since `procurement.term` is not stated. cost not known: no price for `node`. Some costs"
+        " leave out: optics."
     )
     praised = replace(report, best={"cheapest": MACHINES[2]}, pareto=MACHINES[2:])
-    assert "serving 2 – 1.5 s / 20 ms – – 20 kW – late" in lines(machines_text(praised, WIDE)), (
-        "what misses is not praised"
-    )
+    assert "serving 2 – 1.5 s / 20 ms – – 20 kW – misses REQUEST LATENCY, cost" in lines(
+        machines_text(praised, WIDE)
+    ), "what misses is not praised"
     many = replace(report, machines=MACHINES[1:2] * 43, best={}, pareto=MACHINES[:1], whole_term=True)
     text = lines(machines_text(many, WIDE))
     assert text[0].startswith("x: 43 machines compared, 0 miss nothing")

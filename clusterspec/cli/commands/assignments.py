@@ -196,8 +196,8 @@ OF_LAYOUTS = ("grid", "write", "explain", "set", "min_headroom", "objective", "t
 def run_machine_search(args: argparse.Namespace) -> int:
     """Print the machines with their best layouts; 1 if none meets all limits."""
     refuse_options(args, "--machines", OF_LAYOUTS)
-    reader = StudyReader(args)
-    files = {name: reader.study(name) for name in args.machines if _is_file(name)}
+    reader, names = StudyReader(args), _machine_names(args.machines)
+    files = {name: reader.study(name) for name in names if _is_file(name)}
     work = chosen_part(args, reader.study(args.spec)) if args.spec else next(iter(files.values()), None)
     if work is None:
         raise UsageFault("--machines: name the SPEC of the work, or a spec among the machines")
@@ -208,7 +208,7 @@ def run_machine_search(args: argparse.Namespace) -> int:
             machines.candidate_of_spec(name, files[name])
             if name in files
             else machines.candidate_of_platform(name, work)
-            for name in dict.fromkeys(args.machines)
+            for name in names
         ]
         for name in args.fabrics:
             machines.check_fabric(name, work)
@@ -235,6 +235,19 @@ def run_machine_search(args: argparse.Namespace) -> int:
     else:
         print_text(machines_text.machines_text(report, ink_of(args)))
     return 0 if any(row.meets for row in report.machines) else FOUND
+
+
+def _machine_names(stated: Sequence[str]) -> tuple[str, ...]:
+    """The machines of a call, each once, separated by spaces or, where none is a file, by commas.
+
+    >>> _machine_names(["dgx-h100,dgx-b200", "a,b.yaml", "dgx-h100"])
+    ('dgx-h100', 'dgx-b200', 'a,b.yaml')
+    """
+    parts = ([name] if _is_file(name) else name.split(",") for name in stated)
+    names = tuple(dict.fromkeys(part.strip() for each in parts for part in each if part.strip()))
+    if not names:
+        raise UsageFault("--machines: name a platform of the catalog, or a spec")
+    return names
 
 
 def _is_file(name: str) -> bool:
