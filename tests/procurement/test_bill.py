@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from clusterspec.money import Money
-from clusterspec.procurement.bill import Item, bill
+from clusterspec.procurement.bill import Item, bill, may_have_fixed_ends, money_text, rounded_text, sheet_rows
 from tests.cluster.resolving import clean, resolve_text
 
 POD = """
@@ -46,6 +46,47 @@ def test_a_line_without_a_price_has_none_rather_than_zero() -> None:
     line = items("cluster: {platform: dgx-h100, nodes: 4}")["node", "dgx-h100"]
     assert line.to_json() == {"kind": "node", "part": "dgx-h100", "quantity": 4, "derivation": "cluster.nodes"}
     assert line.price is None and line.price_text == ""
+    priced = items(POD)["node", "dgx-h100"].to_json()
+    assert (priced["unit_price"], priced["price"]) == ([280000, 340000], [31 * 280000, 31 * 340000])
+    document = bill(clean(POD)).total_json()
+    assert (document["currency"], document["complete"], document["unpriced"]) == ("USD", True, [])
+    nothing = bill(clean("cluster: {platform: dgx-h100, nodes: 4}")).total_json()
+    assert (nothing["price"], nothing["currency"], nothing["complete"]) == (None, None, False)
+
+
+def test_a_price_sheet_leaves_the_columns_of_suppliers_empty() -> None:
+    rows = list(sheet_rows([Item("node", "dgx-h100", 31, "cluster.nodes", dollars(1))]))
+    assert rows == [("node", "dgx-h100", 31, "", "", "", "", "", "")]
+
+
+ROUNDED = [
+    (Money.of((21_940_000, 25_040_000), "USD"), "21.9 – 25 M USD"),
+    (Money.of((900_000, 1_100_000), "USD"), "0.9 – 1.1 M USD"),
+    (Money.of(999_400, "USD"), "999 k USD"),
+    (Money.of(999_600, "USD"), "1 M USD"),
+    (Money.of(2.5e9), "2.5 bn"),
+    (Money.of((-1_200, 800), "EUR"), "−1.2 – 0.8 k EUR"),
+    (Money.of(0, "EUR"), "0 EUR"),
+]
+
+
+def test_an_amount_of_a_sentence_has_three_digits_of_its_larger_end() -> None:
+    for amount, text in ROUNDED:
+        assert rounded_text(amount) == text
+    assert [money_text(price, "USD") for price in (None, 5, dollars(7))] == ["", "5 USD", "7 USD"]
+
+
+def test_cables_may_come_with_their_ends_up_to_two_hundred_gigabits_a_port() -> None:
+    pod = "cluster: {accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 16, scale_out: {%s}}"
+    for keys, may in (
+        ("technology: infiniband-hdr, nic_bandwidth: 200 Gb/s", True),
+        ("technology: infiniband-ndr, nic_bandwidth: 400 Gb/s", False),
+        ("technology: roce-v2, nic_bandwidth: 400 Gb/s, planes: 2", True),
+        ("technology: infiniband-hdr, nic_bandwidth: 200 Gb/s, cable_type: {node_leaf: aoc}", False),
+    ):
+        assert may_have_fixed_ends(clean(pod % keys)) is may, keys
+    alone = "cluster: {accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 1}"
+    assert not may_have_fixed_ends(clean(alone))
 
 
 def test_nics_are_counted_without_a_platform() -> None:

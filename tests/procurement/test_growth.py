@@ -64,6 +64,12 @@ def test_half_of_a_fat_tree_keeps_half_of_its_spine_ports() -> None:
     assert (first.racks, first.reserved_racks) == (8, 8)
 
 
+def test_endpoints_of_no_node_are_there_from_the_first_phase() -> None:
+    """4 nodes have 32 ports and 100 endpoints others: 132 ports take 5 leaves of 32 down, 4 nodes alone one."""
+    text = "platform: dgx-b200, scale_out: {topology: fat-tree, extra_endpoints: %d}"
+    assert [phases_of(text % extra, 4, 64)[0].leaf_switches for extra in (0, 100)] == [1, 5]
+
+
 def test_estimate_bill_and_report_show_the_phases(call: Call) -> None:  # noqa: F811
     Path("x.yaml").write_text(fleet_with_phases("platform: dgx-b200", 32, 64))
     for verb in ("estimate", "bom", "cost"):

@@ -72,6 +72,8 @@ def test_what_no_line_offers_is_missing() -> None:
 def test_a_rack_holds_the_nodes_of_a_domain() -> None:
     for text, number in (("GB200 NVL72 rack", 36), ("GB200 NVL72 compute tray", 2)):
         assert quoted(QuoteLine(text, 2, 4e6), spec=RACKS)["node"].quoted == number
+    lines = (QuoteLine("DGX H100", 10, 310_000), QuoteLine("DGX H100", 12, 300_000))
+    assert quoted(*lines)["node"].missing == dollars(10 * 310_000), "at the highest price of the quote"
     short = quoted(QuoteLine("NVL72", 1, 3_600_000), spec=RACKS)["node"]
     assert (short.quoted, short.missing) == (18, dollars(18 * 200_000)), "3.6 million for 18 nodes"
 

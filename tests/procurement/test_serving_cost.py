@@ -68,4 +68,30 @@ def test_the_kinds_of_tokens_share_the_cost() -> None:
         found = kinds["generated"] + 2 * (1 - hit) * kinds["input"] + 2 * hit * kinds.get("cached", 0.0)
         assert found == pytest.approx(whole)
         assert kinds["generated"] == pytest.approx(whole * (1 - times.prefill_share))
+        # of the pairs of attention of a computed token, hit are with cached tokens and (1 - hit) / 2 with computed ones
+        attention = sum(part.seconds for part in times.prefill.parts if part.name == "attention")
+        share = attention / (times.prefill.total / times.prefill.steps) * hit / (hit + (1 - hit) / 2)
+        assert 2 * hit * kinds.get("cached", 0.0) == pytest.approx(whole * times.prefill_share * share)
         assert ("cached" in kinds) == (hit > 0) and kinds.get("cached", 0.0) < kinds["input"] < kinds["generated"]
+
+
+def test_the_hours_of_a_day_cost_the_accelerator_hours_of_their_engines() -> None:
+    """Engines of four run without starting ahead, so that the hours add up to the day; 8 accelerators over 35,064
+    hours cost 315,576, each hour of one 1.125. Tokens are those of the requests: the hours' tokens are the day's."""
+    hours = '{from: "08:00", to: "20:00", request_rate: 20}, {from: "20:00", to: "08:00", request_rate: 1}'
+    text = TEXT.format(tp=4, node="315576").replace("concurrency: 32", f"day: [{hours}]")
+    one = study_text(text.replace("nodes: 1}", "nodes: 4}"), SETTINGS)
+    day, found = one.plan.day, cost(one).cost
+    assert day is not None and found is not None
+    prices = {each.name: each for each in found.of_day}
+    assert [(each.start, each.end) for each in found.of_hours] == [each.hours[:2] for each in day.hours]
+    for each in found.of_hours:
+        assert each.amount == pytest.approx(1.125 * each.accelerators * (each.end - each.start) / 60)
+    assert sum(each.amount for each in found.of_hours) == pytest.approx(prices["per_day"].value)
+    tokens = sum(
+        each.amount / each.per_million_output_tokens * 1e6 for each in found.of_hours if each.per_million_output_tokens
+    )
+    assert tokens == pytest.approx(day.output_tokens) == pytest.approx(12 * 3600 * 21 * 500)
+    assert prices["per_day_of_all_engines"].value == pytest.approx(1.125 * day.constant_accelerator_hours)
+    of_tokens = prices["per_million_output_tokens_of_day"]
+    assert of_tokens.value == pytest.approx(prices["per_day"].value / day.output_tokens * 1e6)

@@ -14,13 +14,26 @@ from clusterspec.document.waivers import Waived, Waiver
 from clusterspec.finding import Confidence, Edit, Finding, Severity
 from clusterspec.records import replace
 from clusterspec.results import CheckReport, Input, Tool, finding_json, head, waived_json
-from clusterspec.results.decision import Change, CostReport, Effect, finite
+from clusterspec.results.decision import (
+    PRICE,
+    Change,
+    CostReport,
+    DiffReport,
+    Effect,
+    ProjectDiffReport,
+    SpecDiff,
+    finite,
+)
 from clusterspec.results.diagnosis import AcceptanceOutcome, AcceptanceReport, Compared, ComparedRow
 from clusterspec.results.estimate_json import figure_names, layout_json, memory_json
+from clusterspec.results.faults import FaultsReport, FirstYear, YearlyCost, YearlyGoodput
+from clusterspec.results.fleet_search import JobOption
 from clusterspec.results.full import OF_SERVING, OF_TRAINING, glossary
 from clusterspec.results.levers import SolveReport, SweepRow
+from clusterspec.results.machines import MachineRow
 from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, SearchReport
-from clusterspec.results.verdict import Influence
+from clusterspec.results.simulation import SimulatedTarget
+from clusterspec.results.verdict import Gate, GateStatus, Influence, Purchase
 from clusterspec.source import Position, Span
 from clusterspec.studies.study import study_text
 from tests.cli.conftest import BASE
@@ -299,3 +312,87 @@ def test_the_glossary_of_a_report_holds_the_terms_of_its_workload() -> None:
     assert serving - training == {term for term, _ in OF_SERVING}
     told = [term.lower() for term, _ in glossary(serving=True)]
     assert told == sorted(told)
+
+
+def test_the_hours_that_keep_no_step_cost_their_share_of_a_year() -> None:
+    """8,766 hours at 100: 5 % of them cost 43,830. Of the 95 % dearest years the goodput is that of the 5 % worst."""
+    year = YearlyGoodput(0.95, 0.9, 0.96, 0.99)
+    assert YearlyCost.of(year, 100.0) == pytest.approx((43_830.0, 35_064.0, 87_660.0))
+    report = FaultsReport(TOOL, READ, (), 2.0, 100.0, "USD", year, {}, ())
+    assert report.lost == YearlyCost.of(year, 100.0) and report.lost_at_first is None
+    first = YearlyGoodput(0.8, 0.7, 0.8, 0.9)
+    early = replace(report, first_year=FirstYear(2.0, first))
+    assert early.lost_at_first == YearlyCost.of(first, 100.0)
+    assert early.to_json()["first_year"]["cost_of_lost_hours"]["mean"] == pytest.approx(175_320.0)
+    for unknown in (replace(early, hour=None), replace(early, goodput=None, first_year=None)):
+        assert (unknown.lost, unknown.lost_at_first) == (None, None)
+    assert replace(early, hour=0.0).lost == (0.0, 0.0, 0.0)
+
+
+def test_a_repository_sums_what_adds_up_over_its_machines() -> None:
+    def spec(*effects: Effect) -> SpecDiff:
+        return SpecDiff("a.yaml", "changed", DiffReport(TOOL, READ, READ, (), effects, (), ()))
+
+    def totals(*specs: SpecDiff) -> list[tuple[str, str, float | None, float | None]]:
+        found = ProjectDiffReport(TOOL, "old", "new", specs).totals
+        return [(each.name, each.unit, each.old, each.new) for each in found]
+
+    one, other = Effect("accelerators", "1", 8.0, 16.0), Effect("accelerators", "1", 32.0, 24.0)
+    dollars, euros = Effect(PRICE, "USD", 1e6, 3e6), Effect(PRICE, "EUR", 1e6, 2e6)
+    time = Effect("step time", "s", 1.0, 2.0)
+    assert totals(spec(one, dollars, time), spec(other, dollars, time)) == [
+        ("accelerators", "1", 40.0, 40.0),
+        (PRICE, "USD", 2e6, 6e6),
+    ]
+    assert totals(spec(one), spec(time)) == []  # one machine has no sum
+    assert totals(spec(dollars), spec(euros)) == []
+    assert totals(spec(one), spec(replace(other, new=None))) == []
+    assert SpecDiff("b.yaml", "added", None).effect("accelerators") is None
+
+
+def test_the_drift_of_a_test_is_its_change_since_the_earlier_acceptance() -> None:
+    report = AcceptanceReport(TOOL, READ, (), earlier={"a": 200.0, "b": None, "c": 0.0})
+    outcomes = {name: AcceptanceOutcome(name, 180.0, 190.0, "pass", "") for name in "abcd"}
+    assert {name: report.drift(each) for name, each in outcomes.items()} == {
+        "a": pytest.approx(-0.05),
+        **dict.fromkeys("bcd"),
+    }
+    assert report.drift(replace(outcomes["a"], measured=None)) is None
+    assert replace(report, earlier=None).drift(outcomes["a"]) is None
+
+
+def test_a_target_is_met_up_to_its_value_and_where_no_request_has_one() -> None:
+    told = {value: SimulatedTarget("ttft", 90.0, 1.0, value).met for value in (0.9, 1.0, 1.1, None)}
+    assert told == {0.9: True, 1.0: True, 1.1: False, None: True}
+
+
+def test_a_machine_meets_its_limits_with_a_layout_and_is_as_fast_as_its_run() -> None:
+    row = MachineRow("a.yaml", 4, "rail-optimized", {}, layout={"tp": 8}, step_time=2.0)
+    assert row.meets and row.time == 2.0
+    assert not replace(row, layout=None).meets and not replace(row, missed=("power",)).meets
+    assert replace(row, elapsed=0.0).time == 0.0
+    assert replace(row, elapsed=90.0, serving={"tpot": 0.02}).time == 0.02
+    document = replace(row, elapsed=90.0, run=99.0).to_json()
+    assert (document["time_to_train"], document["time_to_train_with_interruptions"]) == (90.0, 99.0)
+
+
+def test_an_option_of_a_job_is_usable_with_a_layout_that_misses_nothing() -> None:
+    option = JobOption("a", "p", 4, layout={"tp": 8})
+    assert option.usable and not replace(option, missed=("ttft",)).usable and not replace(option, layout=None).usable
+    assert option.is_at(replace(option, layout=None)) and not option.is_at(None)
+    assert not any(
+        option.is_at(other) for other in (JobOption("b", "p", 4), JobOption("a", "q", 4), JobOption("a", "p", 5))
+    )
+
+
+def test_a_purchase_is_as_ready_as_its_worst_gate() -> None:
+    gates = {status: Gate(str(status), status, "") for status in GateStatus}
+    for states, told in (
+        ((), "ready"),
+        ((GateStatus.MET, GateStatus.NOT_NEEDED), "ready"),
+        ((GateStatus.MET, GateStatus.OPEN), "not ready"),
+        ((GateStatus.OPEN, GateStatus.FAILED), "do not sign"),
+    ):
+        purchase = Purchase(None, "", None, tuple(gates[each] for each in states))
+        assert purchase.status == purchase.to_json()["status"] == told
+        assert purchase.gates_in(GateStatus.OPEN) == ((gates[GateStatus.OPEN],) if GateStatus.OPEN in states else ())
