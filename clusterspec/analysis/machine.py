@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from clusterspec.cluster.degrees import nodes_of_domain, nodes_of_rack
+from clusterspec.cluster.degrees import nodes_of_domain, nodes_of_rack, rack_nodes
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster
@@ -123,7 +123,7 @@ def _plural_nodes(cluster: Cluster) -> str:
 
 def _rack(cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None) -> Rack | None:
     drawn = power_draw(cluster, fabric, power)
-    per_rack = power.nodes_per_rack if power else None
+    per_rack = rack_nodes(cluster, power.nodes_per_rack if power else None)
     if not per_rack or drawn.racks is None:
         return None
     node = drawn.node.value if drawn.node and not drawn.node_range else None
@@ -136,7 +136,7 @@ def _rack(cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None) -> R
     return Rack(per_rack, drawn.racks, watts, limit, node, overhead)
 
 
-def pod(cluster: Cluster, nodes_per_rack: int | None) -> Pod:
+def pod(cluster: Cluster, power: PowerSpec | None) -> Pod:
     """The topology of a cluster."""
     out = cluster.scale_out
     levels = fabric_levels(cluster)
@@ -148,7 +148,7 @@ def pod(cluster: Cluster, nodes_per_rack: int | None) -> Pod:
         domain=cluster.scale_up.domain,
         rails=out.rails if out and out.topology in RAIL_TOPOLOGIES else 1,
         block=min(cluster.nodes, (levels[0].nodes or 1) if levels else cluster.nodes),
-        racks=nodes_per_rack or 0,
+        racks=rack_nodes(cluster, power.nodes_per_rack if power else None) or 0,
         topology=out.topology if out else "none",
         shape=cluster.scale_up.shape if cluster.scale_up.topology == "torus" else (),
         classes=(*_local_path_classes(cluster), *_fabric_path_classes(cluster)),

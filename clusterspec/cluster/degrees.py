@@ -54,6 +54,12 @@ def nodes_of_rack(platform: Platform) -> int:
     return max(1, (platform.domain or 1) // (platform.accelerators_per_node or 1))
 
 
+def rack_nodes(cluster: Cluster, stated: int | None) -> int | None:
+    """Nodes of one rack: as stated, else those of a machine that is sold as a rack; None where neither is known."""
+    platform = cluster.platform
+    return stated or (nodes_of_rack(platform) if platform is not None and platform.form == "rack" else None)
+
+
 def domain_overhead(cluster: Cluster) -> float:
     """Watts of a rack-scale machine besides its nodes, for scale-up switches and power conversion, by its platform; 0
     where the platform states no power of a rack.

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from clusterspec.cluster.day import DAY_MINUTES, minutes_of_hours
+from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.model import Assumption, Cluster
 from clusterspec.cost.formulas.power import carbon_emitted, energy_price, feed_rating, feeds_capacity, rack_draw
 from clusterspec.cost.heat import Heat, heat_of
@@ -160,21 +161,24 @@ def supply(cluster: Cluster, section: ClusterSpec | None, hall: Term | None = No
     power = section.power if section else None
     whole = (heat_of("hall", without_switches(hall, switches), cluster, power, switches=switches),) if hall else ()
     node = least_node_power(cluster)
-    if section is None or power is None or power.nodes_per_rack is None or node is None:
+    per_rack = rack_nodes(cluster, power.nodes_per_rack if power else None)
+    if section is None or per_rack is None or node is None:
         return Supply(hall=hall, heat=whole)
-    held = min(power.nodes_per_rack, cluster.all_nodes)
+    held = min(per_rack, cluster.all_nodes)
+    stated = power is not None and power.nodes_per_rack is not None
+    origin = Written("cluster.power.nodes_per_rack") if stated else Computed("nodes of the platform's rack")
     rack = computed_term(
         "rack",
         rack_draw,
         "W",
         (
-            ("nodes_per_rack", Figure(float(held), "1", Written("cluster.power.nodes_per_rack"))),
+            ("nodes_per_rack", Figure(float(held), "1", origin)),
             ("node", cluster.node_power or Figure(node, "W", Assumed("cluster.power.node", LEAST))),
             ("overhead", Figure(overhead_of_rack(cluster, power), "W", Written("cluster.power.rack_overhead"))),
         ),
     )
-    racks = -(-cluster.all_nodes // power.nodes_per_rack)
-    count, spare = FEEDS.get(power.feeds or "", (0, 0))
+    racks = -(-cluster.all_nodes // per_rack)
+    count, spare = FEEDS.get((power.feeds if power else None) or "", (0, 0))
     row = _row(rack, racks, section)
     heat = tuple(heat_of(term.name, term, cluster, power) for term in (rack, row) if term is not None)
     feed, all_feeds = _feed("feed", feed_rating, rack, count, spare), None

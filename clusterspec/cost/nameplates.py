@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.cluster.degrees import domain_overhead, nodes_of_rack
+from clusterspec.cluster.degrees import domain_overhead, nodes_of_rack, rack_nodes
 from clusterspec.cluster.fabric import Fabric, counted_fabric
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cluster.planes import parts_needed
@@ -33,7 +33,8 @@ class PowerDraw:
 
     ``nodes`` and ``switches`` are the installed numbers, including spares. ``node_range`` is the range of a node whose
     power is assumed. ``domain_overhead`` is what a rack-scale domain draws besides its nodes. ``racks`` is None if
-    `cluster.power.nodes_per_rack` is missing; racks with only switches are not counted.
+    neither `cluster.power.nodes_per_rack` nor a rack-scale platform states one; racks with only switches are not
+    counted.
     """
 
     node: Figure | None
@@ -66,7 +67,7 @@ def power_draw(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | Non
 
     A node without either is its accelerators and an assumed share for the rest.
     """
-    per_rack = written.nodes_per_rack if written else None
+    per_rack = rack_nodes(cluster, written.nodes_per_rack if written else None)
     switches = fabric.leaf_switches + fabric.spine_switches + fabric.core_switches if fabric else 0
     stated = written.rack_overhead if written else None
     low, high = _assumed_range(cluster) if cluster.node_power is None else (None, None)
@@ -112,13 +113,14 @@ def least_node_power(cluster: Cluster) -> float | None:
     return cluster.node_power.value if cluster.node_power is not None else _assumed_range(cluster)[0]
 
 
-def overhead_of_rack(cluster: Cluster, written: PowerSpec) -> float:
+def overhead_of_rack(cluster: Cluster, written: PowerSpec | None) -> float:
     """Watts of a rack besides its nodes: as stated, else those of the whole rack-scale domains in it."""
-    if written.rack_overhead is not None:
+    if written is not None and written.rack_overhead is not None:
         return written.rack_overhead.value
-    if cluster.platform is None or written.nodes_per_rack is None:
+    held = rack_nodes(cluster, written.nodes_per_rack if written else None)
+    if cluster.platform is None or held is None:
         return 0.0
-    return domain_overhead(cluster) * (written.nodes_per_rack // nodes_of_rack(cluster.platform))
+    return domain_overhead(cluster) * (held // nodes_of_rack(cluster.platform))
 
 
 def it_power(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | None) -> tuple[float, str] | None:

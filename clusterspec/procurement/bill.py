@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from clusterspec.catalog.entries import Optics
-from clusterspec.cluster.degrees import nodes_of_domain
+from clusterspec.cluster.degrees import nodes_of_domain, rack_nodes
 from clusterspec.cluster.fabric import Fabric, LevelOptics, cable_types, count_fabric, level_optics
 from clusterspec.cluster.levels import FIBER
 from clusterspec.cluster.model import Cluster, Design, ScaleOut
@@ -58,7 +58,7 @@ class Item:
 
     ``kind`` is a key of `procurement.prices`, or one of `PRICED_AS`. ``unit_price`` is in ``currency``, None if
     the spec has none. ``assumed`` describes the properties that the spec does not state. A ``rented`` part is paid by
-    the month, not bought.
+    the month, not bought; the price of the nodes has an ``included`` one.
     """
 
     kind: str
@@ -69,6 +69,7 @@ class Item:
     currency: str = ""
     assumed: str = ""
     rented: bool = False
+    included: bool = False
 
     @property
     def price(self) -> Money | None:
@@ -77,14 +78,24 @@ class Item:
 
     @property
     def unit_price_text(self) -> str:
-        return "rented" if self.rented else "" if self.unit_price is None else str(self.unit_price)
+        return self._other_price or ("" if self.unit_price is None else str(self.unit_price))
 
     @property
     def price_text(self) -> str:
-        return "rented" if self.rented else "" if self.price is None else str(self.price)
+        return self._other_price or ("" if self.price is None else str(self.price))
+
+    @property
+    def unpriced(self) -> bool:
+        """Whether the part is bought by itself and has no price."""
+        return self.price is None and not self._other_price
+
+    @property
+    def _other_price(self) -> str:
+        """How a part that is not bought by itself is paid; empty for any other."""
+        return "rented" if self.rented else "with the nodes" if self.included else ""
 
     def to_json(self) -> dict[str, Any]:
-        """The item as JSON; absent prices, an empty ``assumed`` and a false ``rented`` are omitted."""
+        """The item as JSON; absent prices, an empty ``assumed``, a false ``rented`` or ``included`` are omitted."""
         row: dict[str, Any] = {
             "kind": self.kind,
             "part": self.part,
@@ -95,6 +106,8 @@ class Item:
             row["assumed"] = self.assumed
         if self.rented:
             row["rented"] = True
+        if self.included:
+            row["included"] = True
         if self.unit_price is not None and self.price is not None:
             row |= {"unit_price": self.unit_price.to_json(), "price": self.price.to_json()}
         return row
@@ -167,7 +180,7 @@ class Bill:
     @property
     def unpriced(self) -> tuple[Item, ...]:
         """The lines without a price, those of rented parts aside."""
-        return tuple(item for item in self.items if item.price is None and not item.rented)
+        return tuple(item for item in self.items if item.unpriced)
 
     @property
     def total(self) -> Money | None:
@@ -330,11 +343,13 @@ def _other_items(cluster: Cluster, written: ClusterSpec, procurement: Procuremen
         )
     else:
         yield "storage: not described (`cluster.networks.storage`)"
-    per_rack = written.power.nodes_per_rack if written.power else None
-    if per_rack:
+    stated = written.power.nodes_per_rack if written.power else None
+    if per_rack := rack_nodes(cluster, stated):
         derivation = f"{cluster.all_nodes:,} nodes / {per_rack} nodes a rack, rounded up; racks of switches not counted"
         rented = "rack_per_month" in prices and "rack" not in prices
-        yield Item("rack", "rack", parts_needed(cluster.all_nodes, per_rack), derivation, rented=rented)
+        included = not stated and not rented and "rack" not in prices
+        count = parts_needed(cluster.all_nodes, per_rack)
+        yield Item("rack", "rack", count, derivation, rented=rented, included=included)
     else:
         yield "racks: nodes of a rack are not stated (`cluster.power.nodes_per_rack`)"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.fabric import LEVELS, Fabric, count_fabric
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.planes import parts_needed
@@ -126,7 +127,7 @@ def _with_power(
     """The phase with its racks, and the power of its nodes, switches, racks and domains at full load."""
     power = written.power if written else None
     whole = power_draw(cluster, fabric, power)
-    per_rack = power.nodes_per_rack if power else None
+    per_rack = rack_nodes(cluster, power.nodes_per_rack if power else None)
     racks = parts_needed(standing, per_rack) if per_rack else None
     switches = phase.leaf_switches + phase.spine_switches + phase.core_switches
     domains = parts_needed(whole.domains * standing, cluster.all_nodes)

@@ -233,7 +233,9 @@ def quoted_parts(bill: Bill, quote: tuple[QuoteLine, ...], cluster: Cluster) -> 
     ]
     others = [line for line in lines if line.kind == "other"]
     sites = tuple(
-        _site_part(item, others, bill.currency) for item in bill.items if _site_words(item.kind) and not item.rented
+        _site_part(item, others, bill.currency)
+        for item in bill.items
+        if _site_words(item.kind) and not item.rented and not item.included
     )
     taken = {word for item in bill.items for word in _site_words(item.kind)}
     rest = [line for line in others if not taken & {*_WORD.findall((line.line.part or "").lower())}]

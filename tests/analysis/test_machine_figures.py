@@ -11,6 +11,7 @@ import clusterspec
 from clusterspec.analysis.machine import machine, message_rows, pod, tiers
 from clusterspec.cluster.fabric import Fabric, count_fabric
 from clusterspec.cluster.model import Cluster
+from clusterspec.spec.model import PowerSpec
 from tests.settings import SETTINGS
 
 GB = 1e9
@@ -76,7 +77,7 @@ def test_a_failed_switch_takes_its_share() -> None:
 
 
 def test_the_classes_of_pairs_go_from_the_domain_to_the_whole_fabric() -> None:
-    found = pod(RAILS, 4)
+    found = pod(RAILS, PowerSpec(nodes_per_rack=4))
     assert (found.nodes, found.block, found.rails, found.racks, found.domain_nodes, found.shape) == (
         64,
         42,
@@ -147,7 +148,7 @@ def test_no_tier_of_a_platform_is_predicted_above_its_line_rate() -> None:
 
 
 def test_a_message_over_more_switches_takes_longer() -> None:
-    classes = pod(RAILS, 4).classes
+    classes = pod(RAILS, PowerSpec(nodes_per_rack=4)).classes
     leaf, whole = classes[-2:]
     assert whole.latency == pytest.approx((leaf.latency or 0) + 2 * 0.3e-6, rel=1e-4)
 

@@ -129,6 +129,9 @@ def test_a_sum_is_a_total_only_where_every_line_has_a_price() -> None:
     rented = bill(clean(racks % "rack_per_month"))
     assert [item.price_text for item in rented.items if item.kind == "rack"] == ["rented"]
     assert "rack" not in {item.kind for item in rented.unpriced}
+    sold = bill(clean("cluster: {platform: gb200-nvl72, nodes: 54}\nprocurement: {prices: {node: 1}}"))
+    assert [(item.quantity, item.price_text) for item in sold.items if item.kind == "rack"] == [(3, "with the nodes")]
+    assert "rack" not in {item.kind for item in sold.unpriced} and sold.total == bill(clean(NODES)).total
 
 
 def test_a_part_that_the_spec_does_not_name_is_marked() -> None:
@@ -138,6 +141,9 @@ def test_a_part_that_the_spec_does_not_name_is_marked() -> None:
     assumed = items(text % "")["leaf_switch", "quantum-2-qm9700"]
     assert "the spec names none" in assumed.assumed and assumed.to_json()["assumed"]
     assert not items(text % ", switch: quantum-2-qm9700")["leaf_switch", "quantum-2-qm9700"].assumed
+
+
+NODES = "cluster: {platform: gb200-nvl72, nodes: 54, power: {nodes_per_rack: 18}}\nprocurement: {prices: {node: 1}}"
 
 
 def test_what_the_spec_does_not_describe_is_listed_as_not_counted() -> None:

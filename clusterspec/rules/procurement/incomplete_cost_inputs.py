@@ -45,6 +45,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
@@ -60,7 +61,9 @@ def check(
     procurement: ProcurementSpec, written_cluster: ClusterSpec | None, cluster: Cluster | None
 ) -> Iterator[Problem]:
     power = written_cluster.power if written_cluster else None
-    if (procurement.prices or {}).get("rack_per_month") and (power is None or power.nodes_per_rack is None):
+    stated = power.nodes_per_rack if power else None
+    held = rack_nodes(cluster, stated) if cluster else stated
+    if (procurement.prices or {}).get("rack_per_month") and held is None:
         message = "racks are rented, and the number of nodes in a rack is not stated: the cost omits their rent"
         yield RULE.problem("procurement.prices.rack_per_month", message, "add `cluster.power.nodes_per_rack`")
     if procurement.term is None or not procurement.prices or procurement.prices.get("node_hour"):
