@@ -23,7 +23,8 @@ from clusterspec.studies.study import Study
 from clusterspec.units import plural
 
 SIZES = (Fraction(1, 2), Fraction(3, 4), Fraction(1), Fraction(3, 2), Fraction(2))
-"""Other sizes of the machine, as multiples of the nodes that its job uses."""
+"""Other sizes of the machine, as multiples of the nodes that its job uses, or of the whole domains that it uses a part
+of."""
 OF_SIZE: tuple[Path, ...] = (
     ("cluster", "accelerators"),
     *(("cluster", "scale_out", key) for key in ("leaf_switches", "spine_switches", "core_switches", "links", "cables")),
@@ -114,9 +115,10 @@ def _sizes(study: Study) -> Iterator[Choice]:
     if cluster is None or layout is None or study.document is None:
         return
     unit, studied = nodes_of_domain(cluster), Studied(study)
+    base = layout.nodes if layout.nodes_per_domain is None else cluster.nodes
     for factor in SIZES:
-        nodes = int(layout.nodes * factor)
-        if nodes == cluster.nodes or nodes != layout.nodes * factor or nodes % unit or not nodes:
+        nodes = int(base * factor)
+        if nodes == cluster.nodes or nodes != base * factor or nodes % unit or not nodes:
             continue
         spares = ceil(Fraction(cluster.spare_nodes * nodes, cluster.nodes))
         changes = dict.fromkeys(OF_SIZE) | {("cluster", "nodes"): nodes, ("cluster", "spare_nodes"): spares or None}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.fabric import longest_runs, nodes_of_leaf
+from clusterspec.cluster.fabric import RACK_PITCH, level_optics, longest_runs, nodes_of_leaf
 from clusterspec.cluster.model import Cluster, Design
+from clusterspec.cluster.planes import parts_needed
 from clusterspec.cost.failures import YEAR
 from clusterspec.cost.formulas.power import energy_of_run, mean_draw
 from clusterspec.cost.power import Drawn
@@ -23,6 +24,7 @@ def facility(design: Design, bill: Bill, drawn: Drawn | None) -> Facility | None
     pue = buying.pue if buying else None
     busy, peak = (drawn.busy, drawn.peak) if drawn else (None, None)
     used = 1.0 if buying is None or buying.utilization is None else buying.utilization
+    rows, meters = _rows_of_racks(design, drawn)
     mean = mean_draw(busy.value, drawn.idle.value, used) if drawn and busy else None
     return Facility(
         pue=pue,
@@ -33,7 +35,19 @@ def facility(design: Design, bill: Bill, drawn: Drawn | None) -> Facility | None
         runs=tuple(_cable_runs(design, cluster, bill)),
         energy_of_year=energy_of_run(mean, YEAR) * pue if mean is not None and pue else None,
         utilization=used,
+        rows=rows,
+        row_meters=meters,
     )
+
+
+def _rows_of_racks(design: Design, drawn: Drawn | None) -> tuple[int | None, float | None]:
+    """The rows of racks with nodes, and the meters of a full one."""
+    written = design.spec.cluster
+    floor, racks = written.floor if written else None, drawn.supply.racks if drawn else None
+    if floor is None or floor.racks_per_row is None or racks is None:
+        return None, None
+    pitch = floor.rack_pitch.value if floor.rack_pitch else RACK_PITCH
+    return parts_needed(racks, floor.racks_per_row), pitch * min(racks, floor.racks_per_row)
 
 
 def _cable_runs(design: Design, cluster: Cluster, bill: Bill) -> Iterator[CableRun]:
@@ -42,8 +56,11 @@ def _cable_runs(design: Design, cluster: Cluster, bill: Bill) -> Iterator[CableR
     if fabric is None or out is None or written is None:
         return
     runs = longest_runs(cluster, written, nodes_of_leaf(out, fabric.down_ports))
+    named = {one.level: one for one in level_optics(out)}
     for level, name in LEVELS.items():
         if cables := fabric.cables.get(level, 0):
             run = runs.get(level)
             how = "neither distance nor floor stated" if run is None else "as stated" if run.stated else run.how
-            yield CableRun(name, cables, run.meters if run else None, how)
+            ends = named[level].ends if level in named else ()
+            parts = " and ".join(dict.fromkeys(end.name for end in ends))
+            yield CableRun(name, cables, run.meters if run else None, how, parts)

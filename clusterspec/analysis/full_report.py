@@ -25,6 +25,7 @@ from clusterspec.cost.memory.explain import explained_memory
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.rank import Rank
 from clusterspec.cost.plan import Plan
+from clusterspec.cost.storage import checkpoint_size
 from clusterspec.records import replace
 from clusterspec.results.decision import DiffReport
 from clusterspec.results.estimate_json import Provenance
@@ -117,6 +118,7 @@ def _report_of_design(study: Study, kind: str, audience: str, *, live: bool) -> 
     """The report of one design, part by part."""
     from clusterspec.analysis.facility import facility
     from clusterspec.analysis.failures_of_parts import faults
+    from clusterspec.analysis.groups import launch, rank_groups, sized_collectives
     from clusterspec.analysis.lever_effects import sensitivity
     from clusterspec.analysis.machine import pod, tiers
     from clusterspec.analysis.schedule import schedule
@@ -128,9 +130,7 @@ def _report_of_design(study: Study, kind: str, audience: str, *, live: bool) -> 
     compared = _comparison_report(study, kind, audience)
     whole = replace(
         compared,
-        purchase=study.part("purchase", lambda: purchase_decision(compared), None)
-        if kind == "procurement" and audience != "tender"
-        else None,
+        purchase=study.part("purchase", lambda: purchase_decision(compared), None) if audience != "tender" else None,
         tiers=study.part("tiers", lambda: tiers(cluster, _without_folders(study)) if cluster else (), ()),
         tests=study.part("acceptance tests", lambda: planned_tests(study), ()),
         facility=study.part(
@@ -153,7 +153,10 @@ def _report_of_design(study: Study, kind: str, audience: str, *, live: bool) -> 
         roofline=study.part("roofline", lambda: roofline(study.plan), None),
         schedule=study.part("schedule", lambda: schedule(study.plan), None),
         layouts=grid,
-        pod=study.part("pod", lambda: pod(cluster, power.nodes_per_rack if power else None), None),
+        groups=study.part("groups of ranks", lambda: rank_groups(study.plan), ()),
+        collectives=study.part("collectives by size", lambda: sized_collectives(study, whole.tests), ()),
+        launch=study.part("launch", lambda: launch(study.design), None) if audience != "tender" else None,
+        pod=study.part("pod", lambda: pod(cluster, power), None),
         survival=study.part("survival", lambda: survival(study.design, live=live), None),
     )
 
@@ -280,7 +283,14 @@ def reliability(plan: Plan) -> Reliability | None:
         curve=curve,
         origins={name: str(figure.origin) for name, figure in found.figures},
         best_interval=best_interval(between, checkpoint) if checkpoint > 0 else None,
+        checkpoint_bytes=_checkpoint_bytes(plan),
     )
+
+
+def _checkpoint_bytes(plan: Plan) -> float | None:
+    work = plan.design.workload
+    whole = plan.parameters is not None and work is not None and work.trainable is None
+    return checkpoint_size(plan.parameters).value if whole and plan.parameters is not None else None
 
 
 MOST = 16

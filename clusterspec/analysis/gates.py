@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
-from clusterspec.analysis.risks import IDLE, idle_value, largest_risks, risks_of_purchase, whole_units
+from clusterspec.analysis.purchase_dates import purchase_days
+from clusterspec.analysis.risks import (
+    IDLE,
+    idle_value,
+    largest_risks,
+    lightly_loaded,
+    risks_of_purchase,
+    whole_units,
+)
 from clusterspec.analysis.verdict import ALL_EQUIPMENT, verdict
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.failures import YEAR
@@ -49,8 +57,6 @@ RULES_OF_GATES = {
 }
 """The rules that report on the subject of a gate; their findings count at that gate alone."""
 _OF_GATES = frozenset(rule for rules in RULES_OF_GATES.values() for rule in rules)
-LEAST_LOAD = 0.5
-"""Share of the requests in flight within the targets below which half of the engines would serve the load."""
 DESIGN_ASKS = {
     VerdictStatus.FAILS: "have the errors among the findings mended",
     VerdictStatus.RESERVATIONS: "have each warning mended or accepted in writing",
@@ -99,6 +105,7 @@ def purchase_decision(report: FullReport) -> Purchase | None:
         gates=tuple(_checked_gate(gate, report.estimate.findings) for gate in gates),
         parts=parts,
         risks=tuple(largest_risks(risks_of_purchase(report, cost, parts, unused))),
+        days=() if rents else tuple(purchase_days(report)),
     )
 
 
@@ -212,7 +219,7 @@ def _use_gate(cost: Cost, bill: Bill, served: ServingTimes | None) -> Gate:
         return Gate("use", GateStatus.OPEN, "no planned work: the spec has no layout", "have the work planned")
     idle = 1 - used / whole if whole else 0.0
     most = served.most_in_flight if served is not None else None
-    if idle <= IDLE and served is not None and most and served.offered < LEAST_LOAD * most:
+    if idle <= IDLE and served is not None and most and lightly_loaded(served):
         text = (
             f"the load has {served.offered:,.0f} requests in flight, {percent(served.offered / most, 2)} of the "
             f"{most:,} at which the targets are met"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.money import Money
 from clusterspec.procurement.bill import Bill, rounded_text
 from clusterspec.procurement.cost import Cost
@@ -15,6 +16,14 @@ from clusterspec.units import display, percent
 DAY = 86_400.0
 IDLE = 0.05
 """Share of accelerators without planned work below which it is the reserve that schedulers keep."""
+
+LEAST_LOAD = 0.5
+"""Share of the requests in flight within the targets below which half of the engines would serve the load."""
+
+
+def lightly_loaded(served: ServingTimes) -> bool:
+    """Whether half of the engines would serve the load within its targets."""
+    return bool(served.most_in_flight) and served.offered < LEAST_LOAD * (served.most_in_flight or 0)
 
 
 def risks_of_purchase(
@@ -54,6 +63,10 @@ def risks_of_purchase(
         value = idle_value(idle, bill)
         text = f"{percent(idle, 2)} of the accelerators have no planned work"
         yield Risk("idle accelerators", None, value.middle if value else None, text)
+    elif plan.serving is not None and lightly_loaded(plan.serving):
+        value = idle_value(1 - LEAST_LOAD, bill)
+        text = "the load needs less than half of the engines; half of the nodes, at least"
+        yield Risk("engines without load", None, value.middle if value else None, text)
 
 
 def _price_of_days(cost: Cost) -> Callable[[float], Money | None]:

@@ -84,7 +84,7 @@ def storage_use(plan: Plan) -> StorageUse | None:
     if work is None or work.kind != "train" or work.trainable is not None:
         return None
     saving = design.spec.operations.checkpoint if design.spec.operations else None
-    size = _checkpoint_bytes(parameters)
+    size = checkpoint_size(parameters)
     kept = None
     if saving is not None and saving.keep is not None:
         count = ("keep", Figure(float(saving.keep), "1", Written("operations.checkpoint.keep")))
@@ -113,10 +113,11 @@ def restore_seconds(store: NetworkSpec, parameters: float, layout: Layout) -> fl
 
 def moved_checkpoint(store: NetworkSpec, parameters: float, layout: Layout, *, reads: bool) -> Transfer:
     """The writing of one checkpoint by all nodes of a job, or the reading of one copy of it."""
-    return transfer("checkpoint", store, _checkpoint_bytes(parameters), layout, reads=reads)
+    return transfer("checkpoint", store, checkpoint_size(parameters), layout, reads=reads)
 
 
-def _checkpoint_bytes(parameters: float) -> Term:
+def checkpoint_size(parameters: float) -> Term:
+    """The bytes of a checkpoint of training: weights and the states of the optimizer."""
     weights = ("weights", Figure(parameters, "1", Computed("parameters of the model")))
     return computed_term("checkpoint_bytes", checkpoint_bytes, "B", (weights, ("width", WIDTH)))
 

@@ -83,6 +83,15 @@ class Cost:
     watts: Term
     missing: tuple[str, ...]
     assumptions: tuple[Assumption, ...]
+    utilization: float = 1.0
+
+    @property
+    def per_hour_at_work(self) -> float | None:
+        """The total over each hour in which an accelerator has planned work; None without a term, or without work."""
+        each, used = self.per_accelerator_hour, self.accelerators_used
+        if each is None or not used or not self.utilization:
+            return None
+        return each * self.accelerators / (used * self.utilization)
 
     @property
     def per_accelerator_hour(self) -> float | None:
@@ -133,6 +142,7 @@ def cost(design: Design, plan: Plan | None, bill: Bill) -> Cost | None:
             *_power_assumptions(whole, at_work),
             *_interruption_assumptions(kept),
         ),
+        utilization=inputs.utilization.value,
     )
 
 

@@ -15,6 +15,8 @@ class CableRun:
     cables: int
     meters: float | None
     how: str
+    parts: str = ""
+    """The modules or the cable of the level, where the spec or the catalog names them."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,9 @@ class Facility:
     runs: tuple[CableRun, ...] = ()
     energy_of_year: float | None = None
     utilization: float = 1.0
+    rows: int | None = None
+    """Rows of racks with nodes, and the meters of a full one; None without a floor plan or the nodes of a rack."""
+    row_meters: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -13,6 +13,7 @@ from clusterspec.results.diagnosis import PlannedTest
 from clusterspec.results.estimate_json import assumption_json
 from clusterspec.results.facility import Facility
 from clusterspec.results.faults import FaultsReport
+from clusterspec.results.groups import Launch, RankGroups, SizedCollective
 from clusterspec.results.levers import SensitivityReport
 from clusterspec.results.machine import (
     Gain,
@@ -44,7 +45,7 @@ class FullReport(Result):
     cost: CostReport
     areas: tuple[Area, ...] = ()
     purchase: Purchase | None = None
-    """Of a procurement report that is not a tender: the amount, the gates before a signature, and the risks."""
+    """Of a report that is not a tender: the amount, the gates before a signature, and the risks."""
     choices: Choices | None = None
     """Of a report that is not a tender: this design, the compared ones and other sizes, where they have prices."""
     machine: Machine | None = None
@@ -70,6 +71,12 @@ class FullReport(Result):
     survival: Survival | None = None
     plans: SearchReport | None = None
     """Of a serving design: the plans of other engines on the same machine."""
+    groups: tuple[RankGroups, ...] = ()
+    """Where the groups of ranks of a training design lie."""
+    collectives: tuple[SizedCollective, ...] = ()
+    """The collectives of the acceptance plan by size."""
+    launch: Launch | None = None
+    """How the framework that a design names starts it."""
     difference: DiffReport | None = None
     """Of a compared design: what it has other than the first one."""
     against: tuple[FullReport, ...] = field(default=())
@@ -97,6 +104,11 @@ class FullReport(Result):
         """Whether the workload is serving."""
         workload = self.estimate.design.workload
         return workload is not None and workload.kind == "serve"
+
+    @property
+    def signing(self) -> Purchase | None:
+        """The decision of a buyer; None in a design report, which states the amount alone."""
+        return self.purchase if self.kind == "procurement" else None
 
     @property
     def tender(self) -> bool:
@@ -151,6 +163,9 @@ class FullReport(Result):
             else [_without_folders(finding_json(finding)) for finding in estimate.findings],
             "waived": [] if self.tender else [_without_folders(waived_json(one)) for one in estimate.waived],
             "glossary": [{"term": term, "meaning": meaning} for term, meaning in glossary(serving=self.serves)],
+            "groups": [one.to_json() for one in self.groups],
+            "collectives": [one.to_json() for one in self.collectives],
+            "launch": self.launch.to_json() if self.launch else None,
             "plans": _without_header(self.plans.to_json()) if self.plans else None,
             "spec": self.text,
             "difference": _difference(self.difference, tender=self.tender) if self.difference else None,

@@ -238,7 +238,8 @@ class LayoutGrid:
 class Reliability:
     """Seconds between failures, between checkpoints, per checkpoint and per restart, each with its origin; ``goodput``
     is the fraction of productive time. ``curve`` is goodput over the checkpoint interval, and ``best_interval`` the one
-    with the least lost time by Young's approximation.
+    with the least lost time by Young's approximation. ``checkpoint_bytes`` is the size of one, None where a part of the
+    model is trained.
     """
 
     between: float
@@ -254,6 +255,7 @@ class Reliability:
     curve: tuple[tuple[float, float], ...]
     origins: dict[str, str]
     best_interval: float | None = None
+    checkpoint_bytes: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -177,6 +177,18 @@ class Choices:
 
 
 @dataclass(frozen=True)
+class PurchaseDay:
+    """A day of a purchase, as YYYY-MM-DD, and the condition under which it holds."""
+
+    event: str
+    day: str
+    condition: str
+
+    def to_json(self) -> dict[str, str]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
 class Purchase:
     """The decision on a purchase or a rent.
 
@@ -190,6 +202,7 @@ class Purchase:
     gates: tuple[Gate, ...]
     parts: tuple[QuotedPart, ...] = ()
     risks: tuple[Risk, ...] = ()
+    days: tuple[PurchaseDay, ...] = ()
 
     @property
     def status(self) -> str:
@@ -212,4 +225,5 @@ class Purchase:
             "gates": [gate.to_json() for gate in self.gates],
             "quote": [part.to_json() for part in self.parts],
             "risks": [risk.to_json() for risk in self.risks],
+            "days": [one.to_json() for one in self.days],
         }

@@ -161,7 +161,19 @@ def test_risks_are_in_money_and_days_and_the_largest_is_first() -> None:
 
 def test_a_tender_decides_nothing() -> None:
     assert report(study_text(READY, SETTINGS), "procurement", "tender").purchase is None
-    assert report(study_text(READY, SETTINGS), "design", live=False).purchase is None
+    design = report(study_text(READY, SETTINGS), "design", live=False)
+    assert design.signing is None and design.purchase is not None and design.purchase.basis == "quote"
+
+
+def test_the_run_ends_after_delivery_burn_in_and_its_own_time() -> None:
+    """16 weeks from 2026-11-01 end on 2027-02-21; a burn-in of 60 h takes three days."""
+    found = decided(READY + "operations: {burn_in: 60 h}\n").days
+    assert [(one.event, one.day) for one in found][:2] == [
+        ("delivered", "2027-02-21"),
+        ("ready for work", "2027-02-24"),
+    ]
+    assert found[2].event == "end of the run" and found[2].day > "2027-02-24"
+    assert decided(READY.replace("delivery: {weeks: 16}", "discount: 0")).days == ()
 
 
 def test_a_machine_without_idle_nodes_is_cheaper_and_as_fast() -> None:

@@ -228,6 +228,7 @@ def test_columns_by_year_stand_on_each_other_and_their_legend_has_the_sums() -> 
     assert len(legend) == 2
     told = [each["text"] for each in shapes(chart, "text")]
     assert {"6 s", "1 s"} <= {*told}
+    assert {"4 s", "3 s"} <= {*told}
     (whisker,) = (each for each in shapes(chart, "line") if number(each, "stroke-width") == 2)
     assert abs(number(whisker, "y1") - number(whisker, "y2")) == pytest.approx(190 / 4.5, abs=0.1)
 

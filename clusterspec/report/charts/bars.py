@@ -245,6 +245,9 @@ def yearly_chart(columns: Sequence[Year], label: Label, alt: str) -> str:
             middle = x + wide * 0.3
             shapes.append(svg.segment(middle, axis(column.low), middle, axis(column.high), "ink", width=2))
         shapes.append(svg.text_shape(x + wide * 0.3, top + tall + 17, column.label, size=12, end="middle"))
+        if svg.text_width(text := label(at), 11) < wide:
+            over = axis(max(at, column.high)) - 5
+            shapes.append(svg.text_shape(x + wide * 0.3, over, text, size=11, end="middle"))
     sums: dict[str, StackPart] = {}
     for part in (part for column in columns for part in column.parts):
         before = sums[part.label].value if part.label in sums else 0.0

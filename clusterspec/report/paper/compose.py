@@ -25,6 +25,7 @@ from clusterspec.report.paper import (
     machine,
     materials,
     options,
+    running,
     serving,
 )
 from clusterspec.report.paper.blocks import Block, Paper, PaperTable, Picture, Section, TableColumn, TableRow, TitleFact
@@ -56,6 +57,7 @@ def step_section(report: FullReport) -> Section | None:
         blocks.append(lost)
     if plan.communication:
         blocks += [_traffic_picture(plan), _communication_table(plan)]
+        blocks += [table] if (table := running.groups_table(report.groups)) is not None else []
     if report.roofline and report.roofline.kernels:
         blocks += _roofline_blocks(report.roofline)
     held = report.estimate.condition
@@ -247,7 +249,7 @@ def design_sections(report: FullReport) -> list[Section | None]:
         serving.plans_section(report),
         choices.survival_section(report),
         choices.layouts_section(report),
-        choices.sensitivity_section(report),
+        _sensitivity_section(report),
         failures.reliability_section(report),
         facility_section(report),
         materials.materials_section(report),
@@ -258,7 +260,16 @@ def design_sections(report: FullReport) -> list[Section | None]:
         appendix.formulas_section(report.estimate.plan),
         appendix.sources_section(report),
     ]
-    return [*sections, appendix.glossary_section(report, sections), appendix.spec_section(report)]
+    glossary = appendix.glossary_section(report, sections)
+    return [*sections, glossary, running.launch_section(report), appendix.spec_section(report)]
+
+
+def _sensitivity_section(report: FullReport) -> Section | None:
+    """The effects of single changes, with other sizes of the machine where these have prices."""
+    found = choices.sensitivity_section(report)
+    if found is None or report.against:
+        return found
+    return Section(found.key, found.title, (*found.blocks, *options.choice_blocks(report)), lead=found.lead)
 
 
 def procurement_sections(report: FullReport) -> list[Section | None]:

@@ -56,7 +56,7 @@ GATES: dict[GateStatus, tuple[str, Tone]] = {
 
 def verdict_block(report: FullReport) -> VerdictBlock:
     """The verdict of the first page; for buyers the decision, with the objections to a signature."""
-    purchase = report.purchase
+    purchase = report.signing
     if report.tender:
         return VerdictBlock("For offers: machine, planned work and acceptance tests as demanded", "plain", (), ())
     if purchase is None:
@@ -75,7 +75,7 @@ def stated_verdict(verdict: Verdict) -> VerdictBlock:
 
 def decision_sentence(report: FullReport) -> str:
     """The first sentence of a procurement report: the purchase or rental, its price, and its purpose."""
-    purchase, cluster = report.purchase, report.estimate.design.cluster
+    purchase, cluster = report.signing, report.estimate.design.cluster
     if purchase is None or cluster is None:
         return ""
     verb = "Rent" if purchase.basis == "rent" or cluster.cloud else "Buy"
@@ -191,10 +191,10 @@ def _risk_row(risk: Risk, number: int) -> TableRow:
 def decision_section(report: FullReport) -> Section:
     """Headline figures, the verdict by area, and the waivers."""
     blocks: list[Block] = []
-    if report.purchase is not None:
+    if report.signing is not None:
         blocks += choice_blocks(report)
-        blocks += [risks] if (risks := risks_of_purchase(report.purchase)) is not None else []
-        blocks.append(gates_table(report.purchase))
+        blocks += [risks] if (risks := risks_of_purchase(report.signing)) is not None else []
+        blocks.append(gates_table(report.signing))
     if shown := headline_cards(report):
         blocks.append(Cards(shown))
     if report.estimate.plan.rl is None:
@@ -260,7 +260,7 @@ def gains_table(report: FullReport) -> PaperTable | None:
 
 def _has_gate(report: FullReport, area: Area) -> bool:
     """Whether the gate of the purchase states the result of an area."""
-    return report.purchase is not None and area.area == "budget"
+    return report.signing is not None and area.area == "budget"
 
 
 def areas_table(found: list[tuple[int, Area]]) -> PaperTable:

@@ -33,6 +33,8 @@ def _decision_rows(report: FullReport) -> Iterator[TableRow]:
     delivery = getattr(buying, "delivery", None)
     weeks = getattr(delivery, "weeks", None)
     yield _decision_row("Delivery", f"{weeks:g} weeks after the order" if weeks else "")
+    for one in report.purchase.days if report.purchase is not None else ():
+        yield _decision_row(one.event.capitalize(), f"{one.day}, {one.condition}")
     if needed := getattr(buying, "needed_by", None):
         yield _decision_row("Needed by", needed)
     milestones = getattr(delivery, "milestones", None)

@@ -49,7 +49,19 @@ def _power_rows(report: FullReport) -> Iterator[TableRow]:
         yield TableRow(
             ("Energy of a year", energy_text(hall.energy_of_year), told), "facility.energy_of_year", bare=True
         )
+    yield from _work_rows(report)
     yield from _supply_rows(report)
+
+
+def _work_rows(report: FullReport) -> Iterator[TableRow]:
+    """The carbon of the run, else of a million tokens, where the spec states the intensity of the grid."""
+    drawn = report.estimate.drawn
+    emitted = {term.name: term for term in (drawn.carbon if drawn is not None else ())}
+    name = "of_run" if "of_run" in emitted else "per_million_tokens"
+    if name in emitted:
+        what = "run" if name == "of_run" else "million tokens"
+        cells = (f"Carbon of {'the' if name == 'of_run' else 'a'} {what}", display(emitted[name].value, "kg"))
+        yield TableRow((*cells, "of CO2 equivalent, by the meter"), f"estimate.carbon.{name}", bare=True)
 
 
 def energy_text(joules: float) -> str:
@@ -93,12 +105,16 @@ def _space_rows(report: FullReport) -> Iterator[TableRow]:
         units = f", {rack.nodes * hall.units} of 42 rack units" if hall.units else ""
         text = f"of {plural(rack.nodes, 'node')} each{units}; those of switches and storage come on top"
         yield TableRow(("Racks of nodes", f"{rack.racks:,}", text), "machine.rack.racks", bare=True)
+    if hall.rows is not None and hall.row_meters is not None:
+        text = f"a full one is {plain(hall.row_meters)} m long"
+        yield TableRow(("Rows of racks", f"{hall.rows:,}", text), "facility.rows", bare=True)
     if hall.switches:
         text = "of the fabric, in racks of their own or in those of nodes"
         yield TableRow(("Switches to place", f"{hall.switches:,}", text), "facility.switches", bare=True)
     for number, run in enumerate(hall.runs):
         length = f"longest {plain(run.meters)} m" if run.meters is not None else "length not known"
-        cells = (f"Cables, {run.level}", f"{run.cables:,}", f"{length}: {run.how}")
+        parts = f"; {run.parts}" if run.parts else ""
+        cells = (f"Cables, {run.level}", f"{run.cables:,}", f"{length}: {run.how}{parts}")
         yield TableRow(cells, f"facility.runs[{number}]", bare=True)
 
 
@@ -114,7 +130,7 @@ def _unknown(report: FullReport) -> Iterator[str]:
         yield "power at the meter: no PUE is stated (`procurement.pue`)"
     if drawn.supply.rack is None:
         yield "racks and their power: nodes per rack are not stated (`cluster.power.nodes_per_rack`)"
-    elif drawn.supply.feed is None:
+    if drawn.supply.feed is None:
         yield "rating of the feeds: their redundancy is not stated (`cluster.power.feeds`)"
 
 

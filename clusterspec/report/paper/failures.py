@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cost.storage import StorageUse
 from clusterspec.report.charts.curves import goodput_chart
 from clusterspec.report.faults_text import assumption_sentences, cost_text, fault_cells, result_sentences
 from clusterspec.report.paper.blocks import Block, Bullets, PaperTable, Picture, Section, TableColumn, TableRow
@@ -16,7 +17,7 @@ from clusterspec.units import display, percent
 def reliability_section(report: FullReport) -> Section | None:
     """Goodput of a training plan with its checkpoints, and single failures of any plan."""
     kept, failed = report.reliability, report.faults
-    goodput = _goodput_blocks(kept) if kept is not None else ()
+    goodput = _goodput_blocks(kept, report.estimate.storage) if kept is not None else ()
     blocks = (*goodput, *(failure_blocks(failed) if failed is not None else ()))
     return Section("reliability", "Reliability", blocks) if blocks else None
 
@@ -52,7 +53,23 @@ def _failure_row(found: FaultsReport, row: FaultRow, number: int) -> TableRow:
     return TableRow((*fault_cells(row), cost, row.why), f"faults.rows[{number}]")
 
 
-def _goodput_blocks(kept: Reliability) -> tuple[Block, ...]:
+def _checkpoint_rows(kept: Reliability, store: StorageUse | None) -> Iterator[TableRow]:
+    """The size of a checkpoint, and its transfers where the spec states a storage system."""
+    if kept.checkpoint_bytes is not None:
+        cells = ("Size of a checkpoint", display(kept.checkpoint_bytes, "B"), "14 B for each parameter")
+        yield TableRow(cells, "reliability.checkpoint_bytes", bare=True)
+    moved = (("Written in", "checkpoint"), ("Read after a failure in", "restore"))
+    for name, key in moved:
+        found = getattr(store, key) if store is not None else None
+        if found is not None:
+            text = (
+                f"{display(found.size.value, 'B')} at {display(found.rate.value, 'B/s')} of the stated storage system"
+            )
+            cells = (name, display(found.seconds.value, "s"), text)
+            yield TableRow(cells, f"estimate.storage.{key}.seconds", bare=True)
+
+
+def _goodput_blocks(kept: Reliability, store: StorageUse | None) -> tuple[Block, ...]:
     """Failures, checkpoints and goodput."""
     alt = f"goodput {percent(kept.goodput)} with a checkpoint every {display(kept.interval, 's')}"
     picture = Picture(
@@ -73,6 +90,7 @@ def _goodput_blocks(kept: Reliability) -> tuple[Block, ...]:
             ("One checkpoint", display(kept.checkpoint, "s"), kept.origins["checkpoint"]), "reliability.checkpoint"
         ),
         TableRow(("One restart", display(kept.restart, "s"), kept.origins["restart"]), "reliability.restart"),
+        *_checkpoint_rows(kept, store),
     ]
     results = [TableRow(("Goodput", percent(kept.goodput)), "reliability.goodput")]
     if kept.high > kept.low:

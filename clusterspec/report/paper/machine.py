@@ -19,8 +19,9 @@ from clusterspec.report.paper.blocks import (
     embedded_json,
 )
 from clusterspec.report.paper.drawings import machine_pictures
+from clusterspec.report.paper.running import collectives_table
 from clusterspec.results.full import FullReport
-from clusterspec.results.machine import Machine, Tier
+from clusterspec.results.machine import Machine, Pod, Tier
 from clusterspec.units import bandwidth_readings, display, display_bits, percent, plain, plural
 
 TINTS = {
@@ -112,7 +113,11 @@ def _machine_rows(cluster: Cluster) -> Iterator[TableRow]:
 
 
 def _fabric_rows(machine: Machine) -> Iterator[TableRow]:
-    """What the fabric carries between its halves, and what may still be connected to its leaves."""
+    """How the levels of the fabric taper, what it carries between its halves, and what may still be connected."""
+    tapers = [(number, row) for number, row in enumerate(machine.rows) if row.ratio is not None]
+    if tapers:
+        text = ", ".join(f"{plain(row.ratio or 0.0)}:1 above the {row.name}" for _, row in tapers)
+        yield TableRow(("Oversubscription", text), f"machine.rows[{tapers[0][0]}].ratio")
     if machine.bisection is not None:
         text = f"{display(machine.bisection, 'B/s')} each way between two halves"
         yield TableRow(("Bisection", text), "machine.bisection")
@@ -151,7 +156,13 @@ def bandwidth_section(report: FullReport) -> Section | None:
         "messages when all accelerators send."
     )
     costs = _communication_costs_table(report.tiers)
-    blocks = (picture, costs, _readings_table(report.tiers)) if costs else (picture, _readings_table(report.tiers))
+    tables: tuple[Block | None, ...] = (
+        costs,
+        _readings_table(report.tiers),
+        _paths_table(report.pod),
+        collectives_table(report.collectives),
+    )
+    blocks = (picture, *(table for table in tables if table is not None))
     return Section("bandwidth", "Bandwidth", blocks, lead=lead)
 
 
@@ -185,6 +196,35 @@ def _readings_table(tiers: tuple[Tier, ...]) -> PaperTable:
         for number, tier in enumerate(tiers)
     )
     return PaperTable(columns, rows, "tiers", caption="All bandwidth conventions of each tier")
+
+
+def _paths_table(pod: Pod | None) -> PaperTable | None:
+    """One message between two accelerators by the switches that it passes; None where all paths are alike."""
+    if pod is None or len({one.switches for one in pod.classes}) < 2:
+        return None
+    columns = (
+        TableColumn("Two accelerators in", key="name"),
+        TableColumn("Switches passed", "right", "switches"),
+        TableColumn("Latency", "right", "latency"),
+        TableColumn("Alone", "right", "bandwidth"),
+        TableColumn("Where all send", "right", "shared"),
+        TableColumn("Narrowest", key="bottleneck"),
+    )
+    rows = tuple(
+        TableRow(
+            (
+                one.name,
+                f"{one.switches}" if one.switches else "–",
+                display(one.latency, "s") if one.latency else "–",
+                display(one.bandwidth, "B/s"),
+                display(one.shared, "B/s"),
+                one.bottleneck,
+            ),
+            f"pod.classes[{number}]",
+        )
+        for number, one in enumerate(pod.classes)
+    )
+    return PaperTable(columns, rows, "pod.classes", caption="A path by the switches that it passes, each way")
 
 
 def _communication_costs_table(tiers: tuple[Tier, ...]) -> PaperTable | None:

@@ -21,6 +21,7 @@ from clusterspec.report.paper.blocks import (
     Text,
     Tone,
 )
+from clusterspec.report.paper.running import binary_size
 from clusterspec.results.diagnosis import PlannedTest
 from clusterspec.results.full import FullReport
 from clusterspec.summation import sum_of
@@ -221,6 +222,12 @@ def _unit_costs_table(report: FullReport, cost: Cost) -> PaperTable | None:
     if cost.per_accelerator_hour is not None:
         each = rounded_text(Money.of(cost.per_accelerator_hour, cost.currency))
         rows.append(TableRow(("An accelerator hour of the term, used or not", each, "–"), "cost.per_accelerator_hour"))
+    bought = report.purchase is None or report.purchase.basis != "rent"
+    if cost.per_hour_at_work is not None and bought:
+        each = rounded_text(Money.of(cost.per_hour_at_work, cost.currency))
+        rows.append(
+            TableRow(("An accelerator hour at work: a lower rent is cheaper", each, "–"), "cost.per_hour_at_work")
+        )
     if not rows:
         return None
     columns = (TableColumn("Unit"), TableColumn("Cost", "right"), TableColumn("Takes", "right"))
@@ -288,7 +295,7 @@ def _form_table(tests: tuple[PlannedTest, ...]) -> PaperTable:
             (
                 f"{number + 1}. {test.collective}, {test.tier}",
                 f"{plural(test.nodes, 'node')}, {plural(test.ranks, 'rank')}",
-                written_size(test.size),
+                binary_size(test.size),
                 display(test.demanded, "B/s") if test.demanded is not None else "–",
                 "–" if test.demanded is not None else display(test.threshold, "B/s"),
                 display(test.predicted, "B/s"),
@@ -353,13 +360,3 @@ def _demand_row(one: object, number: int) -> TableRow:
         read["duration"].written if read["duration"] else "–",
     )
     return TableRow(cells, f"acceptance.demanded[{number}]")
-
-
-def written_size(size: float) -> str:
-    """A message size as usual in benchmarks: in binary units if exact.
-
-    >>> written_size(float(8 << 30)), written_size(1e9)
-    ('8 GiB', '1 GB')
-    """
-    gibi = size / (1 << 30)
-    return f"{gibi:.0f} GiB" if gibi.is_integer() else display(size, "B")

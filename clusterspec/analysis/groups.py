@@ -1,0 +1,73 @@
+"""How a design runs: the placement of its groups of ranks, its collectives by size, and the launch of its framework."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clusterspec.analysis.outputs import collective
+from clusterspec.cluster.groups import AXES, axis_placement
+from clusterspec.cluster.levels import fabric_levels
+from clusterspec.cluster.model import Design
+from clusterspec.cost.plan import Plan
+from clusterspec.exchange.exporters.registry import EXPORTERS, ExportInput, NotExportable
+from clusterspec.exchange.format_names import format_by_name
+from clusterspec.results.diagnosis import PlannedTest
+from clusterspec.results.groups import Launch, RankGroups, SizedCollective
+from clusterspec.rules.knowledge.placement_text import ranks_text
+from clusterspec.studies.study import Study
+
+SIZES = tuple(float(1 << power) for power in (10, 20, 24, 28, 33))
+"""1 KiB, 1 MiB, 16 MiB, 256 MiB and 8 GiB: from latency to the plateau of a fabric."""
+
+
+def rank_groups(plan: Plan) -> tuple[RankGroups, ...]:
+    """The groups of the axes on which a training plan communicates, in the order of its communication."""
+    cluster, layout = plan.design.cluster, plan.design.layout
+    if cluster is None or layout is None:
+        return ()
+    levels = fabric_levels(cluster)
+    found = []
+    for axis in dict.fromkeys(row.axis for row in plan.communication if row.axis in AXES):
+        placed = axis_placement(cluster, layout, axis)
+        first = ranks_text([number * placed.stride for number in range(min(placed.ranks, 4))], placed.ranks)
+        crossed = tuple(levels[level].name for level in placed.levels if level < len(levels))
+        found.append(
+            RankGroups(
+                axis,
+                placed.ranks,
+                placed.groups,
+                placed.stride,
+                first,
+                placed.ranks_per_node,
+                placed.nodes,
+                placed.domains,
+                crossed,
+            )
+        )
+    return tuple(found)
+
+
+def sized_collectives(study: Study, tests: Sequence[PlannedTest]) -> tuple[SizedCollective, ...]:
+    """The collectives of the acceptance plan at sizes from latency to the plateau, as `collective` predicts them."""
+    found = []
+    for test in dict.fromkeys((test.collective, test.nodes, test.ranks) for test in tests):
+        name, nodes, ranks = test
+        rows = collective(study, name, ranks, SIZES).rows
+        if rows:
+            seconds, rates = tuple(row.seconds for row in rows), tuple(row.busbw for row in rows)
+            found.append(SizedCollective(name, nodes, ranks, SIZES, seconds, rates))
+    return tuple(found)
+
+
+def launch(design: Design) -> Launch | None:
+    """The launch of the framework that the spec names; None where no format exists, or the design cannot be written."""
+    section = design.spec.layout
+    exporter = format_by_name(EXPORTERS, section.framework) if section is not None and section.framework else None
+    if exporter is None:
+        return None
+    try:
+        written = exporter.write(ExportInput(design))
+    except NotExportable:
+        return None
+    text = written.content if isinstance(written.content, str) else written.content.decode()
+    return Launch(exporter.name, text, written.omitted)

@@ -1,0 +1,35 @@
+"""The days of a purchase: its order, delivery, acceptance, and the end of the planned run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from math import ceil
+
+from clusterspec.results.full import FullReport
+from clusterspec.results.verdict import PurchaseDay
+
+DAY = 86_400.0
+
+
+def purchase_days(report: FullReport) -> Iterator[PurchaseDay]:
+    """The days that follow from an order on the date of the prices, as far as the spec states what they take."""
+    spec = report.estimate.design.spec
+    buying = spec.procurement
+    weeks = buying.delivery.weeks if buying is not None and buying.delivery is not None else None
+    if buying is None or weeks is None:
+        return
+    try:
+        ordered = date.fromisoformat(buying.as_of or "")
+        delivered = ordered + timedelta(days=round(7 * float(weeks)))
+        yield PurchaseDay("delivered", delivered.isoformat(), f"if ordered on {buying.as_of}")
+        burning = spec.operations.burn_in if spec.operations is not None else None
+        ready = delivered + timedelta(days=ceil(burning.value / DAY) if burning is not None else 0)
+        if burning is not None:
+            yield PurchaseDay("ready for work", ready.isoformat(), f"after a burn-in of {burning.written}")
+        kept = report.reliability
+        if kept is not None and kept.with_interruptions is not None:
+            end = ready + timedelta(days=ceil(kept.with_interruptions / DAY))
+            yield PurchaseDay("end of the run", end.isoformat(), "if it starts then")
+    except (ValueError, OverflowError):
+        return

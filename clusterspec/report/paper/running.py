@@ -1,0 +1,100 @@
+"""How a design runs: its groups of ranks, the bus bandwidth of collectives by size, and the launch of its framework."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clusterspec.report.paper.blocks import Block, Bullets, Code, PaperTable, Section, TableColumn, TableRow, Text
+from clusterspec.results.full import FullReport
+from clusterspec.results.groups import RankGroups, SizedCollective
+from clusterspec.units import display, plural
+
+
+def groups_table(groups: Sequence[RankGroups]) -> PaperTable | None:
+    """Where the groups of each axis lie."""
+    if not groups:
+        return None
+    columns = (
+        TableColumn("Axis", key="axis"),
+        TableColumn("Groups", "right", "groups"),
+        TableColumn("Ranks", "right", "ranks"),
+        TableColumn("The first group", key="first"),
+        TableColumn("In a node", "right", "ranks_per_node"),
+        TableColumn("Nodes", "right", "nodes"),
+        TableColumn("Domains", "right", "domains"),
+        TableColumn("Crosses", key="crossed"),
+    )
+    rows = tuple(
+        TableRow(
+            (
+                one.axis,
+                f"{one.groups:,}",
+                f"{one.ranks:,}",
+                one.first,
+                f"{one.ranks_per_node:,}",
+                f"{one.nodes:,}",
+                f"{one.domains:,}",
+                ", ".join(one.crossed) or "–",
+            ),
+            f"groups[{number}]",
+        )
+        for number, one in enumerate(groups)
+    )
+    return PaperTable(columns, rows, "groups", caption="Groups of ranks, and the levels of the fabric that they cross")
+
+
+def collectives_table(collectives: Sequence[SizedCollective]) -> PaperTable | None:
+    """The bus bandwidth of each collective of the acceptance plan by size."""
+    if not collectives:
+        return None
+    sizes = collectives[0].sizes
+    columns = (
+        TableColumn("Collective"),
+        TableColumn("On"),
+        *(TableColumn(binary_size(size), "right") for size in sizes),
+    )
+    rows = tuple(
+        TableRow(
+            (
+                one.collective,
+                f"{plural(one.nodes, 'node')}, {plural(one.ranks, 'rank')}",
+                *(display(rate, "B/s") for rate in one.busbw),
+            ),
+            f"collectives[{number}]",
+            fields=("", "", *(f"collectives[{number}].busbw[{place}]" for place in range(len(sizes)))),
+        )
+        for number, one in enumerate(collectives)
+    )
+    return PaperTable(columns, rows, "collectives", caption="Bus bandwidth expected of a collective by size")
+
+
+def binary_size(size: float) -> str:
+    """A message size as usual in benchmarks: in binary units if exact.
+
+    >>> binary_size(1024.0), binary_size(float(8 << 30)), binary_size(1e9)
+    ('1 KiB', '8 GiB', '1 GB')
+    """
+    for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if size >= 1 << power and (size / (1 << power)).is_integer():
+            return f"{size / (1 << power):.0f} {unit}"
+    return display(size, "B")
+
+
+MOST_LINES = 48
+"""Lines of a launch that are printed."""
+
+
+def launch_section(report: FullReport) -> Section | None:
+    """The launch of the framework, as `clusterspec export` writes it."""
+    found = report.launch
+    if found is None:
+        return None
+    lines = found.text.splitlines()
+    blocks: list[Block] = [Code("\n".join(lines[:MOST_LINES]), "launch.text")]
+    if len(lines) > MOST_LINES:
+        blocks.append(Text(f"{len(lines) - MOST_LINES:,} more lines start the other engines.", "launch.text"))
+    if found.omitted:
+        items = tuple((text, f"launch.omitted[{number}]") for number, text in enumerate(found.omitted))
+        blocks.append(Bullets("Not in this file", items))
+    lead = f"As `clusterspec export {found.kind}` writes it."
+    return Section("launch", "Launch", tuple(blocks), lead=lead, appendix=True)

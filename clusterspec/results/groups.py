@@ -1,0 +1,56 @@
+"""How a design runs: its groups of ranks, the collectives expected of it by size, and its launch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clusterspec.records import asdict, dataclass
+
+
+@dataclass(frozen=True)
+class RankGroups:
+    """The groups of one axis: ``groups`` of ``ranks`` each, the ranks of one ``stride`` apart.
+
+    ``first`` names the ranks of the first group. ``ranks_per_node``, ``nodes`` and ``domains`` are those of the group
+    that is spread most. ``crossed`` are the switch levels that some group crosses, from the leaf upward.
+    """
+
+    axis: str
+    ranks: int
+    groups: int
+    stride: int
+    first: str
+    ranks_per_node: int
+    nodes: int
+    domains: int
+    crossed: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class SizedCollective:
+    """A collective on ``ranks`` of ``nodes``, by size in bytes: its seconds and its bus bandwidth in B/s."""
+
+    collective: str
+    nodes: int
+    ranks: int
+    sizes: tuple[float, ...]
+    seconds: tuple[float, ...]
+    busbw: tuple[float, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """The file with which the framework of a design starts it; ``omitted`` is what the format cannot express."""
+
+    kind: str
+    text: str
+    omitted: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
