@@ -112,7 +112,7 @@ FEW = "input_tokens: 1000, output_tokens: 500, concurrency: {}, targets: {{ttft:
 
 @pytest.mark.parametrize(
     ("requests", "targets", "severity"),
-    [(64, True, ["note"]), (64, False, []), (16_384, True, [])],
+    [(64, True, ["note"]), (2048, True, ["note"]), (3072, True, []), (64, False, []), (16_384, True, [])],
 )
 def test_engines_are_too_many_only_for_a_target_that_fewer_meet(
     requests: int, targets: bool, severity: list[str], check: Check

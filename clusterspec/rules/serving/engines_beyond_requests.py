@@ -1,10 +1,11 @@
-"""Half of the engines would serve all requests within the targets.
+"""A quarter of the engines would serve all requests within the targets.
 
 ## What it finds
 
-Several engines, an even number, with stated targets and a stated load, where half of them hold all requests in their
-cache and meet every target at the high end of the range of the prediction. The finding names a quarter of them where that is enough, and is a note, since
-the others may be for growth, peaks and failures, which a steady load does not show. The rule is silent where fewer engines need as many nodes: engines of one node come with it.
+Engines in a multiple of four, with stated targets and a stated load, where a quarter of them hold all requests in their
+cache and meet every target at the high end of the range of the prediction. The finding is a note: the others may be for
+growth, peaks and failures, which a steady load does not show. Half of them may stand by without a word. The rule is
+silent where fewer engines need as many nodes: engines of one node come with it.
 
 ## Why it matters
 
@@ -56,15 +57,13 @@ RULE = Rule.of(__name__, "note", "likely")
 
 def check(served: Served) -> Iterator[Problem]:
     load, engines = served.load, served.layout.dp
-    if load.load not in {"closed", "open"} or load.prefill is not None or engines < 2 or engines % 2:
+    if load.load not in {"closed", "open"} or load.prefill is not None or engines < 4 or engines % 4:
         return
     if not load.targets:
         return
-    half = _with_engines(served, engines // 2)
-    if half is None:
+    enough, found = engines // 4, _with_engines(served, engines // 4)
+    if found is None:
         return
-    quarter = _with_engines(served, engines // 4) if engines % 4 == 0 else None
-    enough, found = (engines // 4, quarter) if quarter else (engines // 2, half)
     nodes = served.layout.nodes
     if -(-nodes * enough // engines) >= nodes:
         return
