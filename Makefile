@@ -10,7 +10,7 @@ SPEC   ?= examples/dgx-h100-pod.yaml
 # Tests start many processes: without bytecode on disk, each compiles every module that it loads. The first run in a clone
 # collects the tests beside mypy, which takes one core: each worker would rewrite and compile all of them otherwise.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help demo looks figures test test-all browser page site docs accuracy board fit catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit real-files export-targets hostile clean
+.PHONY: help demo looks figures test test-all browser page site docs accuracy board fit catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit real-files export-targets export-loads hostile clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
@@ -114,6 +114,9 @@ hostile: $(VENV)/developed ## read hostile variants of every import format, each
 
 export-targets: $(VENV)/developed ## compare flags and keys that exporters write with the sources of their targets, clones in CLONES
 	$(BIN)/python -m tools.export_targets $(CLONES)
+
+export-loads: $(VENV)/developed ## load exports with the parsers of their targets, clones in CLONES; LOADER=PYTHON has pydantic and others
+	$(BIN)/python -m tools.loads $(CLONES) $(if $(LOADER),--python $(LOADER))
 
 audit: ## ask pip-audit about known vulnerabilities of the pinned dependencies
 	$(PYTHON) -m venv out/audit && out/audit/bin/pip install --quiet "pip-audit>=2.7"

@@ -1,0 +1,1 @@
+"""Exports loaded by the code of their targets: ``python -m tools.loads DIR [--python PYTHON]``."""

@@ -1,0 +1,91 @@
+"""Exports loaded by the code of their targets: ``python -m tools.loads DIR [--python PYTHON] [--only KIND]``.
+
+``DIR`` is as for `tools.export_targets`: clones, and wheels of vLLM and SGLang. ``PYTHON`` is an interpreter with the
+packages ``pydantic pyyaml regex msgspec numpy psutil cloudpickle packaging typing_extensions``; PyTorch, JAX and others
+are stubs. Nothing of a target but its parsers and data classes runs. Exit status 1 where an
+export is refused, or a target could not be loaded. TensorRT-LLM and Dynamo are not among the targets: the first is on
+no registry as source, the second takes the options of vLLM and SGLang.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+from tools.export_targets import TARGETS, Source, written
+
+FOLDERS = {"maxtext": "src"}
+"""The folder of a repository from which its package is imported."""
+KINDS = ("megatron", "maxtext", "torchtitan", "deepspeed", "vllm", "llm-d", "sglang")
+PYTHON_FILES = (".py", ".json")
+
+
+def unpacked(source: Source, folder: Path) -> None:
+    """Write the Python files of a clone or a wheel to a folder."""
+    if source.folder is None:
+        assert source.wheel is not None
+        with zipfile.ZipFile(source.wheel) as wheel:
+            wheel.extractall(folder, [name for name in wheel.namelist() if name.endswith(PYTHON_FILES)])
+        return
+    git = ["git", "-C", str(source.folder)]
+    listed = subprocess.run([*git, "ls-tree", "-r", "HEAD"], capture_output=True, check=True, text=True).stdout
+    rows = [line.partition("\t") for line in listed.splitlines()]
+    files = [(row[0].split()[2], row[2]) for row in rows if row[2].endswith(PYTHON_FILES)]
+    asked = "\n".join(blob for blob, _ in files).encode()
+    data = subprocess.run([*git, "cat-file", "--batch"], input=asked, capture_output=True, check=True).stdout
+    at = 0
+    for _, path in files:
+        end = data.index(b"\n", at)
+        size = data[at:end].split()[-1]
+        at = end + 1
+        if size.isdigit():  # a clone may lack some blobs
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data[at : at + int(size)])
+            at += int(size) + 1
+
+
+def faults(kind: str, exports: list[str], source: Source, python: str) -> list[str]:
+    """What the code of a target says of each export, empty where it loads; of none if the target itself fails."""
+    with tempfile.TemporaryDirectory() as held:
+        unpacked(source, Path(held))
+        root = Path(held) / FOLDERS.get(kind, "")
+        words = [python, str(Path(__file__).with_name("load.py")), kind, str(root)]
+        given = "".join(json.dumps(text) + "\n" for text in exports)
+        done = subprocess.run(words, input=given, capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(done.stderr.strip().split("\n")[-1], file=sys.stderr)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("clones", type=Path, help="a folder of clones and wheels")
+    parser.add_argument("--python", default=sys.executable, help="the interpreter that loads")
+    parser.add_argument("--only", choices=KINDS, help="one kind of export")
+    given = parser.parse_args()
+    failed = False
+    for kind in [given.only] if given.only else KINDS:
+        try:
+            source = Source(given.clones, TARGETS[kind].repository, TARGETS[kind].release)
+        except FileNotFoundError as fault:
+            print(f"{kind}: not checked: {fault}")
+            failed = True
+            continue
+        exports = list(dict.fromkeys(written(kind)))
+        said = faults(kind, exports, source, given.python)
+        refused = [text for text in said if text]
+        failed |= bool(refused) or len(said) < len(exports)
+        print(f"{kind}: {len(said) - len(refused)} of {len(exports)} load at {source.repository} {source.commit[:12]}")
+        for text, count in {text: refused.count(text) for text in refused}.items():
+            print(f"  {count} times: {text[:300]}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

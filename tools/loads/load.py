@@ -1,0 +1,189 @@
+"""Loads exports by the code of one target: ``python load.py TARGET FOLDER``, with JSON lines on standard input.
+
+It runs in a process of its own, under an interpreter with what the parsers need; other libraries of the targets are
+stubs. For each export one line of JSON: what is wrong, or an empty text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import io
+import json
+import re
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+sys.path[0:0] = [str(Path(__file__).parent)]
+import stubs  # type: ignore[import-not-found]  # noqa: E402
+
+Load = Callable[[str], None]
+_DEGREES = {"tensor_model_parallel_size", "pipeline_model_parallel_size", "expert_model_parallel_size"}
+
+
+def _commands(text: str, program: str) -> Iterator[list[str]]:
+    """The words after a program in the commands of a script."""
+    for line in text.replace("\\\n", " ").split("\n"):
+        if program in line and not line.startswith("#"):
+            yield shlex.split(line.partition(program)[2])
+
+
+def _parse(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
+    """The options of a command. Raises `ValueError` with the message of the parser."""
+    errors = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(errors):
+            return parser.parse_args(words)
+    except SystemExit:
+        raise ValueError(errors.getvalue().strip().split("\n")[-1]) from None
+
+
+def megatron() -> Load:
+    stubs.install("megatron", bare=("megatron", "megatron.training"))
+    from megatron.training.arguments import add_megatron_arguments  # type: ignore[import-not-found]
+
+    parser = add_megatron_arguments(argparse.ArgumentParser(allow_abbrev=False))
+
+    def load(text: str) -> None:
+        for words in _commands(text, "pretrain_gpt.py"):
+            found = vars(_parse(parser, words))
+            for name in _DEGREES:
+                stated = re.search(rf"--{name.replace('_', '-')} (\d+)", text)
+                if stated and found[name] != int(stated[1]):
+                    raise ValueError(f"{name} is {found[name]}")
+
+    return load
+
+
+def vllm() -> Load:
+    stubs.install("vllm", forced=("vllm.ir",), bare=("vllm",))
+
+    platforms = importlib.import_module("vllm.platforms")  # `from vllm import` would ask the bare package
+    from vllm.platforms.interface import Platform  # type: ignore[import-not-found]
+
+    class Processor(Platform):  # type: ignore[misc]
+        device_type = device_name = "cpu"
+
+    vars(platforms).update(current_platform=Processor(), _current_platform=Processor())
+    from vllm.entrypoints.common.cli_args import make_arg_parser  # type: ignore[import-not-found]
+    from vllm.utils.argparse_utils import FlexibleArgumentParser  # type: ignore[import-not-found]
+
+    parser = make_arg_parser(FlexibleArgumentParser())
+
+    def load(text: str) -> None:
+        for words in _commands(text, "vllm serve") if "kind: Deployment" not in text else _argument_lists(text):
+            _parse(parser, words)
+
+    return load
+
+
+def _argument_lists(text: str) -> Iterator[list[str]]:
+    """The arguments of the containers of objects."""
+    import yaml
+
+    for each in yaml.safe_load_all(text):
+        spec = each["spec"]["template"]["spec"]
+        yield from ([str(word) for word in container["args"]] for container in spec["containers"])
+
+
+def sglang() -> Load:
+    stubs.install("sglang", bare=("sglang", "sglang.srt"))
+    from sglang.srt.server_args import ServerArgs  # type: ignore[import-not-found]
+
+    parser = argparse.ArgumentParser()
+    ServerArgs.add_cli_args(parser)
+
+    def load(text: str) -> None:
+        for words in _commands(text, "sglang.launch_server"):
+            _parse(parser, [word if word != "$NODE_RANK" else "0" for word in words])
+
+    return load
+
+
+def maxtext() -> Load:
+    stubs.install("maxtext", forced=("maxtext.utils",))
+    import yaml
+    from maxtext.configs.types import MaxTextConfig  # type: ignore[import-not-found]
+    from pydantic import TypeAdapter  # type: ignore[import-not-found,unused-ignore]
+
+    def load(text: str) -> None:
+        unknown = set(given := yaml.safe_load(text)) - set(MaxTextConfig.model_fields)
+        if unknown:
+            raise ValueError(f"no fields {', '.join(sorted(unknown))}")
+        for name, value in given.items():
+            field = MaxTextConfig.model_fields[name]
+            TypeAdapter(Annotated[(field.annotation, field)]).validate_python(value)  # type: ignore[arg-type,unused-ignore]
+
+    return load
+
+
+def torchtitan() -> Load:
+    stubs.install("torchtitan", forced=("torchtitan.ops", "torchtitan.distributed.minimal_async_ep"))
+
+    import torch  # type: ignore[import-not-found,unused-ignore]
+
+    torch.version.hip = None
+    torch.cuda.is_available = lambda: True
+    torch.cuda.get_device_capability = lambda *device: (10, 0)  # of the machine that trains, not of this one
+
+    def load(text: str) -> None:
+        held: dict[str, Any] = {}
+        exec(compile(text, "design", "exec"), held)
+        held["design"]()
+
+    return load
+
+
+def deepspeed() -> Load:
+    forced = ("accelerator", "ops", "inference.v2", "inference.engine", "module_inject", "runtime.utils")
+    zero = ("utils", "partition", "param", "stage")
+    names = (*(f"deepspeed.{name}" for name in forced), *(f"deepspeed.runtime.zero.{name}" for name in zero))
+    stubs.install("deepspeed", forced=names, bare=("deepspeed",))
+    import deepspeed.runtime.config as runtime  # type: ignore[import-not-found]
+
+    runtime.dist = stubs.Module("comm")
+
+    def load(text: str) -> None:
+        given = json.loads(text)
+        replicas = given["train_batch_size"] // (
+            given["train_micro_batch_size_per_gpu"] * given.get("gradient_accumulation_steps", 1)
+        )
+        mesh = type("Mesh", (), {"get_data_parallel_world_size": lambda self: replicas})
+        runtime.DeepSpeedConfig(given, mpu=mesh())
+
+    return load
+
+
+TARGETS: dict[str, Callable[[], Load]] = {
+    "megatron": megatron,
+    "maxtext": maxtext,
+    "torchtitan": torchtitan,
+    "deepspeed": deepspeed,
+    "vllm": vllm,
+    "llm-d": vllm,
+    "sglang": sglang,
+}
+"""For each kind of export, what makes its loader."""
+
+
+def main() -> int:
+    target, folder = sys.argv[1:3]
+    sys.path.insert(0, folder)
+    load = TARGETS[target]()
+    for line in sys.stdin:
+        fault = ""
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                load(json.loads(line))
+        except Exception as why:  # whatever the target raises is what the tool reports
+            fault = f"{type(why).__name__}: {why}"
+        print(json.dumps(fault), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
