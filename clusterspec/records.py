@@ -167,7 +167,7 @@ else:
 
     def _generic_init(cls, described):
         """An interpreted ``__init__``, which replaces itself by a compiled one after many instances."""
-        known, count = None, 0
+        known, count, completes = None, 0, hasattr(cls, "__post_init__")
 
         def __init__(self, *args, **kwargs):  # noqa: N807 - it becomes a method
             nonlocal known, count
@@ -180,14 +180,17 @@ else:
                 raise TypeError(f"{cls.__name__}() takes {len(names)} arguments, not {len(args)}")
             if kwargs and not (kwargs.keys() <= allowed and kwargs.keys().isdisjoint(names[: len(args)])):
                 raise TypeError(f"{cls.__name__}() got two values of, or does not have, some of {sorted(kwargs)}")
-            values = {**defaults, **dict(zip(names, args, strict=False)), **kwargs} if args else {**defaults, **kwargs}
-            for name, factory in factories.items():
-                if name not in values:
-                    values[name] = factory()
+            values = self.__dict__
+            if defaults:
+                values.update(defaults)
+            if args:
+                values.update(zip(names, args, strict=False))
+            values.update(kwargs)
+            if factories:
+                values.update([(name, made()) for name, made in factories.items() if name not in values])
             if len(values) < len(described):
                 raise TypeError(f"{cls.__name__}() lacks {sorted(described.keys() - values.keys())}")
-            self.__dict__.update(values)
-            if hasattr(cls, "__post_init__"):
+            if completes:
                 self.__post_init__()
 
         return __init__
@@ -224,8 +227,12 @@ else:
             lines.append("    self.__post_init__()\n")
         text = f"def __init__({', '.join(['self', *parameters])}):\n{''.join(lines) or '    pass'}"
         space["__name__"], space["__loader__"] = cls.__module__, _Text(text)
-        exec(compile(text, f"{cls.__module__}.{cls.__qualname__}.__init__", "exec"), space)
-        return space["__init__"]
+        # NOTE: compile() would take the name of a file; its first call creates the types of syntax trees, 1 % of an
+        # estimate.
+        exec(text, space)
+        made = space["__init__"]
+        made.__code__ = made.__code__.replace(co_filename=f"{cls.__module__}.{cls.__qualname__}.__init__")
+        return made
 
     class _Text:
         """The source text of a compiled ``__init__``, from which debuggers and tracebacks show lines."""
@@ -328,6 +335,13 @@ else:
 
         return dataclasses.fields(thing)
 
+    @cache
+    def _only_sets_fields(cls):
+        """Whether ``__init__`` of a class is the decorator's, and takes a value for each field."""
+        if getattr(cls.__init__, "made_for", None) is not cls or hasattr(cls, "__post_init__"):
+            return False
+        return all(one.type != "no init" for one in getattr(cls, _MARK).values())
+
     def replace(thing, /, **changes):
         """A copy of a record with some fields changed."""
         described = getattr(type(thing), _MARK, None)
@@ -335,10 +349,22 @@ else:
             import dataclasses
 
             return dataclasses.replace(thing, **changes)
-        for name, one in described.items():
-            if name not in changes and one.type != "no init":
-                changes[name] = getattr(thing, name)
-        return thing.__class__(**changes)
+        cls = thing.__class__
+        if not _only_sets_fields(cls):
+            for name, one in described.items():
+                if name not in changes and one.type != "no init":
+                    changes[name] = getattr(thing, name)
+            return cls(**changes)
+        made = cls.__new__(cls)
+        values, own = made.__dict__, thing.__dict__
+        if len(own) == len(described):
+            values.update(own)
+        else:  # without what cached properties hold
+            values.update([(name, own[name]) for name in described])
+        values.update(changes)
+        if len(values) != len(described):
+            raise TypeError(f"{cls.__name__} does not have some of {sorted(changes)}")
+        return made
 
     def asdict(thing, **options):
         """A record as nested mappings."""

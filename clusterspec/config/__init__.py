@@ -12,6 +12,7 @@ from typing import Any
 
 from clusterspec import resources
 from clusterspec.finding import Severity
+from clusterspec.patterns import pattern
 from clusterspec.records import dataclass, field, replace
 
 # The exception for invalid configurations
@@ -145,6 +146,10 @@ FILE = "clusterspec.toml"
 LARGEST = 1024 * 1024
 """The largest file read, in bytes."""
 _PYPROJECT = "pyproject.toml"
+_MAY_HAVE_TABLE = pattern(
+    rb"""tool["']?\s*\.\s*["']?clusterspec|^\s*\[?\s*["']?tool["']?\s*[\]=]|\\[uUx]""", re.MULTILINE
+)
+"""What every ``pyproject.toml`` with the table ``tool.clusterspec`` matches; its key may be written with escapes."""
 DEEPEST = 16
 """Dotted parts of one key; a configuration needs three."""
 
@@ -251,11 +256,13 @@ def load(path: Path) -> Config:
 
 
 def read(path: Path, data: bytes) -> Config:
-    """The configuration in the bytes of a file. Raises `ConfigFault`."""
-    import tomllib
-
+    """The configuration in the bytes of a file; one of other tools only is not parsed. Raises `ConfigFault`."""
     if len(data) > LARGEST:
         raise ConfigFault(f"{path}: larger than {LARGEST // 1024} KiB, the maximum")
+    if path.name == _PYPROJECT and not _MAY_HAVE_TABLE.search(data):
+        return Config()
+    import tomllib  # most projects configure other tools only
+
     try:
         text = data.decode("utf-8")
         if deeply_dotted(text):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from clusterspec.cluster.model import Assumption
 from clusterspec.cluster.requests import Serving, Target
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication, Term
 from clusterspec.quantity import Bandwidth, Figure, Quantity
+from clusterspec.records import NamedTuple
 from clusterspec.report.ink import PLAIN, Ink, share_bar, text_table, wrapped_lines
 from clusterspec.results import EstimateReport
 from clusterspec.results.verdict import LEAST, Influence, Verdict, VerdictStatus

@@ -6,8 +6,8 @@ import json
 import math
 import sys
 from functools import cache
-from types import NoneType, SimpleNamespace, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
 
 from clusterspec import resources
 from clusterspec.document import Document, intended_keys, validate
@@ -142,12 +142,13 @@ def keys_of(record: type) -> dict[str, str]:
 
 @cache
 def types_of(record: type, name: str) -> tuple[Any, ...]:
-    """The types of a field except None; of a field that specs use, since evaluating an annotation takes long."""
-    alone = SimpleNamespace(__annotations__={field.name: field.type for field in fields(record) if field.name == name})
-    names: dict[str, Any] = {}
-    for base in reversed(record.__mro__):
-        names |= vars(sys.modules[base.__module__])
-    return _field_types(get_type_hints(alone, names)[name])
+    """The types of a field except None.
+
+    `typing.get_type_hints` evaluates the annotations of all fields, which takes longer than reading a spec.
+    """
+    owner = next(base for base in record.__mro__ if name in getattr(base, "__annotations__", ()))
+    annotation, names = owner.__annotations__[name], vars(sys.modules[owner.__module__])
+    return _field_types(eval(annotation, names))  # annotations of our own records
 
 
 def _field_types(hint: Any) -> tuple[Any, ...]:

@@ -44,9 +44,19 @@ def test_every_key_is_taken(tmp_path: Path) -> None:
     )
 
 
+IN_TABLES = (
+    "[project]\nname = 'x'\n[tool.clusterspec]\nprofile = 'strict'\n",
+    "[ \"tool\" . 'clusterspec' ]\nprofile = 'strict'\n",
+    "[\"\\u0074ool\".clusterspec]\nprofile = 'strict'\n",
+    "[tool]\nclusterspec.profile = 'strict'\n",
+    "tool = {clusterspec = {profile = 'strict'}}\n",
+    "tool.clusterspec.profile = 'strict'\n",
+)
+
+
 def test_pyproject_says_the_same_in_its_table(tmp_path: Path) -> None:
-    path = written(tmp_path / "pyproject.toml", "[project]\nname = 'x'\n[tool.clusterspec]\nprofile = 'strict'\n")
-    assert load(path).profile == "strict"
+    for text in IN_TABLES:
+        assert load(written(tmp_path / "pyproject.toml", text)).profile == "strict"
     assert load(written(tmp_path / "other" / "pyproject.toml", "[tool.ruff]\n")) == Config()
 
 

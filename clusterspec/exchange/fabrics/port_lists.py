@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from clusterspec.exchange.fabrics.graph import FabricGraph, describe_graph
 from clusterspec.exchange.fabrics.infiniband import AGGREGATION, MOST_LINKS, host_of, record_rate
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
-from clusterspec.records import dataclass, field
+from clusterspec.records import NamedTuple, dataclass, field
 
 IBLINKINFO = "iblinkinfo"
 _LINK = re.compile(
