@@ -7,14 +7,16 @@ from typing import Any
 
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Assumption, Design, Layout
-from clusterspec.cluster.variation import design_with_keys, has_key, with_values
+from clusterspec.cluster.variation import NoSuchKeyError, design_with_keys, with_values
 from clusterspec.cost.collectives.model import falls_back_to_sockets
 from clusterspec.cost.estimate import estimate, reestimate
 from clusterspec.cost.parameters import MOMENTS, TABLE_MOMENTS
 from clusterspec.cost.plan import Plan
+from clusterspec.cost.term import Term
 from clusterspec.origin import Assumed
 from clusterspec.precision import precision_width
 from clusterspec.quantity import Figure, Quantity
+from clusterspec.recent import recent
 from clusterspec.records import fields, replace
 from clusterspec.results.verdict import LEAST, Influence
 from clusterspec.spec.reader import schema
@@ -242,11 +244,11 @@ def _design_with_key(plan: Plan, key: str, value: Any) -> Design | None:
     """The design with another value for a key of the spec; None if the assumption is about no key, or if the other
     design cannot run.
     """
-    path = tuple(key.split("."))
-    other = design_with_keys(plan.design, {path: value}) if has_key(plan.design.spec, path) else None
-    if other is None or other.cluster is None or (refusals(other) and not plan.refused):
+    try:
+        other = design_with_keys(plan.design, {tuple(key.split(".")): value})
+    except NoSuchKeyError:
         return None
-    return other
+    return None if other.cluster is None or (refusals(other) and not plan.refused) else other
 
 
 def _figure_owner(design: Design, key: str) -> str:
@@ -274,14 +276,20 @@ def _range_influence(plan: Plan, assumption: Assumption) -> Influence | None:
     key, value, _ = assumption
     if plan.memory is None or not isinstance(value, Figure):
         return None
-    terms = [term for term in plan.memory.total.walk() if not term.parts and _rests_on(term.inputs, key)]
-    total = plan.memory.total.value
-    more = sum_of((term.high or term.value) - term.value for term in terms)
-    if not terms or not total or not sum_of(term.value for term in terms):
+    terms, total = _terms_by_assumption(plan.memory.total).get(key, ()), plan.memory.total.value
+    known = sum_of(term.value for term in terms)
+    if not total or not known:
         return None
-    factor = 1 + more / sum_of(term.value for term in terms)
-    return Influence(assumption, replace(value, value=value.value * factor), 0.0, more / total)
+    more = sum_of((term.high or term.value) - term.value for term in terms)
+    return Influence(assumption, replace(value, value=value.value * (1 + more / known)), 0.0, more / total)
 
 
-def _rests_on(inputs: tuple[tuple[str, Figure], ...], key: str) -> bool:
-    return any(isinstance(figure.origin, Assumed) and figure.origin.key == key for _, figure in inputs)
+@recent(1)
+def _terms_by_assumption(total: Term) -> Mapping[str, list[Term]]:
+    """The terms without parts below a term, by the assumptions that are their inputs."""
+    found: dict[str, list[Term]] = {}
+    for term in total.walk():
+        if not term.parts:
+            for key in {each.origin.key for _, each in term.inputs if isinstance(each.origin, Assumed)}:
+                found.setdefault(key, []).append(term)
+    return found

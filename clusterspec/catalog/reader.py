@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from clusterspec.finding import Problem
@@ -157,26 +158,22 @@ class _Writer:
 
     def fact(self, written: Any, path: Path) -> Fact:
         words = written if isinstance(written, dict) else {"is": written}
-        return Fact(
-            name=".".join(str(key) for key in path[1:]),
-            value=words["is"],
-            path=path,
-            origin=self.origin(words, path),
-            rejected=tuple(self.rejected(each) for each in words.get("not", ())),
-            also=tuple(self.sources[key] for key in words.get("also", ()) if key in self.sources),
-            reference=None if "assumed" in words else self.sources.get(words.get("source", self.source)),
-            bare=written is not words,
-            **{key: words.get(key, "") for key in _WORDS},
-        )
-
-    def origin(self, words: Mapping[str, Any], path: Path) -> Cited | Assumed | None:
-        name = ".".join(str(key) for key in path[1:])
+        name = ".".join([str(key) for key in path[1:]])
+        further: dict[str, Any] = {key: value for key, value in words.items() if key in _WORDS}
+        if "not" in words:
+            further["rejected"] = tuple(self.rejected(each) for each in words["not"])
+        if "also" in words:
+            further["also"] = tuple(self.sources[key] for key in words["also"] if key in self.sources)
+        origin: Cited | Assumed | None = None
         if "assumed" in words:
-            return Assumed(f"{self.entry} {name}", words["assumed"])
-        reference = self.sources.get(words.get("source", self.source))
-        if reference is None:
-            return None
-        doubts = "; ".join(words[key] for key in ("doubt", "note") if key in words)
+            origin = Assumed(f"{self.entry} {name}", words["assumed"])
+        elif (reference := self.sources.get(words.get("source", self.source))) is not None:
+            origin = self.citation(name, words, reference)
+            further["reference"] = reference
+        return Fact(name, words["is"], path, origin, bare=written is not words, **further)
+
+    def citation(self, name: str, words: Mapping[str, Any], reference: Reference) -> Cited:
+        doubts = "; ".join([words[key] for key in ("doubt", "note") if key in words])
         return Cited(self.entry, name, reference.named, reference.url, reference.read, doubts)
 
     def rejected(self, words: Mapping[str, Any]) -> Rejected:
@@ -197,12 +194,23 @@ def quantity_of(fact: Fact) -> Quantity | None:
     if not isinstance(fact.value, str):
         return None
     peak = fact.name.startswith(("peak.", "sparse_peak."))
-    for kind in ("peak",) if peak else ("count",) if fact.name in _COUNTS else (*_KINDS, "peak"):
+    return _first_reading(fact.value, ("peak",) if peak else ("count",) if fact.name in _COUNTS else (*_KINDS, "peak"))
+
+
+@lru_cache(maxsize=256)
+def _first_reading(text: str, kinds: tuple[str, ...]) -> Quantity | None:
+    """The quantity of a text by the first of some kinds that can read it."""
+    for kind in kinds:
         try:
-            return read(fact.value, kind)
+            return _quantity_of_text(text, kind)
         except UnitFault:
             continue
     return None
+
+
+@lru_cache(maxsize=256)  # entries of one kind repeat figures
+def _quantity_of_text(text: str, kind: str) -> Quantity:
+    return read(text, kind)
 
 
 def si_value(quantity: Quantity) -> float:
@@ -374,7 +382,7 @@ class FactReader:
             self.refuse(fact, "wrong-type", f"{fact.name} is {value!r}, not a quantity")
             return None
         try:
-            return read(value, kind)
+            return _quantity_of_text(value, kind) if isinstance(value, str) else read(value, kind)
         except UnitFault as fault:
             self.refuse(fact, fault.rule, f"{fact.name}: {fault.message}", fault.help)
             return None

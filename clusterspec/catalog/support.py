@@ -125,7 +125,12 @@ class Combination:
 
     def applies(self, used: frozenset[str]) -> bool:
         """Whether the design uses it."""
-        return not self.without & used and all(clause & used for clause in self.clauses)
+        if not self.without.isdisjoint(used) or (self.architectures and self.architectures.isdisjoint(used)):
+            return False
+        for clause in self.uses:  # noqa: SIM110 - twice as fast as a generator
+            if clause.isdisjoint(used):
+                return False
+        return True
 
     def words(self, used: frozenset[str]) -> str:
         """The uses of a design that it names, as words joined by ``and``; the others as words that say so."""
@@ -171,6 +176,8 @@ def combination(text: str) -> Combination:
 def _known_uses(text: str) -> frozenset[str]:
     """The uses of a text, separated by slashes."""
     names = frozenset(text.split("/")) if text else frozenset()
+    if names.issubset(USES):
+        return names
     for unknown in sorted(each for each in names - USES.keys() if not each.startswith(MODEL)):
         raise UnreadableCombination(f"`{unknown}` is not a use of a design that the program knows")
     return names
@@ -182,9 +189,11 @@ def undecided(combinations: Iterable[Combination], settled: frozenset[str]) -> t
     """
     found = []
     for each in combinations:
-        clauses = tuple(clause for clause in each.clauses if not clause & settled)
-        if not each.without & settled and all(clause & DEGREES.keys() for clause in clauses):
-            found.append(Combination(clauses, frozenset(), each.without & frozenset(DEGREES)))
+        if not each.without.isdisjoint(settled):
+            continue
+        clauses = [clause for clause in each.clauses if clause.isdisjoint(settled)]
+        if not any(clause.isdisjoint(DEGREES) for clause in clauses):
+            found.append(Combination(tuple(clauses), frozenset(), each.without & frozenset(DEGREES)))
     return tuple(found)
 
 

@@ -104,7 +104,12 @@ def undecided_conditions(cluster: Cluster, workload: Workload | None, layout: La
     held = layout.capabilities
     if not held.refused and not held.required:
         return (), ()
-    settled = settings(cluster, workload, layout)
+    return _conditions_left(held, settings(cluster, workload, layout))
+
+
+@recent(4)  # most layouts of a job settle the same
+def _conditions_left(held: Capabilities, settled: frozenset[str]) -> Conditions:
+    """The conditions of a framework that remain where these uses are settled."""
     refused = undecided((each.combination for each in held.refused), settled)
     required = (
         replace(each.multiple, when=left) for each in held.required for left in undecided([each.multiple.when], settled)

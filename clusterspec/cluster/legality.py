@@ -13,6 +13,7 @@ from clusterspec.catalog.models import Model
 from clusterspec.catalog.support import DEGREES, Multiple
 from clusterspec.cluster.demands import Demands, LayoutNumbers, demands_of, design_uses, layout_uses, numbers_of
 from clusterspec.cluster.model import Design, Layout
+from clusterspec.recent import recent
 
 ENDS = 2
 """The first and the last stage."""
@@ -255,15 +256,22 @@ def refusals(design: Design) -> frozenset[str]:
         return frozenset()
     found = violations(numbers_of(design), demands_of(design)) - {"layers-indivisible-by-pp", LACKS}
     found |= {name for name, refused in _OF_DESIGNS.items() if refused(design, design.layout)}
-    return found | {LACKS for each, _ in refused_statements(design) if _refuses_layout(each)}
+    about = _statements_on_layouts(design.layout.capabilities)
+    used = design_uses(design) if about else frozenset()
+    return found | {LACKS for each in about if each.combination.applies(used)}
 
 
 LACKS = "framework-lacks-feature"
 
 
-def _refuses_layout(statement: Statement) -> bool:
-    """Whether a document says that the framework does not run layouts of this kind, whatever else they run on."""
-    return statement.feature.sourced and any(clause & DEGREES.keys() for clause in statement.combination.uses)
+@recent(2)
+def _statements_on_layouts(capabilities: Capabilities) -> tuple[Statement, ...]:
+    """The statements with a document that the framework does not run layouts of a kind, whatever else they run on."""
+    return tuple(
+        each
+        for each in capabilities.refused
+        if each.feature.sourced and any(clause & DEGREES.keys() for clause in each.combination.uses)
+    )
 
 
 def refused_statements(design: Design) -> Iterator[tuple[Statement, frozenset[str]]]:

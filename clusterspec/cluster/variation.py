@@ -139,15 +139,6 @@ def with_values(record: R, changes: Changes) -> R:
     return record
 
 
-def has_key(record: object, path: Path) -> bool:
-    """Whether a key of a record can be given a value: every part above it is a record, or absent."""
-    try:
-        _with_value(record, path, None)
-    except NoSuchKeyError:
-        return False
-    return True
-
-
 def _with_value(part: Any, path: Path, value: object) -> Any:
     key, *rest = path
     if isinstance(part, Mapping):

@@ -73,7 +73,8 @@ class Tables:
     """Sub-results that many layouts of one job share.
 
     ``parts`` are those of the model: each kind of layer, dense networks before experts, then embedding and head. Of
-    ``near``, the tables of another design, they share what is equal: process groups, and the work of kernels.
+    ``near``, the tables of another design, they share what is equal: process groups, weights, and the work and times of
+    kernels.
     """
 
     def __init__(
@@ -82,17 +83,30 @@ class Tables:
         self.cluster, self.workload, self.stack, self.software_year = cluster, workload, stack, software_year
         self.software = SoftwareBehavior.of(stack)
         self.rates: Rates | None = rank_rates(cluster, workload, self.software, software_year)
-        self.groups: Groups = near.groups if near and _has_same_links(near.cluster, cluster) else {}
+        same_links = near is not None and _has_same_links(near.cluster, cluster)
+        self.groups: Groups = near.groups if near and same_links else {}
+        self._named: Groups = near._named if near and same_links else {}
         same_work = near is not None and near.software.kernel_figures == self.software.kernel_figures
         self.works: Works = near.works if near and same_work else {}
-        self._named: Groups = {}
-        self._parts: dict[object, PartTime] = {}
-        self._kernels: dict[object, LayerKernels] = {}
-        self._recomputed: dict[object, PassKernels] = {}
-        self._shares: dict[object, Share] = {}
+        same_parts = near is not None and self._has_parts_of(near)
+        self._parts: dict[object, PartTime] = near._parts if near and same_parts else {}
+        self._kernels: dict[object, LayerKernels] = near._kernels if near and same_parts else {}
+        self._recomputed: dict[object, PassKernels] = near._recomputed if near and same_parts else {}
+        same_weights = near is not None and _has_same_weights(near.workload, workload)
+        self._shares: dict[object, Share] = near._shares if near and same_weights else {}
         kinds = layer_kinds(workload.model)
         self.parts: tuple[Part, ...] = (*kinds, EMBEDDING, HEAD)
         self._one_mixer = len({layer.mixer for layer in kinds}) == 1
+
+    def _has_parts_of(self, near: Tables) -> bool:
+        """Whether the parts of the model take as long as with other tables, on the same groups."""
+        return (
+            near.rates is not None
+            and self.rates is not None
+            and near.rates.speed == self.rates.speed
+            and near.software.part_figures == self.software.part_figures
+            and _has_same_micro_batch(near.workload, self.workload)
+        )
 
     def apply_to(self, design: Design) -> bool:
         """Whether a design has the cluster, workload and software of these tables.
@@ -229,6 +243,11 @@ def _has_same_micro_batch(one: Workload, other: Workload) -> bool:
     """Whether one micro-batch of two workloads does the same work: all is equal except values that count once per
     step."""
     return one is other or all(getattr(one, name) == getattr(other, name) for name in _OF_MICRO_BATCH)
+
+
+def _has_same_weights(one: Workload, other: Workload) -> bool:
+    """Whether ranks hold the same weights of the models of two workloads."""
+    return one.model == other.model and one.trainable == other.trainable
 
 
 def _shape_degrees(layout: Layout) -> tuple[int, int, int, bool]:

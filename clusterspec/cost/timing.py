@@ -40,6 +40,7 @@ from clusterspec.cost.traffic import (
     weight_gathers,
 )
 from clusterspec.precision import precision_width
+from clusterspec.recent import recent
 from clusterspec.records import NamedTuple, dataclass, field
 from clusterspec.summation import sum_of
 
@@ -82,6 +83,14 @@ def stage_content(chunks: tuple[Chunk, ...], parts: tuple[Part, ...]) -> Content
         for layer, count in chunk.kinds:
             held[layer] = held.get(layer, 0) + count
     return tuple(held.get(part, 0) for part in parts)
+
+
+@recent(4)
+def _grouped_by_content(groups: tuple[StageGroup, ...], parts: tuple[Part, ...]) -> Mapping[Content, list[StageGroup]]:
+    found: dict[Content, list[StageGroup]] = {}
+    for group in groups:
+        found.setdefault(stage_content(group.chunks, parts), []).append(group)
+    return found
 
 
 def stage_passes(parts: Sequence[PartTime | None], content: Content, share: float) -> StageTime:
@@ -184,12 +193,9 @@ class LayoutTiming:
     def chunk_share(self) -> float:
         return DUALPIPE_SHARE if self.layout.schedule == "dualpipe" else 1.0
 
-    def stages_by_content(self) -> dict[Content, list[StageGroup]]:
+    def stages_by_content(self) -> Mapping[Content, list[StageGroup]]:
         """The stages by contents, in order of their first stage."""
-        found: dict[Content, list[StageGroup]] = {}
-        for group in stage_groups(self.workload.model, self.layout):
-            found.setdefault(stage_content(group.chunks, self.tables.parts), []).append(group)
-        return found
+        return _grouped_by_content(stage_groups(self.workload.model, self.layout), self.tables.parts)
 
     def times_of_parts(self, contents: Iterable[Content]) -> tuple[PartTime | None, ...]:
         """One micro-batch through each of the parts of the model; None for those that no stage holds.

@@ -35,7 +35,7 @@ class StageKind:
     chunks: tuple[Chunk, ...]
 
 
-def stage_kinds(groups: dict[Content, list[StageGroup]]) -> list[StageKind]:
+def stage_kinds(groups: Mapping[Content, list[StageGroup]]) -> list[StageKind]:
     """The kinds of stages of a layout, in order of their first stage."""
     return [StageKind(sum(one.count for one in same), content, same[0].chunks) for content, same in groups.items()]
 

@@ -250,6 +250,12 @@ class SoftwareBehavior:
         """The figures on which the kernels of a layer depend, at given rates."""
         return self.fusion, self.routing, self.cast, self.accumulation, self.unevenness
 
+    @property
+    def part_figures(self) -> tuple[object, ...]:
+        """The figures on which the time of a part of a model depends, at given rates and overlap."""
+        host = self.interval, self.interval_expert, self.gap
+        return *self.kernel_figures, self.loss, *host, self.interference, self.stack.selective
+
     def overlaps(self, axis: str) -> bool:
         """Whether it can overlap this communication with computation."""
         return axis in self.stack.hides

@@ -8,6 +8,8 @@ from clusterspec.cost.term import Column, array_library, formula
 
 Number = float
 """A number, or a column of numbers."""
+NUMBERS = (float, int)
+"""The types of a number; `float | int` would be created for each question."""
 
 
 def larger(first: float, second: float) -> float:
@@ -16,7 +18,7 @@ def larger(first: float, second: float) -> float:
     >>> larger(3.0, 5.0)
     5.0
     """
-    if isinstance(first, float | int) and isinstance(second, float | int):
+    if isinstance(first, NUMBERS) and isinstance(second, NUMBERS):
         return float(first if first >= second else second)
     # NOTE: max() does not work on columns: it asks for one truth value of a comparison that has one per row.
     return cast(float, array_library(first, second).maximum(first, second))
@@ -28,7 +30,7 @@ def smaller(first: float, second: float) -> float:
     >>> smaller(3.0, 5.0), smaller(1e17, 1)
     (3.0, 1.0)
     """
-    if isinstance(first, float | int) and isinstance(second, float | int):
+    if isinstance(first, NUMBERS) and isinstance(second, NUMBERS):
         return float(first if first <= second else second)
     return cast(float, array_library(first, second).minimum(first, second))
 
@@ -68,7 +70,7 @@ def is_absent(size: float) -> bool:
     >>> is_absent(0.0), is_absent(2.0)
     (True, False)
     """
-    return size == 0 if isinstance(size, float | int) else not cast(Column, size).any()
+    return size == 0 if isinstance(size, NUMBERS) else not cast(Column, size).any()
 
 
 def is_divided(degree: float) -> bool:
@@ -77,7 +79,7 @@ def is_divided(degree: float) -> bool:
     >>> is_divided(1), is_divided(8)
     (False, True)
     """
-    return degree > 1 if isinstance(degree, float | int) else (cast(Column, degree) > 1).any()
+    return degree > 1 if isinstance(degree, NUMBERS) else (cast(Column, degree) > 1).any()
 
 
 def power(base: float, exponent: float) -> float:

@@ -110,7 +110,8 @@ class MemoryLine(NamedTuple):
 
     def with_factor(self, name: str, factor: float) -> MemoryLine:
         """The line with one more factor."""
-        return self._replace(value=self.value * factor, factors=((name, factor), *self.factors))
+        line, value, formula, numbers, factors, source, low, high = self
+        return MemoryLine(line, value * factor, formula, numbers, ((name, factor), *factors), source, low, high)
 
     @property
     def ends(self) -> tuple[float, float]:

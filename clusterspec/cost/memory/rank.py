@@ -10,6 +10,7 @@ from clusterspec.cost.layers import Chunk, StageGroup
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.parameters import Share
 from clusterspec.cost.tables import held_share
+from clusterspec.recent import Recent
 from clusterspec.records import dataclass
 from clusterspec.summation import sum_of
 
@@ -97,6 +98,16 @@ class Rank:
     @classmethod
     def of(cls, job: Job, stage: int, chunks: tuple[Chunk, ...]) -> Rank:
         """The rank of a pipeline stage (from 0) that holds some chunks."""
+        if job.workload.trainable is not None:  # the weights of adapters depend on more
+            return cls._computed(job, stage, chunks)
+        layout = job.layout
+        degrees = (layout.pp, layout.tp, layout.ep, layout.expert_tp, layout.redundant_experts)
+        given = (chunks, stage, job.micro_batches, layout.schedule, degrees, job.model)
+        known = next((rank for inputs, rank in _RECENT if inputs == given), None)
+        return known or _RECENT.keep((given, cls._computed(job, stage, chunks)))[1]
+
+    @classmethod
+    def _computed(cls, job: Job, stage: int, chunks: tuple[Chunk, ...]) -> Rank:
         counts = micro_batches_in_flight(job.layout, stage, chunks, job.micro_batches)
         first, last = any(chunk.first for chunk in chunks), any(chunk.last for chunk in chunks)
         dense, expert = any(chunk.dense_layers for chunk in chunks), any(chunk.moe_layers for chunk in chunks)
@@ -110,6 +121,10 @@ class Rank:
             head=float(last),
             kinds=kinds,
         )
+
+
+_RECENT: Recent[tuple[tuple[object, ...], Rank]] = Recent(8)
+"""The ranks of recent jobs without adapters, by their inputs."""
 
 
 def stored_passes(chunks: tuple[Chunk, ...], counts: tuple[float, ...]) -> dict[Layers, float]:
