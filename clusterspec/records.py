@@ -31,11 +31,10 @@ else:
     class _Field:
         """One field: its name, annotation and default, and whether comparisons and ``repr`` include it."""
 
-        __slots__ = ("compare", "default", "default_factory", "name", "repr", "type")
+        default_factory, compare, repr = MISSING, True, True
 
         def __init__(self, name="", annotation="", default=MISSING):
             self.name, self.type, self.default = name, annotation, default
-            self.default_factory, self.compare, self.repr = MISSING, True, True
 
     def field(*, default=MISSING, default_factory=MISSING, compare=True, repr=True, init=True):  # noqa: A002
         """A field with options other than a default; with ``init=False`` it needs a default or a factory."""
@@ -56,14 +55,17 @@ else:
         return decorate if cls is None else decorate(cls)
 
     def _completed_class(cls, *, frozen, order, eq):
-        described = {name: one for base in reversed(cls.__mro__[1:]) for name, one in _described(base).items()}
-        own = _own_fields(cls)
+        described = {}
+        for base in cls.__mro__[-2:0:-1]:
+            described |= _described(base)
+        explicit = [name for name, one in cls.__dict__.items() if one.__class__ is _Field]
+        own = _own_fields(cls, explicit)
         described |= own
         _refuse_what_is_unsound(cls, described, frozen=frozen, order=order, eq=eq)
-        for name, one in own.items():
-            if one.default is not MISSING:
-                setattr(cls, name, one.default)
-            elif name in cls.__dict__:
+        for name in explicit:
+            if own[name].default is not MISSING:
+                setattr(cls, name, own[name].default)
+            else:
                 delattr(cls, name)
         for name, value in _methods(cls, described, frozen=frozen, order=order, eq=eq).items():
             setattr(cls, name, value)
@@ -71,24 +73,33 @@ else:
             cls.__init__ = _named_init(_generic_init(cls, described), cls)
         return cls
 
-    def _own_fields(cls):
-        """The fields that a class itself annotates. Raises TypeError or ValueError for those that are not supported."""
-        own, given = {}, cls.__dict__
-        for name, annotation in cls.__annotations__.items():
-            if not isinstance(annotation, str):
-                raise TypeError(f"{cls.__module__} lacks `from __future__ import annotations`, which records need")
-            if ("Var" in annotation or "KW_ONLY" in annotation) and _is_class_variable(cls, name, annotation):
+    def _own_fields(cls, explicit):
+        """The fields that a class itself annotates, and those given as fields. Raises TypeError or ValueError for those
+        that are not supported.
+        """
+        own, given, annotations = {}, cls.__dict__, cls.__annotations__
+        try:
+            text = " ".join(annotations.values())
+        except TypeError:
+            lacking = f"{cls.__module__} lacks `from __future__ import annotations`, which records need"
+            raise TypeError(lacking) from None
+        may_have_others = "Var" in text or "KW_ONLY" in text
+        for name, annotation in annotations.items():
+            if may_have_others and _is_class_variable(cls, name, annotation):
                 continue
-            one = given.get(name, MISSING)
-            if isinstance(one, _Field):
+            if name not in given:
+                own[name] = _Field(name, annotation)
+                continue
+            one = given[name]
+            if one.__class__ is _Field:
                 one.name, one.type = name, one.type or annotation
             else:
                 one = _Field(name, annotation, one)
-            if one.default is not MISSING and type(one.default).__hash__ is None:
+            if type(one.default).__hash__ is None:
                 raise ValueError(f"{cls.__name__}.{name}: all instances would share one {type(one.default)}")
             own[name] = one
-        for name, one in given.items():
-            if isinstance(one, _Field) and name not in own:
+        for name in explicit:
+            if name not in own:
                 raise TypeError(f"{cls.__name__}.{name} is a field without an annotation")
         return own
 
@@ -126,23 +137,17 @@ else:
 
     def _methods(cls, described, *, frozen, order, eq):
         """The members that the decorator adds to a class: the methods that it does not define, and their data."""
-        compared = [name for name, one in described.items() if one.compare]
-        if len(compared) == 1:
-            compared *= 2  # so that the getter yields a tuple
         methods = _shared_methods(frozen, order, eq).copy()
         for name in methods.keys() & cls.__dict__.keys():
             if cls.__dict__[name] is not None or name != "__hash__":  # None is Python's own beside an __eq__
                 del methods[name]
-        return methods | {
-            _MARK: described,
-            _VALUES: attrgetter(*compared) if compared else _nothing,
-            "__match_args__": tuple([name for name, one in described.items() if one.type != "no init"]),
-        }
+        return methods | {_MARK: described}
 
     @cache
     def _shared_methods(frozen, order, eq):
         """The methods that all records with the same options share."""
         methods = {"__repr__": _repr, "__dataclass_fields__": _STANDARD, "__signature__": _SIGNATURE}
+        methods |= {_VALUES: _GETTER, "__match_args__": _MATCHED}
         methods["__dataclass_params__"] = _PARAMETERS[frozen]
         if eq:
             methods |= {"__eq__": _eq, "__hash__": _hash if frozen else None}
@@ -160,6 +165,27 @@ else:
 
     def _hash(self):
         return hash(getattr(type(self), _VALUES)(self))
+
+    class _Getter:
+        """A descriptor of the function that returns the compared values of a record, created on first access."""
+
+        def __get__(self, _, owner):
+            compared = [name for name, one in getattr(owner, _MARK).items() if one.compare]
+            if len(compared) == 1:
+                compared *= 2  # so that the function returns a tuple
+            getter = attrgetter(*compared) if compared else _nothing
+            setattr(owner, _VALUES, getter)
+            return getter
+
+    _GETTER = _Getter()
+
+    class _Matched:
+        """A descriptor of the names by which patterns match positional arguments."""
+
+        def __get__(self, _, owner):
+            return tuple([name for name, one in getattr(owner, _MARK).items() if one.type != "no init"])
+
+    _MATCHED = _Matched()
 
     def _nothing(_):
         """The values of a class without fields."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
 from typing import Any
 
 from clusterspec.cluster.legality import refusals
@@ -127,8 +128,8 @@ def _has_same_memory(one: Design, other: Design) -> bool:
     return memories[0] == memories[1] and _holds_as_much(one.layout, other.layout)
 
 
-_OF_MEMORY = tuple(each.name for each in fields(Layout) if each.name not in {"order", "overlap", "stack"})
-"""The fields of a layout that its memory may depend on, and the stack in part."""
+_memory_inputs = attrgetter(*(each.name for each in fields(Layout) if each.name not in {"order", "overlap", "stack"}))
+"""Returns the values of a layout that its memory may depend on, besides a part of its stack."""
 
 
 def _holds_as_much(one: Layout, other: Layout) -> bool:
@@ -137,7 +138,7 @@ def _holds_as_much(one: Layout, other: Layout) -> bool:
         stacks = [replace(each.stack, achievable={}) if each.stack else None for each in (one, other)]
         if stacks[0] != stacks[1]:
             return False
-    return all(getattr(one, name) == getattr(other, name) for name in _OF_MEMORY)
+    return bool(_memory_inputs(one) == _memory_inputs(other))
 
 
 def _relative_change(plan: Plan, assumption: Assumption, against: Any, other: Plan) -> Influence | None:
@@ -165,7 +166,7 @@ def _alternatives(plan: Plan, assumption: Assumption) -> list[list[Any]]:
     design = plan.design
     if key in OF_QUESTION:
         return []
-    if key in {name for name, _, _ in design.assumptions}:
+    if any(name == key for name, _, _ in design.assumptions):
         others = _alternative_values(design, key, value)
         return _by_kind(key, others) if _has_sizes(design, key) else [[each] for each in others]
     if isinstance(value, Figure) and _figure_owner(design, key) and not _is_unused_figure(design, key):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from clusterspec.catalog.models import Model
 from clusterspec.catalog.stacks import Stack
 from clusterspec.cluster.groups import group_runs, runs_placement
@@ -39,7 +41,7 @@ ONCE_IN_A_STEP = (
     *("parameter_precision", "optimizer"),
 )
 """The values of a workload that no kernel and no transfer of a micro-batch depends on."""
-_OF_MICRO_BATCH = tuple(each.name for each in fields(Workload) if each.name not in ONCE_IN_A_STEP)
+_micro_batch_inputs = attrgetter(*(each.name for each in fields(Workload) if each.name not in ONCE_IN_A_STEP))
 MOST_KERNELS = 1000
 """Shards of which the kernels are kept for other clusters."""
 
@@ -242,7 +244,7 @@ def _has_same_links(one: Cluster, other: Cluster) -> bool:
 def _has_same_micro_batch(one: Workload, other: Workload) -> bool:
     """Whether one micro-batch of two workloads does the same work: all is equal except values that count once per
     step."""
-    return one is other or all(getattr(one, name) == getattr(other, name) for name in _OF_MICRO_BATCH)
+    return one is other or bool(_micro_batch_inputs(one) == _micro_batch_inputs(other))
 
 
 def _has_same_weights(one: Workload, other: Workload) -> bool:

@@ -82,7 +82,10 @@ def wrapped_lines(text: str, width: int, first: str = "", then: str = "") -> lis
 
     A word that a CI runner or problem matcher would interpret at the start of a line stays on the previous line.
     """
-    import textwrap
+    fits = 0 < len(text) <= max(width, 10) - len(first)
+    if fits and text.isprintable() and text == text.strip() and "  " not in text:
+        return [first + text]
+    import textwrap  # few texts need a second line
 
     lines = textwrap.wrap(
         _RISKY.sub(_GLUE, text),
