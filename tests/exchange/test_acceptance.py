@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from clusterspec.exchange.import_result import FormatError
 from clusterspec.exchange.measurements import acceptance_cases, evaluate
 from clusterspec.logs.benchmark import Benchmark, Series, SizePoint
 from clusterspec.studies.study import study_text
 from tests.analysis.test_diagnosis import DGX, log
 from tests.cli.conftest import Call, call  # noqa: F401
+from tests.exchange.imports import counts, given, read, unknown
 from tests.settings import SETTINGS
 
 BASE = "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 16}\n"
@@ -213,3 +215,14 @@ def test_a_test_is_compared_with_an_earlier_acceptance(call: Call) -> None:  # n
     assert "-5.0 % of 360.0" in call("accept", "spec.yaml", "new.log", "--against", "old.log").out
     alone = json.loads(call("accept", "spec.yaml", "new.log", "--format", "json").out)["tests"][0]
     assert alone["earlier"] is None and alone["drift"] is None
+
+
+def test_inputs_of_a_simulator_are_counts_by_axis_and_no_measurement() -> None:
+    text = "TP:\n  allreduce,: 300\n  busbw,: null\nDP:\n  allgather,: 48.5\n  allreduce,: 40\n"
+    reading = read(text)
+    assert (reading.kind, given(reading)) == ("simai-busbw", {})
+    assert counts(reading) == {"tp allreduce": "300 GB/s", "dp allgather": "48.5 GB/s", "dp allreduce": "40 GB/s"}
+    assert [each.at.line for each in reading.counts] == [2, 5, 6]
+    assert "inputs of a simulator" in unknown(reading)
+    with pytest.raises(FormatError, match="no bandwidth by axis"):
+        read("TP:\n  allreduce,: null\n", "simai-busbw")

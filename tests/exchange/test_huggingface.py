@@ -144,6 +144,95 @@ def test_windows_of_some_layers_are_counted() -> None:
     assert given(read(json.dumps(listed)))["workload.model.attention_window.layers"] == 35
 
 
+BASIC = {"model_type": "other", "hidden_size": 64, "num_hidden_layers": 12, "num_attention_heads": 8, "vocab_size": 100}
+MODEL = "workload.model."
+FALCON: dict[str, object] = {"ffn_hidden": 256, "gated_ffn": False, "tied_embeddings": True}
+"""What the type alone says: four times the hidden size, without a gate."""
+ATTENTION: list[tuple[dict[str, object], dict[str, object]]] = [  # keys of a configuration, and what the model then has
+    # full attention has two heads of 128, windows four of 64; keys serve as values
+    (
+        {
+            **{"global_head_dim": 128, "num_global_key_value_heads": 2, "head_dim": 64, "num_key_value_heads": 4},
+            **{"attention_k_eq_v": True, "sliding_window": 512, "sliding_window_pattern": 6},
+        },
+        {
+            **{"kv_heads": 2, "head_dim": 128, "shared_kv": True},
+            **{"attention_window.kv_heads": 4, "attention_window.head_dim": 64},
+            **{"attention_window.tokens": 512, "attention_window.layers": 10},
+        },
+    ),
+    # twelve layers: two plain, six compressed by 4 and four by 128; what follows is of the prediction of tokens
+    (
+        {
+            **{"compress_ratios": [0, 0, *[4, 128] * 4, 4, 4, 0], "q_lora_rank": 32, "qk_rope_head_dim": 16},
+            **{"o_groups": 4, "o_lora_rank": 24, "sliding_window": 128, "head_dim": 96, "num_key_value_heads": 1},
+            **{"index_topk": 512, "index_n_heads": 64, "index_head_dim": 48},
+        },
+        {
+            **{"compressed_attention.light_ratio": 4, "compressed_attention.light_layers": 6},
+            **{"compressed_attention.heavy_ratio": 128, "compressed_attention.heavy_layers": 4},
+            **{"compressed_attention.q": 32, "compressed_attention.rope": 16, "compressed_attention.window": 128},
+            **{"compressed_attention.output_groups": 4, "compressed_attention.output_rank": 24},
+            **{"kv_heads": 1, "head_dim": 96, "attention_window.tokens": 128, "attention_window.layers": 2},
+            **{"sparse_attention.tokens": 512, "sparse_attention.index_heads": 64, "sparse_attention.index_dim": 48},
+            **{"sparse_attention.layers": 6},
+        },
+    ),
+    (
+        {
+            "head_dim": 32,
+            "linear_attn_config": {"kda_layers": [1, 2, 3, 5], "num_heads": 8, "head_dim": 16}
+            | {"short_conv_kernel_size": 4},
+        },
+        {
+            **{"linear_attention.kind": "kimi-delta", "linear_attention.layers": 4, "linear_attention.key_heads": 8},
+            **{"linear_attention.value_heads": 8, "linear_attention.key_head_dim": 16},
+            **{"linear_attention.value_head_dim": 16, "linear_attention.gate_rank": 16},
+            **{"linear_attention.convolution": 4, "head_dim": 32},
+        },
+    ),
+    # every fourth layer has full attention
+    (
+        {"full_attention_interval": 4, "linear_num_key_heads": 16, "linear_num_value_heads": 32},
+        {
+            **{"linear_attention.kind": "gated-delta", "linear_attention.layers": 9},
+            **{"linear_attention.key_heads": 16, "linear_attention.value_heads": 32},
+        },
+    ),
+    # four blocks of Mamba, two of attention, five dense and one of experts
+    (
+        {"hybrid_override_pattern": "M-M-M-M-*-*E"},
+        {
+            **{"linear_attention.kind": "mamba-2", "linear_attention.layers": 4},
+            **{"attention_layers": 2, "ffn_layers": 6},
+        },
+    ),
+    ({"sliding_window": 512, "use_sliding_window": False, "layer_types": ["sliding_attention"] * 12}, {}),
+    ({"sliding_window": 512, "layer_types": ["sliding_attention"] * 12}, {"attention_window": 512}),
+    ({"sliding_window": 512, "layer_types": ["full_attention"] * 12}, {}),
+    ({"sliding_window": 512, "model_type": "mistral"}, {"attention_window": 512}),
+    ({"sliding_window": 512}, {}),  # of layers that are not stated
+    ({"num_key_value_heads": 4, "head_dim": 32}, {"kv_heads": 4, "head_dim": 32}),
+    ({"multi_query": True}, {"kv_heads": 1}),
+    ({"multi_query": True, "n_head_kv": 4}, {"kv_heads": 4}),
+    ({"multi_query": True, "n_head_kv": 4, "model_type": "falcon"}, {"kv_heads": 1} | FALCON),
+    (
+        {"multi_query": True, "n_head_kv": 4, "model_type": "falcon", "new_decoder_architecture": True},
+        {"kv_heads": 4} | FALCON,
+    ),
+]
+
+
+@pytest.mark.parametrize(("keys", "model"), ATTENTION)
+def test_attention_has_the_heads_layers_and_windows_that_a_configuration_states(
+    keys: dict[str, object], model: dict[str, object]
+) -> None:
+    plain, found = (given(read(json.dumps(BASIC | more), "huggingface")) for more in ({}, keys))
+    assert {name: value for name, value in found.items() if plain.get(name) != value} == {
+        MODEL + name: value for name, value in model.items()
+    }
+
+
 def test_the_language_model_beside_others_is_read() -> None:
     config = {
         "architectures": ["LlavaForConditionalGeneration"],

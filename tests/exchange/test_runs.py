@@ -281,3 +281,70 @@ def test_a_configuration_of_accelerate_states_sharding_and_degrees() -> None:
     )
     assert given(reading)["layout.sharding"] == "fsdp"
     assert given(reading)["layout.offload.optimizer"] == 1
+
+
+def test_a_configuration_of_accelerate_states_all_that_it_has_a_key_for() -> None:
+    """Sixteen ranks on two nodes: eight on each. What has no key is listed, with its line."""
+    base: dict[str, object] = {"workload.kind": "train", "workload.precision": "bf16", "layout.nodes": 2}
+    for kind, lines, expected, left in (
+        (
+            "MEGATRON_LM",
+            "megatron_lm_config:\n  megatron_lm_tp_degree: 4\n  megatron_lm_pp_degree: 2\n"
+            "  megatron_lm_use_distributed_optimizer: true\n  megatron_lm_sequence_parallelism: false\n"
+            "  megatron_lm_recompute_activations: true\n  megatron_lm_num_micro_batches: 6\n",
+            {
+                **{"layout.framework": "megatron-core", "layout.tp": 4, "layout.pp": 2, "layout.sharding": "zero1"},
+                **{"layout.sequence_parallel": False, "layout.recompute": "selective"},
+            },
+            "",
+        ),
+        (
+            "MEGATRON_LM",
+            "megatron_lm_config:\n  megatron_lm_use_distributed_optimizer: false\n",
+            {"layout.framework": "megatron-core", "layout.sharding": "none"},
+            "",
+        ),
+        (
+            "FSDP",
+            "fsdp_config:\n  fsdp_sharding_strategy: FULL_SHARD\n  fsdp_activation_checkpointing: true\n"
+            "  fsdp_offload_params: true\n",
+            {"layout.framework": "fsdp", "layout.sharding": "fsdp", "layout.recompute": "full"},
+            "fsdp_offload_params",
+        ),
+        (
+            "DEEPSPEED",
+            "deepspeed_config:\n  zero_stage: 2\n  offload_optimizer_device: none\n  offload_param_device: nvme\n"
+            "  gradient_accumulation_steps: 3\n",
+            {"layout.framework": "deepspeed", "layout.sharding": "zero2"},
+            "offload_param_device: nvme",
+        ),
+        (
+            "DEEPSPEED",
+            "deepspeed_config:\n  deepspeed_config_file: ds.json\n",
+            {"layout.framework": "deepspeed"},
+            "ds.json: a separate file",
+        ),
+        ("TPU", "", {}, "distributed_type: TPU"),
+        (
+            "FSDP",
+            "parallelism_config:\n  parallelism_config_dp_shard_size: 2\n  parallelism_config_dp_replicate_size: 2\n"
+            "  parallelism_config_cp_size: 4\n",
+            {"layout.framework": "fsdp", "layout.cp": 4, "layout.dp": 4, "layout.sharding": "hsdp"},
+            "",
+        ),
+        (
+            "FSDP",
+            "parallelism_config:\n  parallelism_config_tp_size: 8\n",
+            {"layout.framework": "fsdp", "layout.tp": 8, "layout.dp": 1, "layout.sharding": "none"},
+            "",
+        ),
+    ):
+        reading = read(ACCELERATE.format(kind) + lines)
+        assert given(reading) == base | expected, lines
+        wanted = {"ranks": 16, "ranks_per_node": 8}
+        wanted |= {"micro_batches": 6} if "micro_batches" in lines else {}
+        wanted |= {"gradient_accumulation_steps": 3} if "accumulation" in lines else {}
+        assert counts(reading) == wanted, lines
+        assert (left in unknown(reading)) and (left != "" or not unknown(reading)), (lines, unknown(reading))
+    uneven = read(ACCELERATE.format("NO").replace("16", "15").replace("bf16", "no"))
+    assert counts(uneven) == {"ranks": 15}

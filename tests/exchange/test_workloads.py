@@ -623,6 +623,19 @@ def test_a_micro_batch_of_maxtext_does_not_depend_on_accumulated_passes() -> Non
     assert (keys["layout.sharding"], keys["layout.shard_group"]) == ("hsdp", 2)
 
 
+def test_windows_of_megatron_are_of_all_layers_or_of_those_that_are_not_skipped() -> None:
+    """Tokens before one and itself; of 12 layers each fourth is skipped. A list says which layers, not how many."""
+    words = "torchrun pretrain_gpt.py --num-layers 12 --hidden-size 64 --num-attention-heads 8 --window-size 127,0 "
+    base = "workload.model.attention_window"
+    for option, window in (
+        ("", {base: 128}),
+        ("--window-attn-skip-freq 4", {f"{base}.tokens": 128, f"{base}.layers": 9}),
+        ("--window-attn-skip-freq 5", {}),
+    ):
+        found = given(read(words + option))
+        assert {key: value for key, value in found.items() if key.startswith(base)} == window, option
+
+
 def test_megatron_reads_stages_modules_and_groups() -> None:
     words = (
         "torchrun --nnodes 8 --nproc_per_node 8 pretrain_gpt.py --tensor-model-parallel-size 4 "
