@@ -36,14 +36,15 @@ MEANINGS = {
     "network-inside-domain": "Accelerators of one scale-up domain send over the network, not over their links.",
     "packet-loss": "An Ethernet fabric drops packets of RDMA: flow control is off, or not on in all of its switches.",
     "unstable-link": "The port of a NIC loses its link during the run: a cable, a transceiver or a switch port.",
-    "few-channels": "The environment limits the channels of the library.",
+    "few-channels": "The library uses fewer channels than its NICs need, or the environment limits them.",
     "latency-protocol": "The environment forces a protocol that is made for small messages.",
     "wrong-results": "The benchmark found wrong values.",
 }
 """What a cause means, by its name."""
 
-STATED, STRONG, WEAK = 1.0, 0.7, 0.3
-"""Weights of evidence: the log states the cause; its numbers show it; its numbers are compatible with it."""
+STATED, STRONG, GIVEN, WEAK = 1.0, 0.7, 0.4, 0.3
+"""Weights of evidence: the log states the cause; its numbers show it; the log states a setting that may be wrong; its
+numbers are compatible with it."""
 ONE_PORT_OF_TWO = 0.75
 """Share of the expected bandwidth up to which a bond may use one of its two ports: half, and what the other adds."""
 PLATEAU = 256 * 1024**2
@@ -160,7 +161,8 @@ def _gpudirect_causes(run: PlacedRun) -> Iterator[Cause]:
         if fabric is None or fabric.technology.rdma:
             some = f", as line {used[0][1]} has it" if used else ""
             evidence = f"line {line} of the log: {text}, without GDRDMA{some}"
-            yield Cause("gpudirect-off", evidence, _NEXT["gpudirect-off"], STRONG if used else STATED)
+            explained = used or run.log_lines("other-socket")  # the distance is why
+            yield Cause("gpudirect-off", evidence, _NEXT["gpudirect-off"], STRONG if explained else STATED)
 
 
 def _nic_distance(run: PlacedRun) -> Iterator[Cause]:
@@ -170,6 +172,13 @@ def _nic_distance(run: PlacedRun) -> Iterator[Cause]:
         if run.uses_network:
             evidence = f"line {line} of the log: accelerator and NIC are connected through the other socket (SYS)"
             following = "nvidia-smi topo -m; use the NIC of the socket of each accelerator (NCCL_IB_HCA), or move it"
+            yield Cause("nic-distance", evidence, following, STATED if run.log_lines("no-gdr") else STRONG)
+    for _, line in run.log_lines("host-bridge")[:1]:  # without GPUDirect the path is shown through the host, too
+        if run.uses_network and run.log_lines("gdr") and not run.log_lines("no-gdr"):
+            evidence = f"line {line} of the log: GPUDirect crosses the host bridge of the processor (PHB)"
+            following = (
+                "nvidia-smi topo -m; use a NIC below the PCIe switch of the accelerator, or NCCL_NET_GDR_LEVEL=PXB"
+            )
             yield Cause("nic-distance", evidence, following, STRONG)
     for text, line in run.log_lines("far-nic")[:1]:
         if run.uses_network and not limited:
@@ -237,6 +246,22 @@ def _channels_and_protocol(run: PlacedRun) -> Iterator[Cause]:
             yield Cause("few-channels", shown, f"unset {name}, and run again", STRONG)
         if name == "NCCL_PROTO" and value.upper() in {"LL", "LL128", "LL,LL128"} and run.largest.size >= PLATEAU:
             yield Cause("latency-protocol", shown, f"unset {name}, and run again", STRONG)
+
+
+def _channels_of_nics(run: PlacedRun) -> Iterator[Cause]:
+    """Fewer channels than two for each NIC, of a node that uses all of them.
+
+    Published: ROCm/rccl pull request 1366 (a topology that the library does not know gives eight channels).
+    """
+    fabric = run.cluster.scale_out
+    limited = any(text.startswith("NCCL_MAX_NCHANNELS") for text, _ in run.log_lines("environment"))
+    if not run.uses_network or fabric is None or limited or list(_too_few_nics(run)):
+        return
+    for text, line in run.log_lines("channels")[:1]:
+        if int(text) < 2 * fabric.nics_per_node and fabric.nics_per_node > 1:
+            evidence = f"line {line} of the log: {text} channels for {fabric.nics_per_node} NICs"
+            following = "set NCCL_MIN_NCHANNELS to twice the NICs or more, and run again"
+            yield Cause("few-channels", evidence, following, STRONG)
 
 
 def _bonded_ports(run: PlacedRun) -> Iterator[Cause]:
@@ -350,7 +375,7 @@ def _topology_causes(run: PlacedRun) -> Iterator[Cause]:
         yield Cause("wrong-topology", evidence, following, STATED)
     for text, line in run.log_lines("environment"):
         if text.startswith("NCCL_TOPO_FILE "):
-            weight = STRONG if run.largest.ratio < NEARLY_NOTHING else WEAK
+            weight = STRONG if run.largest.ratio < NEARLY_NOTHING else GIVEN
             yield Cause("wrong-topology", f"line {line} of the log: {text.replace(' ', '=', 1)}", following, weight)
 
 
@@ -426,6 +451,7 @@ CHECKS: tuple[Check, ...] = (
     _acs_causes,
     _peer_access,
     _channels_and_protocol,
+    _channels_of_nics,
     _bonded_ports,
     _network_inside_domain,
     _packet_loss,

@@ -53,6 +53,8 @@ _PATTERNS = (
     ("numa-node", re.compile(r"(?:INFO|-) CPU/([0-9A-Fa-f]{1,8}(?:-[0-9A-Fa-f]{1,8})?)\b")),
     ("slow-pcie", re.compile(r"\+ PCI\[(0\.[0-9]{1,4})\] - PCI/")),
     ("other-socket", re.compile(r"crossNic .{0,80}? type \S{2,4}/(SYS)\b")),
+    ("host-bridge", re.compile(r"crossNic .{0,80}? type \S{2,4}/(PHB)\b")),
+    ("channels", re.compile(r"\b([0-9]{1,4}) coll channels\b")),
     ("nvls", re.compile(r"(?<![0-9])([0-9]+) nvls channels")),
     ("no-nvls", re.compile(r"NVLS multicast support is (not available)")),
     ("group", re.compile(r"nranks ([0-9]+) .{0,200}?nNodes ([0-9]+)|nNodes ([0-9]+) localRanks ([0-9]+)")),

@@ -60,6 +60,9 @@ VOLTA_EDR = (
     "{accelerator: v100-sxm-32gb, accelerators_per_node: 8, nodes: 2, scale_up: {topology: full-mesh, domain: 8}, "
     "scale_out: {technology: infiniband-edr, nics_per_node: 4, switch_ports: 32}}"
 )
+SPARK = "{platform: dgx-spark, nodes: 2, scale_out: {technology: roce-v2, nics_per_node: 2, nic_bandwidth: 100 Gb/s}}"
+ONE_200 = ONE_NIC.replace("hgx-a100", "hgx-h100")
+ROCE_PCIE = PCIE.replace("infiniband-hdr, nics_per_node: 1", "roce-v2, nics_per_node: 1, nic_bandwidth: 100 Gb/s")
 INFO = "NCCL INFO "
 BONDED = f"{INFO}NET/IB : Using " + " ".join(f"[{n}]mlx5_bond_{n}:1/RoCE" for n in range(4))
 FOUR = f"{INFO}NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [2]mlx5_2:1/IB [3]mlx5_3:1/IB"
@@ -499,6 +502,81 @@ CASES = (
         f"{INFO}NCCL_TOPO_FILE set by environment to /root/topo2.xml\n{EIGHT}",
         0.11,
         "wrong-topology",
+    ),
+    Case(
+        "sgl-project/sglang/pull/1427",
+        H100,
+        16,
+        f"{INFO}Failed to open libibverbs.so[.1]\n{INFO}NET/Socket : Using [0]ib0:10.0.0.1<0>",
+        0.04,
+        "socket-fall-back",
+    ),
+    Case(
+        "vllm-project/vllm/pull/42075",
+        ONE_200,
+        16,
+        f"{INFO}NET/IB : No device found.\n{INFO}Using network Socket",
+        0.8,
+        "socket-fall-back",
+    ),
+    Case(
+        "NVIDIA/nccl-tests/issues/293",
+        PCIE,
+        2,
+        f"{INFO}Pattern 4, crossNic 0, nChannels 1, bw 12.0/12.0, type LOC/SYS, sameChannels 1\n"
+        f"{INFO}Channel 00/0 : 1[0] -> 0[0] [receive] via NET/IBext_v8/0",
+        0.05,
+        "nic-distance",
+    ),
+    Case(
+        "Azure/azhpc-images/issues/327",
+        A100_PCIE.replace("8", "4"),
+        4,
+        f"{INFO}NCCL_TOPO_FILE set by environment to /opt/microsoft/ndv4-topo.xml",
+        0.3,
+        "wrong-topology",
+    ),
+    Case(
+        "Mellanox/nv_peer_memory/issues/50",
+        ROCE_PCIE,
+        2,
+        f"{INFO}Pattern 4, crossNic 0, nChannels 1, bw 12.0/12.0, type LOC/PHB, sameChannels 1\n"
+        f"{INFO}Channel 00 : 1[0] -> 0[0] [receive] via NET/IB/0/GDRDMA",
+        0.2,
+        "nic-distance",
+    ),
+    Case(
+        "NVIDIA/dgx-spark-playbooks/pull/103",
+        SPARK,
+        2,
+        f"{INFO}NET/IB : Using [0]rocep1s0f0:1/RoCE",
+        0.5,
+        "one-nic",
+    ),
+    Case(
+        "ROCm/rccl/pull/1366",
+        "{platform: mi300x-ubb8, nodes: 2}",
+        16,
+        f"{INFO}8 coll channels, 0 collnet channels, 0 nvls channels, 8 p2p channels, 2 p2p channels per peer",
+        0.3,
+        "few-channels",
+    ),
+    Case(
+        "NVIDIA/nccl/issues/1519",
+        "{platform: gcp-a3-megagpu-8g, nodes: 2}",
+        16,
+        f"{INFO}NET/Plugin: No plugin found (libnccl-net.so)\n{INFO}NET/Socket : Using [0]enp0s12:10.0.0.1<0>",
+        0.05,
+        "plugin-missing",
+    ),
+    Case(
+        "Azure/aks-rdma-infiniband/pull/36",
+        H100,
+        16,
+        f"{EIGHT}\n{INFO}Pattern 4, crossNic 0, nChannels 8, bw 20.0/20.0, type NVL/SYS, sameChannels 1\n"
+        f"{INFO}Channel 00/0 : 8[0] -> 0[0] [receive] via NET/IB/0",
+        0.3,
+        "nic-distance",
     ),
 )
 

@@ -267,10 +267,10 @@ DEBUG = """\
 def test_debug_lines_are_evidence_of_transports() -> None:
     found = log_evidence(textwrap.dedent(DEBUG))
     names = [each.name for each in found]
-    assert names == ["hcas", "environment", "group", "gdr", "nvls", "version"]
+    assert names == ["hcas", "environment", "group", "gdr", "channels", "nvls", "version"]
     assert adapter_count(found) == 2
     assert found[-1].text == "2.27.3+cuda12.9"
-    assert [each.line for each in found] == [1, 2, 3, 4, 5, 6]
+    assert [each.line for each in found] == [1, 2, 3, 4, 5, 5, 6]
 
 
 @pytest.mark.parametrize(
