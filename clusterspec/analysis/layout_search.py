@@ -212,6 +212,7 @@ def _search_report(studied: Studied, job: SearchJob, space: Space, found: Found,
         may_fit=found.may_fit,
         refused_by=dict(picks.refused),
         unsure=found.unsure and bool(rows),
+        unsearched=() if job.searches_pipelines or any(one.pp > 1 for one in space.families) else ("pp",),
     )
 
 

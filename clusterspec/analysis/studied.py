@@ -138,6 +138,11 @@ class SearchJob:
         held, batch = self.layout.capabilities, work.global_batch
         return Demands(ranks, held, work.model, batch, work.sequence_length, refused=refused, required=required)
 
+    @property
+    def searches_pipelines(self) -> bool:
+        """Whether the search tries pipelines: not where the framework leaves them to the user, whose layout has none."""
+        return self.layout.pp > 1 or not self.layout.capabilities.refuses("pipeline.built_in")
+
 
 NO_PINS = Pins({})
 

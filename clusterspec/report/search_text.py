@@ -160,7 +160,11 @@ def _counts_text(report: SearchReport) -> str:
     """The numbers of layouts evaluated, fitting, possibly fitting, and dropped, each with its rule."""
     fitting = f"{report.fitting:,} fit at the upper end of their memory range"
     looked = f"{report.evaluated:,} layouts evaluated: {fitting}, {report.may_fit or 0:,} more may fit."
-    return " ".join(each for each in (looked, refusing_rules_text(report, "layout")) if each)
+    kept = [
+        f"{key} is 1: the framework leaves pipelines to the training loop (`--set {key}=2` tries one)."
+        for key in report.unsearched
+    ]
+    return " ".join(each for each in (looked, refusing_rules_text(report, "layout"), *kept) if each)
 
 
 def layouts_table(rows: tuple[LayoutRow, ...], ink: Ink, currency: str = "") -> str:

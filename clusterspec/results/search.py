@@ -193,6 +193,7 @@ class SearchReport(Result):
     ``refused_by``, finds an error in them. ``why`` gives the reason where there is no layout. ``smallest`` is the
     layout with the least memory where none fits, or the plan closest to the targets. ``unsure`` where no layout fits at
     the upper end of its range, so that those shown may not fit. ``incomplete`` where the spec lacks what it takes.
+    ``unsearched`` are keys of which only the default was tried, since the framework leaves them to the user.
     """
 
     tool: Tool
@@ -212,6 +213,7 @@ class SearchReport(Result):
     refused_by: Mapping[str, int] = field(default_factory=dict)
     unsure: bool = False
     incomplete: bool = False
+    unsearched: tuple[str, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     splits: tuple[RlSplit, ...] = ()
     """Placements of reinforcement learning with the trainer's layout of the spec, the fastest first."""
@@ -237,6 +239,7 @@ class SearchReport(Result):
             "refused": self.refused,
             "refused_by": dict(self.refused_by),
             "unsure": self.unsure,
+            "unsearched": list(self.unsearched),
             "layouts": [row.to_json() for row in self.layouts],
             "pareto": [row.to_json() for row in self.pareto],
             "present": self.present.to_json() if self.present else None,

@@ -63,6 +63,27 @@ def test_every_layout_shown_passes_the_check_and_its_estimate_is_that_of_the_spe
         assert row.memory == pytest.approx(pasted.plan.memory.total.value, rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("layout", "pins", "degrees", "unsearched"),
+    [
+        ("{framework: fsdp}", {}, {1}, ("pp",)),
+        ("{framework: llm-foundry}", {}, {1}, ("pp",)),
+        ("{framework: fsdp}", {"pp": 2}, {2}, ()),
+        ("{framework: fsdp, pp: 2}", {}, {1, 2, 4}, ()),
+        ("{framework: torchtitan}", {}, {1, 2, 4}, ()),
+    ],
+)
+def test_pipelines_are_searched_where_the_framework_runs_them_or_the_spec_has_one(
+    layout: str, pins: dict[str, object], degrees: set[int], unsearched: tuple[str, ...]
+) -> None:
+    text = DENSE.replace("nodes: 2", "nodes: 1").replace("{framework: megatron-core, tp: 2}", layout)
+    few = {"tp": 1, "cp": 1, "recompute": "full", "micro_batch": 1} | pins
+    found = search(study_of(text), SearchOptions(few, best_only=True))
+    assert found.unsearched == unsearched
+    assert {row.layout.get("pp", 1) for row in found.layouts} <= degrees
+    assert {each.pp for each in families(job(text), Pins(few))} == degrees
+
+
 def test_a_key_that_cannot_be_read_and_is_kept_drops_no_layout() -> None:
     unread = study_of(DENSE.replace("layout: {", "layout: {cp_method: rign, "))
     report = search(unread, SearchOptions(PINNED, top=2, best_only=True))

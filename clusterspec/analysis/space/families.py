@@ -140,10 +140,11 @@ def sequence_parallel(job: SearchJob, tp: int) -> bool:
 
 
 def _dense_degrees(job: SearchJob, demands: Demands, pins: Pins) -> Iterator[tuple[int, int, int]]:
-    model = job.workload.model
-    for tp in pins.choices("tp", divisors(demands.ranks)):
-        for cp in pins.choices("cp", divisors(demands.ranks)):
-            for pp in pins.choices("pp", divisors(demands.ranks)):
+    model, every = job.workload.model, divisors(demands.ranks)
+    stages = every if job.searches_pipelines else (1,)
+    for tp in pins.choices("tp", every):
+        for cp in pins.choices("cp", every):
+            for pp in pins.choices("pp", stages):
                 degrees = (int(str(tp)), int(str(cp)), int(str(pp)))
                 if (
                     degrees[0] <= max(1, model.heads)
