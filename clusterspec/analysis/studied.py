@@ -140,7 +140,7 @@ class SearchJob:
 
     @property
     def searches_pipelines(self) -> bool:
-        """Whether the search tries pipelines: not where the framework leaves them to the user, whose layout has none."""
+        """Whether the search tries pipelines: not where the framework leaves them to a user whose layout has none."""
         return self.layout.pp > 1 or not self.layout.capabilities.refuses("pipeline.built_in")
 
 
