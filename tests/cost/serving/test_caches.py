@@ -7,7 +7,9 @@ from math import log
 import pytest
 
 from clusterspec.cluster.requests import Session
-from clusterspec.cost.serving.caches import LONGEST, occupied_tokens, retained_seconds, returning_share
+from clusterspec.cost.estimate import estimate
+from clusterspec.cost.serving.caches import DAY, LONGEST, WORKING, occupied_tokens, retained_seconds, returning_share
+from tests.cluster.resolving import clean
 
 NEVER = 1e12
 """Seconds from an answer to the next turn, of users who do not come back within any retention."""
@@ -58,3 +60,50 @@ def test_what_returns_is_counted_over_all_prompts() -> None:
         "a prefix dropped before half of the requests"
     )
     assert returning_share(shared, 50.0, 1.0, 0.0, in_use=log(4)) == pytest.approx(0.75)
+
+
+SERVED = """
+cluster: {accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 2, host_memory: 2 TB}
+workload:
+  kind: serve
+  model: llama-3.1-70b
+  serving: {input_tokens: 6000, output_tokens: 400, request_rate: 4, session: {turns: 8, think_time: 2 min,
+            growth: 600, shared_prefix: 1500}, cache_tiers: [%s]}
+layout: {framework: vllm, tp: %d}
+"""
+TIERS = (
+    "{medium: host, capacity: 600 GB, read: 50 GB/s}",
+    "{medium: nvme, capacity: 9 TB, read: 12 GB/s, scope: %s}",
+)
+TOKEN = 80 * 2 * 8 * 128 * 2
+"""Bytes of a token of Llama 3.1 70B: 80 layers with keys and values of 8 heads of 128 elements of two bytes."""
+
+
+@pytest.mark.parametrize(("tp", "scope", "units"), [(8, "engine", 2), (4, "engine", 4), (8, "plan", 1), (4, "node", 2)])
+def test_a_tier_reads_what_it_has_and_writes_what_no_tier_has(tp: int, scope: str, units: int) -> None:
+    """Four requests a second over the units of a tier: 16 accelerators in engines of ``tp``, nodes of eight."""
+    plan = estimate(clean(SERVED % (", ".join(TIERS) % scope, tp)))
+    load = plan.design.workload and plan.design.workload.serving
+    assert plan.serving is not None and load and load.session is not None
+    own, host, disk = plan.serving.tiers
+    assert (own.units, host.units, disk.units) == (16 / tp, 2, units)
+    assert (own.tier, own.overwritten, own.load, own.busy) == (None, None, 0.0, 0.0)
+    above = 0.0
+    for each in (own, host, disk):
+        rate = 4 / each.units
+        assert each.token_bytes == pytest.approx(TOKEN) and each.hit == pytest.approx(max(0.0, each.within - above))
+        above = max(above, each.within)
+        assert each.read == pytest.approx(rate * each.hit * 6000 * TOKEN)
+        assert each.written == pytest.approx(rate * (6000 * (1 - each.within) + 400) * TOKEN)
+        if each.tier is not None:
+            assert each.tokens == pytest.approx(each.tier.capacity / TOKEN)
+            assert each.busy == pytest.approx(each.read / each.tier.read)
+            seconds = each.hit * 6000 * TOKEN / each.tier.read
+            assert each.load == pytest.approx(seconds / (1 - each.busy))
+            assert each.overwritten == pytest.approx(each.written * DAY / each.tier.capacity)
+    assert sum(each.hit for each in (own, host, disk)) == pytest.approx(plan.serving.prefix_hit, abs=1e-3)
+    # a tier keeps what it has room for, and its working set is what the requests of three think times leave
+    idle = occupied_tokens(load.session, 400.0, 4 / own.units, WORKING * 120.0)
+    assert own.working_set == pytest.approx(idle * TOKEN)
+    assert own.retention == pytest.approx(retained_seconds(load.session, 400.0, 4 / own.units, own.tokens))
+    assert own.within < host.within < disk.within
