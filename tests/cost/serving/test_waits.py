@@ -1,0 +1,83 @@
+"""The waits of prompts that have steps of their own, in the limits in which they can be worked out by hand."""
+
+from __future__ import annotations
+
+from math import exp
+
+import pytest
+
+from clusterspec.cluster.model import Design
+from clusterspec.cost.serving.constants import StepTime
+from clusterspec.cost.serving.pools import Pools, prompts_per_step
+from clusterspec.cost.serving.times import serving_pools
+from clusterspec.cost.serving.waits import mixed_prompt_wait, seconds_of_prompts, steps_of_prompts
+from tests.cluster.resolving import clean
+from tests.cost.serving.test_serving_laws import BASE, MACHINE, PLAN
+
+
+def design(prompt: int, load: str) -> Design:
+    keys = BASE | {"framework": "sglang", "input": prompt, "load": load}
+    return clean(PLAN.format(machine=MACHINE.format(bandwidth=3350, memory=80), **keys))
+
+
+def pools(prompt: int, load: str) -> Pools:
+    """The engines of SGLang, whose steps have prompts alone or sequences that decode."""
+    found = serving_pools(design(prompt, load))
+    assert found is not None and found.decode.prompts_alone
+    return found
+
+
+CARRIED = 0.1
+"""Seconds of a prompt."""
+
+
+def steps_of(one: Pools) -> tuple[StepTime, StepTime]:
+    """A step that decodes 64 sequences of 1,000 tokens, in the places of both kinds."""
+    step = one.decode.decode(64.0, 1000.0)
+    return step, step
+
+
+def waited(one: Pools, prompts: float, busy: float = 1.0) -> float:
+    return mixed_prompt_wait(one, steps_of(one), prompts, CARRIED, (64.0, busy))
+
+
+def test_prompts_share_steps_up_to_the_budget_of_one() -> None:
+    """8,192 tokens: two prompts of 4,000, 81 of 100. A step has one prompt at least."""
+    few, many = pools(4000, "concurrency: 64"), pools(100, "concurrency: 64")
+    assert (prompts_per_step(few), prompts_per_step(many)) == (2, 81)
+    for one in (few, many):
+        assert seconds_of_prompts(one, 0.1) == seconds_of_prompts(one, 1.0) < seconds_of_prompts(one, 2.0)
+        for prompts in (1e-3, 0.5, 3.0):
+            steps, each = steps_of_prompts(one, prompts, 0.0)
+            assert steps == pytest.approx(max(1 - exp(-prompts), prompts / prompts_per_step(one)))
+            assert each == pytest.approx(seconds_of_prompts(one, prompts / steps))
+
+
+def test_a_prompt_of_a_closed_loop_waits_for_a_step_that_decodes_or_one_of_prompts() -> None:
+    """Where hardly any begin, for the rest of the step that began before it came, or half of it; where many do, for one
+    of either kind in turn, and for those that run beside it."""
+    one = pools(100, "concurrency: 64")
+    plain, late = steps_of(one)[0].total, one.decode.habits.request
+    others = 63 / 64
+    assert waited(one, 1e-9) == pytest.approx(others * max(plain / 2, plain - late), rel=1e-6)
+    group = 30 * CARRIED
+    running = (max(plain / 2, plain - late) + max(group / 2, group - late)) / 2
+    beside = seconds_of_prompts(one, 31.0) - seconds_of_prompts(one, 1.0)
+    assert waited(one, 30.0) == pytest.approx(others * (running + beside))
+    full = pools(4000, "concurrency: 64")
+    most, plain = prompts_per_step(full), steps_of(full)[0].total
+    running = (max(plain / 2, plain - late) + max(group / 2, group - late)) / 2
+    beside = (31 / most + 1) / 2 * seconds_of_prompts(full, most) - seconds_of_prompts(full, 1.0)
+    assert waited(full, 30.0) == pytest.approx(others * (running + beside))
+    assert waited(full, 0.0) == waited(pools(100, "concurrency: 1"), 0.5) == 0.0
+
+
+def test_a_prompt_of_an_open_load_waits_where_it_finds_the_engine_busy() -> None:
+    """Half of a step that decodes, where hardly any other begins: Poisson arrivals see the mean of the time."""
+    one = pools(100, "request_rate: 1")
+    plain = steps_of(one)[0].total
+    for busy in (0.0, 0.25, 1.0):
+        assert waited(one, 1e-9, busy) == pytest.approx(busy * plain / 2, abs=1e-9)
+    assert [waited(one, prompts) for prompts in (0.1, 1.0, 5.0)] == sorted(
+        waited(one, each) for each in (0.1, 1.0, 5.0)
+    )
