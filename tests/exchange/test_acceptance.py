@@ -5,13 +5,18 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
+from clusterspec.exchange.exporters.registry import ExportInput, exporter_of
 from clusterspec.exchange.import_result import FormatError
 from clusterspec.exchange.measurements import acceptance_cases, evaluate
 from clusterspec.logs.benchmark import Benchmark, Series, SizePoint
+from clusterspec.logs.readers import read_benchmark
 from clusterspec.studies.study import study_text
 from tests.analysis.test_diagnosis import DGX, log
 from tests.cli.conftest import Call, call  # noqa: F401
@@ -226,3 +231,51 @@ def test_inputs_of_a_simulator_are_counts_by_axis_and_no_measurement() -> None:
     assert "inputs of a simulator" in unknown(reading)
     with pytest.raises(FormatError, match="no bandwidth by axis"):
         read("TP:\n  allreduce,: null\n", "simai-busbw")
+
+
+TABLE = """\
+# nThread 1 nGpus 8 minBytes 8388608 maxBytes 8589934592 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1
+#  Rank  0 Group  0 Pid  1 on  n1 device  0 [0x1b] NVIDIA H100 80GB HBM3
+#  Rank  7 Group  0 Pid  1 on  n1 device  7 [0xdb] NVIDIA H100 80GB HBM3
+#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+  8589934592    2147483648     float     sum      -1  {0:.1f} {1:.2f} {2:.2f}  {3}  {0:.1f} {1:.2f} 999.00  0
+"""
+
+
+def table(rate: float, wrong: int) -> str:
+    """The log of an all-reduce of eight ranks with a bus bandwidth in GB/s."""
+    algbw = rate * 8 / 14
+    return TABLE.format(2**33 / algbw / 1e3, algbw, rate, wrong)
+
+
+@pytest.mark.skipif(not shutil.which("awk") or not shutil.which("bash"), reason="needs bash and awk")
+@pytest.mark.parametrize(
+    ("extra", "rates", "wrong"),
+    [
+        ("", (450.0,), 0),
+        ("", (430.0,), 0),
+        ("", (450.0,), 3),
+        ("", (), 0),
+        (", pass: 2 of 3", (450.0, 430.0, 450.0), 0),
+        (", pass: 2 of 3", (430.0, 430.0, 450.0), 0),
+    ],
+)
+def test_a_job_of_kubernetes_passes_where_accept_passes_its_log(
+    tmp_path: Path, extra: str, rates: tuple[float, ...], wrong: int
+) -> None:
+    """Limits written, the log of the tool, and the verdict: the check in the pod and `accept` agree."""
+    plan = f"acceptance:\n  - {{collective: all-reduce, nodes: 1, size: 8 GiB, busbw: 441.3 GB/s{extra}}}\n"
+    design = study_text(BASE + plan, SETTINGS).design
+    job = yaml.safe_load(str(exporter_of("kubernetes-job").write(ExportInput(design)).content))
+    pod = job["spec"]["template"]["spec"]["containers"][0]
+    assert (job["spec"]["completions"], pod["resources"]["limits"]) == (16, {"nvidia.com/gpu": 8})
+    for number, rate in enumerate(rates, 1):
+        (tmp_path / f"table{number}").write_text(table(rate, wrong))
+    benchmark = tmp_path / "all_reduce_perf"
+    benchmark.write_text("#!/bin/sh\necho >> count; cat table$(wc -l < count)\n")
+    benchmark.chmod(0o755)
+    path = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    done = subprocess.run([*pod["command"], *pod["args"]], capture_output=True, cwd=tmp_path, env=path, check=False)
+    logs = [("pod.log", read_benchmark(done.stdout.decode()))] if rates else []
+    found, _ = evaluate(acceptance_cases(design)[0], logs)
+    assert (done.returncode == 0) is (found[0].status == "pass"), done.stdout.decode()

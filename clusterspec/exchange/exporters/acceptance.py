@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cluster.planes import parts_needed
+from clusterspec.exchange.exporters.acceptance_runs import (
+    benchmark_command,
+    limit_check,
+    repetition_count,
+    threshold_lines,
+)
 from clusterspec.exchange.exporters.fabric import FabricPlane, fabric_plane
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, MissingPart, NotExportable
 from clusterspec.exchange.measurements import AcceptanceCase, acceptance_cases
-from clusterspec.logs.benchmark import size_text
-from clusterspec.procurement.acceptance import PROGRAMS
 from clusterspec.records import dataclass
-from clusterspec.units import plural
 
 # Environment variables of NCCL, RCCL and their plugins for a design, with a reason for each
 
@@ -105,7 +108,7 @@ def unknown_variables(cluster: Cluster) -> tuple[str, ...]:
 def write_environment(source: ExportInput) -> ExportedFile:
     """A shell script that exports the variables. Raises `NotExportable` if the accelerators do not use NCCL or RCCL."""
     cluster = source.cluster
-    if cluster.accelerator.vendor not in _DEVICES:
+    if cluster.accelerator.vendor not in DEVICES:
         raise NotExportable(f"{cluster.accelerator.name} of {cluster.accelerator.vendor} runs neither NCCL nor RCCL")
     lines = [f"# Environment of the collective library for {source.name}. Source this file before the launch."]
     for each in environment_variables(cluster):
@@ -122,11 +125,7 @@ def _shell_quoted(value: str) -> str:
 # Acceptance tests as a Slurm batch script, as MPIJobs, and as mpirun commands
 
 ALGORITHMS = {"ring": "Ring", "tree": "Tree", "nvls": "NVLS", "nvls-tree": "NVLSTree", "collnet": "CollnetChain"}
-SMALLEST = 8 * 1024**2
-"""Bytes of the first size of a sweep, which shows where the plateau begins."""
-SECONDS_A_SWEEP = 30
-"""Assumed duration of one sweep, from which the repetitions of a test of a stated duration follow."""
-_DEVICES = {"NVIDIA": "nvidia.com/gpu", "AMD": "amd.com/gpu"}
+DEVICES = {"NVIDIA": "nvidia.com/gpu", "AMD": "amd.com/gpu"}
 """Kubernetes resources by the vendors whose accelerators run NCCL or RCCL."""
 
 
@@ -135,32 +134,13 @@ def runnable_cases(source: ExportInput) -> tuple[AcceptanceCase, ...]:
     tests, _, unclear = acceptance_cases(source.design)
     if unclear or not tests:
         raise MissingPart(unclear[0] if unclear else "the design has no acceptance tests")
-    if tests[0].tool not in {"nccl-tests", "rccl-tests"} or source.cluster.accelerator.vendor not in _DEVICES:
+    if tests[0].tool not in {"nccl-tests", "rccl-tests"} or source.cluster.accelerator.vendor not in DEVICES:
         raise NotExportable(f"its tests use {tests[0].tool}, which this format does not support")
     return tests
 
 
-def _benchmark_command(test: AcceptanceCase) -> str:
-    """The benchmark command: sizes double up to the size of the test, and results are checked."""
-    begin = min(SMALLEST, int(test.size))
-    return f"{PROGRAMS[test.collective]} -b {begin} -e {int(test.size)} -f 2 -g 1 -n 20 -w 5 -c 1"
-
-
-def _threshold_lines(test: AcceptanceCase) -> Iterator[str]:
-    yield f"{test.name}: {test.collective} on {plural(test.nodes, 'node')} ({plural(test.ranks, 'rank')})"
-    yield f"passes where busbw at {size_text(test.size)} is at least {test.threshold / 1e9:.4g} GB/s and #wrong is 0"
-    if test.runs > 1:
-        yield f"in {test.passes} of {test.runs} runs"
-    if test.groups > 1:
-        yield f"on each of {test.groups} sets of {test.nodes} nodes"
-
-
-def _repetition_count(test: AcceptanceCase) -> int:
-    lasting = int(test.duration / SECONDS_A_SWEEP) if test.duration else 0
-    return max(test.runs, lasting, 1)
-
-
-def _exported_variables(source: ExportInput, test: AcceptanceCase | None = None) -> list[tuple[str, str]]:
+def exported_variables(source: ExportInput, test: AcceptanceCase | None = None) -> list[tuple[str, str]]:
+    """The variables of all tests, or of one, with its algorithm."""
     found = [(each.name, each.value) for each in environment_variables(source.cluster)]
     if test is not None and test.algorithm in ALGORITHMS:
         found.append(("NCCL_ALGO", ALGORITHMS[test.algorithm]))
@@ -182,17 +162,17 @@ def sbatch(source: ExportInput) -> ExportedFile:
         f"# Afterwards: clusterspec accept SPEC {source.name}-*.log",
         "set -eu",
         'hosts=($(scontrol show hostnames "$SLURM_JOB_NODELIST"))',
-        *(f'export {name}="{value}"' for name, value in _exported_variables(source)),
+        *(f'export {name}="{value}"' for name, value in exported_variables(source)),
     ]
     for test in tests:
-        lines += ["", *(f"# {line}" for line in _threshold_lines(test))]
+        lines += ["", *(f"# {line}" for line in threshold_lines(test))]
         algorithm = f"NCCL_ALGO={ALGORITHMS[test.algorithm]} " if test.algorithm in ALGORITHMS else ""
         lines += [
             f"for group in $(seq 0 {test.groups - 1}); do",
             f'  set_of=$(IFS=,; echo "${{hosts[*]:group*{test.nodes}:{test.nodes}}}")',
-            f"  for run in $(seq 1 {_repetition_count(test)}); do",
+            f"  for run in $(seq 1 {repetition_count(test)}); do",
             f"    {algorithm}srun --nodes={test.nodes} --ntasks={test.ranks} --ntasks-per-node={per_node} \\",
-            f'      --nodelist="$set_of" --mpi=pmix {_benchmark_command(test)} \\',
+            f'      --nodelist="$set_of" --mpi=pmix {benchmark_command(test)} \\',
             f"      > {source.name}-{test.name}-$group-$run.log",
             "  done",
             "done",
@@ -212,16 +192,16 @@ def mpirun(source: ExportInput) -> ExportedFile:
         'hosts=($(grep -v "^#" "$1"))',
     ]
     for test in tests:
-        lines += ["", *(f"# {line}" for line in _threshold_lines(test))]
+        lines += ["", *(f"# {line}" for line in threshold_lines(test))]
         passed = " ".join(
-            f"-x {name}={value.replace(' ', chr(92) + ' ')}" for name, value in _exported_variables(source, test)
+            f"-x {name}={value.replace(' ', chr(92) + ' ')}" for name, value in exported_variables(source, test)
         )
         lines += [
             f"for group in $(seq 0 {test.groups - 1}); do",
             f'  set_of=$(printf "%s:{per_node}," "${{hosts[@]:group*{test.nodes}:{test.nodes}}}")',
-            f"  for run in $(seq 1 {_repetition_count(test)}); do",
+            f"  for run in $(seq 1 {repetition_count(test)}); do",
             f'    mpirun -np {test.ranks} -H "${{set_of%,}}" --map-by ppr:{per_node}:node --bind-to none {passed} \\',
-            f"      {_benchmark_command(test)} > {source.name}-{test.name}-$group-$run.log",
+            f"      {benchmark_command(test)} > {source.name}-{test.name}-$group-$run.log",
             "  done",
             "done",
         ]
@@ -229,9 +209,12 @@ def mpirun(source: ExportInput) -> ExportedFile:
 
 
 def mpijob(source: ExportInput) -> ExportedFile:
-    """One MPIJob of the Kubeflow operator per test; `kubectl logs` of its launcher gives the log."""
+    """One MPIJob of the Kubeflow operator per test; `kubectl logs` of its launcher gives the log.
+
+    The launcher fails where the limit is missed.
+    """
     tests, cluster = runnable_cases(source), source.cluster
-    device = _DEVICES.get(cluster.accelerator.vendor)
+    device = DEVICES.get(cluster.accelerator.vendor)
     if device is None:
         raise NotExportable(f"no Kubernetes resource is known for accelerators of {cluster.accelerator.vendor}")
     documents = ["\n".join(_mpijob_lines(source, test, device)) for test in tests]
@@ -245,9 +228,10 @@ def mpijob(source: ExportInput) -> ExportedFile:
 def _mpijob_lines(source: ExportInput, test: AcceptanceCase, device: str) -> Iterator[str]:
     per_node = source.cluster.ranks_per_node
     passed = " ".join(
-        f"-x {name}={value.replace(' ', chr(92) + chr(92) + ' ')}" for name, value in _exported_variables(source, test)
+        f"-x {name}={value.replace(' ', chr(92) + chr(92) + ' ')}" for name, value in exported_variables(source, test)
     )
-    yield from (f"# {line}" for line in _threshold_lines(test))
+    launch = f"mpirun -np {test.ranks} -N {per_node} -bind-to none {passed}"
+    yield from (f"# {line}" for line in threshold_lines(test))
     yield from (
         "apiVersion: kubeflow.org/v2beta1",
         "kind: MPIJob",
@@ -267,8 +251,7 @@ def _mpijob_lines(source: ExportInput, test: AcceptanceCase, device: str) -> Ite
         '              command: ["/bin/bash", "-c"]',
         "              args:",
         "                - |",
-        f"                  mpirun -np {test.ranks} -N {per_node} -bind-to none {passed} \\",
-        f"                  {_benchmark_command(test)}",
+        *(f"                  {line}" for line in limit_check(test, f"{launch} {benchmark_command(test)}")),
         "    Worker:",
         f"      replicas: {test.nodes}",
         "      template:",

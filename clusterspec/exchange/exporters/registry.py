@@ -154,6 +154,13 @@ EXPORTERS = (
         ("acceptance", "acceptance-sbatch"),
     ),
     Exporter("mpijob", "acceptance tests as MPIJobs of Kubeflow", "acceptance", "mpijob", ("acceptance-mpijob",)),
+    Exporter(
+        "kubernetes-job",
+        "acceptance tests of a node as Jobs of Kubernetes, on every node",
+        "node_jobs",
+        "kubernetes_job",
+        ("job", "k8s-job"),
+    ),
     Exporter("mpirun", "acceptance tests as mpirun commands", "acceptance", "mpirun", ("acceptance-mpirun",)),
     Exporter(
         "superbench", "acceptance limits as rules of SuperBench", "site_checks", "superbench", ("superbenchmark",)

@@ -1,0 +1,60 @@
+"""Runs of an acceptance test: the command of its benchmark, its repetitions, and the comparison with its limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.exchange.measurements import AcceptanceCase
+from clusterspec.logs.benchmark import size_text
+from clusterspec.procurement.acceptance import PROGRAMS
+from clusterspec.units import plural
+
+SMALLEST = 8 * 1024**2
+"""Bytes of the first size of a sweep, which shows where the plateau begins."""
+SECONDS_A_SWEEP = 30
+"""Assumed duration of one sweep, from which the repetitions of a test of a stated duration follow."""
+
+
+def benchmark_command(test: AcceptanceCase, accelerators: int = 1) -> str:
+    """The benchmark command: sizes double up to the size of the test, and results are checked.
+
+    A process runs ``accelerators`` ranks: one under MPI.
+    """
+    begin = min(SMALLEST, int(test.size))
+    return f"{PROGRAMS[test.collective]} -b {begin} -e {int(test.size)} -f 2 -g {accelerators} -n 20 -w 5 -c 1"
+
+
+def limit_check(test: AcceptanceCase, command: str) -> Iterator[str]:
+    """Shell lines that run a test and exit with 1 where its log misses the limit or has wrong values.
+
+    The columns are those of nccl-tests, counted from the last one: bus bandwidth out of place, wrong values of both.
+    """
+    runs = " ".join(str(run) for run in range(1, repetition_count(test) + 1))
+    needed = test.passes + repetition_count(test) - test.runs
+    yield from (
+        "passed=0",
+        f"for run in {runs}; do",
+        f'  {command} > run.log 2>&1 || echo "the benchmark ended with status $?" >> run.log',
+        "  cat run.log",
+        f"  awk -v size={int(test.size)} -v least={test.threshold / 1e9:.6g} '",
+        "    $1 ~ /^[0-9]+$/ && NF > 11 { o = NF - 5; a = NF - 4; wrong += $a + $NF; if ($1 == size) found = $o }",
+        '    END { printf "# busbw %s of %s GB/s at %s bytes, %d wrong values\\n", found, least, size, wrong',
+        '          exit !(found != "" && found + 0 >= least + 0 && wrong == 0) }\' run.log && passed=$((passed + 1))',
+        "done",
+        f'echo "# passed $passed of {repetition_count(test)} runs, {needed} needed"',
+        f"test $passed -ge {needed}",
+    )
+
+
+def threshold_lines(test: AcceptanceCase) -> Iterator[str]:
+    yield f"{test.name}: {test.collective} on {plural(test.nodes, 'node')} ({plural(test.ranks, 'rank')})"
+    yield f"passes where busbw at {size_text(test.size)} is at least {test.threshold / 1e9:.4g} GB/s and #wrong is 0"
+    if test.runs > 1:
+        yield f"in {test.passes} of {test.runs} runs"
+    if test.groups > 1:
+        yield f"on each of {test.groups} sets of {test.nodes} nodes"
+
+
+def repetition_count(test: AcceptanceCase) -> int:
+    lasting = int(test.duration / SECONDS_A_SWEEP) if test.duration else 0
+    return max(test.runs, lasting, 1)
