@@ -1,0 +1,160 @@
+"""Options of inference engines: each is written where the spec states what it sets, and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.exchange.exporters.registry import ExportedFile, NotExportable, exporter_of
+from tests.exchange.test_exporters import pod
+
+SERVED = """\
+workload:
+  kind: serve
+  model: {model}
+  serving: {{input_tokens: 1000, output_tokens: 500, concurrency: 64{serving}}}
+{work}layout: {{software: {software}, {layout}}}
+"""
+NEWEST = {"sglang": "sglang 0.5.23", "vllm": "vllm 0.33.0", "trt-llm": "trt-llm 1.3.0rc11"}
+DENSE, EXPERTS = "llama-3.1-70b", "deepseek-v3"
+
+
+def written(
+    kind: str, layout: str, *, model: str = DENSE, serving: str = "", work: str = "", software: str = ""
+) -> ExportedFile:
+    text = SERVED.format(model=model, serving=serving, work=work, layout=layout, software=software or NEWEST[kind])
+    return exporter_of(kind).write(pod(2, rest=text))
+
+
+def options(file: ExportedFile) -> set[str]:
+    """The lines of the first command or file, without what joins them."""
+    text = str(file.content).split("# replica 2")[0]
+    return {line.strip().removesuffix("\\").strip() for line in text.splitlines() if not line.startswith("#")}
+
+
+Given = dict[str, str]
+PLAIN: Given = {"layout": "tp: 8, dp: 2"}
+WIDE: Given = {"model": EXPERTS, "layout": "tp: 1, attention_dp: 16, ep: 16"}
+ALONE: Given = {"model": EXPERTS, "layout": "tp: 16, ep: 16"}
+APART = ", disaggregated: {prefill: {replicas: 1, tp: 8}, decode: {replicas: 1, tp: 8}"
+SPLIT: Given = {"layout": "tp: 8", "serving": APART + "}"}
+PAGES: Given = {"layout": "tp: 8", "serving": APART + ", transfer: {block_tokens: 64}}"}
+DEEPEP, OVERLAP = ", dispatcher: deepep", ", dispatcher: deepep, overlap: {ep: true}"
+DRAFTS = ", speculative: {tokens: 3, acceptance: 0.7}"
+
+
+def more(base: Given, **keys: str) -> Given:
+    """A design with keys added to those of its sections."""
+    return base | {name: base.get(name, "") + text for name, text in keys.items()}
+
+
+ROWS: list[tuple[str, Given, Given, set[str], set[str]]] = [  # engine, before, after; options gone, options new
+    ("sglang", PLAIN, {"layout": "tp: 4, pp: 2, dp: 2"}, {"--tp-size 8"}, {"--tp-size 4", "--pp-size 2"}),
+    ("sglang", WIDE, more(WIDE, layout=DEEPEP), set(), {"--moe-a2a-backend deepep"}),
+    ("sglang", more(WIDE, layout=DEEPEP), more(WIDE, layout=OVERLAP), set(), {"--enable-two-batch-overlap"}),
+    (
+        "sglang",
+        WIDE,
+        more(WIDE, software="sglang 0.5.21"),
+        {"--attn-dp-size 16"},
+        {"--dp-size 16 --enable-dp-attention"},
+    ),
+    (
+        *("sglang", WIDE, more(WIDE, serving=", redundant_experts: 32"), set()),
+        {"--enable-eplb --ep-num-redundant-experts 32"},
+    ),
+    ("sglang", SPLIT, PAGES, set(), {"--page-size 64"}),
+    ("sglang", PLAIN, more(PLAIN, serving=", max_sequences: 48"), set(), {"--max-running-requests 48"}),
+    ("sglang", WIDE, more(WIDE, serving=", max_sequences: 48"), set(), {"--max-running-requests 768"}),
+    ("sglang", PLAIN, more(PLAIN, serving=", captured_graphs: false"), set(), {"--disable-decode-cuda-graph"}),
+    ("sglang", PLAIN, more(PLAIN, work="  kv_precision: fp8\n"), set(), {"--kv-cache-dtype fp8_e4m3"}),
+    ("sglang", PLAIN, more(PLAIN, work="  parameter_precision: fp8\n"), set(), {"--quantization fp8"}),
+    ("sglang", PLAIN, more(PLAIN, work="  parameter_precision: fp16\n"), set(), {"--dtype half"}),
+    (
+        *("sglang", ALONE, more(ALONE, serving=DRAFTS), set()),
+        {
+            "--speculative-algorithm EAGLE --speculative-num-steps 3",
+            "--speculative-eagle-topk 1 --speculative-num-draft-tokens 4",
+        },
+    ),
+    (
+        *("vllm", PLAIN, {"layout": "tp: 4, pp: 2, dp: 2"}, {"--tensor-parallel-size 8"}),
+        {"--tensor-parallel-size 4", "--pipeline-parallel-size 2"},
+    ),
+    ("vllm", WIDE, more(WIDE, layout=DEEPEP), set(), {"--all2all-backend deepep_high_throughput"}),
+    ("vllm", more(WIDE, layout=DEEPEP), more(WIDE, layout=OVERLAP), set(), {"--enable-dbo"}),
+    ("vllm", SPLIT, PAGES, set(), {"--block-size 64"}),
+    ("vllm", PLAIN, more(PLAIN, serving=", max_sequences: 48"), set(), {"--max-num-seqs 48"}),
+    (
+        *("vllm", PLAIN, more(PLAIN, serving=", chunk_tokens: 4096"), {"--max-num-batched-tokens 8192"}),
+        {"--max-num-batched-tokens 4096"},
+    ),
+    (
+        *("vllm", PLAIN, more(PLAIN, serving=", memory_fraction: 0.85"), {"--gpu-memory-utilization 0.9"}),
+        {"--gpu-memory-utilization 0.85"},
+    ),
+    ("vllm", PLAIN, more(PLAIN, serving=", captured_graphs: false"), set(), {"--enforce-eager"}),
+    ("vllm", PLAIN, more(PLAIN, work="  kv_precision: fp8\n"), set(), {"--kv-cache-dtype fp8"}),
+    ("vllm", PLAIN, more(PLAIN, work="  parameter_precision: fp8\n"), set(), {"--quantization fp8"}),
+    ("vllm", PLAIN, more(PLAIN, work="  parameter_precision: fp16\n"), set(), {"--dtype float16"}),
+    ("trt-llm", PLAIN, {"layout": "tp: 4, pp: 2, dp: 2"}, {"--tp_size 8"}, {"--tp_size 4", "--pp_size 2"}),
+    ("trt-llm", PLAIN, more(PLAIN, serving=", max_sequences: 48"), set(), {"--max_batch_size 48"}),
+    (
+        *("trt-llm", PLAIN, more(PLAIN, serving=", chunk_tokens: 4096"), {"--max_num_tokens 8192"}),
+        {"--max_num_tokens 4096"},
+    ),
+    ("trt-llm", PLAIN, more(PLAIN, work="  kv_precision: fp8\n"), set(), {"kv_cache_config:", "dtype: fp8"}),
+    ("trt-llm", PLAIN, more(PLAIN, serving=", captured_graphs: false"), set(), {"cuda_graph_config: null"}),
+    (
+        *("trt-llm", ALONE, more(ALONE, serving=DRAFTS), set()),
+        {"speculative_config:", "decoding_type: MTP", "max_draft_len: 3"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "before", "after", "gone", "new"), ROWS)
+def test_an_option_is_written_where_the_spec_states_what_it_sets(
+    kind: str, before: Given, after: Given, gone: set[str], new: set[str]
+) -> None:
+    one, other = (options(written(kind, **design)) for design in (before, after))
+    assert (one - other, other - one) == (gone, new)
+
+
+LEFT_OUT: list[tuple[str, Given, str]] = [
+    ("sglang", more(PLAIN, serving=DRAFTS), "drafts of 3 tokens: --speculative-algorithm needs a draft model"),
+    ("vllm", more(PLAIN, serving=DRAFTS), "drafts of 3 tokens: --speculative-config needs a method or a draft model"),
+    ("trt-llm", more(PLAIN, serving=DRAFTS), "drafts of 3 tokens: speculative_config needs a draft model"),
+    ("trt-llm", more(WIDE, serving=", redundant_experts: 32"), "32 redundant experts: see moe_config.load_balancer"),
+    ("trt-llm", more(WIDE, layout=DEEPEP), "the dispatcher deepep: TensorRT-LLM chooses its own"),
+    ("sglang", more(WIDE, layout=", dispatcher: hybrid"), "the dispatcher hybrid: see --moe-a2a-backend"),
+    ("sglang", {"model": EXPERTS, "layout": "tp: 16, ep: 8" + DEEPEP}, "experts over all 16 ranks"),
+    ("vllm", more(ALONE, layout=DEEPEP), "the dispatcher deepep: see --all2all-backend"),
+    ("vllm", {"model": EXPERTS, "layout": "tp: 16, ep: 8"}, "expert parallelism 8: vLLM has experts over all 16 ranks"),
+    *(
+        (
+            kind,
+            more(PLAIN, work="  parameter_precision: int4\n"),
+            "weights in int4: name a checkpoint that keeps them so",
+        )
+        for kind in NEWEST
+    ),
+    *((kind, PLAIN, "the router before 2 replicas") for kind in NEWEST),
+]
+
+
+@pytest.mark.parametrize(("kind", "design", "said"), LEFT_OUT)
+def test_what_no_option_says_is_listed(kind: str, design: Given, said: str) -> None:
+    assert sum(said in each for each in written(kind, **design).omitted) == 1
+    assert not any(said in each for each in written(kind, layout="tp: 16", model=EXPERTS).omitted)
+
+
+def test_the_release_of_the_spec_is_the_one_whose_options_are_written() -> None:
+    for software, option in (
+        ("sglang 0.5.9", "--disable-cuda-graph"),
+        ("sglang 0.5.21", "--disable-decode-cuda-graph"),
+        ("vllm 0.31", "--disable-decode-cuda-graph"),  # of another engine: the newest release that was checked
+    ):
+        file = written("sglang", "tp: 8", serving=", captured_graphs: false", software=software)
+        assert option in options(file), software
+    for software in ("sglang 0.5.8", "sglang 0.5.2"):
+        with pytest.raises(NotExportable, match="were not checked"):
+            written("sglang", "tp: 8", software=software)
