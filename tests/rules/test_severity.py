@@ -41,7 +41,7 @@ NO_LOSS = {
     "offload-exceeds-host-memory": "rests on the memory of the host",
     "small-prefill-chunks": "rests on the roofline of the data sheet",
     "narrow-expert-slices": "a warning always: the model of GEMMs is not fitted to such widths",
-    "no-peer-to-peer": "the estimate assumes direct transfers, so no loss is predicted",
+    "no-peer-to-peer": "the transfers are in the predicted times; no design without them is timed",
     "engines-beyond-requests": "names engines that are not needed; no time is lost",
     "target-rests-on-prefix-hits": "a note always: it says what a figure rests on",
     "target-rests-on-speculation": "a note always: it says what a figure rests on",

@@ -29,6 +29,19 @@ REDUCTION_RANKS = assumed_figure(
 )
 REDUCTION_CHANNELS = assumed_figure(LINKS, "reduction.channels", 32, "as NVLink 5 between domains")
 HOST = assumed_figure(LINKS, "pcie", 0.76, "NCCL expects 12 of the 15.75 GB/s of a PCIe 3 x16 slot")
+THROUGH_HOST = cited_figure(
+    LINKS,
+    "through host",
+    0.38,
+    Cited(
+        "stack/nccl",
+        "through host memory",
+        "two RTX 4090, whose driver blocks direct access: 12 of the 31.5 GB/s of a PCIe 4 slot",
+        "https://gist.github.com/muellerzr/fbfabd0fc02ac259f0a47d6a51b36d0e",
+        "2026-11-21",
+    ),
+    "1",
+)
 NETWORKS = "networks"
 RING_BETWEEN = assumed_figure(NETWORKS, "ring", 0.9, "by judgment, the lowest share of the families with RDMA")
 """Share of line rate that rings achieve, where an entry has no figure."""

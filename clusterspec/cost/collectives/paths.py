@@ -18,6 +18,7 @@ from clusterspec.cost.collectives.model import (
     REDUCTION_CHANNELS,
     REDUCTION_RANKS,
     RING,
+    THROUGH_HOST,
     Between,
     Inside,
     Paths,
@@ -34,7 +35,7 @@ from clusterspec.cost.formulas.topologies import (
     shared_bandwidth,
     slot_rate,
 )
-from clusterspec.origin import Assumed, Computed
+from clusterspec.origin import Assumed, Computed, Written
 from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.records import dataclass
 from clusterspec.summation import sum_of
@@ -260,8 +261,16 @@ def _inside_host(cluster: Cluster, ranks: int) -> Inside:
     entry = up.interconnect if up.topology == "pcie" else None
     origin = up.bandwidth.origin if up.topology == "pcie" else Computed(f"PCIe {cluster.pcie_host} x16")
     line = Bandwidth.one_way(known / cluster.ranks_per_accelerator, origin)
-    ring = achieved_share(entry, ("ring",), HOST)
+    ring = THROUGH_HOST if crosses_host_memory(cluster) else achieved_share(entry, ("ring",), HOST)
     return Inside("host", "pcie", ranks, line, line, ring, ring, None, 1, None, None, "pci")
+
+
+def crosses_host_memory(cluster: Cluster) -> bool:
+    """Whether accelerators of a node exchange data through its memory: their driver blocks direct access over PCIe, and
+    the spec states no bandwidth that they reach.
+    """
+    stated = isinstance(cluster.scale_up.peer_bandwidth.origin, Written)
+    return cluster.scale_up.topology == "pcie" and cluster.accelerator.peer_to_peer is False and not stated
 
 
 def _between_islands(cluster: Cluster, fabric: ScaleOut, group: Placement, islands: int) -> Between:

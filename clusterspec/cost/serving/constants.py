@@ -10,7 +10,7 @@ from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives.algorithms import busbw_ceiling
 from clusterspec.cost.collectives.model import CollectiveUnavailableError
-from clusterspec.cost.collectives.paths import group_paths
+from clusterspec.cost.collectives.paths import crosses_host_memory, group_paths
 from clusterspec.cost.collectives.predict import CollectiveTiming, paths_timing
 from clusterspec.cost.constants import assumed_figure
 from clusterspec.recent import recent
@@ -233,7 +233,7 @@ DIRECT = frozenset({"switched", "full-mesh", "partial-mesh", "bridge"})
 """Topologies on which engines run small all-reduces with their own kernels."""
 PEERS_OVER_HOST = 2
 """Ranks over PCIe up to which they do; more use the collective library (vLLM, custom_all_reduce.py: "not supported on
-more than two PCIe-only GPUs").
+more than two PCIe-only GPUs"), as do cards without peer access.
 """
 
 
@@ -267,7 +267,8 @@ def rank_links(cluster: Cluster, ranks: int) -> RankLinks | None:
         return None
     inside = paths.inside.line.value if paths.inside.ranks > 1 else float("inf")
     if paths.between is None:
-        direct = ranks <= PEERS_OVER_HOST or paths.inside.topology in DIRECT
+        peers = ranks <= PEERS_OVER_HOST and not crosses_host_memory(cluster)
+        direct = peers or paths.inside.topology in DIRECT
         return RankLinks(inside, float("inf"), 1, direct, library)
     return RankLinks(inside, busbw_ceiling("all-to-all", paths, reduces=False), paths.between.islands, False, library)
 
