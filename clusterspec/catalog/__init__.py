@@ -16,6 +16,7 @@ from clusterspec.catalog.reader import RawEntry, read_raw_entry
 from clusterspec.document import Document, decode, parse, read_bytes, to_finding
 from clusterspec.document.values import yaml_value
 from clusterspec.finding import Finding, Problem
+from clusterspec.patterns import pattern
 from clusterspec.records import dataclass
 from clusterspec.source import Source
 from clusterspec.units import plural
@@ -86,17 +87,20 @@ class Folders:
     def family(self, kind: str, text: str) -> tuple[str, ...]:
         """The ids of a family: ``h100`` has the SXM, PCIe and NVL parts.
 
-        These are the ids that start with the name and continue with a non-digit (``h10`` has none).
+        These are the ids that start with the name and continue its number with no digit: ``h10`` has none, and
+        ``gpt-3`` does not have ``gpt-3.6b``.
         """
         name = _plain_text(text)
         if len(name) < 2 or name in self.files(kind):
             return ()
-        return tuple(each for each in self.ids(kind) if each.startswith(name) and not each[len(name)].isdigit())
+        return tuple(each for each in self.ids(kind) if each.startswith(name) and each[len(name)] not in _OF_NUMBERS)
 
     def nearest(self, kind: str, text: str) -> tuple[str, ...]:
-        """The three ids most similar to a text: those of its family, of the same part, and of similar spelling.
+        """The three ids most similar to a text: those of its family, of its words, of the same part, and of similar
+        spelling.
 
-        ``hgx-mi300x`` has the part of ``mi300x-ubb8``: the words of a name with letters and digits say what it is.
+        ``gpt-3`` has the words of ``gpt3-175b``, and ``hdr`` is one of ``infiniband-hdr``. ``hgx-mi300x`` has the part
+        of ``mi300x-ubb8``: the words of a name with letters and digits say what it is.
         """
         from difflib import get_close_matches
 
@@ -105,16 +109,26 @@ class Folders:
         shared = {each: len(words.intersection(each.split("-"))) for each in ids}
         most = max(1, *shared.values()) if ids else 1
         of_part = [each for each, count in shared.items() if count == most]
+        bare = f"-{_bare_words(name)}-"
         alike = (
             *self.family(kind, name),
+            *(each for each in ids if len(bare) > 4 and bare in f"-{_bare_words(each)}-"),
             *get_close_matches(name, of_part, n=3, cutoff=0.0),
             *get_close_matches(name, ids, n=6, cutoff=0.4),
         )
         return tuple(dict.fromkeys(alike))[:3]
 
 
+_OF_NUMBERS = frozenset("0123456789.")
+
+
 def _plain_text(text: str) -> str:
     return "-".join(text[:_LONGEST].lower().replace("_", " ").split())
+
+
+def _bare_words(name: str) -> str:
+    """A name with letters and numbers apart: ``gpt3-175b`` and ``gpt-3-175b`` are the same."""
+    return "-".join(pattern(r"[a-z]+|[0-9.]+").findall(name))
 
 
 # The catalog: entries by kind and id, each file read on first access

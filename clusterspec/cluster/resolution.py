@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from clusterspec.catalog import Catalog
@@ -162,7 +162,12 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
         return Problem("unknown-catalog-id", path, message, f"write `{named[0]}`", fix=_fix_to_id(named[0], path))
     if kind == "accelerator" and len(family) > 1:
         return _ambiguous_family_problem(name, path, family)
-    help_ = f"nearest: {', '.join(near)}" if near else f"`clusterspec catalog list` shows every {kind}"
+    if len(family) > len(near):
+        help_ = f"write one of: {_listed(family)}"
+    elif near:
+        help_ = f"nearest: {', '.join(near)}"
+    else:
+        help_ = f"`clusterspec catalog list` shows every {kind}"
     help_ = f"{usual}; {help_}" if usual else help_
     help_ += "; `--catalog DIR` adds entries of your own"
     meant = family[0] if len(family) == 1 else _clearly_meant_id(name[:LONGEST].lower(), near)
@@ -201,9 +206,13 @@ def _kind_with_article(kind: str) -> str:
 
 
 def _ambiguous_family_problem(name: str, path: Path, family: tuple[str, ...]) -> Problem:
-    listed = ", ".join(family[:LISTED]) + (" …" if len(family) > LISTED else "")
     message = f"`{name}` is a family of {len(family)} parts that differ in form factor or memory"
-    return Problem("ambiguous-form-factor", path, message, f"write one of: {listed}")
+    return Problem("ambiguous-form-factor", path, message, f"write one of: {_listed(family)}")
+
+
+def _listed(ids: Sequence[str]) -> str:
+    """The first ids, with a sign that there are more."""
+    return ", ".join(ids[:LISTED]) + (" …" if len(ids) > LISTED else "")
 
 
 def _clearly_meant_id(name: str, near: tuple[str, ...]) -> str:

@@ -95,7 +95,9 @@ def nic_rate(nic: Nic | None) -> Bandwidth | None:
 def _fabric_technology(sources: _FabricSources) -> Interconnect | None:
     path = (*PATH, "technology")
     if sources.section.technology is not None:
-        return sources.parts.lookup.interconnect(sources.section.technology, path)
+        return sources.parts.lookup.interconnect(
+            sources.section.technology, path, usual=_usual_technology(sources.parts)
+        )
     if sources.log.unreadable(path):
         return None
     name = _supplied_technology(sources)
@@ -104,6 +106,13 @@ def _fabric_technology(sources: _FabricSources) -> Interconnect | None:
         return entry
     sources.lacks("technology", "no network between the nodes is described", "name it, such as infiniband-ndr")
     return None
+
+
+def _usual_technology(parts: Parts) -> str:
+    """The technology that the platform, else the accelerator, comes with, as a clause; empty if neither says."""
+    if parts.platform is not None and parts.platform.technologies:
+        return f"{parts.platform.id} has `{parts.platform.technologies[0]}`"
+    return f"{parts.accelerator.id} has `{parts.accelerator.scale_out}`" if parts.accelerator.scale_out else ""
 
 
 def _supplied_technology(sources: _FabricSources) -> str | None:

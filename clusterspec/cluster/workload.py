@@ -124,9 +124,14 @@ def _workload_size(
 
         serving = resolve_serving(section.serving, model.experts if model else 0, stack, accelerator, log)
         return serving, _Size(serving.tokens, serving.concurrency or 1) if serving else None
+    if log.unreadable((*WORKLOAD_PATH, "kind")) and None in (section.sequence_length, section.global_batch):
+        return None, None  # what it needs depends on its kind
     batch = _global_batch(section, kind, log)
     if section.sequence_length is None:
-        log.report_missing((*WORKLOAD_PATH, "sequence_length"), "memory and time depend on it", "write it in tokens")
+        remedy = "write it in tokens"
+        if kind == "serve":
+            remedy += ", or describe the requests: `input_tokens`, `output_tokens` and a load in `workload.serving`"
+        log.report_missing((*WORKLOAD_PATH, "sequence_length"), "memory and time depend on it", remedy)
     if batch is None or section.sequence_length is None:
         return None, None
     return None, _Size(section.sequence_length, batch)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Any
 
 from clusterspec.document import conforms
@@ -69,6 +69,7 @@ _KEYS = {
     "spare_nodes": "spares hot_spares",
     "scale_up": "nvlink intra_node scaleup",
     "scale_out": "network fabric inter_node scaleout interconnection backend",
+    "technology": "fabric network_type fabric_type network_technology",
     "nics_per_node": "num_nics nics nic_count hcas_per_node nic_per_node adapters_per_node",
     "nic_bandwidth": "nic_speed nic_rate link_speed port_speed nic_bw line_rate network_bandwidth",
     "oversubscription": "oversubscription_ratio blocking_factor blocking taper",
@@ -92,16 +93,20 @@ _KEYS = {
     "currency": "money",
     "electricity": "electricity_price power_price kwh_price",
 }
-_WORDS = {snake_case(alias): key for key, aliases in _KEYS.items() for alias in aliases.split()}
+_WORDS = [(snake_case(alias), key) for key, aliases in _KEYS.items() for alias in aliases.split()]
 
 
-def intended_key(word: str) -> str:
-    """The spec key that corresponds to a name of another program; empty if there is none.
+def intended_key(word: str, known: Container[str] = ()) -> str:
+    """The spec key that corresponds to a name of another program, one of ``known`` if several do; empty if there is
+    none.
 
     >>> intended_key("tensor-model-parallel-size"), intended_key("gpusPerNode"), intended_key("colour")
     ('tp', 'accelerators_per_node', '')
+    >>> intended_key("fabric"), intended_key("fabric", ["technology"])
+    ('scale_out', 'technology')
     """
-    return _WORDS.get(snake_case(word), "")
+    found = [key for alias, key in _WORDS if alias == snake_case(word)]
+    return next((key for key in found if key in known), found[0] if found else "")
 
 
 # Messages of validation errors; messages of jsonschema are never shown
@@ -185,7 +190,7 @@ def _unknown_key_problems(fault: ValidationError) -> Iterator[Problem]:
 
 def _unknown_key_problem(fault: ValidationError, key: str, known: list[str]) -> Problem:
     path = (*fault.path, key)
-    alias = intended_key(key)
+    alias = intended_key(key, known)
     meant = [alias] if alias in known else nearest_words(key, known)
     where = f"a key of `{dotted(fault.path)}`" if fault.path else "a key of the top level"
     fix = None

@@ -15,6 +15,7 @@ from clusterspec.document.conforms import Schema, child_node, mapping_keys, node
 from clusterspec.document.model import text_at
 from clusterspec.document.schema import alternatives_text, kind_of_other_file, nearest_words, one_line_text
 from clusterspec.finding import Fix, Problem, Replacement, Severity
+from clusterspec.patterns import pattern
 from clusterspec.quantity import Quantity
 from clusterspec.records import fields, is_dataclass
 from clusterspec.source import Path
@@ -261,6 +262,7 @@ class _SpecReader:
         try:
             quantity = read_quantity(self._written_text(path, value), notes["x-quantity"])
         except UnitFault as fault:
+            fault = _fault_with_usual_unit(fault, self._written_text(path, value), node)
             self.problems.append(_unreadable_quantity_problem(fault, path, value, _accepted_words(node, self.root)))
             return None
         problem = check_quantity(path, quantity, notes)
@@ -284,6 +286,16 @@ def _unreadable_quantity_problem(fault: UnitFault, path: Path, value: Any, words
     fix = Fix(f"write {meant[0]}", (Replacement(path, meant[0]),))
     message = f"`{path[-1]}` takes {alternatives_text(words)} or a quantity, and `{one_line_text(value)}` is neither"
     return Problem("unknown-choice", path, message, f"did you mean {alternatives_text(meant)}?", fix=fix)
+
+
+def _fault_with_usual_unit(fault: UnitFault, written: str, node: Schema) -> UnitFault:
+    """The fault of a bare number, whose advice begins with the unit of the key's example: ms for a time per token."""
+    usual = pattern(r"[\d.,]+ (\S+)").fullmatch(str(next(iter(node.get("examples", ())), "")))
+    if fault.rule != "missing-unit" or usual is None or not pattern(r"[\d.,]+").fullmatch(written):
+        return fault
+    first = f"`{written} {usual[1]}`"
+    others = [each for each in fault.help.removeprefix("write ").split(" or ") if each != first]
+    return UnitFault(fault.rule, fault.message, f"write {' or '.join([first, *others])}")
 
 
 def _accepted_words(node: Schema, root: Schema) -> list[Any]:

@@ -38,12 +38,18 @@ def test_a_family_name_lists_its_members(text: str) -> None:
         ("switch", "qm9700", "quantum-2-qm9700"),
         ("platform", "hgx-mi300x", "mi300x-ubb8"),
         ("switch", "nvidia-qm9700", "quantum-2-qm9700"),
+        ("interconnect", "HDR", "infiniband-hdr"),
+        ("model", "gpt-3", "gpt3-175b"),
     ],
 )
 def test_the_intended_id_is_among_the_nearest(kind: str, text: str, meant: str) -> None:
     near = CATALOG.nearest(kind, text)
     assert meant in near
     assert len(near) <= 3
+
+
+def test_a_family_does_not_continue_a_number() -> None:
+    assert CATALOG.family("model", "gpt-3") == ()  # gpt-3.6b is another number
 
 
 def test_an_unknown_id_offers_the_nearest() -> None:

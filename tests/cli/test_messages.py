@@ -41,6 +41,7 @@ def findings(text: str, call: Call) -> list[dict[str, str]]:
         ("nodes: 4", "num_nodes: 4", "did you mean `nodes`?"),
         ("nodes: 4", "nodes: 4\n  gpus_per_node: 8", "did you mean `accelerators_per_node`?"),
         ("name: base", "name: base\ntensor_parallel: 8", "write `tp` in `layout`"),
+        ("nodes: 4", "nodes: 4\n  scale_out: {fabric: infiniband-ndr}", "did you mean `technology`?"),
     ],
 )
 def test_keys_of_other_programs_suggest_the_key_of_the_format(old: str, new: str, help_: str, call: Call) -> None:
@@ -55,8 +56,8 @@ def test_every_alias_means_a_key_of_the_spec_and_is_none_itself() -> None:
         keys |= node.get("properties", {}).keys()
         waiting += [one for one in node.values() if isinstance(one, dict)]
         waiting += [one for group in node.values() if isinstance(group, list) for one in group if isinstance(one, dict)]
-    assert {*_WORDS.values()} <= keys
-    assert not {alias for alias, key in _WORDS.items() if alias == key}
+    assert {key for _, key in _WORDS} <= keys
+    assert not {alias for alias, key in _WORDS if alias == key}
 
 
 def test_an_unknown_interconnect_names_that_of_the_accelerator(call: Call) -> None:
@@ -91,6 +92,13 @@ def test_a_file_of_another_program_is_recognized(text: str, what: str, call: Cal
         ("tp: 2\n", "tp: 2\nprocurement: {currency: US$}\n", "wrong-type", "write `currency: USD`"),
         ("tp: 2\n", "tp: 2\nprocurement: {as_of: 1.11.2026}\n", "wrong-type", "a date as YYYY-MM-DD"),
         ("  nodes: 4", "    nodes: 4", "unreadable-yaml", "indented deeper than the key above it"),
+        (
+            "nodes: 4",
+            "nodes: 4\n  scale_out: {mtu: 4096, technology: infiniband}",
+            "unknown-catalog-id",
+            "infiniband-hdr",
+        ),
+        ("nodes: 4", "nodes: 4\n  scale_out: {nic_bandwidth: 400}", "missing-unit", "write `400 Gb/s` or"),
     ],
 )
 def test_an_error_message_names_the_remedy(old: str, new: str, rule: str, said: str, call: Call) -> None:
@@ -109,6 +117,11 @@ def test_a_spec_whose_first_key_is_misspelled_is_checked(key: str, call: Call) -
     ]
     assert call("check", "specs", "--fix").status == 0
     assert Path("specs/spec.yaml").read_text() == BASE
+
+
+def test_a_workload_of_an_unreadable_kind_lacks_no_key(call: Call) -> None:
+    text = "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 1}\nworkload: {kind: inference, model: llama-3-8b}\n"
+    assert {one["rule"] for one in findings(text, call)} == {"unknown-choice"}
 
 
 UNREADABLE = [("nodes: 4", "nodes: 4 nodes"), ("sequence_length: 8192", "sequence_length: 8k"), ("nodes: 4", "n: 4")]

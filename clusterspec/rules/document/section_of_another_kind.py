@@ -51,7 +51,7 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import WorkloadSpec
+from clusterspec.spec.model import Spec, WorkloadSpec
 
 RULE = Rule.of(__name__, "error")
 KINDS = {"serving": "serve", "rl": "rl"}
@@ -59,7 +59,9 @@ KINDS = {"serving": "serve", "rl": "rl"}
 STATED = "`kind: {}`"
 
 
-def check(written_workload: WorkloadSpec) -> Iterator[Problem]:
+def check(spec: Spec, written_workload: WorkloadSpec) -> Iterator[Problem]:
+    if spec.unreadable(("workload", "kind")):
+        return  # `unknown-choice` reports it
     kind = written_workload.kind or "train"
     for section, needed in KINDS.items():
         if getattr(written_workload, section) is not None and kind != needed:
