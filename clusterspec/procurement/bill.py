@@ -13,6 +13,7 @@ from clusterspec.cluster.model import Cluster, Design, ScaleOut
 from clusterspec.cluster.planes import parts_needed
 from clusterspec.cluster.scaleout import broken_out_ports
 from clusterspec.money import Money
+from clusterspec.procurement.offered import SWITCHES, quoted_unit_prices
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import ClusterSpec, NetworkSpec, NetworksSpec, Price, ProcurementSpec
 from clusterspec.units import display, display_bits, plain, plural
@@ -56,9 +57,10 @@ PRICED_AS = {"spare_node": "node"}
 class Item:
     """A part with its quantity and the derivation of that.
 
-    ``kind`` is a key of `procurement.prices`, or one of `PRICED_AS`. ``unit_price`` is in ``currency``, None if
-    the spec has none. ``assumed`` describes the properties that the spec does not state. A ``rented`` part is paid by
-    the month, not bought; the price of the nodes has an ``included`` one.
+    ``kind`` is a key of `procurement.prices`, or one of `PRICED_AS`. ``unit_price`` is in ``currency``: that of
+    `procurement.prices`, else that of the lines of the quote (``quoted``), else None. ``assumed`` describes the
+    properties that the spec does not state. A ``rented`` part is paid by the month, not bought; the price of the nodes
+    has an ``included`` one.
     """
 
     kind: str
@@ -70,6 +72,7 @@ class Item:
     assumed: str = ""
     rented: bool = False
     included: bool = False
+    quoted: bool = False
 
     @property
     def price(self) -> Money | None:
@@ -234,12 +237,13 @@ def bill(design: Design) -> Bill:
     others = list(_other_items(cluster, written or ClusterSpec(), design.spec.procurement))
     lines += [line for line in others if isinstance(line, Item)]
     assumed = {key: why for key, _, why in design.assumptions}
+    procurement = design.spec.procurement or ProcurementSpec()
+    quoted = _quoted_prices(procurement, cluster)
     items = tuple(
-        _priced_item(_item_with_assumption(line, assumed), design.spec.procurement) for line in lines if line.quantity
+        _priced_item(_item_with_assumption(line, assumed), procurement, quoted) for line in lines if line.quantity
     )
     why = "" if isinstance(found, Fabric) else found.why
-    currency = (design.spec.procurement.currency if design.spec.procurement else None) or ""
-    return Bill(items, built, why, tuple(line for line in others if isinstance(line, str)), currency)
+    return Bill(items, built, why, tuple(line for line in others if isinstance(line, str)), procurement.currency or "")
 
 
 FIXED_ENDS_UP_TO = 200e9
@@ -368,8 +372,21 @@ def _item_with_assumption(item: Item, assumed: dict[str, str]) -> Item:
     return replace(item, assumed=f"the spec names none; {why}") if why and not item.assumed else item
 
 
-def _priced_item(item: Item, procurement: ProcurementSpec | None) -> Item:
-    prices = (procurement.prices if procurement else None) or {}
-    currency = (procurement.currency if procurement else None) or ""
-    price, as_of = prices.get(PRICED_AS.get(item.kind, item.kind)), procurement.as_of if procurement else None
-    return replace(item, unit_price=None if price is None else Money.of(price, currency, as_of), currency=currency)
+def _quoted_prices(procurement: ProcurementSpec, cluster: Cluster) -> Mapping[str, tuple[float, float]]:
+    """The prices of a unit in the quote; none of a machine that is rented."""
+    if not procurement.quote or cluster.cloud or (procurement.prices or {}).get("node_hour") is not None:
+        return {}
+    return quoted_unit_prices(procurement.quote, cluster)
+
+
+def _priced_item(item: Item, procurement: ProcurementSpec, quoted: Mapping[str, tuple[float, float]]) -> Item:
+    kind, currency = PRICED_AS.get(item.kind, item.kind), procurement.currency or ""
+    price: Price | None = (procurement.prices or {}).get(kind)
+    offered = quoted.get(kind, quoted.get("switch") if kind in SWITCHES else None)
+    if price is not None or offered is None:
+        unit = None if price is None else Money.of(price, currency, procurement.as_of)
+        return replace(item, unit_price=unit, currency=currency)
+    low, high = offered
+    unit = Money.of(low if low == high else (low, high), currency, procurement.as_of)
+    where = "in the price of the quoted nodes" if kind == "nic" and not high else "unit price of the quote"
+    return replace(item, unit_price=unit, currency=currency, quoted=True, derivation=f"{item.derivation}; {where}")

@@ -14,6 +14,8 @@ from clusterspec.cost.term import Term, computed_term, ranged_term
 from clusterspec.money import Money
 from clusterspec.origin import Assumed, Computed, Written
 from clusterspec.procurement.bill import PRICED_AS, Bill
+from clusterspec.procurement.offered import line_price as line_price_of_quote
+from clusterspec.procurement.offered import offered_lines
 from clusterspec.procurement.parts import (
     drawn_energy_cost,
     energy_cost,
@@ -103,10 +105,10 @@ def _line_term(index: int, bill: Bill, pick: Pick) -> Term:
     item = bill.items[index]
     assert item.unit_price is not None
     name = item.part.replace(" ", "_") if item.kind == "cable" else item.kind
-    key = PRICED_AS.get(item.kind, item.kind)
+    key = "quote" if item.quoted else f"prices.{PRICED_AS.get(item.kind, item.kind)}"
     inputs = (
         ("quantity", Figure(float(item.quantity), "1", Computed(item.derivation))),
-        ("unit_price", Figure(pick(item.unit_price.price), bill.currency, Written(f"procurement.prices.{key}"))),
+        ("unit_price", Figure(pick(item.unit_price.price), bill.currency, Written(f"procurement.{key}"))),
     )
     return computed_term(name, line_price, bill.currency or "currency", inputs)
 
@@ -226,6 +228,8 @@ def missing_costs(inputs: Inputs) -> Iterator[str]:
             f"{item.part}: no price for `{PRICED_AS.get(item.kind, item.kind)}`" for item in inputs.bill.unpriced
         )
         yield from dict.fromkeys(unpriced)  # spares are priced as nodes
+    if any(item.quoted for item in inputs.bill.items):
+        yield from _other_quoted_lines(inputs)
     if inputs.years is None:
         yield "everything after the purchase: the term is not stated (`procurement.term`)"
         return
@@ -240,6 +244,14 @@ def missing_costs(inputs: Inputs) -> Iterator[str]:
         yield "rack space: no price for `rack_per_month`"
     elif inputs.power.racks is None:
         yield "rack space: nodes of a rack are not stated (`cluster.power.nodes_per_rack`)"
+
+
+def _other_quoted_lines(inputs: Inputs) -> Iterator[str]:
+    """The priced lines of the quote that offer no part of the bill, such as support and installation."""
+    for offered in offered_lines(inputs.procurement.quote or (), inputs.cluster):
+        price = line_price_of_quote(offered.line)
+        if offered.kind == "other" and price:
+            yield f"{offered.line.part}: {Money.of(price, inputs.currency)} in the quote, for no part of the bill"
 
 
 def cost_assumptions(inputs: Inputs, term: Term | None) -> tuple[Assumption, ...]:

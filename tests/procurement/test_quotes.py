@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from clusterspec.money import Money
 from clusterspec.procurement.bill import bill
-from clusterspec.procurement.quotes import (
-    NETWORKED,
-    QuotedPart,
-    kind_of_part,
-    named_entries,
-    offered_lines,
-    quoted_parts,
-    quoted_total,
-)
+from clusterspec.procurement.offered import NETWORKED, kind_of_part, named_entries, offered_lines
+from clusterspec.procurement.quotes import QuotedPart, quoted_parts, quoted_total
 from clusterspec.spec.model import QuoteLine
 from tests.cluster.resolving import catalog, clean
 
@@ -78,6 +71,26 @@ def test_a_rack_holds_the_nodes_of_a_domain() -> None:
     assert (short.quoted, short.missing) == (18, dollars(18 * 200_000)), "3.6 million for 18 nodes"
 
 
+def test_the_bill_takes_prices_that_only_the_quote_states() -> None:
+    lines = (
+        "[{part: HGX H100 server with 8 ConnectX-7, quantity: 31, price: 3100}, {part: QM9700 switch, unit_price: 7},"
+    )
+    lines += " {part: 1GbE switch, quantity: 2, unit_price: 1}, {part: cable, quantity: 9, unit_price: 2},"
+    lines += " {part: long cable, quantity: 9, unit_price: 3}, {part: transceiver lot, quantity: 1, price: 900}]"
+    spec = (
+        "cluster: {platform: hgx-h100, nodes: 31}\nprocurement: {currency: USD, quote: %s, prices: {leaf_switch: 5}}\n"
+    )
+    prices = {(item.kind, item.quoted): item.unit_price for item in bill(clean(spec % lines)).items}
+    assert prices == {
+        ("node", True): dollars(100),  # 3,100 for 31
+        ("nic", True): dollars(0),  # inside the servers
+        ("leaf_switch", False): dollars(5),  # a stated price has precedence
+        ("spine_switch", True): dollars(7),  # and not that of a switch of another network
+        ("cable", True): Money.of((2, 3), "USD"),
+        ("transceiver", False): None,  # a lot has no price of a unit
+    }
+
+
 def test_a_quote_adds_up_where_every_line_has_a_price() -> None:
     lines = (QuoteLine("a", 2, 10), QuoteLine("b", 3, None, 45), QuoteLine("c", 4, 1, 5))
     assert quoted_total(lines, None, "USD") == dollars(20 + 45 + 5)
@@ -117,6 +130,7 @@ COVERED = [
     (QuoteLine("InfiniBand cables", 1), {"cable", "transceiver"}),
     (QuoteLine("cabling", 1), {"cable", "transceiver"}),
     (QuoteLine("cable", 512), {"cable"}),
+    (QuoteLine("HGX H100 server, 8x ConnectX-7", 4), {"node", "nic"}),
 ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.procurement.bill import bill
-from clusterspec.procurement.quotes import kind_of_part
+from clusterspec.procurement.offered import kind_of_part
 from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
 

@@ -68,7 +68,8 @@ from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.fleet import Fleet
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
-from clusterspec.procurement.quotes import NETWORKED, Offered, needed_parts, offered_lines
+from clusterspec.procurement.offered import NETWORKED, Offered, offered_lines
+from clusterspec.procurement.quotes import needed_parts
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
 from clusterspec.rules.rule import Rule
 from clusterspec.summation import sum_of

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Design
 from clusterspec.cost.nameplates import rack_power
 from clusterspec.procurement.bill import bill
-from clusterspec.procurement.quotes import offered_lines
+from clusterspec.procurement.offered import offered_lines
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.purchases import ends
 from clusterspec.rules.knowledge.ranges import GIGABIT, KW, TB, UNITS_PER_DOLLAR

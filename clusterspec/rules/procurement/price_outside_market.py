@@ -60,7 +60,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.procurement.quotes import offered_lines
+from clusterspec.procurement.offered import offered_lines
 from clusterspec.rules.knowledge.purchases import CHEAP, DEAR, band_in, ends
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path

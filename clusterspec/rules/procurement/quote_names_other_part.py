@@ -67,7 +67,7 @@ from clusterspec.catalog.entries import Switch
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
-from clusterspec.procurement.quotes import SWITCHES, Offered, kind_of_part, named_entries, offered_lines
+from clusterspec.procurement.offered import SWITCHES, Offered, kind_of_part, named_entries, offered_lines
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.spec.model import ProcurementSpec, ScaleOutSpec
@@ -83,7 +83,8 @@ def check(
         return
     for offered in offered_lines(procurement.quote, cluster):
         yield from _sibling_problem(offered, cluster, catalog)
-        yield from _other_switch_problem(offered, cluster, written_scale_out, catalog)
+        if offered.kind in {*SWITCHES, "switch"}:
+            yield from _other_switch_problem(offered, cluster, written_scale_out, catalog)
         kind, own = _expected_entry(offered, cluster, written_scale_out)
         if not own:
             continue
@@ -137,7 +138,7 @@ def _other_switch_problem(
 ) -> Iterator[Problem]:
     """The problem of a switch that the fabric cannot use, where the design names none: of another technology, or slower."""
     fabric = cluster.scale_out
-    if offered.kind not in {*SWITCHES, "switch"} or fabric is None or (written and written.switch):
+    if fabric is None or (written and written.switch):
         return
     names = named_entries(offered.line.part or "", catalog, "switch")
     for id_ in catalog.ids("switch"):

@@ -117,7 +117,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import Bill, bill, may_have_fixed_ends
-from clusterspec.procurement.quotes import NETWORKED, SWITCHES, Offered, needed_parts, offered_lines
+from clusterspec.procurement.offered import NETWORKED, SWITCHES, Offered, offered_lines
+from clusterspec.procurement.quotes import needed_parts
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both

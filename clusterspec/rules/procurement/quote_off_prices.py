@@ -61,7 +61,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
-from clusterspec.procurement.quotes import offered_lines
+from clusterspec.procurement.offered import offered_lines
 from clusterspec.rules.knowledge.purchases import amount, ends, is_bought
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec

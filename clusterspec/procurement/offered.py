@@ -1,0 +1,211 @@
+"""The lines of a quote: the kind of part that each offers, and the price of a unit of each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from clusterspec.catalog import Catalog
+from clusterspec.cluster.degrees import nodes_of_domain
+from clusterspec.cluster.model import Cluster
+from clusterspec.patterns import pattern
+from clusterspec.records import dataclass
+from clusterspec.spec.model import QuoteLine
+
+WORDS: tuple[tuple[str, str], ...] = (
+    (
+        "other",
+        "support|warranty|care|license|licence|subscription|software|install|installation|freight|shipping|training|"
+        "service|services|tax|vat|discount|rebate|rack|racks|pdu|cdu|storage|spare parts|frontend|out-of-band|oob|"
+        "management|power",
+    ),
+    ("transceiver", "transceiver|transceivers|optic|optics|osfp|qsfp|qsfp56|qsfp112|module|modules"),
+    ("cable", "cabling|cable|cables|dac|dacs|aoc|aocs|aec|aecs|acc|accs|fiber|fibers|fibre|fibres|mpo|mtp|jumper"),
+    ("leaf_switch", "leaf|leaves"),
+    ("spine_switch", "spine|spines"),
+    ("core_switch", "core|superspine"),
+    ("switch", "switch|switches"),
+    ("nic", "nic|nics|adapter|adapters|hca|hcas|connectx|supernic|supernics|bluefield"),
+    ("node", "node|nodes|server|servers|system|systems|dgx|hgx|tray|trays|machine|machines"),
+    ("accelerator", "gpu|gpus|accelerator|accelerators"),
+)  # fmt: skip
+"""The kind of part that a word names."""
+_KINDS = {word: kind for kind, words in WORDS for word in words.split("|")}
+_WORD = pattern(r"[a-z0-9][a-z0-9.\-]*")
+_HEAD = pattern(r"\b(?:for|with|incl|including|per|each)\b|[,;:(\[+]")
+_COMPLETE = pattern(r"\b(?:dac|aoc|aec|acc|lacc|direct[- ]attach|active optical|copper)s?\b")
+_FABRIC = pattern(r"\b(?:networks?|networking|fabrics?|infiniband|ethernet|interconnects?|turnkey|solution|cluster)\b")
+_SIDE = pattern(r"\b(?:front-?end|storage|out-of-band|oob|management|support|service|installation|software)\b")
+_ETHERNET = pattern(r"\b(?:ethernet|spectrum|sn\d{4}[a-z]*|base-?t)\b")
+_ETHERNET_RATE = pattern(r"\b(\d{1,3}) ?(?:gb?e|gbase)\b")
+_NOT_ETHERNET = frozenset({"infiniband", "omni-path", "slingshot"})
+_HOURS = pattern(r"\b(?:hours?|hourly|hrs?)\b")
+_RACK = pattern(r"\bnvl ?\d{2,3}\b|\brack[- ]scale\b|\bhelios\b")
+SWITCHES = ("leaf_switch", "spine_switch", "core_switch")
+NETWORKED = (*SWITCHES, "cable", "transceiver", "nic")
+CABLING = ("cable", "transceiver")
+
+
+@dataclass(frozen=True)
+class Offered:
+    """One line of a quote: its index, the kind of its part, and how many units of the bill one of it makes."""
+
+    index: int
+    kind: str
+    line: QuoteLine
+    units: int = 1
+
+    @property
+    def quantity(self) -> float | None:
+        """Parts of the bill that the line offers."""
+        return None if self.line.quantity is None else self.line.quantity * self.units
+
+    @property
+    def is_lot(self) -> bool:
+        """Whether the line may offer several parts as one lot."""
+        return self.line.quantity == 1 and self.kind in {"cable", "transceiver"}
+
+    @property
+    def covers(self) -> tuple[str, ...]:
+        """The kinds of part that the line offers at one price: all of a network as one lot, the optics of a lot of
+        cabling, NICs that a server is described with; else its own kind."""
+        text = plain_part(self.line)
+        whole = self.line.quantity in {None, 1} and {*_kinds_of_words(_head(text))} <= {"other", "switch", *SWITCHES}
+        if whole and _FABRIC.search(text) is not None and _SIDE.search(text) is None:
+            return NETWORKED
+        if self.kind == "node" and "nic" in _kinds_of_words(text):
+            return ("node", "nic")
+        return CABLING if self.is_lot else (self.kind,)
+
+    @property
+    def is_node_rent(self) -> bool:
+        """Whether the line offers hours of nodes."""
+        text = plain_part(self.line)
+        return _HOURS.search(text) is not None and "node" in _kinds_of_words(text)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether a cable comes with its ends, and takes no transceivers."""
+        return _COMPLETE.search((self.line.part or "").lower()) is not None
+
+
+def offered_lines(lines: Sequence[QuoteLine], cluster: Cluster) -> Iterator[Offered]:
+    """The lines of a quote, each with the kind of its part; `other` where it is none of the bill's."""
+    kinds = [kind_of_part(plain_part(line)) for line in lines]
+    beside = {index for index, kind in enumerate(kinds) if kind == "switch" and _is_of_site(lines[index], cluster)}
+    if len(beside) == sum(kind in {"switch", *SWITCHES} for kind in kinds):
+        beside = set()  # the fabric has no other switches
+    for index, line in enumerate(lines):
+        text = plain_part(line)
+        kind = "other" if index in beside else kinds[index]
+        rack = (
+            kind in {"node", "other"} and _RACK.search(text) is not None and "tray" not in text and "node" not in text
+        )
+        yield Offered(index, "node" if rack else kind, line, nodes_of_domain(cluster) if rack else 1)
+
+
+def _is_of_site(line: QuoteLine, cluster: Cluster) -> bool:
+    """Whether a switch names Ethernet, or a rate below that of the NICs, which the fabric does not have: it belongs to
+    the frontend, storage or out-of-band network.
+    """
+    fabric, text = cluster.scale_out, plain_part(line)
+    if fabric is None:
+        return False
+    rates = [float(rate) * 1e9 / 8 for rate in _ETHERNET_RATE.findall(text)]
+    if fabric.technology.family in _NOT_ETHERNET:
+        return bool(rates) or _ETHERNET.search(text) is not None
+    return bool(rates) and max(rates) < 0.99 * fabric.nic_bandwidth.value / max(1, fabric.planes)
+
+
+def words_of(line: QuoteLine) -> set[str]:
+    """The words of a line's part, in lower case."""
+    return {*_WORD.findall((line.part or "").lower())}
+
+
+def plain_part(line: QuoteLine) -> str:
+    """The part of a line in lower case, with spaces for underscores."""
+    return (line.part or "").lower().replace("_", " ")
+
+
+def kind_of_part(text: str) -> str:
+    """The kind of part that a description in lower case names: by the last noun before its purpose or contents.
+
+    >>> kind_of_part("node to leaf cable"), kind_of_part("dgx h100 system with 8 gpus"), kind_of_part("osfp dac cable")
+    ('cable', 'node', 'cable')
+    >>> kind_of_part("transceiver for leaf switch"), kind_of_part("leaf switch"), kind_of_part("support per node")
+    ('transceiver', 'leaf_switch', 'other')
+    >>> kind_of_part("out of band cable"), kind_of_part("node hour")
+    ('other', 'other')
+    """
+    text = text.replace("out of band", "oob")
+    found = _kinds_of_words(_head(text)) or _kinds_of_words(text)
+    if not found or "other" in found or _HOURS.search(text) is not None:
+        return "other"
+    if found[-1] == "switch":
+        return next((kind for kind in _kinds_of_words(text) if kind in SWITCHES), "switch")
+    return "cable" if "cable" in found and found[-1] == "transceiver" else found[-1]
+
+
+def _head(text: str) -> str:
+    """A description up to its purpose or contents."""
+    return _HEAD.split(text, maxsplit=1)[0]
+
+
+def _kinds_of_words(text: str) -> list[str]:
+    """The kinds of part that the words of a text name, in their order."""
+    return [kind for kind in map(_kind_of_word, _WORD.findall(text)) if kind]
+
+
+def _kind_of_word(word: str) -> str | None:
+    return _KINDS.get(word) or _KINDS.get(word.partition("-")[0])
+
+
+def named_entries(text: str, catalog: Catalog, kind: str) -> set[str]:
+    """The model names of catalog entries of a kind that a description holds: `h100`, `qm9700`, `connectx-7`."""
+    words = set(_WORD.findall(text.lower().replace("_", " ").replace("/", " ")))
+    joined = text.lower().replace(" ", "-")
+    return {
+        name for name in model_names(catalog, kind) if name in words or (name.startswith("connectx") and name in joined)
+    }
+
+
+def model_names(catalog: Catalog, kind: str) -> set[str]:
+    return {name for id in catalog.ids(kind) for name in _model_names(id, kind)}  # noqa: A001
+
+
+def _model_names(id: str, kind: str) -> Iterator[str]:  # noqa: A002
+    """The names by which quotes call an entry: the first part of an accelerator's id, the number of a switch's."""
+    parts = id.split("-")
+    if kind == "nic":
+        yield id
+    elif kind == "accelerator":
+        if any(sign.isdigit() for sign in parts[0]):
+            yield parts[0]
+    elif any(sign.isdigit() for sign in parts[-1]) and not parts[-1].isdigit():
+        yield parts[-1]
+
+
+def line_price(line: QuoteLine) -> float | None:
+    """The price of a line: as stated, else that of its units; None without either."""
+    if line.price is not None:
+        return float(line.price)
+    return None if line.unit_price is None or line.quantity is None else float(line.unit_price * line.quantity)
+
+
+def quoted_unit_prices(lines: Sequence[QuoteLine], cluster: Cluster) -> Mapping[str, tuple[float, float]]:
+    """The least and the greatest price of a unit of each kind of part that a quote offers by the unit; NICs that come
+    with the quoted servers cost nothing beside them.
+    """
+    found: dict[str, tuple[float, float]] = {}
+    if any(offered.kind == "node" and "nic" in offered.covers for offered in offered_lines(lines, cluster)):
+        found["nic"] = (0.0, 0.0)
+    for offered in offered_lines(lines, cluster):
+        whole, quantity = line_price(offered.line), offered.line.quantity
+        unit = offered.line.unit_price
+        if unit is None and whole is not None and quantity and not offered.is_lot:
+            unit = whole / quantity
+        if unit is None or offered.kind == "other" or offered.covers == NETWORKED:
+            continue
+        each = float(unit) / offered.units
+        low, high = found.get(offered.kind, (each, each))
+        found[offered.kind] = (min(low, each), max(high, each))
+    return found
