@@ -46,6 +46,16 @@ def test_a_price_sheet_that_a_supplier_fills_in_is_read_back() -> None:
     assert given(read(out.getvalue(), "quote"))["procurement.currency"] == "EUR"
 
 
+def test_what_stands_around_the_table_of_a_quote_is_read() -> None:
+    text = "Vendor,N\nOffer date,14.10.2026\nCurrency,EUR\n\nPart,Qty,Unit price,Sum\nnode,2,5,10\n,,Total,10\n"
+    found = {key: value for key, value in given(read(text, "quote")).items() if key != "procurement.quote"}
+    assert found == {
+        "procurement.as_of": "2026-10-14",
+        "procurement.currency": "EUR",
+        "procurement.quoted_total": 10,
+    }
+
+
 def test_instances_of_one_type_are_the_nodes() -> None:
     machine: dict[str, object] = {"instance_type": "p5.48xlarge", "network_interface": [{}] * 32}
     text = plan(

@@ -1,6 +1,7 @@
 """Suppliers' quotes as CSV and XLSX: the lines that have a part, a quantity and a price.
 
-The header is the first row that names a part and a quantity. One decimal mark holds for the whole file, see
+The header is the first row that names a part and a quantity. Rows above it may state the currency and the date. One
+decimal mark holds for the whole file, see
 `exchange.purchasing.numbers`; a number that stays ambiguous is listed with both readings. XLSX is read with openpyxl,
 which does not evaluate formulas; saved values are used, and cells that hold numbers are taken as they are.
 """
@@ -12,6 +13,8 @@ import io
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import date
 
 from clusterspec.exchange.import_result import (
     LARGEST_STRUCTURED,
@@ -22,6 +25,7 @@ from clusterspec.exchange.import_result import (
     Value,
 )
 from clusterspec.exchange.purchasing.numbers import CURRENCY, SYMBOLS, DecimalMark, Number, decimal_mark, written_number
+from clusterspec.patterns import pattern
 from clusterspec.records import dataclass
 
 QUOTE = "quote"
@@ -97,7 +101,7 @@ class _QuoteRow:
 def read_quote(file: InputFile) -> ImportResult:
     """The lines of a quote. Raises `FormatError` if no row names parts and quantities."""
     builder = ImportBuilder(QUOTE, file.name)
-    rows, named = _quote_rows(file, builder)
+    rows, named, as_of = _quote_rows(file, builder)
     mark = decimal_mark((name, row.text(name)) for row in rows for name in _NUMBERS if _is_text(row.cells.get(name)))
     currencies = named.union(*(row.currencies for row in rows))
     prices = len(currencies) <= 1
@@ -105,6 +109,7 @@ def read_quote(file: InputFile) -> ImportResult:
     if not count:
         raise FormatError("has no line with a part and a quantity")
     builder.count("quote_lines", count)
+    builder.set("procurement.as_of", as_of)
     if prices:
         builder.set("procurement.currency", next(iter(currencies), None))
     else:
@@ -113,11 +118,12 @@ def read_quote(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
-def _quote_rows(file: InputFile, builder: ImportBuilder) -> tuple[list[_QuoteRow], set[str]]:
-    """The rows below the header, and the currencies that the header names."""
+def _quote_rows(file: InputFile, builder: ImportBuilder) -> tuple[list[_QuoteRow], set[str], str | None]:
+    """The rows below the header, the currencies that the header or a row above it names, and the date above it."""
     rows = _spreadsheet_rows(file, builder) if file.zipped else enumerate(_delimited_cells(_decoded_text(file)), 1)
     columns: dict[str, int] = {}
     named: set[str] = set()
+    above: dict[str, str] = {}
     found = []
     for number, row in rows:
         if number > MOST_ROWS:
@@ -127,11 +133,33 @@ def _quote_rows(file: InputFile, builder: ImportBuilder) -> tuple[list[_QuoteRow
             columns = _field_columns(heads)
             marks = (CURRENCY.search(heads[columns[name]]) for name in ("unit_price", "price") if name in columns)
             named = {SYMBOLS.get(mark[0], mark[0]) for mark in marks if mark}
+            above |= {} if columns else _stated_above(heads)
             continue
         found.append(_QuoteRow({name: row[at] for name, at in columns.items() if at < len(row)}, number))
     if not columns:
         raise FormatError("has no heading that names a part and a quantity")
-    return found, named
+    return found, named or {above[name] for name in ("currency",) if name in above}, above.get("date")
+
+
+def _stated_above(cells: Sequence[str]) -> dict[str, str]:
+    """The currency and the date that a row above the table states, the date as ISO.
+
+    >>> _stated_above(["Currency:", "EUR"]), _stated_above(["Quotation date", "", "14.10.2026"])
+    ({'currency': 'EUR'}, {'date': '2026-10-14'})
+    >>> _stated_above(["Date", "10/11/2026"]), _stated_above(["Vendor", "EUR GmbH"])
+    ({}, {})
+    """
+    label, value, *_ = [*(text for cell in cells if (text := cell.strip(" :"))), "", ""]
+    if pattern(_COLUMNS["currency"][0]).fullmatch(label.lower()) and pattern("[A-Z]{3}").fullmatch(value):
+        return {"currency": value}
+    if pattern(r"(?:(?:quot(?:e|ation)|offer|angebots)[ -]?)?dat(?:e|um)").fullmatch(label.lower()) is None:
+        return {}
+    with suppress(ValueError):  # no such day
+        if day := pattern(r"(\d{4})-(\d\d)-(\d\d)(?:[ T]00:00:00)?").fullmatch(value):
+            return {"date": date(int(day[1]), int(day[2]), int(day[3])).isoformat()}
+        if day := pattern(r"(\d\d?)\.(\d\d?)\.(\d{4})").fullmatch(value):
+            return {"date": date(int(day[3]), int(day[2]), int(day[1])).isoformat()}
+    return {}
 
 
 def _is_text(cell: object) -> bool:
@@ -183,7 +211,8 @@ def _add_quote_line(row: _QuoteRow, mark: DecimalMark, builder: ImportBuilder, *
     """Add a line of the quote; returns 1 if the row is one. Sums become the quoted total."""
     quantity, unit, whole = (row.number(name, mark) for name in _NUMBERS)
     part, number = row.part, row.line
-    if _SUM.match(part) or row.text("kind") == "total":
+    titles = row.cells if not part and quantity is None else ()  # the word may stand beside the amount
+    if _SUM.match(part) or row.text("kind") == "total" or any(_SUM.match(row.text(name)) for name in titles):
         if row.text("kind") != "partial_sum" and prices:
             _report_unread(row, ("price",), mark, builder, "the total")
             builder.set("procurement.quoted_total", whole, number)
