@@ -51,6 +51,19 @@ def test_columns_equal_single_layouts(name: str) -> None:
     assert [held for *_, held in together] == pytest.approx([held for *_, held in alone], rel=1e-12)
 
 
+def test_a_search_that_ends_early_begins_with_the_spec_and_comes_near_the_best() -> None:
+    searched, design = job(DENSE), design_of(DENSE)
+    space, limits = Space(list(families(searched, Pins({"cp": 1})))), Limits(80e9, None)
+    alone = one_by_one(design, searched)
+    first = space.choice(int(next(alone(space)).number[0]))
+    own = searched.layout
+    assert (first.family.tp, first.family.pp, first.sharding.kind) == (own.tp, own.pp, own.sharding)
+    ended = run_search(space, alone, limits, top=1, progress=lambda done, _: done >= 150)
+    best = run_search(space, on_columns(design, searched), limits, top=1).best[0]
+    assert ended.evaluated < space.size / 10
+    assert ended.best[0].step_time <= 1.02 * best.step_time
+
+
 def test_every_layout_shown_passes_the_check_and_its_estimate_is_that_of_the_spec(tmp_path: Path) -> None:
     one = study_of(DENSE)
     report = search(one, SearchOptions(PINNED, top=4))

@@ -374,7 +374,7 @@ export class Search extends OfFleet {
       } }, "Use"),
     ]);
     replace(this.body,
-      stopped && note(this.answer.cancelled ? "" : `Stopped at ${digits(stopped.evaluated)} of ${digits(stopped.of)} layouts, spread over the whole space: the best of all may be better. \`clusterspec search ${this.desk.name}\` on the command line evaluates every one.`, "fair"),
+      stopped && note(this.answer.cancelled ? "" : `Stopped at ${digits(stopped.evaluated)} of ${digits(stopped.of)} ${serving ? "plans" : "layouts, first those like that of the spec, then those near the best ones found"}: the best of all may be better. \`clusterspec search ${this.desk.name}\` on the command line evaluates every one.`, "fair"),
       h("p", {}, `${report.evaluated.toLocaleString("en-US")} layouts evaluated, ${report.fitting.toLocaleString("en-US")} ${serving ? "meet the targets" : "fit in memory"}.`,
         report.present?.step_time ? ` The layout of the spec takes ${figure(report.present.step_time, "s")} per step.` : ""),
       report.why && note(report.why, "bad"),

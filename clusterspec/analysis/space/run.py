@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
 from typing import cast
 
-from clusterspec.analysis.space.families import layout_of
 from clusterspec.analysis.space.kept import (
     Best,
     Front,
@@ -18,11 +17,8 @@ from clusterspec.analysis.space.kept import (
     least_of_families,
     smallest,
 )
-from clusterspec.analysis.studied import SearchJob, Space, choices
+from clusterspec.analysis.studied import SearchJob, Space
 from clusterspec.cluster.model import Design
-from clusterspec.cluster.variation import with_values
-from clusterspec.cost.memory.fullest import design_memory
-from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.records import NamedTuple, dataclass
 
 # Step time and memory of every layout of a space: on columns where NumPy is installed, one by one elsewhere
@@ -41,8 +37,6 @@ class EvaluatedBlock(NamedTuple):
     upper: Numbers
 
 
-GOLDEN = (5**0.5 - 1) / 2
-"""The multiples of the golden ratio, less their whole parts, are spread evenly however many there are."""
 Evaluate = Callable[[Space], Iterator[EvaluatedBlock]]
 """Evaluates a space block by block; every layout is in one block."""
 
@@ -59,25 +53,14 @@ def evaluation(design: Design, job: SearchJob) -> Evaluate:
 
 
 def one_by_one(design: Design, job: SearchJob) -> Evaluate:
-    """Each layout estimated by itself, with the tables of one design; one block a family.
-
-    Consecutive families are far apart in the space, so that a search that is ended early has seen all kinds of layouts.
-    """
-    tables = design_tables(design)
-
-    def seconds_and_bytes(layout: Design) -> tuple[float, float, float]:
-        found = timed_step(layout, tables) if tables else None
-        held = design_memory(layout)
-        return (found.seconds if found else inf, *((held.total, held.upper) if held else (inf, inf)))
+    """Each layout estimated by itself, the likely ones first, so that a search that is ended early has seen them."""
+    from clusterspec.analysis.space.singly import Walk  # no command with NumPy needs it
 
     def evaluate(space: Space) -> Iterator[EvaluatedBlock]:
-        members = list(zip(space.first, space.families, strict=False))
-        for _, (first, family) in sorted(enumerate(members), key=lambda one: one[0] * GOLDEN % 1):
-            listed = sorted(enumerate(choices(family), first), key=lambda one: family.recompute.index(one[1].recompute))
-            layouts = (layout_of(job, choice) for _, choice in listed)
-            rows = [seconds_and_bytes(with_values(design, {("layout",): layout})) for layout in layouts]
-            columns = map(list, zip(*rows, strict=True))
-            yield EvaluatedBlock([number for number, _ in listed], *columns)
+        for batch in Walk(design, job, space).batches():
+            rows = sorted(batch, key=lambda one: (space.choice(one.number).recompute, one.number))
+            if rows:
+                yield EvaluatedBlock(*map(list, zip(*rows, strict=True)))
 
     return evaluate
 

@@ -1,0 +1,139 @@
+"""Evaluation of the layouts of a space one by one, where NumPy is not installed.
+
+A search that is ended early should have seen the best layouts. The first to be evaluated are the layout of the spec and
+its like in every family; then the layouts that differ in one choice from the best one so far, the next best, and so on;
+at last all others.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from heapq import heappop, heappush
+from math import inf, log2
+
+from clusterspec.analysis.space.families import layout_of
+from clusterspec.analysis.studied import Family, SearchJob, Space
+from clusterspec.cluster.model import Design, Layout
+from clusterspec.cluster.variation import with_values
+from clusterspec.cost.memory.fullest import design_memory
+from clusterspec.cost.timing import design_tables, timed_step
+from clusterspec.records import NamedTuple
+
+GOLDEN = (5**0.5 - 1) / 2
+"""The multiples of the golden ratio, less their whole parts, are spread evenly however many there are."""
+FIRST_FAMILIES = 100
+"""Families of which one layout is evaluated first; fewer than a search evaluates in a browser."""
+STEP = 2.0
+"""Doublings and halvings of degrees between neighboring families: tp 8 × pp 2 and tp 4 × pp 4 are neighbors."""
+_DEGREES = ("tp", "cp", "pp", "dp", "ep", "expert_tp")
+
+
+class Timed(NamedTuple):
+    """One layout: its number in the space, seconds of a step, bytes on the fullest accelerator, and the high end of
+    their range; infinite where not known."""
+
+    number: int
+    seconds: float
+    memory: float
+    upper: float
+
+
+class Walk:
+    """The order in which the layouts of a space are evaluated, and the evaluation of each."""
+
+    def __init__(self, design: Design, job: SearchJob, space: Space) -> None:
+        self.design, self.job, self.space = design, job, space
+        self._tables = design_tables(design)
+        memory = job.cluster.accelerator.memory
+        self._capacity = memory.value if memory else inf
+        self._seen = bytearray(space.size)
+        self._open: list[tuple[bool, float, int]] = []
+        """Layouts whose neighbors are still to be evaluated: whether they may not fit, seconds or bytes, and number."""
+
+    def batches(self) -> Iterator[list[Timed]]:
+        """All layouts, each once."""
+        spread = sorted(range(len(self.space.families)), key=lambda at: at * GOLDEN % 1)
+        own = sorted(range(len(spread)), key=lambda at: _distance(self.space.families[at], self.job.layout))[:1]
+        for at in (*own, *spread[:FIRST_FAMILIES]):
+            yield self._timed([self._like_own(at)])
+        while self._open:
+            *_, best = heappop(self._open)
+            yield self._timed(self._neighbors(best))
+        for at in spread:
+            yield self._timed(range(self.space.first[at], self.space.first[at + 1]))
+
+    def _timed(self, numbers: Sequence[int]) -> list[Timed]:
+        """The layouts among some numbers that were not evaluated before."""
+        new = [number for number in dict.fromkeys(numbers) if not self._seen[number]]
+        found = []
+        for number in new:
+            self._seen[number] = 1
+            found.append(one := self._evaluated(number))
+            loose = one.upper > self._capacity
+            heappush(self._open, (loose, one.upper if loose else one.seconds, number))
+        return found
+
+    def _evaluated(self, number: int) -> Timed:
+        layout = layout_of(self.job, self.space.choice(number))
+        design = with_values(self.design, {("layout",): layout})
+        step = timed_step(design, self._tables) if self._tables else None
+        held = design_memory(design)
+        return Timed(number, step.seconds if step else inf, *((held.total, held.upper) if held else (inf, inf)))
+
+    def _like_own(self, at: int) -> int:
+        """The layout of a family that is most like that of the spec."""
+        own, family = self.job.layout, self.space.families[at]
+        likes = (
+            [
+                (each.micro_batch == own.micro_batch) + (each.virtual_stages == own.virtual_stages)
+                for each in family.pipelines
+            ],
+            [2 * (each.kind == own.sharding) + (each.group == own.shard_group) for each in family.shardings],
+            [each == own.recompute for each in family.recompute],
+            [each == own.order for each in family.orders],
+        )
+        return self._number(at, [like.index(max(like)) for like in likes])
+
+    def _neighbors(self, number: int) -> list[int]:
+        """The layouts that differ from one in a single choice, and its like in the families next to its own."""
+        at = bisect_right(self.space.first, number) - 1
+        family = self.space.families[at]
+        place = _place(number - self.space.first[at], _axes(family))
+        found = [
+            self._number(at, (*place[:axis], index, *place[axis + 1 :]))
+            for axis, values in enumerate(_axes(family))
+            for index in range(len(values))
+        ]
+        chosen = [values[index] for values, index in zip(_axes(family), place, strict=True)]
+        for other, each in enumerate(self.space.families):
+            if other != at and _distance(each, family) <= STEP:
+                pairs = zip(_axes(each), chosen, strict=True)
+                found.append(self._number(other, [values.index(one) if one in values else 0 for values, one in pairs]))
+        return found
+
+    def _number(self, at: int, place: Sequence[int]) -> int:
+        """The number of the layout of a family with some indices of its choices."""
+        number = 0
+        for values, index in zip(_axes(self.space.families[at]), place, strict=True):
+            number = number * len(values) + index
+        return self.space.first[at] + number
+
+
+def _axes(family: Family) -> tuple[Sequence[object], ...]:
+    """The choices of a family, in the order in which its layouts are numbered."""
+    return family.pipelines, family.shardings, family.recompute, family.orders
+
+
+def _place(number: int, axes: Sequence[Sequence[object]]) -> tuple[int, ...]:
+    """The indices of the choices of a layout of a family, from its number there."""
+    place: list[int] = []
+    for values in reversed(axes):
+        number, index = divmod(number, len(values))
+        place.insert(0, index)
+    return tuple(place)
+
+
+def _distance(one: Family | Layout, other: Family | Layout) -> float:
+    """The doublings and halvings that lead from the degrees of one to those of another."""
+    return sum(abs(log2(getattr(one, axis) / getattr(other, axis))) for axis in _DEGREES)
