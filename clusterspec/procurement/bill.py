@@ -13,7 +13,7 @@ from clusterspec.cluster.model import Cluster, Design, ScaleOut
 from clusterspec.cluster.planes import parts_needed
 from clusterspec.cluster.scaleout import broken_out_ports
 from clusterspec.money import Money
-from clusterspec.procurement.offered import SWITCHES, quoted_unit_prices
+from clusterspec.procurement.offered import SWITCHES, quoted_unit_prices, servers_have_nics
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import ClusterSpec, NetworkSpec, NetworksSpec, Price, ProcurementSpec
 from clusterspec.units import display, display_bits, plain, plural
@@ -242,6 +242,8 @@ def bill(design: Design) -> Bill:
     items = tuple(
         _priced_item(_item_with_assumption(line, assumed), procurement, quoted) for line in lines if line.quantity
     )
+    if servers_have_nics(procurement.quote or (), cluster):
+        items = tuple(replace(item, included=item.unpriced) if item.kind == "nic" else item for item in items)
     why = "" if isinstance(found, Fabric) else found.why
     return Bill(items, built, why, tuple(line for line in others if isinstance(line, str)), procurement.currency or "")
 
@@ -388,5 +390,5 @@ def _priced_item(item: Item, procurement: ProcurementSpec, quoted: Mapping[str, 
         return replace(item, unit_price=unit, currency=currency)
     low, high = offered
     unit = Money.of(low if low == high else (low, high), currency, procurement.as_of)
-    where = "in the price of the quoted nodes" if kind == "nic" and not high else "unit price of the quote"
-    return replace(item, unit_price=unit, currency=currency, quoted=True, derivation=f"{item.derivation}; {where}")
+    derivation = f"{item.derivation}; unit price of the quote"
+    return replace(item, unit_price=unit, currency=currency, quoted=True, derivation=derivation)

@@ -191,13 +191,14 @@ def line_price(line: QuoteLine) -> float | None:
     return None if line.unit_price is None or line.quantity is None else float(line.unit_price * line.quantity)
 
 
+def servers_have_nics(lines: Sequence[QuoteLine], cluster: Cluster) -> bool:
+    """Whether a quote describes its servers with NICs."""
+    return any(offered.kind == "node" and "nic" in offered.covers for offered in offered_lines(lines, cluster))
+
+
 def quoted_unit_prices(lines: Sequence[QuoteLine], cluster: Cluster) -> Mapping[str, tuple[float, float]]:
-    """The least and the greatest price of a unit of each kind of part that a quote offers by the unit; NICs that come
-    with the quoted servers cost nothing beside them.
-    """
+    """The least and the greatest price of a unit of each kind of part that a quote offers by the unit."""
     found: dict[str, tuple[float, float]] = {}
-    if any(offered.kind == "node" and "nic" in offered.covers for offered in offered_lines(lines, cluster)):
-        found["nic"] = (0.0, 0.0)
     for offered in offered_lines(lines, cluster):
         whole, quantity = line_price(offered.line), offered.line.quantity
         unit = offered.line.unit_price

@@ -80,10 +80,12 @@ def test_the_bill_takes_prices_that_only_the_quote_states() -> None:
     spec = (
         "cluster: {platform: hgx-h100, nodes: 31}\nprocurement: {currency: USD, quote: %s, prices: {leaf_switch: 5}}\n"
     )
-    prices = {(item.kind, item.quoted): item.unit_price for item in bill(clean(spec % lines)).items}
+    items = bill(clean(spec % lines)).items
+    assert {item.kind for item in items if item.included} == {"nic"}
+    prices = {(item.kind, item.quoted): item.unit_price for item in items}
     assert prices == {
         ("node", True): dollars(100),  # 3,100 for 31
-        ("nic", True): dollars(0),  # inside the servers
+        ("nic", False): None,  # inside the servers
         ("leaf_switch", False): dollars(5),  # a stated price has precedence
         ("spine_switch", True): dollars(7),  # and not that of a switch of another network
         ("cable", True): Money.of((2, 3), "USD"),

@@ -84,14 +84,14 @@ class Walk:
     def _like_own(self, at: int) -> int:
         """The layout of a family that is most like that of the spec."""
         own, family = self.job.layout, self.space.families[at]
-        likes = (
+        likes: tuple[list[int], ...] = (
             [
                 (each.micro_batch == own.micro_batch) + (each.virtual_stages == own.virtual_stages)
                 for each in family.pipelines
             ],
             [2 * (each.kind == own.sharding) + (each.group == own.shard_group) for each in family.shardings],
-            [each == own.recompute for each in family.recompute],
-            [each == own.order for each in family.orders],
+            [int(each == own.recompute) for each in family.recompute],
+            [int(each == own.order) for each in family.orders],
         )
         return self._number(at, [like.index(max(like)) for like in likes])
 
