@@ -23,7 +23,7 @@ from clusterspec.exchange.import_result import (
 from clusterspec.logs.benchmark import Benchmark, PairTable, Series, adapter_count, size_text
 from clusterspec.logs.nccl import NotALogError
 from clusterspec.logs.readers import LogReader
-from clusterspec.procurement.acceptance import acceptance_tests, benchmark_of
+from clusterspec.procurement.acceptance import acceptance_tests, benchmark_of, printed_limit
 from clusterspec.records import dataclass, replace
 from clusterspec.results.diagnosis import AcceptanceOutcome
 from clusterspec.spec.model import AcceptanceSpec
@@ -262,9 +262,8 @@ def _cases_of_design(cluster: Cluster) -> tuple[AcceptanceCase, ...]:
         except CollectiveUnavailableError:
             continue
         name = _test_name(each.collective, each.nodes, each.size)
-        tests.append(
-            AcceptanceCase(name, each.collective, each.nodes, each.ranks, each.size, row.least_busbw, each.tool)
-        )
+        limit = printed_limit(row.least_busbw)
+        tests.append(AcceptanceCase(name, each.collective, each.nodes, each.ranks, each.size, limit, each.tool))
     return tuple(tests)
 
 

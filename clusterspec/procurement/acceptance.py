@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import floor
 
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
@@ -80,3 +81,12 @@ def _tier_tests(cluster: Cluster, collectives: tuple[str, ...], nodes: int, tier
     ranks, tool = nodes * cluster.ranks_per_node, benchmark_of(cluster)
     if ranks > 1:
         yield from (AcceptanceTest(name, nodes, ranks, SIZE, tier, tool) for name in collectives)
+
+
+def printed_limit(busbw: float) -> float:
+    """A limit in B/s, rounded down to the hundredths of GB/s that benchmarks print and exports write.
+
+    >>> printed_limit(441.3367e9)
+    441330000000.0
+    """
+    return float(f"{floor(busbw / 1e7) / 100:.2f}") * 1e9
