@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from clusterspec.analysis.picks import Candidate, Picks, candidate_of, tied_with, training_picks
-from clusterspec.analysis.space.families import families, section_of
+from clusterspec.analysis.space.families import data_parallel_degrees, families, section_of
 from clusterspec.analysis.space.kept import Kept
 from clusterspec.analysis.space.run import (
     Evaluate,
@@ -158,6 +158,8 @@ def search(
     studied = Studied(searched)
     picks = training_picks(studied, job, space, found, options.top)
     reported = replace(_search_report(studied, job, space, found, picks), objective=options.objective)
+    if not reported.layouts:
+        reported = replace(reported, why=_empty_search_reason(found, job, Pins(options.pins)))
     if options.best_only:
         return reported
     own = study if present_section(study) and study.possible and study.plan.step else None
@@ -207,7 +209,6 @@ def _search_report(studied: Studied, job: SearchJob, space: Space, found: Found,
         (),
         None,
         smallest=_smallest_layout_row(studied, section_of(job, space.choice(least.number))) if least else None,
-        why=_empty_search_reason(found, rows, job),
         currency=currency_of(study),
         may_fit=found.may_fit,
         refused_by=dict(picks.refused),
@@ -216,13 +217,14 @@ def _search_report(studied: Studied, job: SearchJob, space: Space, found: Found,
     )
 
 
-def _empty_search_reason(found: Found, rows: tuple[LayoutRow, ...], job: SearchJob) -> str:
-    if rows:
-        return ""
+def _empty_search_reason(found: Found, job: SearchJob, pins: Pins) -> str:
+    """Why a search shows no layout."""
     if any(not each.clauses for each in job.demands.refused):
         return f"{job.layout.framework} does not support what every layout of this job uses; `check` names it"
     if not found.evaluated:
-        return "no layout divides the ranks, heads, layers and batch of this job with the keys that are fixed"
+        return _indivisible_batch_reason(job, pins) or (
+            "no layout divides the ranks, heads, layers and batch of this job with the keys that are fixed"
+        )
     if found.smallest is None:
         return (
             "no layout has a step time: a fabric that it uses, or its rate, is not known; `check` names the missing"
@@ -231,6 +233,21 @@ def _empty_search_reason(found: Found, rows: tuple[LayoutRow, ...], job: SearchJ
     if found.fits_nowhere:
         return "no legal layout fits in memory"
     return "a rule finds an error in every layout kept" if found.best else "no layout leaves that much memory free"
+
+
+def _indivisible_batch_reason(job: SearchJob, pins: Pins) -> str:
+    """Why no layout divides the batch, and the nearest batches that one divides; empty where the batch is not why."""
+    batch, degrees = job.workload.global_batch, data_parallel_degrees(job, pins)
+    if batch is None or not degrees or any(batch % dp == 0 for dp in degrees):
+        return ""
+    dp = max((each for each in degrees if each <= batch), default=min(degrees))
+    below = batch - batch % dp
+    multiples = " and ".join(f"{each:,}" for each in (below, below + dp) if each)
+    many = "are multiples" if below else "is a multiple"
+    return (
+        f"a global batch of {batch:,} is a multiple of no dp of {job.demands.ranks:,} ranks;"
+        f" {multiples} {many} of dp {dp:,}"
+    )
 
 
 def _picked_rows(studied: Studied, job: SearchJob, space: Space, picks: Picks[Kept]) -> tuple[LayoutRow, ...]:

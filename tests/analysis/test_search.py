@@ -97,6 +97,21 @@ def test_pipelines_are_searched_where_the_framework_runs_them_or_the_spec_has_on
     assert {each.pp for each in families(job(text), Pins(few))} == degrees
 
 
+@pytest.mark.parametrize(
+    ("nodes", "batch", "why"),
+    [
+        (3, 1024, "a global batch of 1,024 is a multiple of no dp of 24 ranks; 1,008 and 1,032 are multiples of dp 24"),
+        (33, 8, "a global batch of 8 is a multiple of no dp of 264 ranks; 33 is a multiple of dp 33"),
+    ],
+)
+def test_a_batch_that_no_layout_divides_is_told_with_the_nearest_that_one_does(
+    nodes: int, batch: int, why: str
+) -> None:
+    text = DENSE.replace("nodes: 2", f"nodes: {nodes}").replace("global_batch: 32", f"global_batch: {batch}")
+    found = search(study_of(text.replace("megatron-core, tp: 2", "fsdp")), SearchOptions({}, best_only=True))
+    assert (found.why, found.layouts, found.evaluated) == (why, (), 0)
+
+
 def test_a_key_that_cannot_be_read_and_is_kept_drops_no_layout() -> None:
     unread = study_of(DENSE.replace("layout: {", "layout: {cp_method: rign, "))
     report = search(unread, SearchOptions(PINNED, top=2, best_only=True))

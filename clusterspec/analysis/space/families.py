@@ -154,6 +154,12 @@ def _dense_degrees(job: SearchJob, demands: Demands, pins: Pins) -> Iterator[tup
                     yield degrees
 
 
+def data_parallel_degrees(job: SearchJob, pins: Pins) -> frozenset[int]:
+    """Every dp that the ranks, heads, layers and sequence permit, whatever the batch."""
+    ranks = job.demands.ranks
+    return frozenset(ranks // (tp * cp * pp) for tp, cp, pp in _dense_degrees(job, job.demands, pins))
+
+
 def _is_legal(job: SearchJob, demands: Demands, degrees: tuple[int, int, int]) -> bool:
     tp, cp, pp = degrees
     if demands.ranks % (tp * cp * pp) or (
