@@ -623,6 +623,31 @@ def test_a_micro_batch_of_maxtext_does_not_depend_on_accumulated_passes() -> Non
     assert (keys["layout.sharding"], keys["layout.shard_group"]) == ("hsdp", 2)
 
 
+AXES: list[tuple[str, str | None, int | None, int | None]] = [  # axes; sharding, its group, and replicas
+    ("ici_fsdp_parallelism=1 dcn_data_parallelism=1", "fsdp", None, 1),
+    ("ici_fsdp_parallelism=1 dcn_data_parallelism=4", "none", None, 4),
+    ("ici_fsdp_parallelism=1 dcn_data_parallelism=4 shard_optimizer_over_data=True", "zero1", None, 4),
+    ("ici_fsdp_parallelism=1 dcn_data_parallelism=1 ici_expert_parallelism=4", "none", None, 4),
+    ("ici_fsdp_parallelism=8 dcn_data_parallelism=1", "fsdp", None, 8),
+    ("ici_fsdp_parallelism=4 ici_fsdp_transpose_parallelism=2 dcn_data_parallelism=1", "fsdp", None, 8),
+    ("ici_fsdp_parallelism=8 dcn_data_parallelism=4", "hsdp", 8, 32),
+    ("ici_fsdp_parallelism=8 dcn_data_parallelism=2 ici_expert_parallelism=2", "hsdp", 16, 32),
+    ("dcn_data_parallelism=4", "hsdp", None, None),  # fsdp takes the devices that are left
+    ("ici_fsdp_parallelism=8", None, None, None),  # data takes the slices that are left
+    ("ici_tensor_parallelism=4", None, None, None),
+]
+
+
+@pytest.mark.parametrize(("axes", "sharding", "group", "replicas"), AXES)
+def test_the_axes_of_maxtext_say_who_shards_and_who_copies(
+    axes: str, sharding: str | None, group: int | None, replicas: int | None
+) -> None:
+    words = f"python3 -m MaxText.train base.yml model_name=llama3.1-8b per_device_batch_size=1 {axes}"
+    found = given(read(words, "maxtext"))
+    names = ("layout.sharding", "layout.shard_group", "layout.dp")
+    assert tuple(found.get(name) for name in names) == (sharding, group, replicas)
+
+
 def test_windows_of_megatron_are_of_all_layers_or_of_those_that_are_not_skipped() -> None:
     """Tokens before one and itself; of 12 layers each fourth is skipped. A list says which layers, not how many."""
     words = "torchrun pretrain_gpt.py --num-layers 12 --hidden-size 64 --num-attention-heads 8 --window-size 127,0 "

@@ -61,7 +61,7 @@ def _record_conf(file: InputFile, numbered: list[tuple[int, str]], builder: Impo
     for number, raw in numbered:
         line = raw.split("#", 1)[0].strip()
         pairs = {key.lower(): value for key, value in _PAIR.findall(line)}
-        if not line or not pairs:
+        if not pairs:
             continue
         children, nodes = (expanded_hosts(pairs.get(key, ""), number) for key in ("switches", "nodes"))
         if "switchname" in pairs:
