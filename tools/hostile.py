@@ -83,6 +83,28 @@ SAMPLES = {
     "nemo-automodel": (
         "step_scheduler: {global_batch_size: 8}\nmodel: {_target_: nemo_automodel.A}\ndistributed: {tp_size: 2}\n"
     ),
+    "iblinkinfo": (
+        "Switch: 0x0000000000000001 Quantum Mellanox Technologies:\n"
+        '     1    1[  ] ==( 4X 106.25 Gbps Active/  LinkUp)==>  10 1[  ] "node1 mlx5_0" ( )\n'
+    ),
+    "mlperf-system": (
+        '{"division": "closed", "number_of_nodes": "8", "accelerators_per_node": 8, '
+        '"accelerator_model_name": "NVIDIA H100-SXM5-80GB"}\n'
+    ),
+    "superbench": '{"node": "n1", "nccl-bw/allreduce_8589934592_busbw:0": 450.0}\n',
+    "cvs": (
+        '[{"name": "AllReduce", "size": 8589934592, "type": "float", "inPlace": 1, "busBw": 330.1, "algBw": 170.5}]\n'
+    ),
+    "nvcre": (
+        '{"kind": "BandwidthMeasurement", "spec": {"testType": "all_reduce"}, '
+        '"status": {"results": [{"sizeBytes": 8589934592, "algBW": "213.33", "busBW": "400.00"}]}}\n'
+    ),
+    "nim": "apiVersion: apps.nvidia.com/v1alpha1\nkind: NIMService\nspec: {replicas: 1}\n---\n",
+    "load-test": (
+        '{"backend": "vllm", "num_prompts": 4, "request_rate": "inf", "max_concurrency": 4, "completed": 4, '
+        '"total_input_tokens": 16, "total_output_tokens": 8, "duration": 2.0}\n'
+    ),
+    "trainer": "torchrun train.py --per_device_train_batch_size 4 --bf16 True --fsdp full_shard\n",
     "task": "resources:\n  accelerators: H100:8\nnum_nodes: 2\nrun: |\n  a\n",
     "quote": "part,description,quantity,unit price\nDGX,H100 system,4,300000\n",
 }

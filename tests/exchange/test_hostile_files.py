@@ -17,6 +17,7 @@ from clusterspec.exchange.import_result import LARGEST, FormatError, InputFile
 from clusterspec.exchange.merge import new_spec
 from tests.effort import each, sampled
 from tests.exchange.imports import read
+from tools.hostile import SAMPLES
 
 NAMES = [kind.name for kind in import_formats.IMPORT_FORMATS]
 HOSTILE = {
@@ -38,6 +39,10 @@ HOSTILE = {
     "an infinite count": b"components:\n- {name: gpu, choice: xpu, count: 1e400}\n",
     "a formula": b"part,quantity\n=cmd|'/C calc'!A0,1\n",
 }
+
+
+def test_every_format_has_hostile_variants() -> None:
+    assert set(SAMPLES) == set(NAMES)
 
 
 @each("name", HOSTILE)

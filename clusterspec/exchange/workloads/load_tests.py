@@ -95,6 +95,11 @@ def _description(run: LoadTest) -> str:
     return f"line {run.line}: {', '.join(load) or 'all at once'}"
 
 
+def _refuse_many(runs: int) -> None:
+    if runs > MOST_RUNS:
+        raise FormatError(f"holds more than {MOST_RUNS:,} runs")
+
+
 def _json_runs(file: InputFile) -> Iterator[LoadTest]:
     """The runs of a JSON object, a list of them, or lines of one object each. Infinity is a number of Python's JSON."""
     file.bounded("JSON", 32 << 20)
@@ -103,11 +108,11 @@ def _json_runs(file: InputFile) -> Iterator[LoadTest]:
         objects = [(each, 1) for each in (value if isinstance(value, list) else [value])]
     except (json.JSONDecodeError, RecursionError):
         lines = [(line, number) for number, line in enumerate(file.text.split("\n"), 1) if line.strip()]
+        _refuse_many(len(lines))
         objects = [(_object_of_line(line, number), number) for line, number in lines]
     except ValueError as fault:
         raise FormatError(f"not valid JSON: {str(fault)[:80]}") from None
-    if len(objects) > MOST_RUNS:
-        raise FormatError(f"holds more than {MOST_RUNS:,} runs")
+    _refuse_many(len(objects))
     for each, number in objects:
         if isinstance(each, dict) and {"total_input_tokens", "total_output_tokens"} <= set(each):
             yield LoadTest(each, number)
