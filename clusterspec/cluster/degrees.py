@@ -234,10 +234,8 @@ def even_stages(layers: int, stages: int) -> tuple[int, ...]:
     (7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 7)
     """
     each, longer = divmod(layers, stages)
-    shorter = stages - longer if longer else 0
-    at_start = shorter // 2
-    at_end = shorter - at_start
-    return (each,) * at_start + (each + 1,) * longer + (each,) * (at_end if longer else stages)
+    at_start = (stages - longer) // 2
+    return (each,) * at_start + (each + 1,) * longer + (each,) * (stages - longer - at_start)
 
 
 def layout_of_engines(layout: Layout, engines: Engines, layers: int) -> Layout:
