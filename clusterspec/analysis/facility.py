@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.fabric import RACK_PITCH, level_optics, longest_runs, nodes_of_leaf
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.cluster.planes import parts_needed
 from clusterspec.cost.failures import YEAR
 from clusterspec.cost.formulas.power import energy_of_run, mean_draw
 from clusterspec.cost.power import Drawn

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clusterspec.catalog.entries import Optics
+from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.levels import FIBER, ModuleCount, count_levels, count_modules
 from clusterspec.cluster.model import Cluster, Design, ScaleOut
-from clusterspec.cluster.planes import OrderedParts, SwitchCount, count_plane, parts_needed
+from clusterspec.cluster.planes import OrderedParts, SwitchCount, count_plane
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.recent import recent
 from clusterspec.records import dataclass

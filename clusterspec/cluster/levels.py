@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from clusterspec.cluster.clos import Ports, ceiling, even_switch_count, parts_needed
 from clusterspec.cluster.model import Cluster, Level, ScaleOut
-from clusterspec.cluster.planes import Ports, SwitchCount, ceiling, even_switch_count, parts_needed, tier_count
+from clusterspec.cluster.planes import SwitchCount, tier_count
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.records import dataclass
 from clusterspec.units import plural

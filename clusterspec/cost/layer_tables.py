@@ -11,8 +11,9 @@ from clusterspec.cost import traffic
 from clusterspec.cost.collectives.model import CollectiveCost, Paths
 from clusterspec.cost.collectives.predict import CollectiveTiming, cost_of_nothing, paths_timing
 from clusterspec.cost.compute.kernels import Shard, Work
-from clusterspec.cost.compute.layer import Parts, Routing, SoftwareBehavior, recomputed_kernels
+from clusterspec.cost.compute.layer import Parts, Routing, recomputed_kernels
 from clusterspec.cost.compute.rates import NO_KERNELS, PassKernels, Speed
+from clusterspec.cost.compute.software import SoftwareBehavior
 from clusterspec.cost.formulas.compute import is_divided, launch_overhead
 from clusterspec.cost.formulas.pipeline import exposed_time_of_calls
 from clusterspec.cost.layers import FeedForward, Layer, Mixer

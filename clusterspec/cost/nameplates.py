@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.degrees import domain_overhead, nodes_of_rack, rack_nodes
 from clusterspec.cluster.fabric import Fabric, counted_fabric
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.cluster.planes import parts_needed
 from clusterspec.origin import Assumed, Computed, Written
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass

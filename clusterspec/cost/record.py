@@ -7,8 +7,8 @@ from functools import cache
 
 from clusterspec.cost.collectives.model import Candidate, CollectiveCost, Paths
 from clusterspec.cost.compute.kernels import Kernel
-from clusterspec.cost.compute.layer import SoftwareBehavior
 from clusterspec.cost.compute.rates import Rates
+from clusterspec.cost.compute.software import SoftwareBehavior
 from clusterspec.cost.formulas import collectives
 from clusterspec.cost.step import Exposure, StageTime, StepChoices, StepInputs, StepTimes
 from clusterspec.cost.term import EXPRESSIONS, Communication, Expanded, computed_figure

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from clusterspec.catalog.entries import Optics
+from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.degrees import nodes_of_domain, rack_nodes
 from clusterspec.cluster.fabric import Fabric, LevelOptics, cable_types, count_fabric, level_optics
 from clusterspec.cluster.levels import FIBER
 from clusterspec.cluster.model import Cluster, Design, ScaleOut
-from clusterspec.cluster.planes import parts_needed
 from clusterspec.cluster.scaleout import broken_out_ports
 from clusterspec.money import Money
 from clusterspec.procurement.offered import SWITCHES, quoted_unit_prices, servers_have_nics

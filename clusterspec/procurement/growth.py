@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.fabric import LEVELS, Fabric, count_fabric
 from clusterspec.cluster.model import Cluster
-from clusterspec.cluster.planes import parts_needed
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.cost.nameplates import power_draw
 from clusterspec.procurement.total import power_term

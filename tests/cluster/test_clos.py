@@ -5,14 +5,7 @@ from math import gcd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.cluster.planes import (
-    FoldedClos,
-    Ports,
-    even_switch_count,
-    parts_needed,
-    three_tier_clos,
-    two_tier_clos,
-)
+from clusterspec.cluster.clos import FoldedClos, Ports, even_switch_count, parts_needed, three_tier_clos, two_tier_clos
 
 PORTS = st.sampled_from([32, 36, 40, 48, 64, 128, 144])
 RATIOS = st.sampled_from([0.5, 1.0, 1.5, 2.0, 3.0, 7.0])

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clusterspec.catalog.stacks import Stack
 from clusterspec.cost.compute.kernels import (
     ALTERNATE,
-    CAST,
-    LOSS,
     LOSS_FORWARD,
     NORM_PASSES,
     ROUTER_BYTES,
@@ -26,7 +23,7 @@ from clusterspec.cost.compute.kernels import (
     sum_bytes,
 )
 from clusterspec.cost.compute.mixing import mixing_parts
-from clusterspec.cost.constants import assumed_figure
+from clusterspec.cost.compute.software import SoftwareBehavior
 from clusterspec.cost.formulas.compute import larger, value_where
 from clusterspec.cost.formulas.experts import distinct_ranks, fullest_load
 from clusterspec.cost.layers import FeedForward
@@ -176,112 +173,6 @@ def expert_work(shard: Shard, routing: Routing) -> Work:
     if not model.shared_experts:
         return work
     return work + dense_network_work(shard, model.shared_width, "shared experts")
-
-
-# The behavior of a generation of training software, as the numbers that kernels are built with
-
-
-@dataclass(frozen=True)
-class SoftwareBehavior:
-    """The figures of one stack (`catalog.entries.Stack`) as floats.
-
-    Of kernels: ``products`` the rate of GEMMs over the best that the accelerator sustains; ``grouped`` that of the
-    experts' GEMMs over it; ``fusion`` the traffic of fully fused memory-bound kernels over that of its own kernels,
-    ``routing`` the same for the kernels that route tokens; ``cast`` bytes moved to convert one number, ``accumulation``
-    to add one weight's gradient to an fp32 sum, ``loss`` per logit.
-
-    Of the host: ``interval`` seconds between launches, ``interval_expert`` for each expert of a grouped GEMM where it
-    launches experts one by one, ``gap`` seconds that the device idles at each launch, ``step`` fixed seconds per step.
-
-    Of communication: ``tensor_hidden`` the share of tensor-parallel traffic that it pipelines with the GEMMs around it;
-    ``gather`` the rate of fully sharded weights and gradients over that of the same collectives otherwise;
-    ``interference`` the share of the device that overlapped traffic takes; ``unevenness`` the spread of the loads of
-    single experts; ``jitter`` the mean delay of one node relative to its step.
-    """
-
-    stack: Stack
-    products: float
-    grouped: float
-    fusion: float
-    routing: float
-    cast: float
-    accumulation: float
-    loss: float
-    interval: float
-    interval_expert: float
-    gap: float
-    step: float
-    tensor_hidden: float
-    gather: float
-    interference: float
-    unevenness: float
-    jitter: float
-
-    @classmethod
-    def of(cls, stack: Stack) -> SoftwareBehavior:
-        """The stack's figures; a figure that its entry lacks adds no cost."""
-
-        def figure(name: str, otherwise: float) -> float:
-            found = stack.achievable.get(name)
-            return otherwise if found is None else found.value
-
-        return cls(
-            stack=stack,
-            products=figure("products", 1.0),
-            grouped=figure("products.grouped", 1.0),
-            fusion=_fusion(stack.fused, figure("fusion", 1.0)),
-            routing=figure("fusion.routing", 1.0),
-            cast=figure("cast", CAST),
-            accumulation=figure("accumulation", 0.0),
-            loss=figure("loss", LOSS),
-            interval=0.0 if stack.captured else figure("launch.interval", 0.0),
-            interval_expert=0.0 if stack.captured else figure("launch.expert", 0.0),
-            gap=0.0 if stack.captured else figure("launch.gap", 0.0),
-            step=figure("step", 0.0),
-            tensor_hidden=figure("hidden.tensor", 0.0),
-            gather=figure("gather", 1.0),
-            interference=figure("interference", 0.0),
-            unevenness=figure("unevenness", 0.0),
-            jitter=figure("jitter", 0.0),
-        )
-
-    @property
-    def kernel_figures(self) -> tuple[float, ...]:
-        """The figures on which the kernels of a layer depend, at given rates."""
-        return self.fusion, self.routing, self.cast, self.accumulation, self.unevenness
-
-    @property
-    def part_figures(self) -> tuple[object, ...]:
-        """The figures on which the time of a part of a model depends, at given rates and overlap."""
-        host = self.interval, self.interval_expert, self.gap
-        return *self.kernel_figures, self.loss, *host, self.interference, self.stack.selective
-
-    def overlaps(self, axis: str) -> bool:
-        """Whether it can overlap this communication with computation."""
-        return axis in self.stack.hides
-
-
-FUSED = assumed_figure(
-    "kernels",
-    "fusion.fused",
-    0.67,
-    "traffic of fully fused memory-bound kernels over that of kernels fused by a compiler or by hand: the prior of the"
-    " fits of tuned stacks",
-)
-EAGER = assumed_figure(
-    "kernels",
-    "fusion.eager",
-    0.2,
-    "the same where PyTorch runs each operation by itself: of the norms in fp32, rotary embeddings, gates and additions"
-    " of the Llama of transformers 4.34, fused kernels move 0.21 to 0.26 of its traffic; a step of LitGPT implies 0.18",
-)
-
-
-def _fusion(fused: bool | None, usual: float) -> float:
-    """Traffic of fully fused memory-bound kernels over that of fused, of eager, or (None) of ``usual`` kernels."""
-    if fused is None:
-        return usual
-    return max(usual, FUSED.value) if fused else min(usual, EAGER.value)
 
 
 # One layer with a dense network, with experts or with none, by part; and the kernels that recomputation runs again

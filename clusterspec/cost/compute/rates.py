@@ -10,7 +10,7 @@ from math import prod
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import RATE_OF_PRODUCTS, Assumption, Cluster, Workload
 from clusterspec.cost.compute.kernels import DEPTH_START, LENGTH_START, TILES, USUAL, Kernel, expert_launches
-from clusterspec.cost.compute.layer import SoftwareBehavior
+from clusterspec.cost.compute.software import SoftwareBehavior
 from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas.compute import depth_fill, kernel_time, larger, tile_fill
 from clusterspec.origin import Assumed, Computed

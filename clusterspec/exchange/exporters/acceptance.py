@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster, ScaleOut
-from clusterspec.cluster.planes import parts_needed
 from clusterspec.exchange.exporters.acceptance_runs import (
     benchmark_command,
     limit_check,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from math import gcd
 
+from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster, ScaleOut
-from clusterspec.cluster.planes import parts_needed
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable, csv_table
 from clusterspec.records import dataclass, replace

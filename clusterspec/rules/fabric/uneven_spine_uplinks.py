@@ -59,7 +59,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.planes import evening_switch_count
+from clusterspec.cluster.clos import evening_switch_count
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_counts import FabricCount, ordered_links
 from clusterspec.rules.rule import Rule

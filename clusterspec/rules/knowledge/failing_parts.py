@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from math import gcd
 
+from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.degrees import nodes_of_domain, own_accelerators
 from clusterspec.cluster.fabric import Fabric, count_fabric
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Assumption, Cluster, Design, Level
-from clusterspec.cluster.planes import parts_needed
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.energy import FEEDS

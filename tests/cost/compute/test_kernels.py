@@ -20,7 +20,8 @@ from clusterspec.cost.compute.kernels import (
     linear_work,
     scaled_kernel,
 )
-from clusterspec.cost.compute.layer import SoftwareBehavior, dense_layer_parts, expert_layer_parts, recomputed_kernels
+from clusterspec.cost.compute.layer import dense_layer_parts, expert_layer_parts, recomputed_kernels
+from clusterspec.cost.compute.software import SoftwareBehavior
 from clusterspec.cost.layers import Mixer
 from clusterspec.records import replace
 from tests.cost.plans import design, spec

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from clusterspec.cluster.model import Design
 from clusterspec.cost.compute.kernels import TILES, GemmShape, Kernel, gemm_kernel
-from clusterspec.cost.compute.layer import SoftwareBehavior
 from clusterspec.cost.compute.rates import Rates, Speed, rank_rates
+from clusterspec.cost.compute.software import SoftwareBehavior
 from tests.cost.plans import design, spec
 
 SPEED = Speed({"matmul_bf16": 1e15, "attention_forward": 5e14}, 2e12, 132, TILES, 50.0, 500.0, 0.8)
