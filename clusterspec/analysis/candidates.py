@@ -91,7 +91,7 @@ def candidate_of_platform(name: str, work: Study) -> Candidate:
         near = work.settings.catalog.nearest("platform", name)
         meant = f"; did you mean {' or '.join(near)}?" if near else ": `clusterspec catalog list` lists platforms"
         raise MachineFault(f"no platform and no file is called {name!r}{meant}")
-    own = _section(work, "cluster")
+    own = section_of_spec(work, "cluster")
     if own.get("platform") == name:
         return Candidate(name, own, present_section(work), {}, own_measured(work))
     return Candidate(name, {"platform": name} | {key: own[key] for key in ("networks",) if key in own})
@@ -99,11 +99,13 @@ def candidate_of_platform(name: str, work: Study) -> Candidate:
 
 def candidate_of_spec(name: str, study: Study) -> Candidate:
     """The machine of a spec. Raises `MachineFault` where it describes none, or several."""
-    cluster = _section(study, "cluster")
+    cluster = section_of_spec(study, "cluster")
     if not cluster:
         raise MachineFault(f"{name}: describes no `cluster`, so it cannot be compared as a machine")
     nodes = study.design.cluster.nodes if study.design.cluster else None
-    return Candidate(name, cluster, present_section(study), _section(study, "procurement"), own_measured(study), nodes)
+    return Candidate(
+        name, cluster, present_section(study), section_of_spec(study, "procurement"), own_measured(study), nodes
+    )
 
 
 def own_measured(study: Study) -> object:
@@ -111,7 +113,8 @@ def own_measured(study: Study) -> object:
     return study.document.value.get("measured") if study.document else None
 
 
-def _section(study: Study, key: str) -> dict[str, Any]:
+def section_of_spec(study: Study, key: str) -> dict[str, Any]:
+    """A section of the spec as written; empty where it has none."""
     value = study.document.value if study.document else None
     section = value.get(key) if isinstance(value, dict) else None
     return dict(section) if isinstance(section, dict) else {}
@@ -154,10 +157,10 @@ STATED_COUNTS = ("leaf_switches", "spine_switches", "core_switches", "transceive
 
 def _procurement(work: Study, candidate: Candidate, prices: Prices) -> Section:
     """The terms of the work, with the prices that hold for a candidate; those nearest to it win."""
-    own, other = _section(work, "procurement"), candidate.procurement
+    own, other = section_of_spec(work, "procurement"), candidate.procurement
     terms = {key: value for key, value in {**own, **other}.items() if key not in {"prices", *OF_ONE_QUOTE}}
     terms |= {key: value for key in ("currency", "as_of") if (value := getattr(prices, key))}
-    same = candidate.cluster.get("platform") == _section(work, "cluster").get("platform", "")
+    same = candidate.cluster.get("platform") == section_of_spec(work, "cluster").get("platform", "")
     stated = {key: value for key, value in _mapping(own.get("prices")).items() if same or key not in OF_ONE_MACHINE}
     names = (candidate.cluster.get("accelerator"), candidate.cluster.get("platform"), candidate.name)
     filed = [prices.machines[name] for name in names if isinstance(name, str) and name in prices.machines]
@@ -169,7 +172,7 @@ def _procurement(work: Study, candidate: Candidate, prices: Prices) -> Section:
 
 def currency_of_all(work: Study, candidates: Sequence[Candidate], prices: Prices) -> str:
     """The currency of all prices; empty where none is stated. Raises `MachineFault` where there are several."""
-    stated = {work.source.name: _section(work, "procurement").get("currency"), "the price file": prices.currency}
+    stated = {work.source.name: section_of_spec(work, "procurement").get("currency"), "the price file": prices.currency}
     stated |= {each.name: each.procurement.get("currency") for each in candidates if each.procurement}
     named = {currency: name for name, currency in stated.items() if currency}
     if len(named) > 1:

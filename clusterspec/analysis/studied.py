@@ -225,7 +225,7 @@ class Studied:
         return term.value if term and self._has_comparable_bill(design) else None
 
     def _bill(self, design: Design) -> Bill:
-        key = repr((design.spec.cluster, design.cluster.nodes if design.cluster else None))
+        key = repr((design.spec.cluster, design.spec.procurement, design.cluster.nodes if design.cluster else None))
         if key not in self._bills:
             self._bills[key] = bill(design)
         return self._bills[key]

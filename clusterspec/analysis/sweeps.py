@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache, lru_cache
 from itertools import product
@@ -13,6 +13,7 @@ from typing import Any
 
 from clusterspec import document as documents
 from clusterspec import resources, studies
+from clusterspec.analysis.candidates import OF_ONE_MACHINE, OF_ONE_QUOTE, section_of_spec
 from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.levers import LEVERS
 from clusterspec.analysis.studied import Studied, errors_of
@@ -31,6 +32,8 @@ from clusterspec.studies import variation
 from clusterspec.studies.study import Settings, Study
 
 MOST_POINTS = 100_000
+IDENTITY = (("cluster", "platform"), ("cluster", "accelerator"))
+"""Keys that say which machine it is, and so for which the prices of nodes hold."""
 
 
 class SweepFault(ValueError):
@@ -166,7 +169,7 @@ def point(axes: Axes, values: Sequence[object], catalogs: tuple[Path, ...] = ())
 def _point_row(one: Study, axes: Axes, row: SweepRow) -> SweepRow:
     """The row of a point with its results."""
     assert one.document is not None
-    changes: Changes = {tuple(name.split(".")): value for name, value in row.axes.items()}
+    changes = _changes_of_point(one, row.axes)
     studied, varied = Studied(one), variation.rewritten_study(one, changes)
     if axes.best_layout:
         return _row_of_best_layout(studied, varied, row, changes)
@@ -175,6 +178,19 @@ def _point_row(one: Study, axes: Axes, row: SweepRow) -> SweepRow:
         held = (varied.plan.memory_bytes, varied.plan.fits) if varied.possible else (None, None)
         return row.refused(*held, refused, _refusal_reason(varied, refused, changes))
     return row.of(_row_as_written(varied, studied))
+
+
+def _changes_of_point(base: Study, axes: Mapping[str, object]) -> Changes:
+    """The values of a point by their paths; on another machine without the prices and the quote of that of the base."""
+    changes: Changes = {tuple(name.split(".")): value for name, value in axes.items()}
+    stated = {("cluster", key): value for key, value in section_of_spec(base, "cluster").items()}
+    if all(changes[path] == stated.get(path) for path in IDENTITY if path in changes):
+        return changes
+    terms = section_of_spec(base, "procurement")
+    prices = terms.get("prices")
+    paths: list[KeyPath] = [("procurement", key) for key in OF_ONE_QUOTE if key in terms]
+    paths += [("procurement", "prices", key) for key in OF_ONE_MACHINE if isinstance(prices, dict) and key in prices]
+    return {**dict.fromkeys(paths), **changes}
 
 
 def _row_of_best_layout(studied: Studied, varied: Study, row: SweepRow, changes: Changes) -> SweepRow:
