@@ -196,6 +196,21 @@ def test_a_batch_that_another_option_splits_is_no_micro_batch() -> None:
     assert "layout.micro_batch" not in given(reading) and "micro_train_batch_size states another" in unknown(reading)
 
 
+def test_a_script_called_sft_is_not_ms_swift_and_what_stops_an_engine_starts_none() -> None:
+    options = "--per_device_train_batch_size 1 --bf16 True\n"
+    assert "workload.trainable.method" not in given(read(f"torchrun train/sft.py {options}"))
+    assert given(read(f"swift sft --model a/b {options}"))["workload.trainable.method"] == "lora"
+    with pytest.raises(FormatError, match="no command that starts"):
+        read('run.sh &\npkill -9 -f "vllm serve" -x\n', "serving")
+
+
+def test_a_precision_that_a_variable_decides_is_listed() -> None:
+    text = "trainer:\n  precision: bf16\nmodel:\n  tensor_model_parallel_size: 8\n  fp8: {}\n"
+    reading = read(text.format("${oc.decode:${oc.env:FP8,False}}"))
+    assert "workload.precision" not in given(reading) and "the precision depends on it" in unknown(reading)
+    assert given(read(text.format("False")))["workload.precision"] == "bf16"
+
+
 BRIDGE = """\
 worker=$(cat <<- EOM
   python scripts/performance/run_script.py -mr qwen3_235b_a22b -c fp8_mx -ng 1024 -gn 4 -tp 1 \\

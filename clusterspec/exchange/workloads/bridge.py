@@ -11,9 +11,9 @@ import re
 from clusterspec.exchange.import_result import ImportBuilder
 from clusterspec.exchange.workloads.keys import Keys, catalog_model, set_choice, set_model
 
-_PROGRAM = re.compile(r"(?:^|/)(?:setup_experiment|run_script|run_recipe)\.py$")
-MARK = re.compile(r"scripts/performance/(?:setup_experiment|run_script|run_recipe)\.py|--compute_dtype\b")
-LAUNCH = re.compile(r"(?:setup_experiment|run_script|run_recipe)\.py(?!\S)|--compute_dtype\b")
+_PROGRAM = re.compile(r"(?:^|/)(?:\w{0,40}setup_experiment|run_script|run_recipe)\.py$")
+MARK = re.compile(r"scripts/performance/(?:\w{0,40}setup_experiment|run_script|run_recipe)\.py|--compute_dtype\b")
+LAUNCH = re.compile(r"(?:\w{0,40}setup_experiment|run_script|run_recipe)\.py(?!\S)|--compute_dtype\b")
 _SHORT = {
     "mr": "model_recipe_name",
     "ng": "num_gpus",

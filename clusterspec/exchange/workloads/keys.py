@@ -231,9 +231,27 @@ def _named(command: Command, model: re.Pattern[str] | None) -> str:
     return next((word for word in words if word.strip(".…")), "")
 
 
+_NO_LAUNCHERS = {
+    "echo",
+    "printf",
+    "kill",
+    "pkill",
+    "pgrep",
+    "killall",
+    "ps",
+    "grep",
+    "awk",
+    "sed",
+    "which",
+    "pip",
+    "pip3",
+}
+"""Programs whose words may name a launch that they print, find or stop."""
+
+
 def _is_launch(command: Command, launch: re.Pattern[str]) -> bool:
     """Whether a command is a launch itself, not a wrapper of a quoted script that holds one (``bash -c "…"``)."""
-    if command.words[0].text in {"echo", "printf"}:
+    if command.words[0].text.rpartition("/")[2] in _NO_LAUNCHERS:
         return False
     held = any(launch.search(script) for word in command.words if (script := script_in(word.text)) is not None)
     return not held and bool(launch.search(command.text))

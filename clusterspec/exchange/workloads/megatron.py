@@ -527,6 +527,11 @@ _OFF = {"none", "false", "null"}
 def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
     """Set the precision of products and how their values are scaled: of FP8 or FP4 if one is on, else of weights."""
     eight, four = ("fp8_format", "fp8"), ("fp4_format", "fp4")
+    for names in (eight, four):
+        if "${" in (value := str(keys.get(*names) or "")):
+            why = "a variable, or computed elsewhere: the precision depends on it"
+            builder.unknown(f"{keys.find(*names)}: {value[:60]}", why, keys.line(*names))
+            return
     if str(keys.get(*eight) or "none").lower() not in _OFF:
         builder.set("workload.precision", "fp8", keys.line(*eight))
         set_choice(keys, "workload.recipe", ("fp8_recipe",), _RECIPES, builder)

@@ -50,6 +50,8 @@ _MODULES = ("lora_target_modules", "target_modules")
 _METHODS = ("tuner_type", "train_type", "sft_type")
 DEFAULT_RANK = 8
 """Rank of adapters of ms-swift where ``lora_rank`` is absent."""
+_SWIFT = re.compile(r"(?:^|/)swift$|(?:^|/)swift/\S{0,80}\bsft\.py$")
+"""The program of ms-swift, or its script; a script of the name alone may be anyone's."""
 _OTHER_LOSS = re.compile(r"(?:dpo|grpo|ppo|rlhf|kto|orpo|rloo|gkd|reward\w{0,20})", re.IGNORECASE)
 _OTHER_KEYS = ("rlhf_type", "num_generations", "reward_funcs", "ref_model_name_or_path")
 _PRESET = re.compile(r"zero([0-3])(_offload)?")
@@ -134,7 +136,7 @@ def _set_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
 
 def _is_swift(keys: Keys) -> bool:
     """Whether ms-swift is launched, which trains adapters unless it is told otherwise."""
-    return any(word.text.rpartition("/")[2] in {"swift", "sft.py"} for word in keys.command.words)
+    return any(_SWIFT.search(word.text) for word in keys.command.words)
 
 
 def _set_ranks(keys: Keys, builder: ImportBuilder) -> None:
