@@ -91,8 +91,8 @@ def result_sentences(report: FaultsReport) -> Iterator[str]:
         yield _goodput_sentence(report.goodput)
     if report.lost is not None:
         yield (
-            f"Hours that keep no step cost {money_text(round(report.lost.mean))} {report.currency} a year, in 95 % of "
-            f"the years at most {money_text(round(report.lost.p95))}."
+            f"Hours lost to failures and checkpoints cost {money_text(round(report.lost.mean))} {report.currency} "
+            f"a year, in 95 % of the years at most {money_text(round(report.lost.p95))}."
         )
     if report.first_year is not None:
         yield _first_year_sentence(report, report.first_year)

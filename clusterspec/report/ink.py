@@ -339,3 +339,18 @@ def readings_block(rows: tuple[Reading, ...]) -> str:
     cells = [(f"    {label}", *texts, *[""] * (wide - len(texts))) for label, texts in lines.items()]
     heads, *rest = cells
     return text_table(heads, rest, right=range(1, wide + 1))
+
+
+_UNITS = r"%|[kMGTPE]?(?:B|W|Wh|b/s|FLOP/s)\b|[KMGT]iB\b|[mµ]?s\b|m\b|h\b|min\b|days?\b|kg\b"
+_NUMBERED = re.compile(
+    rf"(?<=\d) (?=(?:{_UNITS}))|(?<=×) (?=\d)|(?<=\b[tpdec]p) (?=\d)|(?<=percentile) (?=\d)|(?<=node) (?=\d)"
+)
+
+
+def unbroken_numbers(text: str) -> str:
+    """The text with no-break spaces between numbers and their units or names.
+
+    >>> unbroken_numbers("64 GB at 8 TB/s, 90 % with ep 16") == "64\\xa0GB at 8\\xa0TB/s, 90\\xa0% with ep\\xa016"
+    True
+    """
+    return _NUMBERED.sub("\xa0", text)

@@ -73,7 +73,7 @@ def test_the_failures_of_a_year_stand_in_their_rows() -> None:
     for sentence in (
         "The step takes 10 s on the whole machine.",
         "95 % of the year; half of the years exceed 96 %; 9 years of 10 lie between 90 % and 99 %.",
-        "Hours that keep no step cost 21,915 USD a year, in 95 % of the years at most 43,830.",
+        "Hours lost to failures and checkpoints cost 21,915 USD a year, in 95 % of the years at most 43,830.",
         "2.5 times as often: goodput 90 %, 9 machines of 10 between 80 % and 97 %;",
         "lost hours cost 43,830 USD, at 95 % at most 87,660.",
         "In repair at once, 95 % of the time at most: node 3, leaf switch 1,200.",

@@ -12,6 +12,7 @@ from textwrap import wrap
 
 from clusterspec.records import dataclass
 from clusterspec.report.charts import svg
+from clusterspec.report.ink import unbroken_numbers
 from clusterspec.units import plural
 
 MESH = frozenset({"full-mesh", "partial-mesh", "bridge"})
@@ -89,8 +90,10 @@ def node_chart(node: DrawnNode, alt: str) -> str:
         parts += [svg.segment(x, host + 26, x, row, "other"), _boxed(x, row, (wide, 34), "memory", f"{number}")]
     shapes, low = _link_shapes(node, [x for x in centers if x is not None], row + 34, start, end)
     parts += shapes
-    named = wrap(f"{plural(node.accelerators, 'accelerator')}: {node.name}", LETTERS)
-    lines = [(line, "ink") for line in named] + [(line, "soft") for line in wrap(node.link_label, LETTERS)]
+    named = wrap(unbroken_numbers(f"{plural(node.accelerators, 'accelerator')}: {node.name}"), LETTERS)
+    lines = [(line, "ink") for line in named] + [
+        (line, "soft") for line in wrap(unbroken_numbers(node.link_label), LETTERS)
+    ]
     parts += [_label(line, low + 18 + 16.5 * number, tint) for number, (line, tint) in enumerate(lines)]
     return svg.drawing(low + 11 + 16.5 * len(lines), parts, alt, name="node")
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from clusterspec import resources
 from clusterspec.report.charts.svg import chart_style
-from clusterspec.report.ink import escaped_text
+from clusterspec.report.ink import escaped_text, unbroken_numbers
 from clusterspec.report.paper.blocks import Paper, drawable_page, font_faces, paired_blocks, place_text
 
 # PDF metadata for archiving and accessibility that WeasyPrint does not write
@@ -98,8 +98,14 @@ _OF_SCREENS = re.compile(r' (?:data-(?:label|field|chart)="[^"]*"|class="(?:[cs]
 """Attributes that nothing printed needs, a tenth of the time of a PDF; text holds no unescaped quotation mark."""
 
 
+def _with_whole_numbers(page: str) -> str:
+    """The page with no line break between a number and its unit."""
+    head, mark, body = page.partition("<body>")
+    return head + mark + re.sub(r">[^<]+<", lambda match: unbroken_numbers(match[0]), body)
+
+
 def _pdf_bytes(paper: Paper, weasyprint: Any) -> bytes:
-    page, missing = drawable_page(_OF_SCREENS.sub("", _rendered_page(paper)))
+    page, missing = drawable_page(_with_whole_numbers(_OF_SCREENS.sub("", _rendered_page(paper))))
     if missing:
         page = page.replace("</footer>", f'<p data-field="spec">{missing}</p></footer>', 1)
     files = [

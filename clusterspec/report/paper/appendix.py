@@ -37,7 +37,7 @@ from clusterspec.units import display, plural
 MOST_FINDINGS = 60
 MOST_DECISIVE = 10
 LONGEST_FORMULA = 90
-"""Characters of a formula in the row of its term; longer ones follow the table, each once."""
+"""Characters of a formula in the row of its term."""
 LEAD = "`clusterspec estimate --explain TERM` prints each formula with its inputs."
 
 
@@ -138,11 +138,8 @@ def assumptions_section(report: FullReport, *, decisive: bool = False) -> Sectio
 
 def formulas_section(plan: Plan) -> Section | None:
     """The terms of the estimate with their formulas, sums before their parts."""
-    long: dict[str, str] = {}
     rows = tuple(
-        each
-        for number, term in enumerate(terms(plan))
-        for each in _formula_rows(term, f"estimate.terms[{number}]", 0, long)
+        each for number, term in enumerate(terms(plan)) for each in _formula_rows(term, f"estimate.terms[{number}]", 0)
     )
     if not rows:
         return None
@@ -152,38 +149,33 @@ def formulas_section(plan: Plan) -> Section | None:
         TableColumn("Formula", key="formula"),
         TableColumn("Source", key="source"),
     )
-    blocks: list[Block] = [PaperTable(columns, rows, "estimate.terms")]
-    if long:
-        listed = tuple(TableRow((name.capitalize(), text), "estimate.terms", bare=True) for text, name in long.items())
-        heads = (TableColumn("Formula"), TableColumn("Text"))
-        blocks.append(PaperTable(heads, listed, "estimate.terms", caption="Long formulas"))
-    return Section("formulas", "Derivations", tuple(blocks), lead=LEAD, appendix=True)
+    table = PaperTable(columns, rows, "estimate.terms")
+    return Section("formulas", "Derivations", (table,), lead=LEAD, appendix=True)
 
 
-def formula_reference(formula: str, long: dict[str, str]) -> str:
-    """A formula as it is printed in the row of its term: a long sum of parts in words, and another long formula by its
-    number, which ``long`` has or gets.
+def formula_reference(formula: str, name: str) -> str:
+    """A formula as it is printed in the row of its term: a long sum of parts in words, and in place of another long one
+    the option that prints it.
 
-    >>> numbered = {}
-    >>> formula_reference("weights * width", numbered), formula_reference(" + ".join(["term"] * 40), numbered)
+    >>> formula_reference("weights * width", "weights"), formula_reference(" + ".join(["term"] * 40), "step")
     ('weights * width', 'sum of its 40 parts')
-    >>> formula_reference("max(term, 1)" * 30, numbered), formula_reference("max(term, 1)" * 30, numbered)
-    ('formula 1', 'formula 1')
+    >>> formula_reference("max(term, 1)" * 30, "gather")
+    'long; printed by `--explain gather`'
     """
     if len(formula) <= LONGEST_FORMULA:
         return formula
     if re.fullmatch(r"\w+( \+ \w+)+", formula):
         return f"sum of its {formula.count(' + ') + 1} parts"
-    return long.setdefault(formula, f"formula {len(long) + 1}")
+    return f"long; printed by `--explain {name}`"
 
 
-def _formula_rows(term: Term, field: str, depth: int, long: dict[str, str]) -> Iterator[TableRow]:
-    cells = (term.label, display(term.value, term.unit), formula_reference(term.formula, long), term.source)
+def _formula_rows(term: Term, field: str, depth: int) -> Iterator[TableRow]:
+    cells = (term.label, display(term.value, term.unit), formula_reference(term.formula, term.name), term.source)
     yield TableRow(cells, field, total=depth == 0, depth=depth)
     if depth < 2:
         for number, part in enumerate(term.parts):
             if part.value:
-                yield from _formula_rows(part, f"{field}.parts[{number}]", depth + 1, long)
+                yield from _formula_rows(part, f"{field}.parts[{number}]", depth + 1)
 
 
 def sources_section(report: FullReport) -> Section | None:
