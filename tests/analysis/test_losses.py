@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.full_report import report
+from clusterspec.analysis.full_report import report, roofline
 from clusterspec.analysis.losses import gains, losses
 from clusterspec.cost.plan import Plan
 from clusterspec.report.charts.bars import FallBar, waterfall_chart
@@ -22,6 +22,33 @@ layout: {tp: 8, pp: 4, micro_batch: 1, framework: megatron-core}
 
 def planned(text: str) -> Plan:
     return study_text(text, SETTINGS).plan
+
+
+@pytest.mark.parametrize(("platform", "ranks"), [("dgx-h100", 1), ("mi250x-4", 2)])
+def test_a_roofline_sums_the_kernels_with_arithmetic_by_name(platform: str, ranks: int) -> None:
+    text = TEXT.replace("DRAWN", "precision: bf16").replace("dgx-h100", platform)
+    plan = planned(text)
+    found, record = roofline(plan), plan.step
+    cluster, work = plan.design.cluster, plan.design.workload
+    assert found is not None and record is not None and cluster is not None and work is not None
+    memory = cluster.accelerator.memory_bandwidth
+    assert cluster.ranks_per_accelerator == ranks and memory is not None and work.peak is not None
+    assert (found.peak * ranks, found.bandwidth * ranks) == (work.peak.value, memory.value)
+    kernels = [
+        (kernel, seconds, count)
+        for part, count in record.parts
+        for _, phase in part.phases
+        for kernel, seconds in phase.kernels
+        if kernel.flops and kernel.traffic
+    ]
+    assert len({each.name for each in found.kernels}) == len(found.kernels) > 3
+    assert {each.name for each in found.kernels} == {kernel.name.split(":")[0] for kernel, _, _ in kernels}
+    for name, sums in (("flops", [k.flops * n for k, _, n in kernels]), ("seconds", [s * n for _, s, n in kernels])):
+        assert sum(getattr(each, name) for each in found.kernels) == pytest.approx(sum(sums))
+    for each in found.kernels:
+        assert each.intensity == pytest.approx(each.flops / each.traffic)
+        assert each.rate == pytest.approx(each.flops / each.seconds)
+    assert roofline(planned(text.split("workload")[0])) is None
 
 
 @pytest.mark.parametrize("drawn", ["precision: bf16", "precision: fp8"])

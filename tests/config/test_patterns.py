@@ -88,6 +88,8 @@ def test_what_is_excluded_is_excluded_for_git(lines: list[str], paths: list[str]
         (["legacy/**"], "legacy", None),
         (["/a.yaml"], "legacy/a.yaml", None),
         (["a.yaml "], "a.yaml", True),
+        (["a*/"], "ab/ac", True),  # the folder above, though the name is that of no folder
+        (["a*/"], "ac", None),
         (["a\\ "], "a ", True),
         (["\\", "!", "/", "[", "a//b"], "a/b", None),
     ],
