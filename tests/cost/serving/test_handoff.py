@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from math import inf
 from pathlib import Path
 
 import pytest
 
-from clusterspec.cost.serving.handoff import CacheTransfer, Handoff, side_transfers, slower_transfer
+from clusterspec.cluster.sites import PoolLink
+from clusterspec.cost.serving.handoff import (
+    CacheTransfer,
+    Handoff,
+    link_seconds,
+    linked_transfers,
+    request_cache_bytes,
+    side_transfers,
+    slower_transfer,
+)
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.times import serving_times
@@ -134,3 +144,36 @@ def test_a_wide_decode_engine_receives_from_several_prefill_engines_at_once() ->
     assert sides[0].size == pytest.approx(4 * sides[1].size)
     assert (sides[0].descriptors, sides[1].descriptors) == (4 * 500 * 2 * 80, 500 * 2 * 80)
     assert slower_transfer(sides) == sides[0]
+
+
+LINKS = [  # B/s of all nodes, of one node, and what a rank sends with: of 8 ranks to a node and to an engine
+    (PoolLink(1e15, inf, 0.0), 50e9),  # its own NIC of 400 Gb/s
+    (PoolLink(1e15, 80e9, 0.0), 10e9),  # an eighth of its node
+    (PoolLink(40e9, inf, 0.0), 5e9),  # an eighth of the link, since the ranks of an engine send together
+    (PoolLink(40e9, 16e9, 0.0), 2e9),
+]
+
+
+@pytest.mark.parametrize(("link", "line"), LINKS)
+def test_a_rank_sends_to_another_machine_over_the_narrowest_part(link: PoolLink, line: float) -> None:
+    """A prompt of 8,000 tokens of 327,680 bytes, an eighth of it on each rank; 0.8 of a link is reached."""
+    design = plan("block_tokens: 16").design
+    assert design.cluster is not None and design.workload is not None and design.layout is not None
+    whole, layout = 8000 * 327_680, replace(design.layout, tp=8)
+    for side in linked_transfers((design.cluster,) * 2, design.workload, (layout, layout), 8000, link):
+        assert (side.size, side.bandwidth) == pytest.approx((whole / 8, 0.8 * line))
+        assert side.descriptors == 500 * 2 * 80
+    assert link_seconds(design.workload, layout, 8000, link) == pytest.approx(whole / (0.8 * link.total))
+    slow = plan("bandwidth: 100 Gb/s").design
+    assert slow.cluster is not None and slow.workload is not None
+    (side, _) = linked_transfers((slow.cluster,) * 2, slow.workload, (layout, layout), 8000, link)
+    assert (side.bandwidth, side.descriptors) == pytest.approx((0.8 * min(line, 12.5e9), 0.0))
+
+
+def test_a_cache_is_sent_where_prefill_has_engines_of_its_own() -> None:
+    design = plan().design
+    assert request_cache_bytes(design) == pytest.approx(8000 * 327_680)
+    assert design.workload is not None and design.workload.serving is not None
+    together = replace(design.workload, serving=replace(design.workload.serving, prefill=None))
+    assert request_cache_bytes(replace(design, workload=together)) is None
+    assert request_cache_bytes(replace(design, layout=None)) is None
