@@ -204,6 +204,12 @@ def test_a_script_called_sft_is_not_ms_swift_and_what_stops_an_engine_starts_non
         read('run.sh &\npkill -9 -f "vllm serve" -x\n', "serving")
 
 
+def test_a_batch_that_an_undecided_branch_sets_is_listed() -> None:
+    text = "if test $GIVEN; then\n  SIZE=4\nfi\ntorchrun x.py --per_device_train_batch_size=$SIZE --bf16\n"
+    reading = read(text)
+    assert "layout.micro_batch" not in given(reading) and "depends on the test on line 1" in unknown(reading)
+
+
 def test_a_precision_that_a_variable_decides_is_listed() -> None:
     text = "trainer:\n  precision: bf16\nmodel:\n  tensor_model_parallel_size: 8\n  fp8: {}\n"
     reading = read(text.format("${oc.decode:${oc.env:FP8,False}}"))

@@ -69,10 +69,11 @@ def read_trainer(file: InputFile) -> ImportResult:
     Raises `FormatError` if it trains with a reference or rewards, `SeveralParts` for several launches.
     """
     builder, keys = ImportBuilder(TRAINER, file.name), _keys(file)
-    if not keys.find("per_device_train_batch_size"):
+    name = "per_device_train_batch_size"
+    if not keys.find(name) and not keys.is_undecided(name):
         raise FormatError("has no command with options of the Trainer of Hugging Face (--per_device_train_batch_size)")
     _refuse_other_losses(keys)
-    line = keys.line("per_device_train_batch_size")
+    line = keys.line(name) or keys.command.line
     builder.set("workload.kind", "train", line)
     if isinstance(named := keys.get(*_MODEL), str):
         set_model(named, builder, keys.line(*_MODEL))
