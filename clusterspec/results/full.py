@@ -119,7 +119,7 @@ class FullReport(Result):
         estimate = self.estimate
         document = estimate.design.spec.document
         read = {"file": self.file, "sha256": estimate.input.sha256}
-        return head(estimate.tool, estimate.input) | {
+        opening = head(estimate.tool, estimate.input) | {
             "input": read,
             "kind": self.kind,
             "audience": self.audience,
@@ -134,6 +134,13 @@ class FullReport(Result):
             "verdict": estimate.verdict.to_json(),
             "accelerators_used": estimate.accelerators_used,
             "areas": [area.to_json() for area in self.areas],
+        }
+        return opening | self._machine_json() | self._analysis_json() | self._appendix_json()
+
+    def _machine_json(self) -> Json:
+        """The purchase, the estimate, and the machine with its tests."""
+        estimate = self.estimate
+        return {
             "purchase": self.purchase.to_json() if self.purchase else None,
             "estimate": _estimate(estimate),
             "bill": _bill(self.bill),
@@ -146,6 +153,11 @@ class FullReport(Result):
                 "plan": [test.to_json() for test in self.tests],
                 "demanded": [_demanded_test(each) for each in estimate.design.spec.acceptance or ()],
             },
+        }
+
+    def _analysis_json(self) -> Json:
+        """What limits the plan, what changes it, and what failures do to it."""
+        return {
             "stages": [stage.to_json() for stage in self.stages],
             "losses": [loss.to_json() for loss in self.losses],
             "gains": [gain.to_json() for gain in self.gains],
@@ -158,6 +170,12 @@ class FullReport(Result):
             "survival": self.survival.to_json() if self.survival else None,
             "reliability": self.reliability.to_json() if self.reliability else None,
             "faults": _without_header(self.faults.to_json()) if self.faults else None,
+        }
+
+    def _appendix_json(self) -> Json:
+        """The findings, terms and groups, the spec, and the comparisons."""
+        estimate = self.estimate
+        return {
             "findings": []
             if self.tender
             else [_without_folders(finding_json(finding)) for finding in estimate.findings],
