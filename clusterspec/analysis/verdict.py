@@ -226,11 +226,11 @@ def _why_no_time(plan: Plan) -> str:
         return f"the layout cannot run: {_rule_list(sorted(plan.refused))}"
     if design.workload.kind == "serve":
         return _why_not_served(design)
-    return _missing_figure(design)
+    return _why_no_step_time(design)
 
 
-def _missing_figure(design: Design) -> str:
-    """The figure of the accelerator that the time of a step lacks, if it is one."""
+def _why_no_step_time(design: Design) -> str:
+    """Why a step has no time: the figure that the accelerator lacks, or the keys of the layout."""
     assert design.workload is not None
     if design.workload.peak is None:
         return f"the accelerator has no peak at {design.workload.precision}"
@@ -240,7 +240,7 @@ def _missing_figure(design: Design) -> str:
 
 
 def _why_not_served(design: Design) -> str:
-    """The figure of the accelerator that the times of a serving plan lack."""
+    """Why a serving plan has no times: the figure that the accelerator lacks."""
     assert design.cluster is not None
     accelerator = design.cluster.accelerator
     lacks = "memory bandwidth" if accelerator.memory_bandwidth is None else "peak of 16-bit products"

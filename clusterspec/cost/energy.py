@@ -179,11 +179,11 @@ def supply(cluster: Cluster, section: ClusterSpec | None, hall: Term | None = No
     )
     racks = -(-cluster.all_nodes // per_rack)
     count, spare = FEEDS.get((power.feeds if power else None) or "", (0, 0))
-    row = _row(rack, racks, section)
+    row = _power_of_row(rack, racks, section)
     heat = tuple(heat_of(term.name, term, cluster, power) for term in (rack, row) if term is not None)
-    feed, all_feeds = _feed("feed", feed_rating, rack, count, spare), None
+    feed, all_feeds = _load_of_feed("feed", feed_rating, rack, count, spare), None
     if hall is not None:
-        all_feeds = _feed("all_feeds", feeds_capacity, hall, count, spare)
+        all_feeds = _load_of_feed("all_feeds", feeds_capacity, hall, count, spare)
     return Supply(rack, row, feed, count or None, racks, hall, all_feeds, (*heat, *whole))
 
 
@@ -199,7 +199,7 @@ def without_switches(hall: Term, switches: float) -> Term:
 LEAST = "the least that servers with these accelerators draw; state the power of your node"
 
 
-def _row(rack: Term, racks: int, section: ClusterSpec) -> Term | None:
+def _power_of_row(rack: Term, racks: int, section: ClusterSpec) -> Term | None:
     held = section.floor.racks_per_row if section.floor else None
     if held is None:
         return None
@@ -207,7 +207,7 @@ def _row(rack: Term, racks: int, section: ClusterSpec) -> Term | None:
     return Term("row", rack.value * count.value, "W", "racks_per_row * rack", (("racks_per_row", count),), (rack,))
 
 
-def _feed(name: str, function: Callable[..., float], whole: Term, count: int, spare: int) -> Term | None:
+def _load_of_feed(name: str, function: Callable[..., float], whole: Term, count: int, spare: int) -> Term | None:
     if not count:
         return None
     figures = (

@@ -153,14 +153,14 @@ def drawn_power(plan: Plan, fabric: Fabric | None, *, run: float | None = None) 
     machine = _Machine(cluster, written, fabric)
     shares = time_shares(plan)
     used = design.layout.nodes if design.layout is not None else cluster.nodes
-    idle = ranged_term(*(machine.total("idle", 0, end, None) for end in ENDS))
-    busy = ranged_term(*(machine.total("busy", used, end, shares) for end in ENDS)) if shares else None
+    idle = ranged_term(*(machine.power("idle", 0, end, None) for end in ENDS))
+    busy = ranged_term(*(machine.power("busy", used, end, shares) for end in ENDS)) if shares else None
     whole = power_draw(cluster, fabric, written)
-    peak = _peak_power(whole.node, whole.nodes, machine.switches)
+    peak = _peak_power(whole.node, whole.nodes, machine.switch_power)
     rate = _tokens_per_second(plan, cluster)
     tokens = _scaled_energy(busy, "per_token", "J", rate) if busy and rate else None
     energy = _scaled_energy(busy, "of_run", "J", run) if busy and run else None
-    swing = ranged_term(*(machine.swing(used, end) for end in ENDS)) if shares else None
+    swing = ranged_term(*(machine.swing_power(used, end) for end in ENDS)) if shares else None
     operations, procurement = design.spec.operations, design.spec.procurement
     million = _million_tokens(tokens) if tokens else None
     counted = [(name, term) for name, term in (("of_run", energy), ("per_million_tokens", million)) if term is not None]
@@ -178,7 +178,7 @@ def drawn_power(plan: Plan, fabric: Fabric | None, *, run: float | None = None) 
             *(heat_assumptions(cluster, written) if peak else ()),
         ),
         swing,
-        supply(cluster, design.spec.cluster, peak, machine.fabric_switches),
+        supply(cluster, design.spec.cluster, peak, machine.fabric_switch_power),
         tuple(term for term in money if term is not None),
         tuple(term for term in carbon if term is not None),
         operations.carbon.source or "" if operations and operations.carbon else "",
@@ -238,7 +238,7 @@ class _Machine:
         return self.cluster.accelerator_cap or self.limit
 
     @property
-    def count(self) -> Figure:
+    def accelerators(self) -> Figure:
         """The accelerators of a node."""
         return Figure(float(self.cluster.accelerators_per_node), "1", Computed("accelerators_per_node"))
 
@@ -248,18 +248,20 @@ class _Machine:
         return node_cooling(self.cluster, self.written)[0]
 
     @property
-    def switches(self) -> float:
+    def switch_power(self) -> float:
         """The power of the switches of the fabric and of scale-up domains, in watts; 0 where it is not known."""
         drawn = power_draw(self.cluster, self.fabric, self.written)
-        return self.fabric_switches + (drawn.domains * drawn.domain_overhead.value if drawn.domain_overhead else 0.0)
+        return self.fabric_switch_power + (
+            drawn.domains * drawn.domain_overhead.value if drawn.domain_overhead else 0.0
+        )
 
     @property
-    def fabric_switches(self) -> float:
+    def fabric_switch_power(self) -> float:
         """The power of the switches of the fabric in watts; 0 where it is not known."""
         drawn = power_draw(self.cluster, self.fabric, self.written)
         return drawn.switches * drawn.switch.value if drawn.switch else 0.0
 
-    def node(self, name: str, end: int, shares: tuple[float, float] | None) -> Term:
+    def node_power(self, name: str, end: int, shares: tuple[float, float] | None) -> Term:
         """The power of a node under load, or idle without ``shares``."""
         limit, fans = self.limit, FANS[self.cooling][end]
         host = Figure(HOST[end].value * limit.value, "W", Computed("host * limit"))
@@ -272,7 +274,7 @@ class _Machine:
         else:
             draw = self.working_draw(shares, end)
         inputs: NamedFigures = (
-            ("accelerators", self.count),
+            ("accelerators", self.accelerators),
             ("draw", Figure(draw.value, "W", Computed(draw.formula))),
             ("host", host),
             ("fans", fans),
@@ -297,25 +299,25 @@ class _Machine:
         )
         return computed_term("draw", accelerator_draw, "W", inputs)
 
-    def total(self, name: str, used: int, end: int, shares: tuple[float, float] | None) -> Term:
+    def power(self, name: str, used: int, end: int, shares: tuple[float, float] | None) -> Term:
         """The power of the machine with ``used`` nodes under load."""
-        idle = self.node("node_idle", end, None)
-        busy = self.node("node_busy", end, shares) if shares else replace(idle, name="node_busy")
+        idle = self.node_power("node_idle", end, None)
+        busy = self.node_power("node_busy", end, shares) if shares else replace(idle, name="node_busy")
         figures = (
             ("used", Figure(float(used), "1", Computed("layout.nodes"))),
             ("node_busy", Figure(busy.value, "W", Computed(busy.formula))),
             ("nodes", Figure(float(self.cluster.all_nodes), "1", Computed("nodes + spare_nodes"))),
             ("node_idle", Figure(idle.value, "W", Computed(idle.formula))),
-            ("switches", Figure(self.switches, "W", Computed("switches * watts_each"))),
+            ("switches", Figure(self.switch_power, "W", Computed("switches * watts_each"))),
         )
         term = computed_term(name, machine_draw, "W", figures)
         return replace(term, inputs=(figures[0], figures[2], figures[4]), parts=(busy, idle))
 
-    def swing(self, used: int, end: int) -> Term:
+    def swing_power(self, used: int, end: int) -> Term:
         """The rise and fall of the power where all accelerators of the job wait together."""
         figures = (
             ("used", Figure(float(used), "1", Computed("layout.nodes"))),
-            ("accelerators", self.count),
+            ("accelerators", self.accelerators),
             ("limit", self.limit),
             ("cap", self.cap),
             ("at_products", AT_PRODUCTS[1]),

@@ -45,7 +45,7 @@ from datetime import date
 from clusterspec.catalog.models import Entry
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchases import day
+from clusterspec.rules.knowledge.purchases import date_of_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ClusterSpec, ProcurementSpec
 
@@ -63,7 +63,7 @@ def check(
     for at, entry in _named_entries(written_cluster, cluster):
         if entry is not None and entry.status.state == "announced":
             message = f"{entry.name} is announced and not shipping, as of {entry.status.as_of}; {when}"
-            needed = day(procurement.needed_by) if procurement else None
+            needed = date_of_text(procurement.needed_by) if procurement else None
             late = needed is not None and (needed - today).days < SOON
             message += f", and the machine is needed by {needed}" if late else ""
             help_ = "use a part that ships, or record the risk"

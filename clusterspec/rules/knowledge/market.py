@@ -13,7 +13,7 @@ from clusterspec.cost.nameplates import rack_power
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.offered import offered_lines
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.purchases import ends
+from clusterspec.rules.knowledge.purchases import price_ends
 from clusterspec.rules.knowledge.ranges import GIGABIT, KW, TB, UNITS_PER_DOLLAR
 from clusterspec.source import Path
 from clusterspec.spec.model import Price, ProcurementSpec
@@ -91,7 +91,7 @@ def stated_prices(procurement: ProcurementSpec, design: Design) -> Iterator[Stat
         if line.kind in BANDS and line.line.unit_price and line.quantity is not None and not line.is_lot
     ]
     for at, kind, price in stated:
-        size, (low, high) = _priced_amount(kind, design, rate), ends(price)
+        size, (low, high) = _priced_amount(kind, design, rate), price_ends(price)
         if size and high:
             yield StatedPrice(at, kind, low / rate, high / rate, size)
 

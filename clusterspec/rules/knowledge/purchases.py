@@ -25,10 +25,10 @@ def is_bought(procurement: ProcurementSpec, cluster: Cluster) -> bool:
     return not cluster.cloud and not is_rented(procurement)
 
 
-def ends(price: Price) -> tuple[float, float]:
+def price_ends(price: Price) -> tuple[float, float]:
     """The lowest and the highest amount of a price.
 
-    >>> ends(900), ends((280000, 340000))
+    >>> price_ends(900), price_ends((280000, 340000))
     ((900.0, 900.0), (280000.0, 340000.0))
     """
     return (float(price[0]), float(price[1])) if isinstance(price, tuple) else (float(price), float(price))
@@ -49,7 +49,7 @@ def is_off_market(node: Price, cluster: Cluster, currency: str | None) -> bool:
     """Whether the price of a node, over its accelerators, is far from the market; False where the market is not known."""
     market = cluster.accelerator.market_price
     band = band_in(currency, market) if market is not None else None
-    low, high = (end / cluster.accelerators_per_node for end in ends(node))
+    low, high = (end / cluster.accelerators_per_node for end in price_ends(node))
     return band is not None and (high < CHEAP * band[0] or low > DEAR * band[1])
 
 
@@ -58,7 +58,7 @@ def least_rent(procurement: ProcurementSpec, cluster: Cluster) -> float | None:
     price = (procurement.prices or {}).get("node_hour")
     if price is None or procurement.term is None:
         return None
-    return ends(price)[0] * cluster.all_nodes * procurement.term.value / HOUR
+    return price_ends(price)[0] * cluster.all_nodes * procurement.term.value / HOUR
 
 
 def line_price(line: QuoteLine) -> int | float | None:
@@ -85,16 +85,16 @@ def total_of_lines(procurement: ProcurementSpec) -> float | None:
     return lines * (1 - (procurement.discount or 0)) * (1 + (procurement.tax or 0)) or None
 
 
-def amount(money: float) -> str:
+def amount_text(money: float) -> str:
     """An amount to the cent, without the digits that binary fractions add.
 
-    >>> amount(265950.7200000002), amount(19840000)
+    >>> amount_text(265950.7200000002), amount_text(19840000)
     ('265,950.72', '19,840,000')
     """
     return f"{round(money, 2):,.15g}"
 
 
-def day(text: str | None) -> date | None:
+def date_of_text(text: str | None) -> date | None:
     """A date of a spec; None without one, and for a day that no calendar has."""
     try:
         return date.fromisoformat(text) if text else None

@@ -89,7 +89,7 @@ def check(design: Design, accelerator: Accelerator, layout: Layout) -> Iterator[
 
 
 def _serving_engine_problem(design: Design, layout: Layout) -> Iterator[Problem]:
-    """A serving engine that is to train."""
+    """The problem that a framework which only serves is named for training."""
     purposes, workload = layout.capabilities.framework.purposes, design.workload
     if workload is None or workload.kind != "train" or not purposes or "train" in purposes:
         return

@@ -50,7 +50,7 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
-from clusterspec.rules.knowledge.purchases import day
+from clusterspec.rules.knowledge.purchases import date_of_text
 from clusterspec.rules.knowledge.ranges import DAY
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec
@@ -64,7 +64,7 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None) -> It
     delivery = procurement.delivery
     if delivery is None or delivery.weeks is None:
         return
-    ordered, needed = day(procurement.as_of), day(procurement.needed_by)
+    ordered, needed = date_of_text(procurement.as_of), date_of_text(procurement.needed_by)
     burn_in = operations.burn_in.value if operations and operations.burn_in else 0.0
     if ordered is not None and needed is not None:
         late = ordered.toordinal() + 7 * delivery.weeks + burn_in / DAY - needed.toordinal()

@@ -43,7 +43,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchases import day
+from clusterspec.rules.knowledge.purchases import date_of_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 
@@ -53,6 +53,6 @@ RULE = Rule.of(__name__, "error")
 def check(procurement: ProcurementSpec) -> Iterator[Problem]:
     for key in ("as_of", "needed_by"):
         written = getattr(procurement, key)
-        if written is not None and day(written) is None:
+        if written is not None and date_of_text(written) is None:
             message = f"{written} is not a date"
             yield RULE.problem(f"procurement.{key}", message, "write the right day")

@@ -52,7 +52,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
-from clusterspec.rules.knowledge.purchases import ROUNDED, amount, is_rented, least_rent, total_of_lines
+from clusterspec.rules.knowledge.purchases import ROUNDED, amount_text, is_rented, least_rent, total_of_lines
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import plain
@@ -67,9 +67,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         return
     if quoted is not None:
         if quoted > budget:
-            message = (
-                f"the quoted total of {amount(quoted)} is {amount(quoted - budget)} above the budget of {budget:,}"
-            )
+            message = f"the quoted total of {amount_text(quoted)} is {amount_text(quoted - budget)} above the budget of {budget:,}"
             key = "procurement.quoted_total" if procurement.quoted_total is not None else "procurement.quote"
             yield RULE.problem(key, message, HELP)
         return

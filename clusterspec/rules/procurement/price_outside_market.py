@@ -61,7 +61,7 @@ from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import offered_lines
-from clusterspec.rules.knowledge.purchases import CHEAP, DEAR, band_in, ends
+from clusterspec.rules.knowledge.purchases import CHEAP, DEAR, band_in, price_ends
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
 from clusterspec.spec.model import Price, ProcurementSpec
@@ -95,7 +95,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     if rent is None or (band := band_in(procurement.currency, rent)) is None:
         return
     for at, hourly in _stated_rents(procurement, cluster):
-        single = band[0] <= ends(hourly)[1] <= band[1]
+        single = band[0] <= price_ends(hourly)[1] <= band[1]
         limits = (CHEAP_FOR_ONE if single else CHEAP_RENT) * band[0], DEAR * band[1]
         yield from _problem(at, hourly, " an hour", limits, band, cluster, procurement.currency)
 
@@ -119,7 +119,7 @@ def _problem(
     cluster: Cluster,
     currency: str | None,
 ) -> Iterator[Problem]:
-    count, (low, high) = cluster.accelerators_per_node, ends(price)
+    count, (low, high) = cluster.accelerators_per_node, price_ends(price)
     if high / count >= limits[0] and low / count <= limits[1]:
         return
     amount = high if high / count < limits[0] else low

@@ -66,7 +66,7 @@ from collections.abc import Iterator
 from math import isclose
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchases import amount, line_price, total_of_lines
+from clusterspec.rules.knowledge.purchases import amount_text, line_price, total_of_lines
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 
@@ -82,7 +82,7 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
             continue
         product = line.quantity * line.unit_price
         if not _is_same_sum(product, line.price):
-            message = f"{line.quantity:,} × {line.unit_price:,} is {amount(product)}, not {line.price:,}"
+            message = f"{line.quantity:,} × {line.unit_price:,} is {amount_text(product)}, not {line.price:,}"
             yield RULE.problem(
                 ("procurement", "quote", number, "price"), message, "ask the supplier which of the three is right"
             )
@@ -93,7 +93,7 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
     if not _is_same_sum(expected, total):
         off = total - expected
         terms = ", with discount and tax" if procurement.discount or procurement.tax else ""
-        message = f"the lines sum to {amount(expected)}{terms}, not {total:,}: {amount(abs(off))} {'too much' if off > 0 else 'too little'}"
+        message = f"the lines sum to {amount_text(expected)}{terms}, not {total:,}: {amount_text(abs(off))} {'too much' if off > 0 else 'too little'}"
         yield RULE.problem("procurement.quoted_total", message, "ask the supplier which line is missing or wrong")
 
 

@@ -62,7 +62,7 @@ from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.offered import offered_lines
-from clusterspec.rules.knowledge.purchases import amount, ends, is_bought
+from clusterspec.rules.knowledge.purchases import amount_text, is_bought, price_ends
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import percent
@@ -77,11 +77,11 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         return
     for offered in offered_lines(procurement.quote or (), cluster):
         stated, quoted = prices.get(offered.kind), offered.line.unit_price
-        if stated is None or quoted is None or not any(ends(stated)):
+        if stated is None or quoted is None or not any(price_ends(stated)):
             continue
-        (low, high), each = ends(stated), quoted / offered.units
+        (low, high), each = price_ends(stated), quoted / offered.units
         if not low * (1 - SAME) <= each <= high * (1 + SAME) and not offered.is_lot:
-            message = f"the quote has {amount(each)} for a {offered.kind.replace('_', ' ')}, and `prices.{offered.kind}` is {amount(low if each < low else high)}"
+            message = f"the quote has {amount_text(each)} for a {offered.kind.replace('_', ' ')}, and `prices.{offered.kind}` is {amount_text(low if each < low else high)}"
             yield RULE.problem(
                 ("procurement", "quote", offered.index, "unit_price"), message, "correct the older of the two"
             )

@@ -44,7 +44,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchases import day
+from clusterspec.rules.knowledge.purchases import date_of_text
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 
@@ -55,7 +55,7 @@ OLD, LATER = timedelta(days=366), timedelta(days=92)
 def check(procurement: ProcurementSpec, today: date) -> Iterator[Problem]:
     if not procurement.prices and not procurement.quote:
         return
-    as_of = day(procurement.as_of)
+    as_of = date_of_text(procurement.as_of)
     if as_of is None:
         return
     if today - as_of > OLD:

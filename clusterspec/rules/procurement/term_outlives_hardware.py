@@ -51,7 +51,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchases import day, is_bought
+from clusterspec.rules.knowledge.purchases import date_of_text, is_bought
 from clusterspec.rules.knowledge.ranges import YEAR
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
@@ -75,7 +75,7 @@ def check(thresholds: Thresholds, procurement: ProcurementSpec, cluster: Cluster
         help_ = "use 4 to 6 years, or state who repairs after that"
         yield RULE.problem("procurement.term", message, help_, severity="note" if years <= LONGEST + 0.01 else "")
         return
-    as_of, year = day(procurement.as_of), cluster.accelerator.year
+    as_of, year = date_of_text(procurement.as_of), cluster.accelerator.year
     if as_of is not None and year is not None and as_of.year - year >= OLD and years >= LONG - 0.01:
         message = f"{cluster.accelerator.name} shipped in {year}: it is {as_of.year - year} years old when it is bought for {term.written}"
         yield RULE.problem(
