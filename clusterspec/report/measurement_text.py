@@ -109,7 +109,7 @@ def diagnosis_text(report: DiagnosisReport, ink: Ink = PLAIN) -> str:
     if report.moved is not None:
         parts.append(_moved_text(report))
     if report.written:
-        parts.append("".join(plain_line(f"wrote {each}\n") for each in report.written))
+        parts.append("".join(f"{plain_line(f'wrote {each}')}\n" for each in report.written))
     return "\n".join(parts)
 
 
