@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from clusterspec.cost.energy import mean_price
+from clusterspec.cost.energy import energy_assumptions, mean_price
 from clusterspec.cost.power import Drawn, drawn_power, time_shares
 from clusterspec.studies.study import Study, study_text
 from tests.settings import SETTINGS
@@ -172,3 +172,27 @@ def test_nodes_of_public_logs_draw_what_is_predicted() -> None:
     for side, found_errors in errors.items():
         assert median(map(abs, found_errors)) <= 0.10, (side, found_errors)
         assert max(map(abs, found_errors)) <= 0.16, (side, found_errors)
+
+
+ASSUMED: list[tuple[str, list[str]]] = [  # keys of a spec, and what its energy then rests on
+    ("", []),
+    ("procurement: {currency: EUR, prices: {node: 9}}\n", []),
+    ("procurement: {currency: EUR, electricity: 0.1}\n", ["pue"]),
+    ("procurement: {currency: EUR, electricity: 0.1, pue: 1.2}\n", []),
+    ("operations: {carbon: {intensity: 0.4, source: a contract}}\n", ["pue"]),
+    ("operations: {carbon: {intensity: 0.4, source: a contract}}\nprocurement: {currency: EUR, pue: 1.2}\n", []),
+    ("operations: {checkpoint_interval: 1 h}\n", []),
+    (
+        'procurement: {currency: EUR, pue: 1.2, tariff: [{from: "00:00", to: "24:00", price: 0.1}]}\n',
+        ["hours of a day"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("keys", "assumed"), ASSUMED)
+def test_energy_rests_on_a_usual_pue_where_money_or_carbon_needs_one(keys: str, assumed: list[str]) -> None:
+    read = capped("", "dense", keys).spec
+    found = [
+        key.rpartition(".")[2] for key, _, _ in energy_assumptions(read.cluster, read.operations, read.procurement)
+    ]
+    assert found == assumed
