@@ -3,8 +3,7 @@
 ``DIR`` is as for `tools.export_targets`: clones, and wheels of vLLM and SGLang. ``PYTHON`` is an interpreter with the
 packages ``pydantic pyyaml regex msgspec numpy psutil cloudpickle packaging typing_extensions``; PyTorch, JAX and others
 are stubs. Nothing of a target but its parsers and data classes runs. Exit status 1 where an
-export is refused, or a target could not be loaded. TensorRT-LLM and Dynamo are not among the targets: the first is on
-no registry as source, the second takes the options of vLLM and SGLang.
+export is refused, or a target could not be loaded. TensorRT-LLM is not among the targets: no registry has its source.
 """
 
 from __future__ import annotations
@@ -21,7 +20,11 @@ from tools.export_targets import TARGETS, Source, written
 
 FOLDERS = {"maxtext": "src"}
 """The folder of a repository from which its package is imported."""
-KINDS = ("megatron", "maxtext", "torchtitan", "deepspeed", "vllm", "llm-d", "sglang")
+KINDS = ("megatron", "maxtext", "torchtitan", "deepspeed", "vllm", "llm-d", "sglang", "dynamo")
+BESIDE = {"dynamo": "vllm 0.31.0"}
+"""The target whose package another one imports."""
+LOADED = {"dynamo": "dynamo.vllm"}
+"""What an export that is loaded holds; workers of Dynamo for SGLang take the options of its server."""
 PYTHON_FILES = (".py", ".json")
 
 
@@ -50,10 +53,11 @@ def unpacked(source: Source, folder: Path) -> None:
             at += int(size) + 1
 
 
-def faults(kind: str, exports: list[str], source: Source, python: str) -> list[str]:
+def faults(kind: str, exports: list[str], sources: list[Source], python: str) -> list[str]:
     """What the code of a target says of each export, empty where it loads; of none if the target itself fails."""
     with tempfile.TemporaryDirectory() as held:
-        unpacked(source, Path(held))
+        for source in sources:
+            unpacked(source, Path(held))
         root = Path(held) / FOLDERS.get(kind, "")
         words = [python, str(Path(__file__).with_name("load.py")), kind, str(root)]
         given = "".join(json.dumps(text) + "\n" for text in exports)
@@ -72,16 +76,18 @@ def main() -> int:
     failed = False
     for kind in [given.only] if given.only else KINDS:
         try:
-            source = Source(given.clones, TARGETS[kind].repository, TARGETS[kind].release)
+            targets = [TARGETS[each] for each in (kind, BESIDE.get(kind)) if each]
+            sources = [Source(given.clones, each.repository, each.release) for each in targets]
         except FileNotFoundError as fault:
             print(f"{kind}: not checked: {fault}")
             failed = True
             continue
-        exports = list(dict.fromkeys(written(kind)))
-        said = faults(kind, exports, source, given.python)
+        exports = [text for text in dict.fromkeys(written(kind)) if LOADED.get(kind, "") in text]
+        said = faults(kind, exports, sources, given.python)
         refused = [text for text in said if text]
         failed |= bool(refused) or len(said) < len(exports)
-        print(f"{kind}: {len(said) - len(refused)} of {len(exports)} load at {source.repository} {source.commit[:12]}")
+        loaded = f"{len(said) - len(refused)} of {len(exports)} load"
+        print(f"{kind}: {loaded} at {sources[0].repository} {sources[0].commit[:12]}")
         for text, count in {text: refused.count(text) for text in refused}.items():
             print(f"  {count} times: {text[:300]}")
     return 1 if failed else 0

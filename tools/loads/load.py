@@ -25,11 +25,12 @@ Load = Callable[[str], None]
 _DEGREES = {"tensor_model_parallel_size", "pipeline_model_parallel_size", "expert_model_parallel_size"}
 
 
-def _commands(text: str, program: str) -> Iterator[list[str]]:
-    """The words after a program in the commands of a script."""
-    for line in text.replace("\\\n", " ").split("\n"):
-        if program in line and not line.startswith("#"):
-            yield shlex.split(line.partition(program)[2])
+def _commands(text: str, program: str) -> list[list[str]]:
+    """The words after a program in the commands of a script. Raises `ValueError` if none starts it."""
+    lines = [line for line in text.replace("\\\n", " ").split("\n") if program in line and not line.startswith("#")]
+    if not lines:
+        raise ValueError(f"no command starts {program}")
+    return [shlex.split(line.partition(program)[2]) for line in lines]
 
 
 def _parse(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
@@ -59,9 +60,9 @@ def megatron() -> Load:
     return load
 
 
-def vllm() -> Load:
-    stubs.install("vllm", forced=("vllm.ir",), bare=("vllm",))
-
+def _prepare_vllm(forced: tuple[str, ...] = ("vllm.ir",), bare: tuple[str, ...] = ("vllm",)) -> None:
+    """Stubs for vLLM, on a platform that is a processor."""
+    stubs.install("vllm", forced=forced, bare=bare)
     platforms = importlib.import_module("vllm.platforms")  # `from vllm import` would ask the bare package
     from vllm.platforms.interface import Platform  # type: ignore[import-not-found]
 
@@ -69,6 +70,10 @@ def vllm() -> Load:
         device_type = device_name = "cpu"
 
     vars(platforms).update(current_platform=Processor(), _current_platform=Processor())
+
+
+def vllm() -> Load:
+    _prepare_vllm()
     from vllm.entrypoints.common.cli_args import make_arg_parser  # type: ignore[import-not-found]
     from vllm.utils.argparse_utils import FlexibleArgumentParser  # type: ignore[import-not-found]
 
@@ -88,6 +93,24 @@ def _argument_lists(text: str) -> Iterator[list[str]]:
     for each in yaml.safe_load_all(text):
         spec = each["spec"]["template"]["spec"]
         yield from ([str(word) for word in container["args"]] for container in spec["containers"])
+
+
+def dynamo() -> Load:
+    """The workers of Dynamo for vLLM; those for SGLang take the options of its server."""
+    import yaml
+
+    core = ("vllm.ir", "dynamo._core", "dynamo.llm", "dynamo.runtime", "dynamo.prometheus_names")
+    _prepare_vllm(core, ("vllm", "dynamo", "dynamo.vllm", "dynamo.common"))
+    from dynamo.vllm.args import _parse_cli_args  # type: ignore[import-not-found]
+
+    def load(text: str) -> None:
+        for each in yaml.safe_load_all(text):
+            for component in each["spec"]["components"]:
+                container = component["podTemplate"]["spec"]["containers"][0]
+                if container["command"][-1] != "dynamo.frontend":
+                    _parse_cli_args([str(word) for word in container["args"]])
+
+    return load
 
 
 def sglang() -> Load:
@@ -165,6 +188,7 @@ TARGETS: dict[str, Callable[[], Load]] = {
     "deepspeed": deepspeed,
     "vllm": vllm,
     "llm-d": vllm,
+    "dynamo": dynamo,
     "sglang": sglang,
 }
 """For each kind of export, what makes its loader."""

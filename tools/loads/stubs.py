@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.abc
 import importlib.machinery
+import importlib.metadata
 import inspect
 import sys
 import types
@@ -152,7 +153,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         top = name.partition(".")[0]
         held = sys.modules.get(top)
         installed = held is not None and not isinstance(held, Module)
-        foreign = top != self.own and top not in sys.stdlib_module_names | DEVICES and not installed
+        foreign = top not in {self.own, "dynamo"} and top not in sys.stdlib_module_names | DEVICES and not installed
         if name.startswith(self.names) if self.names else foreign:
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
         return None
@@ -184,5 +185,14 @@ def install(own: str, forced: tuple[str, ...] = (), bare: tuple[str, ...] = ()) 
             return "class Stub:\n    pass\n"
 
     inspect.getsource = source_or_nothing  # type: ignore[assignment]
+    version = importlib.metadata.version
+
+    def version_or_any(name: str) -> str:
+        try:
+            return version(name)
+        except importlib.metadata.PackageNotFoundError:
+            return Module.__version__
+
+    importlib.metadata.version = version_or_any  # type: ignore[assignment]
     if not hasattr(typing, "override"):
         typing.override = lambda given: given  # type: ignore[attr-defined,unused-ignore]
