@@ -10,7 +10,9 @@ import pytest
 from clusterspec.catalog import Catalog
 from clusterspec.finding import Problem
 from clusterspec.prose import check_text
+from clusterspec.prose.arithmetic import BINARY, rule_of_ratio
 from clusterspec.source import Source
+from clusterspec.units.readings import BITS, PREFIX
 
 CATALOG = Catalog.open()
 SLIP = "NVLink 4 at 900 GB/s unidirectional"
@@ -23,6 +25,20 @@ def told(text: str, today: date | None = None) -> list[Problem]:
 def places(text: str) -> list[tuple[int, int, int]]:
     spans = [problem.span for problem in told(text)]
     return [(span.start.line, span.start.column, span.end.column) for span in spans if span]
+
+
+RATIOS = [  # of a written figure to the right one, and the rule that reports it
+    *((ratio, BITS) for ratio in (8.0, 1 / 8, 8.2)),
+    *((ratio, PREFIX) for ratio in (1000.0, 1 / 1000)),
+    *((1.024**power, BINARY) for power in (1, 2, 3, 4, 6, 8)),  # one to four prefixes, once or in the wrong direction
+    *((1.024**-power, BINARY) for power in (1, 2, 3, 4, 6, 8)),
+    *((ratio, "") for ratio in (1.0, 1.024**5, 1.024**7, 1.024**9, 1.01, 8.3, 100.0, 2.0)),
+]
+
+
+@pytest.mark.parametrize(("ratio", "rule"), RATIOS)
+def test_a_ratio_of_figures_names_the_mistake(ratio: float, rule: str) -> None:
+    assert rule_of_ratio(ratio) == rule
 
 
 @pytest.mark.parametrize(

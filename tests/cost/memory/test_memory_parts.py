@@ -93,6 +93,24 @@ def test_a_communicator_for_each_axis_and_one_of_all_ranks() -> None:
     assert deepspeed["communication_buffers"] == 7 * 250e6
 
 
+def test_the_range_of_each_part_is_that_of_what_it_rests_on() -> None:
+    """Weights are counted; buffers of a communicator have 0 to 600 MB for 250, logits 2 to 8 bytes for 6."""
+    found, _ = memory_use(design(model(), None, tp=2, dp=2, software_year=2026))
+    assert found is not None
+    parts = [term for term in found.total.walk() if not term.parts and term.low is not None and term.high is not None]
+    shares = {term.name: ((term.low or 0.0) / term.value, (term.high or 0.0) / term.value) for term in parts}
+    for name, low, high in (
+        ("weights_dense", 1, 1),
+        ("placeholders", 0, 1),
+        ("normalizations", 0.9, 1.1),
+        ("logits_and_loss", 1 / 3, 4 / 3),
+        ("context", 0, 2),
+        ("communication_buffers", 0, 600 / 250),
+        ("fragmentation", 0, 4),
+    ):
+        assert shares[name] == pytest.approx((low, high)), name
+
+
 def test_fragmentation_is_a_share_of_what_is_allocated() -> None:
     found = leaves(tp=2, dp=2, software_year=2026)
     other = {"context", "communication_buffers", "fragmentation"}

@@ -70,6 +70,16 @@ def test_the_cache_is_read_at_the_mean_context() -> None:
     assert part(found, "cache") == pytest.approx(131_072 * 4 * (16_384 + 128) / (3.35e12 * share), rel=1e-3)
 
 
+def test_the_prompts_of_a_static_batch_run_together() -> None:
+    """Eight or sixteen prompts on each replica, twice as long; of prompts that are half cached, half as long."""
+    found = {
+        (count, hit): times(input=4096, load=f"concurrency: {count}, load: static, prefix_hit: {hit}").prompt_time
+        for count, hit in ((64, 0.0), (128, 0.0), (128, 0.5))
+    }
+    assert found[128, 0.0] == pytest.approx(2 * found[64, 0.0], rel=0.05)
+    assert found[128, 0.5] == pytest.approx(found[128, 0.0] / 2, rel=0.15)
+
+
 def test_a_small_call_of_attention_takes_its_floor() -> None:
     # one sequence of 1,152 tokens is 4.7 MB in a layer, of which the shares between 2 and 32 MB are 0.03 and 0.30
     found = times()
