@@ -99,8 +99,8 @@ apart and that were joined; in four, what a launch leaves out (`...`, a recipe o
 for those of the trainer (verl) and a tier of a firewall for a machine, and lost the options of a command in a list of
 dstack. One is not corrected: a test of NeMo whose command names no program of it. Refused were placeholders with a
 blank, values of a chart, and `slurm.conf` without a reason. In the tenth, a text encoder for images was read as
-a language model, and an MPIJob in a template as nothing. Still refused are options that a list of a chart exports as a
-variable.
+a language model, and an MPIJob in a template as nothing. The importer
+still refuses options that a chart passes in a list of environment variables.
 
 Of the 37 of the eleventh, 15 were refused since no reader knew their kind. Two wrong ones said nothing of it: the
 key-value heads of Megatron-DeepSpeed and the adapters of a newer verl were lost, so that a larger model was trained.

@@ -2,8 +2,13 @@
 
 ## What it finds
 
-A `nic_bandwidth` that the technology does not have, such as 800 Gb/s of NDR or 100 Gb/s of Slingshot 11; or one above
-the rate of the named `nic`; or planes that leave each link less than a port; or a named `nic` slower than the ports of its technology, such as a ConnectX-6 on NDR; or a link above one port of a NIC that has slower ports with Ethernet than with InfiniBand. Technologies of any rate (`roce-v2`, `gcp-dcn`, `ethernet`) are not checked. Other rules
+- A `nic_bandwidth` that the technology does not have, such as 800 Gb/s of NDR or 100 Gb/s of Slingshot 11.
+- A `nic_bandwidth` above the rate of the named `nic`.
+- Planes that leave each link less than a port.
+- A named `nic` slower than the ports of its technology, such as a ConnectX-6 on NDR.
+- A link faster than one port, where the ports of the NIC are slower with Ethernet than with InfiniBand.
+
+Technologies of any rate (`roce-v2`, `gcp-dcn`, `ethernet`) are not checked. Other rules
 report a wrong unit, a wrong prefix, and lanes counted as NICs.
 
 ## Why it matters

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A pool that no job names: a warning. A pool that several jobs divide and of which at least 5 % of the nodes have none, where no
-`spare_nodes` are stated: a note.
+The finding is a warning for a pool that no job names. It is a note for a pool that several jobs divide if they leave at
+least 5 % of its nodes idle and no `spare_nodes` are stated.
 
 ## Why it matters
 

@@ -4,7 +4,7 @@
 
 A goodput below 90 %, or below `operations.targets.goodput`: the share of the time spent on steps that are kept, as
 `clusterspec cost` prints it. The rule applies where the spec has `operations`. Without a stated failure rate it takes
-the end of the published rates with the fewest failures.
+the lowest of the published rates.
 
 The finding is a note down to 85 %, as published runs on 16,000 accelerators have about 90 %. It is an error where a quarter of
 the time is lost, or where the target is missed at the best end of the range; else it is a warning.

@@ -5,8 +5,8 @@
 `spare_nodes` below the 95th percentile of nodes in repair at once: Poisson with the mean `repair_time` / time between
 failures. The rule applies only where the spec states both. The finding is a note where less than one node is in repair on
 average, and where the fabric is shared with other jobs and no spares are counted, so that other nodes of the site stand
-in, or where the job leaves as many nodes idle. Else it is a warning; an error where the job uses all nodes and, for more than three quarters of the time, more nodes
-are in repair than there are spares.
+in, or where the job leaves as many nodes idle. It is an error where the job uses all nodes, and more nodes are in repair
+than there are spares for more than three quarters of the time. In all other cases it is a warning.
 A `recovery: hot-spare` without any node to recover on is an error.
 
 ## Why it matters

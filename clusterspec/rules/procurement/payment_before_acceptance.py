@@ -2,8 +2,8 @@
 
 ## What it finds
 
-`payment` whose shares do not sum to 1: an error. Less than 10 % due after acceptance: a warning, and a note
-where the quote is below 100,000 US dollars. More than half due with the order: a note.
+The shares of `payment`. The finding is an error if they do not sum to 1. It is a warning if less than 10 % is due after
+acceptance, or a note if the quote is below 100,000 US dollars. It is a note if more than half is due with the order.
 
 ## Why it matters
 

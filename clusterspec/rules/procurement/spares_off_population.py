@@ -2,9 +2,10 @@
 
 ## What it finds
 
-A bought machine of several nodes with spares. Fewer than are in repair on average, at the rate of Llama 3's training
-and, unless `repair_time` states it, a day of repair: a warning. Where the failure rate is stated as well,
-`too-few-spares` decides. More than a quarter of the nodes and more than four: a note.
+A bought machine of several nodes whose spares do not fit its failures. The finding is a warning if there are fewer spares
+than nodes in repair on average. The rule takes the failure rate of Llama 3's training, and a repair of one day unless
+`repair_time` states another. Where the spec states both, `too-few-spares` decides. The finding is a note if the spares are
+more than four and more than a quarter of the nodes.
 
 ## Why it matters
 

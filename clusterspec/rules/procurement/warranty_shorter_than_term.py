@@ -2,10 +2,9 @@
 
 ## What it finds
 
-A bought machine whose `term` is longer than `warranty`, and than `support.term` where that is stated: a warning, and a note
-where the quote is below 100,000 US dollars. The
-difference has to be more than a month. Priced support (`prices.support_per_year`, or a line of the quote that names
-support) covers the whole term, unless `support.term` states when it ends. A priced machine with a term of three years or more that states none of them: a note.
+A bought machine whose `term` is more than a month longer than `warranty`, and than `support.term` where that is stated. The
+finding is a warning, or a note if the quote is below 100,000 US dollars. Priced support (`prices.support_per_year`, or a line of the quote that names
+support) covers the whole term, unless `support.term` states when it ends. A priced machine with a term of three years or more that states none of them is a note.
 
 ## Why it matters
 

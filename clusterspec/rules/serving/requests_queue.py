@@ -2,9 +2,10 @@
 
 ## What it finds
 
-An open load (`request_rate`) whose output tokens exceed the predicted throughput by more than 2 %: an error where they
-exceed the high end of its range too, a warning in the upper half of the way there, else a note. The rule is silent for a finite run (`requests`). A load that is
-served, and whose mean wait for prefill is more than half of the mean time to first token: a note.
+An open load (`request_rate`) whose output tokens exceed the predicted throughput by more than 2 %. The finding is an error
+if they exceed the high end of its range too, a warning if they are nearer to that end than to the prediction, and a note
+otherwise. The finding is also a note if the load is served, but its mean wait for prefill is more than half of the mean time
+to first token. The rule is silent for a finite run (`requests`).
 
 ## Why it matters
 

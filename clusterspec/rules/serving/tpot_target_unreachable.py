@@ -4,8 +4,8 @@
 
 A `targets.tpot` below the time of one token with one request in flight. The finding is an error if the target is below
 the memory roofline: the bytes of weights and cache that one token reads on one rank, divided by the nominal memory
-bandwidth. If only the predicted time of a single request is above the target, it is an error where the low end of the range of
-the prediction is a third above it, a warning where that low end is above it, and otherwise a note.
+bandwidth. Above the roofline, the low end of the predicted range of a single request counts. The finding is a warning if that
+end misses the target, and an error if it is a third above the target. It is a note if only the predicted time misses it.
 
 ## Why it matters
 

@@ -2,8 +2,9 @@
 
 ## What it finds
 
-In Markdown and text files: a total of NVLinks of a known node that is not its accelerators times their links, nor half
-of that (its bisection); and "connects to N others" of a torus or a full mesh that differs from its links or its peers.
+The rule reads Markdown and text files. It finds a total of NVLinks of a known node that is neither its accelerators times
+their links nor half of that (its bisection). It also finds "connects to N others" where N differs from the links of a torus
+or from the peers of a full mesh.
 
 ## Why it matters
 
