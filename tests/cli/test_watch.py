@@ -43,7 +43,7 @@ def test_files_of_a_folder_count_and_hidden_folders_do_not(tmp_path: Path) -> No
 
 def test_what_cannot_be_watched_is_refused(call: Call) -> None:
     Path("spec.yaml").write_text(BASE)
-    for words in (("--fix",), ("--output", "x.json"), ("--write-baseline", "b.json"), ("-",)):
+    for words in (("--fix",), ("--output", "x.json"), ("--write-baseline", "b.json"), ("-",), ("absent.yaml",)):
         done = call("check", "spec.yaml", "--watch", *words)
         assert (done.status, done.out) == (2, ""), words
         assert "--watch" in done.error

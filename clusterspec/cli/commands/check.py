@@ -154,6 +154,8 @@ def run_check(args: argparse.Namespace) -> int:
             raise UsageFault(f"--watch only prints: leave --{option.replace('_', '-')} out")
     if STDIN in args.paths:
         raise UsageFault("--watch needs files; standard input cannot be read again")
+    if absent := [path for path in args.paths if not Path(path).exists()]:
+        raise UsageFault(f"--watch: {absent[0]}: No such file or directory")
     return watch(lambda: check_once(args), args.paths)
 
 
