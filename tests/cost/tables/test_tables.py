@@ -12,6 +12,9 @@ from clusterspec.cost.compute.kernels import Kernel, Work
 from clusterspec.cost.compute.rates import PassKernels, Speed
 from clusterspec.cost.estimate import estimate, step_range
 from clusterspec.cost.layer_tables import Group, Hiding, PhaseTimer
+from clusterspec.cost.layers import stage_groups
+from clusterspec.cost.memory.job import Job
+from clusterspec.cost.memory.rank import Rank
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.cost.traffic import Transfer
@@ -140,6 +143,11 @@ def test_tables_of_another_layout_give_what_fresh_ones_give(change: dict[str, An
     again, fresh = timed_step(other, shared), timed_step(other, alone)
     assert again is not None and fresh is not None
     assert again.times == fresh.times
+    for each in (first, other):  # ranks of the first may be kept for the other
+        assert each.workload is not None and each.layout is not None
+        job = Job.of(each, each.workload, each.layout)
+        for group in stage_groups(job.model, job.layout):
+            assert Rank.of(job, group.first, group.chunks) == Rank.computed(job, group.first, group.chunks)
 
 
 def test_tables_apply_only_to_their_job() -> None:
