@@ -138,7 +138,12 @@ def _plugin_causes(run: PlacedRun) -> Iterator[Cause]:
 
 def _too_few_nics(run: PlacedRun) -> Iterator[Cause]:
     fabric, used = run.cluster.scale_out, adapter_count(run.benchmark.evidence)
-    if not run.uses_network or fabric is None or used is None or used >= fabric.nics_per_node:
+    if not run.uses_network or fabric is None or used is None:
+        return
+    if used >= fabric.nics_per_node:
+        for text, line in run.log_lines("only-adapter") if used > 1 else ():
+            evidence = f"line {line} of the log: all channels use NIC {text} of {used}"
+            yield Cause("one-nic", evidence, _NEXT["one-nic"], STRONG)
         return
     line = next(each.line for each in run.benchmark.evidence if each.name == "hcas")
     name = "one-nic" if used == 1 else "few-nics"

@@ -77,7 +77,7 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
     """The distinct statements of a log, in file order."""
     found: dict[tuple[str, str], Evidence] = {}
     counts: dict[str, int] = {}
-    for each in _log_statements(text):
+    for each in (*_log_statements(text), *_only_adapter(text)):
         key = (each.name, each.text)
         if key not in found and counts.get(each.name, 0) < MOST:
             found[key] = each
@@ -99,6 +99,18 @@ def _log_statements(text: str) -> Iterator[Evidence]:
             if match := pattern.search(line):
                 text = " ".join(part for part in match.groups() if part).strip()
                 yield Evidence(name, text, number)
+
+
+_NETWORK_CHANNEL = re.compile(r"Channel ([0-9]{1,3})(?:/[0-9]+)? : [^\n]{1,80} via NET/IB\w{0,6}/([0-9]{1,3})")
+
+
+def _only_adapter(text: str) -> Iterator[Evidence]:
+    """The adapter that all channels of a log use, where these are several."""
+    found = [match.groups() for match in _NETWORK_CHANNEL.finditer(text)]
+    if len({channel for channel, _ in found}) > 1 and len({adapter for _, adapter in found}) == 1:
+        first = _NETWORK_CHANNEL.search(text)
+        assert first is not None
+        yield Evidence("only-adapter", found[0][1], text.count("\n", 0, first.start()) + 1)
 
 
 def adapter_count(evidence: tuple[Evidence, ...]) -> int | None:

@@ -578,6 +578,15 @@ CASES = (
         0.3,
         "nic-distance",
     ),
+    Case(
+        "NVIDIA/nccl/issues/981",
+        PCIE.replace("node: 1", "node: 2").replace("domain: 1", "domain: 2"),
+        4,
+        f"{INFO}NET/IB : Using [0]mlx5_2:1/IB [1]mlx5_3:1/IB\n"
+        + "\n".join(f"{INFO}Channel 0{n}/0 : 2[0] -> 0[0] [receive] via NET/IB/0/GDRDMA" for n in range(4)),
+        0.5,
+        "one-nic",
+    ),
 )
 
 
