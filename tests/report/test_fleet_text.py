@@ -1,0 +1,114 @@
+"""Differences of fleets and of repositories as text, from figures that are given by hand."""
+
+from __future__ import annotations
+
+from clusterspec.analysis.fleets import fleet_report
+from clusterspec.finding import Confidence, Finding, Severity
+from clusterspec.records import replace
+from clusterspec.report import fleet_text, project_text
+from clusterspec.report.ink import Ink
+from clusterspec.report.paper.blocks import Cards, Picture
+from clusterspec.report.paper.fleet import composed_fleet
+from clusterspec.results import Input, Tool
+from clusterspec.results.decision import PRICE, Change, DiffReport, Effect, ProjectDiffReport, SpecDiff
+from clusterspec.results.fleet import FleetDiffReport, JobUse, PoolUse
+from clusterspec.source import Position, Span
+from clusterspec.studies.study import study_text
+from tests.settings import SETTINGS
+
+TOOL, READ, WIDE = Tool("1", "1"), Input("spec.yaml", b""), Ink(width=240)
+SPAN = Span("spec.yaml", Position(3, 1), Position(3, 2))
+FEW = Finding("few-spines", Severity.WARNING, Confidence.LIKELY, "few spines", "h", SPAN, ("cluster",))
+FULL = replace(FEW, rule="memory-exceeded", severity=Severity.ERROR, message="too much")
+NOTHING = DiffReport(TOOL, READ, READ, (), (), (), ())
+SLOWER = replace(NOTHING, changes=(Change(("layout", "tp"), 2, 4),), effects=(Effect("step time", "s", 2.0, 2.5),))
+
+
+def lines(text: str) -> list[str]:
+    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+
+
+def test_a_fleet_shows_what_moved_of_its_pools_and_jobs() -> None:
+    pool = PoolUse(16, 12, 4, 0.75, 160e3, 5e6, "USD")
+    job = JobUse("a", 8, 0.5, 3600.0, 1e6)
+    report = FleetDiffReport(
+        *(TOOL, READ, READ, {"same": NOTHING, "slower": replace(SLOWER, found=(FEW,))}, ("new",), ("old",)),
+        old_pools={"a": pool, "gone": pool},
+        new_pools={"a": replace(pool, nodes=20, power=200e3), "b": pool},
+        found=(FEW, FULL),
+        old_jobs={"same": job, "slower": job, "old": job},
+        new_jobs={
+            "same": job,
+            "slower": replace(job, pool=None, nodes=None, share=1.0, elapsed=None, billed=None),
+            "new": job,
+        },
+    )
+    found = lines(fleet_text.fleet_diff_text(report, WIDE))
+    rows = {line.split()[0]: line for line in found}
+    assert "16 -> 20" in rows["a"] and "160 kW -> 200 kW" in rows["a"]
+    assert "– -> 16" in rows["b"] and "16 -> –" in rows["gone"]
+    assert "same a 8 50 % 1 h 1,000,000" in found
+    assert "slower a -> – 8 -> – 50 % -> 100 % 1 h -> – 1,000,000 -> –" in found
+    assert [line for line in found if line.startswith("Jobs")] == [
+        *("Jobs added: new", "Jobs removed: old", "Jobs without a difference: same")
+    ]
+    told = [line for line in found if "too much" in line or "few spines" in line]
+    assert len([line for line in told if "too much" in line]) == 1
+    assert len([line for line in told if "few spines" in line]) == 1, "what is of a job is told with it alone"
+    page = fleet_text.fleet_diff_text(report, markdown=True)
+    assert "## slower" in page and "## same" not in page and "| a |" in page and "- new" in page
+    alone = replace(report, jobs={}, added=(), removed=(), found=(), old_jobs={}, new_jobs={})
+    assert not any("Jobs" in line for line in lines(fleet_text.fleet_diff_text(alone, WIDE)))
+
+
+def test_a_repository_counts_its_specs_findings_and_sums() -> None:
+    dear = replace(SLOWER, effects=(*SLOWER.effects, Effect(PRICE, "USD", 1e6, 2e6)), found=(FEW, FULL), fixed=(FEW,))
+    specs = (
+        SpecDiff("a.yaml", "changed", dear),
+        SpecDiff("b<.yaml", "changed", replace(NOTHING, effects=(Effect(PRICE, "USD", 1e6, 1e6),), found=(FULL,))),
+        SpecDiff("c.yaml", "added", None, (FEW,)),
+        SpecDiff("d.yaml", "removed", None),
+    )
+    report = ProjectDiffReport(TOOL, "main", "branch", specs, ("e.yaml",))
+    found = lines(project_text.project_as_text(report, WIDE))
+    assert found[0] == "main -> branch: 5 specs changed"
+    rows = {line.split()[0]: line for line in found[1:6]}
+    assert "2 s to 2.5 s (+25 %)" in rows["a.yaml"] and rows["a.yaml"].endswith("2, 1 error 1")
+    assert rows["b<.yaml"].endswith("1 error") and rows["c.yaml"].endswith("added 1")
+    assert rows["d.yaml"] == "d.yaml removed"
+    (total,) = (line for line in found if line.startswith(f"{PRICE}, all specs"))
+    assert "2,000,000" in total.replace("2 M", "2,000,000") and "+50 %" in total
+    assert "not compared, since 4 are: e.yaml" in found
+    assert any("few spines" in line for line in found)
+    page = project_text.project_as_markdown(report)
+    assert "<summary>a.yaml</summary>" in page and "<summary>b&lt;.yaml</summary>" in page
+    assert "<summary>c.yaml</summary>" in page and "<summary>d.yaml</summary>" not in page
+    empty = ProjectDiffReport(TOOL, "main", "branch", ())
+    assert project_text.project_as_text(empty, WIDE) == "main -> branch: no spec changed\n"
+
+
+FLEET = """clusterspec: 1
+name: two
+pools:
+  big: {platform: dgx-b200, nodes: 16}
+  small: {platform: dgx-h200, nodes: 4}
+jobs:
+  first: {pool: big, nodes: 8, WORK}
+  second: {pool: big, nodes: 6, share: 0.5, WORK}
+""".replace(
+    "WORK",
+    "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, tokens: 1T},"
+    " layout: {framework: megatron-core, tp: 2}",
+)
+
+
+def test_the_pages_of_a_fleet_have_the_nodes_of_each_job_and_those_without_one() -> None:
+    """16 nodes: eight of a job, six of one for half of the term, which are three, and five; four of the other pool."""
+    report = fleet_report(study_text(FLEET, SETTINGS, "fleet.yaml"), "cost")
+    paper = composed_fleet(report)
+    (cards, *pictures) = paper.sections[0].blocks
+    assert isinstance(cards, Cards)
+    assert next((card.label, card.value, card.note) for card in cards.cards) == ("Nodes", "20", "6 without a job")
+    drawn = [picture.svg for picture in pictures if isinstance(picture, Picture)]
+    for told in ("first 8", "second 3", "without a job 5", "without a job 4"):
+        assert told in drawn[0], told
