@@ -210,6 +210,23 @@ def test_the_page_saves_the_one_file_unless_another_has_changed_it(server: Serve
     assert [path.name for path in Path().iterdir()] == [NAME]
 
 
+def test_the_page_keeps_the_line_ends_of_the_file_and_refuses_what_it_could_not_write_back(server: Server) -> None:
+    Path(NAME).write_bytes(BASE.replace("\n", "\r\n").encode())
+    found = asked(server, verb="read")
+    assert found["text"] == BASE, "as the page ends its lines, so that nothing seems changed"
+    changed = BASE.replace("nodes: 4", "nodes: 8")
+    saved = asked(server, verb="save", text=changed, state=found["state"])
+    assert saved["status"] == 0 and Path(NAME).read_bytes() == changed.replace("\n", "\r\n").encode()
+    latin = BASE.encode() + "# Größe\n".encode("latin-1")
+    Path(NAME).write_bytes(latin)
+    for verb in ("watch", "save"):
+        assert "not UTF-8" in str(asked(server, verb=verb, text=BASE, state=saved["state"])["err"])
+    assert Path(NAME).read_bytes() == latin
+    Path(NAME).unlink()
+    assert asked(server, verb="save", text=BASE, state=saved["state"])["status"] == 0
+    assert Path(NAME).read_text() == BASE, "a removed file is written again"
+
+
 def test_a_broken_request_leaves_the_server_running(server: Server) -> None:
     for body in (b"", b"[]", b"{", b"[" * 100_000, b"\xff"):
         assert sent(server, "POST", "/answer", body, X_Clusterspec_Token=server.token)[0] == 200

@@ -27,9 +27,9 @@ def describe_edit(parser: argparse.ArgumentParser) -> None:
 
 def run_edit(args: argparse.Namespace) -> int:
     """Serve the page of a spec until Ctrl-C. Raises `UsageFault` for a file that cannot be read or written."""
-    from clusterspec.cli.editor.server import Server
+    from clusterspec.cli.editor.server import EditedFile, Server
     from clusterspec.cli.editor.verbs import Session
-    from clusterspec.cli.inputs import StudyReader, read_bytes
+    from clusterspec.cli.inputs import StudyReader
     from clusterspec.cli.output import writable_place
 
     if args.spec == "-":
@@ -40,7 +40,7 @@ def run_edit(args: argparse.Namespace) -> int:
         raise UsageFault(
             f"{args.spec}: No such file; `clusterspec init > {shlex.quote(args.spec)}` writes a starting spec"
         )
-    read_bytes(args.spec)
+    EditedFile(args.spec).read({})
     writable_place(Path(args.spec))
     StudyReader(args).settings_of(args.spec)  # refuses a configuration or catalog that cannot be read
     try:

@@ -11,6 +11,7 @@ import base64
 import hashlib
 import hmac
 import json
+import os
 import secrets
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -61,12 +62,22 @@ class EditedFile:
         self.path = path
 
     def read(self, _: Request) -> Answer:
-        """The text on disk and its hash, by which the page notices a change."""
+        """The text on disk with its lines as the page ends them, and its hash, by which the page notices a change."""
+        data = self._bytes()
+        text = data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+        return {"status": 0, "text": text, "state": hashlib.sha256(data).hexdigest()}
+
+    def _bytes(self) -> bytes:
+        """The bytes on disk. Raises `UsageFault` for a file that the page could not write back."""
         data = read_bytes(self.path)
         if len(data) > documents.LARGEST:
             raise UsageFault(f"{self.path}: more than {documents.LARGEST >> 20} MiB")
-        text = data.decode("utf-8", "surrogateescape").encode("utf-8", "replace").decode()
-        return {"status": 0, "text": text, "state": hashlib.sha256(data).hexdigest()}
+        try:
+            data.decode("utf-8")
+        except UnicodeDecodeError as fault:
+            line = data.count(b"\n", 0, fault.start) + 1
+            raise UsageFault(f"{self.path}:{line}: not UTF-8; convert the file, for example with iconv") from None
+        return data
 
     def watch(self, request: Request) -> Answer:
         """The text on disk as soon as it differs from that of the page, at the latest after `PATIENCE` seconds."""
@@ -78,12 +89,19 @@ class EditedFile:
             threading.Event().wait(0.5)
 
     def save(self, request: Request) -> Answer:
-        """Writes the text of the editor, unless the file has changed since the page read it."""
+        """Writes the text of the editor, with the line ends of the file, unless that has changed since it was read.
+
+        A file that was removed is written again.
+        """
         text, seen = text_of(request), text_of(request, "state")
+        if not os.path.lexists(self.path):
+            write_whole(Path(self.path), text.encode("utf-8"))
+            return self.read(request) | {"text": None}
         now = self.read(request)
         if now["state"] != seen:
             return now | {"status": 1, "err": f"{self.path} has changed on disk; nothing was written\n"}
-        write_whole(Path(self.path), text.encode("utf-8"))
+        ends = "\r\n" if b"\r\n" in self._bytes() else "\n"
+        write_whole(Path(self.path), text.replace("\n", ends).encode("utf-8"))
         return self.read(request) | {"text": None}
 
 
