@@ -269,7 +269,7 @@ def _sensitivity_section(report: FullReport) -> Section | None:
     found = choices.sensitivity_section(report)
     if found is None or report.against:
         return found
-    return Section(found.key, found.title, (*found.blocks, *options.choice_blocks(report)), lead=found.lead)
+    return Section(found.key, found.title, (*options.choice_blocks(report), *found.blocks), lead=found.lead)
 
 
 def procurement_sections(report: FullReport) -> list[Section | None]:
