@@ -192,6 +192,57 @@ def test_a_release_supports_what_its_sources_say(
     assert supported or any(each.feature.sourced for each in refused)
 
 
+NEWER = """\
+vllm deepseek-v3 0.6.5 0.6.6
+vllm llama-4-scout 0.8.2 0.8.3
+vllm glm-4.6 0.9.2 0.10.0
+vllm kimi-k2 0.6.5 0.10.0
+vllm qwen3-vl-235b-a22b 0.10.2 0.11.0
+vllm deepseek-v3.2 0.10.2 0.11.0
+vllm minimax-m2.5 0.11.0 0.11.1
+vllm mistral-large-3 0.11.2 0.12.0
+vllm nemotron-3-super 0.12.0 0.14.0
+vllm glm-4.7 0.9.2 0.10.0
+vllm glm-4.7-flash 0.14.1 0.16.0
+vllm kimi-k2.7-code 0.14.1 0.16.0
+vllm qwen3.6-27b 0.16.0 0.17.0
+vllm gemma-4-31b 0.18.1 0.19.0
+vllm hy3 0.19.1 0.20.0
+vllm step-3.7-flash 0.22.1 0.23.0
+vllm minimax-m3 0.23.0 0.24.0
+vllm kimi-k3 0.26.0 0.27.0
+sglang qwen3-vl-8b 0.5.2 0.5.3
+sglang glm-4.5-air 0.4.6 0.4.9.post6
+sglang mistral-large-3 0.5.5 0.5.6.post2
+sglang kimi-k2.5 0.5.8.post1 0.5.9
+sglang gemma-4-26b-a4b 0.5.10.post1 0.5.11
+sglang deepseek-v4-pro 0.5.11 0.5.12
+sglang minimax-m3 0.5.15.post1 0.5.16
+trt-llm qwen3-32b 0.19.0 0.20.0
+trt-llm gpt-oss-120b 1.0.0 1.1.0
+trt-llm qwen3-vl-32b 1.1.0 1.2.0
+trt-llm glm-5 1.2.1 1.3.0rc13
+maxtext qwen3.5-35b-a3b 0.2.2 0.2.3
+megatron-bridge deepseek-v4-flash 0.4.1 0.5.0
+"""
+
+
+def test_a_model_needs_the_first_release_that_has_its_architecture() -> None:
+    """Framework, model, the last release known to lack it, and the first known to have it."""
+    wrong = []
+    for name, model, lacking, having in (row.split() for row in NEWER.splitlines()):
+        entry, named = framework_of(name, CATALOG), {use for use in model_uses(CATALOG.model(model)) if MODEL in use}
+        known = [
+            not any(
+                each.combination.applies(frozenset(named)) and each.feature.sourced
+                for each in capabilities(entry, release, 2026).refused
+            )
+            for release in (lacking, having)
+        ]
+        wrong += [(name, model, known)] if known != [False, True] else []
+    assert wrong == []
+
+
 # What search proposes
 
 MACHINES = ("dgx-a100", "dgx-h100", "dgx-b200", "mi355x")
