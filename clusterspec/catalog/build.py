@@ -216,6 +216,7 @@ def platform(read: FactReader) -> Platform:
         liquid_share=read.figure("liquid_share", "number"),
         gpudirect_rdma=read.flag("gpudirect_rdma"),
         year=read.count("year"),
+        market_rent=read.band("market.rent"),
     )
 
 

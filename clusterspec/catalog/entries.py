@@ -276,6 +276,8 @@ class Platform(PoweredPart):
     """Share of the heat of a node that its coolant loop takes up."""
     gpudirect_rdma: bool | None = None
     year: int | None = None
+    market_rent: tuple[Figure, Figure] | None = None
+    """Lowest and highest rent in US dollars of one accelerator for an hour, by the price list of its provider."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,10 @@ import pytest
 
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.offered import kind_of_part
+from clusterspec.rules.procurement import price_outside_market
+from clusterspec.spec.model import ProcurementSpec
 from clusterspec.studies.study import study_text
+from tests.analysis.jobs import design_of
 from tests.settings import SETTINGS
 
 from .conftest import Check
@@ -345,7 +348,7 @@ procurement: {{currency: USD, as_of: 2026-11-01, term: {term}, prices: {{node_ho
         ("15T", "6 months", 55.04, one("term-shorter-than-run", "procurement.term", "error")),
         # an H100 costs 1.47 to 6.88 USD an hour: 6.88 is a rent of one, and 0.86 for each of eight is none
         ("1T", "1 year", 6.88, one("price-outside-market", "procurement.prices.node_hour", "error")),
-        ("1T", "1 year", 7.0, []),
+        ("1T", "1 year", 7.6, []),
         ("1T", "1 year", 1.4, one("price-outside-market", "procurement.prices.node_hour", "error")),
         ("1T", "1 year", 98.32, []),
     ],
@@ -354,6 +357,59 @@ def test_a_rent_by_the_hour_meets_no_rule_of_purchases(
     tokens: str, term: str, rent: float, wanted: Reported, check: Check
 ) -> None:
     assert reported(check, "procurement", RENT.format(tokens=tokens, term=term, rent=rent)) == wanted
+
+
+# USD an hour: on demand in us-east-1, East US, us-central1 or any region of OCI, then dearer regions, and reservations
+PUBLISHED = """\
+aws-dl1-24xlarge 13.11
+aws-g4dn-12xlarge 3.912
+aws-g5-48xlarge 16.288
+aws-g6-48xlarge 13.3504
+aws-g6e-12xlarge 10.49
+aws-g7e-48xlarge 33.14
+aws-inf2-48xlarge 12.98
+aws-p4d-24xlarge 21.96 32.77 14.75
+aws-p4de-24xlarge 27.45 40.97
+aws-p5-48xlarge 55.04 98.32 39.33
+aws-p5en-48xlarge 63.296
+aws-p6-b200-48xlarge 113.93
+aws-p6-b300-48xlarge 142.416
+aws-trn1-32xlarge 21.50 15.49
+aws-trn1n-32xlarge 24.78
+azure-nc96ads-a100-v4 14.692 29.384
+azure-nd96amsr-a100-v4 32.77 65.54
+azure-nd-h100-v5 98.32 127.816 186.608
+azure-nd-h200-v5 84.8 110.272 169.6
+azure-nd-mi300x-v5 48.0 96.0
+azure-nd-gb200-v6 108.16 216.32
+gcp-a2-highgpu-8g 29.387 34.6
+gcp-a3-highgpu-8g 88.49 126.643
+gcp-g2-standard-96 8.003 12.805
+gcp-g4-standard-384 36.0 48.408
+oci-bm-gpu-b300-8 120
+oci-bm-gpu-gb300-4 72
+oci-bm-gpu-mi355x-v1-8 68.8
+tpu-v4 12.88
+tpu-v5e 9.6 13.728
+tpu-v5p 16.8 17.838 19.116
+tpu-v6e 21.6 23.76 25.92
+"""
+
+
+def test_a_published_rent_of_an_instance_is_silent_and_that_of_one_accelerator_is_not() -> None:
+    wrong = []
+    for name, first, *others in (row.split() for row in PUBLISHED.splitlines()):
+        cluster = design_of(f"\ncluster: {{platform: {name}, nodes: 2}}\n").cluster
+        assert cluster is not None
+        count = cluster.accelerators_per_node
+        rents = [float(each) for each in (first, *others)]
+        for rent, wanted in (*((rent, 0) for rent in rents), (rents[0] / count, 1), (rents[0] * count, 1)):
+            found = list(
+                price_outside_market.check(ProcurementSpec(currency="USD", prices={"node_hour": rent}), cluster)
+            )
+            named = [each for each in found if rent > rents[0] / count or "of one accelerator" in (each.help or "")]
+            wrong += [(name, rent)] if len(found) != wanted or named != found else []
+    assert wrong == []
 
 
 @pytest.mark.parametrize(

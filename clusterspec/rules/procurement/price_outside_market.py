@@ -5,7 +5,8 @@
 The price of a node, in `prices` or in the quote, or its rent, over its accelerators. It is reported below 0.6 times the
 lowest or above 2.5 times the highest price that the catalog's sources name for the accelerator; a rent below half of the
 lowest (below three quarters of it, where the figure is a usual rent of one accelerator) or above 2.5 times the highest: a warning, and an error at a fifth of the lowest or five times the highest, or where
-the figure is a usual price of one of several accelerators. A price that fits one accelerator, or a whole rack, is named as such.
+the figure is a usual price of one of several accelerators. For an instance of a cloud the list price of its provider counts too: a
+rent that is at most 1.1 times the list price of one of its four or more accelerators is reported. A price that fits one accelerator, or a whole rack, is named as such.
 
 ## Why it matters
 
@@ -34,6 +35,12 @@ cluster: {platform: aws-p5-48xlarge, nodes: 16}
 procurement: {currency: USD, as_of: 2026-11-01, prices: {node_hour: 3.9}}
 ```
 
+```yaml procurement.prices.node_hour
+clusterspec: 1
+cluster: {platform: tpu-v6e, nodes: 32}
+procurement: {currency: USD, as_of: 2026-11-01, prices: {node_hour: 2.70}}
+```
+
 ## Silent
 
 ```yaml
@@ -50,7 +57,7 @@ procurement: {currency: USD, as_of: 2026-11-01, prices: {node_hour: 55.04}}
 
 ## Sources
 
-- Prices of accelerators: their entries in the catalog, with sources and dates
+- Prices of accelerators and of instances: their entries in the catalog, with sources and dates
 """
 
 from __future__ import annotations
@@ -73,6 +80,10 @@ NAMED = 3.0
 """If the lowest price is this multiple of the figure, the price of one accelerator explains it better than a discount."""
 CHEAP_RENT, CHEAP_FOR_ONE = 0.5, 0.75
 """Of the lowest rent: reservations of years get up to half off; less where the figure is a usual rent of one accelerator."""
+CHEAP_LISTED, LISTED_FOR_ONE = 0.25, 0.3
+"""Of the provider's own list price: commitments of three years cost down to 0.35 of it, and preemptible machines less."""
+SAME_LIST = 1.1
+"""Up to this multiple of the list price of one accelerator, a figure is that price, perhaps of another region."""
 
 
 def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
@@ -92,12 +103,33 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
         ]
         for at, amount in stated:
             yield from _problem(at, amount, "", limits, band, cluster, procurement.currency)
-    if rent is None or (band := band_in(procurement.currency, rent)) is None:
-        return
+    usual = band_in(procurement.currency, rent) if rent else None
+    own = cluster.platform.market_rent if cluster.platform else None
+    listed = band_in(procurement.currency, own) if own else None
     for at, hourly in _stated_rents(procurement, cluster):
-        single = band[0] <= price_ends(hourly)[1] <= band[1]
-        limits = (CHEAP_FOR_ONE if single else CHEAP_RENT) * band[0], DEAR * band[1]
-        yield from _problem(at, hourly, " an hour", limits, band, cluster, procurement.currency)
+        lowest = _lowest_rent(price_ends(hourly)[1], usual, listed, cluster.accelerators_per_node)
+        if lowest is not None:
+            bands = [band for band in (usual, listed) if band is not None]
+            band = (min(low for low, _ in bands), max(high for _, high in bands))
+            yield from _problem(at, hourly, " an hour", (lowest, DEAR * band[1]), band, cluster, procurement.currency)
+
+
+def _lowest_rent(
+    hourly: float, usual: tuple[float, float] | None, listed: tuple[float, float] | None, count: int
+) -> float | None:
+    """The least rent of one accelerator that is not reported: of the market, and of the provider's price list.
+
+    None where neither is known. ``hourly`` is the rent of a node with ``count`` accelerators.
+
+    >>> _lowest_rent(98.32, (1.47, 6.88), (12.29, 12.29), 8), round(_lowest_rent(12.29, (1.47, 6.88), (12.29, 12.29), 8), 3)
+    (0.735, 3.687)
+    """
+    found = [CHEAP_LISTED * listed[0]] if listed else []
+    if usual:
+        found.append((CHEAP_FOR_ONE if usual[0] <= hourly <= usual[1] else CHEAP_RENT) * usual[0])
+    if listed and hourly <= SAME_LIST * listed[1] and hourly / count < LISTED_FOR_ONE * listed[0]:
+        return LISTED_FOR_ONE * listed[0]
+    return min(found, default=None)
 
 
 def _stated_rents(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[tuple[Path, Price]]:
