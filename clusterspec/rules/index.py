@@ -696,6 +696,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "over-budget": lambda procurement, design, cluster: not procurement.budget,
     "part-price-outside-market": lambda procurement, design, cluster: not (not cluster.cloud and (not (bool((procurement.prices or {}).get('node_hour')) and (not (procurement.prices or {}).get('node'))))) or not (procurement.prices or procurement.quote),
     "payment-before-acceptance": lambda procurement: procurement.payment is None,
+    "price-outside-market": lambda procurement, cluster: not (procurement.prices or procurement.quote),
     "procurement-without-acceptance": lambda spec, procurement, acceptance, cluster: cluster is not None and cluster.cloud and (bool((procurement.prices or {}).get('node_hour')) and (not (procurement.prices or {}).get('node'))) or not (not acceptance and (not spec.unreadable(('acceptance',)))),
     "procurement-without-spares": lambda procurement, written_cluster, cluster, workload, layout, operations: not (cluster.spare_nodes == 0 and (not cluster.cloud and (not (bool((procurement.prices or {}).get('node_hour')) and (not (procurement.prices or {}).get('node'))))) and (cluster.nodes > 1)),
     "purchase-dearer-than-rent": lambda procurement, cluster: procurement.term is None or cluster.accelerator.market_price is None or cluster.accelerator.market_rent is None,

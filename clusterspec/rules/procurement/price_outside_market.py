@@ -87,6 +87,8 @@ SAME_LIST = 1.1
 
 
 def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
+    if not (procurement.prices or procurement.quote):
+        return
     prices = procurement.prices or {}
     price, rent = cluster.accelerator.market_price, cluster.accelerator.market_rent
     if price is not None and (band := band_in(procurement.currency, price)) is not None:
