@@ -13,7 +13,6 @@ from clusterspec import document as documents
 from clusterspec.catalog import Catalog
 from clusterspec.cli import FOUND, OK, InternalError, UsageFault, one_line
 from clusterspec.cli.choices import chosen_config, config_with_options, current_date, opened_catalog
-from clusterspec.cli.output import leads_out_of_project
 from clusterspec.cli.terminal import print_error
 from clusterspec.config import Config
 from clusterspec.document import Document
@@ -196,8 +195,11 @@ def read_bytes(name: str, most: int = documents.LARGEST, *, direct: bool = False
 def _refuse_link_out(name: str) -> None:
     """Raises `UsageFault` for a file of the project behind a symlink that leads out of it."""
     place = os.path.realpath(name)
-    behind_a_link = place != os.path.abspath(name)  # noqa: PTH100 - links are not to be followed here
-    if behind_a_link and leads_out_of_project(Path(name), Path(place)):
+    if place == os.path.abspath(name):  # noqa: PTH100 - links are not to be followed here
+        return
+    from clusterspec.cli.output import leads_out_of_project  # few files are behind a link
+
+    if leads_out_of_project(Path(name), Path(place)):
         raise UsageFault(f"{name}: is a symbolic link that leads out of the project; name the file itself")
 
 

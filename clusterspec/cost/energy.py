@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from clusterspec.cluster.day import DAY_MINUTES, minutes_of_hours
 from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.model import Assumption, Cluster
 from clusterspec.cost.formulas.power import carbon_emitted, energy_price, feed_rating, feeds_capacity, rack_draw
@@ -43,6 +42,8 @@ def tariff_minutes(procurement: ProcurementSpec) -> list[tuple[float | None, int
 
     Where hours overlap, the first entry that names a minute counts.
     """
+    from clusterspec.cluster.day import DAY_MINUTES, minutes_of_hours  # few specs state what energy costs
+
     taken: set[int] = set()
     found: list[tuple[float | None, int]] = []
     for hours in procurement.tariff or ():
@@ -72,7 +73,7 @@ def mean_price(procurement: ProcurementSpec | None, currency: str) -> Term | Non
     if len(prices) == 1 and not procurement.tariff:
         return Term("price", inputs[0][1].value, currency, "price_1", (inputs[0],))
     formula = "(" + " + ".join(f"price_{number} * hours_{number}" for number in range(1, len(prices) + 1)) + ") / 24"
-    return Term("price", weighted / DAY_MINUTES, currency, formula, tuple(inputs))
+    return Term("price", weighted / sum(minutes for _, minutes in prices), currency, formula, tuple(inputs))
 
 
 def money_of(name: str, energy: Term, procurement: ProcurementSpec | None) -> Term | None:

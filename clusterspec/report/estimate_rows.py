@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clusterspec.cluster.model import Assumption
-from clusterspec.cluster.requests import Serving, Target
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication, Term
 from clusterspec.quantity import Bandwidth, Figure, Quantity
@@ -17,6 +16,7 @@ from clusterspec.results.verdict import LEAST, Influence, Verdict, VerdictStatus
 from clusterspec.units import display, percent, plain, plural, portion
 
 if TYPE_CHECKING:
+    from clusterspec.cluster.requests import Serving, Target
     from clusterspec.cost.serving.day import DayPlan
     from clusterspec.cost.serving.latency import ServingTimes
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from clusterspec.cluster.requests import Serving
 from clusterspec.cost.plan import Plan
 
 if TYPE_CHECKING:
+    from clusterspec.cluster.requests import Serving
     from clusterspec.cost.serving.handoff import Handoff
     from clusterspec.cost.serving.latency import ServingTimes
     from clusterspec.cost.serving.targets import Tail

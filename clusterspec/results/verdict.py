@@ -6,10 +6,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from clusterspec.cluster.model import Assumption
-from clusterspec.money import Money
 from clusterspec.records import asdict, dataclass
 
 if TYPE_CHECKING:
+    from clusterspec.money import Money
     from clusterspec.procurement.quotes import QuotedPart
 
 REQUESTS = "requests"
