@@ -76,6 +76,15 @@ def varied(count: int, prompt: int, output: int, seed: int = 1) -> list[Arrival]
     ]
 
 
+def test_a_short_last_chunk_does_not_pass_a_pipeline_before_the_chunks_before_it() -> None:
+    """Beside a sequence that decodes, 8,000 tokens take two chunks: 7,999 and one."""
+    study = plan("concurrency: 2, chunk_tokens: 8000", framework="vllm, pp: 4", per=4, input=8000)
+    alone = simulated(study, [Arrival(0.0, 8000, 200)]).requests[0]
+    beside = simulated(study, [Arrival(0.0, 8000, 200), Arrival(alone.first * 1.5, 8000, 200)]).requests[1]
+    assert beside.chunks == 2
+    assert beside.first - beside.arrival >= alone.first
+
+
 EXPERTS = {"machine": "h200-sxm-141gb", "per": 8, "model": "deepseek-v3", "framework": "sglang", "tp": 8}
 APART = "disaggregated: {prefill: {replicas: 1, tp: 1}, decode: {replicas: 1, tp: 1}}"
 PLANS: dict[str, tuple[str, dict[str, object]]] = {

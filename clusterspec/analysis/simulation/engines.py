@@ -16,19 +16,19 @@ class Request:
 
     ``todo`` tokens of its prompt are not computed yet, ``left`` decoding steps remain from step ``joined`` on, ``held``
     tokens are in the cache. Its prompt ``began`` at a time, in so many ``chunks`` so far; ``cached`` tokens of it need
-    not be computed (below zero: the share of the limits), and take ``loading`` seconds to read. ``rank`` of all
-    engines has them, -1 for any.
+    not be computed (below zero: the share of the limits), and take ``loading`` seconds to read. Its chunks have
+    ``passed`` all pipeline stages at a time. ``rank`` of all engines has them, -1 for any.
     """
 
     __slots__ = (
         *("admitted", "arrival", "began", "cached", "chunks", "ended", "first", "held", "index", "joined", "lag"),
-        *("left", "loading", "output", "prompt", "rank", "todo"),
+        *("left", "loading", "output", "passed", "prompt", "rank", "todo"),
     )
 
     def __init__(self, index: int, arrival: float, prompt: int, output: int) -> None:
         self.index, self.arrival, self.prompt, self.output = index, arrival, prompt, output
         self.admitted = self.began = self.first = self.ended = -1.0
-        self.todo = self.held = self.lag = self.loading = 0.0
+        self.todo = self.held = self.lag = self.loading = self.passed = 0.0
         self.cached, self.rank = -1.0, -1
         self.left = self.joined = self.chunks = 0
 
@@ -313,13 +313,14 @@ class SimulatedEngine:
             for request, part in taken:
                 request.todo -= part
                 request.chunks += 1
+                request.passed = max(request.passed, now + self.passing)  # a short chunk follows a long one
                 if request.began < 0:
                     request.began = self.started
                 if request.todo > TINY:
                     continue
                 rank.prompts.popleft()
                 if request.first < 0:
-                    request.first = max(now + self.passing, request.began + request.chunks * self.tables.floor)
+                    request.first = max(request.passed, request.began + request.chunks * self.tables.floor)
                 if self.limits.apart == "prefill" or request.output <= 1:
                     rank.used -= request.held + (request.output if self.limits.whole else 0)
                     if self.limits.apart != "prefill":
