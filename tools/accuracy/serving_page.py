@@ -76,13 +76,13 @@ went from 39 to 28 % in the median.
 
 Two more were entered later: MLPerf Inference v5.1 (the server and interactive runs of Llama 3.1 8B, and the server runs
 of Llama 3.1 405B, on B200, GB200 and H200 with TensorRT-LLM, medians of the logs; the mean prompts of 778 and 9,400
-tokens are those that MLCommons states of its data, the answers those of the logs) and runs of vLLM 0.10.1 on one A100
-(Qwen2-7B and Qwen2.5-32B, 1 to 200 requests at once that the cache holds; their first tokens are left out, since
-repeated prompts were found in the cache, and runs on two, whose machine has no peer access). As first predicted the
-errors in the median were, of MLPerf, TPOT 62.9 % (p90 127.9 %) and TTFT 67.5 % (91.6 %), and of the others TPOT 3.7 %
-(8.4 %) and throughput 4.4 % (11.8 %). 405B on H200 and GB200 is within 16 % in every figure. The 8B model, with 40 to
-125 requests a second for each accelerator, is served up to four times slower than predicted; 405B on B200 is
-predicted to be nearly full at a rate that it serves with ease.
+tokens are from the announcements of MLCommons, which were not read again, the answers from the logs) and runs of vLLM
+0.10.1 on one A100 (Qwen2-7B and Qwen2.5-32B, 1 to 200 requests at once that the cache holds, entered as a PCIe card,
+since the machine has no peer access; their first tokens are left out, since repeated prompts were found in the cache,
+and so are runs on two). As first predicted the errors in the median were, of MLPerf, TPOT 62.9 % (p90 127.9 %) and
+TTFT 67.5 % (91.6 %), and of the others TPOT 3.7 % (8.4 %) and throughput 4.4 % (11.8 %). 405B on H200 and GB200 is
+within 16 % in every figure. The 8B model, with 40 to 125 requests a second for each accelerator, is served up to four
+times slower than predicted; 405B on B200 is predicted to be nearly full at a rate that it serves with ease.
 """
 APART = {("gpustack", "h100-pcie-80gb"): ", dense Qwen3 on H100", ("argonne", "mi300x"): " on MI300X"}
 """What is said of sources on accelerators whose plans stand apart."""
