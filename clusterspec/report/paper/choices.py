@@ -59,7 +59,8 @@ def survival_section(report: FullReport) -> Section | None:
     picture = Picture(wire_chart(rows, alt), caption, "survival", "survival", embedded_json(_grid_data(report)))
     error = (
         f"Times on the wire are interpolated in a table of the cost model; the largest error at {grid.checked:,} "
-        f"positions is {percent(grid.error, 2)}. Each accelerator works on {plural(grid.sequences, 'sequence')} a step."
+        f"positions is {percent(grid.error, 2)}. Each accelerator works on {plural(grid.sequences, 'sequence')} a step "
+        "in micro-batches of one, without recomputation."
     )
     lead = (
         "Exposed time, bubble and memory are those of the estimate at the rates of the spec. Communication that takes "
