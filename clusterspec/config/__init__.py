@@ -147,7 +147,7 @@ LARGEST = 1024 * 1024
 """The largest file read, in bytes."""
 _PYPROJECT = "pyproject.toml"
 _MAY_HAVE_TABLE = pattern(
-    rb"""tool["']?\s*\.\s*["']?clusterspec|^\s*\[?\s*["']?tool["']?\s*[\]=]|\\[uUx]""", re.MULTILINE
+    rb"""tool["']?[ \t]*\.[ \t]*["']?clusterspec|^[ \t]*(?:\[[ \t]*)?["']?tool["']?[ \t]*[\]=]|\\[uUx]""", re.MULTILINE
 )
 """What every ``pyproject.toml`` with the table ``tool.clusterspec`` matches; its key may be written with escapes."""
 DEEPEST = 16
