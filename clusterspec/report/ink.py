@@ -211,13 +211,21 @@ def text_table(
         return gap.join(pads[k] + texts[k] if k in aligned else texts[k] + pads[k] for k in beside).rstrip()
 
     def lines(row: Sequence[str]) -> list[str]:
-        parts = [wrapped_lines(row[k], widths[k]) if text_width(row[k]) > widths[k] else [row[k]] for k in beside]
+        parts = [_cell_lines(row[k], widths[k]) for k in beside]
         below = [row[k].strip() for k in beneath if row[k].strip()]
         shown = [line(dict(zip(beside, each, strict=True))) for each in zip_longest(*parts, fillvalue="")]
         return shown + [text for each in below for text in wrapped_lines(each, ink.width, BENEATH, BENEATH)]
 
     body = [text for row in rows for text in lines(row)]
     return "".join(text + "\n" for text in [*(ink.paint("dim", text) for text in lines(heads)), *body])
+
+
+def _cell_lines(text: str, width: int) -> list[str]:
+    """The lines of a cell; those of an indented name stand deeper than its first."""
+    if text_width(text) <= width:
+        return [text]
+    indent = " " * (len(text) - len(text.lstrip(" ")))
+    return wrapped_lines(text.strip(" "), width, indent, indent and f"{indent}  ")
 
 
 def _arranged_columns(widths: list[int], least: Mapping[int, int], columns: int) -> tuple[list[int], list[int], str]:
