@@ -171,6 +171,7 @@ KEPT_KEYS = (
     "gradient_compression",
     "fused_kernels",
     "captured_graphs",
+    "loss",
     "overlap",
     "dispatcher",
 )

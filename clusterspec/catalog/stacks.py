@@ -157,8 +157,8 @@ class Stack(Entry):
     year of its attention kernels if later than ``year``. ``compiled``: the host does not launch kernels one by one.
     ``serving`` has the defaults of serving software, None for training software. ``fully_sharded`` is the memory of
     layouts that shard weights, if another stack supplies it; it is set when the software of a layout is resolved, as
-    are ``fused``, whether the kernels between GEMMs are fused (None: as usual), and ``captured``, whether captured
-    graphs launch them.
+    are ``fused``, whether the kernels between GEMMs are fused (None: as usual), ``captured``, whether captured graphs
+    launch them, and ``loss``, how the loss is computed (None: as usual).
     """
 
     year: int = 0
@@ -176,6 +176,7 @@ class Stack(Entry):
     fully_sharded: FrameworkMemory | None = None
     fused: bool | None = None
     captured: bool = False
+    loss: str | None = None
     serving: ServingSoftware | None = None
     achievable: Mapping[str, Figure] = field(default_factory=dict)
 

@@ -268,9 +268,10 @@ def resolve_layout(
 
 def _stack_as_run(section: LayoutSpec, stack: Stack | None) -> Stack | None:
     """The software with what the layout states of its kernels."""
-    if stack is None or (section.fused_kernels is None and not section.captured_graphs):
+    stated = (section.fused_kernels, section.captured_graphs or None, section.loss)
+    if stack is None or stated == (None, None, None):
         return stack
-    return replace(stack, fused=section.fused_kernels, captured=section.captured_graphs or False)
+    return replace(stack, fused=section.fused_kernels, captured=section.captured_graphs or False, loss=section.loss)
 
 
 def _state_precisions(section: LayoutSpec, serves: bool, log: ResolutionLog) -> tuple[str, str]:

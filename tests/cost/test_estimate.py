@@ -30,7 +30,7 @@ LAYOUTS: tuple[dict[str, Any], ...] = (
     {"tp": 1, "sharding": "none", "framework": "megatron-deepspeed", "software_year": 2022},
     {"tp": 1, "sharding": "zero2", "recompute": "full", "framework": "fsdp", "software_year": 2023},
     {"tp": 2, "recompute": "selective", "framework": "internevo"},
-    {"tp": 2, "fused_kernels": False, "captured_graphs": True, "framework": "nanotron"},
+    {"tp": 2, "fused_kernels": False, "captured_graphs": True, "loss": "fused", "framework": "nanotron"},
 )
 EXPERTS: tuple[dict[str, Any], ...] = (
     {"tp": 1, "ep": 8},
@@ -156,6 +156,15 @@ def test_fused_kernels_and_captured_graphs_never_hurt() -> None:
         assert times[0] > times[-1]
         eager, fused = (one.memory.activations.value for one in (found[0], found[2]) if one.memory)
         assert eager > fused
+
+
+def test_a_loss_that_keeps_fewer_logits_never_hurts() -> None:
+    for layout in ({"tp": 1, "sharding": "fsdp", "recompute": "full", "framework": "fsdp"}, {"tp": 8}):
+        found = [plan(layout={**layout, "loss": loss}) for loss in ("plain", "fused", "chunked")]
+        held = [one.memory.total.value for one in found if one.memory]
+        times = [one.step_time.value for one in found if one.step_time]
+        assert held == sorted(held, reverse=True) and held[0] > held[-1]
+        assert times == sorted(times, reverse=True) and times[0] > times[-1]
 
 
 def test_gathered_inputs_that_are_kept_are_whole() -> None:

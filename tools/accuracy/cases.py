@@ -15,6 +15,7 @@ from clusterspec import analysis, studies
 from clusterspec.catalog import Catalog
 from clusterspec.config import Config
 from clusterspec.cost.plan import Plan
+from clusterspec.cost.term import OUTSIDE, Term
 
 DATA = Path(__file__).resolve().parents[2] / "tests" / "accuracy"
 TODAY = date(2026, 11, 20)
@@ -143,11 +144,26 @@ def memory() -> Iterator[Case]:
         yield from _memory(run, plan_of(number) if run["memory"] else None)
 
 
+UNCOUNTED: dict[str, frozenset[str]] = {
+    "device": frozenset(),
+    "reserved": OUTSIDE,
+    "allocated": OUTSIDE | {"fragmentation"},
+}
+"""What a published peak leaves out, by what it counts: all of the device's memory in use (also where the source does
+not say), what PyTorch's allocator reserves, or what it has given to tensors.
+"""
+
+
 def _memory(run: dict[str, Any], plan: Plan | None) -> Iterator[Case]:
-    if run["memory"]:
-        low, high = (plan.memory_range if plan else None) or (None, None)
-        predicted = plan.memory.total.value if plan and plan.memory else None
-        yield Case(run["id"], run["accelerator"], run["memory"], predicted, low, high, run["source"], run["model"])
+    """Peak memory, without the parts that the published figure does not count."""
+    if not run["memory"]:
+        return
+    found: tuple[float | None, float | None, float | None] = (None, None, None)
+    if plan and plan.memory and plan.memory_range:
+        left = UNCOUNTED[run.get("memory_counts", "device")]
+        out = sum(part.value for part in plan.memory.other.parts if isinstance(part, Term) and part.name in left)
+        found = (plan.memory.total.value - out, plan.memory_range[0] - out, plan.memory_range[1] - out)
+    yield Case(run["id"], run["accelerator"], run["memory"], *found, run["source"], run["model"])
 
 
 def fits() -> Iterator[Case]:

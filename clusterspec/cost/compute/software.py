@@ -60,7 +60,7 @@ class SoftwareBehavior:
             routing=figure("fusion.routing", 1.0),
             cast=figure("cast", CAST),
             accumulation=figure("accumulation", 0.0),
-            loss=figure("loss", LOSS),
+            loss=_loss(stack.loss, figure("loss", LOSS)),
             interval=0.0 if stack.captured else figure("launch.interval", 0.0),
             interval_expert=0.0 if stack.captured else figure("launch.expert", 0.0),
             gap=0.0 if stack.captured else figure("launch.gap", 0.0),
@@ -102,6 +102,21 @@ EAGER = assumed_figure(
     "the same where PyTorch runs each operation by itself: of the norms in fp32, rotary embeddings, gates and additions"
     " of the Llama of transformers 4.34, fused kernels move 0.21 to 0.26 of its traffic; a step of LitGPT implies 0.18",
 )
+
+
+FUSED_LOSS = assumed_figure(
+    "kernels",
+    "loss.fused",
+    10.0,
+    "bytes that a fused loss moves for one logit: 16 bits read for their maximum and sum, read again and written as the"
+    " gradient, which is scaled in place (Liger Kernel, ops/cross_entropy.py); by count",
+    "B",
+)
+
+
+def _loss(kind: str | None, usual: float) -> float:
+    """Bytes that the loss moves for one logit, both ways; ``usual`` where nothing is stated or the loss is plain."""
+    return usual if kind in (None, "plain") else min(usual, FUSED_LOSS.value)
 
 
 def _fusion(fused: bool | None, usual: float) -> float:

@@ -12,7 +12,7 @@ from clusterspec.cost.formulas.compute import larger, value_where
 from clusterspec.origin import Assumed
 from clusterspec.precision import NARROW, activation_width, operand_width
 from clusterspec.quantity import Figure
-from clusterspec.records import NamedTuple, dataclass, field
+from clusterspec.records import NamedTuple, dataclass, field, replace
 from clusterspec.summation import sum_of
 
 GROUP = "memory"
@@ -30,6 +30,28 @@ COMMUNICATOR = _declared_spread(
     (0.0, 0.25e9, 0.6e9),
     "buffers of one communicator: NCCL keeps 4 MiB and more for each channel and peer (NCCL_BUFFSIZE)",
 )
+LOGITS = {
+    "plain": _declared_spread(
+        "logits.plain",
+        "B",
+        (8.0, 18.0, 18.0),
+        "logits in 16 bits, their copy in fp32, the log-softmax, its gradient and that of the logits in fp32"
+        " (torch.nn.functional.cross_entropy on logits.float(), by count; 18.2 between two runs of prime-rl); 8 on"
+        " logits in 16 bits",
+    ),
+    "fused": _declared_spread(
+        "logits.fused", "B", (2.0, 4.0, 6.0), "16 bits, and the gradient beside them or in their place; by count"
+    ),
+    "chunked": _declared_spread(
+        "logits.chunked",
+        "B",
+        (0.2, 1.5, 4.3),
+        "the 18 of the plain loss for one part of the tokens: of some 32 in Liger Kernel (0.5; ops/"
+        "fused_linear_cross_entropy.py), of 8 in torchtune, beside all logits in 16 bits (4.3;"
+        " ce_chunked_output_loss.py): the middle of both",
+    ),
+}
+"""Bytes that each logit takes at the loss, by how it is computed."""
 ROUTING = _declared_spread("routing", "1", (1.0, 1.0, 1.5), "tokens spread evenly over the experts")
 
 
@@ -175,7 +197,10 @@ class Job:
         stack = layout.stack
         if stack is None:
             return cls(workload.model, workload, layout, FrameworkMemory(), vendor)
-        return cls(workload.model, workload, layout, stack.memory_of(layout.sharding), vendor, stack.selective)
+        found = stack.memory_of(layout.sharding)
+        if stack.loss is not None:
+            found = replace(found, logits=LOGITS[stack.loss])
+        return cls(workload.model, workload, layout, found, vendor, stack.selective)
 
     @property
     def tokens(self) -> float:

@@ -147,6 +147,7 @@ def _training_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Pr
         ("layout.gradient_compression", layout.gradient_compression),
         ("layout.fused_kernels", layout.fused_kernels),
         ("layout.captured_graphs", layout.captured_graphs),
+        ("layout.loss", layout.loss),
     ):
         if stated is not None and stated != "none":
             message = f"`{key.rpartition('.')[2]}` is of training, and this workload serves"

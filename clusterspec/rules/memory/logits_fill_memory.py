@@ -20,7 +20,9 @@ Use a fused or chunked cross-entropy, tp (which splits the vocabulary), or a sma
 
 ## When to ignore it
 
-Ignore it where the loss is fused with the output projection, so that the logits are never in memory as a whole.
+Ignore it where the loss is fused with the output projection, so that the logits are never in memory as a whole, or state
+that (`loss: chunked` in the layout; `fused` where one kernel writes the gradient over the logits, `plain` where every
+copy counts): the rule then compares what the plan counts.
 
 ## Options
 
@@ -50,6 +52,13 @@ clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 1}
 workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}
 layout: {tp: 1, sharding: fsdp, recompute: full, micro_batch: 4}
+```
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 56}
+layout: {tp: 1, sharding: fsdp, recompute: full, micro_batch: 7, loss: chunked}
 ```
 
 ## Sources
@@ -85,27 +94,30 @@ FP32 = 4
 def check(
     thresholds: Thresholds, training: Workload, model: Model, cluster: Cluster, layout: Layout, plan: Plan | None
 ) -> Iterator[Problem]:
-    if cluster.accelerator.memory is None:
+    loss = layout.stack.loss if layout.stack is not None else None
+    if cluster.accelerator.memory is None or loss == "chunked":
         return
     memory = cluster.accelerator.memory.value / cluster.ranks_per_accelerator
     tokens = layout.micro_batch * training.sequence_length / layout.cp
     logits = logits_bytes(tokens, model.vocab, layout.tp, FP32)
-    severity = _severity(plan, cluster, logits, memory) if logits > thresholds.of(RULE.name, MOST) * memory else ""
+    severity = (
+        _severity(plan, cluster, logits, memory, loss) if logits > thresholds.of(RULE.name, MOST) * memory else ""
+    )
     if severity:
         message = f"the fp32 logits of one micro-batch take {display(logits, 'B')} on the last stage, {percent(logits / memory, 2)} of its memory"
         help_ = "use a fused or chunked cross-entropy, more tp, or a smaller micro-batch"
         yield RULE.problem("layout.micro_batch", message, help_, severity=severity)
 
 
-def _severity(plan: Plan | None, cluster: Cluster, logits: float, memory: float) -> str:
-    """By the memory of the plan, logits included; empty where enough memory is free."""
+def _severity(plan: Plan | None, cluster: Cluster, logits: float, memory: float, loss: str | None) -> str:
+    """By the memory of the plan, logits included; empty where enough memory is free. A stated ``loss`` is counted."""
     links = cluster.scale_up.interconnect
     compiled = links is not None and links.family == "ici"
-    if LEAST_COPIES * logits > memory and not compiled:
+    if LEAST_COPIES * logits > memory and not compiled and loss != "fused":
         return "error"
     if plan is None or plan.memory_bytes is None or plan.memory_capacity is None or not plan.fits:
         return "warning"
-    copies_fit = plan.memory_bytes + MORE_COPIES * logits <= plan.memory_capacity
+    copies_fit = plan.memory_bytes + (0.0 if loss else MORE_COPIES * logits) <= plan.memory_capacity
     stack = plan.design.layout.stack if plan.design.layout else None
     if not copies_fit and stack is not None and stack.memory.whole_logits:
         return "warning"

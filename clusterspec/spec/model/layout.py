@@ -73,4 +73,5 @@ class LayoutSpec:
     gradient_compression: int | float | None = None
     fused_kernels: bool | None = None
     captured_graphs: bool | None = None
+    loss: str | None = None
     overlap: OverlapSpec | None = None
