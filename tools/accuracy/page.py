@@ -87,12 +87,13 @@ for prime-rl, whose loss keeps five copies of the logits.
 - The first descriptions of FlagPerf did not say that its flags overlap nothing of tensor parallelism, those of
   OLMo-core not that it compiles its blocks as torchtitan does.
 """
-NEW_MEMORY = """No constant of memory is fitted: each is counted from the code of a framework. A prediction leaves out what the
-published figure does not count (`memory_counts`): what PyTorch's allocator reserves lacks the context of the driver and
-the buffers of collectives, what it has given to tensors lacks fragmentation, too. Before that was told apart, and
-before a spec could state how the loss is computed (`loss`), the median of the sources before the last six was 12.4 %,
-and 15.7 % without nanotron and LitGPT. FlagPerf's figures are of the whole device, and 6 to 15 GB above what its flags
-add up to, more where one rank holds more of the optimizer; its code does not say how it reads them.
+NEW_MEMORY = """No constant of memory is fitted: each is counted from the code of a framework. A prediction leaves out
+what the published figure does not count (`memory_counts`): what PyTorch's allocator reserves lacks the context of the
+driver and the buffers of collectives, what it has given to tensors lacks fragmentation, too. Before that was told
+apart, and before a spec could state how the loss is computed (`loss`), the median of the sources that came before the
+last six was 11.8 %, without nanotron and LitGPT 15.4 %; it is 9.1 % and 13.1 % now. FlagPerf's figures are of the whole
+device, and 6 to 15 GB above what its flags add up to, more where a rank holds more of the optimizer; its code does not
+say how it reads them.
 """
 PEERS = """## Peers on the same runs
 
