@@ -511,6 +511,30 @@ def test_the_backend_of_a_flexible_dispatcher_decides(flags: str, dispatcher: st
     assert given(read(MEGATRON_LINE.format(flags)))["layout.dispatcher"] == dispatcher
 
 
+TITAN_LINE = "torchrun -m torchtitan.train --parallelism.tensor_parallel_degree 2 --model.flavor 8B {}\n"
+TRAINER_LINE = "torchrun train.py --per_device_train_batch_size 1 --model_name_or_path meta-llama/Llama-3.1-8B {}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "flags", "stated"),
+    [
+        (MEGATRON_LINE, "--cuda-graph-impl transformer_engine", {"captured_graphs": True}),
+        (MEGATRON_LINE, "--cuda-graph-impl none", {"captured_graphs": False}),
+        (MEGATRON_LINE, "--enable-cuda-graph", {"captured_graphs": True}),
+        (MEGATRON_LINE, "--cross-entropy-loss-fusion", {"loss": "fused"}),
+        (MEGATRON_LINE, "--bf16", {}),
+        (TITAN_LINE, "--compile.enable", {"fused_kernels": True}),
+        (TITAN_LINE, "", {}),
+        (TRAINER_LINE, "--torch_compile True", {"fused_kernels": True}),
+        (TRAINER_LINE, "--use_liger_kernel True", {"fused_kernels": True, "loss": "chunked"}),
+    ],
+)
+def test_kernels_and_the_loss_are_what_a_launch_states(line: str, flags: str, stated: dict[str, object]) -> None:
+    keys = given(read(line.format(flags)))
+    names = ("fused_kernels", "captured_graphs", "loss")
+    assert {name: keys[f"layout.{name}"] for name in names if f"layout.{name}" in keys} == stated
+
+
 def test_a_pattern_of_unlike_layers_is_no_transformer() -> None:
     reading = read(MEGATRON_LINE.format("--hidden-size 4096 --num-attention-heads 32 --hybrid-override-pattern M-M*-"))
     assert not any(key.startswith("workload.model") for key in given(reading))

@@ -201,6 +201,7 @@ def read_megatron(file: InputFile) -> ImportResult:
         set_model(str(name), builder, keys.line("hf_path", "hf_model_id", "model_name"))
     _set_pipeline(keys, builder)
     _set_options(keys, builder)
+    _set_kernels(keys, builder)
     _set_training(keys, builder)
     _set_sharding(keys, builder, framework)
     set_job_nodes(file, keys, builder)
@@ -517,6 +518,23 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
         {"alltoall": "all-to-all", "flex": "deepep", "deepep": "deepep", "hybridep": "hybrid"},
         builder,
     )
+
+
+_GRAPHS = ("enable_cuda_graph", "external_cuda_graph", "enable_cuda_graphs")
+
+
+def _set_kernels(keys: Keys, builder: ImportBuilder) -> None:
+    """Set what launches kernels, and the loss, where the launch states them.
+
+    Megatron-LM, megatron/training/arguments.py: ``--cuda-graph-impl``, before it ``--enable-cuda-graph`` and
+    ``--external-cuda-graph``; ``--cross-entropy-loss-fusion``. Without them neither is on.
+    """
+    captured = boolean_value(keys.get(*_GRAPHS))
+    if named := keys.find("cuda_graph_impl"):
+        captured = str(keys.get(named)).lower() not in _OFF
+    builder.set("layout.captured_graphs", captured, keys.line("cuda_graph_impl", *_GRAPHS))
+    if keys.is_on("cross_entropy_loss_fusion"):
+        builder.set("layout.loss", "fused", keys.line("cross_entropy_loss_fusion"))
 
 
 _RECIPES = {"delayed": "delayed", "tensorwise": "current", "blockwise": "blockwise", "mxfp8": "mxfp8"}

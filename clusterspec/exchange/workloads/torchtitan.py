@@ -12,6 +12,7 @@ from clusterspec.exchange.import_result import FormatError, ImportBuilder, Impor
 from clusterspec.exchange.workloads.config_code import CodeConfig, read_functions
 from clusterspec.exchange.workloads.keys import (
     Keys,
+    boolean_value,
     flat_leaves,
     list_unused,
     read_arguments,
@@ -341,6 +342,8 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
     set_choice(
         keys, "workload.optimizer", ("optimizer.name",), {"adam": "adam", "adamw": "adamw", "muon": "muon"}, builder
     )
+    compiled = boolean_value(keys.get("compile.enable", "training.compile"))
+    builder.set("layout.fused_kernels", compiled, keys.line("compile.enable", "training.compile"))
     converters = keys.get("model.converters", "converters")
     listed = converters.split(",") if isinstance(converters, str) else converters
     named = [str(each).split(".")[-1] for each in listed] if isinstance(listed, list) else []

@@ -88,6 +88,11 @@ def read_trainer(file: InputFile) -> ImportResult:
     if keys.find("gradient_checkpointing"):
         on = keys.is_on("gradient_checkpointing")
         builder.set("layout.recompute", "full" if on else "none", keys.line("gradient_checkpointing"))
+    if keys.find("torch_compile"):
+        builder.set("layout.fused_kernels", keys.is_on("torch_compile"), keys.line("torch_compile"))
+    if keys.is_on("use_liger_kernel"):
+        builder.set("layout.fused_kernels", True, keys.line("use_liger_kernel"))
+        builder.set("layout.loss", "chunked", keys.line("use_liger_kernel"))
     for name in keys.values:
         if name.startswith("freeze_") and keys.is_on(name):
             builder.unknown(name, "trains a part of the model: state workload.trainable", keys.line(name))
