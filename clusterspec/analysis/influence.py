@@ -22,6 +22,8 @@ from clusterspec.records import fields, replace
 from clusterspec.results.verdict import LEAST, Influence
 from clusterspec.spec.reader import schema
 from clusterspec.summation import sum_of
+from clusterspec.units import display
+from clusterspec.units.symbols import KINDS
 
 STEP = 0.1
 """The relative change of a number that has no range of its own."""
@@ -205,7 +207,10 @@ def _alternative_values(design: Design, key: str, value: Any) -> list[Any]:
         return [(Quantity(1 + STEP, "1", f"{1 + STEP:g}:1"),)]
     if key == "layout.order":
         return [DP_LAST] if tuple(value) != DP_LAST else []
-    return _alternative_numbers(key, value) if isinstance(value, int | float) else []
+    numbers = _alternative_numbers(key, value) if isinstance(value, int | float) else []
+    kind = _schema_node(key).get("x-quantity")
+    unit = KINDS[kind].unit if kind in KINDS else ""
+    return [Quantity(each, unit, display(each, unit)) for each in numbers] if unit not in {"", "1"} else numbers
 
 
 def other_choices(design: Design, key: str, value: str) -> list[str]:
@@ -233,12 +238,17 @@ def _alternative_numbers(key: str, value: float) -> list[Any]:
 
 def choices_of(key: str) -> tuple[Any, ...]:
     """The choices of a key in the schema."""
+    return tuple(_schema_node(key).get("enum", ()))
+
+
+def _schema_node(key: str) -> Mapping[str, Any]:
+    """The schema of a key; empty for a name that is no key."""
     node: Mapping[str, Any] = schema()
     for part in key.split("."):
         node = node.get("properties", {}).get(part, {})
         if "$ref" in node:
             node = schema()["$defs"][node["$ref"].rpartition("/")[2]]
-    return tuple(node.get("enum", ()))
+    return node
 
 
 def _design_with_key(plan: Plan, key: str, value: Any) -> Design | None:

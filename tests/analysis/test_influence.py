@@ -165,3 +165,11 @@ def test_a_figure_that_is_left_out_changes_no_time_of_a_dense_model(name: str) -
     path: Path = ("layout", "stack", "achievable", name, "value")
     other = estimate(with_values(plan.design, {path: 2 * known.value}))
     assert (other.step_seconds, other.memory_bytes) == (plan.step_seconds, plan.memory_bytes)
+
+
+def test_a_quantity_that_is_assumed_has_quantities_as_alternatives() -> None:
+    work = "workload: {model: llama-3.1-8b, serving: {input_tokens: 500, output_tokens: 100, request_rate: 1,"
+    day = " day: [{from: '22:00', to: '07:00', request_rate: 0.5}], scaling: {cold_start: 60 s}}}\n"
+    layout = "layout: {framework: vllm, tp: 1}\n"
+    plan = plan_of(f"clusterspec: 1\ncluster: {{platform: dgx-h100, nodes: 1}}\n{work}{day}{layout}")
+    assert influence_of(plan, "workload.serving.scaling.ahead")[1:] == (0.0, 0.0)
