@@ -90,6 +90,7 @@ NAMES = {
         "NIM",
         "NV",
         "OCI",
+        "UTF",
         "PRO",
         "RTX",
         "TRL",
