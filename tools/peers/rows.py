@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from clusterspec.catalog import Catalog
 from tools.accuracy.cases import FILES, published_runs, study, table
 
 COUNTS = ("accelerators", "concurrency", "input_tokens", "output_tokens")
@@ -31,16 +32,23 @@ def digest(kind: str, names: Iterable[str]) -> str:
     return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:16]
 
 
+def _model(stated: dict[str, Any] | str) -> dict[str, Any]:
+    """The figures of a model: as the row describes it, or those of the entry that it names."""
+    if isinstance(stated, dict):
+        return stated
+    return {name: fact.value for name, fact in Catalog.open().raw_entry("model", stated).facts.items()}
+
+
 def _training(run: dict[str, Any]) -> dict[str, Any]:
     design = study(run["spec"]).design
     workload, layout, cluster = design.workload, design.layout, design.cluster
     assert workload and layout and cluster
-    stated = run["spec"]["workload"]["model"]
+    stated = _model(run["spec"]["workload"]["model"])
     return {
         "id": run["id"],
         "accelerator": cluster.accelerator.id,
         "accelerators": layout.ranks,
-        "accelerators_per_node": run["spec"]["cluster"]["accelerators_per_node"],
+        "accelerators_per_node": cluster.accelerators_per_node,
         "layers": stated["layers"],
         "hidden": stated["hidden"],
         "heads": stated["heads"],
@@ -66,7 +74,7 @@ def _training(run: dict[str, Any]) -> dict[str, Any]:
         "dp": layout.dp,
         "expert_tp": layout.expert_tp,
         "micro_batch": layout.micro_batch,
-        "recompute": run["spec"]["layout"]["recompute"],
+        "recompute": run["spec"]["layout"].get("recompute", layout.recompute),
         "sharding": layout.sharding,
         "virtual_stages": layout.virtual_stages,
         "sequence_parallel": layout.sequence_parallel,
