@@ -14,7 +14,6 @@ from clusterspec.cost.plan import Plan
 from clusterspec.quantity import RATE, Quantity
 from clusterspec.records import dataclass
 from clusterspec.rules.advice.proposals import Legality
-from clusterspec.rules.knowledge.shares import step_severity
 from clusterspec.rules.words import changed_keys
 from clusterspec.units import display, display_bits, percent
 
@@ -116,9 +115,13 @@ class WhatIf:
         pp, sharding = changes.get("pp", layout.pp), changes.get("sharding", layout.sharding)
         return pp == 1 or not forbids_pipeline(layout.capabilities, str(sharding))
 
-    def severity(self, loss: float | None, unknown: str = "error") -> str:
-        """The severity of a flaw that costs a share of the step; ``unknown`` where the share is not known."""
-        return step_severity(loss, self._timed, unknown)
+    def severity(self, loss: float | None, unknown: str = "error", most: str = "error") -> str:
+        """The severity of a flaw that costs a share of the step, at ``most`` this one; ``unknown`` where the share is
+        not known.
+        """
+        from clusterspec.rules.knowledge.shares import step_severity  # only for findings
+
+        return step_severity(loss, self._timed, unknown, most)
 
     def saving(self, alternative: Alternative) -> float | None:
         """The share of the present step time that an alternative saves; None where either time is not known."""
@@ -169,7 +172,7 @@ class WhatIf:
             return "error"
         if better is None and not avoidable and idle <= MOST_IDLE:
             return "note"
-        return "error" if idle > MOST_IDLE else step_severity(idle, self._timed, most="warning")
+        return "error" if idle > MOST_IDLE else self.severity(idle, most="warning")
 
     def with_nic_rate(self, rate: float) -> tuple[float | None, str]:
         """The share of the step that NICs of another rate (B/s per direction) would save, and the end of the sentence
