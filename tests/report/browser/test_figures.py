@@ -87,9 +87,11 @@ def test_every_tier_shows_its_numbers_to_pointer_and_keyboard(opened: Opened) ->
     opened.page.keyboard.press("ArrowDown")
     shown = panel(opened, "pyramid")
     assert "450 GB/s" in shown and "900 GB/s" in shown and "3.6 Tb/s" in shown
-    tiers.last.hover()
+    tiers.nth([tier.kind for tier in opened.report.tiers].index("scale-out")).hover()
     shown = panel(opened, "pyramid")
     assert "scale-out" in shown and "50 GB/s" in shown and "400 Gb/s" in shown
+    tiers.last.hover()
+    assert "above the leaf" in panel(opened, "pyramid")
 
 
 def test_the_path_of_two_accelerators_depends_on_domain_leaf_and_rail(opened: Opened) -> None:
