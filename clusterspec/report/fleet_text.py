@@ -169,7 +169,18 @@ def fleet_cost_text(report: FleetReport, ink: Ink = PLAIN) -> str:
     heads, rows = cost_parts(report)
     table = text_table(heads, rows, right=range(1, len(heads)), wrap=(0,), ink=ink) if rows else ""
     title = ink.paint("bold", f"{cost_title(report)}, by pool")
-    return fleet_text(report, ink) + "\n" + (f"{title}\n{table}" if rows else _no_cost_text(report, ink))
+    costs = f"{title}\n{table}{_support_text(report, ink)}" if rows else _no_cost_text(report, ink)
+    return f"{fleet_text(report, ink)}\n{costs}"
+
+
+def _support_text(report: FleetReport, ink: Ink) -> str:
+    """That a price of support for all pools counts in each of them; empty where it does not."""
+    pools = [use for use in report.pools.values() if "support" in use.parts]
+    shared = report.spec and report.spec.procurement and (report.spec.procurement.prices or {}).get("support_per_year")
+    if len(pools) < 2 or not shared:
+        return ""
+    text = f"`support_per_year` counts once for each of {len(pools)} pools; a pool may state its own under `prices`."
+    return "\n".join(wrapped_lines(text, ink.measure)) + "\n"
 
 
 def _no_cost_text(report: FleetReport, ink: Ink) -> str:

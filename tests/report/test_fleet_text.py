@@ -112,3 +112,23 @@ def test_the_pages_of_a_fleet_have_the_nodes_of_each_job_and_those_without_one()
     drawn = [picture.svg for picture in pictures if isinstance(picture, Picture)]
     for told in ("first 8", "second 3", "without a job 5", "without a job 4"):
         assert told in drawn[0], told
+
+
+SHARED_SUPPORT = """
+clusterspec: 1
+name: two pools
+pools: {a: {platform: dgx-h100, nodes: 16}, b: {platform: dgx-h200, nodes: 8}}
+jobs: {}
+procurement: {currency: USD, as_of: 2026-11-01, term: 3 years, prices: {node: 300000, support_per_year: 400000}}
+"""
+
+
+def test_support_of_all_pools_is_told_to_count_in_each() -> None:
+    told = "`support_per_year` counts once for each of 2 pools; a pool may state its own under `prices`."
+    report = fleet_report(study_text(SHARED_SUPPORT, SETTINGS), "cost")
+    assert [report.pools[name].parts["support"] for name in "ab"] == [3 * 400e3, 3 * 400e3]
+    assert told in lines(fleet_text.fleet_cost_text(report, WIDE))
+    alone = fleet_report(
+        study_text(SHARED_SUPPORT.replace(", b: {platform: dgx-h200, nodes: 8}", ""), SETTINGS), "cost"
+    )
+    assert told not in fleet_text.fleet_cost_text(alone, WIDE)
