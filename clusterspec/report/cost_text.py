@@ -18,6 +18,7 @@ from clusterspec.report.ink import (
     Ink,
     errors_text,
     location_text,
+    paragraph,
     plain_line,
     text_table,
     title_text,
@@ -97,7 +98,7 @@ def cost_text(report: CostReport, ink: Ink = PLAIN) -> str:
     if len(cost.by_year) > 1:
         parts.append(ink.paint("bold", "By year") + "\n" + _years_text(cost, ink))
     if report.neighbor is not None:
-        parts.append("\n".join(wrapped_lines(_neighbor_text(report.neighbor, cost.currency), ink.measure)) + "\n")
+        parts.append(paragraph(_neighbor_text(report.neighbor, cost.currency), ink))
     if cost.missing:
         parts.append(ink.paint("bold", "Not counted") + "\n" + _indented_text(cost.missing, ink))
     if cost.assumptions:
@@ -279,7 +280,7 @@ def diff_as_text(report: DiffReport, ink: Ink = PLAIN) -> str:
     heads = ("effect", "old", "new", "change")
     parts.append(text_table(heads, effects, right=(1, 2), wrap=(0, 3), ink=ink) if effects else "No figure changes.\n")
     if report.caution:
-        parts.append("\n".join(wrapped_lines(plain_line(report.caution), ink.measure)) + "\n")
+        parts.append(paragraph(plain_line(report.caution), ink))
     for label, findings in _labeled_findings(report):
         parts += labeled_lines(label, findings, ink)
     return "\n".join(parts)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clusterspec.procurement.bill import money_text, rounded_text
 from clusterspec.quantity import Figure
-from clusterspec.report.ink import PLAIN, Ink, csv_text, text_table, wrapped_lines
+from clusterspec.report.ink import PLAIN, Ink, csv_text, paragraph, text_table
 from clusterspec.results.faults import FaultRow, FaultsReport, FirstYear, PairRow, Stock, YearlyGoodput
 from clusterspec.units import display, percent, plain
 
@@ -19,10 +19,7 @@ ROUNDED = 100
 def faults_as_text(report: FaultsReport, ink: Ink = PLAIN) -> str:
     """A row for each class of parts, with counts, hours and money per year; the goodput; the assumptions of the
     figures."""
-    notes = "".join(
-        "\n".join(wrapped_lines(line, ink.measure)) + "\n"
-        for line in (*result_sentences(report), *assumption_sentences(report))
-    )
+    notes = "".join(paragraph(line, ink) for line in (*result_sentences(report), *assumption_sentences(report)))
     if not report.rows:
         return notes
     return _table(report, ink) + "\n" + _pairs_table(report, ink) + notes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.procurement.bill import money_text
-from clusterspec.report.ink import PLAIN, Ink, csv_text, text_table, title_text, wrapped_lines
+from clusterspec.report.ink import PLAIN, Ink, csv_text, paragraph, text_table, title_text, wrapped_lines
 from clusterspec.report.search_text import layout_text
 from clusterspec.results.fleet_search import UNSEARCHED, Assignment, FleetSearchReport, JobOption
 from clusterspec.units import display, percent, plain, plural
@@ -21,15 +21,15 @@ def fleet_search_text(report: FleetSearchReport, ink: Ink = PLAIN) -> str:
     for number, one in enumerate(report.assignments, 1):
         waits.setdefault(_wait_text(one), []).append(number)
     looked = f"{plural(len(report.options), 'choice')} of job, pool and nodes compared."
-    parts = ["\n".join(wrapped_lines(f"{title_text(report.name)}: {looked}", ink.measure)) + "\n"]
+    parts = [paragraph(f"{title_text(report.name)}: {looked}", ink)]
     for number, assignment in enumerate(report.assignments, 1):
         parts.append(ink.paint("bold", _title(report, assignment, number)) + "\n" + _table(report, assignment, ink))
     told = [f"Number {', '.join(map(str, numbers))}: {text}" for text, numbers in waits.items() if text]
-    parts += ["\n".join(wrapped_lines(each, ink.measure)) + "\n" for each in told]
+    parts += [paragraph(each, ink) for each in told]
     if report.why:
-        parts.append("\n".join(wrapped_lines(f"No assignment: {report.why}.", ink.measure)) + "\n")
+        parts.append(paragraph(f"No assignment: {report.why}.", ink))
     if report.present is not None:
-        parts.append("\n".join(wrapped_lines(_present_text(report, report.present), ink.measure)) + "\n")
+        parts.append(paragraph(_present_text(report, report.present), ink))
     parts.append(ink.paint("bold", "Choices") + "\n" + _options_table(report, ink))
     return "\n".join(parts)
 

@@ -8,7 +8,7 @@ from clusterspec.money import Money
 from clusterspec.procurement.bill import money_text
 from clusterspec.procurement.growth import Phase
 from clusterspec.report import cost_text
-from clusterspec.report.ink import PLAIN, Ink, csv_text, errors_text, text_table, title_text, wrapped_lines
+from clusterspec.report.ink import PLAIN, Ink, csv_text, errors_text, paragraph, text_table, title_text, wrapped_lines
 from clusterspec.results.decision import DiffReport
 from clusterspec.results.fleet import POOL_FIGURES, FleetDiffReport, FleetReport, JobUse, PoolUse
 from clusterspec.summation import sum_of
@@ -82,7 +82,7 @@ def free_text(report: FleetReport, ink: Ink = PLAIN) -> str:
             lines.append(
                 f"Free on {name}, jobs side by side: {plural(use.idle, 'node')}" + (f"; {fits}." if fits else ".")
             )
-    return "".join("\n".join(wrapped_lines(line, ink.measure)) + "\n" for line in lines)
+    return "".join(paragraph(line, ink) for line in lines)
 
 
 GROWTH_HEADS = ("from", "nodes", "leaves", "spines", "cores", "cables", "ports to keep", "racks", "power")
@@ -180,7 +180,7 @@ def _support_text(report: FleetReport, ink: Ink) -> str:
     if len(pools) < 2 or not shared:
         return ""
     text = f"`support_per_year` counts once for each of {len(pools)} pools; a pool may state its own under `prices`."
-    return "\n".join(wrapped_lines(text, ink.measure)) + "\n"
+    return paragraph(text, ink)
 
 
 def _no_cost_text(report: FleetReport, ink: Ink) -> str:

@@ -98,6 +98,11 @@ def wrapped_lines(text: str, width: int, first: str = "", then: str = "") -> lis
     return [line.replace(_GLUE, " ") for line in lines]
 
 
+def paragraph(text: str, ink: Ink) -> str:
+    """A wrapped paragraph with its line end; empty for an empty text."""
+    return "\n".join(wrapped_lines(text, ink.measure)) + "\n" if text else ""
+
+
 _GLUE = "\ue000"
 """A placeholder for a non-breaking space, from the private use area."""
 _RISKY = pattern(r"(?<=\S)\s+(?=::|##|\S+:\d+:|(?:error|warning|note)\[)")

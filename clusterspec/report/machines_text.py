@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.procurement.bill import money_text
-from clusterspec.report.ink import PLAIN, Ink, csv_text, text_table, title_text, wrapped_lines
+from clusterspec.report.ink import PLAIN, Ink, csv_text, paragraph, text_table, title_text
 from clusterspec.report.search_text import layout_text
 from clusterspec.results.machines import BEST, MachineRow, MachinesReport
 from clusterspec.units import display, percent, plural
@@ -24,7 +24,7 @@ def machines_text(report: MachinesReport, ink: Ink = PLAIN) -> str:
     meeting = sum(row.meets for row in report.machines)
     limits = f" ({', '.join(report.limits)})" if report.limits else ""
     told = f"{plural(len(report.machines), 'machine')} compared, {meeting} miss nothing{limits}."
-    parts = [_paragraph(f"{title_text(report.name)}: {told}", ink)]
+    parts = [paragraph(f"{title_text(report.name)}: {told}", ink)]
     parts += [_best_text(name, report.best[name], report, ink) for name in BEST if name in report.best]
     several = len({row.fabric for row in report.machines}) > 1
     columns = [column for column in range(len(HEADS)) if several or HEADS[column] != "fabric"]
@@ -33,12 +33,8 @@ def machines_text(report: MachinesReport, ink: Ink = PLAIN) -> str:
     heads = [HEADS[column] for column in columns]
     right = range(3 if several else 2, len(heads) - 1)
     table = text_table(heads, rows[:MOST_ROWS], right=(1, *right), wrap=(0, len(heads) - 1), ink=ink)
-    parts += [ink.paint("bold", "Machines") + "\n" + table + more + _paragraph(_legend(report), ink)]
+    parts += [ink.paint("bold", "Machines") + "\n" + table + more + paragraph(_legend(report), ink)]
     return "\n".join(parts)
-
-
-def _paragraph(text: str, ink: Ink) -> str:
-    return "\n".join(wrapped_lines(text, ink.measure)) + "\n"
 
 
 def _best_text(name: str, row: MachineRow, report: MachinesReport, ink: Ink) -> str:
@@ -51,7 +47,7 @@ def _best_text(name: str, row: MachineRow, report: MachinesReport, ink: Ink) -> 
         " It may not fit: the upper end of its memory range is above the memory." if row.surely_fits is False else ""
     )
     text = f"{title_text(row.spec)}, {size}, {row.fabric or 'no fabric'}: {shown}. Layout: {layout}.{doubt}"
-    return ink.paint("bold", name.capitalize()) + "\n" + _paragraph(text, ink)
+    return ink.paint("bold", name.capitalize()) + "\n" + paragraph(text, ink)
 
 
 def _cells(row: MachineRow, report: MachinesReport) -> tuple[str, ...]:

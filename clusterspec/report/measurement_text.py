@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clusterspec.report import ink as grid
-from clusterspec.report.ink import PLAIN, Ink, errors_text, plain_line, share_bar, text_table, wrapped_lines
+from clusterspec.report.ink import PLAIN, Ink, errors_text, paragraph, plain_line, share_bar, text_table, wrapped_lines
 from clusterspec.results import CollectiveReport
 from clusterspec.results.diagnosis import (
     LIKELY,
@@ -102,10 +102,7 @@ STYLES = {"pass": "green", "fail": "red", "not-run": "yellow"}
 def diagnosis_text(report: DiagnosisReport, ink: Ink = PLAIN) -> str:
     """Each collective with its sizes and causes, then the effect on the estimate."""
     parts = [_comparison_text(one, ink) for one in report.compared]
-    parts += [
-        "\n".join(wrapped_lines(plain_line(f"{log}: not compared: {why}"), ink.measure)) + "\n"
-        for log, why in report.unread
-    ]
+    parts += [paragraph(plain_line(f"{log}: not compared: {why}"), ink) for log, why in report.unread]
     if report.moved is not None:
         parts.append(_moved_text(report))
     if report.written:

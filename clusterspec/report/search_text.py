@@ -6,17 +6,12 @@ from collections.abc import Mapping
 
 from clusterspec.procurement.bill import money_text
 from clusterspec.report import ink as grid
-from clusterspec.report.ink import PLAIN, Ink, text_table, wrapped_lines
+from clusterspec.report.ink import PLAIN, Ink, paragraph, text_table
 from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, RlSplit, SearchReport, Section
 from clusterspec.units import display, percent, plural
 
 PARTS = 4
 """Parts of a step that a comparison names."""
-
-
-def paragraph(text: str, ink: Ink) -> str:
-    """A wrapped paragraph; empty for an empty text."""
-    return "\n".join(wrapped_lines(text, ink.measure)) + "\n" if text else ""
 
 
 def memory_text(row: LayoutRow) -> str:

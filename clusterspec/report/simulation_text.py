@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.report.estimate_rows import clock_text
-from clusterspec.report.ink import PLAIN, Ink, text_table, wrapped_lines
+from clusterspec.report.ink import PLAIN, Ink, paragraph, text_table
 from clusterspec.results.simulation import Percentiles, SimulatedHours, SimulationReport
 from clusterspec.units import display, percent, plain, plural
 
@@ -21,7 +21,7 @@ def simulation_as_text(report: SimulationReport, ink: Ink = PLAIN) -> str:
     )
     early = f" The first {report.warm_up:,} do not count." if report.warm_up else ""
     parts = [
-        "\n".join(wrapped_lines(heading + early, ink.measure)) + "\n",
+        paragraph(heading + early, ink),
         _percentile_table(report, ink),
         "".join(f"{line}\n" for line in _figure_lines(report)),
         ink.paint("bold", "Queue over time") + "\n" + _queue_table(report, ink),
@@ -31,7 +31,7 @@ def simulation_as_text(report: SimulationReport, ink: Ink = PLAIN) -> str:
     if report.cache_sizes:
         title = ink.paint("bold", "Hits of one cache of all engines, by its size")
         parts.append(f"{title}\n{_size_table(report, ink)}")
-    notes = "".join("\n".join(wrapped_lines(note, ink.measure)) + "\n" for note in report.notes)
+    notes = "".join(paragraph(note, ink) for note in report.notes)
     return "\n".join([*parts, notes] if notes else parts)
 
 

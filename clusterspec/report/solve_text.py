@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from clusterspec.procurement.bill import money_text
 from clusterspec.report import ink as grid
-from clusterspec.report.ink import PLAIN, Ink, wrapped_lines
+from clusterspec.report.ink import PLAIN, Ink, paragraph
 from clusterspec.report.search_text import layout_text
 from clusterspec.results.levers import OF_SIZE, LeverRow, SensitivityReport, SolveReport
 from clusterspec.units import display, display_bits, metric_text, percent, plain, plural
@@ -40,7 +40,7 @@ NEGLIGIBLE = 5e-4
 
 def solve_as_text(report: SolveReport, ink: Ink = PLAIN) -> str:
     """The boundary in a sentence, and the values tried."""
-    answer = "\n".join(wrapped_lines(_answer_text(report), ink.measure)) + "\n"
+    answer = paragraph(_answer_text(report), ink)
     tried = sorted(report.probes)
     if not tried:
         return answer
@@ -176,7 +176,7 @@ def sensitivity_as_text(report: SensitivityReport, ink: Ink = PLAIN) -> str:
     """One line per step of a parameter, largest effect on the time per token first."""
     if not report.levers:
         why = report.why or "neither step time nor time per output token of the spec can be computed"
-        return "\n".join(wrapped_lines(f"Nothing to vary: {why}.", ink.measure)) + "\n"
+        return paragraph(f"Nothing to vary: {why}.", ink)
     costs = any(row.cost is not None for row in report.levers)
     each = "tpot" if any(row.key in SERVED_KEYS for row in report.levers) else "step"
     cost = (f"cost {report.currency}".rstrip(),) if costs else ()
@@ -201,7 +201,7 @@ def _idle_steps_text(report: SensitivityReport, ink: Ink) -> str:
         if _is_idle(row)
     ]
     text = f"Less than {percent(NEGLIGIBLE)} of the time per token: {', '.join(idle)}."
-    return "\n".join(wrapped_lines(text, ink.measure)) + "\n" if idle else ""
+    return paragraph(text, ink) if idle else ""
 
 
 def _refusals_text(report: SensitivityReport, ink: Ink) -> str:
@@ -212,7 +212,7 @@ def _refusals_text(report: SensitivityReport, ink: Ink) -> str:
         if row.errors
     ]
     text = f"No alternative, since `check` finds an error: {'; '.join(refused)}."
-    return "\n".join(wrapped_lines(text, ink.measure)) + "\n" if refused else ""
+    return paragraph(text, ink) if refused else ""
 
 
 def _lever_cells(row: LeverRow, costs: bool) -> tuple[str, ...]:

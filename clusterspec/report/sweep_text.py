@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 
 from clusterspec.procurement.bill import money_text
 from clusterspec.report import ink as grid
-from clusterspec.report.ink import PLAIN, Ink, wrapped_lines
+from clusterspec.report.ink import PLAIN, Ink, paragraph, wrapped_lines
 from clusterspec.report.search_text import (
     comparison_text,
     findings_text,
     layout_text,
     memory_note,
     memory_text,
-    paragraph,
     refusing_rules_text,
 )
 from clusterspec.report.separation_text import separation_text
