@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate, product
+from itertools import accumulate
+from typing import Any
 
 from clusterspec.cluster.demands import Demands, undecided_conditions
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
@@ -73,6 +74,11 @@ class Family:
     orders: tuple[tuple[str, ...], ...]
 
     @property
+    def axes(self) -> tuple[Sequence[Any], ...]:
+        """The choices, in the order in which layouts are numbered: the last vary fastest."""
+        return self.pipelines, self.shardings, self.recompute, self.orders
+
+    @property
     def size(self) -> int:
         return len(self.pipelines) * len(self.shardings) * len(self.recompute) * len(self.orders)
 
@@ -85,12 +91,6 @@ class Choice(NamedTuple):
     sharding: Sharding
     recompute: str
     order: tuple[str, ...]
-
-
-def choices(family: Family) -> Iterator[Choice]:
-    """The layouts of a family, in the order of their numbers."""
-    for chosen in product(family.pipelines, family.shardings, family.recompute, family.orders):
-        yield Choice(family, *chosen)
 
 
 class Space:
@@ -107,18 +107,25 @@ class Space:
 
     def choice(self, number: int) -> Choice:
         """The layout of a number from 0."""
-        at = bisect_right(self.first, number) - 1
+        at, place = self.place(number)
         family = self.families[at]
-        rest, order = divmod(number - self.first[at], len(family.orders))
-        rest, recompute = divmod(rest, len(family.recompute))
-        pipeline, sharding = divmod(rest, len(family.shardings))
-        return Choice(
-            family,
-            family.pipelines[pipeline],
-            family.shardings[sharding],
-            family.recompute[recompute],
-            family.orders[order],
-        )
+        return Choice(family, *(values[index] for values, index in zip(family.axes, place, strict=True)))
+
+    def place(self, number: int) -> tuple[int, tuple[int, ...]]:
+        """The place of the family of a layout, and the indices of its choices there."""
+        at = bisect_right(self.first, number) - 1
+        rest, indices = number - self.first[at], []
+        for values in reversed(self.families[at].axes):
+            rest, index = divmod(rest, len(values))
+            indices.append(index)
+        return at, tuple(reversed(indices))
+
+    def number(self, at: int, place: Sequence[int]) -> int:
+        """The number of a layout, by the place of its family and the indices of its choices there."""
+        number = 0
+        for values, index in zip(self.families[at].axes, place, strict=True):
+            number = number * len(values) + index
+        return self.first[at] + number
 
 
 @dataclass(frozen=True)

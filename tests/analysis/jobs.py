@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 from clusterspec import studies
-from clusterspec.analysis.studied import SearchJob, job_of
+from clusterspec.analysis.studied import Choice, Family, SearchJob, job_of
 from clusterspec.cluster.model import Design
 
 DENSE = """
@@ -49,3 +51,9 @@ def job(text: str) -> SearchJob:
     found = job_of(design_of(text))
     assert found is not None
     return found
+
+
+def choices(family: Family) -> Iterator[Choice]:
+    """The layouts of a family, in the order of their numbers."""
+    for chosen in product(family.pipelines, family.shardings, family.recompute, family.orders):
+        yield Choice(family, *chosen)

@@ -6,11 +6,11 @@ from random import Random
 import pytest
 
 from clusterspec.analysis.space.families import families, layout_of, section_of
-from clusterspec.analysis.studied import Pins, SearchJob, Space, choices, divisors, whole_section
+from clusterspec.analysis.studied import Pins, SearchJob, Space, divisors, whole_section
 from clusterspec.cluster.legality import forbids_uneven_stages
 from clusterspec.finding import Severity
 from clusterspec.studies import variation
-from tests.analysis.jobs import DENSE, EXPERT, JOBS, job, study_of
+from tests.analysis.jobs import DENSE, EXPERT, JOBS, choices, job, study_of
 from tests.catalog.shipped import held
 
 

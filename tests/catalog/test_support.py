@@ -10,7 +10,7 @@ import pytest
 
 from clusterspec.analysis.serving_plans.space import engines, serving_job
 from clusterspec.analysis.space.families import families, section_of
-from clusterspec.analysis.studied import choices, job_of, whole_section
+from clusterspec.analysis.studied import job_of, whole_section
 from clusterspec.catalog.frameworks import NOTHING_KNOWN, Framework, Library, capabilities, framework_of
 from clusterspec.catalog.support import (
     DEGREES,
@@ -28,7 +28,7 @@ from clusterspec.cluster.legality import broken_multiples, refusals, refused_sta
 from clusterspec.finding import Severity
 from clusterspec.records import replace
 from clusterspec.studies import variation
-from tests.analysis.jobs import design_of, job, study_of
+from tests.analysis.jobs import choices, design_of, job, study_of
 from tests.catalog.shipped import CATALOG
 from tests.effort import diagonal, sampled
 from tests.spec_keys import unknown_keys

@@ -7,7 +7,6 @@ at last all others.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 from math import inf, log2
@@ -93,45 +92,25 @@ class Walk:
             [int(each == own.recompute) for each in family.recompute],
             [int(each == own.order) for each in family.orders],
         )
-        return self._number(at, [like.index(max(like)) for like in likes])
+        return self.space.number(at, [like.index(max(like)) for like in likes])
 
     def _neighbors(self, number: int) -> list[int]:
         """The layouts that differ from one in a single choice, and its like in the families next to its own."""
-        at = bisect_right(self.space.first, number) - 1
+        at, place = self.space.place(number)
         family = self.space.families[at]
-        place = _place(number - self.space.first[at], _axes(family))
         found = [
-            self._number(at, (*place[:axis], index, *place[axis + 1 :]))
-            for axis, values in enumerate(_axes(family))
+            self.space.number(at, (*place[:axis], index, *place[axis + 1 :]))
+            for axis, values in enumerate(family.axes)
             for index in range(len(values))
         ]
-        chosen = [values[index] for values, index in zip(_axes(family), place, strict=True)]
+        chosen = [values[index] for values, index in zip(family.axes, place, strict=True)]
         for other, each in enumerate(self.space.families):
             if other != at and _distance(each, family) <= STEP:
-                pairs = zip(_axes(each), chosen, strict=True)
-                found.append(self._number(other, [values.index(one) if one in values else 0 for values, one in pairs]))
+                pairs = zip(each.axes, chosen, strict=True)
+                found.append(
+                    self.space.number(other, [values.index(one) if one in values else 0 for values, one in pairs])
+                )
         return found
-
-    def _number(self, at: int, place: Sequence[int]) -> int:
-        """The number of the layout of a family with some indices of its choices."""
-        number = 0
-        for values, index in zip(_axes(self.space.families[at]), place, strict=True):
-            number = number * len(values) + index
-        return self.space.first[at] + number
-
-
-def _axes(family: Family) -> tuple[Sequence[object], ...]:
-    """The choices of a family, in the order in which its layouts are numbered."""
-    return family.pipelines, family.shardings, family.recompute, family.orders
-
-
-def _place(number: int, axes: Sequence[Sequence[object]]) -> tuple[int, ...]:
-    """The indices of the choices of a layout of a family, from its number there."""
-    place: list[int] = []
-    for values in reversed(axes):
-        number, index = divmod(number, len(values))
-        place.insert(0, index)
-    return tuple(place)
 
 
 def _distance(one: Family | Layout, other: Family | Layout) -> float:
