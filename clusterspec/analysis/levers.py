@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.entries import Platform
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import Changes
 from clusterspec.quantity import Direction, Quantity
@@ -299,12 +298,7 @@ def sold_steps(design: Design, catalog: Catalog) -> dict[str, tuple[float, ...]]
     if cluster is None:
         return {}
     sold: dict[str, tuple[float, ...]] = {}
-    platforms = (catalog.find("platform", id_) for id_ in catalog.ids("platform"))
-    domains = {
-        float(one.domain)
-        for one in platforms
-        if isinstance(one, Platform) and one.accelerator == cluster.accelerator.id and one.domain
-    }
+    domains = {float(one.domain) for one in catalog.platforms_with(cluster.accelerator.id) if one.domain}
     if domains:
         sold["scale_up.domain"] = tuple(sorted(domains))
     whole = cluster.scale_up.domain // cluster.accelerators_per_node

@@ -276,6 +276,11 @@ class Catalog:
     def model(self, id_: str) -> Model:
         return cast("Model", self.get("model", id_))
 
+    def platforms_with(self, accelerator: str) -> tuple[Platform, ...]:
+        """The platforms that have an accelerator, by id."""
+        every = map(self.platform, self.ids("platform"))
+        return tuple(one for one in every if one.accelerator == accelerator)
+
     def raw_entry(self, kind: str, id_: str) -> RawEntry:
         """The entry as written: all facts with sources, notes and doubts."""
         if self.shipped(kind, id_):

@@ -70,23 +70,19 @@ def check(catalog: Catalog, written_cluster: ClusterSpec, platform: Platform) ->
             yield RULE.problem(
                 f"cluster.{key}",
                 f"{platform.id} has `{key}: {supplied}`, not {given}",
-                _remedy(key, str(given), platform),
+                _remedy(catalog, key, str(given), platform),
                 related=[("cluster.platform", f"supplies {supplied} for this key")],
                 severity=_severity(platform, key, str(given), str(supplied)),
             )
     yield from _instance_fabric_problem(catalog, written_cluster, platform)
 
 
-def _remedy(key: str, given: str, platform: Platform) -> str:
+def _remedy(catalog: Catalog, key: str, given: str, platform: Platform) -> str:
     """The keys to remove; the machines of one's own that have the stated accelerator, of which one may be meant."""
     remedy = "remove the key, or the platform"
     if key != "accelerator" or platform.cloud:
         return remedy
-    from clusterspec.catalog.export import shipped_rows  # not needed where the keys agree
-    from clusterspec.catalog.names import CLOUDS
-
-    rows = (row for row in shipped_rows() if row.kind == "platform" and given in row.headline.split())
-    having = [f"`{row.id}`" for row in rows if not row.id.startswith(CLOUDS)]
+    having = [f"`{one.id}`" for one in catalog.platforms_with(given) if not one.cloud]
     return (
         f"write {either(having)}, which {'has' if len(having) == 1 else 'have'} it; or {remedy}" if having else remedy
     )
