@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 
 from clusterspec import resources
 from clusterspec.catalog import Catalog
@@ -117,10 +118,11 @@ def index_text(raw_entries: Sequence[RawEntry]) -> str:
     return f"[\n{lines}\n]\n"
 
 
-def shipped_rows() -> list[CatalogRow]:
-    """The rows of all shipped entries, from their index."""
+@cache
+def shipped_rows() -> tuple[CatalogRow, ...]:
+    """The rows of all shipped entries, from their index, read once."""
     text = (resources.catalog() / "index.json").read_text(encoding="utf-8")
-    return [CatalogRow(**values) for values in json.loads(text)]
+    return tuple(CatalogRow(**values) for values in json.loads(text))
 
 
 def _accelerator_figures(raw_entry: RawEntry) -> Iterator[str]:
