@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from math import ceil
 
+from clusterspec.cost.failures import DAY
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import PurchaseDay
-
-DAY = 86_400.0
 
 
 def purchase_days(report: FullReport) -> Iterator[PurchaseDay]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from clusterspec.cost.failures import DAY
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.money import Money
 from clusterspec.procurement.bill import Bill, rounded_text
@@ -13,7 +14,6 @@ from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Risk
 from clusterspec.units import display, percent
 
-DAY = 86_400.0
 IDLE = 0.05
 """Share of accelerators without planned work below which it is the reserve that schedulers keep."""
 
@@ -23,7 +23,7 @@ LEAST_LOAD = 0.5
 
 def lightly_loaded(served: ServingTimes) -> bool:
     """Whether half of the engines would serve the load within its targets."""
-    return bool(served.most_in_flight) and served.offered < LEAST_LOAD * (served.most_in_flight or 0)
+    return served.offered < LEAST_LOAD * (served.most_in_flight or 0)
 
 
 def risks_of_purchase(

@@ -215,8 +215,8 @@ def _carried_prefill(
     affected = 1.0 if alone else -expm1(-prompts * ranks)
     # a step has no more prompts than its budget; the others come with those of other ranks in the next, or in one more
     drafted = 1.0 + load.draft_tokens
-    room = prompts_of_step(pools, each * drafted) if ranks == 1 else prompts_per_step(pools)
-    most = max(prompts, min(prompts_on_fullest(prompts, ranks) / affected, room))
+    allowed = prompts_of_step(pools, each * drafted) if ranks == 1 else prompts_per_step(pools)
+    most = max(prompts, min(prompts_on_fullest(prompts, ranks) / affected, allowed))
     affected = prompts / most if ranks == 1 else affected
     busy = float(engine.layout.attention_dp) / ranks * max(1.0, ranks * prompts / affected / most)
     fresh, length = load.input_tokens * (1 - load.prefix_hit), float(load.input_tokens)
