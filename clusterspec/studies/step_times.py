@@ -90,14 +90,14 @@ def _step_of_log(log: ImportResult, design: Design) -> float:
 
 def _with_step(design: Design, seconds: float, index: int, spread: float) -> tuple[Design | None, str]:
     """The design whose step takes some seconds, within a relative spread, or why there is none."""
-    if design.workload is None or design.workload.rl is not None or design.workload.serving is not None:
+    work, cluster = design.workload, design.cluster
+    if cluster is None or work is None or work.rl is not None or work.serving is not None:
         return None, f"a step of {display(seconds, 's')} is measured, and the spec has no training job"
 
     def varied(rate: float) -> Design:
         origin = Measured(f"a step of {display(seconds, 's')} (measured[{index}])")
         share = MeasuredShare("step", RATE_OF_PRODUCTS, RATE_OF_PRODUCTS, 1, Figure(rate, "1", origin), seconds, spread)
-        assert design.cluster is not None
-        return with_values(design, {("cluster", "measured"): (*design.cluster.measured, share)})
+        return with_values(design, {("cluster", "measured"): (*cluster.measured, share)})
 
     def step(rate: float) -> float | None:
         return legal_estimate(varied(rate)).step_seconds

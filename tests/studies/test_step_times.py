@@ -109,3 +109,9 @@ def test_a_variation_does_not_report_waivers_that_only_the_written_spec_needs() 
     assert [each.finding.rule for each in spec.checked.waived] == ["ep-crosses-scale-up-domain"]
     other: dict[tuple[str | int, ...], object] = {("layout", "tp"): 1}
     assert "unused-waiver" not in {each.rule for each in variation.rewritten_study(spec, other).findings}
+
+
+def test_a_step_of_a_machine_that_cannot_be_resolved_is_not_used() -> None:
+    unknown = study_text(JOB.replace("h100", "no-such-part") + "measured: [{step_time: 2 s}]\n", SETTINGS)
+    assert unknown.design.cluster is None
+    assert [name for name, _ in rules(unknown)] == ["unused-measurement"]
