@@ -23,6 +23,7 @@ from clusterspec.document.validation_error import (
     coerced_text,
     example_line,
     kind_of,
+    thousands_advice,
 )
 from clusterspec.finding import Fix, Problem, Replacement, Severity
 from clusterspec.source import Path, dotted_path
@@ -172,7 +173,7 @@ def _type_problems(fault: ValidationError) -> Iterator[Problem]:
         message = f"{fault.name} takes {fault.expected}, but {fault.written} is {kind_of(fault.value)}"
     text = coerced_text(fault.value, fault.field, text_at(fault.document, fault.path))
     if text is None:
-        yield fault.problem("wrong-type", message, fault.advice)
+        yield fault.problem("wrong-type", message, thousands_advice(fault.value, fault.field) or fault.advice)
     else:
         fix = Fix(f"write {text}", (Replacement(fault.path, text),), safe=True)
         yield fault.problem("wrong-type", message, f"write `{text}`", fix)
@@ -233,7 +234,7 @@ def _unknown_key_problem(fault: ValidationError, key: str, known: list[str]) -> 
     if len(meant) == 1 and meant[0] not in fault.value:
         fix = Fix(f"write {meant[0]}", (Replacement(path, meant[0], key=True),), safe=sure)
     if alias and not meant and mappings_with_key:
-        advice = f"write `{alias}` in {mappings_with_key[0]}"
+        advice = f"write `{alias}` {'in' if mappings_with_key[0][0] == '`' else 'at'} {mappings_with_key[0]}"
     elif meant:
         advice = f"did you mean {alternatives_text(meant)}?"
     elif mappings_with_key:
@@ -252,11 +253,12 @@ def _overlapping_keys(key: str, known: list[str]) -> list[str]:
 def _mappings_with_key(fault: ValidationError, key: str, value: Any) -> list[str]:
     """The first two mappings of the schema that have a key with such a value, for use in a sentence.
 
-    A value of another type means something else: the number in `procurement.prices.accelerator: 30000` is not the
-    accelerator of `cluster`.
+    A scalar of another type means something else: the number in `procurement.prices.accelerator: 30000` is not the
+    accelerator of `cluster`. A mapping where a scalar belongs (`nics: {per_node: 8}`) is another form of the same.
     """
     homes = conforms.mappings_with_key(fault.schema, key)
     found = [home for home in homes if _has_type(value, conforms.node_at(fault.schema, (*home, key)), fault.schema)]
+    found = found or (homes if isinstance(value, dict) else [])
     return [f"`{dotted_path(home)}`" if home else "the top level" for home in found[:2]]
 
 

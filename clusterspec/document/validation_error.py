@@ -19,6 +19,7 @@ from clusterspec.source import Path
 # Coercion of values of the wrong type, where it is unambiguous
 
 _GROUPED = re.compile(r"[0-9]{1,3}([_,][0-9]{3})+")
+_THOUSANDS = re.compile(r"([0-9]{1,6}) ?[kK]")
 _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]+)?) ?%")
 _TRUTH = {"yes": "true", "on": "true", "true": "true", "no": "false", "off": "false", "false": "false"}
 
@@ -33,6 +34,19 @@ def coerced_text(value: Any, field: Schema, written: str) -> str | None:
     if kind == "string" and "enum" not in field and isinstance(value, int | float) and written:
         return json.dumps(written)
     return None
+
+
+def thousands_advice(value: Any, field: Schema) -> str:
+    """What to write for a whole number in thousands (`32K`), which may be of 1,024 or of 1,000; empty for others.
+
+    >>> thousands_advice("32k", {"type": "integer"}), thousands_advice("32 kB", {"type": "integer"})
+    ('write `32768` (32 × 1,024) or `32000`', '')
+    """
+    match = _THOUSANDS.fullmatch(value) if field.get("type") == "integer" and isinstance(value, str) else None
+    if match is None:
+        return ""
+    number = int(match[1])
+    return f"write `{number * 1024}` ({number:,} × 1,024) or `{number * 1000}`"
 
 
 def _number_text(text: str, field: Schema) -> str | None:

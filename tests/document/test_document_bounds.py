@@ -81,6 +81,8 @@ def test_a_value_is_accepted_at_its_limits_and_reported_beyond_them(text: str, m
         ("tensor_parallel_size: 8", "write `tp` in `layout`", None),
         ("order: a", "it belongs to `layout`", None),
         ("layout: {nodes: 1}", "it belongs to the top level", None),
+        ("layout: {nnodes: {per_rack: 2}}", "write `nodes` at the top level", None),  # a mapping where a number belongs
+        ("nodes: 2k", "write `2048` (2 × 1,024) or `2000`", None),
         ("layout: {nodes: a}", "the keys here are order, pp, tp", None),  # not a number of nodes
         ("layout: {colour: 1}", "the keys here are order, pp, tp", None),
         ("layout: {order_of_axes: 1}", "did you mean `order`?", False),
