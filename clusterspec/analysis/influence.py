@@ -38,9 +38,10 @@ OF_EXPERTS = frozenset({"products.grouped", "fusion.routing", "launch.expert", "
 """Figures of a software release that only models with experts use."""
 OF_QUESTION = frozenset({"workload.kind"})
 """Keys whose other values ask another question, with other figures."""
+PARAMETERS = "workload.parameter_precision"
 OVERSUBSCRIPTION = "cluster.scale_out.oversubscription"
 SIZES: Mapping[str, Callable[[str], tuple[object, Any]]] = {
-    "workload.parameter_precision": lambda name: ((name == "bf16", int(precision_width(name))), precision_width(name)),
+    PARAMETERS: lambda name: ((name == "bf16", int(precision_width(name))), precision_width(name)),
     "workload.gradient_precision": lambda name: (
         precision_width(name) < precision_width("fp32"),
         precision_width(name),
@@ -55,7 +56,7 @@ Of choices of one kind the larger ones take more of both.
 """
 WIDE = frozenset({"fp32", "tf32"})
 """Formats in which nobody runs the products of language models, or serves their weights, unless the spec says so."""
-KEPT = frozenset({"workload.parameter_precision", "workload.expert_parameter_precision", "workload.kv_precision"})
+KEPT = frozenset({PARAMETERS, "workload.expert_parameter_precision", "workload.kv_precision"})
 DP_LAST = ("tp", "cp", "ep", "pp", "dp")
 
 
@@ -215,7 +216,10 @@ def _alternative_values(design: Design, key: str, value: Any) -> list[Any]:
 
 def other_choices(design: Design, key: str, value: str) -> list[str]:
     """The other choices of a key that a spec may mean; of plugins one, with which the library behaves otherwise."""
-    serves = design.workload is not None and design.workload.kind == "serve"
+    work = design.workload
+    if key == PARAMETERS and work is not None and work.expert_parameter_precision != work.parameter_precision:
+        return []  # NOTE: a spec that states it says the same of the experts, whose own precision is an alternative too
+    serves = work is not None and work.kind == "serve"
     unusual = WIDE if key == "workload.precision" or (serves and key in KEPT) else frozenset()
     others = [choice for choice in choices_of(key) if choice != value and choice not in unusual]
     fabric = design.cluster.scale_out if design.cluster else None
