@@ -86,7 +86,7 @@ def _set_problems(path: Path, test: AcceptanceSpec, cluster: Cluster) -> Iterato
         return
     if each > cluster.nodes:
         message = f"`scope: {test.scope}` gives no set of nodes: the cluster has {plural(cluster.nodes, 'node')}"
-        yield RULE.problem((*path, "scope"), message, f"use sets of at most {cluster.nodes:,} nodes")
+        yield RULE.problem((*path, "scope"), message, f"use sets of at most {plural(cluster.nodes, 'node')}")
     elif each < tested:
         message = f"a test over {plural(tested, 'node')} cannot run on sets of {each:,} (`scope: {test.scope}`)"
         yield RULE.problem((*path, "scope"), message, f"write `every-{tested}-nodes`")

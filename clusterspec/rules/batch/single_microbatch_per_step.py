@@ -48,6 +48,7 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
+from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "note", "heuristic")
 
@@ -57,7 +58,7 @@ def check(placements: Placements, training: Workload, layout: Layout) -> Iterato
         return
     placement = placements.of("dp")
     if placement is not None and placement.nodes > 1:
-        message = f"{training.global_batch:,} sequences are one micro-batch for each of {layout.dp:,} replicas, so the gradient reduction overlaps with a single backward pass"
+        message = f"a batch of {plural(training.global_batch, 'sequence')} is one micro-batch for each of {layout.dp:,} replicas, so the gradient reduction overlaps with a single backward pass"
         yield RULE.problem(
             "workload.global_batch", message, "use a larger batch where convergence allows, or fewer replicas"
         )

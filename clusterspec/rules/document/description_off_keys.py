@@ -58,6 +58,7 @@ from clusterspec.patterns import pattern
 from clusterspec.records import fields, is_dataclass
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
+from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error", "likely")
 NUMERALS = {
@@ -94,14 +95,14 @@ def check(
     for match in _counts(_NODES, description):
         count = _stated_count(match["count"] or match["systems"])
         if count > 1 and count not in nodes | written:
-            yield _problem(match[0], f"{cluster.nodes:,} nodes")
+            yield _problem(match[0], plural(cluster.nodes, "node"))
             return
     counted = {number * cluster.accelerators_per_node for number in nodes} | {cluster.scale_up.domain}
     counted |= {number * cluster.ranks_per_accelerator for number in counted} | engine_ranks
     for match in _counts(_ACCELERATORS, description):
         count = _stated_count(match["count"])
         if count > cluster.accelerators_per_node and count not in counted | nodes | written:
-            yield _problem(match[0], f"{cluster.accelerators:,} accelerators")
+            yield _problem(match[0], plural(cluster.accelerators, "accelerator"))
             return
     for match in _DEGREE.finditer(description) if layout is not None else ():
         stated = getattr(layout, match["axis"])

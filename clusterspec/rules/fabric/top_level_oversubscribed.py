@@ -79,6 +79,6 @@ def check(written_scale_out: ScaleOutSpec, cluster: Cluster) -> Iterator[Problem
             continue
         yield RULE.problem(
             f"cluster.scale_out.levels.{number}.oversubscription",
-            f"one block of {level.nodes:,} nodes holds all {cluster.all_nodes:,} nodes, so nothing crosses its uplinks: an oversubscription of {plain(ratio)}:1 changes no figure",
+            f"one block of {level.nodes:,} nodes holds the whole cluster ({cluster.all_nodes:,}), so nothing crosses its uplinks: an oversubscription of {plain(ratio)}:1 changes no figure",
             "state the oversubscription at the level below" if number else "drop it, or add the level above",
         )

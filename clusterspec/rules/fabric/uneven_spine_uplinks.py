@@ -64,6 +64,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_counts import FabricCount, ordered_links
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
+from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "warning", yields_to=("too-few-switches",))
 LITTLE = 0.05
@@ -95,6 +96,6 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Prob
             else f"{uplinks} uplinks of a leaf reach only {uplinks} of {each} spines{of_plane}: "
             "some leaves do not reach each other"
         )
-        help_ = f"use {best * planes} spines, which divide the uplinks"
+        help_ = f"use {plural(best * planes, 'spine')}: the uplinks divide over them"
         lost = 1 - uplinks // each * each / uplinks
         yield RULE.problem("cluster.scale_out.spine_switches", message, help_, severity="note" if lost < LITTLE else "")

@@ -50,6 +50,7 @@ from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.rule import Rule
+from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error")
 
@@ -61,5 +62,7 @@ def check(legality: Legality, layout: Layout) -> Iterator[Problem]:
         message = f"{layout.framework} forms expert groups from dp {layout.dp}, which ep {layout.ep} does not divide"
     else:
         ranks = layout.tp * layout.cp * layout.dp
-        message = f"expert_tp {layout.expert_tp} × ep {layout.ep} does not divide the {ranks:,} ranks of a stage"
+        message = (
+            f"expert_tp {layout.expert_tp} × ep {layout.ep} does not divide the {plural(ranks, 'rank')} of a stage"
+        )
     yield RULE.problem("layout.ep", message, legality.advice(RULE.name, "ep", otherwise="use another ep"))

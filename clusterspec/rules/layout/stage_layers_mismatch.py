@@ -62,7 +62,7 @@ def check(written_layout: LayoutSpec, layout: Layout, model: Model | None) -> It
     if len(stages) not in lengths:
         wanted = either(lengths)
         message = f"`stage_layers` has {len(stages)} numbers; pp {layout.pp} × {layout.virtual_stages} virtual stages need {wanted}"
-        yield RULE.problem(at, message, f"write {wanted} numbers")
+        yield RULE.problem(at, message, f"write as many numbers: {wanted}")
     elif model is not None and sum(stages) != model.layers:
         layers = model.layers
         even = list(even_stages(layers, len(stages)))

@@ -110,18 +110,16 @@ def _nodes_advice(nodes: int, cluster: Cluster) -> str:
 def _engine_rank_problems(written: LayoutSpec, cluster: Cluster, layout: Layout) -> Iterator[Problem]:
     """Engines need no more than the ranks of the nodes; ranks without an engine are idle."""
     ranks, engine = layout.nodes * cluster.ranks_per_node, layout.ranks // layout.dp
-    there = f"{plural(layout.nodes, 'node')} of {cluster.ranks_per_node} ranks"
+    there = f"{plural(layout.nodes, 'node')} of {plural(cluster.ranks_per_node, 'rank')}"
     if layout.separate_engines:
         if layout.ranks > ranks:
-            message = f"the engines have {layout.ranks:,} ranks, and {there} have {ranks:,}"
+            message = f"the engines have {layout.ranks:,} ranks, and there are {ranks:,} on {there}"
             yield RULE.problem("workload.serving.disaggregated", message, "fewer replicas, or more nodes")
         return
     wanted = engine * (written.dp or layout.dp)
     if wanted > ranks:
         key = "dp" if engine <= ranks else _first_misfit(layout, ranks)
-        message = (
-            f"{plural(wanted // engine, 'engine')} of {engine:,} ranks: {wanted:,} in all, and {there} have {ranks:,}"
-        )
+        message = f"{plural(wanted // engine, 'engine')} of {engine:,} ranks: {wanted:,} in all, and there are {ranks:,} on {there}"
         yield RULE.problem(f"layout.{key}", message, "use fewer or smaller engines, or more nodes")
     elif wanted < ranks:
         most, engines = ranks // engine, plural(wanted // engine, "engine")

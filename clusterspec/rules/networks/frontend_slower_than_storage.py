@@ -68,6 +68,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec
 from clusterspec.units import display
+from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "warning")
 MOST = 6.0
@@ -96,7 +97,7 @@ def check(networks: NetworksSpec, cluster: Cluster) -> Iterator[Problem]:
             "storage" if path_to_store is storage else "out-of-band" if path_to_store is not frontend else "frontend"
         )
         message = (
-            f"{cluster.nodes:,} nodes with {nics} × {path_to_store.nic_bandwidth.written} of {which} reach {display(total, 'B/s')}, less than the "
+            f"{plural(cluster.nodes, 'node')} with {nics} × {path_to_store.nic_bandwidth.written} of {which} read at most {display(total, 'B/s')}, less than the "
             f"{storage.bandwidth.written} of the storage system"
         )
         yield RULE.problem(

@@ -57,6 +57,7 @@ from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent
+from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "warning")
 
@@ -74,11 +75,11 @@ def check(legality: Legality, training: Workload, layout: Layout, what_if: WhatI
     batch = layout.pp * layout.dp * layout.micro_batch
     yield RULE.problem(
         "layout.pp",
-        f"{many} micro-batches for {layout.pp} stages: about {percent(idle, 2)} of the step is idle",
+        f"{plural(many, 'micro-batch')} for {layout.pp} stages: about {percent(idle, 2)} of the step is idle",
         f"use a global batch of at least {batch:,}, a smaller micro-batch, or pp of at most {many}"
         + what_if.comparison(what_if.interleaved),
         severity="error" if layout.capabilities.has("requires.micro_batch_per_stage") else what_if.idle_severity(idle),
-        related=[("workload.global_batch", f"{training.global_batch:,} sequences")],
+        related=[("workload.global_batch", plural(training.global_batch, "sequence"))],
     )
 
 

@@ -70,6 +70,7 @@ from clusterspec.rules.knowledge.shares import A_QUARTER, SURELY_FITS, bubble, s
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent
+from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "warning")
 MOST = 0.10
@@ -110,7 +111,7 @@ def check(
         else "note"
         if idle < USUAL
         else what_if.idle_severity(idle, avoidable=layout.micro_batch > 1 or many < LEAST_PER_STAGE * layout.pp),
-        related=[("workload.global_batch", f"{training.global_batch:,} sequences")],
+        related=[("workload.global_batch", plural(training.global_batch, "sequence"))],
     )
 
 

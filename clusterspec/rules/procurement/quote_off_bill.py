@@ -123,6 +123,7 @@ from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.spec.model import ProcurementSpec
+from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error", "likely")
 ENOUGH = {"cable": 0.98, "transceiver": 0.98, "spine_switch": 2 / 3, "core_switch": 2 / 3, "switch": 0.85}
@@ -170,7 +171,7 @@ def _node_problem(lines: Sequence[Offered], nodes: int, cluster: Cluster) -> Ite
         if each > 1 and total in {nodes * each, cluster.nodes * each}:
             message = f"{total:,.0f} nodes are quoted, as many as the design has accelerators; it has {nodes:,} nodes of {each}"
             yield RULE.problem(
-                _quantity_path(offered[0]), message, f"ask for {nodes:,} nodes, or for a price per accelerator"
+                _quantity_path(offered[0]), message, f"ask for {plural(nodes, 'node')}, or for a price per accelerator"
             )
             return
     if offered:

@@ -59,6 +59,7 @@ from clusterspec.rules.knowledge.shares import exposed_seconds, share, step_seve
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent
+from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "note", yields_to=("rack-domain-misaligned",))
 
@@ -66,7 +67,7 @@ RULE = Rule.of(__name__, "note", yields_to=("rack-domain-misaligned",))
 def check(placements: Placements, cluster: Cluster, layout: Layout, timed: Plan | None) -> Iterator[Problem]:
     placement = placements.of("cp") if layout.cp > 1 else None
     if placement is not None and placement.straddling:
-        help_ = f"keep tp × cp to at most {cluster.ranks_per_domain} ranks, or use hierarchical context parallelism"
+        help_ = f"keep tp × cp to at most {plural(cluster.ranks_per_domain, 'rank')}, or use hierarchical context parallelism"
         lost = share(exposed_seconds(timed, {"cp"}), timed) if timed and timed.step else None
         yield RULE.problem(
             "layout.cp",

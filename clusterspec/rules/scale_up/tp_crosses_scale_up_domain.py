@@ -76,6 +76,7 @@ from clusterspec.rules.knowledge.served import DECODE, Served
 from clusterspec.rules.knowledge.shares import A_QUARTER, exposed_seconds, share
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
+from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error")
 
@@ -104,13 +105,13 @@ def check(
     best = fastest_within_domain(what_if, cluster, layout)
     yield RULE.problem(
         "layout.tp",
-        f"tp {layout.tp} exceeds the domain of {cluster.scale_up.domain} accelerators: {straddling_groups(placement)}"
+        f"tp {layout.tp} exceeds the domain of {plural(cluster.scale_up.domain, 'accelerator')}: {straddling_groups(placement)}"
         f"{bandwidth_across(deviations, cluster, placement, 'all-reduce')}{what_if.comparison(best)}",
         f"keep tp within the domain: `{best.words}`"
         if best
         else f"use tp of at most {cluster.ranks_per_domain}, and pp across domains",
         severity=_severity(workload, timed, what_if, best),
-        related=[("cluster.scale_up.domain", f"{cluster.scale_up.domain} accelerators")],
+        related=[("cluster.scale_up.domain", plural(cluster.scale_up.domain, "accelerator"))],
     )
 
 
@@ -134,11 +135,11 @@ def _serving_problem(served: Served, legality: Legality, cluster: Cluster, place
     key = DECODE if layout.separate_engines else "layout.tp"
     return RULE.problem(
         key,
-        f"tp {layout.tp} exceeds the domain of {cluster.scale_up.domain} accelerators: {straddling_groups(placement)}"
+        f"tp {layout.tp} exceeds the domain of {plural(cluster.scale_up.domain, 'accelerator')}: {straddling_groups(placement)}"
         f"{'; ' + comparison_text(found) if found else ''}",
         f"keep tp within the domain: `{found.words}`"
         if found
         else f"use tp of at most {domain}, and pp across domains",
         severity=found.severity if found else "note",
-        related=[("cluster.scale_up.domain", f"{cluster.scale_up.domain} accelerators")],
+        related=[("cluster.scale_up.domain", plural(cluster.scale_up.domain, "accelerator"))],
     )
