@@ -47,19 +47,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_counts import FabricCount
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "note", yields_to=("no-port-for-fabric-manager",))
 
 
-def check(counts: FabricCount, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(counts: FabricCount, written_scale_out: ScaleOutSpec | None, scale_out: ScaleOut) -> Iterator[Problem]:
     fabric = counts.fabric
     if fabric is None or fabric.capacity is None or not fabric.fits or fabric.tiers > 2 or not counts.planned:
         return
+    if written_scale_out is not None and (written_scale_out.leaf_switches or 0) > (fabric.leaf_switches or 0):
+        return  # leaves beyond those needed have the free ports
     if fabric.endpoints + scale_out.nics_per_node > fabric.capacity:
         message = f"{plural(fabric.tiers, 'tier')} of {fabric.switch_ports}-port switches connect {fabric.capacity:,} endpoints, and {fabric.endpoints:,} are used"
         yield RULE.problem(

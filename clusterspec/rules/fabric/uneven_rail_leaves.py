@@ -2,7 +2,8 @@
 
 ## What it finds
 
-A rail topology with stated `leaf_switches` that are not a multiple of the rails (times the planes).
+A rail topology with stated `leaf_switches` that are not a multiple of the rails (times the planes), nor a divisor: on two
+leaves, each carries four of eight rails.
 
 ## Why it matters
 
@@ -11,11 +12,11 @@ runs at the bandwidth of the smaller ones.
 
 ## What to do
 
-Use a multiple of the rails.
+Use a multiple of the rails, or on a small machine a divisor.
 
 ## When to ignore it
 
-Do not ignore it. If two rails share a leaf on purpose, state `rails`.
+Do not ignore it.
 
 ## Fires
 
@@ -35,6 +36,14 @@ cluster:
   platform: dgx-h100
   nodes: 40
   scale_out: {technology: infiniband-ndr, switch_ports: 64, topology: rail-optimized, leaf_switches: 16}
+```
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 8
+  scale_out: {technology: infiniband-ndr, switch_ports: 64, topology: rail-optimized, leaf_switches: 2}
 ```
 
 ## Sources
@@ -61,8 +70,10 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: Scale
     leaves, step = written_scale_out.leaf_switches, scale_out.rails * scale_out.planes
     if counts.fabric is not None and leaves == counts.fabric.leaf_switches:
         return  # as many as the endpoints need, where rails share leaves or extra endpoints have leaves of their own
-    if scale_out.topology in {"rail-optimized", "rail-only"} and leaves and leaves % step:
+    if scale_out.topology in {"rail-optimized", "rail-only"} and leaves and leaves % step and step % leaves:
         planes = f" in {scale_out.planes} planes" if scale_out.planes > 1 else ""
-        message = f"{leaves:,} leaves are not a multiple of {scale_out.rails} rails{planes}: some rails have fewer ports than others"
-        help_ = "write " + either(near_multiples(leaves, step))
+        message = f"{leaves:,} leaves are not a multiple of {scale_out.rails} rails{planes}, nor a divisor: some rails have fewer ports than others"
+        more = next((number for number in range(leaves, step) if step % number == 0), step)
+        even = near_multiples(leaves, step) if leaves > step else [more]
+        help_ = "write " + either(even)
         yield RULE.problem("cluster.scale_out.leaf_switches", message, help_)
