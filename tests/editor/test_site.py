@@ -22,6 +22,7 @@ from tools.site.machines import drawings
 from tools.site.pages import LINK, REPOSITORY, named, navigation, pages, with_links, with_parts
 from tools.site.playground import EXAMPLES, GALLERY, examples
 from tools.site.split import SPLIT, divided, document, headings, moved, slug
+from tools.site.tables import with_regions
 
 ASSETS = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*") if path.suffix != ".md"}
 
@@ -142,11 +143,24 @@ def test_a_page_runs_scripts_late_and_knows_the_size_of_its_drawings(tmp_path: P
     made = lightened(page, tmp_path)
     assert made.startswith('<img width="20" height="10" alt="A" src="a.svg"><img src="b.svg"><script>(() => {')
     assert made.endswith('})()</script><script defer src="x.js"></script><script defer src="y.js"></script>')
-    table = f"<table>{'<tr><td>x' * 12}</table>"
-    assert lightened(table, tmp_path) == f'<div class="long" style="--rows: 12">{table}</div>'
-    assert lightened("<table><tr><td>x</table>", tmp_path) == "<table><tr><td>x</table>"
+    table = f"<table>{'<tr><td>x</td></tr>' * 12}</table>"
+    data = table.replace("<table>", '<table class="data">')
+    region = '<div class="scroll" tabindex="0" role="region" aria-label="Table 1, by x">'
+    assert lightened(table, tmp_path) == f'{region}<div class="long" style="--rows:12">{data}</div></div>'
+    few = "<table><tr><td>x</td></tr></table>"
+    assert lightened(few, tmp_path) == f"{region}{few.replace('<table>', data[:20])}</div>"
     assert lightened(r"<td><code>--for a\|b</code>", tmp_path) == "<td><code>--for a|<wbr>b</code>"
     assert lightened("<td><code>layout.dp_x</code>", tmp_path) == "<td><code>layout.<wbr>dp_<wbr>x</code>"
+
+
+def test_a_table_in_parts_keeps_its_rows_and_repeats_its_heading() -> None:
+    rows = [f"<tr><td>{'w' * 50}</td><td>{number}</td></tr>" for number in range(123)]
+    head = "<thead><tr><th>name</th><th>figure</th></tr></thead>"
+    made = with_regions(f"<table>{head}<tbody>{''.join(rows)}</tbody></table>")
+    assert re.findall(r"<tr><td>.*?</tr>", made) == rows
+    assert [part.count("<tr>") for part in made.split(head)[1:]] == [50, 50, 23]
+    assert made.count(head) == made.count('<col style="width:80.0%"><col style="width:20.0%">') == 3
+    assert made.count('role="region" aria-label="Table 1, by name"') == 1
 
 
 def test_a_page_weighs_what_it_and_every_page_load(tmp_path: Path) -> None:

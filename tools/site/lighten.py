@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from tools.site.tables import with_regions
+
 SEARCH = """(() => {
   const waiting = [], { open, send } = XMLHttpRequest.prototype;
   let asked = /[?&][hq]=/.test(location.search);
@@ -28,9 +30,6 @@ SEARCH = """(() => {
 """Holds the request for the index, which the theme makes with every page, until a key or the search is touched."""
 SCRIPT = re.compile(r'<script src="([^"]+)"></script>')
 IMAGE = re.compile(r'<img (?![^>]*\bwidth=)[^>]*\bsrc="([^":]+\.svg)"')
-TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
-LONG = 12
-"""Rows from which the browser lays a table out when it comes into sight; the styles tell it the height until then."""
 CODE = re.compile(r"<td><code>[^<]*</code>")
 BREAKS = ((r"\\\|", "|<wbr>"), (r"([._])(?=\w)", r"\1<wbr>"))
 """Where code at the start of a cell may break: after alternatives, whose bars Markdown escapes, and parts of keys."""
@@ -39,17 +38,12 @@ SIZE = re.compile(r'<svg [^>]*?\bwidth="([\d.]+)" height="([\d.]+)"')
 
 def lightened(page: str, folder: Path) -> str:
     """A page of a folder with scripts that run after the text is shown, with the sizes of drawings, with keys of
-    tables that break between words, and with long tables that are laid out when they come into sight."""
+    tables that break between words, and with tables in regions that scroll."""
     deferred, scripts = SCRIPT.subn(r'<script defer src="\1"></script>', page)
     if scripts:
         deferred = deferred.replace("<script defer ", f"<script>{SEARCH}</script><script defer ", 1)
-    broken = TABLE.sub(_when_seen, CODE.sub(_with_breaks, deferred))
+    broken = with_regions(CODE.sub(_with_breaks, deferred))
     return IMAGE.sub(lambda image: _with_size(image, folder), broken)
-
-
-def _when_seen(table: re.Match[str]) -> str:
-    rows = table[0].count("<tr>")
-    return table[0] if rows < LONG else f'<div class="long" style="--rows: {rows}">{table[0]}</div>'
 
 
 def _with_breaks(code: re.Match[str]) -> str:

@@ -30,15 +30,8 @@ for (const table of document.querySelectorAll("table.sortable")) {
   });
 }
 
-// What the theme adds while it runs gets what screen readers and keyboards need: regions that scroll are reached with Tab,
-// and regions of one kind have names of their own.
-function named(root) {
-  for (const region of root.querySelectorAll(".md-typeset__scrollwrap:not([tabindex])")) {
-    const title = region.querySelector("th")?.textContent.trim();
-    region.tabIndex = 0;
-    region.role = "region";
-    region.ariaLabel = `Table ${[...document.querySelectorAll(".md-typeset__scrollwrap")].indexOf(region) + 1}${title ? `, by ${title}` : ""}`;
-  }
+// What the theme adds while it runs gets what screen readers need: regions of one kind have names of their own.
+function named() {
   document.querySelectorAll(".md-code__nav").forEach((bar, at) => (bar.ariaLabel = `Code block ${at + 1}`));
   document.querySelectorAll('nav.md-nav[data-md-level]:not([data-md-level="0"])').forEach((list, at) => {
     if (list.ariaLabel) return;
@@ -52,7 +45,7 @@ let waits = false;
 function later() {
   if (!waits) whenIdle(() => {
     waits = false;
-    named(document);
+    named();
   });
   waits = true;
 }

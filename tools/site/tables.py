@@ -1,0 +1,65 @@
+"""Tables of a built page as regions that scroll, written when the site is built: a script that wraps them makes the
+browser lay each out again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from html import unescape
+
+TABLE = re.compile(r"<table>(.*?)</table>", re.DOTALL)
+HEAD = re.compile(r"<thead>.*?</thead>", re.DOTALL)
+ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
+CELL = re.compile(r"<t[hd][^>]*>(.*?)</t[hd]>", re.DOTALL)
+TAG = re.compile(r"<[^>]+>")
+LONG = 12
+"""Rows, with the heading, from which the browser lays a table out when it comes into sight; the styles tell it the
+height until then."""
+MOST = 80
+"""Rows up to which a table is one: the browser lays out a whole table where a row of it is in sight."""
+PART = 50
+"""Rows of each part of a longer table, which repeats the heading."""
+WIDEST = 36
+"""Characters at which a column with longer text wraps."""
+
+
+def with_regions(page: str) -> str:
+    """The page with its tables in regions that a keyboard reaches, named by their number and first heading."""
+    number = 0
+
+    def region(table: re.Match[str]) -> str:
+        nonlocal number
+        number += 1
+        title = _words(cells[0]) if (cells := CELL.findall(table[1])) else ""
+        name = f"Table {number}{f', by {title}' if title else ''}"
+        return f'<div class="scroll" tabindex="0" role="region" aria-label="{name}">{"".join(_parts(table[1]))}</div>'
+
+    return TABLE.sub(region, page)
+
+
+def _parts(body: str) -> Iterator[str]:
+    """A table, or the tables of its parts with columns of the same widths."""
+    head, rows = HEAD.search(body), ROW.findall(HEAD.sub("", body))
+    if head is None or len(rows) < MOST:
+        yield _when_seen(f'<table class="data">{body}</table>', body.count("<tr>"))
+        return
+    widths = _widths([CELL.findall(row) for row in [head[0], *rows]])
+    columns = "".join(f'<col style="width:{100 * width / sum(widths):.1f}%">' for width in widths)
+    start = f'<table class="data even" style="--letters:{sum(widths)}"><colgroup>{columns}</colgroup>{head[0]}<tbody>'
+    for at in range(0, len(rows), PART):
+        part = rows[at : at + PART]
+        yield _when_seen(f"{start}{''.join(part)}</tbody></table>", len(part) + 1)
+
+
+def _when_seen(table: str, rows: int) -> str:
+    return table if rows < LONG else f'<div class="long" style="--rows:{rows}">{table}</div>'
+
+
+def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    """Characters of each column with its padding: its longest text, up to `WIDEST`."""
+    return [4 + min(WIDEST, max(len(_words(cell)) for cell in column)) for column in zip(*rows, strict=False)]
+
+
+def _words(cell: str) -> str:
+    """The text of a cell, as an attribute can hold it."""
+    return " ".join(unescape(TAG.sub("", cell)).replace('"', "").split())
