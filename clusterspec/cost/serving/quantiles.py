@@ -73,6 +73,10 @@ def compound_share(value: float, mean: float, spread: float) -> float:
     return _normal_share(((value / mean) ** (1 / 3) - 1 + ninth) / sqrt(ninth))
 
 
+ALL_AT_THE_ENDS = 1e-9
+"""A beta variable with a parameter below this is 0 or 1, with the probabilities that its mean gives."""
+
+
 def beta_share(value: float, first: float, second: float) -> float:
     """The probability that a beta variable with the parameters ``first`` and ``second`` is at most ``value``.
 
@@ -83,6 +87,8 @@ def beta_share(value: float, first: float, second: float) -> float:
     """
     if value <= 0 or value >= 1:
         return float(value >= 1)
+    if min(first, second) < ALL_AT_THE_ENDS:
+        return second / (first + second)
     if value > (first + 1) / (first + second + 2):
         return 1 - beta_share(1 - value, second, first)
     front = lgamma(first + second) - lgamma(first) - lgamma(second) + first * log(value) + second * log1p(-value)

@@ -49,6 +49,7 @@ FIGURES: list[tuple[Callable[[], object], object]] = [
     (lambda: quantiles.compound_share(-0.1, 2.0, 2.0), 0.0),
     (lambda: [quantiles.beta_share(at, 2.0, 2.0) for at in (0.25, 0.75)], [0.15625, 0.84375]),  # 3 x^2 - 2 x^3
     (lambda: [quantiles.beta_share(at, 0.5, 0.5) for at in (0.25, 0.75)], [1 / 3, 2 / 3]),  # 2 / pi asin of the root
+    (lambda: [quantiles.beta_share(0.5, 1e-200, 3e-200), quantiles.beta_share(0.5, 1e-8, 3e-8)], [0.75, 0.75]),
     (lambda: [quantiles.beta_share(at, 300.0, 1.0) for at in (0.0, 0.99, 1.0)], [0.0, 0.99**300, 1.0]),
     (lambda: LEFT.mean(31.0), 0.2 + 1 / (1 / 16.4 + 1 / LEFT_FIRST) / 31),
     (lambda: LEFT._replace(spread=1.0).mean(31.0), 0.2 + 1 / (1 / 24 + 1 / LEFT_FIRST) / 31),
