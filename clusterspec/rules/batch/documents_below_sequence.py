@@ -3,7 +3,8 @@
 ## What it finds
 
 `workload.document_tokens` whose longest document has at most half of a `sequence_length` of 16,384 tokens or more, or whose
-99th percentile (`p99`) has at most an eighth of it.
+99th percentile (`p99`) has at most an eighth of it: a warning; a note for adapters, and for sequences of at most 32,768 tokens
+without context parallelism, which many pack to enlarge the micro-batch.
 
 ## Why it matters
 
@@ -48,6 +49,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.model import Design
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import WorkloadSpec
@@ -59,20 +61,27 @@ LONG = 16_384
 """At this many tokens of a sequence or more, its length is a matter of context; shorter ones are packed for the size
 of GEMMs."""
 
+PACKED = 32_768
+"""Up to this many tokens, on one rank, a sequence may be long for the size of the micro-batch alone."""
 
-def check(written_workload: WorkloadSpec) -> Iterator[Problem]:
+
+def check(written_workload: WorkloadSpec, design: Design) -> Iterator[Problem]:
     if written_workload.document_tokens is None or (written_workload.sequence_length or 0) < LONG:
         return
     lengths, sequence = written_workload.document_tokens, written_workload.sequence_length or 0
     longest = lengths if isinstance(lengths, int) else lengths.max or lengths.p99 or lengths.mean or 0
     usual = longest if isinstance(lengths, int) else lengths.p99 or longest
+    packed = sequence <= PACKED and (design.layout is None or design.layout.cp == 1)
+    severity = "note" if packed or written_workload.trainable else ""
     if FEW * usual <= sequence < 2 * longest:
         message = f"99 % of the documents have at most {usual:,} tokens, so attention in a sequence of {sequence:,} does not reach farther in most places: longer contexts are not learned"
-        yield RULE.problem("workload.document_tokens", message, "draw more long documents, or shorten sequences")
+        help_ = "draw more long documents, or shorten sequences"
+        yield RULE.problem("workload.document_tokens", message, help_, severity=severity)
     elif 2 * longest <= sequence:
         message = f"the longest documents have {longest:,} tokens, so attention in a sequence of {sequence:,} never reaches farther: longer contexts are not learned"
         yield RULE.problem(
             "workload.document_tokens",
             message,
             f"train on documents of up to {sequence:,} tokens, or shorten sequences",
+            severity=severity,
         )

@@ -6,7 +6,8 @@ A feature, or a combination of features, that the support matrix in the catalog 
 named release (`software`) or year (`software_year`): schedules, shardings, expert and context parallelism, kinds of
 attention, precision recipes, formats of weights and caches, optimizers, speculation, on this accelerator. Training with
 a serving engine is an error, serving with a library of training a warning. The finding is an error where the entry
-cites a document, and a warning otherwise. Combinations that the entry does not state are not reported; `clusterspec
+cites a document, and a warning otherwise, or where only the year is stated and a later release has the feature, which a
+commit of that year may have. Combinations that the entry does not state are not reported; `clusterspec
 catalog show framework/ID` prints the matrix.
 
 ## Why it matters
@@ -84,7 +85,11 @@ def check(design: Design, accelerator: Accelerator, layout: Layout) -> Iterator[
     for statement, used in refused_statements(design):
         if statement.combination.uses:  # the others concern the accelerator alone
             found = refusal(release, statement, used, accelerator.id)
-            severity = "error" if statement.feature.sourced else "warning"
+            feature = statement.feature
+            merged = (
+                feature.value and feature.since and not layout.capabilities.release
+            )  # a commit of the year may have it
+            severity = "error" if feature.sourced and not merged else "warning"
             yield RULE.problem(statement.combination.key(used), found.message, found.help, severity=severity)
 
 
