@@ -179,6 +179,18 @@ def test_the_plan_of_the_spec_is_among_those_compared() -> None:
     assert of(report.layouts[0])["tpot"] <= of(report.present)["tpot"]
 
 
+def test_separate_engines_that_cannot_run_are_in_no_plan() -> None:
+    """The 128 experts and 32 copies do not divide over 24 ranks: not in the spec's plan, nor beside other engines."""
+    pools = {"prefill": {"replicas": 1, "tp": 8}, "decode": {"replicas": 1, "tp": 1, "attention_dp": 24, "ep": 24}}
+    more = {"redundant_experts": 32, "disaggregated": pools, "targets": None}
+    spec = DENSE | {"cluster": {"platform": "dgx-h100", "nodes": 5}, "layout": {"framework": "sglang"}}
+    spec["workload"] = spec["workload"] | {"model": "qwen3-235b-a22b"}
+    one = study(spec, **more)
+    assert "experts-indivisible-by-ep" in {each.rule for each in one.findings}
+    plans = [(row.serving or {})["disaggregated"] for row in found(one, top=100).layouts]
+    assert plans and not any(each and each["decode"].get("ep") == 24 for each in plans)
+
+
 def test_tensor_parallelism_without_a_scale_up_interconnect_stays_inside_a_node() -> None:
     cluster = {"accelerator": "l40s", "accelerators_per_node": 4, "nodes": 2, "scale_out": {"technology": "roce-v2"}}
     spec = DENSE | {"cluster": cluster, "workload": DENSE["workload"] | {"model": "llama-3.1-8b"}}

@@ -17,6 +17,7 @@ from clusterspec.analysis.serving_plans.space import (
     replicated_plans,
 )
 from clusterspec.analysis.studied import Pins
+from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.requests import Engines
 from clusterspec.records import dataclass, replace
 
@@ -41,7 +42,8 @@ def separated_plans(
     prefill = _pareto_engines(lightest, lambda one: (one.times.prompt_time, _ranks_per_prompt(one)))
     decode = _pareto_engines(lightest, lambda one: (one.times.tpot, one.plan[1].ranks / one.plan[1].attention_dp))
     decode += _busiest_engines(job, ladders)
-    own = [engine for engine in (job.load.prefill, job.load.decode) if engine is not None]
+    stated = () if refusals(job.design) else (job.load.prefill, job.load.decode)
+    own = [engine for engine in stated if engine is not None]
     for prompts in _one_of_each([*prefill, *own[:1]]):
         for answers in _one_of_each([*decode, *own[1:]]):
             if prompts.ranks + answers.ranks <= job.ranks:
@@ -270,10 +272,10 @@ def one_kind_reason(job: ServingJob, pins: Pins) -> str:
 
 
 def _plans_of_spec(seeker: _Search, pins: Pins) -> Iterator[Rated]:
-    """The plan of the spec, unless degrees are fixed or its ranks are not there."""
+    """The plan of the spec, unless degrees are fixed, it cannot run, or its ranks are not there."""
     job = seeker.job
     plan = own_plan(job)
-    if pins.values or sum(each.replicas * each.ranks for each in plan if each) > job.ranks:
+    if pins.values or refusals(job.design) or sum(each.replicas * each.ranks for each in plan if each) > job.ranks:
         return
     one = seeker.rated_plan(plan)
     if one is not None:
