@@ -13,11 +13,20 @@ from clusterspec.cli.editor.server import Server
 from clusterspec.cli.editor.verbs import Session
 from tests.cli.conftest import BASE
 from tests.editor.conftest import Visited
+from tools.site.lighten import SEARCH
 
 MARKUP = '<img src=x onerror="document.title=1"><script>document.title=1</script>'
 HOSTILE = BASE.replace("name: base", f"name: '{MARKUP}'").replace("nodes: 4", f"nodes: '{MARKUP}'")
 
 BOMB = "\n".join(f"a{depth}: &a{depth} [{', '.join([f'*a{depth - 1}'] * 9)}]" for depth in range(1, 12))
+SEARCHED = f"""<script>{SEARCH}</script><button class="md-search__button" onclick="opened++">Search</button><script>
+let opened = 0, turned = 0;
+addEventListener("keydown", (event) => turned++ * event.preventDefault());
+const asked = new XMLHttpRequest();
+asked.open("GET", "http://site.example/search.json");
+asked.send();
+</script>"""
+"""A page of the site as far as its search goes: a button, keys that turn pages, and the request for the index."""
 HOSTILE_TEXTS = [
     HOSTILE,
     BASE.replace("name: base", 'name: "\\e]0;title\\a\\e[2J\\u202eesab"'),  # codes of terminals and of direction
@@ -90,3 +99,19 @@ def test_hostile_specs_are_answered_soon_and_without_codes(
             assert not set(shown) & {"\x1b", "\a", "\u202e"} and "root:" not in shown
             assert monotonic() - began < 10 and len(shown) < 1e5
     assert capfd.readouterr() == ("", "")
+
+
+def test_the_first_shortcut_opens_the_search_of_the_site(visited: Visited) -> None:
+    """The index is asked for by the first key, and letters until the search is there turn no page."""
+    page = visited.page
+    page.route("**/*", lambda route: route.fulfill(content_type="text/html", body=SEARCHED))
+    page.goto("http://site.example/")
+    assert not [url for url in visited.asked if "search.json" in url]
+    page.keyboard.press("Control+k")
+    page.keyboard.press("n")
+    assert page.evaluate("[opened, turned]") == [1, 1], "Control alone"
+    page.wait_for_function("asked.readyState === 4")
+    page.locator("button").focus()
+    before = page.evaluate("turned")
+    page.keyboard.press("k")
+    assert page.evaluate("[opened, turned]") == [1, before + 1]

@@ -9,9 +9,10 @@ from tools.site.tables import with_regions
 
 SEARCH = """(() => {
   const waiting = [], { open, send } = XMLHttpRequest.prototype;
-  let asked = /[?&][hq]=/.test(location.search);
+  let asked = /[?&][hq]=/.test(location.search), opening = false, there = false;
   XMLHttpRequest.prototype.open = function (method, address, ...more) {
     this.waits = /search\\.json$/.test(address);
+    if (this.waits) this.addEventListener("load", () => setTimeout(() => (there = true)));
     return open.call(this, method, address, ...more);
   };
   XMLHttpRequest.prototype.send = function (...body) {
@@ -19,15 +20,30 @@ SEARCH = """(() => {
     if (this.waits && !asked) waiting.push(start);
     else start();
   };
+  const pressed = (event) => {
+    const shortcut = event.key === "k" && (event.ctrlKey || event.metaKey);
+    if (document.activeElement !== document.body) opening = false;
+    if (shortcut ? there : !opening || event.key.length > 1) return;
+    event.stopImmediatePropagation();
+    event.preventDefault();
+    if (shortcut && !opening) document.querySelector(".md-search__button").click();
+    opening = true;
+  };
   const ask = (event) => {
-    if (event.type !== "keydown" && !event.target.closest?.(".md-search, [for=__search]")) return;
+    const typed = event.type === "keydown";
+    if (!typed && !event.target.closest?.(".md-search, [for=__search]")) return;
     asked = true;
     for (const start of waiting.splice(0)) start();
+    if (typed) pressed(event);
   };
   for (const kind of ["keydown", "pointerover", "touchstart", "focusin"])
-    addEventListener(kind, ask, { capture: true, passive: true });
+    addEventListener(kind, ask, { capture: true, passive: kind !== "keydown" });
 })()"""
-"""Holds the request for the index, which the theme makes with every page, until a key or the search is touched."""
+"""Holds the request for the index, which the theme makes with every page, until a key or the search is touched.
+
+The theme hears Ctrl+K with the index alone: the first one opens the search here, and letters that are typed until the
+search has the keyboard turn no page.
+"""
 SCRIPT = re.compile(r'<script src="([^"]+)"></script>')
 IMAGE = re.compile(r'<img (?![^>]*\bwidth=)[^>]*\bsrc="([^":]+\.svg)"')
 CODE = re.compile(r"<td><code>[^<]*</code>")
