@@ -165,7 +165,9 @@ class Condition:
         if self.metric == TARGETS:
             return _meets_targets(plan)
         if self.metric == RELATIVE:
-            return plan.step.seconds / self.baseline - 1 if plan.step and isfinite(self.baseline) else None
+            if not plan.step or not isfinite(self.baseline):
+                return None
+            return round(plan.step.seconds / self.baseline - 1, 12) + 0.0  # two ways to sum one step differ by less
         found = METRICS[self.metric][1](plan)
         if found is not None and self.metric == "elapsed":
             return found / self.share if self.share > 0 else None
