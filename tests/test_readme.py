@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 from clusterspec import analysis
+from clusterspec.cli.parser import parser
 from tests.settings import SETTINGS
 from tools.generate.figures import corrected, outputs
 
@@ -33,3 +35,13 @@ def test_every_target_it_names_is_in_the_makefile() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
     for target in re.findall(r"^make (\w+)", README.read_text("utf-8"), re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_every_command_of_the_common_tasks_is_understood() -> None:
+    """And none of their calls leaves out a spec or names an option that does not exist."""
+    text = (ROOT / "docs" / "tasks.md").read_text("utf-8")
+    blocks = "".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
+    commands = re.findall(r"^clusterspec ([^>\n]+)", blocks, re.MULTILINE)
+    assert len(commands) >= 25
+    for words in map(shlex.split, commands):
+        assert callable(parser(words).parse_args(words).run), words

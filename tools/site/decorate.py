@@ -154,7 +154,7 @@ def sortable_table(page: str, pages: Mapping[str, str]) -> str:
 def with_start(text: str) -> str:
     """The first page with a link to the playground above the first block."""
     start = "[Try it in this browser](playground/index.html){ .md-button .md-button--primary }"
-    more = "[The first hour](first-hour.md){ .md-button }"
+    more = "[The first hour](first-hour.md){ .md-button } [Common tasks](tasks.md){ .md-button }"
     return text.replace("\n```", f"\n{start} {more}\n\n```", 1)
 
 

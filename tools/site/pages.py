@@ -24,7 +24,7 @@ REPOSITORY = "https://github.com/clusterspec/clusterspec/blob/main/"
 LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?(?=\))")
 MACHINES = re.compile(r"(?<=\n)\| machine \| accelerators .*?\n(?=\n)", re.DOTALL)
 LISTS = ("accuracy.md", "board.md", "reality.md", "review.md", "changelog.md")
-"""Long lists, whose words would make up most of the index that every visitor loads."""
+"""Long lists, whose parts would make up most of the index that every visitor loads."""
 CONFIGURATION = ROOT / "tools" / "site" / "mkdocs.yml"
 
 
@@ -100,14 +100,13 @@ def written() -> Iterator[Written]:
     for target, source in pages().items():
         text = (ROOT / source).read_text("utf-8")
         parts: list[Part] = []
-        searched = target not in LISTS and target not in SPLIT
         if target in SPLIT:
             text, parts = divided(text, target)
         text = with_examples(with_links(text, source, target), target)
         text = with_parts(text, target, parts) if parts else text
         if target.startswith("rules/"):
             text = f"[Rules](../rules.md){{ .back }}\n\n{with_difference(text, target)}"
-        yield Written(target, DECORATED.get(target, str)(text), searched)
+        yield Written(target, DECORATED.get(target, str)(text))
         for part in parts:
             text = with_links(part.text, source, part.target)
             text = with_machine(text, part.title) if target == "gallery.md" else text

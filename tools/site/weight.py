@@ -17,10 +17,11 @@ CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 KEY = re.compile(r"<code>[\w.\[\]]*?(\w+)</code>")
 """The last word of a path in the pages of the spec, which are found by their keys alone."""
 TAG = re.compile(r"<[^>]+>")
-WITHOUT_SECTIONS = ("rules/", "catalog/", "gallery/")
-"""Pages found by their title and first lines: a rule repeats its words in every section."""
+LISTS = ("accuracy/", "board/", "reality/", "review/", "changelog/")
+WITHOUT_SECTIONS = ("rules/", "catalog/", "gallery/", *LISTS)
+"""Pages found by their title and first lines: a rule repeats its words in every section, and lists have many."""
 TITLES_ONLY = ("formulas/", "architecture/", "contributing/")
-LONGEST_TEXT = {"rules/": 160, "catalog/": 80, "gallery/": 160}
+LONGEST_TEXT = {"rules/": 160, "catalog/": 80, "gallery/": 160, **dict.fromkeys(LISTS, 200)}
 """Characters of the text that pages of a folder are found by, up to a whole word."""
 
 
