@@ -66,6 +66,7 @@ fuzz: $(VENV)/developed ## hostile input, guided by coverage: SECONDS with Ather
 	@if $(BIN)/pip install --quiet "atheris>=3"; then $(BIN)/python -m tools.fuzz_guided $(SECONDS); \
 	else echo "Atheris does not install here; Hypothesis alone follows"; fi
 	$(BIN)/python -m tools.fuzz 5000
+	$(BIN)/python -m tools.fuzz_designs 1 $(SECONDS)
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest tests/document tests/spec tests/units tests/cli/test_fuzz.py tests/test_summation.py -n auto
 
 interrupt: $(VENV)/developed ## kill and interrupt commands that write, at a hundred points each
