@@ -38,7 +38,7 @@ def machine(cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None, pe
         rails=rails,
         planes=out.planes if out else 0,
         topology=out.topology if out else "none",
-        nodes_per_leaf=(levels[0].nodes or 1) if levels else cluster.nodes,
+        nodes_per_leaf=(levels[0].nodes or 1) if levels else cluster.all_nodes,
         rows=tuple(_level_rows(cluster, fabric)),
         failures=tuple(_failures(cluster, fabric, rails)),
         rack=rack,
@@ -148,7 +148,7 @@ def _leaves_of_node(cluster: Cluster, fabric: Fabric) -> int:
 
 def _nodes_below(cluster: Cluster) -> int:
     levels = fabric_levels(cluster)
-    return min((levels[0].nodes or 1) if levels else cluster.nodes, cluster.all_nodes)
+    return min((levels[0].nodes or 1) if levels else cluster.all_nodes, cluster.all_nodes)
 
 
 def _plural_nodes(cluster: Cluster) -> str:
