@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
-from clusterspec.analysis.purchase_dates import purchase_days
+from clusterspec.analysis.purchase_dates import order_day, purchase_days
 from clusterspec.analysis.risks import (
     IDLE,
     idle_value,
@@ -16,7 +16,7 @@ from clusterspec.analysis.risks import (
 )
 from clusterspec.analysis.verdict import ALL_EQUIPMENT, verdict
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.failures import YEAR
+from clusterspec.cost.failures import DAY, YEAR
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.finding import Finding, Severity
 from clusterspec.money import Money
@@ -27,7 +27,7 @@ from clusterspec.results import EstimateReport
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Area, Gate, GateStatus, Purchase, Risk, VerdictStatus
 from clusterspec.spec.model import ProcurementSpec, Spec
-from clusterspec.units import display, percent, plural, years_text
+from clusterspec.units import display, percent, plural, portion, years_text
 
 RULES_OF_GATES = {
     "prices": (
@@ -92,8 +92,8 @@ def purchase_decision(report: FullReport) -> Purchase | None:
         _use_gate(cost, bill, report.estimate.plan.serving),
         _budget_gate(buying, (quoted, expected), parts, bill.currency),
         _power_gate(report.areas, cost, cluster),
-        _term_gate(buying, unused),
-        _delivery_gate(buying, rents=rents),
+        _term_gate(buying, unused, _run_text(report)),
+        _delivery_gate(spec, report.today, rents=rents),
         _warranty_gate(buying, rents=rents),
         _acceptance_gate(spec, rents=rents),
     )
@@ -216,7 +216,8 @@ def _lacking_text(lacking: list[QuotedPart]) -> str:
 def _use_gate(cost: Cost, bill: Bill, served: ServingTimes | None) -> Gate:
     used, whole = cost.accelerators_used, cost.accelerators
     if used is None:
-        return Gate("use", GateStatus.OPEN, "no planned work: the spec has no layout", "have the work planned")
+        text = "no planned work is stated; of a fleet, the report of a job (`--job`) has that of its pool"
+        return Gate("use", GateStatus.OPEN, text, "have the work planned")
     idle = 1 - used / whole if whole else 0.0
     most = served.most_in_flight if served is not None else None
     if idle <= IDLE and served is not None and most and lightly_loaded(served):
@@ -281,10 +282,24 @@ def _power_gate(areas: tuple[Area, ...], cost: Cost, cluster: Cluster) -> Gate:
     return Gate("power", GateStatus.OPEN, f"{needs} (`cluster.power`)", "ask the site for its limit")
 
 
+def _run_seconds(report: FullReport) -> float | None:
+    """The planned run with its interruptions, where they are known."""
+    kept = report.reliability
+    return (kept.with_interruptions if kept else None) or report.estimate.plan.time_to_train
+
+
+def _run_text(report: FullReport) -> str:
+    """The part of the term that the planned run takes, where it leaves more of it than the reserve of a schedule."""
+    buying, run = report.estimate.design.spec.procurement, _run_seconds(report)
+    if buying is None or buying.term is None or run is None or run >= (1 - IDLE) * buying.term.value:
+        return ""
+    share = portion(run / buying.term.value)
+    return f", of which the planned run takes {display(run, 's')} ({share}); no work is stated for the rest"
+
+
 def _unused_rent(report: FullReport, rent: Money | None) -> Risk | None:
     """The rent of the days after the planned run, where these are more than the reserve of a schedule."""
-    buying, kept = report.estimate.design.spec.procurement, report.reliability
-    run = (kept.with_interruptions if kept else None) or report.estimate.plan.time_to_train
+    buying, run = report.estimate.design.spec.procurement, _run_seconds(report)
     if buying is None or buying.term is None or run is None or rent is None:
         return None
     share = 1 - run / buying.term.value
@@ -294,17 +309,19 @@ def _unused_rent(report: FullReport, rent: Money | None) -> Risk | None:
     return Risk("rent after the run", None, Money.of(rent.middle.low * share, rent.currency), text)
 
 
-def _term_gate(buying: ProcurementSpec, unused: Risk | None) -> Gate:
+def _term_gate(buying: ProcurementSpec, unused: Risk | None, run: str) -> Gate:
+    """``run`` says which part of the term the planned run takes, where it has one."""
     if buying.term is None:
         text = "not stated, so that no cost of operation is counted (`procurement.term`)"
         return Gate("term", GateStatus.OPEN, text, "state how long the machine is to run")
     if unused is not None and unused.money is not None:
         text = f"{unused.text}: {rounded_text(unused.money)} of the rent are for days without planned work"
         return Gate("term", GateStatus.OPEN, text, "rent for the run, or plan further work")
-    return Gate("term", GateStatus.MET, buying.term.written)
+    return Gate("term", GateStatus.MET, buying.term.written + run)
 
 
-def _delivery_gate(buying: ProcurementSpec, *, rents: bool) -> Gate:
+def _delivery_gate(spec: Spec, today: date, *, rents: bool) -> Gate:
+    buying = spec.procurement or ProcurementSpec()
     weeks = buying.delivery.weeks if buying.delivery else None
     if weeks is None:
         if rents:
@@ -312,21 +329,31 @@ def _delivery_gate(buying: ProcurementSpec, *, rents: bool) -> Gate:
         return Gate(
             "delivery", GateStatus.OPEN, "not stated (`procurement.delivery.weeks`)", "ask for a time of delivery"
         )
-    late = _days_late(buying, float(weeks))
-    if late is not None and late > 0:
-        text = f"{weeks:g} weeks from {buying.as_of} end {late:,.0f} days after {buying.needed_by}"
-        return Gate("delivery", GateStatus.FAILED, text, "order earlier, or move the date")
-    early = "" if late is None else f", {-late:,.0f} days before {buying.needed_by} if ordered on {buying.as_of}"
-    return Gate("delivery", GateStatus.MET, f"{weeks:g} weeks{early}")
+    late = _days_late(spec, float(weeks), today)
+    if late is None:
+        return Gate("delivery", GateStatus.MET, f"{weeks:g} weeks")
+    days, ordered = late[0], late[1].isoformat()
+    burning = " and the burn-in" if spec.operations is not None and spec.operations.burn_in is not None else ""
+    if days > 0:
+        text = f"{weeks:g} weeks{burning} from {ordered} end {days:,.0f} days after {buying.needed_by}"
+        ask = "move the date, or have parts delivered earlier"
+        return Gate("delivery", GateStatus.FAILED, text, ask if late[1] <= today else f"order earlier, {ask}")
+    early = f"{-days:,.0f} days before {buying.needed_by} if ordered on {ordered}"
+    return Gate("delivery", GateStatus.MET, f"{weeks:g} weeks{burning}, {early}")
 
 
-def _days_late(buying: ProcurementSpec, weeks: float) -> float | None:
-    """Days between the day when the machine is needed and its delivery; None if a date is absent or unreadable."""
+def _days_late(spec: Spec, weeks: float, today: date) -> tuple[float, date] | None:
+    """Days between the day when the machine is needed and the end of its burn-in, and the day of the order; None if a
+    date is absent or unreadable.
+    """
+    buying = spec.procurement or ProcurementSpec()
     try:
-        ordered, needed = date.fromisoformat(buying.as_of or ""), date.fromisoformat(buying.needed_by or "")
+        ordered, needed = order_day(buying, today), date.fromisoformat(buying.needed_by or "")
     except ValueError:
         return None
-    return ordered.toordinal() + 7 * weeks - needed.toordinal()
+    burning = spec.operations.burn_in if spec.operations else None
+    ready = ordered.toordinal() + 7 * weeks + (burning.value / DAY if burning else 0.0)
+    return ready - needed.toordinal(), ordered
 
 
 def _warranty_gate(buying: ProcurementSpec, *, rents: bool) -> Gate:

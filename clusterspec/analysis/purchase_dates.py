@@ -9,19 +9,27 @@ from math import ceil
 from clusterspec.cost.failures import DAY
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import PurchaseDay
+from clusterspec.spec.model import ProcurementSpec
+
+
+def order_day(buying: ProcurementSpec, today: date) -> date:
+    """The first day on which the machine can be ordered: the date of the prices, or today where that is past. Raises
+    `ValueError` for a date that is none.
+    """
+    return max(today, date.fromisoformat(buying.as_of)) if buying.as_of else today
 
 
 def purchase_days(report: FullReport) -> Iterator[PurchaseDay]:
-    """The days that follow from an order on the date of the prices, as far as the spec states what they take."""
+    """The days that follow from an order on `order_day`, as far as the spec states what they take."""
     spec = report.estimate.design.spec
     buying = spec.procurement
     weeks = buying.delivery.weeks if buying is not None and buying.delivery is not None else None
     if buying is None or weeks is None:
         return
     try:
-        ordered = date.fromisoformat(buying.as_of or "")
+        ordered = order_day(buying, report.today)
         delivered = ordered + timedelta(days=round(7 * float(weeks)))
-        yield PurchaseDay("delivered", delivered.isoformat(), f"if ordered on {buying.as_of}")
+        yield PurchaseDay("delivered", delivered.isoformat(), f"if ordered on {ordered}")
         burning = spec.operations.burn_in if spec.operations is not None else None
         ready = delivered + timedelta(days=ceil(burning.value / DAY) if burning is not None else 0)
         if burning is not None:

@@ -98,7 +98,7 @@ def test_a_complete_purchase_leaves_only_what_the_check_found() -> None:
         ("rack_limit: 45 kW", "rack_limit: 30 kW", "power", "failed", "of 30 kW"),
         ("rack_limit: 45 kW", "budget: 300 kW", "power", "failed", "all IT equipment at full load needs 347 kW"),
         ("{nodes_per_rack: 4, rack_limit: 45 kW}", "{nodes_per_rack: 4}", "power", "open", "no limit is stated"),
-        ("weeks: 16", "weeks: 32", "delivery", "failed", "12 days after 2027-06-01"),
+        ("weeks: 16", "weeks: 32", "delivery", "failed", "31 days after 2027-06-01"),
         ("  warranty: 4 years\n", "", "warranty", "open", "not stated"),
         ("warranty: 4 years", "warranty: 3 years", "warranty", "open", "1 year less"),
         ("  term: 4 years\n", "", "term", "open", "not stated"),
@@ -168,11 +168,12 @@ def test_a_tender_decides_nothing() -> None:
 
 
 def test_the_run_ends_after_delivery_burn_in_and_its_own_time() -> None:
-    """16 weeks from 2026-11-01 end on 2027-02-21; a burn-in of 60 h takes three days."""
+    """The prices are of 2026-11-01, and it is 2026-11-20: 16 weeks from then end on 2027-03-12; a burn-in of 60 h takes
+    three days."""
     found = decided(READY + "operations: {burn_in: 60 h}\n").days
     assert [(one.event, one.day) for one in found][:2] == [
-        ("delivered", "2027-02-21"),
-        ("ready for work", "2027-02-24"),
+        ("delivered", "2027-03-12"),
+        ("ready for work", "2027-03-15"),
     ]
     assert found[2].event == "end of the run" and found[2].day > "2027-02-24"
     assert decided(READY.replace("delivery: {weeks: 16}", "discount: 0")).days == ()
