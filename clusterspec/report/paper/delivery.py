@@ -24,8 +24,24 @@ def delivery_section(report: FullReport) -> Section | None:
         rows = tuple(row for row in rows if row.cells[1] != OPEN)
     if not rows:
         return None
+    rows = tuple(_folded(rows))
     columns = (TableColumn("Question"), TableColumn("What is stated"))
     return Section("delivery", "Delivery and operation", (PaperTable(columns, rows, "spec"),))
+
+
+MOST_OPEN = 2
+"""Rows that nobody stated which are printed each; more are named in one row."""
+
+
+def _folded(rows: tuple[TableRow, ...]) -> Iterator[TableRow]:
+    """The rows that are stated; the names of the others, in one row where they are many."""
+    lacking = [row for row in rows if row.cells[1] == OPEN]
+    if len(lacking) <= MOST_OPEN:
+        yield from rows
+        return
+    yield from (row for row in rows if row.cells[1] != OPEN)
+    first, *others = (row.cells[0] for row in lacking)
+    yield TableRow(("Not stated", ", ".join((first, *(name[0].lower() + name[1:] for name in others)))), "spec", "fair")
 
 
 def _spares_text(cluster: Cluster, written: ClusterSpec | None) -> str:
