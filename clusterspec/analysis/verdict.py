@@ -11,7 +11,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.document.waivers import Waived
 from clusterspec.finding import Finding, Severity
 from clusterspec.records import replace
-from clusterspec.results.verdict import OF_PURCHASE, REQUESTS, Area, Verdict, VerdictStatus
+from clusterspec.results.verdict import CLOSE, OF_PURCHASE, REQUESTS, Area, Verdict, VerdictStatus
 from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plural
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from clusterspec.results.machine import Rack
 
 ALL_EQUIPMENT = "all IT equipment at full load"
-CLOSE = 0.1
-"""Headroom, relative to the limit, below which an area is tight."""
 
 
 def areas(plan: Plan, bill: Bill, rack: Rack | None) -> tuple[Area, ...]:

@@ -53,6 +53,10 @@ class YearlyCost:
         return sum_of(self.parts.values())
 
 
+OF_MACHINE = frozenset({"capital", "rent"})
+"""The parts of a total that pay for the machine."""
+
+
 @dataclass(frozen=True)
 class Cost:
     """The cost of a design; every number is a term, or None if it cannot be computed.
@@ -84,6 +88,11 @@ class Cost:
     missing: tuple[str, ...]
     assumptions: tuple[Assumption, ...]
     utilization: float = 1.0
+
+    @property
+    def of_machine(self) -> bool:
+        """Whether the total has the price of the machine, or its rent, and not its operation alone."""
+        return self.total is not None and not OF_MACHINE.isdisjoint(part.name for part in self.total.parts)
 
     @property
     def per_hour_at_work(self) -> float | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.money import Money
 from clusterspec.procurement.bill import money_text
+from clusterspec.procurement.cost import OF_MACHINE
 from clusterspec.procurement.growth import Phase
 from clusterspec.report import cost_text
 from clusterspec.report.ink import PLAIN, Ink, csv_text, errors_text, paragraph, text_table, title_text, wrapped_lines
@@ -213,7 +214,10 @@ def has_term(report: FleetReport) -> bool:
 
 def cost_title(report: FleetReport) -> str:
     """What the costs of pools are."""
-    return "Cost over the term" if has_term(report) else "Cost of the purchase"
+    if not has_term(report):
+        return "Cost of the purchase"
+    paid = {part for use in report.pools.values() for part in use.parts}
+    return "Cost of operation over the term" if paid and paid.isdisjoint(OF_MACHINE) else "Cost over the term"
 
 
 def has_costs(report: FleetReport) -> bool:

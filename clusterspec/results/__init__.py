@@ -264,6 +264,15 @@ class EstimateReport(Result):
     def design(self) -> Design:
         return self.plan.design
 
+    @property
+    def accelerators_away(self) -> dict[str, int]:
+        """Accelerators on which the work runs on other pools of a fleet, by pool."""
+        if not self.design.spec.pools:
+            return {}
+        from clusterspec.cluster.sites import accelerators_away  # few results need the machine
+
+        return accelerators_away(self.design)
+
     def used_text(self, word: str = "accelerator") -> str:
         """``512 of 1,016 accelerators``; ``512 accelerators`` if the layout uses all; empty without a cluster.
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 REQUESTS = "requests"
 """The unit of a count of requests."""
+CLOSE = 0.1
+"""Headroom, relative to the limit, below which an area is tight."""
 
 
 @dataclass(frozen=True)

@@ -342,7 +342,9 @@ def subtitle(report: EstimateReport) -> str:
     kind = cluster.platform.name if cluster.platform else bare
     used = report.used_text()
     machines = f"{'uses ' if ' of ' in used else ''}{used} in {plural(cluster.nodes, 'node')} of {kind}"
-    return machines[0].upper() + machines[1:] + (f", planned for {workload.model.name}" if workload else "")
+    away = "".join(f", with {plural(n, 'accelerator')} of pool {name}" for name, n in report.accelerators_away.items())
+    work = f", planned for {workload.model.name}" if workload else ""
+    return machines[0].upper() + machines[1:] + away + work
 
 
 def title_facts(report: FullReport) -> tuple[TitleFact, ...]:

@@ -26,7 +26,7 @@ from clusterspec.report.paper.options import choice_blocks
 from clusterspec.report.paper.serving import request_pictures
 from clusterspec.report.paper.steps import roles_picture
 from clusterspec.results.full import FullReport
-from clusterspec.results.verdict import REQUESTS, Area, Gate, GateStatus, Purchase, Risk, Verdict, VerdictStatus
+from clusterspec.results.verdict import CLOSE, REQUESTS, Area, Gate, GateStatus, Purchase, Risk, Verdict, VerdictStatus
 from clusterspec.units import display, percent, plain, plural, portion, years_text
 
 TONES: dict[VerdictStatus, Tone] = {
@@ -84,6 +84,10 @@ def decision_sentence(report: FullReport) -> str:
     failed = sorted(purchase.gates_in(GateStatus.FAILED), key=lambda gate: gate.gate == "design")
     sentences = [f"{verb} {what} for {_amount_phrase(purchase)}{': ' if done else ''}{done}."]
     sentences += [f"Do not sign: {_failure_phrase(failed[0], purchase)}."] if failed else []
+    away = " and ".join(
+        f"{plural(count, 'accelerator')} of pool {name}" for name, count in report.estimate.accelerators_away.items()
+    )
+    sentences += [f"The work also runs on {away}, which the amount leaves out."] if away else []
     risk = next((risk for risk in purchase.risks if risk.money is not None), None)
     if risk is not None and risk.money is not None:
         sentences.append(f"The largest risk: {risk.risk}, {rounded_text(risk.money)}.")
@@ -279,6 +283,8 @@ def areas_table(found: list[tuple[int, Area]]) -> PaperTable:
 
 def _area_row(number: int, area: Area) -> TableRow:
     word, tone = STATES[area.state]
+    if area.area.endswith(" links") and area.state == "tight" and (area.headroom or 0.0) >= CLOSE:
+        word = "exposed"  # the links are free for most of the step, which waits for them all the same
     note = f" ({area.note})" if area.note and area.note != word else ""
     cells = (
         area.area[0].upper() + area.area[1:],
@@ -425,11 +431,11 @@ def _price_cards(report: FullReport) -> list[Card]:
         dated = f"prices of {cost.as_of}" if cost and cost.as_of else "prices without a date"
         found.append(Card(bill.total_title, rounded_text(bill.total), dated, "bill.total.price"))
     if cost and cost.total and cost.years:
-        over = f"over {years_text(cost.years)}" + ("; a partial sum" if cost.missing else "")
-        found.append(
-            Card("Cost over the term", rounded_text(Money.of(cost.total.value, cost.currency)), over, "cost.total")
-        )
+        whose = "of this pool alone" if report.estimate.design.spec.pools else ""
+        over = joined_notes(f"over {years_text(cost.years)}", whose, "a partial sum" if cost.missing else "")
+        title = "Cost over the term" if cost.of_machine else "Cost of operation over the term"
+        found.append(Card(title, rounded_text(Money.of(cost.total.value, cost.currency)), over, "cost.total"))
     if cost and cost.per_million_tokens and report.serves:
-        each = display(cost.per_million_tokens.value, cost.currency or "currency")
+        each = rounded_text(Money.of(cost.per_million_tokens.value, cost.currency))
         found.append(Card("A million output tokens", each, "at this load", "cost.per_million_output_tokens"))
     return found

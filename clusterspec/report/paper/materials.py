@@ -209,35 +209,38 @@ def _unit_costs_table(report: FullReport, cost: Cost) -> PaperTable | None:
     buying = report.estimate.design.spec.procurement
     if buying is not None and buying.utilization is not None and buying.utilization < 1:
         used += f", at work {percent(buying.utilization)} of the term"
-    rows = []
-    if cost.per_run is not None and cost.run is not None:
-        each, time = display(cost.per_run.value, cost.currency), display(cost.run.value, "s")
-        fields = ("", "cost.per_run", "cost.time_to_train_with_interruptions")
-        rows.append(TableRow(("One run", each, time), "cost.per_run", fields=fields))
-    if cost.per_million_tokens is not None:
-        small = cost.per_million_tokens.value < 1
-        amount = Money.of(cost.per_million_tokens.value, cost.currency)
-        each = rounded_text(amount) if small else display(cost.per_million_tokens.value, cost.currency)
-        what = "output" if report.serves else "trained"
-        rows.append(TableRow((f"A million {what} tokens", each, "–"), "cost.per_million_tokens"))
-    if cost.per_accelerator_hour is not None:
-        each = rounded_text(Money.of(cost.per_accelerator_hour, cost.currency))
-        rows.append(TableRow(("An accelerator hour of the term, used or not", each, "–"), "cost.per_accelerator_hour"))
-    energy = cost.by_year[0].parts.get("energy") if cost.by_year and (cost.years or 0.0) >= 1 else None
-    if energy:
-        takes = energy_text(hall.energy_of_year) if (hall := report.facility) and hall.energy_of_year else "–"
-        cells = ("Energy of a year", display(energy, cost.currency), takes)
-        rows.append(TableRow(cells, "cost.by_year[0].energy"))
-    bought = report.purchase is None or report.purchase.basis != "rent"
-    if cost.per_hour_at_work is not None and bought:
-        each = rounded_text(Money.of(cost.per_hour_at_work, cost.currency))
-        rows.append(
-            TableRow(("An accelerator hour at work: a lower rent is cheaper", each, "–"), "cost.per_hour_at_work")
-        )
+    if not cost.of_machine:
+        used += ", of its operation alone"
+    rows = tuple(_unit_cost_rows(report, cost))
     if not rows:
         return None
-    columns = (TableColumn("Unit"), TableColumn("Cost", "right"), TableColumn("Takes", "right"))
-    return PaperTable(columns, tuple(rows), "cost", caption=f"Cost of the work{used}")
+    columns = (TableColumn("Unit"), TableColumn("Cost", "right"))
+    return PaperTable(columns, rows, "cost", caption=f"Cost of the work{used}")
+
+
+def _unit_cost_rows(report: FullReport, cost: Cost) -> Iterator[TableRow]:
+    """The cost of the run, of tokens, of an hour, and of the energy of a year."""
+    if cost.per_run is not None and cost.run is not None:
+        name = f"One run of {display(cost.run.value, 's')}"
+        fields = ("cost.time_to_train_with_interruptions", "cost.per_run")
+        yield TableRow((name, display(cost.per_run.value, cost.currency)), "cost.per_run", fields=fields)
+    if cost.per_million_tokens is not None:
+        each = rounded_text(Money.of(cost.per_million_tokens.value, cost.currency))
+        what = "output" if report.serves else "trained"
+        yield TableRow((f"A million {what} tokens", each), "cost.per_million_tokens")
+    if cost.per_accelerator_hour is not None:
+        each = rounded_text(Money.of(cost.per_accelerator_hour, cost.currency))
+        yield TableRow(("An accelerator hour of the term, used or not", each), "cost.per_accelerator_hour")
+    bought = report.purchase is None or report.purchase.basis != "rent"
+    if cost.per_hour_at_work is not None and bought and cost.of_machine:
+        each = rounded_text(Money.of(cost.per_hour_at_work, cost.currency))
+        name = "An accelerator hour with planned work; to rent is cheaper below this price"
+        yield TableRow((name, each), "cost.per_hour_at_work")
+    energy = cost.by_year[0].parts.get("energy") if cost.by_year and (cost.years or 0.0) >= 1 else None
+    if energy:
+        hall = report.facility
+        drawn = f", {energy_text(hall.energy_of_year)}" if hall and hall.energy_of_year else ""
+        yield TableRow((f"Energy of a year{drawn}", display(energy, cost.currency)), "cost.by_year[0].energy")
 
 
 def sensitivity_table(report: FullReport) -> PaperTable | None:

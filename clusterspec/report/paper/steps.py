@@ -73,8 +73,14 @@ def rl_section(times: RlTimes | None) -> Section | None:
         f"{display(high, 's')}): {times.tokens_per_second_per_accelerator:,.0f} tokens per second and accelerator"
     )
     share = f", MFU {percent(times.mfu)} of all roles" if times.mfu is not None else ""
+    ahead = ""
+    if times.rl.placement != "colocated" and any(part.seconds > times.step for part in times.parts):
+        ahead = (
+            f" Rollout runs up to {plural(times.rl.max_staleness, 'step')} ahead of the weights, so a batch of it may "
+            "take longer than a step."
+        )
     return Section(
-        "roles", "Roles of one step", (PaperTable(columns, tuple(rows), "estimate.rl.parts"),), f"{lead}{share}."
+        "roles", "Roles of one step", (PaperTable(columns, tuple(rows), "estimate.rl.parts"),), f"{lead}{share}.{ahead}"
     )
 
 
