@@ -1,8 +1,9 @@
 """What one change of an example makes of the verdict of its rule.
 
 A line of ``near_misses.txt`` names a rule, an example of its page, a text of the example, what replaces it (``-``:
-nothing does), and what the rule then reports: severities with their keys, or `silent`. A search chose the changes: each
-tells the rule from one with another condition, number or severity. Their verdicts were read against the page.
+nothing does), and what the rule then reports: severities with their keys, or `silent`; some name a text of the message
+or the help as well. A search chose the changes: each tells the rule from one with another condition, number or
+severity. Their verdicts were read against the page.
 """
 
 from __future__ import annotations
@@ -30,21 +31,24 @@ def without(text: str, part: str) -> str:
     return re.sub(rf"^ *{re.escape(part)}\n", "", text, flags=re.MULTILINE)
 
 
-def verdict(text: str, rule: str) -> str:
-    problems = rules.run_rules(study_text(text, SETTINGS, folder=LOGS).facts(), {rule})
-    return ", ".join(f"{problem.severity} at {dotted_path(problem.path)}" for problem in problems) or "silent"
+def verdict(text: str, rule: str) -> tuple[str, str]:
+    """What a rule reports of a spec, and its sentences."""
+    problems = list(rules.run_rules(study_text(text, SETTINGS, folder=LOGS).facts(), {rule}))
+    given = ", ".join(f"{problem.severity} at {dotted_path(problem.path)}" for problem in problems) or "silent"
+    return given, " ".join(f"{problem.message}; {problem.help}" for problem in problems)
 
 
 def test_one_change_of_an_example_changes_its_verdict_as_the_page_says() -> None:
     wrong = []
-    for place, written, replaced, expected in CHANGES:
+    for place, written, replaced, expected, *says in CHANGES:
         rule, kind, number = place.split()
         example = getattr(page(rule), kind)[int(number)].text
         assert example.count(written) == 1, (place, written)
         changed = without(example, written) if replaced == "-" else example.replace(written, replaced)
         assert changed != example, (place, written)
-        if (given := verdict(changed, rule)) != expected:
-            wrong.append((place, written, replaced, given))
+        given, sentences = verdict(changed, rule)
+        if given != expected or not all(each in sentences for each in says):
+            wrong.append((place, written, replaced, given, sentences))
     assert wrong == [], "a verdict has changed: change the code, or the page and the table"
 
 

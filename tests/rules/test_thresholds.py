@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from math import ceil, floor
+from pathlib import Path
 
 import pytest
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.rules.advice.domain_layouts import _candidates
+from clusterspec.rules.knowledge.failing_parts import FailingMachine
 from clusterspec.rules.knowledge.nics import is_starved, usual_network
+from clusterspec.rules.knowledge.ranges import RANGES, UnusualValue, UsualRange
 from clusterspec.studies.study import study_text
 from clusterspec.units.grammar import text_of
 from clusterspec.units.symbols import UnitFault
@@ -133,22 +136,29 @@ def test_the_usual_network_counts_the_nics_of_an_accelerator(name: str, gigabits
     assert usual_network(entry) == gigabits * 1e9 / 8
 
 
-def test_a_smaller_tp_inside_the_domain_frees_ranks_for_stages_only_where_it_divides() -> None:
-    """tp 12 on domains of 8: 8 does not divide 12, so no stages; 4 gives 3 times the stages, 2 six times, 1 twelve."""
-    design = study_text(
-        "clusterspec: 1\n" + RAILS + WORK + "layout: {tp: 12, pp: 2}\n",
-        SETTINGS,
-    ).design
+FREED = [{"tp": 8}, {"tp": 4}, {"tp": 4, "pp": 6, "stage_layers": None}, {"tp": 2}]
+FREED += [{"tp": 2, "pp": 12, "stage_layers": None}, {"tp": 1}, {"tp": 1, "pp": 24, "stage_layers": None}]
+
+
+@pytest.mark.parametrize(
+    ("layout", "wanted", "order"),
+    [
+        ("tp: 12, pp: 2", FREED, ()),
+        ("tp: 12, pp: 2, order: [dp, tp, pp]", FREED, ("tp", "dp", "cp", "ep", "pp")),
+        ("tp: 2, order: [dp, tp, pp]", [{}, {"tp": 1}, FREED[-1] | {"pp": 2}], ("tp", "dp", "cp", "ep", "pp")),
+        ("tp: 1", [], ()),
+    ],
+)
+def test_a_smaller_tp_inside_the_domain_frees_ranks_for_stages_only_where_it_divides(
+    layout: str, wanted: list[dict[str, object]], order: tuple[str, ...]
+) -> None:
+    """tp 12 on domains of 8: 8 does not divide 12, so no stages; 4 gives 3 times the stages, 2 six times, 1 twelve.
+    A tp that divides the domain is kept, and comes first in the order.
+    """
+    design = study_text("clusterspec: 1\n" + RAILS + WORK + f"layout: {{{layout}}}\n", SETTINGS).design
     assert design.cluster is not None and design.layout is not None
-    assert list(_candidates(design.cluster, design.layout)) == [
-        {"tp": 8},
-        {"tp": 4},
-        {"tp": 4, "pp": 6, "stage_layers": None},
-        {"tp": 2},
-        {"tp": 2, "pp": 12, "stage_layers": None},
-        {"tp": 1},
-        {"tp": 1, "pp": 24, "stage_layers": None},
-    ]
+    found = list(_candidates(design.cluster, design.layout))
+    assert found == [each | ({"order": order} if order else {}) for each in wanted]
 
 
 def test_a_number_has_at_most_100_digits() -> None:
@@ -164,3 +174,31 @@ def test_half_of_the_usual_network_is_not_starved(nics: int, expected: bool) -> 
     facts = study_text("clusterspec: 1\n" + fabric(8, f"nics_per_node: {nics}"), SETTINGS).facts()
     assert facts.cluster is not None
     assert is_starved(facts.cluster, facts.deviations) is expected
+
+
+def range_text(key: str, usual: UsualRange) -> str:
+    limit = f", {usual.limit:g} times beyond is impossible" if usual.limit else ""
+    return f"{key}: {UnusualValue((), '', 0.0, usual).bounds}{limit}{', in dollars' if usual.priced else ''}"
+
+
+def test_usual_ranges_are_those_that_were_read_against_machines_and_prices() -> None:
+    written = Path(__file__).with_name("usual_ranges.txt").read_text("utf-8").splitlines()
+    assert [range_text(key, usual) for key, usual in RANGES.items()] == written
+
+
+@pytest.mark.parametrize(
+    ("nodes", "keys", "classes"),
+    [
+        (1, "", ""),
+        (8, "topology: rail-optimized", "leaf switch"),  # 64 ports connect all NICs: rails share the switch
+        (9, "topology: rail-optimized", "leaf switch, rail, leaf-spine link, spine switch"),
+        (9, "topology: fat-tree", "leaf switch, leaf-spine link, spine switch"),
+        (8, "topology: rail-optimized, planes: 2", "leaf switch, plane"),
+        (9, "topology: rail-optimized, planes: 2", "leaf switch, rail, plane, leaf-spine link, spine switch"),
+    ],
+)
+def test_a_fabric_has_the_failures_of_what_it_is_built_of(nodes: int, keys: str, classes: str) -> None:
+    design = study_text(f"clusterspec: 1\n{fabric(nodes, f'switch_ports: 64, {keys}'.rstrip(', '))}", SETTINGS).design
+    ends = ["NIC", "NIC-leaf link", *classes.split(", ")] if classes else []
+    machine = FailingMachine(design, None, None)
+    assert [part.name for part in machine.classes] == ["accelerator", "node", *ends, "software"]

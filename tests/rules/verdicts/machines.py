@@ -35,6 +35,12 @@ def ndr(rest: str, platform: str = "platform: dgx-h100") -> str:
 
 
 BARE = "accelerator: h100-sxm-80gb, accelerators_per_node: 8"
+POD_OF_32 = (
+    "cluster: {platform: dgx-h100, nodes: 30, spare_nodes: 2, scale_out: {technology: infiniband-ndr, "
+    "topology: fat-tree, oversubscription: 2:1, pod_nodes: 32}}\n"
+    "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 1200}\n"
+    "layout: {tp: 2}\n"
+)
 MACHINES = [
     Verdict(
         # 5.68 TB / 2 GB/s = 2,840 s of an interval of 1,800 s
@@ -205,6 +211,16 @@ MACHINES = [
         "workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 64}\n"
         "layout: {tp: 8, sharding: zero1, recompute: full, offload: {optimizer: 0.9}}\n",
         "83 %",
+    ),
+    Verdict(
+        # 30 + 4 nodes in pods of 32
+        "job-larger-than-pod",
+        POD_OF_32.replace("spare_nodes: 2", "spare_nodes: 4"),
+        "cluster.spare_nodes",
+        "warning",
+        "use 28 nodes",
+        POD_OF_32,
+        "2 of 4 spare nodes",
     ),
 ]
 
