@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from clusterspec.cluster.demands import model_uses
+from clusterspec.cluster.demands import Demands, LayoutNumbers, layout_uses, model_uses
+from clusterspec.records import replace
+from tests.catalog.shipped import held
 from tests.effort import each
 from tests.settings import SETTINGS
 
@@ -25,3 +27,50 @@ def test_a_model_uses_what_its_architecture_has_and_its_names(name: str, uses: s
     parts = name.split("-")
     names = {"model-" + "-".join(parts[:count]) for count in range(1, len(parts) + 1)}
     assert found == names | {*uses.split()}
+
+
+ONE = LayoutNumbers(
+    tp=1,
+    cp=1,
+    ep=1,
+    expert_tp=1,
+    pp=1,
+    virtual_stages=1,
+    micro_batch=1,
+    interleaved=False,
+    sequence_parallel=False,
+    own_stages=False,
+    ring=True,
+    sharding="fsdp",
+    schedule="1f1b",
+)
+"""A layout of one rank."""
+DENSE, EXPERT = (SETTINGS.catalog.model(name) for name in ("llama-2-7b", "mixtral-8x7b"))
+LAYOUT_USES: tuple[tuple[dict[str, object], int, str], ...] = (  # layout, ranks, and its uses with a dense model
+    ({}, 1, ""),
+    ({}, 2, "data-parallel fsdp"),
+    ({"sharding": "none"}, 2, "data-parallel unsharded"),
+    ({"cp": 2}, 2, "cp fsdp"),  # context parallelism shards states too
+    ({"tp": 2}, 2, "tp"),
+    ({"sequence_parallel": True}, 1, ""),
+    ({"tp": 2, "sequence_parallel": True}, 2, "tp sequence-parallel"),
+    ({"attention_dp": 2}, 2, "attention-dp"),
+    ({"ep": 2}, 2, "ep data-parallel fsdp"),
+    ({"expert_tp": 2}, 1, ""),  # of a dense model
+    ({"pp": 2}, 2, "pp 1f1b"),
+    ({"pp": 3}, 3, "pp 1f1b uneven-stages"),  # of 32 layers
+    ({"pp": 2, "virtual_stages": 2}, 2, "pp virtual-stages"),
+    ({"pp": 2, "virtual_stages": 3}, 2, "pp virtual-stages uneven-stages"),
+    ({"virtual_stages": 3}, 1, ""),
+    ({"recompute": "none"}, 1, ""),
+    ({"recompute": "selective"}, 1, "recomputation"),
+    ({"recompute": "full"}, 1, "recomputation full-recomputation"),
+)
+
+
+@each(("layout", "ranks", "uses"), LAYOUT_USES)
+def test_a_layout_uses_what_has_more_than_one_rank(layout: dict[str, object], ranks: int, uses: str) -> None:
+    demands = Demands(ranks=ranks, capabilities=held("megatron-core"), model=DENSE, batch=16, sequence=4096)
+    assert layout_uses(replace(ONE, **layout), demands) == {*uses.split()}
+    experts = {"expert-tp"} if "expert_tp" in layout else set[str]()
+    assert layout_uses(replace(ONE, **layout), replace(demands, model=EXPERT)) == {*uses.split()} | experts

@@ -58,6 +58,7 @@ def test_a_mesh_shares_its_bandwidth_among_peers() -> None:
     found = scale_up(text)
     assert (found.domain, found.topology) == (8, "full-mesh")
     assert found.peer_bandwidth.value == pytest.approx(28e9)
+    assert scale_up(text.replace("domain: 8", "domain: 1")).peer_bandwidth.value == 196e9
 
 
 @pytest.mark.parametrize(

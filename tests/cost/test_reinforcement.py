@@ -10,11 +10,12 @@ import pytest
 from clusterspec.cluster.requests import Lengths
 from clusterspec.cost.reinforcement.explain import rl_term
 from clusterspec.cost.reinforcement.rollout import rollout_design, sample_lengths
-from clusterspec.cost.reinforcement.times import RlTimes
+from clusterspec.cost.reinforcement.times import RlTimes, forward_seconds
 from clusterspec.cost.reinforcement.weights import checkpoint_tensors, weight_bytes
+from clusterspec.records import replace
 from clusterspec.studies.study import Study, study_text
 from tests.cost.expressions import evaluate
-from tests.cost.plans import design, spec
+from tests.cost.plans import design, plan, spec
 from tests.settings import SETTINGS
 
 LENGTHS = {"mean": 2000, "p99": 9000, "max": 16384}
@@ -185,3 +186,21 @@ def test_recorded_log_probabilities_save_a_pass_and_single_launches_cost_time() 
     assert recorded.log_probabilities == pytest.approx(usual.log_probabilities / 2)  # that of the reference is left
     assert times(algorithm="dapo", log_probabilities="rollout").log_probabilities == 0
     assert times(rollout={"captured_graphs": False}).rollout.batch > 1.5 * usual.rollout.batch
+
+
+def test_forward_passes_take_the_forward_parts_of_the_steps_of_their_minibatches() -> None:
+    """Four stages: every micro-batch sends once each way, of which a forward pass has half; three stages wait."""
+    cut = {"framework": "megatron-core", "tp": 2, "pp": 4, "overlap": {"pp": False}, "recompute": "none"}
+    record = plan(layout=cut).step
+    assert record is not None
+    inputs, count = record.inputs, record.inputs.micro_batches
+    share = inputs.stage.forward / inputs.stage.total
+    waits = (inputs.every - inputs.stage.total) * share
+    for minibatches in (1, 4):
+        sends = (minibatches * record.times.sends + record.times.fill_sends) / 2
+        bare = forward_seconds(replace(record, inputs=inputs._replace(send=0.0)), minibatches)
+        straggling = 1 + record.times.straggling / (record.times.total - record.times.straggling)
+        passes = minibatches * count * inputs.stage.forward + waits
+        fixed = record.choices.overhead + record.choices.data_loading
+        assert bare == pytest.approx((passes + fixed) * straggling)
+        assert forward_seconds(record, minibatches) - bare == pytest.approx(sends * straggling)
