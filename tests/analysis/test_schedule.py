@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 
 from clusterspec.analysis.schedule import schedule
+from clusterspec.cost.plan import Plan
 from clusterspec.results.machine import Operation, Schedule
 from clusterspec.studies import study_text
 from tests.settings import SETTINGS
@@ -19,8 +20,12 @@ workload: {model: llama-3.1-70b, sequence_length: 4096, global_batch: 128}
 """
 
 
+def planned(layout: str) -> Plan:
+    return study_text(f"{MACHINE}layout: {{{layout}}}\n", SETTINGS).plan
+
+
 def drawn(layout: str) -> Schedule | None:
-    return schedule(study_text(f"{MACHINE}layout: {{{layout}}}\n", SETTINGS).plan)
+    return schedule(planned(layout))
 
 
 def test_the_schedule_takes_the_time_of_the_estimate_and_keeps_its_order() -> None:
@@ -49,3 +54,20 @@ def test_the_schedule_takes_the_time_of_the_estimate_and_keeps_its_order() -> No
 def test_a_schedule_without_a_fixed_order_or_with_one_stage_is_not_drawn() -> None:
     for layout in ("tp: 8, micro_batch: 1", "framework: custom, tp: 8, pp: 4, micro_batch: 1, schedule: zero-bubble"):
         assert drawn(layout) is None, layout
+
+
+def test_sends_that_do_not_overlap_are_drawn_as_the_estimate_counts_them() -> None:
+    for layout, hidden in (
+        ("", False),
+        ("virtual_stages: 5, overlap: {pp: false}", False),
+        ("virtual_stages: 5", True),
+    ):
+        plan = planned(f"tp: 8, pp: 4, micro_batch: 1, {layout}".rstrip(", "))
+        found = schedule(plan)
+        assert found is not None and plan.step is not None
+        times = plan.step.times
+        assert (times.sends == 0) is hidden
+        share = found.drawn / found.micro_batches
+        assert found.predicted == pytest.approx(times.idle + share * (times.work + times.sends))
+        last = [one.end - one.start for one in found.operations if one.stage == found.stages - 1]
+        assert sum(last) == pytest.approx(share * (times.work + times.sends))

@@ -18,6 +18,7 @@ from clusterspec.analysis.serving_plans.space import (
     replicated_plans,
     serving_job,
 )
+from clusterspec.analysis.serving_search import TIMES
 from clusterspec.finding import Severity
 from clusterspec.results.search import LayoutRow, SearchReport
 from clusterspec.studies.study import Study, study_text
@@ -60,7 +61,7 @@ SEARCHED: dict[tuple[object, ...], SearchReport] = {}
 def found(one: Study, *, objective: str = "", top: int = 3, **pins: object) -> SearchReport:
     key = (one.source.text, objective or "accelerators", top, *sorted(pins.items()))
     if key not in SEARCHED:
-        SEARCHED[key] = search(one, SearchOptions(pins, objective, top))
+        SEARCHED[key] = search(one, SearchOptions(pins, objective, top, explain=True))
     return SEARCHED[key]
 
 
@@ -74,13 +75,30 @@ def test_every_plan_shown_meets_the_targets_and_has_no_error(spec: dict[str, Any
     one = study(spec)
     report = found(one)
     assert report.layouts and report.objective == "accelerators"
+    assert not report.unsure and report.may_fit is not None
+    assert 0 <= report.may_fit < report.fitting <= report.evaluated
     for row in report.layouts:
+        assert row.surely_fits and 0 <= of(row)["idle"] == -of(row)["accelerators"] % 8
         written = study_text(text_with_row(one, row), SETTINGS)
         assert not [finding for finding in written.findings if finding.severity is Severity.ERROR]
         assert written.plan.serving is not None
         assert written.plan.serving.ttft <= 1.0 and written.plan.serving.tpot <= 0.040
         assert written.plan.serving.tpot == pytest.approx(of(row)["tpot"])
         assert written.plan.serving.accelerators == of(row)["accelerators"]
+
+
+def test_the_best_plan_is_compared_with_the_next_one_and_with_that_of_the_spec() -> None:
+    report = found(study(DENSE))
+    best, second = map(of, report.layouts[:2])
+    assert report.present is not None
+    others = {"next": (report.layouts[1], second), "spec": (report.present, of(report.present))}
+    assert [each.other for each in report.comparisons] == [*others]
+    for each in report.comparisons:
+        row, times = others[each.other]
+        assert each.seconds == best["request_latency"] - times["request_latency"]
+        assert each.memory == (report.layouts[0].memory or 0) - (row.memory or 0)
+        assert [change for _, change in each.parts] == [best[key] - times[key] for key in TIMES]
+    assert report.comparisons[1].seconds
 
 
 def test_no_plan_with_fewer_accelerators_meets_the_targets() -> None:

@@ -15,6 +15,8 @@ from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.targets import missed_targets
 from clusterspec.studies import variation
 from tests.analysis.jobs import DENSE, study_of
+from tests.analysis.test_fleets import HOURS
+from tests.analysis.test_fleets import study as fleet_study
 from tests.spec_keys import unknown_keys
 
 JOB = """
@@ -307,3 +309,21 @@ def test_each_lever_moves_one_step_each_way() -> None:
     numbers = {"nodes": {8, 32}, "nic_bandwidth": {25e9, 100e9}, "oversubscription": {1.5}, "global_batch": {128, 512}}
     wanted = words | {"overlap.dp": {False}} | numbers
     assert {name: moves[name] for name in wanted} == wanted
+
+
+def test_a_condition_on_a_fleet_counts_the_other_pools_and_the_pauses_of_a_job() -> None:
+    """Sixteen nodes of the other pool leave six and a half of 22.5; a job with half of the term takes twice as long."""
+    whole = fleet_study()
+    assert whole.fleet is not None
+    pool, job = whole.fleet.pools["serve"], whole.fleet.jobs["b"]
+    bought = solve(pool, "nodes", f"fleet_cost<={22.5 * 100 * HOURS}", whole=whole)
+    assert (bought.value, bought.present) == (6, 4)
+    assert {nodes: cost for nodes, cost, _ in bought.probes}[8] == 24 * 100 * HOURS
+    assert job.plan.time_to_train is not None
+    for spare, nodes in ((1.01, 4), (0.99, 8)):
+        found = solve(job, "nodes", f"elapsed<={2 * job.plan.time_to_train * spare} s", whole=whole)
+        assert found.value == nodes
+    alone = fleet_study("clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 4}\n")
+    for one, fleet in ((pool, None), (alone, whole), (alone, None)):
+        with pytest.raises(ConditionFault, match="is of all pools of a fleet"):
+            solve(one, "nodes", "fleet_cost<=1", whole=fleet)
