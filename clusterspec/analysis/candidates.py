@@ -282,16 +282,16 @@ def sizes_between(rows: Sequence[tuple[int, bool]], unit: int) -> Iterator[int]:
 
     >>> list(sizes_between([(48, False), (64, True), (96, True)], 1))
     [52, 56, 60]
+    >>> list(sizes_between([(36, False), (108, True)], 18)), list(sizes_between([(2, False), (4, True)], 1))
+    ([54, 72, 90], [3])
     """
     least = min((size for size, meets in rows if meets), default=None)
     below = [size for size, meets in rows if not meets and least is not None and size < least]
     if least is None or not below:
         return
     low, gap = max(below), (least - max(below)) // unit
-    for part in (1, 2, 3):
-        size = low + unit * (gap * part // 4)
-        if low < size < least:
-            yield size
+    tried = sorted({low + unit * (gap * part // 4) for part in (1, 2, 3)})
+    yield from (size for size in tried if low < size < least)
 
 
 # Price files
