@@ -286,6 +286,7 @@ def simulated(losses: Sequence[YearlyLoss], years: int) -> list[float]:
 def test_the_hours_of_a_year_are_those_of_a_simulation() -> None:
     for losses in (
         [YearlyLoss(0.02, 5.0, 1.0)],  # nothing happens in most years
+        [YearlyLoss(0.001, 0.0, 20.0)],  # one failure is longer than eight deviations above the mean
         [YearlyLoss(3.0, 0.2, 2.0)],
         [YearlyLoss(12.0, 0.2, 1.0), YearlyLoss(0.5, 24.0), YearlyLoss(1.5, 0.01)],
         [YearlyLoss(90.0, 0.3, 0.4), YearlyLoss(1.0, 8.0)],

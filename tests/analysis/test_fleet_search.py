@@ -24,7 +24,7 @@ from clusterspec.analysis.fleet_search import (
     places_of_jobs,
 )
 from clusterspec.analysis.layout_search import Evaluations, SearchOptions, found_on_sizes
-from clusterspec.analysis.rl_splits import rl_splits
+from clusterspec.analysis.rl_splits import _changes, rl_splits
 from clusterspec.report.fleet_search_text import options_csv
 from clusterspec.results.fleet_search import JobOption
 from tests.cli.conftest import Call
@@ -232,6 +232,16 @@ def test_roles_of_reinforcement_learning_stay_on_the_nodes_of_their_job() -> Non
     """On every size the placement is the fastest of all with at most so many nodes, and the time that of the step."""
     whole = study(RL_FLEET)
     assert whole.fleet is not None
+    own = {1: set[int](), 2: {1}, 12: {2, 3, 4, 6, 8, 9}, 16: {2, 4, 5, 8, 11, 12}}
+    work = whole.fleet.job_on("post", "rl", 2).design.workload
+    assert work is not None and work.rl is not None
+    for nodes, counts in own.items():
+        names = ("placement", "staleness", "nodes", "tp")
+        keys = [dict(zip(names, each.values(), strict=False)) for each in _changes(work.rl, nodes, 8)]
+        assert {(each["nodes"], each["staleness"]) for each in keys if each["placement"] == "split"} == {
+            (count, staleness) for count in counts for staleness in (0, 1)
+        }
+        assert [each["tp"] for each in keys if each["placement"] == "colocated"] == [1, 2, 4, 8]
     splits = {nodes: rl_splits(whole.fleet.job_on("post", "rl", nodes).design, nodes) for nodes in (1, 2)}
     for nodes, tried in splits.items():
         assert {each.trainer_nodes + each.rollout_nodes for each in tried} == {nodes}

@@ -207,6 +207,8 @@ def test_an_explanation_adds_up() -> None:
     for found, other in zip(report.comparisons, (second, own), strict=True):
         assert best.step_time is not None and other.step_time is not None
         assert found.seconds == pytest.approx(best.step_time - other.step_time)
+        assert best.memory is not None and other.memory is not None
+        assert found.memory == best.memory - other.memory
         assert sum(seconds for _, seconds in found.parts) == pytest.approx(found.seconds, abs=1e-9)
 
 

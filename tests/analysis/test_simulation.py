@@ -56,6 +56,9 @@ def simulated(study: Study, arrivals: list[Arrival], in_flight: int | None = Non
     sent = cache_handoff(pools, found.prompt_time, found.prefill.steps)
     run = Simulation(plan_timing(pools, pools.tokens, sent), arrivals, in_flight)
     run.run()
+    for rank in (rank for engine in (*run.decode, *run.prefill) for rank in engine.ranks):
+        assert (rank.used, rank.context) == pytest.approx((0, 0), abs=1e-3), "every token that was held is given back"
+        assert not (rank.count or rank.waiting or rank.prompts or rank.decoding)
     return run
 
 

@@ -94,9 +94,18 @@ def test_between_two_tables_logarithms_are_linear_in_the_oversubscription() -> N
     assert log(interpolated_seconds(curve, 5.0, 7.0, 4.0)) == pytest.approx(3.0)
 
 
-def training(nodes: int = 4, model: str = "llama-3.1-8b", platform: str = "dgx-h100") -> Design:
+def training(nodes: int = 4, model: str = "llama-3.1-8b", platform: str = "dgx-h100", fabric: str = "") -> Design:
     work = f"{{model: {model}, sequence_length: 4096, global_batch: {nodes * 16}}}"
-    return design_of(f"cluster: {{platform: {platform}, nodes: {nodes}}}\nworkload: {work}\nlayout: {{tp: 2}}\n")
+    cluster = f"{{platform: {platform}, nodes: {nodes}{fabric}}}"
+    return design_of(f"cluster: {cluster}\nworkload: {work}\nlayout: {{tp: 2}}\n")
+
+
+@pytest.mark.parametrize(("ratio", "shown"), [("3:1", 3.0), (f"{2 * TAPERS[1]:g}:1", TAPERS[1])])
+def test_the_oversubscription_that_is_shown_lies_on_its_axis(ratio: str, shown: float) -> None:
+    fabric = f", scale_out: {{technology: infiniband-ndr, topology: fat-tree, oversubscription: {ratio}}}"
+    found = survival(training(fabric=fabric), live=False)
+    assert found is not None and found.taper == shown
+    assert found.nodes == (4,) and [name for name, _ in found.models] == ["llama-3.1-8b"]
 
 
 def test_a_case_has_the_seconds_of_its_transfers_at_the_rates_of_the_machine() -> None:
@@ -124,6 +133,7 @@ def test_a_survival_table_has_a_quarter_the_nodes_of_the_spec_and_four_times_as_
     found = survival(training())
     assert found is not None
     assert found.nodes == (2, 4, 16) and found.sequences == 2
+    assert (found.bandwidth, found.nic, found.taper) == (450e9, 50e9, 1.0)
     assert [name for name, _ in found.models] == ["llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b"]
     assert {case.strategy for case in found.cases} == {"TP", "PP", "DDP", "FSDP", "HSDP"}
     assert {(case.nodes, case.model) for case in found.cases} == {

@@ -122,6 +122,10 @@ def test_two_fleets_differ_in_jobs_and_pools(call: Call) -> None:
     single = json.loads(call("diff", "x.yaml", "y.yaml", "--job", "a", "--format", "json").out)
     assert made["jobs"]["a"] == {key: single[key] for key in ("changes", "effects", "caution", "findings")}
     assert [change["new"] for change in made["jobs"]["a"]["changes"]] == [4]
+    tables = {
+        form: call("diff", "x.yaml", "y.yaml", "--job", "a", "--format", form).out for form in ("text", "markdown")
+    }
+    assert {form: "\n| " in table for form, table in tables.items()} == {"text": False, "markdown": True}
     assert (made["pools"]["train"]["used"], made["pools"]["train"]["old"]["used"]) == (12, 16)
     assert (made["uses"]["a"]["nodes"], made["uses"]["a"]["old"]["nodes"]) == (4, 8)
     for layout in ("text", "markdown"):

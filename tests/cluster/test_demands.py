@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from clusterspec.cluster.demands import Demands, LayoutNumbers, layout_uses, model_uses
 from clusterspec.records import replace
 from tests.catalog.shipped import held
@@ -46,7 +48,7 @@ ONE = LayoutNumbers(
 )
 """A layout of one rank."""
 DENSE, EXPERT = (SETTINGS.catalog.model(name) for name in ("llama-2-7b", "mixtral-8x7b"))
-LAYOUT_USES: tuple[tuple[dict[str, object], int, str], ...] = (  # layout, ranks, and its uses with a dense model
+LAYOUT_USES: tuple[tuple[dict[str, Any], int, str], ...] = (  # layout, ranks, and its uses with a dense model
     ({}, 1, ""),
     ({}, 2, "data-parallel fsdp"),
     ({"sharding": "none"}, 2, "data-parallel unsharded"),
@@ -69,7 +71,7 @@ LAYOUT_USES: tuple[tuple[dict[str, object], int, str], ...] = (  # layout, ranks
 
 
 @each(("layout", "ranks", "uses"), LAYOUT_USES)
-def test_a_layout_uses_what_has_more_than_one_rank(layout: dict[str, object], ranks: int, uses: str) -> None:
+def test_a_layout_uses_what_has_more_than_one_rank(layout: dict[str, Any], ranks: int, uses: str) -> None:
     demands = Demands(ranks=ranks, capabilities=held("megatron-core"), model=DENSE, batch=16, sequence=4096)
     assert layout_uses(replace(ONE, **layout), demands) == {*uses.split()}
     experts = {"expert-tp"} if "expert_tp" in layout else set[str]()

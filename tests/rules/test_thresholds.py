@@ -136,7 +136,7 @@ def test_the_usual_network_counts_the_nics_of_an_accelerator(name: str, gigabits
     assert usual_network(entry) == gigabits * 1e9 / 8
 
 
-FREED = [{"tp": 8}, {"tp": 4}, {"tp": 4, "pp": 6, "stage_layers": None}, {"tp": 2}]
+FREED: list[dict[str, object]] = [{"tp": 8}, {"tp": 4}, {"tp": 4, "pp": 6, "stage_layers": None}, {"tp": 2}]
 FREED += [{"tp": 2, "pp": 12, "stage_layers": None}, {"tp": 1}, {"tp": 1, "pp": 24, "stage_layers": None}]
 
 
