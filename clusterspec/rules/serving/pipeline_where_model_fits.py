@@ -53,6 +53,7 @@ from clusterspec.cost.serving.latency import range_factors
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.advice.serving import best, comparison_text
+from clusterspec.rules.advice.what_if import NOTICEABLE
 from clusterspec.rules.knowledge.served import Served
 from clusterspec.rules.knowledge.shares import cost_severity
 from clusterspec.rules.rule import Rule
@@ -78,10 +79,11 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
     if gain is None or gain.share < EQUAL:
         return
     lost = gain.share / (1 + gain.share)
+    about = "" if gain.share > NOTICEABLE else ": about as fast, and a failure stops one engine instead of all stages"
     yield RULE.problem(
         "layout.pp",
         f"the weights of all {layout.pp} stages, {display(weights, 'B')} on a rank, are {percent(weights / each, 2)} of its memory: "
-        f"one stage holds the model; {comparison_text(gain)}",
+        f"one stage holds the model; {comparison_text(gain)}{about}",
         f"use `pp: 1` and {layout.pp} times the engines",
         severity="error"
         if cost_severity(lost, range_factors(served.times, "output_tokens_per_second")) == "error"
