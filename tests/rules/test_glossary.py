@@ -91,6 +91,7 @@ NAMES = {
         "NV",
         "OCI",
         "UTF",
+        "VS",
         "PRO",
         "RTX",
         "TRL",
