@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from clusterspec import resources
-from clusterspec.cli.editor.server import HOST, LARGEST_BODY, Server
+from clusterspec.cli.editor.server import HOST, LARGEST_BODY, Server, with_line_ends
 from clusterspec.cli.editor.verbs import VERBS, Answer, Session
 from tests.cli.conftest import BASE, ROOT, Call
 from tests.effort import ALL_CASES
@@ -225,6 +225,31 @@ def test_the_page_keeps_the_line_ends_of_the_file_and_refuses_what_it_could_not_
     Path(NAME).unlink()
     assert asked(server, verb="save", text=BASE, state=saved["state"])["status"] == 0
     assert Path(NAME).read_text() == BASE, "a removed file is written again"
+
+
+def test_lines_that_are_kept_keep_their_ends() -> None:
+    mixed = "a\r\nb\nc\rd\n"
+    for text, expected in (
+        ("a\nb\nc\nd\n", mixed),
+        ("a\nx\nc\nd\n", "a\r\nx\r\nc\rd\n"),
+        ("a\nb\nc\nnew\nd\n", "a\r\nb\nc\rnew\rd\n"),
+        ("a\nd\n", "a\r\nd\n"),
+        ("new\na\nb\nc\nd", "new\r\na\r\nb\nc\rd"),
+        ("", ""),
+    ):
+        made = with_line_ends(text, mixed)
+        assert made.replace("\r\n", "\n").replace("\r", "\n") == text
+        if text.endswith("d\n"):
+            assert made == expected
+    assert with_line_ends("a\nb", "x\r") == "a\rb" and with_line_ends("a\nb\n", "") == "a\nb\n"
+
+
+def test_a_text_that_is_too_long_is_not_written(server: Server) -> None:
+    Path(NAME).write_text(BASE)
+    state = asked(server, verb="read")["state"]
+    refused = asked(server, verb="save", text="# x\n" * 300_000, state=state)
+    assert refused["status"] == 2 and "more than 1 MiB; nothing was written" in str(refused["err"])
+    assert Path(NAME).read_text() == BASE
 
 
 def test_a_broken_request_leaves_the_server_running(server: Server) -> None:

@@ -277,6 +277,14 @@ class Desk {
       h("button", { onclick: () => { this.onDisk = file.state; this.saved = file.text; this.unsaved(); byId("message").replaceChildren(); } }, "Keep my text; the next save replaces the file")));
   }
 
+  /** Says once why the file cannot be read any more, until it can be. */
+  unreadable({ status, err }) {
+    const why = status ? err.replace(/^clusterspec: /, "").trim() : "";
+    if (why && why !== this.trouble) this.tell(`The file on disk cannot be read: ${why}. Your text is still here.`);
+    if (!why && this.trouble) byId("message").replaceChildren();
+    this.trouble = why;
+  }
+
   read(file) {
     this.onDisk = file.state;
     this.saved = file.text;
@@ -289,6 +297,7 @@ class Desk {
       const state = this.onDisk;
       const answer = await this.engine.ask({ verb: "watch", state });
       if (answer.gone) return this.crash(answer);
+      this.unreadable(answer);
       if (answer.status || answer.text === undefined || state !== this.onDisk) {
         if (answer.status) await new Promise((resolve) => setTimeout(resolve, 2000));
         continue;

@@ -12,8 +12,10 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import secrets
 import threading
+from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from time import monotonic
@@ -30,6 +32,8 @@ LARGEST_BODY = 12 * documents.LARGEST
 """Bytes of a request: two texts, with their characters escaped."""
 PATIENCE = 20.0
 """Seconds that a request to watch the file waits for a change, and that a connection may be silent."""
+LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n)")
+"""A line of a file, and its end."""
 TOKEN_HEADER = "X-Clusterspec-Token"
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".woff2": "font/woff2"}
 
@@ -93,16 +97,37 @@ class EditedFile:
 
         A file that was removed is written again.
         """
-        text, seen = text_of(request), text_of(request, "state")
-        if not os.path.lexists(self.path):
-            write_whole(Path(self.path), text.encode("utf-8"))
-            return self.read(request) | {"text": None}
-        now = self.read(request)
-        if now["state"] != seen:
-            return now | {"status": 1, "err": f"{self.path} has changed on disk; nothing was written\n"}
-        ends = "\r\n" if b"\r\n" in self._bytes() else "\n"
-        write_whole(Path(self.path), text.replace("\n", ends).encode("utf-8"))
+        text, seen, old = text_of(request), text_of(request, "state"), ""
+        if os.path.lexists(self.path):
+            now = self.read(request)
+            if now["state"] != seen:
+                return now | {"status": 1, "err": f"{self.path} has changed on disk; nothing was written\n"}
+            old = self._bytes().decode("utf-8")
+        data = with_line_ends(text, old).encode("utf-8")
+        if len(data) > documents.LARGEST:
+            raise UsageFault(f"more than {documents.LARGEST >> 20} MiB; nothing was written")
+        write_whole(Path(self.path), data)
         return self.read(request) | {"text": None}
+
+
+def with_line_ends(text: str, old: str) -> str:
+    """A text of the page with the line ends of the file: the lines before and after what has changed keep theirs, and
+    the lines between have that of the line above."""
+    was, lines = LINE.findall(old), text.split("\n")
+    if len({end for _, end in was}) < 2:
+        return text.replace("\n", was[0][1] if was else "\n")
+    kept = _count_equal(was, lines[:-1])
+    last = _count_equal(was[kept:][::-1], lines[kept:-1][::-1])
+    ends = [end for _, end in was]
+    between = [ends[max(kept - 1, 0)]] * (len(lines) - 1 - kept - last)
+    all_ends = [*ends[:kept], *between, *ends[len(ends) - last :]]
+    return "".join(line + end for line, end in zip(lines, [*all_ends, ""], strict=True))
+
+
+def _count_equal(was: Sequence[tuple[str, str]], lines: Sequence[str]) -> int:
+    """The number of lines at the start that are equal."""
+    pairs = enumerate(zip(was, lines, strict=False))
+    return next((at for at, ((one, _), two) in pairs if one != two), min(len(was), len(lines)))
 
 
 class Server(ThreadingHTTPServer):
