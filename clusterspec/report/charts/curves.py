@@ -368,8 +368,7 @@ def front_chart(points: Sequence[FrontPoint], present: FrontPoint | None, alt: s
         parts.append(svg.text_shape(spot[0], spot[1] + 4, str(number), size=11, tint="paper", end="middle"))
     if present:
         parts.append(svg.diamond(x(present.per_user), y(present.per_accelerator), "limit", radius=7))
-    names, end = _plan_names(points, present, BOTTOM + 58)
-    return svg.drawing(end, parts + names, alt, name="front")
+    return svg.drawing(BOTTOM + 42, parts, alt, name="front")
 
 
 def _is_better(one: FrontPoint, other: FrontPoint) -> bool:
@@ -392,21 +391,3 @@ def _decade_ticks(axis: LogAxis) -> list[float]:
 
 def _tick_text(tick: float) -> str:
     return f"{tick:,.0f}" if tick >= 1 else f"{tick:g}"
-
-
-def _plan_names(points: Sequence[FrontPoint], present: FrontPoint | None, top: float) -> tuple[list[str], float]:
-    """The plans by number, with their requests in flight."""
-    shapes: list[str] = []
-    rows = [(str(number), point) for number, point in enumerate(points, 1)]
-    for row, (number, point) in enumerate(rows):
-        y = top + 20 * row
-        shapes.append(svg.text_shape(0, y, number, size=12, bold=True))
-        shapes.append(svg.text_shape(22, y, point.label, size=12))
-        shapes.append(svg.text_shape(svg.WIDTH - 2, y, point.note, size=12, end="end", tint="soft"))
-    end = top + 20 * len(rows)
-    if present:
-        shapes.append(svg.diamond(6, end - 4, "limit"))
-        shapes.append(svg.text_shape(22, end, "this design", size=12, bold=True))
-        shapes.append(svg.text_shape(svg.WIDTH - 2, end, present.note, size=12, end="end", tint="soft"))
-        end += 20
-    return shapes, end - 8

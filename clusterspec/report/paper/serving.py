@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clusterspec.cluster.requests import Serving
 from clusterspec.cost.serving.explain import first_token_time_term, prefill_step_term, token_time_term
@@ -241,9 +241,9 @@ def plans_section(report: FullReport) -> Section | None:
     if len(found.pareto) > 1:
         points = [_front_point(row) for row in found.pareto]
         own = _front_point(found.present) if found.present is not None else None
-        alt = "; ".join(f"{point.label}, {point.note}" for point in points)
+        alt = "; ".join(f"{point.label}, {point.note} in flight" for point in points)
         caption = "Output tokens per second of a user and of an accelerator, engines and requests in flight varied"
-        blocks.append(Picture(front_chart(points, own, alt), caption, "plans.pareto"))
+        blocks += [Picture(front_chart(points, own, alt), caption, "plans.pareto"), _front_table(points, own)]
     if found.layouts:
         currency = report.cost.cost.currency if report.cost.cost else ""
         blocks.append(_plans_table(found.layouts, found.objective, currency))
@@ -253,13 +253,25 @@ def plans_section(report: FullReport) -> Section | None:
     return Section("plans", "Plans on this machine", tuple(blocks), lead=lead)
 
 
+def _front_table(points: Sequence[FrontPoint], own: FrontPoint | None) -> PaperTable:
+    """The plans of the front by number, and the plan of the spec."""
+    rows = [
+        TableRow((f"{number}", point.label, point.note), f"plans.pareto[{number - 1}]", bare=True)
+        for number, point in enumerate(points, 1)
+    ]
+    if own is not None:
+        rows.append(TableRow(("◆", "this design", own.note), "plans.present", bare=True))
+    columns = (TableColumn("Plan"), TableColumn("Engines"), TableColumn("In flight", "right"))
+    return PaperTable(columns, tuple(rows), "plans.pareto", caption="The plans of the front, by number")
+
+
 def _front_point(row: LayoutRow) -> FrontPoint:
     serving = row.serving or {}
     return FrontPoint(
         serving["tokens_per_second_per_user"],
         serving["output_tokens_per_second_per_accelerator"],
         engines_text(row),
-        f"{serving['concurrency']:,.0f} in flight",
+        f"{serving['concurrency']:,.0f}",
     )
 
 
