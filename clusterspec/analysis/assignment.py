@@ -65,6 +65,15 @@ def best_assignments(
         excluded.append(found.options)
 
 
+def _relative_gap(value: float, bound: float) -> float:
+    """How far a value may lie above the least one, of which ``bound`` is a lower bound, relative to the value.
+
+    >>> _relative_gap(8.0, 6.0), _relative_gap(-4.0, -5.0), _relative_gap(0.0, -3.0), _relative_gap(2.0, 3.0)
+    (0.25, 0.25, 3.0, 0.0)
+    """
+    return max(0.0, value - bound) / (abs(value) or 1.0)
+
+
 class _Program:
     """The integer program: one variable of 0 or 1 for each option."""
 
@@ -90,7 +99,7 @@ class _Program:
             return None
         options, bound = best
         value = self._value(options)
-        gap = max(0.0, value / self.scale - bound) / (abs(value / self.scale) or 1.0)
+        gap = _relative_gap(value / self.scale, bound)
         limit = value / self.scale + TOLERANCE * max(1.0, abs(value / self.scale))
         smaller = self._least_solution(
             [float(each.nodes) for each in self.options], [*rows, (self.values, -1e30, limit)]

@@ -8,14 +8,15 @@ import pytest
 
 from clusterspec import studies
 from clusterspec.analysis.layout_search import SearchOptions, search
-from clusterspec.analysis.picks import Candidate
+from clusterspec.analysis.picks import Candidate, tie_order, tied_with
 from clusterspec.analysis.rewrite import text_with_layout
 from clusterspec.analysis.space.families import families, layout_of, section_of
-from clusterspec.analysis.space.kept import least_of_families
+from clusterspec.analysis.space.kept import Kept, least_of_families
 from clusterspec.analysis.space.run import EvaluatedBlock, Limits, evaluation
 from clusterspec.analysis.space.run import search as run_search
 from clusterspec.analysis.studied import Pins, Space, Studied
 from clusterspec.cli import run
+from clusterspec.cost.plan import TIE
 from clusterspec.finding import Finding, Severity
 from clusterspec.results.search import LayoutRow
 from tests.analysis.jobs import DENSE, EXPERT, JOBS, SHARDED, design_of, job, study_of
@@ -198,6 +199,21 @@ def test_an_incomplete_spec_says_what_is_missing(
     assert run(["search", str(spec)]) == 1
     printed = capsys.readouterr().out
     assert words in printed and "0 layouts" not in printed and "0 plans" not in printed
+
+
+def test_layouts_within_a_tie_of_the_first_are_ordered_by_memory() -> None:
+    """The third is within a tie of the second, not of the first; the fourth begins another group."""
+    one, end = job(DENSE), 1 + TIE
+    space = Space(list(families(one)))
+    kept = [Kept(key, key, memory, number) for number, (key, memory) in enumerate(TIED)]
+    assert [each.number for each in tie_order(one, space, kept)] == [1, 0, 2, 4, 3]
+    assert [each.number for each in tie_order(one, space, kept, end=end)] == [1, 0]
+    assert [each.number for each in tie_order(one, space, [*kept, kept[0]])] == [1, 0, 2, 4, 3]
+    assert [each.number for each in tied_with(kept)] == [0, 1]
+
+
+TIED = [(1.0, 9e9), (1 + TIE, 5e9), (1 + 1.5 * TIE, 1e9), (2.0, 3e9), (2 + TIE, 2e9)]
+"""Keys and memory of layouts."""
 
 
 def test_an_explanation_adds_up() -> None:

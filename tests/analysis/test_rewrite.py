@@ -48,6 +48,15 @@ def test_a_change_touches_the_lines_of_its_keys_alone(changes: Changes, gone: li
     assert [line for line in after if line in before] == [line for line in before if line in after]
 
 
+def test_a_new_key_stands_below_the_last_one_of_its_section() -> None:
+    wanted = TEXT.replace("256\n", "256\n  precision: fp8\n  tokens: 1000\n")
+    changes: Changes = {("workload", "precision"): "fp8", ("workload", "tokens"): 1000}
+    assert text_with_changes(study_text(TEXT, SETTINGS, "a.yaml"), changes) == wanted
+    wanted = f"{TEXT}operations:\n  checkpoint_interval: 1 h\n"
+    changes = {("operations", "checkpoint_interval"): "1 h"}
+    assert text_with_changes(study_text(TEXT, SETTINGS, "a.yaml"), changes) == wanted
+
+
 def test_words_that_yaml_reads_as_something_else_are_quoted() -> None:
     section = {"tp": 8, "schedule": "1f1b", "framework": "no", "order": ["tp", "dp"], "sequence_parallel": False}
     text = text_with_layout(study_text(TEXT, SETTINGS, "a.yaml"), section)

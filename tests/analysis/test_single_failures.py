@@ -12,15 +12,19 @@ EIGHT_NICS = {"nics_per_node": 8, "nic_bandwidth": "400 Gb/s", "technology": "in
 
 
 @pytest.mark.parametrize(
-    ("nodes", "topology", "part", "lost"),
+    ("nodes", "nics", "topology", "part", "lost"),
     [
-        (8, "rail-optimized", "one switch", 1.0),  # 64 ports carry all eight rails of 8 nodes
-        (64, "rail-optimized", "one leaf switch", 1 / 8),  # a leaf per rail for every 32 nodes
-        (16, "fat-tree", "one leaf switch", 1.0),  # 32 ports down: all NICs of four nodes
+        (8, 8, "rail-optimized", "one switch", 1.0),  # 64 ports carry all eight rails of 8 nodes
+        (64, 8, "rail-optimized", "one leaf switch", 1 / 8),  # a leaf per rail for every 32 nodes
+        (16, 8, "fat-tree", "one leaf switch", 1.0),  # 32 ports down: all NICs of four nodes
+        (16, 2, "rail-only", "one leaf switch", 1 / 2),  # two leaves, which nothing joins
+        (16, 2, "fat-tree", "one switch", 1.0),
     ],
 )
-def test_a_switch_takes_the_share_of_the_nics_on_it(nodes: int, topology: str, part: str, lost: float) -> None:
-    scale_out = EIGHT_NICS | {"topology": topology}
+def test_a_switch_takes_the_share_of_the_nics_on_it(
+    nodes: int, nics: int, topology: str, part: str, lost: float
+) -> None:
+    scale_out = EIGHT_NICS | {"topology": topology, "nics_per_node": nics}
     cluster = clusterspec.load(
         {"clusterspec": 1, "cluster": {"platform": "hgx-h100", "nodes": nodes, "scale_out": scale_out}}
     ).cluster

@@ -13,6 +13,7 @@ from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_with_keys
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.targets import missed_targets
+from clusterspec.rules.knowledge.ranges import RANGES
 from clusterspec.studies import variation
 from tests.analysis.jobs import DENSE, study_of
 from tests.analysis.test_fleets import HOURS
@@ -205,6 +206,12 @@ def test_the_best_plan_of_serving_meets_a_condition_at_no_less_load() -> None:
 
 def test_every_key_that_is_named_is_a_key_of_the_spec() -> None:
     assert unknown_keys("analysis") == []
+
+
+def test_every_step_of_a_lever_is_a_usual_value_of_its_key() -> None:
+    for lever in LEVERS.values():
+        usual = RANGES.get(".".join(map(str, lever.path)))
+        assert usual is None or usual.low <= lever.steps[0] < lever.steps[-1] <= usual.high, lever.name
 
 
 def test_the_steps_of_a_count_are_powers_of_two_and_those_of_all_levers_ascend() -> None:

@@ -56,9 +56,17 @@ def partly_above(up: float, nic: float, taper: float) -> float:
     ids=lambda one: getattr(one, "__name__", str(one)),
 )
 def test_a_table_has_the_axes_that_matter(seconds: Seconds, joint: bool, tapers: int, ratios: int) -> None:
-    curve, worst, checked = tabulated_curve(seconds, UP, NIC, SPAN, TAPERS)
+    asked: list[tuple[float, float, float]] = []
+
+    def recorded(up: float, nic: float, taper: float) -> float:
+        asked.append((up, nic, taper))
+        return seconds(up, nic, taper)
+
+    curve, worst, checked = tabulated_curve(recorded, UP, NIC, SPAN, TAPERS)
     assert (curve.joint, len(curve.z), len(curve.y)) == (joint, tapers, ratios)
     assert checked > 0
+    for up, nic, taper in asked[-checked:]:
+        assert 1 / SPAN <= up / UP <= SPAN and 1 / SPAN <= nic / NIC <= SPAN and TAPERS[0] <= taper <= TAPERS[1]
     assert worst < SAME
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.analysis.simulation import outcomes
-from clusterspec.analysis.simulation.engines import Limits
+from clusterspec.analysis.simulation.engines import Limits, Request
 from clusterspec.analysis.simulation.plans import LateEngines, Links, Simulation, Timing
-from clusterspec.analysis.simulation.run import _steady_output
+from clusterspec.analysis.simulation.run import _share_within, _steady_output
 from clusterspec.analysis.simulation.steps import Curve, StepTables
 from clusterspec.analysis.simulation.traffic import Traffic
 from clusterspec.cluster.requests import Target
@@ -191,3 +191,24 @@ def test_a_load_counts_from_the_end_of_its_warm_up_to_its_last_arrival() -> None
         each.arrival, each.first, each.ended = float(arrival), float(first), float(ended)
     assert _steady_output(run.requests, Traffic([], None, 1, "")) == pytest.approx((2 / 3, 6, 10))
     assert _steady_output(run.requests, Traffic([], None, 0, "")) == (3, 24, 30)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "start", "end", "share"),
+    [
+        (0.0, 10.0, 0.0, 10.0, 1.0),
+        (0.0, 10.0, 4.0, 20.0, 0.6),
+        (0.0, 10.0, -5.0, 4.0, 0.4),
+        (0.0, 10.0, 2.0, 4.0, 0.2),
+        (0.0, 10.0, 10.0, 20.0, 0.0),
+        (5.0, 5.0, 0.0, 5.0, 1.0),  # an answer of one token counts where it ends: at the end, not at the start
+        (5.0, 5.0, 5.0, 9.0, 0.0),
+        (5.0, 5.0, 6.0, 9.0, 0.0),
+    ],
+)
+def test_an_answer_counts_by_its_share_within_the_time(
+    first: float, last: float, start: float, end: float, share: float
+) -> None:
+    request = Request(0, 0.0, 10, 4)
+    request.first, request.ended = first, last
+    assert _share_within(request, start, end) == pytest.approx(share)
