@@ -154,8 +154,9 @@ def test_a_wrong_call_is_one_line(call: Call) -> None:
 def test_the_library_compares_machines_and_assigns_jobs_as_the_commands_do(tmp_path: Path) -> None:
     (tmp_path / "prices.yaml").write_text(PRICES)
     design = load(yaml.safe_dump(single("dgx-h100", 1)))
-    made = design.search_machines([design], nodes=[1], prices=tmp_path / "prices.yaml", budget=1e9)
-    (only,) = made.machines
+    made = design.search_machines([design], nodes=[1, 5], prices=tmp_path / "prices.yaml", budget=1e9)
+    only, odd = made.machines
+    assert (odd.nodes, odd.layout and odd.layout["nodes"]) == (5, 4), "64 sequences divide over 32 ranks, not over 40"
     assert (only.missed, only.cost, made.best["cheapest"]) == ((), 200_000.0, only)
     fleet = load(
         "clusterspec: 1\npools: {p: {platform: dgx-h100, nodes: 1}}\njobs: {a: {pool: p, "

@@ -14,8 +14,9 @@ from clusterspec import analysis
 from clusterspec.analysis.simulation.arrivals import amid_outputs, drawn_lengths, drawn_times
 from clusterspec.analysis.simulation.outcomes import percentiles
 from clusterspec.analysis.simulation.plans import Simulation, plan_timing
+from clusterspec.analysis.simulation.run import _report_notes
 from clusterspec.analysis.simulation.steps import Curve, StepTables
-from clusterspec.analysis.simulation.traffic import SimulationFault, plan_traffic
+from clusterspec.analysis.simulation.traffic import SimulationFault, Traffic, plan_traffic
 from clusterspec.cluster.requests import Lengths
 from clusterspec.cost.serving.engine import Decoding
 from clusterspec.cost.serving.latency import ServingTimes
@@ -513,3 +514,28 @@ def test_a_bad_trace_is_refused_with_its_line(tmp_path: Path, text: str | bytes,
         trace_arrivals(tmp_path / "absent.csv")
     with pytest.raises(TraceFault, match="ordinary"):
         trace_arrivals(tmp_path)
+
+
+ALIKE, APART_BY_ONE = [Arrival(0.0, 10, 4)] * 4, [Arrival(0.0, 10 + number, 4) for number in range(4)]
+RATE_OF_TWO = "request_rate: 2"
+NOTES: list[tuple[str, list[Arrival], int | None, int, float | None, int, str]] = [
+    # load, requests, in flight, those that do not count, what the plan sustains, lost caches, and the note
+    ("concurrency: 2", ALIKE, 2, 0, None, 0, "equally long"),
+    ("concurrency: 2", APART_BY_ONE, 2, 0, None, 0, ""),
+    (RATE_OF_TWO, ALIKE, None, 1, None, 0, ""),
+    ("concurrency: 5", APART_BY_ONE, 5, 0, None, 0, "fewer requests"),
+    ("concurrency: 4", APART_BY_ONE, 4, 0, None, 0, ""),
+    ("concurrency: 4", APART_BY_ONE, 4, 0, 1.0, 3, "3 times"),
+    (RATE_OF_TWO, APART_BY_ONE, None, 1, 1.9, 0, "queue grows"),
+    (RATE_OF_TWO, APART_BY_ONE, None, 1, 2.0, 0, ""),
+    (RATE_OF_TWO, APART_BY_ONE, None, 0, 1.9, 0, ""),
+]
+
+
+@pytest.mark.parametrize(("load", "requests", "flight", "warm", "sustained", "lost", "words"), NOTES)
+def test_a_reader_is_told_what_distorts_the_figures(
+    load: str, requests: list[Arrival], flight: int | None, warm: int, sustained: float | None, lost: int, words: str
+) -> None:
+    pools, _ = parts(plan(load))
+    notes = list(_report_notes(pools, Traffic(requests, flight, warm, load), sustained, lost))
+    assert len(notes) == bool(words) and words in " ".join(notes)

@@ -42,6 +42,37 @@ def test_every_declared_constant_has_a_reason() -> None:
         assert len(reason) > 10, (group, name)
 
 
+SHARES = {
+    "kernels": "tile.128x128 tile.128x64 usual.matmul usual.sustained usual.attention usual.attention.backward"
+    " usual.memory fusion.fused fusion.eager backward.weights",
+    "links": "ring pair reduction pcie through_host best_of_mesh exchange_over_ring",
+    "networks": "ring without_gpudirect",
+    "collectives": "tree_over_ring tree_LL_over_tree tree_LL128_in_one_node tree_between_islands_over_ring",
+    "power": "idle least_cap",
+    "published": "mfu.cores.bf16 mfu.cores.fp8 mfu.cores.fp4 mfu.systolic.bf16 mfu.systolic.fp8",
+    "serving": "streaming network exchange_line weight_only wave uneven",
+    "reinforcement": "rollout.efficiency sync.share training.efficiency",
+}
+"""Constants by group that are shares of a rate, a time or a power."""
+
+
+def test_a_share_is_at_most_the_whole_and_a_narrower_format_or_slower_way_has_less() -> None:
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        importlib.import_module(found.name)
+    for group, names in SHARES.items():
+        for name in names.split():
+            assert 0 < CONSTANTS[group][name.replace("_", " ") if group in SPACED else name].value < 1, (group, name)
+    kernels, links, known = CONSTANTS["kernels"], CONSTANTS["links"], CONSTANTS["published"]
+    assert kernels["fusion.eager"].value < kernels["fusion.fused"].value
+    assert kernels["tile.128x64"].value < kernels["tile.128x128"].value
+    assert links["through host"].value < links["pcie"].value < links["ring"].value < links["best of mesh"].value
+    assert known["mfu.cores.fp4"].value < known["mfu.cores.fp8"].value < known["mfu.cores.bf16"].value
+
+
+SPACED = {"links", "networks", "collectives"}
+"""Groups whose names have spaces."""
+
+
 def test_the_middle_of_a_range_lies_between_its_ends() -> None:
     """Triples of figures, alone or by name, in every module: low, middle, high."""
     modules = [

@@ -331,3 +331,38 @@ def test_a_number_or_letter_in_a_mark_stands_in_its_middle(name: str) -> None:
     for text in found:
         base = number(text, "y") - 0.36 * number(text, "font-size")
         assert any(x == number(text, "x") and abs(y - base) < 0.2 for x, y in dots), text
+
+
+def test_the_line_of_a_capacity_crosses_every_row_at_its_value() -> None:
+    for capacity in (5.0, 12.0, 40.0):
+        rows = [bars.StackRow(f"row {name}", (StackPart("p", "forward", value, ""),)) for name, value in SIZES.items()]
+        drawn = bars.stack_rows_chart(rows, "{:g}".format, "alt", name="stages", capacity=capacity, legend=False)
+        (line,) = [each for each in shapes(drawn, "line") if each["stroke"] == svg.color("limit")]
+        boxes = [(number(box, "x"), number(box, "y"), number(box, "width")) for box in shapes(drawn, "rect")]
+        heights = [number(box, "height") for box in shapes(drawn, "rect")]
+        (left,) = {x for x, _, _ in boxes}
+        widths = {name: width for name, (_, _, width) in zip(SIZES, boxes, strict=True)}
+        assert line["x1"] == line["x2"]
+        assert number(line, "x1") - left == pytest.approx(capacity * widths["a"] / SIZES["a"], rel=0.01)
+        assert number(line, "y1") < min(y for _, y, _ in boxes)
+        assert number(line, "y2") >= max(y + height for (_, y, _), height in zip(boxes, heights, strict=True))
+
+
+SIZES = {"a": 10.0, "b": 20.0, "c": 4.0}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "better"),
+    [
+        ((2.0, 1.0), (1.0, 1.0), True),
+        ((1.0, 2.0), (1.0, 1.0), True),
+        ((2.0, 2.0), (1.0, 1.0), True),
+        ((1.0, 1.0), (1.0, 1.0), False),
+        ((2.0, 1.0), (1.0, 2.0), False),
+        ((1.0, 2.0), (2.0, 1.0), False),
+        ((1.0, 1.0), (1.0, 2.0), False),
+    ],
+)
+def test_a_plan_is_better_than_another_by_one_figure_and_worse_by_none(one: Place, other: Place, better: bool) -> None:
+    pair = [curves.FrontPoint(*place, "", "") for place in (one, other)]
+    assert curves._is_better(pair[0], pair[1]) is better

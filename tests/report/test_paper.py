@@ -25,9 +25,10 @@ from clusterspec.report.paper.blocks import (
     place_text,
     without_empty_columns,
 )
-from clusterspec.report.paper.compose import compose
+from clusterspec.report.paper.compose import _longest, _stage_pictures, compose
 from clusterspec.report.paper.options import comparison_section
 from clusterspec.results.full import FullReport
+from clusterspec.results.machine import LongestSequence, StageMemory
 from clusterspec.source import Position, Span
 from clusterspec.units import display, percent
 from tests.effort import ALL_CASES, diagonal, sampled
@@ -300,6 +301,22 @@ def test_findings_with_one_remedy_are_told_together() -> None:
     groups = Findings(shown).groups
     assert groups == [shown[:2], shown[2:3], shown[3:]]
     assert [place_text(group) for group in groups] == ["lines 5, 8", "line 9", "line 9"]
+
+
+def test_the_memory_of_stages_is_drawn_of_two_or_more_and_the_longest_sequence_says_what_ends_it() -> None:
+    bare = report(SPECS["bare"])
+    stages = tuple(StageMemory(number, 1e9, 1e9, number * 1e9, 1e9, 0.0, (3 + number) * 1e9) for number in (1, 2, 3))
+    drawn = [_stage_pictures(replace(bare, stages=stages[:count]), 80e9) for count in range(4)]
+    assert [len(pictures) for pictures in drawn] == [0, 0, 1, 1]
+    assert "stage 1: 4 GB; stage 2: 5 GB" in drawn[2][0].svg
+    assert _longest(replace(bare, longest=None)) == ()
+    for known, reached, words in (
+        (131_072, True, "the model takes 131,072 at most"),
+        (None, True, "longer ones were not tried"),
+        (None, False, "has 40,960 tokens, in steps of 1,024"),
+    ):
+        (text,) = _longest(replace(bare, longest=LongestSequence(40_960, 1024, known, reached)))
+        assert words in text.text and "40,960 tokens" in text.text
 
 
 def test_columns_without_a_value_are_left_out() -> None:

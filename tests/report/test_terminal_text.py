@@ -22,6 +22,7 @@ from clusterspec.report import estimate_text as estimate_explain
 from clusterspec.report import ink as page_text
 from clusterspec.report.estimate_rows import value_text
 from clusterspec.report.ink import Ink, plain_line, text_table, text_width
+from clusterspec.report.paper.machine import _network_rows
 from clusterspec.results import EstimateReport
 from clusterspec.results.verdict import Influence
 from clusterspec.rules.index import RULES
@@ -155,3 +156,41 @@ def test_what_does_not_fit_beside_stands_beneath() -> None:
     assert [line.strip() for line in lines[4:]] == ["spare", "in addition in addition in addition"]
     assert all(text_width(line) <= 80 for line in lines)
     assert len(text_table(heads, [row], wrap=(0, 1, 4), ink=Ink(width=140)).splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "lines"),
+    [
+        ("1234 56789", 10, ["1234 56789"]),
+        ("1234 56789", 9, ["1234 56789"]),  # no paragraph is narrower than ten columns
+        ("1234 567890", 9, ["1234", "567890"]),
+        ("1234 567890", 11, ["1234 567890"]),
+        ("a  b", 20, ["a  b"]),
+        ("", 20, []),
+    ],
+)
+def test_a_paragraph_is_folded_at_its_width(text: str, width: int, lines: list[str]) -> None:
+    assert page_text.wrapped_lines(text, width) == lines
+    first = page_text.wrapped_lines(text, max(width, 10) + 2, "- ", "  ")
+    assert first == [mark + line for mark, line in zip(["- ", "  "], lines, strict=False)]
+
+
+NETWORKED = (
+    "clusterspec: 1\ncluster: {{{cluster}, networks: {{frontend: {{nics_per_node: 2, nic_bandwidth: 200 Gb/s}}}}}}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "labels"),
+    [
+        ("platform: dgx-h100, nodes: 4", ["Routing", "Frontend network"]),
+        ("platform: dgx-h100, nodes: 1", ["Frontend network"]),
+        ("platform: dgx-h100, nodes: 1, spare_nodes: 1", ["Routing", "Frontend network"]),
+        ("platform: aws-p5-48xlarge, nodes: 4", ["Frontend network"]),
+    ],
+)
+def test_only_a_fabric_of_ones_own_has_a_routing(cluster: str, labels: list[str]) -> None:
+    design = studies.study_text(NETWORKED.format(cluster=cluster), SETTINGS).design
+    rows = list(_network_rows(design))
+    assert [row.cells[0] for row in rows] == labels
+    assert rows[-1].cells[1] == "2 × 200 Gb/s per node"
