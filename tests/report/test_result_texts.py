@@ -5,7 +5,11 @@ from __future__ import annotations
 import csv
 import io
 
+import pytest
+
+from clusterspec.cost.term import Term
 from clusterspec.records import replace
+from clusterspec.report import cost_text
 from clusterspec.report.faults_text import faults_as_text, faults_csv
 from clusterspec.report.fleet_search_text import fleet_search_text, options_csv
 from clusterspec.report.ink import Ink
@@ -310,3 +314,18 @@ def test_separate_engines_are_named_with_their_reason_and_their_break_evens() ->
     )
     assert separation_text(Separation(None, "the spec fixes it")).endswith("were not compared: the spec fixes it.")
     assert separation_text(Separation(None, "")) == ""
+
+
+@pytest.mark.parametrize(
+    ("term", "text"),
+    [
+        (None, "not known"),
+        (Term("a", 999.994, "1", "a"), "999.99 USD"),
+        (Term("a", 1000.6, "1", "a"), "1,001 USD"),
+        (Term("a", 50.0, "1", "a", low=40.004, high=2000.4), "40 – 2,000 USD"),
+        (Term("a", 50.0, "1", "a", low=40.0), "50 USD"),
+        (Term("a", 50.0, "1", "a", high=60.0), "50 USD"),
+    ],
+)
+def test_an_amount_has_cents_below_a_thousand_and_its_range(term: Term | None, text: str) -> None:
+    assert cost_text._amount_text(term, "USD") == text

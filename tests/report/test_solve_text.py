@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -8,6 +9,8 @@ from clusterspec.analysis.boundaries import solve
 from clusterspec.analysis.conditions import ConditionFault, parse
 from clusterspec.analysis.lever_effects import sensitivity
 from clusterspec.report import solve_text
+from clusterspec.results import Input, Tool
+from clusterspec.results.levers import SolveReport
 from tests.analysis.jobs import study_of
 
 JOB = """
@@ -73,3 +76,48 @@ def test_sensitivity_shows_no_row_without_effect() -> None:
     for spec in (JOB, RACKS, SERVED):
         text = solve_text.sensitivity_as_text(sensitivity(study_of(spec)))
         assert not re.search(r"[+−]0\.0 %", text), text
+
+
+ANSWERS: list[tuple[str, str, str, float | None, dict[str, Any], str]] = [
+    # key, condition, unit of the metric, present value, what else is known of the value 80, and the sentence
+    ("nodes", "power_peak<=1 MW", "W", 16, {}, "power_peak<=1 MW holds up to 80 nodes (the spec has 16 nodes)."),
+    ("nodes", "power_peak>=1 MW", "W", None, {}, "power_peak>=1 MW needs at least 80 nodes."),
+    ("nodes", "step_time<=1 s", "s", 1, {}, "step_time<=1 s needs at least 80 nodes (the spec has 1 node)."),
+    ("nodes", "power_peak<=1 MW", "W", None, {"free": True},
+     "power_peak<=1 MW holds at every value tried; 80 nodes is the largest."),
+    ("nodes", "step_time<=1 s", "s", None, {"free": True},
+     "step_time<=1 s holds at every value tried; 80 nodes is the smallest."),
+    ("oversubscription", "slowdown<=1%", "1", 1, {"catalog_step": 16.0},
+     "slowdown<=1% holds up to an oversubscription of 80:1 (the spec has 1:1); the next standard value that meets it: "
+     "16:1."),
+    ("nic_bandwidth", "mfu>=40%", "1", None, {"value": 20e9, "catalog_step": 25e9},
+     "mfu>=40% needs a NIC line rate of at least 160 Gb/s; the next standard value that meets it: 200 Gb/s."),
+    ("nic_bandwidth", "mfu>=40%", "1", None, {"value": 25e9, "catalog_step": 25e9},
+     "mfu>=40% needs a NIC line rate of at least 200 Gb/s."),
+    ("scale_up.bandwidth", "mfu>=40%", "1", None, {"value": 3e11},
+     "mfu>=40% needs a scale-up bandwidth of at least 300 GB/s each way."),
+    ("concurrency", "tpot<=30ms", "s", 64, {"errors": {80.0: ("a", "b"), 9.0: ("c",)}},
+     "tpot<=30ms holds up to a concurrency of 80 requests (the spec has 64 requests). `check` finds an error in 80 "
+     "itself: a, b."),
+    ("concurrency", "output_tokens_per_second>=9", "tok/s", None, {"unsure": True},
+     "output_tokens_per_second>=9 needs a concurrency of at least 80 requests. The plan there may not fit: the upper "
+     "end of its memory range does not."),
+    ("request_rate", "targets", "", None, {"searched": True, "layout": {"tp": 8}, "value": 1234.4},
+     "The spec meets its targets up to a request rate of 1,234/s. The best layout there: tp 8."),
+    ("sequence_length", "fits", "", None, {"layout": {"tp": 8}},
+     "The plan fits in memory up to a sequence length of 80 tokens."),
+    ("nodes", "mfu>=40%", "1", 16, {"value": None, "why": "nothing does"}, "mfu>=40%: nothing does."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "condition", "unit", "present", "more", "sentence"), ANSWERS)
+def test_an_answer_says_the_direction_the_value_and_what_refuses_it(
+    key: str, condition: str, unit: str, present: float | None, more: dict[str, Any], sentence: str
+) -> None:
+    own: dict[str, Any] = {"value": 80.0, "metric": re.split("[<>]", condition)[0], "metric_unit": unit or None} | more
+    report = SolveReport(Tool("1", "1"), Input("x.yaml", b""), key, _unit(key), condition, present, **own)
+    assert " ".join(solve_text.solve_as_text(report).split()) == sentence
+
+
+def _unit(key: str) -> str:
+    return "B/s" if key.endswith("bandwidth") else "1"
