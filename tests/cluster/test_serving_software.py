@@ -43,6 +43,14 @@ def test_a_generation_divides_the_memory_by_its_own_rule(
     assert why["workload.serving.chunk_tokens"] == reason.removesuffix(f", {rest}") + shared
 
 
+@pytest.mark.parametrize(
+    ("software", "alone"), [("vllm 0.7", True), ("vllm 0.8", False), ("sglang 0.5", True), ("trt-llm 1.0", False)]
+)
+def test_prompts_decode_beside_others_unless_the_release_schedules_either(software: str, *, alone: bool) -> None:
+    stack = plan(REQUESTS, f"{{framework: {software.split()[0]}, software: {software}, tp: 8}}").layout.stack
+    assert stack.serving.prompts_alone == alone
+
+
 @pytest.mark.parametrize(("replicas", "tokens"), [(1, 8192), (4, 2048), (8, 1024), (9, 8192), (32, 8192)])
 def test_replicas_share_a_default_of_the_engine_that_leaves_them_usual_chunks(replicas: int, tokens: int) -> None:
     serving, _ = found("sglang")
