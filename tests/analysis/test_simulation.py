@@ -187,6 +187,11 @@ SHARED: dict[str, tuple[str, dict[str, object], float]] = {
         {"machine": "h100-pcie-80gb", "input": 206, "output": 202},
         0.2,
     ),
+    "prompts of a run come faster than full steps compute them": (
+        "request_rate: 100, requests: 300",
+        {"framework": "sglang", "machine": "a100-sxm-80gb", "input": 256, "output": 345},
+        0.25,
+    ),
     "requests of a run wait for places": (
         "request_rate: 40, requests: 200, max_sequences: 64",
         {"machine": "h100-pcie-80gb", "input": 206, "output": 202},

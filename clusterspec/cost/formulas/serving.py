@@ -381,6 +381,25 @@ def requests_amid_run(requests: float, rate: float, seconds: float) -> float:
     return requests * smaller(1.0, seconds / arriving) * (1 - part / 3)
 
 
+def prompts_amid_run(met: float) -> tuple[float, float]:
+    """The prompts after its own that a request of a run meets, over the requests that it meets: median and mean.
+
+    ``met`` is the share of the requests of the run that one meets on average, `requests_amid_run`. One that runs for
+    the share x of the arrivals meets x (1 - x / 3) of them, and the prompts of the next x of them, fewer at the end.
+
+    Source: arithmetic; integration of min(x, rest of the arrivals).
+
+    Range: met > 0, met <= 1.
+
+    >>> prompts_amid_run(2 / 3), prompts_amid_run(1.0)
+    ((0.75, 0.75), (0.5, 0.5))
+    >>> [round(each, 3) for each in prompts_amid_run(1e-9)]
+    [1.0, 1.0]
+    """
+    share = (3 - power(larger(0.0, 9 - 12 * met), 0.5)) / 2 if met < 2 / 3 else 1.0
+    return smaller(share, 0.5) / met, share * (1 - share / 2) / met
+
+
 def steps_wait(load: float, places: float, running: float) -> float:
     """The mean wait of a prompt for steps that are full of prompts before it, after the ``running`` step.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, pi, sqrt
 
 from clusterspec.cluster.requests import Serving
 from clusterspec.cost.formulas.serving import requests_amid_run
@@ -11,6 +11,9 @@ from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 from clusterspec.cost.serving.steady import ROUNDS, Steady, closed_loop_state, placed_state, steady_state
 
+WALK = 2 / 3 * sqrt(2 / pi)
+"""The mean wait of a run of prompts that arrive as fast as they are computed, over the seconds of one and the root of
+their number: the mean distance of a random walk of n steps is the root of 2 n / π."""
 SETTLED = 1e-14
 """Relative change of the requests that a request rate keeps in flight at which their iteration ends."""
 
@@ -60,7 +63,14 @@ def open_run(pools: Pools, now: Steady) -> OpenRun:
     load, ranks = pools.load, pools.decode.attention_ranks
     full = now if now.sequences >= pools.limit else steady_state(pools, pools.limit, full=True)
     turn = (full.prompt + load.gaps * full.tpot) / (pools.limit * ranks)
-    return OpenRun(float(load.requests or 1), load.request_rate or 1.0, pools.limit * ranks, turn, now.wait)
+    requests, rate, service = float(load.requests or 1), load.request_rate or 1.0, _full_service(pools, now)
+    varied = min(now.wait, now.decode.total + WALK * service * sqrt(requests))
+    return OpenRun(requests, rate, pools.limit * ranks, turn, varied, service)
+
+
+def _full_service(pools: Pools, now: Steady) -> float:
+    """Seconds of the whole plan for each prompt of full steps, beside half of the sequences of a state."""
+    return _starting_service(pools, max(1.0, now.sequences * pools.decode.attention_ranks))
 
 
 def _open_run_state(pools: Pools, rate: float, requests: float) -> tuple[float, Steady]:
@@ -70,7 +80,8 @@ def _open_run_state(pools: Pools, rate: float, requests: float) -> tuple[float, 
     load, ranks, found = pools.load, pools.decode.attention_ranks, 1e-3
     now = steady_state(pools, found)
     for _ in range(ROUNDS):
-        before, met = found, requests_amid_run(requests, rate, load.gaps * now.tpot) / ranks
+        pace = min(rate, 1 / _full_service(pools, now))
+        before, met = found, requests_amid_run(requests, pace, load.gaps * now.tpot) / ranks
         found = min(pools.limit, met)
         now = steady_state(pools, found)
         if abs(found - before) < SETTLED * found:

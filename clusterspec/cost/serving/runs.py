@@ -92,7 +92,8 @@ class OpenRun(NamedTuple):
     """A run of ``requests`` that arrive at a ``rate`` per second, of which ``places`` run at once. Seconds.
 
     One in ``turn`` ends while all places are taken, and those that find no place wait for that. ``varied`` is the mean
-    wait for other prompts, with an exponential tail.
+    wait for other prompts, with an exponential tail. Steps full of prompts compute one in ``service``: where prompts
+    come faster, each waits for those before it.
     """
 
     requests: float
@@ -100,23 +101,32 @@ class OpenRun(NamedTuple):
     places: float
     turn: float
     varied: float
+    service: float = 0.0
 
     @property
     def longer(self) -> float:
         """Seconds by which the requests of full engines end further apart than they arrive."""
         return max(0.0, self.turn - 1 / self.rate)
 
+    @property
+    def behind(self) -> float:
+        """Seconds by which the prompts of full steps are further apart than they arrive."""
+        return max(0.0, self.service - 1 / self.rate)
+
     def queue_wait(self, number: float) -> float:
-        """The wait of a request of this number for a place.
+        """The wait of a request of this number for a place, or for the prompts before it where that takes longer.
 
         The first requests end as far apart as they came, so that each of as many as there are places waits as long as
         those before and after it, and each of the next ones as much longer again; here in proportion to the number.
 
         >>> run = OpenRun(200.0, 10.0, 50.0, 0.2, 0.0)  # each takes 10 s, the places are taken after 5 s
-        >>> run.queued(50.0), run.queued(75.0), run.queued(125.0)
+        >>> run.queue_wait(50.0), run.queue_wait(75.0), run.queue_wait(125.0)
         (0.0, 5.0, 10.0)
+        >>> run._replace(rate=8.0, service=0.25).queue_wait(40.0)  # 0.25 s apart instead of 0.125
+        5.0
         """
-        return self.longer * (number - self.places / 2) if number > self.places else 0.0
+        prompts = self.behind * number
+        return max(prompts, self.longer * (number - self.places / 2)) if number > self.places else prompts
 
     @property
     def mean(self) -> float:
@@ -124,8 +134,14 @@ class OpenRun(NamedTuple):
 
         >>> OpenRun(200.0, 10.0, 50.0, 0.2, 0.5).mean  # those of 50 each wait 0, 5, 10 and 15 s
         8.0
+        >>> OpenRun(200.0, 10.0, 50.0, 0.2, 0.5, 0.14).mean, OpenRun(200.0, 10.0, 50.0, 0.05, 0.5, 0.2).mean
+        (8.25, 10.5)
         """
-        return self.varied + self.longer * max(0.0, self.requests - self.places) / 2
+        longer, behind, last = self.longer, self.behind, self.requests
+        met = self.places if longer <= behind else max(self.places, longer * self.places / 2 / (longer - behind))
+        first = last if longer <= behind else min(last, met)
+        later = ((last - self.places / 2) ** 2 - (first - self.places / 2) ** 2) / 2
+        return self.varied + (behind * first * first / 2 + longer * later) / last
 
     @property
     def last(self) -> float:

@@ -7,7 +7,7 @@ from clusterspec.cost.formulas.serving import prompt_share_of_request
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.quantiles import beta_share, lengths_in_parts, smallest_reaching
-from clusterspec.cost.serving.steady import Steady
+from clusterspec.cost.serving.steady import Steady, prompts_of_run
 from clusterspec.cost.serving.waits import steps_of_one_prompt
 from clusterspec.records import NamedTuple
 
@@ -87,10 +87,11 @@ def prompt_shares(pools: Pools, now: Steady) -> PromptShares | None:
     return PromptShares(min(ALL, share), longer, chunks, spread, bunching, now.tokens_per_step)
 
 
-def with_prompts_left(now: Steady, shares: PromptShares | None, load: Serving) -> Steady:
+def with_prompts_left(now: Steady, shares: PromptShares | None, pools: Pools) -> Steady:
     """The same state, in which requests also meet the prompts that are left when they start to decode."""
     if shares is None or not shares.share:
         return now
-    each = now.sequences / shares.share
+    load, each = pools.load, now.sequences / shares.share
     median = shares.at(0.5, [(float(load.output_tokens), 1.0)])
-    return now._replace(typical=each * median, met=each * shares.mean(load.gaps))
+    typical, mean = prompts_of_run(pools, now.sequences)
+    return now._replace(typical=each * median * typical, met=each * shares.mean(load.gaps) * mean)

@@ -7,7 +7,8 @@ from math import ceil, exp, expm1, inf, sqrt
 
 from clusterspec.cluster.requests import Serving
 from clusterspec.cost.formulas.experts import prompts_on_fullest
-from clusterspec.cost.formulas.serving import bunched_requests, time_per_output_token
+from clusterspec.cost.formulas.serving import bunched_requests, prompts_amid_run, time_per_output_token
+from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import NOTHING, Decoding
 from clusterspec.cost.serving.parts import CACHE, unevenly_loaded_ranks
@@ -113,7 +114,7 @@ def steady_state(pools: Pools, sequences: float, *, full: bool = False) -> Stead
     stages = float(engine.layout.pp)
     each_token = carried / stages / load.gaps
     typical, delaying = (
-        _delaying_sequences(pools, met, decode.total / gained, each_token, part) for part in prompts_of_run(pools)
+        _delaying_sequences(pools, met, decode.total / gained, each_token, part) for part in prompts_of_run(pools, met)
     )
     tpot = time_per_output_token(decode.total, delaying, load.gaps, carried, tokens_per_step=gained, stages=stages)
     share = sequences / load.gaps * carried / stages / tpot
@@ -124,10 +125,26 @@ def steady_state(pools: Pools, sequences: float, *, full: bool = False) -> Stead
         wait = separate_prompt_wait(pools, rate, (prompt / pools.prompts.layout.pp, service))
     elif load.load in {"closed", "open"}:
         prompts = max(1.0, sequences / engine.layout.pp) * gained / load.gaps
+        prompts = max(prompts, _prompts_at_rate(pools, decode.total, carried / stages))
         busy = 1 - max(0.0, 1 - rate * service / engine.attention_ranks) * exp(-sequences)
         wait = mixed_prompt_wait(pools, (decode, prefill), prompts, carried, (each * drafted, busy))
     times = (tpot, each_token, share, rate, wait, pools.loading, _outside_seconds(pools, prompt, prefill.steps, tpot))
     return Steady(sequences, typical, delaying, decode, prefill, prompt, service, carried, gained, *times)
+
+
+def _prompts_at_rate(pools: Pools, step: float, prompt: float) -> float:
+    """Prompts that a run whose requests arrive at a rate brings to each step of a rank; zero for other loads.
+
+    Each lengthens the ``step`` by ``prompt`` seconds, in which others arrive, as far as the rank keeps up with them.
+    """
+    load = pools.load
+    if load.load != "open" or not load.requests or not load.request_rate:
+        return 0.0
+    each = load.request_rate / pools.prompts.attention_ranks
+    if pools.decode.prompts_alone:  # as many as fit share a step
+        most = prompts_per_step(pools)
+        prompt = min(prompt, seconds_of_prompts(pools, most) / most)
+    return each * step / (1 - each * prompt) if each * prompt < constants.MOST_LOAD else 0.0
 
 
 def _outside_seconds(pools: Pools, prompt: float, chunks: float, tpot: float) -> float:
@@ -170,6 +187,8 @@ def _delaying_sequences(pools: Pools, sequences: float, step: float, prompt: flo
     ``part`` of the prompts.
     """
     load, ranks = pools.load, unevenly_loaded_ranks(pools.decode)
+    if load.load == "open":
+        return part * sequences
     if (load.load != "offline" and (load.concurrency is None or load.load != "closed")) or not prompt:
         return sequences
     prompt *= part
@@ -178,14 +197,18 @@ def _delaying_sequences(pools: Pools, sequences: float, step: float, prompt: flo
     return part * max(0.0, (token - step) / prompt)
 
 
-def prompts_of_run(pools: Pools) -> tuple[float, float]:
+def prompts_of_run(pools: Pools, sequences: float = inf) -> tuple[float, float]:
     """The prompts beside which a request decodes, over those of a steady state: the median and the mean of a run.
+
+    Those of requests that arrive meet the prompts after their own alone, `prompts_amid_run`; a rank has ``sequences``.
 
     Of the last requests that run together each decodes beside the prompts after its own alone, so that the share is
     uniform among them; all others decode beside as many as in a steady state. Where prompts have steps of
     their own, equal requests that are sent at once start and end together, in waves.
     """
     load = pools.load
+    if load.load == "open" and load.requests and not pools.has_prefill_engines:
+        return prompts_amid_run(min(1.0, sequences * pools.decode.attention_ranks / load.requests))
     if load.concurrency is None or load.load != "closed" or not load.requests:
         return 1.0, 1.0
     first = min(float(load.concurrency), pools.limit * pools.decode.attention_ranks)

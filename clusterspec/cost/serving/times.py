@@ -105,7 +105,7 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     engine, prompts, load, ranks = pools.decode, pools.prompts, pools.load, pools.decode.attention_ranks
     now = _with_static_batch_prompt(pools, now) if load.load == "static" else now
     shares = prompt_shares(pools, now)
-    now = with_prompts_left(now, shares, load)
+    now = with_prompts_left(now, shares, pools)
     sent = cache_handoff(pools, now.prompt, now.prefill.steps)
     handoff, joining, started = _handoff_seconds(pools, now, sent)
     token = time_per_token_after_transfer(now.mean_token, joining, load.output_tokens)
