@@ -14,6 +14,7 @@ from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.recent import recent
 from clusterspec.records import dataclass
 from clusterspec.spec.model import ClusterSpec, FloorSpec, LinkCounts, PowerSpec, ScaleOutSpec
+from clusterspec.units.display import plural
 
 # Lengths of cable runs: as stated, else from the floor plan and the racks
 
@@ -225,9 +226,7 @@ def count_fabric(cluster: Cluster, written: ScaleOutSpec | None = None) -> Fabri
     if cluster.cloud or scale_out.technology.cloud:
         return NoFabric("the fabric belongs to the cloud provider")
     if scale_out.topology not in TREES:
-        return NoFabric(
-            f"a {scale_out.topology} is not counted, only fat trees, rails and single switches are", needed=True
-        )
+        return _uncounted_fabric(cluster, scale_out)
     if scale_out.levels:
         count = count_levels(cluster, scale_out.switch_ports)
     else:
@@ -236,6 +235,15 @@ def count_fabric(cluster: Cluster, written: ScaleOutSpec | None = None) -> Fabri
     if count is None:
         return NoFabric("the ports of a switch are not known: state `switch` or `switch_ports`", needed=True)
     return _fabric_of_planes(cluster, count, written or ScaleOutSpec())
+
+
+def _uncounted_fabric(cluster: Cluster, scale_out: ScaleOut) -> NoFabric:
+    """Why a topology other than `TREES` has no count."""
+    if scale_out.topology == "direct":
+        cables = plural(parts_needed(cluster.all_nodes * scale_out.nics_per_node, 2), "cable")
+        return NoFabric(f"{cables} between the NICs of the nodes, and no switch")
+    why = f"a {scale_out.topology} is not counted, only fat trees, rails and single switches are"
+    return NoFabric(why, needed=True)
 
 
 def _ordered_parts(written: ScaleOutSpec) -> OrderedParts:

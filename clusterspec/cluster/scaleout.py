@@ -231,6 +231,8 @@ def _leaf_switch(sources: _FabricSources, technology: Interconnect) -> Switch | 
     if section.switch is not None:
         return sources.parts.lookup.switch(section.switch, (*PATH, "switch"))
     rented = technology.cloud or (platform is not None and platform.cloud)
+    if section.topology == "direct":
+        return None
     sized = section.switch_ports or (section.levels and all(level.switch_ports for level in section.levels))
     if sized or rented or sources.parts.nodes == 1:
         return None

@@ -306,6 +306,7 @@ NONE = [
     ("cluster: {accelerator: h100-sxm-80gb, nodes: 2, scale_out: {technology: efa-v2}}", "cloud"),
     ("cluster: {platform: mi250x-4, nodes: 16, scale_out: {topology: dragonfly}}", "dragonfly"),
     ("cluster: {platform: gaudi2-hls, nodes: 16}", "ports"),
+    ("cluster: {platform: dgx-h100, nodes: 2, scale_out: {topology: direct}}", "8 cables between the NICs"),
 ]
 
 

@@ -4,7 +4,8 @@
 
 More endpoints (nodes and spares × NICs, and extra ones) than the stated tiers of such switches hold, per plane: the
 ports of a single switch; the ports of a rail's switch in a rail-only fabric of one tier; ports² × r / (1 + r) in two
-tiers at oversubscription r; ports³ / 4 in three. A rail-only fabric of several tiers has such a tree for each rail.
+tiers at oversubscription r; ports³ / 4 in three. A rail-only fabric of several tiers has such a tree for each rail. More than two
+nodes with `topology: direct`.
 
 The finding is an error, and a note where the switch is only assumed and the largest one of the technology in the catalog
 would connect them.
@@ -31,7 +32,23 @@ cluster:
   scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: fat-tree, tiers: 2}
 ```
 
+```yaml cluster.scale_out.topology
+clusterspec: 1
+cluster:
+  platform: dgx-spark
+  nodes: 3
+  scale_out: {technology: roce-v2, topology: direct}
+```
+
 ## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-spark
+  nodes: 2
+  scale_out: {technology: roce-v2, topology: direct}
+```
 
 ```yaml
 clusterspec: 1
@@ -55,7 +72,7 @@ from math import inf
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Switch
 from clusterspec.cluster.fabric import Fabric
-from clusterspec.cluster.model import ScaleOut
+from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_counts import FabricCount
 from clusterspec.rules.rule import Rule
@@ -64,8 +81,13 @@ from clusterspec.units import plural
 RULE = Rule.of(__name__, "error")
 
 
-def check(counts: FabricCount, scale_out: ScaleOut, assumed: Mapping[str, str], catalog: Catalog) -> Iterator[Problem]:
+def check(
+    counts: FabricCount, cluster: Cluster, scale_out: ScaleOut, assumed: Mapping[str, str], catalog: Catalog
+) -> Iterator[Problem]:
     fabric = counts.fabric
+    if scale_out.topology == "direct" and cluster.all_nodes > 2:
+        message = f"cables alone join two nodes, not {cluster.all_nodes:,}"
+        yield RULE.problem("cluster.scale_out.topology", message, "add a switch: `topology: single-switch`")
     if fabric is None or fabric.fits or fabric.capacity is None:
         return
     at = "cluster.scale_out.tiers" if scale_out.tiers else "cluster.scale_out.topology"

@@ -70,7 +70,7 @@ AT = "cluster.scale_out.flow_control"
 def check(assumed: Mapping[str, str], spec: Spec, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     if scale_out.technology.id not in TECHNOLOGIES or cluster.cloud or cluster.nodes < 2:
         return
-    if spec.unreadable(key_path(AT)) or "cluster.scale_out.technology" in assumed:
+    if scale_out.topology == "direct" or spec.unreadable(key_path(AT)) or "cluster.scale_out.technology" in assumed:
         return
     pfc, ecn = scale_out.pfc, scale_out.ecn
     help_ = "enable PFC and ECN on every NIC and switch, and write `flow_control: {pfc: true, ecn: true}`"
