@@ -138,7 +138,7 @@ def _slurm_variables(text: str, offset: int) -> dict[str, _Segments]:
 
 
 _PLACEHOLDER = re.compile(
-    r"((?:^|[ \t])[A-Za-z_]\w{0,60}=|[ \t]--?[A-Za-z][\w-]{0,60}[ =]|\b(?:serve|trtllm-serve)[ ]"
+    r"((?:^|[ \t])[A-Za-z_]\w{0,60}=|(?:^|[ \t])--?[A-Za-z][\w-]{0,60}[ =]|\b(?:serve|trtllm-serve)[ ]"
     r"|[ \t](?=<[^<>\n]{1,102}>[ \t]*$))"
     r"<([A-Za-z][^<>'\"\n]{0,100}[\w).])>",
     re.MULTILINE,

@@ -376,10 +376,16 @@ def table_texts(lines: list[str], starts: list[int]) -> list[str]:
 
 
 def _series_of(log: NcclLog, evidence: tuple[Evidence, ...]) -> Series:
-    """The series of one table, with the ranks that its head states, else those that its columns imply."""
+    """The series of one table, with the ranks that its head states, else those that its columns imply.
+
+    Where the columns imply more ranks than the head lists, the list was shortened.
+    """
     most, hosts = largest_communicator(evidence)
     collective = collective_of(log)
-    ranks = log.ranks or most or ranks_of(log, collective)
+    implied = ranks_of(replace(log, ranks=None), collective)
+    if log.ranks and implied and implied > log.ranks:
+        log = replace(log, ranks=None, nodes=None)
+    ranks = log.ranks or most or implied
     nodes = log.nodes or (hosts if most == ranks else None)
     points = _size_points(log)
     if not points:

@@ -257,3 +257,59 @@ def test_launches_of_slime_state_their_samples(options: str, stated: dict[str, o
 def test_rollouts_of_a_data_set_are_not_reinforcement_learning() -> None:
     reading = read(SLIME.format("--loss-type sft_loss"))
     assert "workload.kind" not in given(reading) and "sft_loss" in unknown(reading)
+
+
+OLDER = """\
+python -m torch.distributed.launch --nproc_per_node 8 pretrain_gpt2.py --model-parallel-size 2 --batch-size 16 \\
+  --num-layers 4 --hidden-size 64 --num-attention-heads 4
+"""
+CHAT = "deepspeed main.py --per_device_train_batch_size 4 --zero_stage 2 --deepspeed --offload --lora_dim 128\n"
+ACTOR = "python3 -m verl.trainer.main_ppo actor_rollout_ref.actor.megatron.virtual_pipeline_model_parallel_size=2\n"
+SHELL_IN_IMAGE = """\
+docker run --gpus all vllm/vllm-openai:v0.8.3 /bin/bash
+python3 -m vllm.entrypoints.openai.api_server \\
+--model <where the model is> \\
+--tensor-parallel-size 8
+"""
+VLLM_FILE = "model: openai/gpt-oss-120b\ngpu-memory-utilization: 0.95\nmax-model-len: 8192\nenforce-eager: false\n"
+SGLANG_FILE = "model-path: Qwen/Qwen3-8B\ntp-size: 2\nmem-fraction-static: 0.8\n"
+GROUP = """\
+kind: LeaderWorkerSet
+spec:
+  leaderWorkerTemplate:
+    size: 2
+    leaderTemplate: {spec: {containers: [{command: [python3, -m, sglang.launch_server, --tp, "16", --nnodes,
+      $(LWS_GROUP_SIZE), --moe-a2a-backend, deepep]}]}}
+"""
+SEVENTEENTH = (
+    ("base_model: a/b\nmicro_batch_size: 1\nfsdp:\nfsdp_config:\n", {"layout.sharding": None}),
+    ("base_model: a/b\nmicro_batch_size: 1\nfsdp_config: {reshard_after_forward: true}\n", {"layout.sharding": "fsdp"}),
+    (OLDER, {"layout.tp": 2, "layout.micro_batch": 16}),
+    (CHAT, {"workload.trainable.rank": 128, "layout.offload.optimizer": 1, "layout.sharding": "zero2"}),
+    (ACTOR, {"layout.virtual_stages": 2}),
+    (SHELL_IN_IMAGE, {"layout.tp": 8, "layout.framework": "vllm"}),
+    (VLLM_FILE, {"workload.model": "gpt-oss-120b", "workload.serving.memory_fraction": 0.95}),
+    (SGLANG_FILE, {"workload.model": "qwen3-8b", "layout.framework": "sglang", "layout.tp": 2}),
+    (GROUP, {"layout.nodes": 2, "layout.ep": 16, "layout.dispatcher": "deepep"}),
+)
+
+
+@pytest.mark.parametrize(("text", "stated"), SEVENTEENTH)
+def test_files_of_the_seventeenth_set_state_what_they_say(text: str, stated: dict[str, object]) -> None:
+    found = given(read(text))
+    assert {key: found.get(key) for key in stated} == stated
+
+
+def test_a_shortened_list_of_ranks_is_not_the_number_of_ranks() -> None:
+    listed = "\n".join(f"#  Rank  {n} Group  0 Pid 65 on host device  {n} [0000:75:00] AMD Instinct" for n in (0, 1))
+    row = "8589934592 2147483648 float sum -1 41644 206.27 360.97 0 40903 210.01 367.51 0"
+    heading = "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong"
+    reading = read(f"all_reduce_perf -g 8\n{listed}\n...\n{heading}\n{row}\n")
+    entries = [each.value for each in reading.given if each.appended and isinstance(each.value, dict)]
+    assert [(entry["ranks"], entry.get("nodes")) for entry in entries] == [(8, None)]
+
+
+@pytest.mark.parametrize("kind", ["minimax_m1", "lfm2"])
+def test_layers_that_no_key_describes_are_refused(kind: str) -> None:
+    with pytest.raises(FormatError, match="in most layers"):
+        read(f'{{"model_type": "{kind}", "num_hidden_layers": 4, "hidden_size": 64}}')

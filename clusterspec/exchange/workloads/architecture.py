@@ -27,6 +27,7 @@ _MAMBA = {
 }
 _SAME = {"attention": "full_attention", "mamba2": "mamba"}
 """Names of one kind of layer."""
+_KINDS = frozenset({"full_attention", "linear_attention", "sliding_attention", "mamba", "mlp", "moe"})
 _PATTERNS = {"gemma2": 2, "gemma3": 6, "gemma3_text": 6, "cohere2": 4}
 """Period in layers of full attention, where the file does not state it."""
 
@@ -43,6 +44,9 @@ def set_attention(keys: Keys, kind: str, builder: ImportBuilder) -> None:
     if keys.find("kv_lora_rank"):
         _set_latent_attention(keys, builder)
     kinds = _kinds_of_layers(keys, kind)
+    if other := sorted(set(kinds) - _KINDS):
+        line = keys.line("layer_types", "layers_block_type", "attention_layers_types", "hybrid_override_pattern")
+        builder.unknown(f"layers of kind {', '.join(other)[:60]}", "read as layers with full attention", line)
     _set_windows(keys, kind, kinds, builder)
     _set_linear_attention(keys, kinds, builder)
     if keys.find("linear_attn_config.kda_layers"):

@@ -11,7 +11,8 @@ import re
 
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
-from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, set_counts, set_model
+from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, set_counts
+from clusterspec.exchange.workloads.models import set_model
 
 AUTOMODEL = "nemo-automodel"
 _MARKS = (

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.import_result import ImportBuilder
-from clusterspec.exchange.workloads.keys import Keys, catalog_model, set_choice, set_model
+from clusterspec.exchange.workloads.keys import Keys, set_choice
+from clusterspec.exchange.workloads.models import catalog_model, set_model
 
 _PROGRAM = re.compile(r"(?:^|/)(?:\w{0,40}setup_experiment|run_script|run_recipe)\.py$")
 MARK = re.compile(r"scripts/performance/(?:\w{0,40}setup_experiment|run_script|run_recipe)\.py|--compute_dtype\b")

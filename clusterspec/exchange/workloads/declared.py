@@ -5,7 +5,8 @@ Names: ``LLMInferenceService`` (kserve/kserve aaac4e29, pkg/apis/serving/v1alpha
 ``huggingface``, whose backend is vLLM), ``RayService`` with ``ray.serve.llm`` (``llm_configs``, whose ``engine_kwargs``
 are vLLM's), values of llm-d-modelservice (3051935e, charts/llm-d-modelservice/templates/_helpers.tpl) and of the vLLM
 production stack (helm/templates/deployment-vllm-multi.yaml), and ``Model`` of KubeAI (kubeai-project/kubeai,
-manifests/models), and values of the vLLM chart of OPEA (opea-project/GenAIInfra, helm-charts/common/vllm).
+manifests/models), values of the vLLM chart of OPEA (opea-project/GenAIInfra, helm-charts/common/vllm), and files of
+options for ``--config`` of vLLM (vllm/utils/argparse_utils.py) and SGLang (sglang/srt/server_args_config_parser.py).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from clusterspec.exchange.documents import Yaml, read_documents, yaml_of_text
+from clusterspec.exchange.documents import Yaml, read_documents, read_yaml, yaml_of_text
 from clusterspec.exchange.import_result import FormatError, InputFile
 from clusterspec.exchange.shell import Command, Word, script_of
 from clusterspec.exchange.workloads.keys import Keys, command_keys, flat_leaves
@@ -27,6 +28,15 @@ _MARKS = re.compile(
     r"|^apiVersion[ \t]*:[ \t]*kubeai\.org/",
     re.MULTILINE,
 )
+_OPTIONS = re.compile(
+    r"^(?:tensor[-_]parallel[-_]size|pipeline[-_]parallel[-_]size|data[-_]parallel[-_]size|gpu[-_]memory[-_]utilization"
+    r"|max[-_]model[-_]len|max[-_]num[-_]seqs|max[-_]num[-_]batched[-_]tokens|enable[-_]prefix[-_]caching"
+    r"|enable[-_]expert[-_]parallel|enforce[-_]eager|kv[-_]cache[-_]dtype|served[-_]model[-_]name"
+    r"|mem[-_]fraction[-_]static|chunked[-_]prefill[-_]size|max[-_]running[-_]requests|context[-_]length"
+    r"|tp[-_]size|dp[-_]size|ep[-_]size|enable[-_]dp[-_]attention)[ \t]*:",
+    re.MULTILINE,
+)
+_MODEL_OPTION = re.compile(r"^model(?P<sglang>[-_]path)?[ \t]*:[ \t]*\S", re.MULTILINE)
 _VLLM_IMAGE = re.compile(r"(?:^|/)(?:vllm-openai|llm-d-(?:cuda|rocm|xpu|hpu|cpu|aws|gke))\b|(?:^|/)vllm\b")
 _STARTS = re.compile(r"vllm[ .]serve|sglang|trtllm|vllm\.entrypoints")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -34,13 +44,31 @@ Path = tuple[str | int, ...]
 
 
 def declares_engine(text: str) -> bool:
-    """Whether a text has a mark of an object that declares an engine."""
-    return bool(_MARKS.search(text))
+    """Whether a text has a mark of an object that declares an engine, or is a file of options of an engine."""
+    return bool(_MARKS.search(text)) or options_of_engine(text) is not None
+
+
+def options_of_engine(text: str) -> str | None:
+    """The engine whose options a file gives at its root, which has a model and two more; None if it is no such file."""
+    model = _MODEL_OPTION.search(text)
+    if model is None or len({found[0] for found in _OPTIONS.finditer(text)}) < 2:
+        return None
+    return "sglang" if model["sglang"] else "vllm"
+
+
+def options_in(file: InputFile) -> Keys:
+    """The options of an engine at the root of a file."""
+    yaml = read_yaml(file)
+    keys = _started_keys("config", 1)
+    for name, value in yaml.mapping.items():
+        if value is not False and value is not None and not isinstance(value, dict | list):
+            keys.put(str(name), value, yaml.line(name))
+    return keys
 
 
 def declared_engines(file: InputFile) -> list[Keys]:
     """The engines (all vLLM) that the objects of a file declare, each with the options of ``vllm serve``."""
-    if not declares_engine(file.text):
+    if not _MARKS.search(file.text):
         return []
     try:
         documents = read_documents(file)

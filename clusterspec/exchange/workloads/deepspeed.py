@@ -7,16 +7,8 @@ import re
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads.accelerate import STAGES, STRATEGIES
-from clusterspec.exchange.workloads.keys import (
-    Keys,
-    boolean_value,
-    flat_leaves,
-    list_unused,
-    set_choice,
-    set_counts,
-    set_model,
-    set_parameters,
-)
+from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, list_unused, set_choice, set_counts
+from clusterspec.exchange.workloads.models import set_model, set_parameters
 
 # DeepSpeed configurations (JSON) and Axolotl configurations (YAML), which may name one.
 #
@@ -112,11 +104,15 @@ def _set_deepspeed_keys(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.tp", tensor, keys.line("tensor_parallel.autotp_size"))
 
 
+_EMPTY: tuple[object, ...] = (None, "", [], {})
+"""Values of a key that states nothing."""
+
+
 def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
     set_model(str(keys.get("base_model")), builder, keys.line("base_model"))
     set_counts(keys, _AXOLOTL, builder)
     shard, replicate = keys.whole("dp_shard_size"), keys.whole("dp_replicate_size") or 1
-    of_fsdp = [key for key in keys.values if key.startswith("fsdp")]
+    of_fsdp = [key for key, (value, _) in keys.values.items() if key.startswith("fsdp") and value not in _EMPTY]
     line = keys.line("dp_shard_size", *of_fsdp, "deepspeed")
     fsdp = bool(shard) or bool(of_fsdp)
     if fsdp:

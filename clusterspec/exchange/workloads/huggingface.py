@@ -11,14 +11,8 @@ from typing import Any
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads.architecture import set_attention, set_experts
-from clusterspec.exchange.workloads.keys import (
-    Keys,
-    boolean_value,
-    check_parameters,
-    list_unused,
-    set_counts,
-    set_parameters,
-)
+from clusterspec.exchange.workloads.keys import Keys, boolean_value, list_unused, set_counts
+from clusterspec.exchange.workloads.models import check_parameters, set_parameters
 
 HUGGINGFACE = "huggingface"
 MOST_KEYS = 5_000
@@ -110,6 +104,8 @@ REFUSED = {
     "zamba2": "shared blocks",
     "recurrent_gemma": "gated linear recurrences",
     "xlstm": "recurrent layers alone",
+    **dict.fromkeys(("minimax", "minimax_text_01", "minimax_m1"), "lightning attention in most layers"),
+    **dict.fromkeys(("lfm2", "lfm2_moe"), "short convolutions in most layers"),
     **dict.fromkeys(("gla", "gsa", "abc", "hgrn", "hgrn2", "retnet", "delta_net", "linear_attn"), "linear attention"),
     **dict.fromkeys(("gated_deltanet", "gated_deltaproduct", "lightnet", "rwkv6", "rwkv7"), "linear attention"),
 }
@@ -169,6 +165,8 @@ def _refuse_kind(kind: str, value: dict[str, Any]) -> None:
     family = kind.removesuffix("_model").removesuffix("_text").removesuffix("_vision")
     if family in REFUSED:
         raise FormatError(f"is of type {kind} ({REFUSED[family]}): a spec describes text decoders")
+    if isinstance(mixed := value.get("attn_type_list"), list) and 0 in mixed:  # MiniMax: 1 is softmax attention
+        raise FormatError("has layers of lightning attention (attn_type_list), which no key of a spec describes")
     if value.get("is_encoder_decoder") is True:
         raise FormatError("has an encoder and a decoder: a spec describes text decoders")
     if isinstance(value.get("block_configs"), list):

@@ -1,33 +1,22 @@
-"""Keys of framework configurations and command lines, each with its line; names and sizes of models."""
+"""Keys of framework configurations and command lines, each with its line."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
-from shlex import quote
 from typing import Any
 
-from clusterspec.catalog import Catalog
-from clusterspec.cluster.resolution import Lookup, ResolutionLog
-from clusterspec.cluster.transformer import resolve_model
-from clusterspec.cost.parameters import model_weights
-from clusterspec.document import parse
-from clusterspec.exchange.documents import Yaml, read_documents
 from clusterspec.exchange.import_result import (
-    FileLine,
     FormatError,
     ImportBuilder,
-    ImportedValue,
     InputFile,
     Value,
     chosen_part,
 )
-from clusterspec.exchange.merge import new_spec
-from clusterspec.exchange.shell import PASSED_ON, Command, Word, script_in, script_of
-from clusterspec.records import dataclass, field, replace
-from clusterspec.source import Source
-from clusterspec.spec.reader import read
+from clusterspec.exchange.shell import PASSED_ON, Command, script_in, script_of
+from clusterspec.exchange.workloads.listed_commands import listed_commands
+from clusterspec.records import dataclass, field
 from clusterspec.units import plural
 
 # The keys of a framework configuration, each with its line, and which of them were used
@@ -265,8 +254,21 @@ def _is_launch(command: Command, launch: re.Pattern[str]) -> bool:
     """Whether a command is a launch itself, not a wrapper of a quoted script that holds one (``bash -c "…"``)."""
     if command.words[0].text.rpartition("/")[2] in _NO_LAUNCHERS:
         return False
+    if _opens_shell(command):
+        return False
     held = any(launch.search(script) for word in command.words if (script := script_in(word.text)) is not None)
     return not held and bool(launch.search(command.text))
+
+
+_CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
+_SHELLS = frozenset({"bash", "sh", "zsh"})
+
+
+def _opens_shell(command: Command) -> bool:
+    """Whether a command only opens a shell in a container (``docker run … IMAGE bash``)."""
+    words = [word.text for word in command.words if word.text.isprintable() and word.text]
+    runs = "run" in words and any(word in _CONTAINERS for word in words[: words.index("run")])
+    return runs and words[-1].rpartition("/")[2] in _SHELLS
 
 
 def _options_without_ranks(keys: Keys) -> tuple[tuple[str, str], ...]:
@@ -300,7 +302,7 @@ def command_keys(command: Command) -> Keys:
 
 def _commands(file: InputFile, model: re.Pattern[str] | None) -> tuple[Sequence[Command], Sequence[Command]]:
     """The commands of a shell script and its arrays, or the lists of arguments of a YAML or Python file."""
-    if lists := _listed_commands(file):
+    if lists := listed_commands(file):
         return lists, ()
     script = script_of(file.text)
     words = sum(len(command.words) for command in (*script.commands, *script.arrays))
@@ -312,72 +314,6 @@ def _commands(file: InputFile, model: re.Pattern[str] | None) -> tuple[Sequence[
         if any(_is_option(word.text) for word in each.words) or _word_after_command(each, model)
     ]
     return kept, script.arrays
-
-
-def _listed_commands(file: InputFile) -> list[Command]:
-    """The lists of words, one argument each, that a YAML document or a Python file holds."""
-    if not _LISTED.search(file.text):
-        return []
-    try:
-        documents = read_documents(file)
-    except FormatError:
-        return []
-    return [command for each in documents for command in _lists_of(each, each.value, ())]
-
-
-_LISTED = re.compile(r"(?:^|[{,])[ \t]*(?:-[ \t]+)?\"?(?:args|command|cmd|commands)\"?[ \t]*:", re.MULTILINE)
-
-
-def _lists_of(yaml: Yaml, value: Any, path: tuple[str | int, ...]) -> Iterator[Command]:
-    """The commands of a YAML value: ``command`` and ``args`` of one mapping are one, scripts among them are read.
-
-    ``commands`` of dstack are lines of one script.
-    """
-    if isinstance(value, dict):
-        yield from _script_lines(yaml, value, path)
-        words = [
-            word for key in ("command", "cmd", "args") for word in _listed_words(yaml, value.get(key), (*path, key))
-        ]
-        if words:
-            yield Command(tuple(words))
-        for word in words:
-            if re.search(r"\s--?[A-Za-z]", word.text):
-                inner = script_of(word.text)
-                yield from (
-                    Command(tuple(_word_on_line(each, word.line) for each in found.words)) for found in inner.commands
-                )
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in items:
-        yield from _lists_of(yaml, inner, (*path, key))
-
-
-def _script_lines(yaml: Yaml, value: dict[str, Any], path: tuple[str | int, ...]) -> Iterator[Command]:
-    """The commands of a list of script lines, after the variables that ``env`` beside it sets (``NAME=value``)."""
-    lines = _listed_words(yaml, value.get("commands"), (*path, "commands"))
-    if not isinstance(value.get("commands"), list) or not lines:
-        return
-    sets = _listed_words(yaml, value.get("env"), (*path, "env"))
-    pairs = [(word, *word.text.partition("=")) for word in sets]
-    lines = [
-        *(word._replace(text=f"{name}={quote(text)}") for word, name, _, text in pairs if name.isidentifier() and text),
-        *lines,
-    ]
-    script = script_of("\n".join(word.text.replace("\n", " ") for word in lines))
-    yield from (
-        Command(tuple(word._replace(line=lines[min(word.line, len(lines)) - 1].line) for word in each.words))
-        for each in script.commands
-    )
-
-
-def _listed_words(yaml: Yaml, value: Any, path: tuple[str | int, ...]) -> list[Word]:
-    if isinstance(value, str):
-        return [Word(value, yaml.line(*path))]
-    listed = enumerate(value) if isinstance(value, list) else ()
-    return [Word(str(item), yaml.line(*path, n)) for n, item in listed if isinstance(item, str | int | float)]
-
-
-def _word_on_line(word: Word, line: int) -> Word:
-    return word._replace(line=word.line + line - 1)
 
 
 def override_keys(file: InputFile) -> Keys:
@@ -404,95 +340,3 @@ def override_words(command: Command) -> Keys:
 
 def _is_option(word: str) -> bool:
     return bool(_OPTION.fullmatch(word.split("=", 1)[0])) and not re.fullmatch(r"-[0-9.]+", word)
-
-
-# Model names as used by hubs and frameworks, and their catalog entries
-
-_SUFFIX = re.compile(
-    r"-(instruct|chat|it|base|hf|fp8|nvfp4|fp4|mxfp4|awq|gptq|w4a16|bf16|pt|\d{4}|v0\.\d|reference)(?=-|$)"
-)
-_OTHER = (
-    (r"^meta-llama-", "llama-"),
-    (r"^llama(\d)", r"llama-\1"),
-    (r"^llama-(\d)(\d)-", r"llama-\1.\2-"),
-    (r"^qwen-(\d)", r"qwen\1"),
-    (r"^deepseek-?(v\d|r1)", r"deepseek-\1"),
-)
-_SAME = {"deepseek-r1": "deepseek-v3"}
-"""Models that differ in their training only."""
-
-
-def catalog_model(name: str) -> str | None:
-    """The catalog id of a model by its name; None if there is none.
-
-    >>> catalog_model("meta-llama/Llama-3.1-70B-Instruct"), catalog_model("mixtral-8x7B-v0.1"), catalog_model("x/y")
-    ('llama-3.1-70b', 'mixtral-8x7b', None)
-    """
-    ids = set(Catalog.open().ids("model"))
-    plain = name.strip().rstrip("/").split("/")[-1].lower().replace("_", "-")
-    tried = [plain]
-    for pattern, replacement in _OTHER:
-        tried += [re.sub(pattern, replacement, each) for each in list(tried)]
-    tried += [_SUFFIX.sub("", each) for each in list(tried)]
-    tried += [_SUFFIX.sub("", each) for each in list(tried)]
-    return next((_SAME.get(each, each) for each in tried if _SAME.get(each, each) in ids), None)
-
-
-def set_model(name: str, builder: ImportBuilder, line: int) -> str | None:
-    """Set the model of a name, or record the name as unknown; returns its id."""
-    found = catalog_model(name)
-    if found:
-        builder.set("workload.model", found, line)
-    else:
-        builder.unknown(f"model {name[:80]}", "no catalog entry of this name: import its config.json", line)
-    return found
-
-
-# Parameter counts of imported models, with the formulas of the cost model
-
-TOLERANCE = 0.02
-"""Of the parameters cited; biases and small norms are not counted."""
-
-
-def set_parameters(builder: ImportBuilder, line: int = 0) -> None:
-    """Record the parameter count of the imported model if its sizes are complete."""
-    sizes = {each.path[-1] for each in builder.given if each.path[:2] == ("workload", "model")}
-    wide = sizes & {"ffn_hidden", "expert_ffn_hidden", "ffn_layers"}
-    if not {"layers", "hidden", "heads", "gated_ffn"} <= sizes or not wide:
-        return
-    reading = builder.reading()
-    if "vocab" not in sizes:
-        builder.unknown("workload.model.vocab", "not stated here: embeddings are not counted", line)
-        reading = replace(
-            reading, given=(*reading.given, ImportedValue(("workload", "model", "vocab"), 1, FileLine(builder.file)))
-        )
-    document, _ = parse(Source("model", new_spec(reading)))
-    spec = read(document)[0] if document is not None else None
-    if spec is None or spec.workload is None or spec.workload.model is None or isinstance(spec.workload.model, str):
-        return
-    model = resolve_model(spec.workload.model, Lookup(Catalog.open(), ResolutionLog(spec)))
-    if model is None:
-        return
-    parameters = model_weights(model)
-    embeddings = parameters.embedding + parameters.positions + parameters.head
-    if "vocab" in sizes:
-        builder.count("parameters", round(parameters.total), line)
-        if model.experts:
-            builder.count("active_parameters", round(parameters.active), line)
-    builder.count("parameters_without_embeddings", round(parameters.total - embeddings), line)
-
-
-def check_parameters(name: str, builder: ImportBuilder, line: int) -> None:
-    """Compare the parameter count with the one that the catalog cites for a model of this name."""
-
-    counted = next((each.value for each in builder.counts if each.name == "parameters"), None)
-    entry = catalog_model(name) if name else None
-    if entry is None or not isinstance(counted, int):
-        return
-    cited = Catalog.open().model(entry).parameters
-    if cited is None:
-        return
-    builder.count("catalog_model", entry, line)
-    if abs(counted / cited.value - 1) > TOLERANCE:
-        why = f"the catalog cites {cited.value:,.0f} for {entry}, but the sizes of this file give {counted:,}"
-        builder.unknown("the number of parameters", why, line)

@@ -20,7 +20,8 @@ from clusterspec.exchange.workloads.deepspeed import (
     set_adapter,
     set_fsdp_words,
 )
-from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, set_choice, set_counts, set_model
+from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, set_choice, set_counts
+from clusterspec.exchange.workloads.models import set_model
 
 LLAMA_FACTORY = "llama-factory"
 _MARKS = (

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, Value, chosen_part
-from clusterspec.exchange.workloads.keys import set_model, whole_of
+from clusterspec.exchange.workloads.keys import whole_of
+from clusterspec.exchange.workloads.models import set_model
 from clusterspec.records import dataclass
 from clusterspec.units import plural
 

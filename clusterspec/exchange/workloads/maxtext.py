@@ -17,10 +17,9 @@ from clusterspec.exchange.workloads.keys import (
     override_keys,
     set_choice,
     set_counts,
-    set_model,
-    set_parameters,
     whole_of,
 )
+from clusterspec.exchange.workloads.models import set_model, set_parameters
 
 # MaxText: model and job configurations (YAML), and ``key=value`` words of a command line.
 #

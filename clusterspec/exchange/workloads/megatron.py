@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterator
 from math import prod
 
 from clusterspec.exchange.documents import read_yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads import bridge
 from clusterspec.exchange.workloads.keys import (
     Keys,
@@ -19,83 +17,21 @@ from clusterspec.exchange.workloads.keys import (
     read_arguments,
     set_choice,
     set_counts,
-    set_model,
-    set_parameters,
     whole_of,
 )
+from clusterspec.exchange.workloads.megatron_pipeline import set_pipeline
 from clusterspec.exchange.workloads.megatron_programs import keep_enabled_backend, list_program, set_framework
+from clusterspec.exchange.workloads.megatron_recipes import read_recipe
+from clusterspec.exchange.workloads.megatron_recomputation import set_recomputation
 from clusterspec.exchange.workloads.megatron_training import (
     OFF,
     set_sequence_length,
     set_sharding,
     set_training,
 )
+from clusterspec.exchange.workloads.models import set_model, set_parameters
 from clusterspec.exchange.workloads.slime import set_rollouts
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
-from clusterspec.units import plural
-
-# Python recipes: constants that they assign or pass by keyword. The code is parsed, never executed
-
-LARGEST = 512 * 1024
-MARKS = ("tensor_model_parallel_size", "pipeline_model_parallel_size")
-
-
-def read_recipe(file: InputFile) -> Keys:
-    """The constants of the recipe in a file. Raises `FormatError` if there are several or it is not Python."""
-    if len(file.data) > LARGEST:
-        raise FormatError(f"has more than {LARGEST >> 10} KiB, the maximum for a recipe")
-    try:
-        tree = ast.parse(file.text)
-    except (SyntaxError, RecursionError, ValueError, MemoryError) as fault:
-        raise FormatError("not valid Python", getattr(fault, "lineno", None) or 0) from None
-    recipes = [node for node in tree.body if isinstance(node, ast.FunctionDef) and _constant_keys(node).find(*MARKS)]
-    if not recipes:
-        return _constant_keys(tree)
-    counted = plural(len(recipes), "recipe")
-    if file.part is not None:
-        return _constant_keys(chosen_part(recipes, file.part, counted, ""))
-    first = {name: value for name, (value, _) in _constant_keys(recipes[0]).values.items()}
-    if any({name: value for name, (value, _) in _constant_keys(each).values.items()} != first for each in recipes[1:]):
-        names = ", ".join(each.name for each in recipes[:6])
-        return _constant_keys(chosen_part(recipes, None, counted, f"holds {counted} that differ ({names})"))
-    return _constant_keys(recipes[0])
-
-
-def _constant_keys(tree: ast.AST) -> Keys:
-    keys = Keys()
-    for name, node, line in _named_values(tree):
-        if isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, int | float | str | bool)):
-            if node.value is not None:
-                keys.put(name, node.value, line)
-        elif isinstance(node, ast.Attribute) and node.attr in {"bfloat16", "float16"}:
-            keys.put("bf16" if node.attr == "bfloat16" else "fp16", True, line)
-    return keys
-
-
-def _named_values(tree: ast.AST) -> Iterator[tuple[str, ast.expr, int]]:
-    """The values assigned to names, keywords, parameter defaults and dictionary keys, each with its line."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.keyword) and node.arg:
-            yield node.arg, node.value, node.value.lineno
-        elif isinstance(node, ast.Assign):
-            for target in node.targets:
-                if isinstance(target, ast.Attribute):
-                    yield target.attr, node.value, node.lineno
-                elif isinstance(target, ast.Name):
-                    yield target.id, node.value, node.lineno
-        elif isinstance(node, ast.AnnAssign) and node.value and isinstance(node.target, ast.Name | ast.Attribute):
-            yield getattr(node.target, "attr", getattr(node.target, "id", "")), node.value, node.lineno
-        elif isinstance(node, ast.Dict):
-            for key, value in zip(node.keys, node.values, strict=True):
-                if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                    yield key.value, value, value.lineno
-        elif isinstance(node, ast.arguments):
-            names = [*node.posonlyargs, *node.args]
-            pairs = [*zip(names[len(names) - len(node.defaults) :], node.defaults, strict=True)]
-            pairs += [(name, preset) for name, preset in zip(node.kwonlyargs, node.kw_defaults, strict=True) if preset]
-            for name, preset in pairs:
-                yield name.arg, preset, preset.lineno
-
 
 # Megatron-LM and NeMo: launch script arguments, NeMo configurations (YAML), Megatron-Bridge recipes (Python).
 #
@@ -103,7 +39,6 @@ def _named_values(tree: ast.AST) -> Iterator[tuple[str, ast.expr, int]]:
 # Megatron-Bridge, src/megatron/bridge/recipes
 
 MEGATRON = "megatron"
-MOST_LAYERS = 10_000
 _LAYOUT = {
     "layout.tp": ("tensor_model_parallel_size",),
     "layout.pp": ("pipeline_model_parallel_size",),
@@ -134,15 +69,6 @@ _LATENT = {
     "workload.model.latent_attention.rope": ("qk_pos_emb_head_dim",),
 }
 """Keys of latent attention, which other attention ignores."""
-_MODULES = {
-    "layernorm": "norm",
-    "moe_act": "activation",
-    "core_attn": "attention",
-    "mla_up_proj": "latent",
-    "mlp": "mlp",
-    "shared_experts": "shared_experts",
-    "moe": "expert",
-}
 _DEVICES = ("trainer.devices", "nproc_per_node", "gpus_per_node", "num_gpus_per_node", "actor_num_gpus_per_node")
 _REFERENCE = re.compile(r"\$\{(\.{0,8})([A-Za-z_][\w.]{0,200})\}")
 _LAUNCHED = re.compile(r"--[a-z_-]{0,40}?model[-_]parallel[-_]size")
@@ -175,6 +101,7 @@ def read_megatron(file: InputFile) -> ImportResult:
         raise FormatError(f"{why} ({roles[0][:60]})", keys.values[roles[0]][1])
     if _DEEPSPEED.search(file.text) and framework == "megatron-core":
         framework = "megatron-deepspeed"
+    _take_earlier_names(keys)
     performance = bridge.is_performance_launch(keys)
     if performance:
         bridge.name_long_options(keys)
@@ -187,7 +114,7 @@ def read_megatron(file: InputFile) -> ImportResult:
     _set_nodes(keys, builder)
     set_sequence_length(keys, builder)
     _set_network(keys, builder, framework, performance=performance)
-    _set_pipeline(keys, builder)
+    set_pipeline(keys, builder)
     _set_options(keys, builder)
     _set_kernels(keys, builder)
     set_training(keys, builder)
@@ -199,6 +126,16 @@ def read_megatron(file: InputFile) -> ImportResult:
     set_parameters(builder, keys.line("num_layers"))
     list_unused(keys, builder)
     return builder.reading()
+
+
+def _take_earlier_names(keys: Keys) -> None:
+    """Give options of the first releases the names that follow them: Megatron-LM, megatron/arguments.py of release 2.0,
+    names each as the old form of the other.
+    """
+    names = {"model_parallel_size": "tensor_model_parallel_size", "batch_size": "micro_batch_size"}
+    for earlier, name in names.items() if keys.command.words else ():
+        if earlier in keys.values and name not in keys.values:
+            keys.put(name, *keys.values.pop(earlier))
 
 
 def _set_network(keys: Keys, builder: ImportBuilder, framework: str, *, performance: bool) -> None:
@@ -388,104 +325,6 @@ def _expert_layers(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown(f"moe_layer_freq: {text[:60]}", "neither a number nor a pattern of zeros and ones", line)
 
 
-def _set_pipeline(keys: Keys, builder: ImportBuilder) -> None:
-    names = ("num_virtual_stages_per_pipeline_rank", "virtual_pipeline_model_parallel_size")
-    stages = keys.whole(*names)
-    each, layers, pp = (
-        keys.whole("num_layers_per_virtual_pipeline_stage"),
-        keys.whole("num_layers"),
-        keys.whole("pipeline_model_parallel_size"),
-    )
-    line = keys.line(*names, "num_layers_per_virtual_pipeline_stage")
-    if layout := keys.get("pipeline_model_parallel_layout"):
-        _set_stages(str(layout), pp or 1, keys.line("pipeline_model_parallel_layout"), builder)
-    if stages is None and each and layers and pp and layers % (each * pp) == 0:
-        stages = layers // (each * pp)
-    if layers and pp and (stages or 1) == 1:
-        _set_end_stages(keys, layers, pp, builder)
-    if stages:
-        builder.set("layout.virtual_stages", stages, line)
-        if stages > 1:
-            builder.set("layout.schedule", "interleaved", line)
-
-
-_FIRST = ("decoder_first_pipeline_num_layers", "num_layers_in_first_pipeline_stage")
-_LAST = ("decoder_last_pipeline_num_layers", "num_layers_in_last_pipeline_stage")
-
-
-def _set_end_stages(keys: Keys, layers: int, pp: int, builder: ImportBuilder) -> None:
-    """Set the layers of all stages where the first or the last has a number of its own: the others share the rest.
-
-    Source: Megatron-LM d98e8a64, megatron/core/transformer/transformer_config.py, lines 2293 to 2340.
-    """
-    first, last = keys.whole(*_FIRST), keys.whole(*_LAST)
-    between = pp - sum(1 for count in (first, last) if count)
-    rest = layers - (first or 0) - (last or 0)
-    if not (first or last):
-        return
-    if between > 0 and rest > 0 and rest % between == 0 and pp <= MOST_LAYERS:
-        inner = [rest // between] * between
-        stages = [*([first] if first else []), *inner, *([last] if last else [])]
-        builder.set("layout.stage_layers", stages, keys.line(*_FIRST, *_LAST))
-    elif not (between == 0 and rest == 0):
-        why = f"{rest} layers do not divide over the other {between} stages"
-        builder.unknown("layout.stage_layers", why, keys.line(*_FIRST, *_LAST))
-
-
-def _set_stages(text: str, pp: int, line: int, builder: ImportBuilder) -> None:
-    """Set the layers of all stages from the notation of ``pipeline-model-parallel-layout``: "Et*3|(tt|)*5tL".
-
-    Grammar: Megatron-LM 0.20, megatron/core/transformer/pipeline_parallel_layer_layout.py, line 283.
-    """
-    plain = text.replace(",", "").replace("\\", "")  # signs that YAML keeps escaped for a shell
-    for pattern in (r"\(([^()]{1,200})\)\*([0-9]{1,4})", r"(.)\*([0-9]{1,4})"):
-        if sum(len(match[1]) * int(match[2]) for match in re.finditer(pattern, plain)) > MOST_LAYERS:
-            builder.unknown(f"pipeline_model_parallel_layout: {text[:60]}", f"more than {MOST_LAYERS:,} layers", line)
-            return
-        plain = re.sub(pattern, lambda match: match[1] * int(match[2]), plain)
-    stages = plain.split("|")
-    if set(plain) - set("EtmL|") or len(stages) % pp:
-        builder.unknown(f"pipeline_model_parallel_layout: {text[:60]}", f"no layout of {pp} stages", line)
-        return
-    builder.set("layout.stage_layers", [stage.count("t") for stage in stages], line)
-    if len(stages) > pp:
-        builder.set("layout.virtual_stages", len(stages) // pp, line)
-        builder.set("layout.schedule", "interleaved", line)
-
-
-def _set_older_recompute(keys: Keys, builder: ImportBuilder) -> None:
-    """Set recomputation from the flags of older releases, where no granularity is stated.
-
-    Source: bigscience-workshop/Megatron-DeepSpeed, megatron/arguments.py, line 512 (``--checkpoint-activations``: all
-    of a layer); Megatron-LM, megatron/training/arguments.py (``--recompute-activations``: selective).
-    """
-    if keys.find("recompute_granularity", "activations_checkpoint_granularity"):
-        return
-    if keys.is_on("checkpoint_activations") or str(keys.get("activations_checkpoint_method")) == "uniform":
-        line = keys.line("checkpoint_activations", "activations_checkpoint_method")
-        builder.set("layout.recompute", "full", line)
-    elif keys.is_on("recompute_activations"):
-        builder.set("layout.recompute", "selective", keys.line("recompute_activations"))
-
-
-_METHODS = ("recompute_method", "activations_checkpoint_method")
-_RECOMPUTED = ("recompute_num_layers", "activations_checkpoint_num_layers")
-
-
-def _recomputes_some_layers(keys: Keys) -> bool:
-    """Whether the block method recomputes fewer layers than a pipeline stage has, as far as the keys show.
-
-    Source: Megatron-LM d98e8a64, megatron/core/transformer/transformer_config.py, lines 543 to 555.
-    """
-    count, layers, stages = (
-        keys.whole(*_RECOMPUTED),
-        keys.whole("num_layers"),
-        keys.whole("pipeline_model_parallel_size"),
-    )
-    every = count is not None and layers is not None and count * (stages or 1) >= layers
-    return str(keys.get(*_METHODS)) == "block" and not every
-
-
 def _set_options(keys: Keys, builder: ImportBuilder) -> None:
     """Set sequence parallelism, overlap, recomputation, context-parallel method and dispatcher."""
     for path, names in (
@@ -497,7 +336,7 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
         if found is not None:
             value = ("full" if found else "none") if path == "layout.overlap.tp" else found
             builder.set(path, value, keys.line(*names))
-    _set_recomputation(keys, builder)
+    set_recomputation(keys, builder)
     if keys.is_on("optimizer_cpu_offload"):
         share = str(keys.get("optimizer_offload_fraction") or "1.0")
         if re.fullmatch(r"[01](\.[0-9]{1,6})?|\.[0-9]{1,6}", share):
@@ -519,32 +358,6 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
         {"alltoall": "all-to-all", "flex": "deepep", "deepep": "deepep", "hybridep": "hybrid"},
         builder,
     )
-
-
-def _set_recomputation(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the recomputation of modules, of all layers or of none; list that of some layers as unknown."""
-    modules = keys.words("recompute_modules")
-    if modules and str(keys.get("recompute_granularity")) == "selective" and set(modules) <= _MODULES.keys():
-        builder.set("layout.recompute", [_MODULES[name] for name in modules], keys.line("recompute_modules"))
-    elif str(keys.get(*_METHODS)) == "block" and str(keys.get(*_RECOMPUTED)) == "0":
-        builder.set("layout.recompute", "none", keys.line(*_RECOMPUTED))
-        keys.get("recompute_granularity", "activations_checkpoint_granularity")
-    elif _recomputes_some_layers(keys):
-        builder.unknown(
-            f"recompute_method: block, {keys.get(*_RECOMPUTED)} layers of each pipeline stage",
-            "the spec has no key for the recomputation of some layers: state layout.recompute",
-            keys.line(*_METHODS),
-        )
-        keys.get("recompute_granularity", "activations_checkpoint_granularity")
-    else:
-        set_choice(
-            keys,
-            "layout.recompute",
-            ("recompute_granularity", "activations_checkpoint_granularity"),
-            {"full": "full", "selective": "selective", "none": "none", "null": "none"},
-            builder,
-        )
-        _set_older_recompute(keys, builder)
 
 
 _GRAPHS = ("enable_cuda_graph", "external_cuda_graph", "enable_cuda_graphs")

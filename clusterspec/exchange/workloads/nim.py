@@ -12,7 +12,8 @@ from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_documents
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
-from clusterspec.exchange.workloads.keys import Keys, set_choice, set_counts, set_model
+from clusterspec.exchange.workloads.keys import Keys, set_choice, set_counts
+from clusterspec.exchange.workloads.models import set_model
 from clusterspec.source import value_at
 from clusterspec.units import plural
 

@@ -11,14 +11,8 @@ import re
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads.deepspeed import set_adapter
-from clusterspec.exchange.workloads.keys import (
-    Keys,
-    list_unused,
-    read_arguments,
-    set_choice,
-    set_counts,
-    set_model,
-)
+from clusterspec.exchange.workloads.keys import Keys, list_unused, read_arguments, set_choice, set_counts
+from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.samples import list_output_lengths, set_minibatches
 
 OPENRLHF = "openrlhf"

@@ -13,16 +13,9 @@ from itertools import pairwise
 from clusterspec.catalog import Catalog
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, SeveralParts
 from clusterspec.exchange.shell import Command, Word
-from clusterspec.exchange.workloads.declared import declared_engines, declares_engine
-from clusterspec.exchange.workloads.keys import (
-    Keys,
-    chosen_launch,
-    launches_of,
-    list_unused,
-    set_choice,
-    set_counts,
-    set_model,
-)
+from clusterspec.exchange.workloads.declared import declared_engines, declares_engine, options_in, options_of_engine
+from clusterspec.exchange.workloads.keys import Keys, chosen_launch, launches_of, list_unused, set_choice, set_counts
+from clusterspec.exchange.workloads.models import set_model
 
 SERVING = "serving"
 _ENGINES = (
@@ -76,6 +69,8 @@ def read_serving(file: InputFile) -> ImportResult:
     for name, pattern in named:
         for keys in launches_of(file, pattern, _MODEL_AFTER):
             found.setdefault((keys.command.line, keys.command.text), (name, keys))
+    if not found and (own := options_of_engine(file.text)):
+        found = {(1, ""): (own, options_in(file))}
     launches = sorted(found.values(), key=lambda each: each[1].command.line)
     keys = chosen_launch([keys for _, keys in launches], file.part)
     engine = next((name for name, each in launches if each is keys), "")
@@ -84,6 +79,7 @@ def read_serving(file: InputFile) -> ImportResult:
     builder, line = ImportBuilder(SERVING, file.name), keys.command.line
     builder.set("workload.kind", "serve", line)
     builder.set("layout.framework", engine, line)
+    _take_group_size(file, keys)
     model = _set_model(keys, builder)
     if engine == "trt-llm" and len(values := set(_ATTENTION_DP.findall(file.text))) == 1:
         keys.put("enable_attention_dp", values.pop(), file.line_of(_ATTENTION_DP.pattern))
@@ -100,6 +96,18 @@ def read_serving(file: InputFile) -> ImportResult:
     if "Serving Benchmark Result" in file.text:
         builder.unknown("results of a load test", "not of the launch: import them with the KIND load-test")
     return builder.reading()
+
+
+_GROUP_SIZE = re.compile(
+    r"^ {2,8}leaderWorkerTemplate:(?:.*\n){1,2000}? {2,12}size:[ \t]*([1-9][0-9]{0,4})[ \t]*$", re.MULTILINE
+)
+
+
+def _take_group_size(file: InputFile, keys: Keys) -> None:
+    """Take the nodes of a LeaderWorkerSet, which gives its pods the size of the group as ``LWS_GROUP_SIZE``."""
+    sizes = {int(found[1]) for found in _GROUP_SIZE.finditer(file.text)}
+    if len(sizes) == 1 and re.fullmatch(r"\$[({]?LWS_GROUP_SIZE[)}]?", str(keys.values.get("nnodes", ("",))[0])):
+        keys.put("nnodes", sizes.pop(), keys.line("nnodes"))
 
 
 def _set_model(keys: Keys, builder: ImportBuilder) -> str | None:
@@ -199,6 +207,10 @@ def _set_vllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> Non
         builder.set("workload.serving.speculative.tokens", int(match[1]), keys.line("speculative_config"))
 
 
+_OF_ALL_RANKS = frozenset({"deepep", "mooncake", "nixl", "ascend_fuseep", "flashinfer", "mori", "megamoe"})
+"""Backends of SGLang with which experts spread over all ranks (``ep_size = tp_size``, sglang/srt/server_args.py)."""
+
+
 def _set_sglang_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> None:
     names, copies = ("tp", "tp_size", "tensor_parallel_size"), ("dp", "dp_size", "data_parallel_size")
     tp, line = _degree(keys, builder, *names), keys.line(*names)
@@ -227,10 +239,18 @@ def _set_sglang_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
         },
         builder,
     )
-    if keys.is_on("enable_ep_moe", "enable_deepep_moe") and keys.find("ep", "ep_size") is None:
-        builder.set("layout.ep", tp, keys.line("enable_ep_moe", "enable_deepep_moe"))
-    if keys.is_on("enable_deepep_moe") or keys.get("moe_a2a_backend") == "deepep":
+    backend = str(keys.get("moe_a2a_backend") or "")
+    spread = keys.is_on("enable_ep_moe", "enable_deepep_moe") or backend in _OF_ALL_RANKS
+    if spread and keys.find("ep", "ep_size", "expert_parallel_size") is None:
+        builder.set("layout.ep", tp, keys.line("enable_ep_moe", "enable_deepep_moe", "moe_a2a_backend"))
+    if keys.is_on("enable_deepep_moe") or backend == "deepep":
         builder.set("layout.dispatcher", "deepep", keys.line("enable_deepep_moe", "moe_a2a_backend"))
+    elif backend and backend != "none":
+        builder.unknown(
+            f"moe_a2a_backend: {backend[:40]}",
+            "no value of layout.dispatcher corresponds to it",
+            keys.line("moe_a2a_backend"),
+        )
     _set_shared_limits(
         keys,
         builder,

@@ -18,9 +18,9 @@ from clusterspec.exchange.workloads.keys import (
     read_arguments,
     set_choice,
     set_counts,
-    set_model,
     whole_of,
 )
+from clusterspec.exchange.workloads.models import set_model
 from clusterspec.units import plural
 
 # Names: pytorch/torchtitan, torchtitan/config/job_config.py in 0.2.2 (TOML); torchtitan/config/configs.py and

@@ -2,8 +2,9 @@
 
 Names: ``TrainingArguments`` (huggingface/transformers, src/transformers/training_args.py), ``SFTConfig`` and
 ``ModelConfig`` (huggingface/trl f2cd5771, trl/trainer; adapters where ``use_peft`` is on), ms-swift (its page
-Command-line-parameters; adapters of rank 8 on all linear layers where ``tuner_type`` is absent), and ``zero_stage`` of
-scripts in the form of DeepSpeed-Chat.
+Command-line-parameters; adapters of rank 8 on all linear layers where ``tuner_type`` is absent), and ``zero_stage``,
+``offload`` (of parameters and states of the optimizer) and ``lora_dim`` of scripts in the form of DeepSpeed-Chat
+(deepspeedai/DeepSpeedExamples, applications/DeepSpeed-Chat/dschat/utils/ds_utils.py).
 """
 
 from __future__ import annotations
@@ -20,16 +21,9 @@ from clusterspec.exchange.workloads.deepspeed import (
     set_adapter,
     set_fsdp_words,
 )
-from clusterspec.exchange.workloads.keys import (
-    Keys,
-    flat_leaves,
-    list_unused,
-    read_arguments,
-    set_choice,
-    set_counts,
-    set_model,
-)
+from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, read_arguments, set_choice, set_counts
 from clusterspec.exchange.workloads.llama_factory import UNRELATED, is_run, set_run
+from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
 
 TRAINER = "trainer"
@@ -47,7 +41,7 @@ _MODEL = ("model_name_or_path", "model_id_or_path", "model", "model_id")
 _LENGTHS = ("max_seq_length", "max_length", "model_max_length", "max_seq_len")
 _PACKED = ("packing", "use_packed_ds")
 _SWITCHES = ("use_peft", "use_lora", "lora_enable")
-_RANKS = ("lora_r", "lora_rank")
+_RANKS = ("lora_r", "lora_rank", "lora_dim")
 _MODULES = ("lora_target_modules", "target_modules")
 _METHODS = ("tuner_type", "train_type", "sft_type", "train_mode")
 DEFAULT_RANK = 8
@@ -201,6 +195,9 @@ def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
     if keys.find("zero_stage"):
         builder.set("layout.framework", "deepspeed", keys.line("zero_stage"))
         set_choice(keys, "layout.sharding", ("zero_stage",), STAGES, builder)
+        if keys.is_on("offload"):
+            builder.set("layout.offload.optimizer", 1, keys.line("offload"))
+            list_offloaded_parameters(builder, keys.line("offload"))
     elif preset := _PRESET.fullmatch(str(config)):
         builder.set("layout.sharding", STAGES[preset[1]], line)
         builder.set("layout.offload.optimizer", 1 if preset[2] else None, line)
@@ -225,7 +222,8 @@ def _set_adapters(keys: Keys, builder: ImportBuilder) -> None:
     keys.used |= {name for name in ("lora_alpha", "lora_dropout") if name in keys.values}
     swift = _is_swift(keys)
     method = str(keys.get(*_METHODS) or ("lora" if swift else "full"))
-    on = method if method != "full" else "lora" if any(keys.is_on(name) for name in _SWITCHES) else ""
+    switched = any(keys.is_on(name) for name in _SWITCHES) or keys.whole("lora_dim")  # DeepSpeed-Chat: 0 is off
+    on = method if method != "full" else "lora" if switched else ""
     rank, modules = keys.whole(*_RANKS), list(keys.words(*_MODULES))
     line = keys.line(*_METHODS, *_SWITCHES, *_RANKS) or keys.line("per_device_train_batch_size")
     if not on:

@@ -21,8 +21,8 @@ from clusterspec.exchange.workloads.keys import (
     override_words,
     set_choice,
     set_counts,
-    set_model,
 )
+from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.samples import list_output_lengths, set_minibatches
 
 VERL = "verl"
@@ -33,6 +33,7 @@ _COUNTS = {
     "layout.nodes": ("trainer.nnodes",),
     "layout.tp": (f"{_ACTOR}megatron.tensor_model_parallel_size",),
     "layout.pp": (f"{_ACTOR}megatron.pipeline_model_parallel_size",),
+    "layout.virtual_stages": (f"{_ACTOR}megatron.virtual_pipeline_model_parallel_size",),
     "layout.cp": (
         f"{_ACTOR}megatron.context_parallel_size",
         f"{_ACTOR}fsdp_config.ulysses_sequence_parallel_size",

@@ -1,0 +1,75 @@
+"""Pipeline stages of Megatron: virtual stages, a layout of layers, and other numbers of layers at the ends."""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.workloads.keys import Keys
+
+MOST_LAYERS = 10_000
+
+
+def set_pipeline(keys: Keys, builder: ImportBuilder) -> None:
+    names = ("num_virtual_stages_per_pipeline_rank", "virtual_pipeline_model_parallel_size")
+    stages = keys.whole(*names)
+    each, layers, pp = (
+        keys.whole("num_layers_per_virtual_pipeline_stage"),
+        keys.whole("num_layers"),
+        keys.whole("pipeline_model_parallel_size"),
+    )
+    line = keys.line(*names, "num_layers_per_virtual_pipeline_stage")
+    if layout := keys.get("pipeline_model_parallel_layout"):
+        _set_stages(str(layout), pp or 1, keys.line("pipeline_model_parallel_layout"), builder)
+    if stages is None and each and layers and pp and layers % (each * pp) == 0:
+        stages = layers // (each * pp)
+    if layers and pp and (stages or 1) == 1:
+        _set_end_stages(keys, layers, pp, builder)
+    if stages:
+        builder.set("layout.virtual_stages", stages, line)
+        if stages > 1:
+            builder.set("layout.schedule", "interleaved", line)
+
+
+_FIRST = ("decoder_first_pipeline_num_layers", "num_layers_in_first_pipeline_stage")
+_LAST = ("decoder_last_pipeline_num_layers", "num_layers_in_last_pipeline_stage")
+
+
+def _set_end_stages(keys: Keys, layers: int, pp: int, builder: ImportBuilder) -> None:
+    """Set the layers of all stages where the first or the last has a number of its own: the others share the rest.
+
+    Source: Megatron-LM d98e8a64, megatron/core/transformer/transformer_config.py, lines 2293 to 2340.
+    """
+    first, last = keys.whole(*_FIRST), keys.whole(*_LAST)
+    between = pp - sum(1 for count in (first, last) if count)
+    rest = layers - (first or 0) - (last or 0)
+    if not (first or last):
+        return
+    if between > 0 and rest > 0 and rest % between == 0 and pp <= MOST_LAYERS:
+        inner = [rest // between] * between
+        stages = [*([first] if first else []), *inner, *([last] if last else [])]
+        builder.set("layout.stage_layers", stages, keys.line(*_FIRST, *_LAST))
+    elif not (between == 0 and rest == 0):
+        why = f"{rest} layers do not divide over the other {between} stages"
+        builder.unknown("layout.stage_layers", why, keys.line(*_FIRST, *_LAST))
+
+
+def _set_stages(text: str, pp: int, line: int, builder: ImportBuilder) -> None:
+    """Set the layers of all stages from the notation of ``pipeline-model-parallel-layout``: "Et*3|(tt|)*5tL".
+
+    Grammar: Megatron-LM 0.20, megatron/core/transformer/pipeline_parallel_layer_layout.py, line 283.
+    """
+    plain = text.replace(",", "").replace("\\", "")  # signs that YAML keeps escaped for a shell
+    for pattern in (r"\(([^()]{1,200})\)\*([0-9]{1,4})", r"(.)\*([0-9]{1,4})"):
+        if sum(len(match[1]) * int(match[2]) for match in re.finditer(pattern, plain)) > MOST_LAYERS:
+            builder.unknown(f"pipeline_model_parallel_layout: {text[:60]}", f"more than {MOST_LAYERS:,} layers", line)
+            return
+        plain = re.sub(pattern, lambda match: match[1] * int(match[2]), plain)
+    stages = plain.split("|")
+    if set(plain) - set("EtmL|") or len(stages) % pp:
+        builder.unknown(f"pipeline_model_parallel_layout: {text[:60]}", f"no layout of {pp} stages", line)
+        return
+    builder.set("layout.stage_layers", [stage.count("t") for stage in stages], line)
+    if len(stages) > pp:
+        builder.set("layout.virtual_stages", len(stages) // pp, line)
+        builder.set("layout.schedule", "interleaved", line)

@@ -1,0 +1,107 @@
+"""Models by the names of hubs and frameworks, and the parameters of imported ones."""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.catalog import Catalog
+from clusterspec.cluster.resolution import Lookup, ResolutionLog
+from clusterspec.cluster.transformer import resolve_model
+from clusterspec.cost.parameters import model_weights
+from clusterspec.document import parse
+from clusterspec.exchange.import_result import FileLine, ImportBuilder, ImportedValue
+from clusterspec.exchange.merge import new_spec
+from clusterspec.records import replace
+from clusterspec.source import Source
+from clusterspec.spec.reader import read
+
+# Model names as used by hubs and frameworks, and their catalog entries
+
+_SUFFIX = re.compile(
+    r"-(instruct|chat|it|base|hf|fp8|nvfp4|fp4|mxfp4|awq|gptq|w4a16|bf16|pt|\d{4}|v0\.\d|reference)(?=-|$)"
+)
+_OTHER = (
+    (r"^meta-llama-", "llama-"),
+    (r"^llama(\d)", r"llama-\1"),
+    (r"^llama-(\d)(\d)-", r"llama-\1.\2-"),
+    (r"^qwen-(\d)", r"qwen\1"),
+    (r"^deepseek-?(v\d|r1)", r"deepseek-\1"),
+)
+_SAME = {"deepseek-r1": "deepseek-v3"}
+"""Models that differ in their training only."""
+
+
+def catalog_model(name: str) -> str | None:
+    """The catalog id of a model by its name; None if there is none.
+
+    >>> catalog_model("meta-llama/Llama-3.1-70B-Instruct"), catalog_model("mixtral-8x7B-v0.1"), catalog_model("x/y")
+    ('llama-3.1-70b', 'mixtral-8x7b', None)
+    """
+    ids = set(Catalog.open().ids("model"))
+    plain = name.strip().rstrip("/").split("/")[-1].lower().replace("_", "-")
+    tried = [plain]
+    for pattern, replacement in _OTHER:
+        tried += [re.sub(pattern, replacement, each) for each in list(tried)]
+    tried += [_SUFFIX.sub("", each) for each in list(tried)]
+    tried += [_SUFFIX.sub("", each) for each in list(tried)]
+    return next((_SAME.get(each, each) for each in tried if _SAME.get(each, each) in ids), None)
+
+
+def set_model(name: str, builder: ImportBuilder, line: int) -> str | None:
+    """Set the model of a name, or record the name as unknown; returns its id."""
+    found = catalog_model(name)
+    if found:
+        builder.set("workload.model", found, line)
+    else:
+        builder.unknown(f"model {name[:80]}", "no catalog entry of this name: import its config.json", line)
+    return found
+
+
+# Parameter counts of imported models, with the formulas of the cost model
+
+TOLERANCE = 0.02
+"""Of the parameters cited; biases and small norms are not counted."""
+
+
+def set_parameters(builder: ImportBuilder, line: int = 0) -> None:
+    """Record the parameter count of the imported model if its sizes are complete."""
+    sizes = {each.path[-1] for each in builder.given if each.path[:2] == ("workload", "model")}
+    wide = sizes & {"ffn_hidden", "expert_ffn_hidden", "ffn_layers"}
+    if not {"layers", "hidden", "heads", "gated_ffn"} <= sizes or not wide:
+        return
+    reading = builder.reading()
+    if "vocab" not in sizes:
+        builder.unknown("workload.model.vocab", "not stated here: embeddings are not counted", line)
+        reading = replace(
+            reading, given=(*reading.given, ImportedValue(("workload", "model", "vocab"), 1, FileLine(builder.file)))
+        )
+    document, _ = parse(Source("model", new_spec(reading)))
+    spec = read(document)[0] if document is not None else None
+    if spec is None or spec.workload is None or spec.workload.model is None or isinstance(spec.workload.model, str):
+        return
+    model = resolve_model(spec.workload.model, Lookup(Catalog.open(), ResolutionLog(spec)))
+    if model is None:
+        return
+    parameters = model_weights(model)
+    embeddings = parameters.embedding + parameters.positions + parameters.head
+    if "vocab" in sizes:
+        builder.count("parameters", round(parameters.total), line)
+        if model.experts:
+            builder.count("active_parameters", round(parameters.active), line)
+    builder.count("parameters_without_embeddings", round(parameters.total - embeddings), line)
+
+
+def check_parameters(name: str, builder: ImportBuilder, line: int) -> None:
+    """Compare the parameter count with the one that the catalog cites for a model of this name."""
+
+    counted = next((each.value for each in builder.counts if each.name == "parameters"), None)
+    entry = catalog_model(name) if name else None
+    if entry is None or not isinstance(counted, int):
+        return
+    cited = Catalog.open().model(entry).parameters
+    if cited is None:
+        return
+    builder.count("catalog_model", entry, line)
+    if abs(counted / cited.value - 1) > TOLERANCE:
+        why = f"the catalog cites {cited.value:,.0f} for {entry}, but the sizes of this file give {counted:,}"
+        builder.unknown("the number of parameters", why, line)
