@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from clusterspec.analysis.outputs import bill, estimate
@@ -289,12 +289,19 @@ def _price(bill: Json) -> float | None:
 
 
 def _findings_beyond(findings: Sequence[Finding], known: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings that another design does not have at the same key."""
-    left = Counter((one.rule, one.path) for one in known)
+    """The findings that another design does not have at the same key, nor in the same words at another one."""
+    left, found = list(known), list(findings)
+    for alike in (lambda one: (one.rule, one.path), lambda one: (one.rule, one.message)):
+        left, found = _unmatched(left, found, alike), _unmatched(found, left, alike)
+    return tuple(found)
+
+
+def _unmatched(findings: list[Finding], others: list[Finding], alike: Callable[[Finding], object]) -> list[Finding]:
+    """The findings without a like one among the others, each of which matches one."""
+    there = Counter(map(alike, others))
     found = []
     for one in findings:
-        if left[one.rule, one.path] > 0:
-            left[one.rule, one.path] -= 1
-        else:
+        there[alike(one)] -= 1
+        if there[alike(one)] < 0:
             found.append(one)
-    return tuple(found)
+    return found

@@ -119,7 +119,9 @@ def _headline_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
     if cost.total is None and not cost.as_of and not cost.currency:
         span, when, partial = "add `procurement.prices`", "`as_of` and `currency`", ""
     yield ("total", _amount_text(cost.total, cost.currency), f"{span}, {when}{running}{partial}")
-    used = f"{cost.accelerators_used:,.0f} of {cost.accelerators:,} accelerators" if cost.accelerators_used else ""
+    part = cost.accelerators_used or 0
+    used = f"{part:,.0f} of {cost.accelerators:,}" if part != cost.accelerators else f"all {part:,.0f}"
+    used += " accelerators" if part else ""
     if cost.per_run is not None and cost.run is not None:
         without = f"{display(cost.run.inputs[0][1].value, 's')} without interruptions"
         yield (

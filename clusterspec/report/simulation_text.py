@@ -61,7 +61,7 @@ def _figure_lines(report: SimulationReport) -> Iterator[str]:
     yield f"  waiting for admission    {percent(report.queue_share, 2)} of the time to the first token"
     for tier, share in report.hit_rate.items():
         yield f"  {f'read from {tier}':<24} {percent(share, 2)} of the input tokens"
-    yield f"  throughput               {display(report.output_tokens_per_second, 'T/s')} of output"
+    yield f"  throughput               {display(report.output_tokens_per_second, '1')} output tokens per second"
     yield f"  requests                 {plain(report.request_rate)}/s"
     if report.saturation is not None:
         yield f"  sustained at most        {plain(report.saturation)}/s"

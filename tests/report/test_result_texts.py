@@ -215,7 +215,7 @@ def test_a_simulation_has_percentiles_rates_and_the_queue() -> None:
         "end to end p50 5 s, target 4 s: missed",
         "waiting for admission 13 % of the time to the first token",
         "read from host 25 % of the input tokens",
-        "throughput 3 kT/s of output",
+        "throughput 3,000 output tokens per second",
         "requests 7.5/s",
         "sustained at most 9.25/s",
         "Queue over time",
