@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from clusterspec.analysis.comparison import Names, diff
@@ -12,7 +13,8 @@ from clusterspec.procurement.bill import bill as counted
 from clusterspec.procurement.cost import cost as worked_out
 from clusterspec.procurement.growth import growth
 from clusterspec.results import Input
-from clusterspec.results.fleet import FleetDiffReport, FleetReport, JobUse, PoolUse
+from clusterspec.results.fleet import FleetDiffReport, FleetReport, JobUse, LinkUse, PoolUse
+from clusterspec.rules.knowledge.shared_links import link_demand
 from clusterspec.rules.knowledge.shared_stores import store_demand
 from clusterspec.studies.study import Study
 from clusterspec.summation import sum_of
@@ -52,7 +54,19 @@ def fleet_report(study: Study, verb: str) -> FleetReport:
         sources=study.sources,
         today=study.settings.today,
         spec=study.spec,
+        links=tuple(_link_uses(parts)) if verb != "cost" else (),
     )
+
+
+def _link_uses(parts: FleetStudy) -> Iterator[LinkUse]:
+    """The links between pools over which some job sends."""
+    for link in parts.study.spec.pool_links or ():
+        demand = link_demand(parts.fleet, link)
+        if demand is not None and demand.crossings:
+            latency = link.latency.value if link.latency else None
+            mean = {name: each.mean for name, each in demand.crossings.items()}
+            burst = {name: each.burst for name, each in demand.crossings.items()}
+            yield LinkUse(link.between or (), demand.total, latency, mean, burst)
 
 
 def fleet_diff(old: Study, new: Study, names: tuple[Names, Names] = ({}, {})) -> FleetDiffReport:

@@ -11,7 +11,7 @@ from clusterspec.procurement.growth import Phase
 from clusterspec.report import cost_text
 from clusterspec.report.ink import PLAIN, Ink, csv_text, errors_text, paragraph, text_table, title_text, wrapped_lines
 from clusterspec.results.decision import DiffReport
-from clusterspec.results.fleet import POOL_FIGURES, FleetDiffReport, FleetReport, JobUse, PoolUse
+from clusterspec.results.fleet import POOL_FIGURES, FleetDiffReport, FleetReport, JobUse, LinkUse, PoolUse
 from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plain, plural
 
@@ -31,7 +31,7 @@ def fleet_text(report: FleetReport, ink: Ink = PLAIN) -> str:
     pools = text_table(POOL_HEADS, pool_rows(report), right=range(1, len(POOL_HEADS)), wrap=(0,), ink=ink)
     title = f"{title_text(report.name)}: {plural(len(report.jobs), 'job')} on {plural(len(report.pools), 'pool')}"
     roles = "".join("\n".join(wrapped_lines(line, ink.measure)) + "\n\n" for line in role_lines(report))
-    shared = (wait_text(report), link_text(report), budget_text(report), left_out(report))
+    shared = (wait_text(report), *link_texts(report), budget_text(report), left_out(report))
     notes = [f"{legend(report)} {CHOICE}", *filter(None, shared)]
     told = "\n".join(line for each in notes for line in wrapped_lines(each, ink.measure))
     grown = free_text(report, ink) + growth_text(report, ink)
@@ -62,7 +62,26 @@ def wait_text(report: FleetReport) -> str:
     return f"Runs are longer, because jobs wait for their common storage system ({why}): {', '.join(waits)}."
 
 
-def link_text(report: FleetReport) -> str:
+def link_texts(report: FleetReport) -> tuple[str, ...]:
+    """What jobs send over the links between pools, and the jobs that share one; empty without any."""
+    return (*(_sent_text(link) for link in report.links), _shared_link_text(report))
+
+
+def _sent_text(link: LinkUse) -> str:
+    """The rate of a link, and what each job sends over it."""
+    late = f", after {display(link.latency, 's')}" if link.latency else ""
+    sent = [
+        f"{name} {display(mean, 'B/s')}"
+        + (f" ({display(link.burst[name], 'B/s')} while it sends)" * (link.burst[name] > mean))
+        for name, mean in link.mean.items()
+    ]
+    return (
+        f"Between {' and '.join(link.between)} caches and weights pass at {display(link.rate, 'B/s')} at most, each way"
+        f"{late}. Sent on average: {', '.join(sent)}."
+    )
+
+
+def _shared_link_text(report: FleetReport) -> str:
     """The jobs that share a link between pools; empty without one."""
     shares = [f"{name} {percent(use.link_share, 2)}" for name, use in report.jobs.items() if use.link_share < 1]
     if not shares:

@@ -68,6 +68,19 @@ class JobUse:
 
 
 @dataclass(frozen=True)
+class LinkUse:
+    """What jobs send over the link between two pools, in B/s per direction: ``rate`` is what caches and weights can
+    have, ``mean`` what each job sends on average, and ``burst`` while it sends, both by job.
+    """
+
+    between: tuple[str, ...]
+    rate: float
+    latency: float | None
+    mean: Mapping[str, float]
+    burst: Mapping[str, float]
+
+
+@dataclass(frozen=True)
 class FleetReport(Result):
     """The results of one command for all jobs of a fleet, and its pools.
 
@@ -87,6 +100,7 @@ class FleetReport(Result):
     sources: Mapping[str, Source] = field(default_factory=dict)
     today: date | None = None
     spec: Spec | None = None
+    links: tuple[LinkUse, ...] = ()
 
     __repr__ = result_repr
 
@@ -112,7 +126,7 @@ class FleetReport(Result):
             head(self.tool, self.input)
             | dict.fromkeys(fields)
             | {"name": self.name, "jobs": jobs, "pools": {name: pools[name] | bills.get(name, {}) for name in pools}}
-            | {"summary": count(self.findings)}
+            | {"pool_links": [asdict(one) for one in self.links], "summary": count(self.findings)}
         )
 
 

@@ -176,7 +176,7 @@ def _pools_section(report: FleetReport) -> Section:
     heads, paid = fleet_text.cost_parts(report)
     costs = [TableRow(cells, f"pools.{cells[0]}.parts", bare=True) for cells in paid]
     blocks += [_table(heads, costs, "pools", 1, f"{paid_for} by part")] if costs else []
-    shared = (fleet_text.wait_text(report), fleet_text.link_text(report))
+    shared = (fleet_text.wait_text(report), *fleet_text.link_texts(report))
     notes = (*shared, fleet_text.budget_text(report), fleet_text.left_out(report))
     return Section("pools", "Pools", (*blocks, *(Text(note) for note in notes if note)))
 
