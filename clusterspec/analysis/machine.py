@@ -93,7 +93,11 @@ def _free_leaf_ports(cluster: Cluster, fabric: Fabric) -> int | None:
     out = cluster.scale_out
     if out is None or not fabric.leaf_switches or not fabric.down_ports:
         return None
-    return max(0, fabric.leaf_switches * fabric.down_ports - fabric.links.get("node_leaf", 0))
+    below, above = fabric.links.get("node_leaf", 0), fabric.links.get("leaf_spine", 0)
+    levels = fabric_levels(cluster)
+    each = (levels[0].switch_ports if levels else None) or fabric.switch_ports or fabric.down_ports
+    left = fabric.leaf_switches * each - above  # where blocks are not a multiple of leaves, fewer than all down ports
+    return max(0, min(fabric.leaf_switches * fabric.down_ports, left) - below)
 
 
 def _level_rows(cluster: Cluster, fabric: Fabric | None) -> Iterator[MachineLevel]:
@@ -134,7 +138,9 @@ def _failures(cluster: Cluster, fabric: Fabric | None, rails: int) -> Iterator[F
     lost = 1 / min(rails, out.nics_per_node, _leaves_of_node(cluster, fabric)) / out.planes
     yield Failure("one leaf switch", lost, f"the bandwidth of the {_plural_nodes(cluster)} below it")
     if fabric.spine_switches > 1:
-        yield Failure("one spine switch", 1 / fabric.spine_switches, "the bandwidth between leaves")
+        pods = fabric.pods if fabric.core_switches else 1
+        between = "the bandwidth between leaves" + (" of its pod" if pods > 1 else "")
+        yield Failure("one spine switch", pods / fabric.spine_switches, between)
     if fabric.core_switches > 1:
         yield Failure("one core switch", 1 / fabric.core_switches, "the bandwidth between pods")
 

@@ -67,9 +67,10 @@ def _level_row(level: Level, nodes: int, below: _Row, ports: int, unit: int) -> 
     least = max(1, parts_needed(down + up, ports))
     count = unit * parts_needed(even_switch_count(least, below.up_of_switch) if below.up_of_switch else least, unit)
     of_switch = parts_needed(up, count)
+    links = max(up, min(count * of_switch, count * ports - down))  # an even spread, as far as ports are left
     ends = f"({down} links down + {up} up) / {ports} ports, rounded up to {count}"
     how = f"{plural(blocks, 'block')} of {size} nodes × ({ends})"
-    return _Row(blocks * count, blocks * least, blocks * count * of_switch, rate, of_switch, how)
+    return _Row(blocks * count, blocks * least, blocks * links, rate, of_switch, how)
 
 
 def _switches_of_rows(rows: list[_Row], endpoints: int) -> SwitchCount:

@@ -108,7 +108,8 @@ def _fabric_pictures(machine: Machine, cluster: Cluster, fabric: Fabric) -> Iter
 def _block_picture(machine: Machine, cluster: Cluster, fabric: Fabric, size: tuple[int, int]) -> Picture:
     inside, leaves = size
     up = fabric.links.get("leaf_spine", 0) // max(1, fabric.leaf_switches)
-    spines = plural(fabric.spine_switches, "spine switch", "spine switches")
+    pods = fabric.pods if fabric.core_switches else 1
+    spines = plural(fabric.spine_switches // pods, "spine switch", "spine switches") + (" of its pod" * (pods > 1))
     rails = f", {machine.rails} rails" if machine.rails > 1 else ""
     per_leaf = inside * (fabric.links.get("node_leaf", 0) // max(1, cluster.all_nodes)) / leaves
     most = "up to " if cluster.all_nodes % inside else ""

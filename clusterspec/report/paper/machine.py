@@ -42,7 +42,8 @@ def machine_section(report: FullReport) -> Section | None:
         return None
     blocks: list[Block] = [summary_table(report.estimate.design, machine), *machine_pictures(report)]
     if report.bill.why:
-        blocks.append(Text(f"No fabric to build: {report.bill.why}.", "bill.why"))
+        there = any(text.endswith(report.bill.why) for text in report.bill.bill.not_counted)
+        blocks.append(Text(f"No fabric {'is drawn' if there else 'to build'}: {report.bill.why}.", "bill.why"))
     if machine.failures and machine.accelerators > machine.domain:
         blocks.append(_failures_table(machine))
     return Section("machine", "The machine", tuple(blocks))
