@@ -10,8 +10,14 @@ from clusterspec.document.schema import letters_and_digits
 
 CLOUDS = ("aws-", "azure-", "gcp-", "oci-")
 """Prefixes of the ids of instance types; the cloud's own name of the type lacks them."""
-_TUNING = re.compile(r"[-_ ](?:base|chat|hf|instruct|it)$")
-"""Last words of repositories that differ in their weights only, not in their shape."""
+_TUNING = re.compile(r"[-_ ](?:base|chat|hf|instruct|it)(?=[-_ ]|$)")
+"""Words of repositories that differ in their weights only, not in their shape."""
+_QUANTIZED = re.compile(
+    r"[-_ ](?:awq|bf16|block|dynamic|fp16|fp4|fp8|gguf|gptq|int4|int8|mxfp4|nvfp4|w\d+a\d+)$", re.IGNORECASE
+)
+"""Last words of repositories that differ in the precision of their weights."""
+_RELEASE = re.compile(r"(?:==|[ @]v?)\d[\w.]*$")
+"""The release after the name of a framework or a library: ``vllm 0.30``, ``vllm==0.30.0``."""
 _DESIGNATED = ("accelerator", "nic", "optics", "switch")
 """Kinds whose products are asked for by a word of their name: B300, SN5600, BCM78900."""
 _BRACKETED = re.compile(r"\(([^)]*)\)")
@@ -24,17 +30,35 @@ def ids_of_name(kind: str, name: str) -> tuple[str, ...]:
     """The shipped ids of a kind that have this name, without regard to case, spaces and punctuation.
 
     A name is that of the product, with its vendor or without, the designation in it, one by which it is also sold,
-    the instance type of a cloud, or the repository of a checkpoint.
+    the instance type of a cloud, the repository of a checkpoint, a part number that starts as one of its aliases with a
+    star, or the name of software before a release.
 
     >>> ids_of_name("platform", "p5.48xlarge"), ids_of_name("model", "meta-llama/Llama-3.1-70B-Instruct")
     (('aws-p5-48xlarge',), ('llama-3.1-70b',))
     >>> ids_of_name("switch", "SN5600"), ids_of_name("accelerator", "Ironwood")
     (('spectrum-4-sn5600',), ('tpu-v7x',))
+    >>> ids_of_name("nic", "MCX75310AAS-NEAT"), ids_of_name("model", "nvidia/DeepSeek-R1-0528-FP4")
+    (('connectx-7',), ('deepseek-r1',))
     """
     wanted = _comparable_name(kind, name[:_LONGEST])
     rows = [row for row in shipped_rows() if wanted and row.kind == kind]
     full = tuple(row.id for row in rows if wanted in _compared_names(row, _full_names(row)))
-    return full or tuple(row.id for row in rows if wanted in _compared_names(row, _designations(row)))
+    short = full or tuple(row.id for row in rows if wanted in _compared_names(row, _designations(row)))
+    return short or tuple(row.id for row in rows if wanted.startswith(tuple(_part_numbers(row)))) or _plain(kind, name)
+
+
+def _plain(kind: str, name: str) -> tuple[str, ...]:
+    """The ids of the name without what a checkpoint is quantized to, and without the release of software."""
+    endings = {"model": _QUANTIZED, "framework": _RELEASE, "library": _RELEASE}
+    shorter = endings[kind].sub("", name[:_LONGEST]) if kind in endings else name
+    return ids_of_name(kind, shorter) if len(shorter) < len(name[:_LONGEST]) else ()
+
+
+def _part_numbers(row: CatalogRow) -> Iterator[str]:
+    """The starts of part numbers, as they are compared: an alias with a star at its end stands for all that follows."""
+    for alias in row.aliases.split(", "):
+        if alias.endswith("*"):
+            yield _comparable_name(row.kind, alias)
 
 
 def _compared_names(row: CatalogRow, names: Iterable[str]) -> Iterator[str]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from calendar import month_name
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import reduce
 from itertools import pairwise
 
@@ -88,6 +91,35 @@ def slower_on_narrower_numbers(entry: RawEntry) -> bool:
     return any(narrower < 0.999 * wider for wider, narrower in pairwise(dense))
 
 
+HARDWARE = ("accelerator", "interconnect", "nic", "optics", "platform", "switch")
+
+
+def status_without_a_reason(entry: RawEntry) -> bool:
+    """An announcement says since when or for when; so does what ships in the year of its announcement."""
+    year = entry.facts.get("year")
+    new = entry.status.state == "shipping" and year is not None and year.value == int(entry.status.as_of[:4])
+    return entry.kind in HARDWARE and (new or entry.status.state == "announced") and not entry.status.note
+
+
+def sold_by_announcement(entry: RawEntry) -> bool:
+    """What ships is not said to ship by words on what is to come."""
+    return entry.status.state == "shipping" and TO_COME.search(entry.status.note) is not None
+
+
+def read_before_it_was_written(entry: RawEntry) -> bool:
+    days = ((source, day) for source in entry.sources.values() for day in DAY.findall(source.title) if source.read)
+    return any(datetime.strptime(day, "%d %B %Y").date().isoformat() > source.read for source, day in days)
+
+
+def port_in_bytes(entry: RawEntry) -> bool:
+    """Ports of networks are sold in bits; those of NVLink switches, and links that are slots, in bytes."""
+    facts = [fact for fact in every_fact(entry) if fact.name in {"port_bandwidth", "nic_bandwidth"}]
+    network = entry.kind in {"nic", "optics", "platform"} or (entry.kind == "switch" and "nvswitch" not in entry.id)
+    return network and any("b/s" not in str(fact.value) for fact in facts)
+
+
+TO_COME = re.compile(r"\b(?:announced for|expected|coming soon|roadmap|aimed at|planned)\b")
+DAY = re.compile(r"\b\d{1,2} (?:" + "|".join(month_name[1:]) + r") \d{4}\b")
 RULES: dict[str, Sequence[Rule]] = {
     "accelerator": (
         decimal_memory,
@@ -96,7 +128,14 @@ RULES: dict[str, Sequence[Rule]] = {
         slower_on_narrower_numbers,
     ),
     "model": (parameters_out_of_order,),
-    "": (year_to_come, payload_without_a_document),
+    "": (
+        year_to_come,
+        payload_without_a_document,
+        status_without_a_reason,
+        sold_by_announcement,
+        read_before_it_was_written,
+        port_in_bytes,
+    ),
 }
 
 
@@ -138,6 +177,31 @@ def test_a_planted_violation_is_noticed(rule: Rule, file: str, fact: str, plante
         facts[name] = {**written, "is": planted}
     else:
         facts[name] = planted
+    assert rule(read_raw_entry(document))
+
+
+@pytest.mark.parametrize(
+    ("rule", "file", "within", "key", "planted"),
+    [
+        (status_without_a_reason, "accelerators/rubin", "status", "note", ""),
+        (status_without_a_reason, "accelerators/jalapeno", "status", "note", ""),
+        (sold_by_announcement, "accelerators/rubin", "status", "note", "announced for the second half of 2026"),
+        (
+            read_before_it_was_written,
+            "accelerators/mi455x",
+            "sources",
+            "x",
+            {"title": "Of 3 July 2026", "read": "2026-07-02"},
+        ),
+        (port_in_bytes, "nics/connectx-7", "facts", "port_bandwidth", {"is": "50 GB/s per direction", "assumed": "x"}),
+    ],
+)
+def test_a_planted_status_source_or_unit_is_noticed(
+    rule: Rule, file: str, within: str, key: str, planted: object
+) -> None:
+    document = yaml_value((resources.catalog() / f"{file}.yaml").read_text("utf-8"))
+    assert not rule(read_raw_entry(document))
+    document[within][key] = planted
     assert rule(read_raw_entry(document))
 
 
