@@ -187,6 +187,16 @@ SHARED: dict[str, tuple[str, dict[str, object], float]] = {
         {"machine": "h100-pcie-80gb", "input": 206, "output": 202},
         0.2,
     ),
+    "replicas do not decode in steps with prompts of their own": (
+        "concurrency: 256",
+        EXPERTS | {"tp": 1, "framework": "sglang, attention_dp: 8, ep: 8"},
+        0.12,
+    ),
+    "nor in those of any replica with drafts": (
+        "concurrency: 256, speculative: {tokens: 1, acceptance: 0.8}",
+        EXPERTS | {"tp": 1, "framework": "sglang, attention_dp: 8, ep: 8"},
+        0.8,  # the wait for the prompts of a group is not worked out
+    ),
     "prompts of a run come faster than full steps compute them": (
         "request_rate: 100, requests: 300",
         {"framework": "sglang", "machine": "a100-sxm-80gb", "input": 256, "output": 345},
@@ -209,7 +219,7 @@ def test_prompts_that_share_steps_take_what_their_simulation_says(name: str) -> 
     counted = simulated(study, traffic.arrivals, traffic.in_flight).requests[traffic.warm_up :]
     token = percentiles([(each.ended - each.first) / (each.output - 1) for each in counted]).p50
     first = percentiles([each.first - each.arrival for each in counted]).p50
-    assert expected.tpot == pytest.approx(token, rel=within)
+    assert expected.tpot == pytest.approx(token, rel=min(within, 0.25))
     assert expected.ttft == pytest.approx(first, rel=within)
 
 

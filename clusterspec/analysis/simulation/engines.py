@@ -34,17 +34,20 @@ class Request:
 
 
 class AttentionRank:
-    """The requests of one attention rank: waiting, with a prompt in progress, and decoding by their last step."""
+    """The requests of one attention rank: waiting, with a prompt in progress, and decoding by their last step.
 
-    __slots__ = ("context", "count", "decoding", "order", "prompts", "used", "waiting")
+    ``step`` counts the steps in which it decodes; ``stalled`` seconds passed since the last one of them.
+    """
+
+    __slots__ = ("context", "count", "decoding", "order", "prompts", "stalled", "step", "used", "waiting")
 
     def __init__(self) -> None:
         self.waiting: deque[Request] = deque()
         self.prompts: deque[Request] = deque()
         self.decoding: list[tuple[int, int, Request]] = []
         self.order: deque[Request] = deque()
-        self.count = 0
-        self.context = self.used = 0.0
+        self.count = self.step = 0
+        self.context = self.used = self.stalled = 0.0
 
     @property
     def requests(self) -> int:
@@ -88,11 +91,9 @@ class SimulatedEngine:
     def __init__(self, tables: StepTables, limits: Limits, gaps: dict[float, float]) -> None:
         self.tables, self.limits, self.gaps = tables, limits, gaps
         self.ranks = [AttentionRank() for _ in range(tables.ranks)]
-        self.step = 0
         self.version = 0
         self.started, self.each, self.steps, self.passing = 0.0, 0.0, 0, 0.0
         self.running = self.mixed = False
-        self.stalled = 0.0
         self.preempted = 0
         self.requests = 0
         self.chunks: list[list[tuple[Request, float]]] = []
@@ -157,33 +158,34 @@ class SimulatedEngine:
         """Finish the running steps; the requests that ended with them."""
         gained = self.tables.gained
         ended: list[Request] = []
-        decoded = 0
-        stalls = self.mixed and self.tables.apart
-        self.step += 0 if stalls else self.steps
-        for rank in () if stalls else self.ranks:
+        for place, rank in enumerate(self.ranks):
+            if self.mixed and self._pauses(self.chunks[place]):
+                rank.stalled += self.each
+                continue
+            rank.step += self.steps
             if rank.count:
                 rank.context += rank.count * gained * self.steps
                 if not self.limits.whole:
                     rank.used += rank.count * gained * self.steps
-                decoded += rank.count
-            while rank.decoding and rank.decoding[0][0] <= self.step:
+                self._count_gaps(rank)
+            rank.stalled = 0.0
+            while rank.decoding and rank.decoding[0][0] <= rank.step:
                 self._finish(rank, heappop(rank.decoding)[2], now, ended)
-        if stalls:
-            self.stalled += self.each
-        elif decoded:
-            self._count_gaps(decoded)
         if self.mixed:
             self._end_prompts(now, ended)
         self.requests -= len(ended)
         return ended
 
-    def _count_gaps(self, decoded: int) -> None:
-        """Count the gaps of ``decoded`` sequences in the finished steps; steps with prompts delay the first of them."""
-        first, rest = self.each + self.stalled, self.steps - 1
-        self.gaps[first] = self.gaps.get(first, 0.0) + decoded
+    def _pauses(self, taken: list[tuple[Request, float]]) -> bool:
+        """Whether a rank that computes these parts of prompts does not decode beside them."""
+        return self.tables.apart or (self.tables.pausing and bool(taken))
+
+    def _count_gaps(self, rank: AttentionRank) -> None:
+        """Count the gaps of the sequences of a rank in the finished steps; steps with prompts delay the first."""
+        first, rest = self.each + rank.stalled, self.steps - 1
+        self.gaps[first] = self.gaps.get(first, 0.0) + rank.count
         if rest:
-            self.gaps[self.each] = self.gaps.get(self.each, 0.0) + decoded * rest
-        self.stalled = 0.0
+            self.gaps[self.each] = self.gaps.get(self.each, 0.0) + rank.count * rest
 
     def _admit(self, rank: AttentionRank, now: float) -> None:
         limits = self.limits
@@ -214,15 +216,15 @@ class SimulatedEngine:
         if not request.left:
             request.left = max(1, ceil((request.output - 1) / self.tables.gained - TINY))
         request.held = request.held or request.prompt
-        request.joined = self.step
+        request.joined = rank.step
         rank.count += 1
         rank.context += request.held
         rank.order.append(request)
-        heappush(rank.decoding, (self.step + request.left, request.index, request))
+        heappush(rank.decoding, (rank.step + request.left, request.index, request))
 
     def _finish(self, rank: AttentionRank, request: Request, now: float, ended: list[Request]) -> None:
         """Take a request that decoded its last token out of its rank."""
-        held = request.held + (self.step - request.joined) * self.tables.gained
+        held = request.held + (rank.step - request.joined) * self.tables.gained
         rank.count -= 1
         rank.context -= held
         rank.used -= request.prompt + request.output if self.limits.whole else held
@@ -241,7 +243,7 @@ class SimulatedEngine:
                 self._preempt(rank)
             free = self.limits.tokens - rank.used
             fitting = inf if self.limits.whole or rank.count == 1 else max(1.0, free // (rank.count * gained))
-            most = min(most, rank.decoding[0][0] - self.step, fitting)
+            most = min(most, rank.decoding[0][0] - rank.step, fitting)
         self.mixed, self.steps = False, max(1, int(most))
         fullest = max(self.ranks, key=lambda rank: rank.context)
         count = max(rank.count for rank in self.ranks)
@@ -254,7 +256,7 @@ class SimulatedEngine:
         request = rank.order.pop()
         rank.decoding = [each for each in rank.decoding if each[2] is not request]
         rank.decoding.sort()
-        past = self.step - request.joined
+        past = rank.step - request.joined
         rank.count -= 1
         rank.context -= request.held + past * self.tables.gained
         request.held += past * self.tables.gained
@@ -270,12 +272,15 @@ class SimulatedEngine:
         """
         self.mixed, self.steps = True, 1
         self.chunks = [self._prompt_chunks(rank) for rank in self.ranks]
-        drafted, stages = 0.0 if self.tables.apart else self.tables.drafted, self.tables.stages
+        drafted, stages = self.tables.drafted, self.tables.stages
         pairs = list(zip(self.ranks, self.chunks, strict=True))
-        tokens = [sum(part for _, part in taken) + rank.count * drafted for rank, taken in pairs]
+        tokens = [
+            sum(part for _, part in taken) + (0.0 if self._pauses(taken) else rank.count * drafted)
+            for rank, taken in pairs
+        ]
         busy = sum(tokens) / max(tokens)
         whole, alone = max(self._mixed_seconds(rank, taken, busy) for rank, taken in pairs), 0.0
-        decoding = [rank for rank in self.ranks if rank.count and not self.tables.apart]
+        decoding = [rank for rank, taken in pairs if rank.count and not self._pauses(taken)]
         if stages > 1 and decoding:
             mean = sum(rank.count for rank in decoding) / len(self.ranks)
             alone = max(self.tables.decode_seconds(rank.count, rank.context / rank.count, mean) for rank in decoding)
@@ -288,7 +293,7 @@ class SimulatedEngine:
         """A step with these parts of prompts on one rank."""
         here = sum(part for _, part in taken)
         seen = sum(part * (each.held - each.todo + part / 2) for each, part in taken) / here if here else 0.0
-        count = 0 if self.tables.apart else rank.count
+        count = 0 if self._pauses(taken) else rank.count
         decoding = (float(count), rank.context / count if count else 0.0)
         completed = sum(part > each.todo - TINY for each, part in taken)
         return self.tables.mixed_seconds(decoding, (here, seen, completed), busy)
@@ -297,7 +302,8 @@ class SimulatedEngine:
         """The tokens of each prompt of a rank in the next step."""
         if self.limits.chunk is None:
             return [(rank.prompts[0], rank.prompts[0].todo)] if rank.prompts else []
-        taken = 0.0 if self.tables.apart else rank.count * self.tables.drafted
+        alone = self.tables.apart or self.tables.pausing
+        taken = 0.0 if alone else rank.count * self.tables.drafted
         budget, found = max(1.0, self.limits.chunk - taken), []
         for request in rank.prompts:
             if budget <= 0:

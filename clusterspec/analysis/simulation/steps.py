@@ -54,7 +54,8 @@ class StepTables:
     (``reading``; ``stored`` bytes of a sequence over its tokens), and on the position of a prompt's tokens (``seeing``,
     of one token). ``floor`` is the least time of a prompt without captured graphs; ``drafted`` tokens of each sequence
     are computed in a step, of which it gains ``gained``. ``stages`` work on different batches. In a step with prompts
-    the cache is read ``repeated`` times; ``apart`` from those that decode is whether such steps hold prompts alone.
+    the cache is read ``repeated`` times; ``apart`` from those that decode is whether such steps hold prompts alone, and
+    ``pausing`` whether a rank with prompts does not decode beside them while others do.
     """
 
     alone: Curve
@@ -70,6 +71,7 @@ class StepTables:
     stages: int
     repeated: float = 1.0
     apart: bool = False
+    pausing: bool = False
 
     @classmethod
     def of(cls, engine: Engine) -> StepTables:
@@ -94,7 +96,8 @@ class StepTables:
             gained=1.0 + load.draft_tokens * load.draft_acceptance,
             stages=engine.layout.pp,
             repeated=engine.reads_beside_prompts,
-            apart=engine.prompts_alone,
+            apart=engine.prompts_alone or (engine.replica_prompts_alone and load.draft_tokens > 0),
+            pausing=engine.replica_prompts_alone,
         )
 
     def decode_seconds(self, sequences: float, context: float, mean: float) -> float:

@@ -381,23 +381,48 @@ def requests_amid_run(requests: float, rate: float, seconds: float) -> float:
     return requests * smaller(1.0, seconds / arriving) * (1 - part / 3)
 
 
-def prompts_amid_run(met: float) -> tuple[float, float]:
-    """The prompts after its own that a request of a run meets, over the requests that it meets: median and mean.
+def arrivals_of_run(met: float) -> float:
+    """The seconds for which a request runs over those of the arrivals of a run, at most one.
 
-    ``met`` is the share of the requests of the run that one meets on average, `requests_amid_run`. One that runs for
-    the share x of the arrivals meets x (1 - x / 3) of them, and the prompts of the next x of them, fewer at the end.
+    ``met`` is the share of the requests of the run that one meets on average, `requests_amid_run`: x (1 - x / 3).
+
+    Source: arithmetic.
+
+    Range: met > 0, met <= 1.
+
+    >>> arrivals_of_run(5 / 12), arrivals_of_run(1.0)
+    (0.5, 1.0)
+    """
+    return smaller(1.0, (3 - power(larger(0.0, 9 - 12 * met), 0.5)) / 2)
+
+
+def prompts_amid_run(met: float) -> float:
+    """The prompts after its own that a request of a run meets on average, over the requests that it meets.
+
+    One that runs for the share x of the arrivals meets the prompts of the next x of them, fewer at the end.
 
     Source: arithmetic; integration of min(x, rest of the arrivals).
 
     Range: met > 0, met <= 1.
 
-    >>> prompts_amid_run(2 / 3), prompts_amid_run(1.0)
-    ((0.75, 0.75), (0.5, 0.5))
-    >>> [round(each, 3) for each in prompts_amid_run(1e-9)]
-    [1.0, 1.0]
+    >>> round(prompts_amid_run(5 / 12), 3), prompts_amid_run(1.0)  # (1 / 2 - 1 / 8) / (5 / 12)
+    (0.9, 0.5)
     """
-    share = (3 - power(larger(0.0, 9 - 12 * met), 0.5)) / 2 if met < 2 / 3 else 1.0
-    return smaller(share, 0.5) / met, share * (1 - share / 2) / met
+    share = arrivals_of_run(met)
+    return share * (1 - share / 2) / met
+
+
+def median_prompts_amid_run(met: float) -> float:
+    """The same of the median request: more than half of them meet all of the next x, where that is below a half.
+
+    Source: arithmetic.
+
+    Range: met > 0, met <= 1.
+
+    >>> round(median_prompts_amid_run(5 / 12), 3), median_prompts_amid_run(1.0)
+    (1.2, 0.5)
+    """
+    return smaller(arrivals_of_run(met), 0.5) / met
 
 
 def steps_wait(load: float, places: float, running: float) -> float:

@@ -182,13 +182,24 @@ class Engine:
 
     @property
     def prompts_alone(self) -> bool:
-        """Whether sequences do not decode in steps with prompts.
+        """Whether sequences do not decode in steps with prompts."""
+        return self._separates_prompts and self.layout.attention_dp == 1
 
-        Attention replicas run their steps together, one with prompts beside others that decode.
+    @property
+    def replica_prompts_alone(self) -> bool:
+        """Whether attention replicas, whose steps run together, do not decode in steps with prompts of their own; with
+        drafted tokens, in steps with prompts of any.
+
+        Source: SGLang, python/sglang/srt/managers/scheduler.py (get_next_batch_to_run): each replica runs its prompts
+        or its sequences, and the batches of all go through the experts in one step; replicas without prompts are idle
+        then where tokens are drafted.
         """
+        return self._separates_prompts and self.layout.attention_dp > 1
+
+    @property
+    def _separates_prompts(self) -> bool:
         stack = self.layout.stack
-        alone = stack is not None and stack.serving is not None and stack.serving.prompts_alone
-        return alone and self.layout.attention_dp == 1
+        return stack is not None and stack.serving is not None and stack.serving.prompts_alone
 
     @property
     def reads_beside_prompts(self) -> float:

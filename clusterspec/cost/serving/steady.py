@@ -6,9 +6,14 @@ from collections.abc import Callable
 from math import ceil, exp, expm1, inf, sqrt
 
 from clusterspec.cluster.requests import Serving
+from clusterspec.cost.formulas.compute import power
 from clusterspec.cost.formulas.experts import prompts_on_fullest
-from clusterspec.cost.formulas.serving import bunched_requests, prompts_amid_run, time_per_output_token
-from clusterspec.cost.serving import constants
+from clusterspec.cost.formulas.serving import (
+    bunched_requests,
+    median_prompts_amid_run,
+    prompts_amid_run,
+    time_per_output_token,
+)
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import NOTHING, Decoding
 from clusterspec.cost.serving.parts import CACHE, unevenly_loaded_ranks
@@ -21,7 +26,13 @@ from clusterspec.cost.serving.pools import (
     prompts_per_step,
 )
 from clusterspec.cost.serving.quantiles import bisected_interval
-from clusterspec.cost.serving.waits import mixed_prompt_wait, seconds_of_prompts, separate_prompt_wait, steps_of_prompts
+from clusterspec.cost.serving.waits import (
+    mixed_prompt_wait,
+    prompts_at_rate,
+    seconds_of_prompts,
+    separate_prompt_wait,
+    steps_of_prompts,
+)
 from clusterspec.records import NamedTuple
 
 ROUNDS = 24
@@ -125,26 +136,11 @@ def steady_state(pools: Pools, sequences: float, *, full: bool = False) -> Stead
         wait = separate_prompt_wait(pools, rate, (prompt / pools.prompts.layout.pp, service))
     elif load.load in {"closed", "open"}:
         prompts = max(1.0, sequences / engine.layout.pp) * gained / load.gaps
-        prompts = max(prompts, _prompts_at_rate(pools, decode.total, carried / stages))
+        prompts = max(prompts, prompts_at_rate(pools, decode.total, carried / stages))
         busy = 1 - max(0.0, 1 - rate * service / engine.attention_ranks) * exp(-sequences)
         wait = mixed_prompt_wait(pools, (decode, prefill), prompts, carried, (each * drafted, busy))
     times = (tpot, each_token, share, rate, wait, pools.loading, _outside_seconds(pools, prompt, prefill.steps, tpot))
     return Steady(sequences, typical, delaying, decode, prefill, prompt, service, carried, gained, *times)
-
-
-def _prompts_at_rate(pools: Pools, step: float, prompt: float) -> float:
-    """Prompts that a run whose requests arrive at a rate brings to each step of a rank; zero for other loads.
-
-    Each lengthens the ``step`` by ``prompt`` seconds, in which others arrive, as far as the rank keeps up with them.
-    """
-    load = pools.load
-    if load.load != "open" or not load.requests or not load.request_rate:
-        return 0.0
-    each = load.request_rate / pools.prompts.attention_ranks
-    if pools.decode.prompts_alone:  # as many as fit share a step
-        most = prompts_per_step(pools)
-        prompt = min(prompt, seconds_of_prompts(pools, most) / most)
-    return each * step / (1 - each * prompt) if each * prompt < constants.MOST_LOAD else 0.0
 
 
 def _outside_seconds(pools: Pools, prompt: float, chunks: float, tpot: float) -> float:
@@ -159,7 +155,7 @@ def _prompt_step(pools: Pools, sequences: float, decoding: Decoding, token: floa
     """
     engine, load = pools.decode, pools.load
     fresh, busy = load.input_tokens * (1 - load.prefix_hit), float(engine.layout.attention_dp)
-    apart = pools.has_prefill_engines or load.load == "static" or engine.prompts_alone
+    apart = pools.has_prefill_engines or load.load == "static" or engine.prompts_alone or engine.replica_prompts_alone
     if pools.has_prefill_engines:
         busy = _busy_ranks(pools, sequences, token)
     elif unevenly_loaded_ranks(engine) > 1:  # ranks that have a prompt beside that of another
@@ -208,7 +204,8 @@ def prompts_of_run(pools: Pools, sequences: float = inf) -> tuple[float, float]:
     """
     load = pools.load
     if load.load == "open" and load.requests and not pools.has_prefill_engines:
-        return prompts_amid_run(min(1.0, sequences * pools.decode.attention_ranks / load.requests))
+        met = min(1.0, sequences * pools.decode.attention_ranks / load.requests)
+        return median_prompts_amid_run(met), prompts_amid_run(met)
     if load.concurrency is None or load.load != "closed" or not load.requests:
         return 1.0, 1.0
     first = min(float(load.concurrency), pools.limit * pools.decode.attention_ranks)
@@ -235,6 +232,8 @@ def _carried_prefill(
         taken, seconds = steps_of_prompts(pools, prompts, decode.total if follow else 0.0)
         return taken * seconds / prompts
     ranks = unevenly_loaded_ranks(engine)
+    if ranks > 1 and engine.replica_prompts_alone:
+        return _carried_by_replicas(pools, prompts, ranks, steps)
     alone = ranks == 1 and (prefill.steps > 1 or prompts_per_step(pools) == 1)
     if alone and prompts <= 1:
         added = prefill.device - prefill.steps * decode.device
@@ -253,6 +252,29 @@ def _carried_prefill(
     beside = Decoding(each, context, drafted)
     many = engine.prefill(most * fresh, length, busy, beside)
     return max(0.0, many.device - many.steps * decode.device) * affected / prompts
+
+
+def _carried_by_replicas(pools: Pools, prompts: float, ranks: int, steps: tuple[StepTime, StepTime]) -> float:
+    """Seconds that one prompt adds to the decode steps of attention replicas that run prompts or decode.
+
+    ``prompts`` begin on each of ``ranks`` for each step that it decodes. A replica does not decode in the steps with
+    prompts of its own, with drafted tokens in those of any, and a step lasts as long as the most prompts of a replica.
+    """
+    engine, load, (decode, prefill) = pools.decode, pools.load, steps
+    fresh, length = load.input_tokens * (1 - load.prefix_hit), float(load.input_tokens)
+    own = max(-expm1(-prompts), prompts / prompts_per_step(pools)) * prefill.steps
+    any_rank = 1 - power(1 + own, -float(ranks))
+    if prefill.steps > 1:
+        longest = prefill.device / prefill.steps
+    else:
+        most = max(1.0, min(prompts_on_fullest(prompts, ranks) / -expm1(-prompts * ranks), prompts_per_step(pools)))
+        busy = min(float(engine.layout.attention_dp), max(1.0, ranks * prompts / any_rank / most))
+        longest = engine.prefill(most * fresh, length, busy).device
+    if load.draft_tokens:
+        every = max(-expm1(-prompts * ranks), prompts / prompts_per_step(pools)) * prefill.steps
+        return every * longest / prompts
+    mean = decode.device + any_rank * max(0.0, longest - decode.device)
+    return ((1 + own) * mean - decode.device) / prompts
 
 
 def _shared_reads(pools: Pools, each: float, prompts: float, steps: tuple[StepTime, StepTime]) -> float:

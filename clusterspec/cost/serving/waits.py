@@ -45,7 +45,7 @@ def mixed_prompt_wait(
         return _wait_before_steps_of_prompts(pools, steps[0].total, prompts, carried)
     if pools.decode.prompts_alone and pools.load.load == "open":
         return _wait_amid_steps_of_prompts(pools, steps[0].total, prompts, busy)
-    shared = _steps_with_prompts(pools, steps, prompts, carried, 0.0 if pools.decode.prompts_alone else decoded)
+    shared = _steps_with_prompts(pools, steps, prompts, carried, 0.0 if pools.decode.replica_prompts_alone else decoded)
     if pools.load.concurrency is None:
         return _mixed_wait_at_rate(pools, shared, prompts, carried, busy if pools.load.load == "open" else 1.0)
     found = _mixed_wait_in_loop(pools, shared, pools.load.concurrency)
@@ -165,6 +165,21 @@ def steps_of_prompts(pools: Pools, prompts: float, decoding: float) -> tuple[flo
         if abs(steps - before) < LEAST_SHARE * before:
             break
     return steps, each
+
+
+def prompts_at_rate(pools: Pools, step: float, prompt: float) -> float:
+    """Prompts that a run whose requests arrive at a rate brings to each step of a rank; zero for other loads.
+
+    Each lengthens the ``step`` by ``prompt`` seconds, in which others arrive, as far as the rank keeps up with them.
+    """
+    load = pools.load
+    if load.load != "open" or not load.requests or not load.request_rate:
+        return 0.0
+    each = load.request_rate / pools.prompts.attention_ranks
+    if pools.decode.prompts_alone:  # as many as fit share a step
+        most = prompts_per_step(pools)
+        prompt = min(prompt, seconds_of_prompts(pools, most) / most)
+    return each * step / (1 - each * prompt) if each * prompt < constants.MOST_LOAD else 0.0
 
 
 def seconds_of_prompts(pools: Pools, together: float) -> float:
