@@ -7,21 +7,33 @@ import io
 
 import pytest
 
+from clusterspec.cluster.requests import Hours
+from clusterspec.cost.serving.day import DayPlan, HourPlan
 from clusterspec.cost.term import Term
 from clusterspec.records import replace
 from clusterspec.report import cost_text
+from clusterspec.report.estimate_rows import day_rows
 from clusterspec.report.faults_text import faults_as_text, faults_csv
 from clusterspec.report.fleet_search_text import fleet_search_text, options_csv
 from clusterspec.report.ink import Ink
 from clusterspec.report.machines_text import machines_csv, machines_text
+from clusterspec.report.search_text import _fewer_nodes_text
 from clusterspec.report.separation_text import separation_text
 from clusterspec.report.simulation_text import simulation_as_text
 from clusterspec.results import Input, Tool
 from clusterspec.results.faults import FaultRow, FaultsReport, FirstYear, PairRow, Stock, YearlyGoodput
 from clusterspec.results.fleet_search import Assignment, FleetSearchReport, JobOption
 from clusterspec.results.machines import MachineRow, MachinesReport
-from clusterspec.results.search import BreakEvenRow, Separation, SeparationSide
-from clusterspec.results.simulation import HitsBySize, Percentiles, QueuePoint, SimulatedTarget, SimulationReport
+from clusterspec.results.search import BreakEvenRow, LayoutRow, SearchReport, Separation, SeparationSide
+from clusterspec.results.simulation import (
+    HitsBySize,
+    Percentiles,
+    QueuePoint,
+    SimulatedHours,
+    SimulatedRise,
+    SimulatedTarget,
+    SimulationReport,
+)
 
 TOOL, INPUT = Tool("1", "2026-11-01"), Input("x.yaml", b"")
 WIDE = Ink(width=400)
@@ -329,3 +341,49 @@ def test_separate_engines_are_named_with_their_reason_and_their_break_evens() ->
 )
 def test_an_amount_has_cents_below_a_thousand_and_its_range(term: Term | None, text: str) -> None:
     assert cost_text._amount_text(term, "USD") == text
+
+
+def test_the_hours_of_a_simulated_day_stand_with_their_engines_and_rises() -> None:
+    half, token = Percentiles(0.5, 1.0, 2.0), Percentiles(0.02, 0.03, 0.04)
+    rise = SimulatedRise(90.0, 1234, 600.0, half, 0.5)
+    busy = SimulatedHours(480, 1320, 12.3456, 2, 6, 64.0, 1000, half, token, half, 0.9123, rise)
+    idle = SimulatedHours(1320, 480, 0.0, 0, 1, 8.0)
+    text = lines(simulation_as_text(replace(SIMULATED, day=(busy, idle)), WIDE))
+    start = text.index("hours requests/s engines first token p50 p99 per token p50 p99 within targets") + 1
+    assert text[start : start + 3] == [
+        "08:00 to 22:00 12.3 2 + 6 500 ms 2 s 20 ms 40 ms 91.2 %",
+        "22:00 to 08:00 0 1",
+        "from 08:00 engines are 90 s late: first token p50 500 ms, p99 2 s of 1,234 requests in 10 min, 50 % within the"
+        " targets",
+    ]
+    bare = simulation_as_text(replace(SIMULATED, day=(busy._replace(rise=rise._replace(goodput=None)),)), WIDE)
+    assert "requests in 10 min\n" in bare
+
+
+def test_the_hours_of_a_day_stand_with_their_load_and_engines() -> None:
+    """12.3456 of 49.3824 requests a second are a quarter of what the engines sustain."""
+    busy = HourPlan(Hours(480, 1325, 12.3456), 2, 6, 1064.4, None, False, 49.3824, 1.5)
+    idle = HourPlan(Hours(1325, 480, 0.5), 0, 1, 8.0, None, True, 0.0)
+    late = "more than the engines serve within the targets"
+    assert list(day_rows(DayPlan((busy, idle), 0.0, 0.0, 0.0, 0.0, ()))) == [
+        ("08:00 to 22:05", "12.3", "2 + 6", "1,064", "25 %", "", "1.5 s", "", late),
+        ("22:05 to 08:00", "0.5", "1", "8", "", "", "", "", ""),
+    ]
+
+
+def test_a_layout_on_fewer_nodes_says_what_it_saves_and_how_to_search_there() -> None:
+    best = LayoutRow({"tp": 8}, 4.0, None, None, None, None, True)
+    fewer = replace(best, layout={"tp": 2, "cp": 1, "pp": 4, "nodes": 1024}, step_time=3.0)
+    report = SearchReport(TOOL, INPUT, "step_time", 1, 1, 0, (best,), (), None)
+    begin, end = "with 1,024 nodes (`layout.nodes`) the best layout (tp 2, pp 4) takes 3 s a step", "searches there."
+    search = "`--set layout.nodes=1024`"
+    saved = f"Fewer nodes are faster: {begin}, 25 % less than layout 1. {search} {end}"
+    assert _fewer_nodes_text(report, fewer) == saved
+    assert _fewer_nodes_text(replace(report, unsure=True), fewer) == saved.replace(", 25 % less than layout 1", "")
+    alone = f"Fewer nodes have a layout: {begin}. {search} {end}"
+    assert _fewer_nodes_text(replace(report, layouts=()), fewer) == alone
+    domain = _fewer_nodes_text(report, replace(fewer, layout={"nodes_per_domain": 16}))
+    assert domain.startswith(
+        "Fewer nodes are faster: with 16 nodes of each domain (`layout.nodes_per_domain`) the best"
+    )
+    assert "`--set layout.nodes_per_domain=16`" in domain
