@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+
 from clusterspec.analysis.fleets import fleet_report
 from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.records import replace
@@ -14,6 +17,8 @@ from clusterspec.results.decision import PRICE, Change, DiffReport, Effect, Proj
 from clusterspec.results.fleet import FleetDiffReport, JobUse, PoolUse
 from clusterspec.source import Position, Span
 from clusterspec.studies.study import study_text
+from tests.analysis.test_fleets import HOURS
+from tests.analysis.test_fleets import report as two_pools
 from tests.settings import SETTINGS
 
 TOOL, READ, WIDE = Tool("1", "1"), Input("spec.yaml", b""), Ink(width=240)
@@ -132,3 +137,25 @@ def test_support_of_all_pools_is_told_to_count_in_each() -> None:
         study_text(SHARED_SUPPORT.replace(", b: {platform: dgx-h200, nodes: 8}", ""), SETTINGS), "cost"
     )
     assert told not in fleet_text.fleet_cost_text(alone, WIDE)
+
+
+def test_the_table_of_jobs_has_the_figures_of_their_estimates_and_their_bills() -> None:
+    """Eight nodes of 100 USD an hour for the term, four for half of it, and four that serve."""
+    report = two_pools()
+    rows = {row["job"]: row for row in csv.DictReader(io.StringIO(fleet_text.fleet_csv(report)))}
+    assert [(row["pool"], row["nodes"], row["share"]) for row in rows.values()] == [
+        ("train", "8", "1.0"),
+        ("train", "4", "0.5"),
+        ("serve", "4", "1.0"),
+    ]
+    for name, nodes, kind in (("a", 8, "run"), ("b", 2, "run"), ("c", 4, "million tokens")):
+        row, plan, use = rows[name], report.estimates[name].plan, report.jobs[name]
+        assert plan.serving is None or (row["ttft"], row["tpot"]) == (str(plan.serving.ttft), str(plan.serving.tpot))
+        assert (row["step_time"], row["mfu"]) == tuple(str(each or "") for each in (plan.step_seconds, plan.mfu))
+        assert (row["memory"], row["elapsed"]) == (str(plan.memory_bytes), str(use.elapsed or ""))
+        assert float(row["billed"]) == nodes * 100 * HOURS
+        billed, unit = fleet_text._money_cells(report, name, use)
+        assert billed == f"{nodes * 100 * HOURS:,} USD" and unit == f"{use.unit_cost:,.2f} USD a {kind}"
+        more = fleet_text._money_cells(report, name, replace(use, unit_cost=1234.5))
+        assert more[1] == f"1,234 USD a {kind}"
+        assert fleet_text._money_cells(report, name, replace(use, unit_cost=None, billed=None)) == ("–", "–")

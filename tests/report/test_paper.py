@@ -25,11 +25,9 @@ from clusterspec.report.paper.blocks import (
     place_text,
     without_empty_columns,
 )
-from clusterspec.report.paper.compose import _longest, _stage_pictures, compose
-from clusterspec.report.paper.failures import _goodput_blocks
-from clusterspec.report.paper.options import Compared, _cell_text, comparison_section
+from clusterspec.report.paper.compose import compose
+from clusterspec.report.paper.options import comparison_section
 from clusterspec.results.full import FullReport
-from clusterspec.results.machine import LongestSequence, StageMemory
 from clusterspec.source import Position, Span
 from clusterspec.units import display, percent
 from tests.effort import ALL_CASES, diagonal, sampled
@@ -302,54 +300,6 @@ def test_findings_with_one_remedy_are_told_together() -> None:
     groups = Findings(shown).groups
     assert groups == [shown[:2], shown[2:3], shown[3:]]
     assert [place_text(group) for group in groups] == ["lines 5, 8", "line 9", "line 9"]
-
-
-def test_the_memory_of_stages_is_drawn_of_two_or_more_and_the_longest_sequence_says_what_ends_it() -> None:
-    bare = report(SPECS["bare"])
-    stages = tuple(StageMemory(number, 1e9, 1e9, number * 1e9, 1e9, 0.0, (3 + number) * 1e9) for number in (1, 2, 3))
-    drawn = [_stage_pictures(replace(bare, stages=stages[:count]), 80e9) for count in range(4)]
-    assert [len(pictures) for pictures in drawn] == [0, 0, 1, 1]
-    assert "stage 1: 4 GB; stage 2: 5 GB" in drawn[2][0].svg
-    assert _longest(replace(bare, longest=None)) == ()
-    for known, reached, words in (
-        (131_072, True, "the model takes 131,072 at most"),
-        (None, True, "longer ones were not tried"),
-        (None, False, "has 40,960 tokens, in steps of 1,024"),
-    ):
-        (text,) = _longest(replace(bare, longest=LongestSequence(40_960, 1024, known, reached)))
-        assert words in text.text and "40,960 tokens" in text.text
-
-
-def test_a_run_with_interruptions_is_shown_where_its_length_is_known() -> None:
-    full = report(SPEC)
-    kept = full.reliability
-    assert kept is not None and kept.time_to_train is not None and kept.with_interruptions is not None
-    both = {"reliability.time_to_train", "reliability.with_interruptions"}
-    unknown = replace(kept, time_to_train=None), replace(kept, with_interruptions=None)
-    for each, fields in ((kept, both), *((one, set[str]()) for one in unknown)):
-        _, reached, _ = _goodput_blocks(each, None)
-        assert isinstance(reached, PaperTable)
-        assert {row.field for row in reached.rows} & both == fields
-
-
-@pytest.mark.parametrize(
-    ("value", "first", "unit", "text"),
-    [
-        (None, 1.0, "s", "–"),
-        ("2 racks", "1 rack", "", "2 racks"),
-        (3.0, None, "s", "3 s"),
-        (3.0, "–", "s", "3 s"),
-        (3.0, 0.0, "s", "3 s"),
-        (3.0, 2.0, "s", "3 s (+50 %)"),
-        (1.0, 2.0, "s", "1 s (−50 %)"),
-        (0.3, 0.4, "%", "30 % (−25 %)"),
-    ],
-)
-def test_a_cell_of_a_comparison_has_its_change_from_the_first_design(
-    value: float | str | None, first: float | str | None, unit: str, text: str
-) -> None:
-    row = Compared("label", "field", lambda _: value, unit)
-    assert _cell_text(row, value, first, report(SPECS["bare"])) == text
 
 
 def test_columns_without_a_value_are_left_out() -> None:

@@ -1,0 +1,103 @@
+"""Rows, cells and pictures of a report from figures that are given by hand: each appears where its figure is known."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.cost.term import Term
+from clusterspec.records import replace
+from clusterspec.report.paper.blocks import PaperTable
+from clusterspec.report.paper.compose import _longest, _stage_pictures
+from clusterspec.report.paper.failures import _goodput_blocks
+from clusterspec.report.paper.materials import _unit_cost_rows
+from clusterspec.report.paper.options import Compared, _cell_text
+from clusterspec.results.machine import LongestSequence, StageMemory
+from tests.analysis.test_fleets import report as two_pools
+from tests.report.test_estimate_text import SPEC
+from tests.report.test_paper import SPECS, report
+
+
+def test_the_memory_of_stages_is_drawn_of_two_or_more_and_the_longest_sequence_says_what_ends_it() -> None:
+    bare = report(SPECS["bare"])
+    stages = tuple(StageMemory(number, 1e9, 1e9, number * 1e9, 1e9, 0.0, (3 + number) * 1e9) for number in (1, 2, 3))
+    drawn = [_stage_pictures(replace(bare, stages=stages[:count]), 80e9) for count in range(4)]
+    assert [len(pictures) for pictures in drawn] == [0, 0, 1, 1]
+    assert "stage 1: 4 GB; stage 2: 5 GB" in drawn[2][0].svg
+    assert _longest(replace(bare, longest=None)) == ()
+    for known, reached, words in (
+        (131_072, True, "the model takes 131,072 at most"),
+        (None, True, "longer ones were not tried"),
+        (None, False, "has 40,960 tokens, in steps of 1,024"),
+    ):
+        (text,) = _longest(replace(bare, longest=LongestSequence(40_960, 1024, known, reached)))
+        assert words in text.text and "40,960 tokens" in text.text
+
+
+def test_a_run_with_interruptions_is_shown_where_its_length_is_known() -> None:
+    full = report(SPEC)
+    kept = full.reliability
+    assert kept is not None and kept.time_to_train is not None and kept.with_interruptions is not None
+    both = {"reliability.time_to_train", "reliability.with_interruptions"}
+    unknown = replace(kept, time_to_train=None), replace(kept, with_interruptions=None)
+    for each, fields in ((kept, both), *((one, set[str]()) for one in unknown)):
+        _, reached, _ = _goodput_blocks(each, None)
+        assert isinstance(reached, PaperTable)
+        assert {row.field for row in reached.rows} & both == fields
+
+
+@pytest.mark.parametrize(
+    ("value", "first", "unit", "text"),
+    [
+        (None, 1.0, "s", "–"),
+        ("2 racks", "1 rack", "", "2 racks"),
+        (3.0, None, "s", "3 s"),
+        (3.0, "–", "s", "3 s"),
+        (3.0, 0.0, "s", "3 s"),
+        (3.0, 2.0, "s", "3 s (+50 %)"),
+        (1.0, 2.0, "s", "1 s (−50 %)"),
+        (0.3, 0.4, "%", "30 % (−25 %)"),
+    ],
+)
+def test_a_cell_of_a_comparison_has_its_change_from_the_first_design(
+    value: float | str | None, first: float | str | None, unit: str, text: str
+) -> None:
+    row = Compared("label", "field", lambda _: value, unit)
+    assert _cell_text(row, value, first, report(SPECS["bare"])) == text
+
+
+def test_the_cost_of_the_work_has_a_row_for_each_unit_that_is_known() -> None:
+    """Nodes of 8 accelerators cost 100 USD an hour; the job has half of the 16, and works half of the time."""
+    full, rented = report(SPECS["bare"]), two_pools().costs["a"]
+    assert rented is not None and full.purchase is not None and rented.years == 4
+    year = replace(rented.by_year[0], parts={"energy": 5000.0})
+    cost = replace(
+        rented,
+        run=Term("run", 2 * 86400.0, "s", ""),
+        per_run=Term("cost", 2e6, "1", ""),
+        per_million_tokens=Term("tokens", 0.5, "1", ""),
+        by_year=(year,),
+        utilization=0.5,
+    )
+    rows = {
+        "cost.per_run": ("One run of 48 h", "2,000,000 USD"),
+        "cost.per_million_tokens": ("A million trained tokens", "0.5 USD"),
+        "cost.per_accelerator_hour": ("An accelerator hour of the term, used or not", "12.5 USD"),
+        "cost.per_hour_at_work": (WORKED, "50 USD"),
+        "cost.by_year[0].energy": ("Energy of a year", "5,000 USD"),
+    }
+    for given, priced, gone in (
+        (full, cost, set[str]()),
+        (replace(full, purchase=None), cost, set[str]()),
+        (replace(full, purchase=replace(full.purchase, basis="rent")), cost, {"cost.per_hour_at_work"}),
+        (full, replace(cost, run=None), {"cost.per_run"}),
+        (full, replace(cost, per_run=None), {"cost.per_run"}),
+        (full, replace(cost, per_million_tokens=None), {"cost.per_million_tokens"}),
+        (full, replace(cost, total=None), {"cost.per_accelerator_hour", "cost.per_hour_at_work"}),
+        (full, replace(cost, by_year=()), {"cost.by_year[0].energy"}),
+        (full, replace(cost, by_year=(replace(year, parts={}),)), {"cost.by_year[0].energy"}),
+    ):
+        made = {row.field: row.cells for row in _unit_cost_rows(given, priced)}
+        assert made == {field: cells for field, cells in rows.items() if field not in gone}, gone
+
+
+WORKED = "An accelerator hour with planned work; to rent is cheaper below this price"
