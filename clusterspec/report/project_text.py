@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from clusterspec.finding import Severity
 from clusterspec.report.cost_text import (
     diff_as_markdown,
@@ -16,15 +18,16 @@ from clusterspec.report.ink import PLAIN, Ink, plain_line, text_table
 from clusterspec.results.decision import PRICE, Effect, ProjectDiffReport, SpecDiff
 from clusterspec.units import plural
 
-HEADS = ("spec", "", "step time", "MFU", "price", "new findings", "fixed")
-SHOWN = ("step time", "MFU", PRICE)
+SHOWN = ("step time", "MFU")
+OF_SERVING = ("time to first token", "time per output token", "output tokens per second")
+"""Figures that a table has where a spec has one."""
 
 
 def project_as_text(report: ProjectDiffReport, ink: Ink = PLAIN) -> str:
     """A table of the specs, and below it the difference of each."""
     lines = [f"{plain_line(report.old)} -> {plain_line(report.new)}: {_count(report)}", ""]
     if report.specs:
-        lines += [text_table(HEADS, [_cells(spec) for spec in report.specs], ink=ink), ""]
+        lines += [text_table(*_table(report), ink=ink), ""]
     lines += [*(f"{total.name}, all specs: {_movement(total)}" for total in report.totals), *_skipped_lines(report)]
     details = [
         diff_as_text(spec.report, ink) if spec.report is not None else _text_of_findings(spec, ink)
@@ -38,7 +41,7 @@ def project_as_markdown(report: ProjectDiffReport) -> str:
     """A table of the specs, and the difference of each under a line that opens it."""
     parts = [f"**clusterspec diff**: `{plain_line(report.old)}` to `{plain_line(report.new)}`: {_count(report)}"]
     if report.specs:
-        parts.append(markdown_table(HEADS, [_cells(spec) for spec in report.specs]))
+        parts.append(markdown_table(*_table(report)))
     parts += [*(f"{total.name}, all specs: {_movement(total)}" for total in report.totals), *_skipped_lines(report)]
     parts += [
         f"<details><summary>{_escaped_text(spec.path)}</summary>\n\n{_markdown_details(spec)}\n</details>"
@@ -71,12 +74,20 @@ def _skipped_lines(report: ProjectDiffReport) -> list[str]:
     return [f"not compared, since {len(report.specs)} are: {', '.join(map(plain_line, report.skipped))}"]
 
 
-def _cells(spec: SpecDiff) -> tuple[str, ...]:
+def _table(report: ProjectDiffReport) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The heads and the rows of the table of all specs."""
+    serving = [name for name in OF_SERVING if any(spec.effect(name) for spec in report.specs)]
+    shown = (*SHOWN, *serving, PRICE)
+    heads = ("spec", "", *SHOWN, *serving, "price", "new findings", "fixed")
+    return heads, [_cells(spec, shown) for spec in report.specs]
+
+
+def _cells(spec: SpecDiff, shown: Sequence[str]) -> tuple[str, ...]:
     found, fixed = (spec.report.found, spec.report.fixed) if spec.report else (spec.found, ())
     errors = sum(finding.severity is Severity.ERROR for finding in found)
     told = plural(errors, "error") if errors == len(found) else f"{len(found)}, {plural(errors, 'error')}"
     new = told if errors else str(len(found) or "")
-    figures = (_movement(effect) if effect is not None else "" for effect in map(spec.effect, SHOWN))
+    figures = (_movement(effect) if effect is not None else "" for effect in map(spec.effect, shown))
     return plain_line(spec.path), spec.change, *figures, new, str(len(fixed) or "")
 
 

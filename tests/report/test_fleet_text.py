@@ -88,6 +88,11 @@ def test_a_repository_counts_its_specs_findings_and_sums() -> None:
     page = project_text.project_as_markdown(report)
     assert "<summary>a.yaml</summary>" in page and "<summary>b&lt;.yaml</summary>" in page
     assert "<summary>c.yaml</summary>" in page and "<summary>d.yaml</summary>" not in page
+    assert "time per output token" not in page, "no spec serves"
+    later = replace(NOTHING, effects=(Effect("time per output token", "s", 0.02, 0.03),))
+    both = replace(report, specs=(*specs, SpecDiff("f.yaml", "changed", later)))
+    assert "| time per output token |" in project_text.project_as_markdown(both)
+    assert "20 ms to 30 ms (+50 %)" in project_text.project_as_text(both, WIDE)
     empty = ProjectDiffReport(TOOL, "main", "branch", ())
     assert project_text.project_as_text(empty, WIDE) == "main -> branch: no spec changed\n"
 
