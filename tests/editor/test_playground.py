@@ -119,10 +119,13 @@ def test_a_search_ends_early_or_is_cancelled_and_the_text_stays(opened: Visited)
     assert "dgx-h100-pod" in page.locator(".cm-content").inner_text()
 
 
+@pytest.mark.parametrize(
+    ("name", "status"), [("engine.tar.xz", 200), ("engine.tar.xz", 404), ("pyodide.asm.wasm", 404), ("worker.js", 404)]
+)
 def test_a_crash_keeps_the_text_and_says_how_to_report_it(
-    site: http.server.ThreadingHTTPServer, visited: Visited
+    name: str, status: int, site: http.server.ThreadingHTTPServer, visited: Visited
 ) -> None:
-    visited.page.route("**/engine.tar.xz", lambda route: route.fulfill(status=200, body=b"broken"))
+    visited.page.route(f"**/{name}", lambda route: route.fulfill(status=status, body=b"broken"))
     visited.page.goto(f"http://127.0.0.1:{site.server_port}/")
     visited.page.set_default_timeout(SLOW)
     visited.page.locator("#message").get_by_text("your text is still here").wait_for()

@@ -69,6 +69,20 @@ function prepare() {
   if (later.length) setTimeout(prepare, 0);
 }
 
+/** Ends the engine with the last line of a fault. */
+function crash(fault) {
+  say({ crash: String(fault?.message ?? fault).trim().split("\n").pop().slice(0, 300) });
+}
+
+// Pyodide waits for ever where its WebAssembly cannot be loaded.
+for (const name of ["compileStreaming", "instantiateStreaming"]) {
+  const own = WebAssembly[name];
+  WebAssembly[name] = (source, ...more) => {
+    Promise.resolve(source).then(({ ok, status }) => ok || crash(`Python cannot be loaded (status ${status})`), crash);
+    return own(source, ...more);
+  };
+}
+
 onmessage = async ({ data }) => {
   try {
     if (data.base) {
@@ -80,6 +94,6 @@ onmessage = async ({ data }) => {
       if (data.request.verb === "check" && !prepared) prepared = setTimeout(prepare, 0);
     }
   } catch (fault) {
-    say({ crash: String(fault.message ?? fault).trim().split("\n").pop().slice(0, 300) });
+    crash(fault);
   }
 };
