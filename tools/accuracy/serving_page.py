@@ -90,6 +90,19 @@ checkpoints with vLLM 0.27 on RTX PRO 4500, RTX PRO 6000 and H200 by Systalyze (
 distribution whose median and 90th percentile are stated). As first predicted the errors of throughput in the median
 were, of RTX PRO 6000, 16.1 % (p90 38.7 %, 81 % inside), of Maverick 27.0 % (61.3 %) and of Systalyze 17.1 % (71.5 %).
 RTX PRO 6000 was timed with the shares of B200; GEMMs in 4 bits reach half as much again of its peak, as measured there.
+
+Two more followed, whose hashes keep both from every fit: AccelMark (125 plans on ten accelerators, L4 to H200,
+medians of one request at a time and of 200 or 300 at rates up to 100 a second; Llama 3 8B and 70B, Llama 3.1 8B with
+prompts of 28,640 tokens, Mixtral, nearly all with vLLM 0.7.3; its mean lengths are those of the offline runs;
+accelerators outside the catalog, a model of 0.5B and offline runs, which end with their longest answers, are left
+out) and sariekr's closed loops of gpt-oss-20b on H100 PCIe, H200, B200 and MI300X (as far as its client kept the
+stated number in flight). As first predicted the errors in the median were, of AccelMark, TPOT 36.3 % (p90 111.4 %, 32
+% inside) and TTFT 40.8 % (112.4 %), and of sariekr's TPOT 46.9 % (64.9 %, none inside) and TTFT 31.5 % (47.9 %).
+AccelMark showed that vLLM before 0.8 runs prompts in steps of their own, and that prompts of a run that come faster
+than full steps compute them were not queued. What is left of it is mostly the host, which takes longer for each
+sequence of a step before vLLM 0.8 (on the machine with H200 a step of 250 takes 57 ms, on that with H100 24 ms), and
+requests whose answers all have 256 tokens and stay in step. sariekr's client reads each token in one process: with 16
+requests B200 is slower than H200.
 """
 APART = {("gpustack", "h100-pcie-80gb"): ", dense Qwen3 on H100", ("argonne", "mi300x"): " on MI300X"}
 """What is said of sources on accelerators whose plans stand apart."""
