@@ -275,7 +275,7 @@ WORDS = {
     ("workload", "precision", "FP8_E4M3"): "fp8",
     ("workload", "precision", "int4"): None,
     ("workload", "attention", "FlashAttention"): "flash",
-    ("workload", "attention", "flash_attention_2"): "flash",
+    ("workload", "attention", "flash_attention_2"): "flash-2",
     ("layout", "sharding", "stage3"): "fsdp",
     ("layout", "schedule", "ZB-H1"): "zero-bubble",
     ("layout", "recompute", "uniform"): "full",

@@ -66,7 +66,7 @@ def _training(run: dict[str, Any]) -> dict[str, Any]:
         "sequence_length": workload.sequence_length,
         "global_batch": workload.global_batch,
         "precision": workload.precision,
-        "attention": run["spec"]["workload"].get("attention", "flash"),
+        "attention": "plain" if workload.attention == "plain" else "flash",
         "tp": layout.tp,
         "pp": layout.pp,
         "cp": layout.cp,

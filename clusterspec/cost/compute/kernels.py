@@ -371,7 +371,7 @@ class Shard:
             kv_heads=share_of_heads(model.kv_heads, tp),
             precision=workload.precision,
             kept="bf16" if narrow else workload.precision,
-            flash=workload.attention == "flash",
+            flash=workload.attention != "plain",
             mixer=mixer,
             sequence_parallel=sequence_parallel,
             forwarded=layout.dispatcher.kind != "all-to-all",

@@ -189,7 +189,7 @@ def _rate_factors(
     attention = (
         ("peak", wide),
         *clock,
-        ("attention", reached.attention_figure(max(year, software.stack.attention_year))),
+        ("attention", reached.attention_figure(_attention_year(workload, software, year))),
     )
     backward = ("backward_over_forward", reached.achieved_figure("attention.backward", "attention.backward"))
     streaming = (
@@ -197,6 +197,17 @@ def _rate_factors(
         ("memory", reached.achieved_figure("memory", "memory")),
     )
     return {**factors, "attention_forward": attention, "attention_backward": (*attention, backward), MEMORY: streaming}
+
+
+FLASH_2 = "flash-2"
+FLASH_2_YEAR = 2024
+"""The last year in which FlashAttention-2 was the newest of its kernels on the accelerators of the day."""
+
+
+def _attention_year(workload: Workload, software: SoftwareBehavior, year: int) -> int:
+    """The year of the attention kernels; those of FlashAttention-2 stay what they were on later accelerators."""
+    newest = max(year, software.stack.attention_year)
+    return min(newest, FLASH_2_YEAR) if workload.attention == FLASH_2 else newest
 
 
 def _rank_speed(cluster: Cluster, software: SoftwareBehavior, reached: dict[str, float], memory: float) -> Speed:

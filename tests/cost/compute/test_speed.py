@@ -80,6 +80,11 @@ def test_attention_kernels_are_those_of_the_year() -> None:
     old, new = reached(2023), reached(2025)
     assert old.speed.rates["attention_forward"] < new.speed.rates["attention_forward"]
     assert reached(2019).speed.rates == old.speed.rates
+    older = reached(2026, attention="flash-2").speed.rates["attention_forward"]
+    assert older == reached(2024).speed.rates["attention_forward"] < new.speed.rates["attention_forward"]
+    b200 = {"platform": None, "accelerator": "b200-sxm-180gb"}
+    found = rates_of(design(spec(b200, workload={"attention": "flash-2"})), 2026)
+    assert found and found.speed.rates["attention_forward"] == pytest.approx(0.16 * 2250e12)
 
 
 def test_eight_bits_are_faster_than_sixteen_and_need_both() -> None:
