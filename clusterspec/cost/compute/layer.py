@@ -136,7 +136,7 @@ def permutation_work(shard: Shard, routing: Routing) -> Work:
         both = 2 * hidden * (received + routing.arriving) * routing.imbalance
         return streaming_work("dispatch and combine", (both, both), 4)
     leave = hidden * (shard.rows + routing.leaving)
-    sorts = (routing.experts > 1) & (shard.ep > 1)
+    sorts = (routing.experts > 1) & (shard.ep * shard.expert_tp > 1)
     sort = value_where(sorts, hidden * 2 * routing.arriving * routing.imbalance, 0.0)
     both = 2 * (leave + sort)
     return streaming_work("dispatch and combine", (both, both), 4)
