@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tools.accuracy.split import BEFORE
-from tools.fit.constants import Constant, left_out
+from tools.fit.constants import Constant, constants, left_out
 from tools.fit.held_out import Errors, errors
 from tools.fit.search import Fit, sensitive
 from tools.fit.spread import unseen
@@ -55,6 +55,15 @@ def write(fit: Fit, by_fold: Errors, by_source: Errors, by_family: Errors, by_ki
         },
         "constants": [_constant(fit, constant) for constant in fit.values if sensitive(constant, fit)],
     }
+    FILE.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+
+
+def replace_constants(fit: Fit) -> None:
+    """Writes the constants of a fit in place of those of the same groups, and drops those that no group has."""
+    found, own = read(), {constant.group for constant in fit.free}
+    known = {(constant.group, constant.fact) for constant in constants()}
+    kept = [one for one in found["constants"] if (one["group"], one["fact"]) in known and one["group"] not in own]
+    found["constants"] = [*kept, *(_constant(fit, constant) for constant in fit.free)]
     FILE.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
 
 
