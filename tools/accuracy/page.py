@@ -55,8 +55,7 @@ SIDES = ("held out", "fitted side")
 NEW_RUNS = """Training runs of sources that were entered since the split of sources was declared
 (`tests/accuracy/new_runs.jsonl`): *first* as they were predicted when their rows were entered, then as now. A hash of
 the source's name put each on its side before its rows were read; constants are fitted to those of the fitted side,
-never to those held out; to the sources of 22 November they are not fitted yet. Of long tables every sixth or tenth
-row is entered. What is known of the worst:
+never to those held out. Of long tables every sixth to sixteenth row is entered. What is known of the worst:
 
 The 62 runs of FlagPerf, OLMo-core, the model zoo of Megatron, llm.c, AWS Neuron and awsome-distributed-training were
 entered on 22 November 2026. As first predicted, before anything was changed, their error was 12.3 % in the median,
@@ -77,7 +76,11 @@ The 15 runs of Lucie-7B's search for a layout, every third row of its table, wer
 not entered: their scripts set CUDA_LAUNCH_BLOCKING, after which nothing overlaps, and no spec can state that.
 The 4 runs of Qwen3-235B-A22B on 32 B300 that prime-rl compares with torchtitan (36.1 % in the median, and 12.2 %,
 12.6 % and 21.1 % after documents of 1,000 tokens were assumed, which the page does not state) and the 10 of the
-MegaScale-MoE paper (31.3 %, 27.7 % and 39.3 %) are the last ones.
+MegaScale-MoE paper (31.3 %, 27.7 % and 39.3 %) came after them. The 26 runs of Aleph Alpha's study of layouts (8.7 %,
+19.4 % and 23.8 %), which a hash holds out, and the 17 of NeMo's page on long sequences (12.9 %, 13.2 % and 23.8 %) are
+the last ones. A fit of all constants with these sources takes the 129 older runs held out from 8.9 %, 12.9 % and 31.0 %
+to 8.5 %, 12.6 % and 30.9 %, and the runs of older sources from 3.4 % and 6.6 % to 3.8 % and 7.0 %: it is not taken.
+B200 and B300, which shared their GEMM figures, are fitted apart, all other constants kept.
 
 - Full shards over 32 nodes and more of two shared machines (Modalities) ran two to three times as long as predicted,
   which no log explains. The runs of TPrimat are of short sequences, one to a microbatch, in two stages, profiled.
@@ -99,13 +102,20 @@ MegaScale-MoE paper (31.3 %, 27.7 % and 39.3 %) are the last ones.
   PyTorch's tensor parallelism keep the sequences that they gather: the memory of nanotron was 25 % too low in the
   median, and is 9 % too high.
 - Each microbatch of nanotron's pipelines takes 30 to 100 ms more than its kernels do: its sends wait for the host.
-- A trace of torchtitan on B300 (primerl-008) has 1.9 s of GEMMs, where 2.8 are predicted, 0.2 of attention (0.2), 1.3
+- A trace of torchtitan on B300 (primerl-008) has 1.9 s of GEMMs, where 2.3 are predicted, 0.2 of attention (0.2), 1.3
   of the exchange of experts (0.9), and hides all of its shards' traffic (0.7 stand exposed).
-- Megatron-LM of 2024 with experts split over eight ranks (megascalemoe-001 to -005) takes 1.6 times as long as
-  predicted: by the paper, attention and GEMMs are a third of a layer's time; we predict two thirds. The system of the
-  paper, whose kernels send tile by tile, is predicted 13 to 27 % too slow.
-- prime-rl tunes with one sequence to a rank and two of them to a step, on models of transformers whose layers are
-  compiled one by one; its MFU is 14 to 28 %, and no log says where the time goes.
+- Megatron-LM of 2024 with experts split over eight ranks took 1.5 times as long as predicted on the fitted side
+  (flagperf-027), 1.6 times on the other (megascalemoe-001 to -005). Since, the ranks sort by expert what they gather,
+  and copies move in a gather, a scatter, a product and a sum, as in its code, with kernels that stream: 1.3 and 1.5
+  times. The system of the MegaScale-MoE paper, whose kernels send tile by tile, is predicted 13 to 27 % too slow.
+- The first descriptions of prime-rl did not say that four of its runs use FlashAttention-2, which knows no instruction
+  of Hopper or Blackwell (`attention: flash-2`): they took 1.5 to 2.3 times as long as predicted, and are within 11 %
+  since. They held the figure that B200 and B300 shared too low for B300, which sustains 0.82 to 0.89 of its best GEMM
+  rate by the traces of prime-rl. Models of 0.6 billion parameters, and of experts on one node, still take 1.3 to 1.9
+  times as long: one sequence to a rank, two of them to a step; no log says where the time goes.
+- NeMo's runs on H100 are of a container of March 2024: the longer the sequence, the longer they take, 8 to 25 % more
+  than predicted with the attention of a year later. Plain attention of Aleph Alpha with ten heads on a rank takes a
+  third of the time of Megatron's, which computes such a softmax in 32 bits, operation by operation.
 - The first descriptions of FlagPerf did not say that its flags overlap nothing of tensor parallelism, those of
   OLMo-core not that it compiles its blocks as torchtitan does.
 """
