@@ -357,6 +357,7 @@ def readings_block(rows: tuple[Reading, ...]) -> str:
 _UNITS = r"%|[kMGTPE]?(?:B|W|Wh|b/s|FLOP/s)\b|[KMGT]iB\b|[mµ]?s\b|m\b|h\b|min\b|days?\b|kg\b"
 _NUMBERED = re.compile(
     rf"(?<=\d) (?=(?:{_UNITS}))|(?<=×) (?=\d)|(?<=\b[tpdec]p) (?=\d)|(?<=percentile) (?=\d)|(?<=node) (?=\d)"
+    r"|(?<=\d) (?=(?:[kM]|bn) [A-Z]{3}\b)|(?:(?<=\d [kM])|(?<=\d bn)) (?=[A-Z]{3}\b)"
 )
 
 
@@ -364,6 +365,8 @@ def unbroken_numbers(text: str) -> str:
     """The text with no-break spaces between numbers and their units or names.
 
     >>> unbroken_numbers("64 GB at 8 TB/s, 90 % with ep 16") == "64\\xa0GB at 8\\xa0TB/s, 90\\xa0% with ep\\xa016"
+    True
+    >>> unbroken_numbers("46 k EUR of 1.2 bn EUR") == "46\\xa0k\\xa0EUR of 1.2\\xa0bn\\xa0EUR"
     True
     """
     return _NUMBERED.sub("\xa0", text)

@@ -339,7 +339,7 @@ def subtitle(report: EstimateReport) -> str:
     if cluster is None:
         return "The cluster cannot be resolved."
     bare = f"{cluster.accelerators_per_node} × {cluster.accelerator.name}"
-    kind = cluster.platform.name if cluster.platform else bare
+    kind = cluster.platform.name.partition(", ")[0] if cluster.platform else bare
     used = report.used_text()
     machines = f"{'uses ' if ' of ' in used else ''}{used} in {plural(cluster.nodes, 'node')} of {kind}"
     away = "".join(f", with {plural(n, 'accelerator')} of pool {name}" for name, n in report.accelerators_away.items())

@@ -102,7 +102,8 @@ def _machine_phrase(cluster: Cluster) -> str:
     of_domain = nodes_of_domain(cluster)
     whole = of_domain > 1 and nodes % of_domain == 0
     domains = f" in {plural(nodes // of_domain, 'domain')} of {cluster.scale_up.domain:,}" if whole else ""
-    return f"{plural(nodes, 'node')} of {cluster.platform.name} ({plural(nodes * each, 'accelerator')}{domains})"
+    kind = cluster.platform.name.partition(", ")[0]
+    return f"{plural(nodes, 'node')} of {kind} ({plural(nodes * each, 'accelerator')}{domains})"
 
 
 def _failure_phrase(gate: Gate, purchase: Purchase) -> str:

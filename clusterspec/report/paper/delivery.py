@@ -70,6 +70,10 @@ def _decision_rows(report: FullReport) -> Iterator[TableRow]:
     if due := _payment_text(report):
         yield _decision_row("Payment", due)
     cluster = report.estimate.design.cluster
+    if cluster is not None:
+        part = cluster.platform or cluster.accelerator
+        on_sale = f"{part.status.state} as of {part.status.as_of}"
+        yield _decision_row("Availability", f"{part.name}: {joined_notes(on_sale, part.status.note)}")
     yield _decision_row("Spare nodes", _spares_text(cluster, spec.cluster) if cluster else "")
     repair = running.repair_time if running else None
     yield _decision_row("Repair time", display(repair.value, "s") if repair else "")
