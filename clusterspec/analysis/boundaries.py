@@ -70,7 +70,7 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
     plan, best = found.plan, trials.layouts.get(found.value or 0.0, {})
     section = best.get(("layout",), present_section(study))
     pools = best.get(POOLS)
-    missed = _nearest_text(found.probes, condition) + _misfit_reason(study.plan, best_layout)
+    missed = _nearest_text(found.probes, condition, study) + _misfit_reason(study.plan, best_layout)
     return SolveReport(
         **head,
         value=_value_in_spec(lever, found.value),
@@ -190,8 +190,11 @@ def _misfit_reason(plan: Plan, best_layout: bool) -> str:
     return "; the plan of the spec does not fit in memory" if plan.fits is False and not best_layout else ""
 
 
-def _nearest_text(probes: tuple[Probe, ...], condition: Condition) -> str:
+def _nearest_text(probes: tuple[Probe, ...], condition: Condition, study: Study) -> str:
+    """The best value of the metric that was reached; without one, why there is none."""
     metrics = [probe.metric for probe in probes if probe.metric is not None]
+    if not metrics and study.possible and condition.value(study.plan) is None:
+        return f"the plan of the spec has no `{condition.metric}`"
     if not metrics:
         return "no value that was tried gives a layout that divides"
     if condition.metric in WHOLE:

@@ -334,3 +334,18 @@ def test_a_condition_on_a_fleet_counts_the_other_pools_and_the_pauses_of_a_job()
     for one, fleet in ((pool, None), (alone, whole), (alone, None)):
         with pytest.raises(ConditionFault, match="is of all pools of a fleet"):
             solve(one, "nodes", "fleet_cost<=1", whole=fleet)
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "condition"),
+    [
+        (DENSE, "nodes", "targets"),
+        (DENSE, "nodes", "tpot<=30ms"),
+        (DENSE, "nodes", "time_to_train<=30d"),  # of no stated number of tokens
+        (SERVED, "input_tokens", "mfu>=40%"),
+    ],
+)
+def test_a_metric_that_the_plan_lacks_is_named(text: str, key: str, condition: str) -> None:
+    found = solve(study_of(text), key, condition)
+    metric = parse(condition).metric
+    assert (found.value, found.why) == (None, f"the plan of the spec has no `{metric}`")
