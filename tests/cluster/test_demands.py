@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clusterspec.cluster.demands import Demands, LayoutNumbers, layout_uses, model_uses
+from clusterspec.cluster.requests import Engines
 from clusterspec.records import replace
 from tests.catalog.shipped import held
 from tests.effort import each
@@ -76,3 +77,9 @@ def test_a_layout_uses_what_has_more_than_one_rank(layout: dict[str, Any], ranks
     assert layout_uses(replace(ONE, **layout), demands) == {*uses.split()}
     experts = {"expert-tp"} if "expert_tp" in layout else set[str]()
     assert layout_uses(replace(ONE, **layout), replace(demands, model=EXPERT)) == {*uses.split()} | experts
+
+
+def test_an_engine_of_which_nothing_is_said_is_one_rank() -> None:
+    engine = Engines()
+    assert (engine.replicas, engine.ranks, engine.ep, engine.expert_tp, engine.redundant_experts) == (1, 1, 1, 1, 0)
+    assert replace(engine, tp=2, attention_dp=3, pp=5).ranks == 30

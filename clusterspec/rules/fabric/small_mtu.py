@@ -92,5 +92,7 @@ def rdma_payload(size: int) -> int:
 
     >>> rdma_payload(1500 - HEADERS), rdma_payload(4200 - HEADERS), rdma_payload(2048)
     (1024, 4096, 2048)
+    >>> [rdma_payload(size) for size in (4095, 2047, 1023, 512, 511, 200)]
+    [2048, 1024, 512, 512, 256, 256]
     """
     return next((payload for payload in PAYLOADS if payload <= size), PAYLOADS[-1])
