@@ -317,6 +317,8 @@ def test_the_wiring_has_as_many_links_as_the_bill_and_no_port_twice(
     ends = [end for link in found for end in (link.low, link.high)]
     ports = Counter((end.device, end.port) for end in ends)
     assert set(ports.values()) == {1}
+    assert {end.number for end in ends if end.kind == "node"} == {*range(1, nodes + 1)}
+    assert {end.number for end in ends if end.kind == "spare"} == {*range(1, 5 if "spare" in more else 1)}
     switches = {end.device: 0 for end in ends if end.kind in {"leaf", "spine", "core"}}
     for end in ends:
         if end.device in switches:

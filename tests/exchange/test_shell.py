@@ -35,7 +35,8 @@ SCRIPTS = {
     ),
     "numbers are compared": "N=4\nif [ $N -gt 1 ] && [ $N -le 4 ]; then X=many; else X=one; fi\nlaunch $X",
     "what follows a test": (
-        "N=1\nM=1\nK=1\nJ=1\n[ 1 = 1 ] || N=2\n[ 1 = 2 ] || M=3\n[ 1 = 1 ] && K=4\n[ 1 = 2 ] && J=5\nlaunch a$N b$M c$K d$J"
+        "N=1\nM=1\nK=1\nJ=1\n[ 1 = 1 ] || N=2\n[ 1 = 2 ] || M=3\n[ 1 = 1 ] && K=4\n[ 1 = 2 ] && J=5\n"
+        "launch a$N b$M c$K d$J"
     ),
     "a case": "M=70B\ncase $M in 7B) H=4 ;; 13B|70B) H=8 ;; *) H=1 ;; esac\nlaunch $H",
     "an unset variable is empty in a test": 'if [ -z "$NOT_OF_THIS_SCRIPT" ]; then X=1; fi\nlaunch $X',

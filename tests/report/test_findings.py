@@ -245,6 +245,12 @@ def test_what_no_baseline_can_hide_is_not_in_it_and_stays() -> None:
 
 
 def test_a_pull_request_is_told_how_many_findings_there_are_and_what_limits_them() -> None:
+    for failed, level in (((), []), (("c.yaml",), ["error"])):
+        told = findings_sarif.invocation(replace(CHECKED, failed=failed))
+        assert told["executionSuccessful"] is not bool(failed)
+        assert [note["level"] for note in told["toolExecutionNotifications"]] == level
+    nothing = findings_sarif.invocation(replace(CHECKED, inputs=(), findings=()))
+    assert nothing["executionSuccessful"] and nothing["toolExecutionNotifications"][0]["level"] == "warning"
     text = findings_machines.findings_as_markdown(replace(CHECKED, failed=("c.yaml",)))
     assert text.startswith("**clusterspec**: 1 error, 1 warning, 1 note; c.yaml: ")
     rows = [line.split(" | ") for line in text.splitlines()[4:]]

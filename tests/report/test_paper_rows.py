@@ -11,7 +11,9 @@ from clusterspec.report.paper.compose import _longest, _stage_pictures
 from clusterspec.report.paper.failures import _goodput_blocks
 from clusterspec.report.paper.materials import _unit_cost_rows
 from clusterspec.report.paper.options import Compared, _cell_text
+from clusterspec.report.paper.serving import _plans_table
 from clusterspec.results.machine import LongestSequence, StageMemory
+from clusterspec.results.search import LayoutRow
 from tests.analysis.test_fleets import report as two_pools
 from tests.report.test_estimate_text import SPEC
 from tests.report.test_paper import SPECS, report
@@ -101,3 +103,22 @@ def test_the_cost_of_the_work_has_a_row_for_each_unit_that_is_known() -> None:
 
 
 WORKED = "An accelerator hour with planned work; to rent is cheaper below this price"
+
+
+@pytest.mark.parametrize(("costs", "cells"), [((None, None), []), ((1.234, None), ["1.23", "–"])])
+def test_plans_have_a_column_of_costs_where_one_is_known(costs: tuple[float | None, ...], cells: list[str]) -> None:
+    serving = {
+        "accelerators": 1024,
+        "ttft": 0.5,
+        "tpot": 0.02,
+        "at_percentile": None,
+        "output_tokens_per_second": 12_345.6,
+        "output_tokens_per_second_per_accelerator": 12.06,
+        "disaggregated": None,
+        "replicas": 128,
+    }
+    rows = tuple(LayoutRow({"tp": 8}, None, None, None, None, None, True, cost, serving=serving) for cost in costs)
+    table = _plans_table(rows, "tokens_per_user", "USD")
+    assert [column.label for column in table.columns][6:] == (["USD a million"] if cells else [])
+    for row, cost in zip(table.rows, cells or ["", ""], strict=True):
+        assert row.cells[1:] == ("1,024", "500 ms", "20 ms", "12,346", "12", *([cost] if cost else []))
