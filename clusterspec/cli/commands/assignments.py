@@ -170,7 +170,8 @@ def run_fleet_search(args: argparse.Namespace) -> int:
     try:
         solver_module()
         options = partial(fleet_search.options_of_sizes, study, goal, known=fleet_search.Evaluated())
-        report = fleet_search.fleet_search(study, goal, partial(parallel.results, args, options), bar)
+        with parallel.rounds(args, options, key=lambda group: group[0][:2]) as evaluate:  # its jobs and its pool
+            report = fleet_search.fleet_search(study, goal, evaluate, bar)
     except (FleetSearchFault, SolverMissing) as fault:
         raise UsageFault(str(fault)) from None
     finally:
