@@ -12,14 +12,11 @@ CLOUDS = ("aws-", "azure-", "gcp-", "oci-")
 """Prefixes of the ids of instance types; the cloud's own name of the type lacks them."""
 _TUNING = re.compile(r"[-_ ](?:base|chat|hf|instruct|it)(?=[-_ ]|$)")
 """Words of repositories that differ in their weights only, not in their shape."""
-_QUANTIZED = re.compile(
-    r"[-_ ](?:awq|bf16|block|dynamic|fp16|fp4|fp8|gguf|gptq|int4|int8|mxfp4|nvfp4|w\d+a\d+)$", re.IGNORECASE
-)
-"""Last words of repositories that differ in the precision of their weights."""
 _RELEASE = re.compile(r"(?:==|[ @]v?)\d[\w.]*$")
 """The release after the name of a framework or a library: ``vllm 0.30``, ``vllm==0.30.0``."""
 _DESIGNATED = ("accelerator", "nic", "optics", "switch")
 """Kinds whose products are asked for by a word of their name: B300, SN5600, BCM78900."""
+_SOFTWARE = ("framework", "library")
 _BRACKETED = re.compile(r"\(([^)]*)\)")
 _WORD = re.compile(r"[\w-]+")
 _LONGEST = 96
@@ -37,7 +34,7 @@ def ids_of_name(kind: str, name: str) -> tuple[str, ...]:
     (('aws-p5-48xlarge',), ('llama-3.1-70b',))
     >>> ids_of_name("switch", "SN5600"), ids_of_name("accelerator", "Ironwood")
     (('spectrum-4-sn5600',), ('tpu-v7x',))
-    >>> ids_of_name("nic", "MCX75310AAS-NEAT"), ids_of_name("model", "nvidia/DeepSeek-R1-0528-FP4")
+    >>> ids_of_name("nic", "MCX75310AAS-NEAT"), ids_of_name("model", "deepseek-ai/DeepSeek-R1-0528")
     (('connectx-7',), ('deepseek-r1',))
     """
     wanted = _comparable_name(kind, name[:_LONGEST])
@@ -48,10 +45,9 @@ def ids_of_name(kind: str, name: str) -> tuple[str, ...]:
 
 
 def _plain(kind: str, name: str) -> tuple[str, ...]:
-    """The ids of the name without what a checkpoint is quantized to, and without the release of software."""
-    endings = {"model": _QUANTIZED, "framework": _RELEASE, "library": _RELEASE}
-    shorter = endings[kind].sub("", name[:_LONGEST]) if kind in endings else name
-    return ids_of_name(kind, shorter) if len(shorter) < len(name[:_LONGEST]) else ()
+    """The ids of the name of software without its release."""
+    shorter = _RELEASE.sub("", name[:_LONGEST])
+    return ids_of_name(kind, shorter) if kind in _SOFTWARE and len(shorter) < len(name[:_LONGEST]) else ()
 
 
 def _part_numbers(row: CatalogRow) -> Iterator[str]:

@@ -72,7 +72,7 @@ def test_the_intended_id_is_among_the_nearest(kind: str, text: str, meant: str) 
         ("MCX75310AAS-NEAT", "nic/connectx-7"),
         ("MCP4Y10-N001", "optics/dac-mcp4y10"),
         ("mistralai/Mixtral-8x7B-Instruct-v0.1", "model/mixtral-8x7b"),
-        ("nvidia/DeepSeek-R1-0528-NVFP4", "model/deepseek-r1"),
+        ("deepseek-ai/DeepSeek-R1-0528", "model/deepseek-r1"),
         ("vllm==0.30.0", "framework/vllm"),
         ("TensorRT-LLM 1.3", "framework/trt-llm"),
         ("tpu7x-standard-4t", "platform/tpu-v7x"),
