@@ -43,7 +43,7 @@ from clusterspec.report.paper.blocks import (
 from clusterspec.report.paper.facility import facility_section
 from clusterspec.report.paper.steps import layer_picture, rl_section, schedule_picture
 from clusterspec.report.paper.story import story_section
-from clusterspec.report.paper.words import catalog_names, worded_section
+from clusterspec.report.paper.words import catalog_names, name_in_sentence, worded_section
 from clusterspec.results import EstimateReport, count
 from clusterspec.results.estimate_json import terms
 from clusterspec.results.full import FullReport
@@ -339,7 +339,7 @@ def subtitle(report: EstimateReport) -> str:
     if cluster is None:
         return "The cluster cannot be resolved."
     bare = f"{cluster.accelerators_per_node} × {cluster.accelerator.name}"
-    kind = cluster.platform.name.partition(", ")[0] if cluster.platform else bare
+    kind = name_in_sentence(cluster.platform.name) if cluster.platform else bare
     used = report.used_text()
     machines = f"{'uses ' if ' of ' in used else ''}{used} in {plural(cluster.nodes, 'node')} of {kind}"
     away = "".join(f", with {plural(n, 'accelerator')} of pool {name}" for name, n in report.accelerators_away.items())

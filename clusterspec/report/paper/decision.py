@@ -25,6 +25,7 @@ from clusterspec.report.paper.choices import lever_text
 from clusterspec.report.paper.options import choice_blocks
 from clusterspec.report.paper.serving import request_pictures
 from clusterspec.report.paper.steps import roles_picture
+from clusterspec.report.paper.words import name_in_sentence
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import CLOSE, REQUESTS, Area, Gate, GateStatus, Purchase, Risk, Verdict, VerdictStatus
 from clusterspec.units import display, percent, plain, plural, portion, years_text
@@ -102,7 +103,7 @@ def _machine_phrase(cluster: Cluster) -> str:
     of_domain = nodes_of_domain(cluster)
     whole = of_domain > 1 and nodes % of_domain == 0
     domains = f" in {plural(nodes // of_domain, 'domain')} of {cluster.scale_up.domain:,}" if whole else ""
-    kind = cluster.platform.name.partition(", ")[0]
+    kind = name_in_sentence(cluster.platform.name)
     return f"{plural(nodes, 'node')} of {kind} ({plural(nodes * each, 'accelerator')}{domains})"
 
 

@@ -27,6 +27,20 @@ SYMBOLS = (
     ("_", " "),
 )
 """Names and symbols of the cost formulas, with their meaning."""
+
+
+def name_in_sentence(name: str) -> str:
+    """The name of a platform without the count of its accelerators, which the sentence states itself.
+
+    >>> name_in_sentence("HGX H200, eight GPUs"), name_in_sentence("HGX H20, eight GPUs of 96 GB")
+    ('HGX H200', 'HGX H20, eight GPUs of 96 GB')
+    >>> name_in_sentence("Azure, Vera Rubin NVL72")
+    'Azure, Vera Rubin NVL72'
+    """
+    kind, _, rest = name.partition(", ")
+    return kind if rest.startswith("eight ") and " of " not in rest else name
+
+
 AXES = {"tp": "tensor", "expert_tp": "tensor", "cp": "context", "ep": "expert", "pp": "pipeline"}
 COLLECTIVE = re.compile(r"\b([a-z]+(?:_[a-z]+)?) (?=(?:all-gather|reduce-scatter|all-reduce|all-to-all|send-recv)\b)")
 """An axis of a layout before its collective; axes that are not listed are data parallel."""
