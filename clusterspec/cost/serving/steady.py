@@ -12,6 +12,7 @@ from clusterspec.cost.formulas.serving import (
     bunched_requests,
     median_prompts_amid_run,
     prompts_amid_run,
+    steps_between_prompts,
     time_per_output_token,
 )
 from clusterspec.cost.serving.constants import StepTime
@@ -233,7 +234,7 @@ def _carried_prefill(
         return taken * seconds / prompts
     ranks = unevenly_loaded_ranks(engine)
     if ranks > 1 and engine.replica_prompts_alone:
-        return _carried_by_replicas(pools, prompts, ranks, steps)
+        return _carried_by_replicas(pools, prompts, steps, follow=load.load == "open" and not full)
     alone = ranks == 1 and (prefill.steps > 1 or prompts_per_step(pools) == 1)
     if alone and prompts <= 1:
         added = prefill.device - prefill.steps * decode.device
@@ -254,24 +255,26 @@ def _carried_prefill(
     return max(0.0, many.device - many.steps * decode.device) * affected / prompts
 
 
-def _carried_by_replicas(pools: Pools, prompts: float, ranks: int, steps: tuple[StepTime, StepTime]) -> float:
+def _carried_by_replicas(pools: Pools, prompts: float, steps: tuple[StepTime, StepTime], *, follow: bool) -> float:
     """Seconds that one prompt adds to the decode steps of attention replicas that run prompts or decode.
 
-    ``prompts`` begin on each of ``ranks`` for each step that it decodes. A replica does not decode in the steps with
-    prompts of its own, with drafted tokens in those of any, and a step lasts as long as the most prompts of a replica.
+    ``prompts`` begin on each for each step that it decodes; where they ``follow`` at any time, in steps with prompts,
+    too. A replica does not decode in the steps with prompts of its own, with drafted tokens in those of any, and a step
+    lasts as long as the most prompts of a replica.
     """
     engine, load, (decode, prefill) = pools.decode, pools.load, steps
-    fresh, length = load.input_tokens * (1 - load.prefix_hit), float(load.input_tokens)
-    own = max(-expm1(-prompts), prompts / prompts_per_step(pools)) * prefill.steps
-    any_rank = 1 - power(1 + own, -float(ranks))
-    if prefill.steps > 1:
-        longest = prefill.device / prefill.steps
-    else:
-        most = max(1.0, min(prompts_on_fullest(prompts, ranks) / -expm1(-prompts * ranks), prompts_per_step(pools)))
-        busy = min(float(engine.layout.attention_dp), max(1.0, ranks * prompts / any_rank / most))
-        longest = engine.prefill(most * fresh, length, busy).device
+    ranks, most_of_step = engine.layout.attention_dp, prompts_per_step(pools)
+    taken = steps_between_prompts(prompts) if follow and prefill.steps == 1 else -expm1(-prompts)
+    own = max(taken, prompts / most_of_step) * prefill.steps
+    longest, any_rank = prefill.device / prefill.steps, 1 - power(1 + own, -float(ranks))
+    if prefill.steps == 1:
+        begun = prompts / (1 + own) if follow else prompts
+        most = max(1.0, min(prompts_on_fullest(begun, ranks) / -expm1(-begun * ranks), most_of_step))
+        busy = min(float(ranks), max(1.0, ranks * prompts / any_rank / most))
+        fresh = load.input_tokens * (1 - load.prefix_hit)
+        longest = engine.prefill(most * fresh, float(load.input_tokens), busy).device
     if load.draft_tokens:
-        every = max(-expm1(-prompts * ranks), prompts / prompts_per_step(pools)) * prefill.steps
+        every = max(-expm1(-prompts * ranks), prompts / most_of_step) * prefill.steps
         return every * longest / prompts
     mean = decode.device + any_rank * max(0.0, longest - decode.device)
     return ((1 + own) * mean - decode.device) / prompts
