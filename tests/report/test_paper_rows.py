@@ -12,11 +12,14 @@ from clusterspec.report.paper.failures import _goodput_blocks
 from clusterspec.report.paper.materials import _unit_cost_rows
 from clusterspec.report.paper.options import Compared, _cell_text
 from clusterspec.report.paper.serving import _plans_table
+from clusterspec.report.paper.steps import LEAST, drawn_pass
 from clusterspec.results.machine import LongestSequence, StageMemory
 from clusterspec.results.search import LayoutRow
+from clusterspec.studies.study import study_text
 from tests.analysis.test_fleets import report as two_pools
 from tests.report.test_estimate_text import SPEC
 from tests.report.test_paper import SPECS, report
+from tests.settings import SETTINGS
 
 
 def test_the_memory_of_stages_is_drawn_of_two_or_more_and_the_longest_sequence_says_what_ends_it() -> None:
@@ -122,3 +125,18 @@ def test_plans_have_a_column_of_costs_where_one_is_known(costs: tuple[float | No
     assert [column.label for column in table.columns][6:] == (["USD a million"] if cells else [])
     for row, cost in zip(table.rows, cells or ["", ""], strict=True):
         assert row.cells[1:] == ("1,024", "500 ms", "20 ms", "12,346", "12", *([cost] if cost else []))
+
+
+def test_the_parts_of_a_drawn_pass_sum_to_its_kernels_launches_and_links() -> None:
+    record = study_text(SPEC, SETTINGS).plan.step
+    assert record is not None
+    for part, _ in record.parts:
+        for name, phase in part.phases:
+            drawn = drawn_pass(name, phase)
+            device = sum(each.value for each in drawn.device)
+            assert device == pytest.approx(sum(float(seconds) for _, seconds in phase.kernels) + max(0.0, phase.launch))
+            assert len({each.label for each in drawn.device}) == len(drawn.device) <= 4
+            wires = sum(each.value for each, _ in drawn.links)
+            sent = sum(float(each.seconds) for each in phase.transfers)
+            assert sent - 4 * LEAST * float(phase.total) <= wires <= sent * (1 + 1e-9)
+            assert sum(each.value for each in drawn.exposed) <= float(phase.exposed) * (1 + 1e-9)
