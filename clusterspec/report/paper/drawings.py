@@ -140,11 +140,8 @@ def _whole_picture(cluster: Cluster, fabric: Fabric, size: tuple[int, int]) -> P
     each = f"× {fabric.spine_switches // pods}" if pods > 1 else ""
     rows.append(DrawnRow(pods if pods > 1 else fabric.spine_switches, "cp", spines, above, each))
     held = f"× {blocks / pods:.3g}" if pods > 1 else ""
-    whole = cluster.all_nodes % inside == 0
-    each_block = (
-        f"of {plural(inside, 'node')} each" if whole else f"of up to {inside:,}, {cluster.all_nodes:,} nodes in all"
-    )
-    note = each_block if blocks > 1 else ""
+    most = "up to " if cluster.all_nodes % inside else ""
+    note = f"of {most}{plural(inside, 'node')} each" if blocks > 1 else ""
     rows.append(DrawnRow(pods if pods > 1 else blocks, "memory", plural(blocks, "block"), note, held))
     alt = "; ".join(f"{row.label} {row.note}".strip() for row in rows)
     grouped = f"; one box of the two lower rows is one of {pods} pods" if pods > 1 else ""
