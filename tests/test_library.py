@@ -158,9 +158,11 @@ def test_a_page_of_a_notebook_has_the_figures_and_the_findings_and_runs_nothing(
         assert finding.rule in page
     sound = clusterspec.load(TEXT, today="2026-11-20")
     estimate = sound.estimate()
-    for part in (">mfu</th>", f"communication ({len(estimate.to_json()['communication'])})"):
+    for part in (">MFU</th>", f"communication ({len(estimate.to_json()['communication'])})"):
         assert part in estimate._repr_html_()
         assert part in sound._repr_html_()
+    changed = sound.diff(sound.with_layout(tp=1))._repr_html_()
+    assert "<details open><summary>changes (2)" in changed and "<details open>" not in estimate._repr_html_()
 
 
 def test_tables_are_data_frames(design: LoadedDesign) -> None:

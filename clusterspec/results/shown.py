@@ -22,6 +22,8 @@ MOST_FIGURES = 4
 """Figures in the line of `repr`."""
 MOST_ROWS = 20
 """Rows of a table in a notebook; the count of the others stands below it."""
+SHORT = 12
+"""Rows up to which a table of a result without other figures is open."""
 MOST_COLUMNS = 8
 LONGEST_CELL = 80
 _HEAD = ("version", "tool", "input", "inputs", "spec", "mfu_convention")
@@ -30,6 +32,8 @@ _FIRST = ("step_time", "mfu", "ttft", "tpot", "total", "per_run", "time_to_train
 _COUNTED = ("tokens", "sequences")
 _PARTED = ("memory", "serving")
 """Mappings of figures that stand in one row."""
+_WRITTEN = {"mfu": "MFU", "hfu": "HFU", "flops": "FLOPs", "ttft": "TTFT", "tpot": "TPOT"}
+"""Words of names that are not written in small letters."""
 _SHARES = ("mfu", "hfu", "goodput", "share", "effect", "oversubscription")
 _OF_UNIT = ("value", "from", "to", "low", "high", "old", "new")
 """Columns whose figures have the unit that their row names."""
@@ -87,7 +91,7 @@ def result_html(result: Result) -> str:
     """The figures and tables of a result, as HTML without scripts or styles of its own."""
     document = result.to_json()
     rows = "".join(
-        f'<tr><th style="text-align: left">{escape(name.replace("_", " "))}</th><td>{escape(text)}</td></tr>'
+        f'<tr><th style="text-align: left">{escape(_words(name))}</th><td>{escape(text)}</td></tr>'
         for name, text in _texts(document)
     )
     verdict = document.get("verdict") or {}
@@ -95,7 +99,7 @@ def result_html(result: Result) -> str:
     reasons = f"<ul>{reasons}</ul>" if reasons else ""
     judged = f"<p><b>{escape(verdict['status'])}</b></p>{reasons}" if verdict else ""
     judged += "".join(f"<p>{words}</p>" for words in _unfound(document))
-    tables = "".join(_table_html(name, rows) for name, rows in _tables(document))
+    tables = "".join(_table_html(name, lines, opened=not rows) for name, lines in _tables(document))
     return f"{judged}{f'<table>{rows}</table>' if rows else ''}{tables}" or f"<p>{NOTHING}</p>"
 
 
@@ -149,12 +153,23 @@ def _cell_text(column: str, row: Mapping[str, Any]) -> str:
     return figure_text(column, value)
 
 
-def _table_html(name: str, rows: Sequence[Mapping[str, Any]]) -> str:
+def _words(name: str) -> str:
+    """The name of a figure in words.
+
+    >>> _words("model_flops_per_accelerator"), _words("mfu")
+    ('model FLOPs per accelerator', 'MFU')
+    """
+    return " ".join(_WRITTEN.get(word, word) for word in name.split("_"))
+
+
+def _table_html(name: str, rows: Sequence[Mapping[str, Any]], *, opened: bool = False) -> str:
+    """A table below its name; ``opened`` shows it at once if it is short, where a result has no other figures."""
     columns = list(dict.fromkeys(key for row in rows for key in row if key != "unit"))[:MOST_COLUMNS]
-    head = "".join(f"<th>{escape(key.replace('_', ' '))}</th>" for key in columns)
+    head = "".join(f"<th>{escape(_words(key))}</th>" for key in columns)
     body = "".join(
         f"<tr>{''.join(f'<td>{escape(_cell_text(key, row))}</td>' for key in columns)}</tr>" for row in rows[:MOST_ROWS]
     )
     more = f"<p>… and {len(rows) - MOST_ROWS} more</p>" if len(rows) > MOST_ROWS else ""
-    title = f"<summary>{escape(name.replace('_', ' '))} ({len(rows)})</summary>"
-    return f"<details>{title}<table><tr>{head}</tr>{body}</table>{more}</details>"
+    title = f"<summary>{escape(_words(name))} ({len(rows)})</summary>"
+    state = " open" if opened and len(rows) <= SHORT else ""
+    return f"<details{state}>{title}<table><tr>{head}</tr>{body}</table>{more}</details>"
