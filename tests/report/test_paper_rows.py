@@ -6,13 +6,14 @@ import pytest
 
 from clusterspec.cost.term import Term
 from clusterspec.records import replace
-from clusterspec.report.paper.blocks import PaperTable
+from clusterspec.report.paper.blocks import PaperTable, Section, TableColumn, TableRow
 from clusterspec.report.paper.compose import _longest, _stage_pictures
 from clusterspec.report.paper.failures import _goodput_blocks
 from clusterspec.report.paper.materials import _unit_cost_rows
 from clusterspec.report.paper.options import Compared, _cell_text
 from clusterspec.report.paper.serving import _plans_table
 from clusterspec.report.paper.steps import LEAST, drawn_pass
+from clusterspec.report.paper.words import worded_section
 from clusterspec.results.machine import LongestSequence, StageMemory
 from clusterspec.results.search import LayoutRow
 from clusterspec.studies.study import study_text
@@ -140,3 +141,15 @@ def test_the_parts_of_a_drawn_pass_sum_to_its_kernels_launches_and_links() -> No
             sent = sum(float(each.seconds) for each in phase.transfers)
             assert sent - 4 * LEAST * float(phase.total) <= wires <= sent * (1 + 1e-9)
             assert sum(each.value for each in drawn.exposed) <= float(phase.exposed) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("code", "cells"),
+    [(False, ("watts of DGX H100", "power in kW × PUE")), (True, ("watts of dgx-h100", "watts / 1000 * pue"))],
+)
+def test_a_formula_is_written_in_words_and_a_command_as_it_is(code: bool, cells: tuple[str, ...]) -> None:
+    columns = TableColumn("Part"), TableColumn("How", key="formula")
+    rows = (TableRow(("watts of dgx-h100", "watts / 1000 * pue"), "cost"),)
+    table = PaperTable(columns, rows, "cost", code=code)
+    (found,) = worded_section(Section("cost", "Cost", (table,)), {"dgx-h100": "DGX H100"}).blocks
+    assert isinstance(found, PaperTable) and found.rows[0].cells == cells
