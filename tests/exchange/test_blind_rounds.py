@@ -286,6 +286,7 @@ SEVENTEENTH = (
     ("base_model: a/b\nmicro_batch_size: 1\nfsdp_config: {reshard_after_forward: true}\n", {"layout.sharding": "fsdp"}),
     (OLDER, {"layout.tp": 2, "layout.micro_batch": 16}),
     (CHAT, {"workload.trainable.rank": 128, "layout.offload.optimizer": 1, "layout.sharding": "zero2"}),
+    (CHAT.replace("--lora_dim 128", "--qlora True"), {"workload.trainable.method": "qlora"}),
     (ACTOR, {"layout.virtual_stages": 2}),
     (SHELL_IN_IMAGE, {"layout.tp": 8, "layout.framework": "vllm"}),
     (VLLM_FILE, {"workload.model": "gpt-oss-120b", "workload.serving.memory_fraction": 0.95}),
@@ -313,3 +314,23 @@ def test_a_shortened_list_of_ranks_is_not_the_number_of_ranks() -> None:
 def test_layers_that_no_key_describes_are_refused(kind: str) -> None:
     with pytest.raises(FormatError, match="in most layers"):
         read(f'{{"model_type": "{kind}", "num_hidden_layers": 4, "hidden_size": 64}}')
+
+
+def test_a_server_of_maxtext_is_no_training_run() -> None:
+    options = "model_name=llama2-7b ici_tensor_parallelism=4"
+    with pytest.raises(FormatError, match="line 1: starts MaxText for inference"):
+        read(f"python3 -m MaxText.maxengine_server base.yml {options}")
+    assert given(read(f"python3 -m MaxText.train base.yml {options}"))["layout.tp"] == 4
+
+
+def test_dotted_options_of_openrlhf_are_those_of_former_releases() -> None:
+    dotted = (
+        "--actor.num_nodes 2 --actor.num_gpus_per_node 8 --train.batch_size 128 --rollout.batch_size 128 "
+        "--ds.zero_stage 3 "
+        "--rollout.n_samples_per_prompt 8 --ds.param_dtype bf16 --algo.advantage.estimator group_norm "
+        "--train.micro_batch_size 4 --actor.gradient_checkpointing_enable --algo.dynamic_filtering_enable"
+    )
+    reading = read(f"python3 -m openrlhf.cli.train_ppo_ray {dotted}\n")
+    stated = {"layout.nodes": 2, "workload.rl.minibatches": 8, "layout.sharding": "fsdp", "workload.precision": "bf16"}
+    assert (stated | {"workload.rl.algorithm": "grpo", "layout.recompute": "full"}).items() <= given(reading).items()
+    assert "left out" in unknown(reading)

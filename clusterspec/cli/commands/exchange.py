@@ -98,12 +98,13 @@ def run_import(args: argparse.Namespace) -> int:
             )
         )
         return OK
-    if args.kind and _is_file_without_kind(args.kind):
+    if args.kind and _is_file_without_kind(args.kind, alone=not args.files):
         args.kind, args.files = "auto", [args.kind, *args.files]
     if args.kind and args.kind != "auto":
         _named_format(args.kind)
     if not args.files:
-        raise UsageFault("name a FILE; `clusterspec import --list` lists the kinds that may stand before it")
+        only = f"{args.kind} is a kind, and there is no file {args.kind} here: " if args.kind else ""
+        raise UsageFault(f"{only}name a FILE; `clusterspec import --list` lists the kinds that may stand before it")
     if args.into:
         refuse_input_as_output(args, "--into", args.into, args.files, chosen_config(args, folder_of(args.into)))
     digest = hashlib.sha256()
@@ -117,9 +118,10 @@ def run_import(args: argparse.Namespace) -> int:
     return OK
 
 
-def _is_file_without_kind(text: str) -> bool:
-    """Whether the first argument is a file to read, and no kind."""
-    return text == "-" or (text != "auto" and not import_formats.is_format(text) and Path(text).is_file())
+def _is_file_without_kind(text: str, *, alone: bool) -> bool:
+    """Whether the first argument is a file to read, and no kind; one that stands ``alone`` and is both is the file."""
+    is_kind = text == "auto" or import_formats.is_format(text)
+    return text == "-" or ((alone or not is_kind) and Path(text).is_file())
 
 
 def _named_format(kind: str) -> import_formats.ImportFormat:

@@ -90,6 +90,11 @@ _TRAINER = re.compile(
 """What a launch line of MaxText starts."""
 
 
+_SERVES = re.compile(r"MaxText[./](?:maxengine_server|decode|inference_microbenchmark)\w*(?:\.py)?\b", re.IGNORECASE)
+_TRAINS = re.compile(r"MaxText[./]\S{0,40}train\w*(?:\.py)?\b|\btrain\.py", re.IGNORECASE)
+"""Programs of MaxText that serve, and that train."""
+
+
 def read_maxtext(file: InputFile) -> ImportResult:
     """The model and the layout of a configuration. Raises `FormatError` if it has neither."""
     builder, keys = ImportBuilder(MAXTEXT, file.name), Keys()
@@ -99,6 +104,9 @@ def read_maxtext(file: InputFile) -> ImportResult:
             keys.put(name, value, line)
     else:
         keys = override_keys(file)
+        if not _TRAINS.search(file.text) and (serves := _SERVES.search(file.text)):
+            why = "starts MaxText for inference: only its training is read"
+            raise FormatError(why, file.text.count("\n", 0, serves.start()) + 1)
     if keys.find("base_emb_dim", "base_num_decoder_layers", "model_name") is None and not any(
         key.endswith("_parallelism") for key in keys.values
     ):

@@ -2,7 +2,8 @@
 
 Names and defaults: OpenRLHF, openrlhf/cli/train_ppo_ray.py and openrlhf/utils/deepspeed/deepspeed.py, as in
 lilei199908/OpenRLHF 6f1f3bf1 (``advantage_estimator`` is ``gae``, ``init_kl_coef`` 0.01 where absent; 0 leaves out the
-reference model). ``rollout_batch_size`` counts prompts, ``train_batch_size`` samples of one optimizer step.
+reference model), and the dotted names of OpenRLHF 3c3be623. ``rollout_batch_size`` counts prompts,
+``train_batch_size`` samples of one optimizer step.
 """
 
 from __future__ import annotations
@@ -26,6 +27,33 @@ _COUNTS = {
     "workload.rl.epochs": ("max_epochs",),
     "workload.rl.rollout.tp": ("vllm_tensor_parallel_size",),
 }
+_DOTTED = {
+    "actor.model_name_or_path": "pretrain",
+    "actor.num_nodes": "actor_num_nodes",
+    "actor.num_gpus_per_node": "actor_num_gpus_per_node",
+    "actor.gradient_checkpointing_enable": "gradient_checkpointing",
+    "rollout.batch_size": "rollout_batch_size",
+    "rollout.n_samples_per_prompt": "n_samples_per_prompt",
+    "rollout.max_new_tokens": "generate_max_len",
+    "train.batch_size": "train_batch_size",
+    "train.micro_batch_size": "micro_train_batch_size",
+    "train.max_epochs": "max_epochs",
+    "train.dynamic_batch_enable": "use_dynamic_batch",
+    "train.colocate_all": "colocate_all_models",
+    "train.async_enable": "async_train",
+    "vllm.num_engines": "vllm_num_engines",
+    "vllm.tensor_parallel_size": "vllm_tensor_parallel_size",
+    "vllm.gpu_memory_utilization": "vllm_gpu_memory_utilization",
+    "algo.advantage.estimator": "advantage_estimator",
+    "algo.kl.init_coef": "init_kl_coef",
+    "ds.zero_stage": "zero_stage",
+    "ds.tensor_parallel_size": "ds_tensor_parallel_size",
+    "ds.ring_attn_size": "ring_attn_size",
+    "ds.adam_offload": "adam_offload",
+    "ds.lora.rank": "lora_rank",
+    "ds.lora.target_modules": "target_modules",
+    "ds.load_in_4bit": "load_in_4bit",
+}
 _STAGES = {"0": "none", "1": "zero1", "2": "zero2", "3": "fsdp"}
 _ESTIMATORS = {"gae": "ppo", "group_norm": "grpo", "rloo": "rloo"}
 
@@ -37,6 +65,7 @@ def matches_openrlhf(file: InputFile) -> bool:
 def read_openrlhf(file: InputFile) -> ImportResult:
     """The samples, roles and layout of a launch. Raises `FormatError` if it has none, `SeveralParts` for several."""
     keys, builder = read_arguments(file, _LAUNCH), ImportBuilder(OPENRLHF, file.name)
+    _take_dotted_names(keys)
     if keys.find("pretrain", "actor_num_nodes", "actor_num_gpus_per_node", "rollout_batch_size") is None:
         raise FormatError("has no launch of openrlhf.cli.train_ppo_ray with its options")
     builder.set("workload.kind", "rl", keys.command.line)
@@ -50,6 +79,17 @@ def read_openrlhf(file: InputFile) -> ImportResult:
     _set_trainer(keys, builder)
     list_unused(keys, builder)
     return builder.reading()
+
+
+def _take_dotted_names(keys: Keys) -> None:
+    """Give dotted options the names that they had before; ``ds.param_dtype bf16`` was ``bf16``."""
+    for dotted, name in _DOTTED.items():
+        if dotted in keys.values:
+            keys.values[name] = keys.values.pop(dotted)
+            if dotted in keys.listed:
+                keys.listed[name] = keys.listed.pop(dotted)
+    if keys.values.get("ds.param_dtype", ("",))[0] == "bf16":
+        keys.put("bf16", True, keys.values.pop("ds.param_dtype")[1])
 
 
 def _set_algorithm(keys: Keys, builder: ImportBuilder) -> None:
@@ -69,6 +109,10 @@ def _set_minibatches(keys: Keys, builder: ImportBuilder) -> None:
         keys.whole(name) for name in ("rollout_batch_size", "n_samples_per_prompt", "train_batch_size")
     )
     line = keys.line("train_batch_size")
+    if filtered := keys.find("dynamic_filtering", "algo.dynamic_filtering_enable"):
+        why = "more samples are generated than trained: prompts whose rewards are all alike are left out"
+        builder.unknown(filtered, why, keys.line(filtered))
+        keys.used.add(filtered)
     if not set_minibatches((prompts or 0) * (samples or 0), batch, builder, line) and batch:
         why = "the samples of a step are not stated, or not a multiple of it"
         builder.unknown(f"train_batch_size: {batch}", why, line)

@@ -40,7 +40,8 @@ _SPLIT = re.compile(r"micro_(?:train_)?batch|ubatch")
 _MODEL = ("model_name_or_path", "model_id_or_path", "model", "model_id")
 _LENGTHS = ("max_seq_length", "max_length", "model_max_length", "max_seq_len")
 _PACKED = ("packing", "use_packed_ds")
-_SWITCHES = ("use_peft", "use_lora", "lora_enable")
+_QUANTIZED = ("qlora", "use_qlora", "q_lora")
+_SWITCHES = ("use_peft", "use_lora", "lora_enable", "lora", *_QUANTIZED)
 _RANKS = ("lora_r", "lora_rank", "lora_dim")
 _MODULES = ("lora_target_modules", "target_modules")
 _METHODS = ("tuner_type", "train_type", "sft_type", "train_mode")
@@ -230,7 +231,7 @@ def _set_adapters(keys: Keys, builder: ImportBuilder) -> None:
         if rank:
             builder.unknown(f"adapters of rank {rank}", "no option turns them on", keys.line(*_RANKS))
         return
-    four = any([keys.is_on("load_in_4bit"), keys.whole("quant_bits", "bits") == 4])
+    four = any([keys.is_on("load_in_4bit"), keys.is_on(*_QUANTIZED), keys.whole("quant_bits", "bits") == 4])
     stated = modules or swift
     names = [] if modules in ([], ["all-linear"]) else modules
     rank = rank or (DEFAULT_RANK if swift else None)

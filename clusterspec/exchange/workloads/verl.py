@@ -2,7 +2,8 @@
 
 Names and defaults: verl-project/verl 1dda039b, verl/trainer/config (``actor``, ``rollout``, ``ppo_trainer.yaml``, where
 ``hybrid_engine`` is on: engines generate on the ranks that train) and verl/trainer/ppo/utils.py line 75 (a reference
-model takes part where a loss or a reward of its divergence is on). Sizes of minibatches count prompts.
+model takes part where a loss or a reward of its divergence is on). Sizes of minibatches count prompts. ``n_agent`` is
+the name of ``n`` in PeterGriffinJin/Search-R1.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _COUNTS = {
     "layout.ep": (f"{_ACTOR}megatron.expert_model_parallel_size",),
     "layout.expert_tp": (f"{_ACTOR}megatron.expert_tensor_parallel_size",),
     "workload.rl.prompts_per_step": ("data.train_batch_size",),
-    "workload.rl.samples_per_prompt": (f"{_ROLLOUT}n",),
+    "workload.rl.samples_per_prompt": (f"{_ROLLOUT}n", f"{_ROLLOUT}n_agent"),
     "workload.rl.epochs": (f"{_ACTOR}ppo_epochs",),
     "workload.rl.rollout.tp": (f"{_ROLLOUT}tensor_model_parallel_size",),
     "workload.rl.rollout.max_sequences": (f"{_ROLLOUT}max_num_seqs",),
