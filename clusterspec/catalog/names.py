@@ -17,7 +17,7 @@ _RELEASE = re.compile(r"(?:==|[ @]v?)\d[\w.]*$")
 _DESIGNATED = ("accelerator", "nic", "optics", "switch")
 """Kinds whose products are asked for by a word of their name: B300, SN5600, BCM78900."""
 _SOFTWARE = ("framework", "library")
-_BRACKETED = re.compile(r"\(([^)]*)\)")
+_BRACKETED = re.compile(r"\(([^()]*)\)")
 _WORD = re.compile(r"[\w-]+")
 _LONGEST = 96
 """Characters of a name that are compared; no name of the catalog is longer."""

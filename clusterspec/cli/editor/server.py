@@ -32,8 +32,7 @@ LARGEST_BODY = 12 * documents.LARGEST
 """Bytes of a request: two texts, with their characters escaped."""
 PATIENCE = 20.0
 """Seconds that a request to watch the file waits for a change, and that a connection may be silent."""
-LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n)")
-"""A line of a file, and its end."""
+LINE_END = re.compile(r"(\r\n|\r|\n)")
 TOKEN_HEADER = "X-Clusterspec-Token"
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".woff2": "font/woff2"}
 
@@ -113,7 +112,8 @@ class EditedFile:
 def with_line_ends(text: str, old: str) -> str:
     """A text of the page with the line ends of the file: the lines before and after what has changed keep theirs, and
     the lines between have that of the line above."""
-    was, lines = LINE.findall(old), text.split("\n")
+    parts, lines = LINE_END.split(old), text.split("\n")
+    was = list(zip(parts[:-1:2], parts[1::2], strict=True))
     if len({end for _, end in was}) < 2:
         return text.replace("\n", was[0][1] if was else "\n")
     kept = _count_equal(was, lines[:-1])
