@@ -10,7 +10,7 @@ below the half-width of the prediction's range, a warning above it, and an error
 and even the low end of the range loses a quarter. Engines with few samples gain little from more nodes.
 
 Where the longest samples of a batch take longer than either role, both wait: the rule then names `max_staleness`, with the
-steps ahead that would keep them busy.
+steps ahead that would keep them busy; a note where they wait for at most 25 % at the low end of the range.
 
 Nodes of their own with a stated `max_staleness: 0` are an error where both roles wait for more than 25 %: they work in
 turn.
@@ -122,14 +122,16 @@ def check(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Probl
 
 def _longest_samples_problem(rl: RlTimes, lost: float) -> Problem:
     """The problem of roles that both wait for the longest samples: rollout may not run ahead far enough."""
-    ahead, needed = rl.rl.max_staleness, ceil(rl.rollout.batch / ((1 - lost) * rl.step))
+    busy = (1 - lost) * rl.step
+    ahead, needed = rl.rl.max_staleness, ceil(rl.rollout.batch / busy)
     low, high = rl.band
+    severity = cost_severity(lost, (low / rl.step, high / rl.step), most="warning")
     return RULE.problem(
         "workload.rl.max_staleness",
         f"the longest of {rl.rl.samples:,} samples takes {display(rl.rollout.batch, 's')}, and with {plural(ahead, 'step')} ahead every step takes "
         f"{display(rl.step, 's')}: rollout and the trainer both wait, for at least {percent(lost, 2)} of it",
         f"let rollout run {needed} steps ahead, cut answers earlier, or use fewer nodes",
-        severity=cost_severity(lost, (low / rl.step, high / rl.step), most="warning"),
+        severity=severity if 1 - busy / low > MOST else "note",
     )
 
 
