@@ -23,7 +23,7 @@ from clusterspec.exchange.import_result import (
 from clusterspec.logs.benchmark import Benchmark, PairTable, Series, adapter_count, size_text
 from clusterspec.logs.nccl import NotALogError
 from clusterspec.logs.readers import LogReader
-from clusterspec.procurement.acceptance import acceptance_tests, benchmark_of, printed_limit
+from clusterspec.procurement.acceptance import acceptance_tests, benchmark_of, printed_limit, printed_size
 from clusterspec.records import dataclass, replace
 from clusterspec.results.diagnosis import AcceptanceOutcome
 from clusterspec.spec.model import AcceptanceSpec
@@ -231,6 +231,11 @@ class AcceptanceCase:
     groups: int = 1
     duration: float | None = None
 
+    @property
+    def printed_size(self) -> int:
+        """The size in bytes that nccl-tests prints for ``size``."""
+        return printed_size(self.collective, int(self.size), self.ranks)
+
 
 def acceptance_cases(design: Design) -> tuple[tuple[AcceptanceCase, ...], bool, tuple[str, ...]]:
     """The tests, whether the spec states them, and the reasons why entries of the spec cannot be run."""
@@ -367,7 +372,8 @@ def _series_description(series: Series) -> str:
 
 def _test_outcome(test: AcceptanceCase, series: Sequence[Series]) -> AcceptanceOutcome:
     """Pass, fail or not run. The figure shown is the lowest of all runs."""
-    at_size = [rates for each in series if (rates := [p.busbw for p in each.points if p.size == test.size])]
+    sizes = {test.size, test.printed_size}
+    at_size = [rates for each in series if (rates := [p.busbw for p in each.points if p.size in sizes])]
     wrong = sum(each.wrong for each in series)
     needed = test.runs * test.groups
     if not at_size:

@@ -31,6 +31,19 @@ PROGRAMS = {
     "send-recv": "sendrecv_perf",
 }
 """The program of nccl-tests and rccl-tests for each collective."""
+_DIVIDED = {"all-gather", "reduce-scatter", "all-to-all", "gather", "scatter"}
+"""Collectives whose benchmarks give each rank an equal part of the size."""
+
+
+def printed_size(collective: str, size: int, ranks: int) -> int:
+    """The size in bytes that nccl-tests and rccl-tests print: an equal part for each rank, in whole units of 16 B.
+
+    NVIDIA/nccl-tests at a0b82b22, ``src/all_gather.cu``, line 11 (and ``alltoall.cu``, ``reduce_scatter.cu``).
+
+    >>> printed_size("all-gather", 8 << 30, 288), printed_size("all-reduce", 8 << 30, 288)
+    (8589934080, 8589934592)
+    """
+    return size // ranks // 16 * 16 * ranks if collective in _DIVIDED else size
 
 
 @dataclass(frozen=True)

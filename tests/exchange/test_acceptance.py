@@ -24,6 +24,7 @@ from tests.exchange.imports import counts, given, read, unknown
 from tests.settings import SETTINGS
 
 BASE = "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 16}\n"
+RACKS = "clusterspec: 1\ncluster: {platform: gb200-nvl72, nodes: 72}\n"
 TEST = "  - {{collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 340 GB/s{0}}}\n"
 
 
@@ -94,6 +95,19 @@ def test_tests_that_cannot_be_read_are_not_replaced_by_default_ones() -> None:
 def test_another_size_or_group_is_not_the_test() -> None:
     assert outcomes("", [350], size=2.0**30) == [("not-run", None)]
     assert outcomes("", [350], ranks=16) == [("not-run", None)]
+
+
+def test_a_test_is_found_under_the_size_that_its_benchmark_prints() -> None:
+    """288 ranks have equal parts of 16 B units: nccl-tests prints 8,589,934,080 B for the all-gather of 8 GiB."""
+    tests, _, _ = acceptance_cases(study_text(RACKS, SETTINGS).design)
+    gather = next(test for test in tests if test.collective == "all-gather")
+    for size, status in ((gather.size - 512, "pass"), (gather.size, "pass"), (gather.size - 1024, "not-run")):
+        points = (SizePoint(size, 1.0, 2 * gather.threshold, 1),)
+        log_of_size = Benchmark("t", (Series("all-gather", 288, None, points),))
+        assert evaluate([gather], [("a.log", log_of_size)])[0][0].status == status
+    design = ExportInput(study_text(RACKS, SETTINGS).design)
+    for kind, text in (("mpijob", "-v size=8589934080 "), ("superbench", r"allgather_(\d+_\d+:)?8589934080_busbw")):
+        assert text in str(exporter_of(kind).write(design).content)
 
 
 def test_wrong_results_fail_whatever_their_speed() -> None:

@@ -36,7 +36,7 @@ def limit_check(test: AcceptanceCase, command: str) -> Iterator[str]:
         f"for run in {runs}; do",
         f'  {command} > run.log 2>&1 || echo "the benchmark ended with status $?" >> run.log',
         "  cat run.log",
-        f"  awk -v size={int(test.size)} -v least={test.threshold / 1e9:.6g} '",
+        f"  awk -v size={test.printed_size} -v least={test.threshold / 1e9:.6g} '",
         "    $1 ~ /^[0-9]+$/ && NF > 11 { o = NF - 5; a = NF - 4; wrong += $a + $NF; if ($1 == size) found = $o }",
         '    END { printf "# busbw %s of %s GB/s at %s bytes, %d wrong values\\n", found, least, size, wrong',
         '          exit !(found != "" && found + 0 >= least + 0 && wrong == 0) }\' run.log && passed=$((passed + 1))',

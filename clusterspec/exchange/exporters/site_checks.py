@@ -19,7 +19,7 @@ from clusterspec.exchange.exporters.acceptance import runnable_cases
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable
 from clusterspec.exchange.measurements import AcceptanceCase
 from clusterspec.logs.benchmark import size_text
-from clusterspec.procurement.acceptance import PROGRAMS
+from clusterspec.procurement.acceptance import PROGRAMS, printed_size
 from clusterspec.records import dataclass
 from clusterspec.units import plural
 
@@ -49,6 +49,11 @@ class Limit:
     @property
     def title(self) -> str:
         return f"{self.collective} on {plural(self.nodes, 'node')}, {size_text(self.size)}"
+
+    @property
+    def printed_size(self) -> int:
+        """The size in bytes that the benchmark prints."""
+        return printed_size(self.collective, self.size, self.ranks)
 
     def remarks(self) -> Iterator[str]:
         """The limit and its basis, one line each."""
@@ -164,7 +169,7 @@ def superbench(source: ExportInput) -> ExportedFile:
             f"      criteria: 'lambda x: x < {each.gigabytes:.2f}'",
             "      categories: Bandwidth",
             "      metrics:",
-            rf"        - '{benchmark}:{annotation}/{operation}_(\d+_\d+:)?{each.size}_busbw'",
+            rf"        - '{benchmark}:{annotation}/{operation}_(\d+_\d+:)?{each.printed_size}_busbw'",
         ]
     return _limits_file(
         "\n".join(lines) + "\n", written, _omitted_limits(limits, written, "SuperBench does not run this collective")
@@ -195,7 +200,7 @@ def cvs(source: ExportInput) -> ExportedFile:
     results: dict[str, dict[str, dict[str, str]]] = {}
     for each in written:
         named = results.setdefault(f"{PROGRAMS[each.collective]}-float-{each.ranks}", {})
-        named[str(each.size)] = {"bus_bw": f"{each.gigabytes / CVS_TOLERANCE:.2f}"}
+        named[str(each.printed_size)] = {"bus_bw": f"{each.gigabytes / CVS_TOLERANCE:.2f}"}
     remarks = [line for each in written for line in each.remarks()]
     model = nic or "ainic"
     document = {
@@ -240,7 +245,7 @@ def azure_nhc(source: ExportInput) -> ExportedFile:
     ]
     omitted = (
         "devices, host memory, and limits of ib_write_bw and copies, which the cost model does not predict",
-        *_omitted_limits(limits, [limit], "these checks run inside one node"),
+        *_omitted_limits(limits, [limit], "these checks run the all-reduce inside one node alone"),
     )
     return _limits_file("\n".join(lines) + "\n", [limit], omitted)
 
