@@ -229,7 +229,7 @@ def test_a_schedule_of_torchtitan_runs_with_its_number_of_stages() -> None:
 
 
 def test_deepspeed_and_maxtext_come_back() -> None:
-    before = pod(rest=f"{WORK}layout: {{tp: 4, pp: 2, sharding: fsdp, offload: {{optimizer: 0.5}}}}\n")
+    before = pod(rest=f"{WORK}layout: {{tp: 4, sharding: fsdp, offload: {{optimizer: 0.5}}}}\n")
     config = json.loads(exported("deepspeed", before))
     assert config["train_batch_size"] == 512
     steps = config["gradient_accumulation_steps"]
@@ -240,8 +240,8 @@ def test_deepspeed_and_maxtext_come_back() -> None:
         0.5,
         512,
     )
-    assert "tp 4" in exporter_of("deepspeed").write(before).omitted[0]
-    reading = imported("maxtext", "auto", before)
+    assert "tp 4: set where the model is built" in exporter_of("deepspeed").write(before).omitted
+    reading = imported("maxtext", "auto", pod(rest=f"{WORK}layout: {{tp: 4, pp: 2, sharding: fsdp}}\n"))
     assert (given(reading)["layout.tp"], given(reading)["layout.pp"]) == (4, 2)
     assert given(reading)["workload.model"] == "llama-3.1-70b"
 
@@ -713,9 +713,78 @@ def test_manifests_have_a_component_for_each_kind_of_engine() -> None:
 
 
 def test_deepspeed_is_given_no_sharding_that_its_own_parser_refuses() -> None:
-    """Refused by DeepSpeedConfig of 0.19.8: groups of shards (MiCS), and a part of the optimizer below ZeRO 3."""
-    for layout in ("tp: 2, sharding: hsdp, shard_group: 32", "tp: 2, sharding: zero1, offload: {optimizer: 0.5}"):
+    """Refused by DeepSpeedConfig of 0.19.8: groups of shards (MiCS), and a part of the optimizer below ZeRO 3.
+
+    Its pipeline engine refuses ZeRO 2 and 3.
+    """
+    piped = [f"tp: 4, pp: 2, sharding: {sharding}" for sharding in ("zero2", "fsdp")]
+    grouped = "tp: 2, sharding: hsdp, shard_group: 32"
+    for layout in (*piped, grouped, "tp: 2, sharding: zero1, offload: {optimizer: 0.5}"):
         with pytest.raises(NotExportable, match="DeepSpeed"):
             exporter_of("deepspeed").write(pod(rest=f"{WORK}layout: {{{layout}}}\n"))
     whole = json.loads(exported("deepspeed", pod(rest=f"{WORK}layout: {{tp: 2, offload: {{optimizer: 1}}}}\n")))
     assert whole["zero_optimization"]["offload_optimizer"]["device"] == "cpu"
+
+
+GRPO = (
+    "workload: {kind: rl, model: qwen3-30b-a3b, sequence_length: 4096, rl: {algorithm: grpo, prompts_per_step: 64, "
+    "samples_per_prompt: 8, input_tokens: 100, output_tokens: 1000, placement: colocated, rollout: {tp: 2}}}\n"
+)
+SHORT = "sequence_length: 4096, global_batch: 512"
+CHANGED = [  # format, cluster, workload and layout, what the file says, what it leaves out
+    *((kind, "", f"{GRPO}layout: {{tp: 1, ep: 8}}", "", "grpo: rollout") for kind in UNSAID),
+    *(
+        (
+            kind,
+            "",
+            f"workload: {{model: llama-3.1-8b, {SHORT}, trainable: {{method: lora, rank: 8}}}}\nlayout: {{tp: 2}}",
+            "",
+            "rank 8",
+        )
+        for kind in ("megatron", "deepspeed")
+    ),
+    ("megatron", "", f"{WORK}layout: {{tp: 8}}", "--attention-dropout 0 --hidden-dropout 0", ""),
+    (
+        "torchtitan",
+        "",
+        f"workload: {{model: llama-3.1-405b, {SHORT}}}\nlayout: {{tp: 8, pp: 8, dp: 8}}",
+        'config.model_spec = model_registry("405B")\n',  # that of the base has linear layers in FP8
+        "compilation",
+    ),
+    ("torchtitan", "", f"{WORK}layout: {{tp: 8, pp: 4}}", "training.disable_cuda_graphs = True", ""),
+    (
+        "torchtitan",
+        "",
+        f"workload: {{model: deepseek-v3, precision: fp8, {SHORT}}}\nlayout: {{tp: 1, pp: 8, ep: 64}}",
+        'filter_fqns=["lm_head", "router.gate"]), Float8GroupedExpertsConverter.Config()]',
+        "",
+    ),
+    (
+        "maxtext",
+        "platform: mi300x-ubb8, nodes: 1",
+        "workload: {model: llama-3.1-8b, precision: fp8, sequence_length: 4096, global_batch: 8}\nlayout: {tp: 1}",
+        "quantization: nanoo_fp8",
+        "",
+    ),
+    ("mpijob", "platform: gb200-nvl72, nodes: 36", "", "-np 72", "ComputeDomain"),
+    ("jobset", "platform: gb200-nvl72, nodes: 36", "", "-np 72", "ComputeDomain"),
+]
+
+
+@pytest.mark.parametrize(("kind", "cluster", "rest", "says", "omits"), CHANGED)
+def test_an_export_says_or_lists_what_changes_the_run(
+    kind: str, cluster: str, rest: str, says: str, omits: str
+) -> None:
+    written = exporter_of(kind).write(source(cluster, f"{rest}\n") if cluster else pod(rest=f"{rest}\n"))
+    assert says in str(written.content)
+    assert omits in "\n".join(written.omitted)
+
+
+def test_maxtext_is_given_no_quantization_that_it_refuses() -> None:
+    """FP8 with accumulated micro-batches (types.py, line 3879); a pipeline takes them in one pass."""
+    work = f"workload: {{model: llama-3.1-8b, precision: fp8, {SHORT}}}\n"
+    with pytest.raises(NotExportable, match="refuses fp8 with 8 micro-batches"):
+        exported("maxtext", source("platform: dgx-h100, nodes: 8", f"{work}layout: {{tp: 1}}\n"))
+    assert "quantization: fp8" in exported(
+        "maxtext", source("platform: dgx-h100, nodes: 8", f"{work}layout: {{tp: 1, pp: 2}}\n")
+    )

@@ -108,13 +108,13 @@ def test_the_recipe_of_low_precision_returns_from_every_format_that_has_it() -> 
     }
     for kind, recipes in words.items():
         for precision, recipe in (*(("fp8", each) for each in recipes), ("fp4", "nvfp4")):
-            written = exporter_of(kind).write(pod(rest=work.format(precision, recipe) + "layout: {tp: 8}\n"))
+            written = exporter_of(kind).write(pod(rest=work.format(precision, recipe) + "layout: {tp: 8, micro_batch: 8}\n"))
             keys = given(read(str(written.content)))
             assert keys["workload.precision"] == precision, (kind, recipe)
             assert keys.get("workload.recipe", "nvfp4") == recipe, (kind, recipe)
             assert not any("recipe" in each for each in written.omitted)
     for kind in ("maxtext", "torchtitan"):
-        blockwise = exporter_of(kind).write(pod(rest=work.format("fp8", "blockwise") + "layout: {tp: 8}\n"))
+        blockwise = exporter_of(kind).write(pod(rest=work.format("fp8", "blockwise") + "layout: {tp: 8, micro_batch: 8}\n"))
         assert any("the recipe blockwise" in each for each in blockwise.omitted)
 
 

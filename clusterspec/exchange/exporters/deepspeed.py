@@ -8,7 +8,13 @@ from __future__ import annotations
 
 import json
 
-from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable, training_design
+from clusterspec.exchange.exporters.registry import (
+    ExportedFile,
+    ExportInput,
+    NotExportable,
+    omitted_from_training,
+    training_design,
+)
 
 _OPTIMIZERS = {
     "adam": "Adam",
@@ -25,10 +31,12 @@ _OPTIMIZERS = {
 def write(source: ExportInput) -> ExportedFile:
     """The configuration, in JSON.
 
-    Raises `NotExportable` for what DeepSpeed refuses: sharding in groups, and a part of the optimizer offloaded with
-    ZeRO 1 or 2.
+    Raises `NotExportable` for what DeepSpeed refuses: sharding in groups, ZeRO 2 and 3 with pipeline stages
+    (deepspeed/runtime/pipe/engine.py), and a part of the optimizer offloaded with ZeRO 1 or 2.
     """
     layout, work = training_design(source, "deepspeed")
+    if layout.pp > 1 and layout.sharding in {"zero2", "fsdp"}:
+        raise NotExportable(f"the pipeline engine of DeepSpeed runs with ZeRO 0 and 1, not with {layout.sharding}")
     if layout.sharding == "hsdp":
         raise NotExportable("DeepSpeed shards in no groups: MiCS was removed (its issue 8489)")
     stage = {"none": 0, "zero1": 1, "zero2": 2, "fsdp": 3}[layout.sharding]
@@ -48,7 +56,13 @@ def write(source: ExportInput) -> ExportedFile:
     if layout.micro_batches:
         config["gradient_accumulation_steps"] = layout.micro_batches
     degrees = {"tp": layout.tp, "pp": layout.pp, "cp": layout.cp, "ep": layout.ep}
-    omitted = [f"{name} {degree}: set where the model is built" for name, degree in degrees.items() if degree > 1]
+    omitted = ["model, sequence length, data, learning rate and steps: set in the training program"]
+    omitted += omitted_from_training(work)
+    omitted += [f"{name} {degree}: set where the model is built" for name, degree in degrees.items() if degree > 1]
+    if layout.virtual_stages > 1:
+        omitted.append(f"{layout.virtual_stages} stages on each rank: the pipeline engine runs one (1F1B)")
+    if len(set(layout.stage_layers)) > 1:
+        omitted.append("the layers of each stage: see partition_method of PipelineModule")
     if work.precision not in {"bf16", "fp16", "fp32"}:
         omitted.append(f"GEMMs in {work.precision}: set where the model is built")
     if layout.recompute != "none":

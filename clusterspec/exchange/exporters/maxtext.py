@@ -20,6 +20,7 @@ from clusterspec.exchange.exporters.registry import (
     ExportedFile,
     ExportInput,
     NotExportable,
+    omitted_from_training,
     replicate_and_shard_degrees,
     training_design,
     unchanged_model,
@@ -88,6 +89,10 @@ _ENGINE = {
     ("fp4", "nvfp4"): "te_nvfp4",
 }
 """Quantizations of Transformer Engine, by precision and recipe (types.py, line 98): of GPUs by NVIDIA alone."""
+_NANOO = ("mi300", "mi325")
+"""Accelerators whose 8-bit formats are those of ``nanoo_fp8`` (base.yml, line 120)."""
+_UNACCUMULATED = {"fp8", "nanoo_fp8", "te_fp8_delayedscaling"}
+"""Quantizations that MaxText refuses with ``gradient_accumulation_steps`` above 1 (types.py, line 3879)."""
 
 
 def write(source: ExportInput) -> ExportedFile:
@@ -96,8 +101,10 @@ def write(source: ExportInput) -> ExportedFile:
     quantized = _quantization(source.cluster, work)
     if work.optimizer not in _OPTIMIZERS or quantized is None:
         raise NotExportable(f"MaxText has no {work.optimizer} in {work.precision}")
-    omitted = ["data, tokenizer, steps and run_name", *_omissions(layout)]
-    lines = [f"# {source.name}: {layout.ranks} devices on {layout.nodes} nodes"]
+    if quantized in _UNACCUMULATED and layout.pp == 1 and (layout.micro_batches or 1) > 1:
+        raise NotExportable(f"MaxText refuses {quantized} with {layout.micro_batches} micro-batches accumulated")
+    omitted = ["data, tokenizer, steps and run_name", *omitted_from_training(work), *_omissions(layout)]
+    lines = [f"# {source.name}: {plural(layout.ranks, 'device')} on {plural(layout.nodes, 'node')}"]
     if source.cluster.accelerator.vendor != "Google":
         lines.append("hardware: gpu_multiprocess" if layout.nodes > 1 else "hardware: gpu")
     lines += _model_lines(work.model, unchanged_model(source), omitted)
@@ -121,6 +128,8 @@ def write(source: ExportInput) -> ExportedFile:
 
 def _quantization(cluster: Cluster, work: Workload) -> str | None:
     """The quantization of a precision and its recipe; empty for none, None where MaxText has no such precision."""
+    if work.precision == "fp8" and (cluster.accelerator.id or "").startswith(_NANOO):
+        return "nanoo_fp8"
     engine = _ENGINE.get((work.precision, work.recipe or "")) if cluster.accelerator.vendor == "NVIDIA" else None
     return engine or _PRECISIONS.get(work.precision)
 

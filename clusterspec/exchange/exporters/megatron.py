@@ -3,9 +3,9 @@
 Flags, their values and the conditions on them: Megatron-LM 0.20, commit d98e8a64,
 ``megatron/training/arguments.py`` (lines 973 to 1479 check combinations, 2370 to 2462 describe the model, 3089 to 3232
 the layout, 3545 to 3562 latent attention) and the fields of ``megatron/core/transformer/transformer_config.py``, each
-of which is a flag (line 2373 of the former; 212 ``--disable-bias-linear``, 587 ``--fp8-format``, 673 ``--fp4-format``,
-1030 ``--cp-comm-type``, 891 ``--moe-token-dispatcher-type``, 898 ``--moe-flex-dispatcher-backend``, 1950
-``--recompute-modules``).
+of which is a flag (line 2373 of the former; 188 and 191 dropout, 212 ``--disable-bias-linear``, 587 ``--fp8-format``,
+673 ``--fp4-format``, 1030 ``--cp-comm-type``, 891 ``--moe-token-dispatcher-type``, 898
+``--moe-flex-dispatcher-backend``, 1950 ``--recompute-modules``). Dropout is 0.1 where no flag says otherwise.
 """
 
 from __future__ import annotations
@@ -14,7 +14,14 @@ from collections.abc import Iterator
 
 from clusterspec.catalog.models import Block, Model
 from clusterspec.cluster.model import Layout, Workload
-from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable, training_design
+from clusterspec.exchange.exporters.registry import (
+    ExportedFile,
+    ExportInput,
+    NotExportable,
+    omitted_from_training,
+    training_design,
+)
+from clusterspec.units import plural
 
 _STRATEGIES = {"zero2": "optim_grads", "fsdp": "optim_grads_params", "hsdp": "optim_grads_params"}
 _CP_METHODS = {"ring": "p2p", "all-gather": "all_gather", "all-to-all": "a2a"}
@@ -55,11 +62,11 @@ def write(source: ExportInput) -> ExportedFile:
             f"the options are those of NVIDIA/Megatron-LM; for accelerators of {vendor} there are forks"
         )
     _require_known_parts(work)
-    omitted = [_NOT_STATED, *_omitted_layout(layout, work), *_omitted_model(work.model)]
+    omitted = [_NOT_STATED, *omitted_from_training(work), *_omitted_layout(layout, work), *_omitted_model(work.model)]
     groups = (*_layout_arguments(layout), *_model_arguments(work, omitted), *_work_arguments(layout, work))
     lines = [f"  {group}" for group in groups if group]
     ends = ' --rdzv-backend c10d --rdzv-endpoint "$MASTER_ADDR:29500"' if layout.nodes > 1 else ""
-    head = [f"# {source.name}: {layout.ranks} ranks on {layout.nodes} nodes"]
+    head = [f"# {source.name}: {plural(layout.ranks, 'rank')} on {plural(layout.nodes, 'node')}"]
     if (layout.tp > 1 or layout.cp > 1) and layout.sharding not in _STRATEGIES:
         head.append("export CUDA_DEVICE_MAX_CONNECTIONS=1  # required with tp or cp before Blackwell")
     per_node = layout.ranks // max(1, layout.nodes)
@@ -144,6 +151,7 @@ def _model_arguments(work: Workload, omitted: list[str]) -> Iterator[str]:
         yield f"--group-query-attention --num-query-groups {model.kv_heads}"
     length = max(model.max_sequence_length or 0, work.sequence_length)
     yield f"--vocab-size {model.vocab} --max-position-embeddings {length}"
+    yield "--attention-dropout 0 --hidden-dropout 0"
     if model.gated_ffn:
         yield "--swiglu"
     if not model.tied_embeddings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import importlib
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import cast
 
@@ -91,6 +91,14 @@ def training_design(source: ExportInput, framework: str) -> tuple[Layout, Worklo
         raise NotExportable("the workload is serving; this format is for training")
     require_vendor(source, framework)
     return source.layout, source.workload
+
+
+def omitted_from_training(work: Workload) -> Iterator[str]:
+    """What configurations of a pre-training program lack: the other parts of reinforcement learning, and adapters."""
+    if work.rl is not None:
+        yield f"{work.rl.algorithm}: rollout, rewards and the transfer of weights; this is the training of its policy"
+    if work.trainable is not None:
+        yield f"adapters ({work.trainable.method}, rank {work.trainable.rank}): without them all weights are trained"
 
 
 def replicate_and_shard_degrees(layout: Layout) -> tuple[int, int]:

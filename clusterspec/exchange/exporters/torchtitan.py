@@ -15,10 +15,12 @@ from clusterspec.exchange.exporters.registry import (
     ExportedFile,
     ExportInput,
     NotExportable,
+    omitted_from_training,
     replicate_and_shard_degrees,
     training_design,
     unchanged_model,
 )
+from clusterspec.units import plural
 
 BASES = {
     "llama-3.1-8b": ("llama3", "llama3_8b", "8B"),
@@ -44,6 +46,8 @@ _SCHEDULES = {
 }
 _STAGES = {"1f1b": (1, 1), "gpipe": (1, 1), "interleaved": (2, 99), "zero-bubble": (2, 99), "dualpipe": (2, 2)}
 """Stages of each rank, at least and at most, with which a schedule runs."""
+_QUANTIZED = {"llama3_405b"}
+"""Configurations whose own model has linear layers in FP8 (models/llama3/config_registry.py, line 310)."""
 _DISPATCHERS = {"deepep": "deepep", "hybrid": "hybridep"}
 _NAME = "clusterspec_design"
 
@@ -62,15 +66,18 @@ def write(source: ExportInput) -> ExportedFile:
         "from torchtitan.trainer import Trainer",
     ]
     model = _model_spec(layout, work, flavor)
+    if not model and base in _QUANTIZED:
+        model = [f'config.model_spec = model_registry("{flavor}")']
     if model:
         imports.append(f"from torchtitan.models.{module} import model_registry")
-    if converter := _converter(work):
-        imports.append(f"from torchtitan.components.quantization import {converter}")
+    if converters := _converters(work):
+        names = ", ".join(sorted(each.partition(".")[0] for each in converters))
+        imports.append(f"from torchtitan.components.quantization import {names}")
     imports += [f"from torchtitan.distributed.activation_checkpoint import {name}" for name in _recompute_class(layout)]
     imports.append("from torchtitan.config import ParallelismConfig")
     per_node = layout.ranks // max(1, layout.nodes)
     lines = [
-        f'r"""{source.name}: {layout.ranks} ranks on {layout.nodes} nodes.',
+        f'r"""{source.name}: {plural(layout.ranks, "rank")} on {plural(layout.nodes, "node")}.',
         "",
         f"Save as {_NAME}.py where Python finds it, and start with",
         f"torchrun --nnodes {layout.nodes} --nproc_per_node {per_node} … \\",
@@ -86,15 +93,22 @@ def write(source: ExportInput) -> ExportedFile:
         "    return config",
         "",
     ]
-    omitted = ("data, tokenizer, learning rate and steps: those of " + base, *_omissions(layout, work))
+    omitted = ("data, tokenizer, learning rate, steps and compilation: those of " + base, *_omissions(layout, work))
     return ExportedFile("\n".join(lines), omitted)
 
 
-def _converter(work: Workload) -> str:
-    """The class that quantizes linear layers (torchtitan/components/quantization/__init__.py); empty for none."""
-    if work.precision == "fp8":
-        return "MXFP8LinearConverter" if work.recipe == "mxfp8" else "Float8LinearConverter"
-    return "NVFP4LinearConverter" if work.precision == "fp4" else ""
+def _converters(work: Workload) -> list[str]:
+    """What quantizes linear layers and experts (torchtitan/components/quantization/__init__.py), as constructors."""
+    if work.precision == "fp4":
+        return ["NVFP4LinearConverter.Config()"]
+    if work.precision != "fp8":
+        return []
+    experts = bool(work.model.experts)
+    if work.recipe == "mxfp8":
+        return ["MXFP8LinearConverter.Config()", *["MXFP8GroupedExpertsConverter.Config()"] * experts]
+    wide = '"lm_head", "router.gate"' if experts else '"lm_head"'
+    linear = f"Float8LinearConverter.Config(filter_fqns=[{wide}])"
+    return [linear, *["Float8GroupedExpertsConverter.Config()"] * experts]
 
 
 def _model_spec(layout: Layout, work: Workload, flavor: str) -> list[str]:
@@ -102,8 +116,8 @@ def _model_spec(layout: Layout, work: Workload, flavor: str) -> list[str]:
     arguments = [f'"{flavor}"']
     if (backend := _DISPATCHERS.get(layout.dispatcher.kind)) and work.model.experts:
         arguments.append(f'moe_comm_backend="{backend}"')
-    if converter := _converter(work):
-        arguments.append(f"converters=[{converter}.Config()]")
+    if converters := _converters(work):
+        arguments.append(f"converters=[{', '.join(converters)}]")
     return [f"config.model_spec = model_registry({', '.join(arguments)})"] if len(arguments) > 1 else []
 
 
@@ -114,6 +128,8 @@ def _training_lines(layout: Layout, work: Workload) -> Iterator[str]:
     yield f"config.training.num_tokens_per_train_step = {work.global_batch} * {length}"
     if work.precision == "fp32":
         yield 'config.training.mixed_precision_param = "float32"'
+    if layout.pp > 1 or layout.ep > 1:  # refused with CUDA graphs (trainer.py, lines 169 to 199)
+        yield "config.training.disable_cuda_graphs = True"
     if layout.offload_optimizer == 1:
         yield "config.training.enable_cpu_offload = True"
     if name := "".join(_recompute_class(layout)):
@@ -173,6 +189,11 @@ def _stage_modules(stage_layers: tuple[int, ...]) -> Iterator[list[str]]:
 
 
 def _omissions(layout: Layout, work: Workload) -> Iterator[str]:
+    yield from omitted_from_training(work)
+    if work.precision == "fp4" or work.recipe == "mxfp8":
+        yield "the precision of the output layer: quantized as well unless fqns names the layers"
+    if work.precision == "fp4" and work.model.experts:
+        yield "experts in fp4: NVFP4LinearConverter leaves them in bf16"
     if layout.sharding in {"zero1", "zero2"}:
         yield f"{layout.sharding}: torchtitan shards parameters as well (FSDP)"
     if layout.order[:1] != ("tp",):
