@@ -17,6 +17,7 @@ from clusterspec.exchange.exporters.fabric import FabricPlane, fabric_plane
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, MissingPart, NotExportable
 from clusterspec.exchange.measurements import AcceptanceCase, acceptance_cases
 from clusterspec.records import dataclass
+from clusterspec.units import plural
 
 # Environment variables of NCCL, RCCL and their plugins for a design, with a reason for each
 
@@ -220,9 +221,19 @@ def mpijob(source: ExportInput) -> ExportedFile:
     documents = ["\n".join(_mpijob_lines(source, test, device)) for test in tests]
     omitted = (
         *unknown_variables(cluster),
+        *omitted_claims(cluster),
         "the image of the benchmark, and the resources of its NICs (such as rdma/ib)",
     )
     return ExportedFile("---\n".join(f"{each}\n" for each in documents), omitted)
+
+
+def omitted_claims(cluster: Cluster) -> Iterator[str]:
+    """What pods need besides accelerators and NICs, which no manifest here claims."""
+    if nodes_of_domain(cluster) > 1 and cluster.accelerator.vendor == "NVIDIA":
+        yield (
+            "the claim of a ComputeDomain (NVIDIA DRA driver), without which pods of several nodes use NICs in place "
+            "of NVLink"
+        )
 
 
 def _mpijob_lines(source: ExportInput, test: AcceptanceCase, device: str) -> Iterator[str]:
@@ -280,7 +291,8 @@ def slurm(source: ExportInput) -> ExportedFile:
     omitted = (
         (f"{cluster.spare_nodes} spare nodes: add them when they replace a failed node",) if cluster.spare_nodes else ()
     )
-    head = [f"# {source.name}: {cluster.nodes} nodes, named node0001 and so on; rename them to your hosts.", "---"]
+    size = plural(cluster.nodes, "node")
+    head = [f"# {source.name}: {size}, named node0001 and so on; rename them to your hosts.", "---"]
     of_domain = nodes_of_domain(cluster)
     body = _block_lines(cluster.nodes, of_domain) if of_domain > 1 else _tree_lines(source)
     return ExportedFile("\n".join([*head, *body, ""]), omitted)

@@ -40,10 +40,22 @@ def _plain_text(text: str) -> str:
     return "".join(c if c.isprintable() and c not in "|<>`*_#[]$&@~\\" else " " for c in text)
 
 
+_CONNECTED = {
+    "switched": "through switches",
+    "full-mesh": "as a full mesh",
+    "partial-mesh": "as a partial mesh",
+    "torus": "as a torus",
+    "ring": "as a ring",
+    "bridge": "by bridges",
+    "pcie": "over PCIe",
+}
+
+
 def _machine_lines(source: ExportInput) -> Iterator[str]:
     cluster = source.cluster
     spare = f" and {plural(cluster.spare_nodes, 'spare node')}" if cluster.spare_nodes else ""
-    node = f"each with {cluster.accelerators_per_node} accelerators {cluster.accelerator.name}"
+    each = "each " if cluster.nodes > 1 else ""
+    node = f"{each}with {cluster.accelerators_per_node} accelerators {cluster.accelerator.name}"
     yield f"The supplier shall deliver {plural(cluster.nodes, 'node')}{spare}, {node}."
     if cluster.accelerator.memory:
         memory = display(cluster.accelerator.memory.value, "B")
@@ -51,8 +63,8 @@ def _machine_lines(source: ExportInput) -> Iterator[str]:
     up = cluster.scale_up
     if up.domain > 1:
         yield (
-            f"The {up.domain} accelerators of a scale-up domain shall be connected as {up.topology} with at least "
-            f"{display(up.bandwidth.value, 'B/s')} for each accelerator in each direction."
+            f"The {up.domain} accelerators of a scale-up domain shall be connected {_CONNECTED[up.topology]} with "
+            f"at least {display(up.bandwidth.value, 'B/s')} for each accelerator in each direction."
         )
     if cluster.pcie_host:
         yield f"Slots of accelerators and NICs shall be PCIe {cluster.pcie_host} or later, at full width."

@@ -146,6 +146,20 @@ def heading(source: ExportInput, options: str) -> str:
     return f"# {source.name}: {size}, options of {options}"
 
 
+_ADDRESSES = {
+    "$HEAD_ADDRESS": "the first node of each replica",
+    "$NODE_ADDRESS": "the node itself",
+}
+"""The variables of launch lines, which no line sets, and the node whose address each is."""
+
+
+def script(lines: Sequence[str]) -> str:
+    """The lines, of which the first one says what the variables stand for."""
+    head, *rest = lines
+    notes = [f"; {name} is that of {node}" for name, node in _ADDRESSES.items() if any(name in line for line in rest)]
+    return "\n".join([head + "".join(notes), *rest, ""])
+
+
 def omitted_router(source: ExportInput, kinds: Sequence[EngineKind], name: str = "") -> Iterator[str]:
     """What distributes requests over the engines, which launch lines leave out; ``name`` is that of the software."""
     if len(kinds) > 1:

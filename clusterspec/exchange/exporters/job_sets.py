@@ -9,7 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.exchange.exporters.acceptance import DEVICES, exported_variables, runnable_cases, unknown_variables
+from clusterspec.exchange.exporters.acceptance import (
+    DEVICES,
+    exported_variables,
+    omitted_claims,
+    runnable_cases,
+    unknown_variables,
+)
 from clusterspec.exchange.exporters.acceptance_runs import benchmark_command, limit_check, threshold_lines
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable
 from clusterspec.exchange.measurements import AcceptanceCase
@@ -30,6 +36,7 @@ def jobset(source: ExportInput) -> ExportedFile:
         raise NotExportable("no acceptance test is of several nodes; `export kubernetes-job` writes those of one")
     omitted = [
         *unknown_variables(cluster),
+        *omitted_claims(cluster),
         "the image of the benchmark, with sshd, and the resources of its NICs (such as rdma/ib)",
     ]
     if others := len(tests) - len(several):

@@ -23,6 +23,7 @@ from clusterspec.exchange.exporters.engines import (
     omitted_router,
     predicts_tokens,
     repository_of,
+    script,
     served_workload,
     visible_accelerators,
 )
@@ -59,7 +60,7 @@ def write(source: ExportInput) -> ExportedFile:
             start = f"{visible_accelerators(source, launch)}{words[0]}"
             lines += [launch.comment, command(start, *words[1:], *_launch_options(kind, launch))]
     omitted += omitted_router(source, kinds, "sglang_router")
-    return ExportedFile("\n".join([*lines, ""]), tuple(dict.fromkeys(omitted)))
+    return ExportedFile(script(lines), tuple(dict.fromkeys(omitted)))
 
 
 def engine_options(kind: EngineKind, work: Workload, release: str = "0.5.21") -> Iterator[str]:

@@ -128,6 +128,8 @@ def _options(kind: EngineKind, work: Workload, omitted: list[str]) -> dict[str, 
         omitted.append(f"drafts of {tokens} tokens: speculative_config needs a draft model")
     if kind.role:
         options["cache_transceiver_config"] = {"backend": "NIXL"}
+    if kind.role == "prefill":  # examples/disaggregated/README.md: engines of prompts run without it
+        options["disable_overlap_scheduler"] = True
     if layout.redundant_experts:
         omitted.append(f"{layout.redundant_experts} redundant experts: see moe_config.load_balancer")
     if layout.ep > 1 and layout.dispatcher.kind not in {"all-to-all", "all-gather"}:

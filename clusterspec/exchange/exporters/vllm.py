@@ -26,6 +26,7 @@ from clusterspec.exchange.exporters.engines import (
     omitted_router,
     predicts_tokens,
     repository_of,
+    script,
     served_workload,
     visible_accelerators,
 )
@@ -60,7 +61,7 @@ def write(source: ExportInput) -> ExportedFile:
     if (vendor := source.cluster.accelerator.vendor) in _BY_PLUGIN:
         omitted.append(f"the plugin of vLLM for {vendor}, with the release that it needs and options of its own")
     omitted += omitted_router(source, kinds)
-    return ExportedFile("\n".join([*lines, ""]), tuple(dict.fromkeys(omitted)))
+    return ExportedFile(script(lines), tuple(dict.fromkeys(omitted)))
 
 
 def _side_channel(launch: Launch) -> str:
