@@ -101,6 +101,7 @@ def test_matrices_of_two_vendors_in_one_page_are_not_read_as_one() -> None:
 
 def test_the_recipe_of_low_precision_returns_from_every_format_that_has_it() -> None:
     work = "workload: {{model: llama-3.1-70b, sequence_length: 4096, global_batch: 512, precision: {0}, recipe: {1}}}\n"
+    work += "layout: {{tp: 8, micro_batch: 8}}\n"
     words = {
         "megatron": ("delayed", "current", "blockwise", "mxfp8"),
         "maxtext": ("delayed", "current", "mxfp8"),
@@ -108,13 +109,13 @@ def test_the_recipe_of_low_precision_returns_from_every_format_that_has_it() -> 
     }
     for kind, recipes in words.items():
         for precision, recipe in (*(("fp8", each) for each in recipes), ("fp4", "nvfp4")):
-            written = exporter_of(kind).write(pod(rest=work.format(precision, recipe) + "layout: {tp: 8, micro_batch: 8}\n"))
+            written = exporter_of(kind).write(pod(rest=work.format(precision, recipe)))
             keys = given(read(str(written.content)))
             assert keys["workload.precision"] == precision, (kind, recipe)
             assert keys.get("workload.recipe", "nvfp4") == recipe, (kind, recipe)
             assert not any("recipe" in each for each in written.omitted)
     for kind in ("maxtext", "torchtitan"):
-        blockwise = exporter_of(kind).write(pod(rest=work.format("fp8", "blockwise") + "layout: {tp: 8, micro_batch: 8}\n"))
+        blockwise = exporter_of(kind).write(pod(rest=work.format("fp8", "blockwise")))
         assert any("the recipe blockwise" in each for each in blockwise.omitted)
 
 
