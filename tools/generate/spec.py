@@ -25,6 +25,8 @@ Made from `schemas/spec.schema.json` by `make docs`. Editors complete and explai
 # yaml-language-server: $schema=https://raw.githubusercontent.com/clusterspec/clusterspec/main/schemas/editor.schema.json
 ```
 """
+NAMED = ".NAME"
+"""A name that the user chooses, in the path of a key. Keys below it that stand elsewhere in the spec refer to them."""
 TABLE = """
 | key | takes | meaning |
 |---|---|---|
@@ -46,19 +48,26 @@ def rows(schema: Schema, root: Schema, prefix: str) -> Iterator[str]:
     for name, raw in schema.get("properties", {}).items():
         field = resolved(raw, root)
         path = f"{prefix}{name}"
+        if NAMED in prefix and raw.keys() == {"$ref"}:
+            same = raw["$ref"].removeprefix("#/properties/").replace("/properties/", ".")
+            yield f"| `{path}` | {cell(takes(raw, root))} | As `{same}`. |"
+            continue
         yield f"| `{path}` | {cell(takes(raw, root))} | {cell(meaning(raw, field))} |"
         for inner, mark in insides(field, root):
             yield from rows(inner, root, f"{path}{mark}.")
 
 
 def insides(field: Schema, root: Schema) -> Iterator[tuple[Schema, str]]:
-    """The mappings inside a field: itself, its alternatives, or the items of a list."""
+    """The mappings inside a field: itself, its alternatives, the items of a list, or those below names of the user."""
     for choice in (field, *(resolved(c, root) for key in ("oneOf", "anyOf") for c in field.get(key, ()))):
         if "properties" in choice:
             yield choice, ""
         items = resolved(choice.get("items", {}), root) if isinstance(choice.get("items"), dict) else {}
         if "properties" in items:
             yield items, "[]"
+        named = choice.get("additionalProperties")
+        if isinstance(named, dict) and "properties" in named:
+            yield named, NAMED
 
 
 def resolved(field: Schema, root: Schema) -> Schema:
