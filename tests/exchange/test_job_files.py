@@ -142,6 +142,10 @@ spec:
     Worker: {replicas: 16, ASKS}
 """.replace("ASKS", ASKS)
 KUBEFLOW = "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nspec:\n  pytorchReplicaSpecs:\n"
+ELASTIC = (
+    KUBEFLOW + f"    Worker: {{{{replicas: 3, {ASKS.replace('{', '{{').replace('}', '}}')}}}}}\n"
+    "  elasticPolicy: {{minReplicas: {}, maxReplicas: {}, rdzvBackend: c10d}}\n"
+)
 BATCH = "apiVersion: batch/v1\nkind: Job\nspec:\n"
 LEADER = (
     "apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nspec:\n  replicas: 3\n  leaderWorkerTemplate:\n"
@@ -161,6 +165,8 @@ HEAD = f"  headGroupSpec: {{OFFER{ASKS}}}\n  workerGroupSpecs:\n"
         (KUBEFLOW + f"    Master: {{replicas: 1, {ASKS}}}\n    Worker: {{replicas: 3, {ASKS}}}\n", 4, ""),
         (KUBEFLOW + f"    Master: {{replicas: 1}}\n    Worker: {{replicas: 3, {ASKS}}}\n", 3, ""),
         (KUBEFLOW + f"    Master: {{{ASKS}}}\n", 1, ""),
+        (ELASTIC.format(1, 3), 3, "elasticPolicy: 1 to 3 workers: the number of workers changes"),
+        (ELASTIC.format(3, 3), 3, ""),
         (BATCH + f"  parallelism: 4\n  completions: 4\n  {ASKS}\n", 4, ""),
         (LEADER + f"    size: 2\n    worker{ASKS[0].upper()}{ASKS[1:]}\n", 2, ""),
         (RUNTIME + TRAINER, 4, ""),

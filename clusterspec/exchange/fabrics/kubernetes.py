@@ -215,6 +215,7 @@ def _pytorch_job(yaml: Yaml, builder: ImportBuilder) -> None:
     roles = [role for role in ("Worker", "Master") if isinstance(specs.get(role), dict)]
     if not roles:
         raise FormatError("a PyTorchJob without workers or master", yaml.line("spec"))
+    _record_elasticity(yaml, builder)
     groups = [
         _pods(yaml, (*base, role), specs[role].get("template"), specs[role].get("replicas"), role.lower())
         for role in roles
@@ -225,6 +226,18 @@ def _pytorch_job(yaml: Yaml, builder: ImportBuilder) -> None:
         return
     _record_pods(groups, builder, yaml.line(*base))
     _record_networks(value_at(specs[roles[0]], "template"), builder, yaml.line(*base))
+
+
+def _record_elasticity(yaml: Yaml, builder: ImportBuilder) -> None:
+    """Count the ranks of a node, and list limits between which the number of workers changes."""
+    path = ("spec", "elasticPolicy")
+    policy = _as_mapping(value_at(yaml.value, *path))
+    for name in (("spec", "nprocPerNode"), (*path, "nProcPerNode")):
+        builder.count("ranks_per_node", whole_of(value_at(yaml.value, *name)), yaml.line(*name))
+    least, most = (whole_of(policy.get(name)) for name in ("minReplicas", "maxReplicas"))
+    if policy and (least is None or least != most):
+        why = "the number of workers changes during the job: layout.nodes is that of its start"
+        builder.unknown(f"elasticPolicy: {least or '?'} to {most or '?'} workers", why, yaml.line(*path))
 
 
 def _train_job(yaml: Yaml, builder: ImportBuilder) -> None:
