@@ -81,6 +81,7 @@ SAMPLES = {
     "maxtext": "base_emb_dim: 4096\nbase_num_decoder_layers: 32\nper_device_batch_size: 4\n",
     "openrlhf": "python3 -m openrlhf.cli.train_ppo_ray --pretrain a/b --rollout_batch_size 8 --zero_stage 3\n",
     "verl": "python3 -m verl.trainer.main_ppo actor_rollout_ref.rollout.n=8 data.train_batch_size=512\n",
+    "easyr1": "python3 -m verl.trainer.main worker.rollout.n=8 data.rollout_batch_size=512\n",
     "nemo-automodel": (
         "step_scheduler: {global_batch_size: 8}\nmodel: {_target_: nemo_automodel.A}\ndistributed: {tp_size: 2}\n"
     ),

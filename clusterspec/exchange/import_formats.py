@@ -82,6 +82,7 @@ WORKLOADS = (
         largest=32,
     ),
     ImportFormat("verl", "workloads", "launches and configurations of verl", "workloads.verl"),
+    ImportFormat("easyr1", "workloads", "launches and configurations of EasyR1", "workloads.easyr1"),
     ImportFormat(
         "serving",
         "workloads",

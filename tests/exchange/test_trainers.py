@@ -144,6 +144,19 @@ def test_key_value_heads_and_adapters_keep_their_other_names() -> None:
         assert "workload.trainable.rank" not in given(read(text.format(0)))
 
 
+def test_keys_of_easyr1_are_those_of_its_own_trainer() -> None:
+    launch = "python3 -m verl.trainer.main config=base.yaml worker.actor.ulysses_size=8 "
+    launch += "data.rollout_batch_size=512 worker.actor.global_batch_size={} worker.rollout.n=16 worker.actor.fsdp.{} "
+    reading = read(launch.format(32, "enable_full_shard=false"), "auto")
+    keys = given(reading)
+    assert (keys["workload.rl.prompts_per_step"], keys["workload.rl.minibatches"]) == (512, 16)
+    assert (keys["layout.framework"], keys["layout.sharding"], keys["layout.cp"]) == ("fsdp", "zero2", 8)
+    assert "config=base.yaml: another file, not read" in unknown(reading)
+    groups = read(launch.format(100, "fsdp_size=8") + "algorithm.adv_estimator=grpo algorithm.disable_kl=true")
+    assert not {"layout.sharding", "workload.rl.minibatches", "workload.rl.algorithm"} & set(given(groups))
+    assert "global_batch_size: 100" in unknown(groups) and "as in dapo" in unknown(groups)
+
+
 def test_workers_without_accelerators_are_no_nodes() -> None:
     job = "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nspec: {pytorchReplicaSpecs: {Worker: {replicas: 2, template: "
     for asked, nodes in (("cpu: 4", None), ("nvidia.com/gpu: 8, cpu: 4", 2), ("", 2)):

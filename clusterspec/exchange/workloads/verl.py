@@ -57,7 +57,7 @@ def matches_verl(file: InputFile) -> bool:
 
 def read_verl(file: InputFile) -> ImportResult:
     """The samples, roles and layout of a launch. Raises `FormatError` if it has none, `SeveralParts` for several."""
-    keys = _launch(file)
+    keys = launch_keys(file, _MARK, _FILE, "verl (actor_rollout_ref.…=…)")
     builder, line = ImportBuilder(VERL, file.name), keys.command.line if keys.command.words else 0
     builder.set("workload.kind", "rl", line)
     if isinstance(named := keys.get("actor_rollout_ref.model.path"), str):
@@ -79,19 +79,19 @@ def read_verl(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
-def _launch(file: InputFile) -> Keys:
-    """The keys of a configuration (YAML), or of the launch that is chosen."""
-    if _FILE.search(file.text) and not _MARK.search(file.text):
+def launch_keys(file: InputFile, mark: re.Pattern[str], root: re.Pattern[str], name: str) -> Keys:
+    """The keys of a configuration (YAML, with the key ``root``), or of the chosen launch that has a ``mark``."""
+    if root.search(file.text) and not mark.search(file.text):
         keys, yaml = Keys(), read_yaml(file)
-        for name, value, line in flat_leaves(yaml.mapping, yaml.line):
+        for key, value, line in flat_leaves(yaml.mapping, yaml.line):
             if value is not None and not str(value).startswith(("???", "${")):  # left to a launch, or to another key
-                keys.put(name, value, line)
+                keys.put(key, value, line)
         return keys
-    commands = [override_words(command) for command in script_of(file.text).commands if _MARK.search(command.text)]
+    commands = [override_words(command) for command in script_of(file.text).commands if mark.search(command.text)]
     found = [keys for keys in commands if keys.values or keys.undecided]  # not a wrapper of a quoted script
     different = {tuple((name, value) for name, (value, _) in keys.values.items()): keys for keys in reversed(found)}
     if not different:
-        raise FormatError("has no command with overrides of verl (actor_rollout_ref.…=…)")
+        raise FormatError(f"has no command with overrides of {name}")
     return chosen_launch(list(different.values())[::-1], file.part)
 
 
