@@ -182,6 +182,13 @@ def test_a_target_refuses_accelerators_on_which_it_does_not_run() -> None:
     trainium = source(
         "platform: aws-trn2-48xlarge, nodes: 4", f"{work}layout: {{tp: 4, framework: neuronx-distributed}}\n"
     )
+    muon = WORK.replace("512}", "512, optimizer: muon}")
+    for more, why in (
+        ("sharding: fsdp", "Megatron-FSDP, which is fsdp"),
+        ("offload: {optimizer: 1}", "states of Adam"),
+    ):
+        with pytest.raises(NotExportable, match=why):
+            exporter_of("megatron").write(pod(rest=f"{muon}layout: {{tp: 8, {more}}}\n"))
     for kind in ("megatron", "torchtitan", "nccl-env"):
         with pytest.raises(NotExportable, match=r"does not run on|runs neither"):
             exporter_of(kind).write(trainium)
@@ -751,6 +758,8 @@ CHANGED = [  # format, cluster, workload and layout, what the file says, what it
         'config.model_spec = model_registry("405B")\n',  # that of the base has linear layers in FP8
         "compilation",
     ),
+    ("megatron", "", f"{WORK}layout: {{tp: 8}}", "CUDA_DEVICE_MAX_CONNECTIONS=1", ""),
+    ("megatron", "platform: dgx-b200, nodes: 8", f"{WORK}layout: {{tp: 8}}", "8 nodes\ntorchrun", ""),
     ("torchtitan", "", f"{WORK}layout: {{tp: 8, pp: 4}}", "training.disable_cuda_graphs = True", ""),
     (
         "torchtitan",

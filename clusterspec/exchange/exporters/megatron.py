@@ -62,12 +62,17 @@ def write(source: ExportInput) -> ExportedFile:
             f"the options are those of NVIDIA/Megatron-LM; for accelerators of {vendor} there are forks"
         )
     _require_known_parts(work)
+    if layout.sharding in _STRATEGIES and _OPTIMIZERS[work.optimizer] not in {"adam", "sgd"}:  # line 1150
+        raise NotExportable(f"Megatron-FSDP, which is {layout.sharding}, does not run with {work.optimizer}")
+    if layout.offload_optimizer and _OPTIMIZERS[work.optimizer] != "adam":  # optimizer_config.py, line 434
+        raise NotExportable(f"Megatron-LM offloads the states of Adam, not those of {work.optimizer}")
     omitted = [_NOT_STATED, *omitted_from_training(work), *_omitted_layout(layout, work), *_omitted_model(work.model)]
     groups = (*_layout_arguments(layout), *_model_arguments(work, omitted), *_work_arguments(layout, work))
     lines = [f"  {group}" for group in groups if group]
     ends = ' --rdzv-backend c10d --rdzv-endpoint "$MASTER_ADDR:29500"' if layout.nodes > 1 else ""
     head = [f"# {source.name}: {plural(layout.ranks, 'rank')} on {plural(layout.nodes, 'node')}"]
-    if (layout.tp > 1 or layout.cp > 1) and layout.sharding not in _STRATEGIES:
+    blackwell = source.cluster.accelerator.architecture.startswith(("sm_10", "sm_12"))
+    if (layout.tp > 1 or layout.cp > 1) and layout.sharding not in _STRATEGIES and not blackwell:
         head.append("export CUDA_DEVICE_MAX_CONNECTIONS=1  # required with tp or cp before Blackwell")
     per_node = layout.ranks // max(1, layout.nodes)
     head.append(f"torchrun --nnodes {layout.nodes} --nproc_per_node {per_node}{ends} pretrain_gpt.py \\")
