@@ -6,9 +6,10 @@
 - A `nic_bandwidth` above the rate of the named `nic`.
 - Planes that leave each link less than a port.
 - A named `nic` slower than the ports of its technology, such as a ConnectX-6 on NDR.
-- A link faster than one port, where the ports of the NIC are slower with Ethernet than with InfiniBand.
+- A link faster than one port, where the ports of the NIC are slower with Ethernet than with InfiniBand; a note where
+  `planes` is not stated and the ports have the rate together.
 
-Technologies of any rate (`roce-v2`, `gcp-dcn`, `ethernet`) are not checked. Other rules
+The others are errors. Technologies of any rate (`roce-v2`, `gcp-dcn`, `ethernet`) are not checked. Other rules
 report a wrong unit, a wrong prefix, and lanes counted as NICs.
 
 ## Why it matters
@@ -146,7 +147,9 @@ def _above_ethernet_port_problem(
         message = f"with Ethernet {nic.id} has {ports} ports of {display_bits(own.value)}, and a link would run at {display_bits(link)}"
         at = "cluster.scale_out.planes" if written.planes else "cluster.scale_out.nic_bandwidth"
         at = at if written.planes or written.nic_bandwidth else "cluster.scale_out.nic"
-        yield RULE.problem(at, message, f"plan `planes: {ports}`: each port goes to a switch of its own plane")
+        unsaid = written.planes is None and link <= ports * own.value * (1 + SAME)
+        help_ = f"plan `planes: {ports}`: each port goes to a switch of its own plane"
+        yield RULE.problem(at, message, help_, severity="note" if unsaid else "")
 
 
 def _doubled_ports_text(rate: float, ports: list[float]) -> str:

@@ -3,7 +3,8 @@
 ## What it finds
 
 A job that serves requests under `load: open`, or at a `request_rate` with targets of latency, and takes turns with
-another job (`nodes_of`) or states a `share` below 1.
+another job (`nodes_of`) or states a `share` below 1. A warning; a note where the load is not `open` and the targets are
+those of the median, which may hold in the hours of the service alone.
 
 ## Why it matters
 
@@ -75,7 +76,21 @@ def check(fleet: Fleet) -> Iterator[Problem]:
                     others = [f"`{name}`" for name in each.jobs if name != job.name]
                     owners = f"{both(others)} {'have' if len(others) > 1 else 'has'} them" if others else "it has none"
                     message = f"`{job.name}` serves requests as they arrive, and has its nodes for {percent(job.share)} of the time: in the rest {owners}"
-                    yield RULE.problem(("jobs", job.name, "share"), message, "give the job nodes of its own")
+                    severity = "" if _promises_a_tail(job) else "note"
+                    yield RULE.problem(
+                        ("jobs", job.name, "share"), message, "give the job nodes of its own", severity=severity
+                    )
+
+
+def _promises_a_tail(job: Job) -> bool:
+    """Whether the load is open, or a target is that of a percentile above the median."""
+    serving = job.spec.workload.serving if job.spec.workload else None
+    targets = serving.targets if serving else None
+    if serving is None or targets is None or serving.load == "open":
+        return serving is not None
+    times = (targets.ttft, targets.tpot, targets.itl, targets.end_to_end)
+    by_percentile = any(each.keys() - {"p50"} for each in times if isinstance(each, dict))
+    return by_percentile or (targets.percentile or 50) > 50
 
 
 def _answers_users(job: Job) -> bool:

@@ -5,8 +5,9 @@
 A `workload.peak_flops` more than 5 % from the catalog's dense peak for the precision of the workload, and within 3 % of
 the same accelerator's peak for another precision, or of another accelerator's for the same one: any accelerator's from
 a quarter off on, else one of the same vendor. A part of its own, of which the spec changes several figures, is compared
-with its own precisions only. These are warnings, and errors where the difference is a quarter or more. A peak more than
-one and a half times the catalog's that belongs to none is an error: it is mostly that of a node.
+with its own precisions only. These are warnings, and errors where the difference is a quarter or more. A peak a quarter
+or more above the catalog's that belongs to none is a warning, since the catalog's is that of the highest clock, and an
+error above one and a half times: it is mostly that of a node.
 
 ## Why it matters
 
@@ -72,7 +73,7 @@ WORKLOAD = "workload.peak_flops"
 OFF = 0.05
 SAME = 0.03
 TOO_HIGH = 1.5
-"""At this ratio to the catalog's peak or above, no other clock or form of the part explains a higher one."""
+"""Above this ratio to the catalog's peak, no other form or count of the same part explains a higher one."""
 
 
 def check(peaks: tuple[StatedPeak, ...], deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
@@ -91,11 +92,12 @@ def check(peaks: tuple[StatedPeak, ...], deviations: Deviations, catalog: Catalo
             message = f"{stated.quantity.written} is the peak of {both(owners)}; {stated.whose} has {known} in {stated.precision}"
             severity = "error" if abs(stated.ratio - 1) >= A_QUARTER else ""
             yield RULE.problem(stated.at, message, "remove the key: the catalog supplies the figure", severity=severity)
-        elif stated.ratio > TOO_HIGH and not own:
+        elif stated.ratio >= 1 + A_QUARTER and not own:
             known = display(stated.catalog_peak, "FLOP/s")
             message = f"{stated.quantity.written} is {plain(stated.ratio, 2)} times the {known} that {stated.whose} has in {stated.precision}"
             help_ = "state the peak of one accelerator, or remove the key: the catalog supplies the figure"
-            yield RULE.problem(stated.at, message, help_, severity="error")
+            severity = "error" if stated.ratio > TOO_HIGH else ""
+            yield RULE.problem(stated.at, message, help_, severity=severity)
 
 
 def _peaks_in_other_precisions(stated: StatedPeak) -> list[str]:
