@@ -295,10 +295,10 @@ class Desk {
   async watch() {
     for (;;) {
       const state = this.onDisk;
-      const answer = await this.engine.ask({ verb: "watch", state });
+      const answer = await this.engine.ask({ verb: this.trouble ? "read" : "watch", state });
       if (answer.gone) return this.crash(answer);
       this.unreadable(answer);
-      if (answer.status || answer.text === undefined || state !== this.onDisk) {
+      if (answer.status || answer.text === undefined || answer.state === state || state !== this.onDisk) {
         if (answer.status) await new Promise((resolve) => setTimeout(resolve, 2000));
         continue;
       }
