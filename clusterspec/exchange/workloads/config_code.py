@@ -47,17 +47,22 @@ class CodeConfig:
                 del held[name]
 
 
+def syntax_tree(file: InputFile, what: str) -> ast.Module:
+    """The syntax tree of a file. Raises `FormatError` if it is no Python, or too large for ``what`` it is."""
+    if len(file.data) > LARGEST:
+        raise FormatError(f"has more than {LARGEST >> 10} KiB, the maximum for {what}")
+    try:
+        return ast.parse(file.text)
+    except (SyntaxError, RecursionError, ValueError, MemoryError) as fault:
+        raise FormatError("not valid Python", getattr(fault, "lineno", None) or 0) from None
+
+
 def read_functions(file: InputFile, called: frozenset[str]) -> dict[str, CodeConfig]:
     """The configurations of a file by function; ``called`` names the classes that are configurations.
 
     Raises `FormatError` if the file is no Python, or too large.
     """
-    if len(file.data) > LARGEST:
-        raise FormatError(f"has more than {LARGEST >> 10} KiB, the maximum for Python")
-    try:
-        tree = ast.parse(file.text)
-    except (SyntaxError, RecursionError, ValueError, MemoryError) as fault:
-        raise FormatError("not valid Python", getattr(fault, "lineno", None) or 0) from None
+    tree = syntax_tree(file, "Python")
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     imported = {
         alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names

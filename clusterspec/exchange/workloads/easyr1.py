@@ -13,7 +13,7 @@ from clusterspec.exchange.import_result import ImportBuilder, ImportResult, Inpu
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, list_unused, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model
-from clusterspec.exchange.workloads.samples import list_output_lengths, set_minibatches
+from clusterspec.exchange.workloads.samples import count_lengths_and_ranks, set_minibatches
 from clusterspec.exchange.workloads.verl import launch_keys
 
 EASYR1 = "easyr1"
@@ -105,10 +105,4 @@ def _set_rollout(keys: Keys, builder: ImportBuilder, line: int) -> None:
     if re.fullmatch(r"0?\.[0-9]{1,4}", str(keys.get(share))):
         builder.set("workload.rl.rollout.memory_fraction", float(str(keys.get(share))), keys.line(share))
     builder.set("workload.rl.placement", "colocated", line)
-    for name in ("data.max_prompt_length", "data.max_response_length"):
-        if length := keys.whole(name):
-            builder.count(name.partition(".")[2], length, keys.line(name))
-    if keys.find("data.max_response_length"):
-        list_output_lengths(builder, keys.line("data.max_response_length"))
-    if devices := keys.whole("trainer.n_gpus_per_node"):
-        builder.count("ranks_per_node", devices, keys.line("trainer.n_gpus_per_node"))
+    count_lengths_and_ranks(keys, builder)

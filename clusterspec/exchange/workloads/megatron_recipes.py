@@ -5,22 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from clusterspec.exchange.import_result import FormatError, InputFile, chosen_part
+from clusterspec.exchange.import_result import InputFile, chosen_part
+from clusterspec.exchange.workloads.config_code import syntax_tree
 from clusterspec.exchange.workloads.keys import Keys
 from clusterspec.units import plural
 
-LARGEST = 512 * 1024
 MARKS = ("tensor_model_parallel_size", "pipeline_model_parallel_size")
 
 
 def read_recipe(file: InputFile) -> Keys:
     """The constants of the recipe in a file. Raises `FormatError` if there are several or it is not Python."""
-    if len(file.data) > LARGEST:
-        raise FormatError(f"has more than {LARGEST >> 10} KiB, the maximum for a recipe")
-    try:
-        tree = ast.parse(file.text)
-    except (SyntaxError, RecursionError, ValueError, MemoryError) as fault:
-        raise FormatError("not valid Python", getattr(fault, "lineno", None) or 0) from None
+    tree = syntax_tree(file, "a recipe")
     recipes = [node for node in tree.body if isinstance(node, ast.FunctionDef) and _constant_keys(node).find(*MARKS)]
     if not recipes:
         return _constant_keys(tree)

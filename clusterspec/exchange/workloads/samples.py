@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.workloads.keys import Keys
 
 
 def set_minibatches(whole: int | None, part: int | None, builder: ImportBuilder, line: int) -> bool:
@@ -17,3 +18,14 @@ def list_output_lengths(builder: ImportBuilder, line: int) -> None:
     """List the lengths of outputs as unknown, of which a launch states the longest."""
     why = "only the longest is stated: the mean and the 99th percentile decide the time"
     builder.unknown("workload.rl.output_tokens", why, line)
+
+
+def count_lengths_and_ranks(keys: Keys, builder: ImportBuilder) -> None:
+    """Count the longest prompts and answers and the ranks of a node, by the keys of verl and its forks."""
+    for name in ("data.max_prompt_length", "data.max_response_length"):
+        if length := keys.whole(name):
+            builder.count(name.partition(".")[2], length, keys.line(name))
+    if keys.find("data.max_response_length"):
+        list_output_lengths(builder, keys.line("data.max_response_length"))
+    if devices := keys.whole("trainer.n_gpus_per_node"):
+        builder.count("ranks_per_node", devices, keys.line("trainer.n_gpus_per_node"))

@@ -24,7 +24,7 @@ from clusterspec.exchange.workloads.keys import (
     set_counts,
 )
 from clusterspec.exchange.workloads.models import set_model
-from clusterspec.exchange.workloads.samples import list_output_lengths, set_minibatches
+from clusterspec.exchange.workloads.samples import count_lengths_and_ranks, set_minibatches
 
 VERL = "verl"
 _MARK = re.compile(r"(?:^|\s)\+{0,2}actor_rollout_ref\.[\w.]{3,80}=", re.MULTILINE)
@@ -68,13 +68,7 @@ def read_verl(file: InputFile) -> ImportResult:
     set_counts(keys, _COUNTS, builder)
     _set_minibatches(keys, builder)
     _set_rollout(keys, builder)
-    for name in ("data.max_prompt_length", "data.max_response_length"):
-        if length := keys.whole(name):
-            builder.count(name.partition(".")[2], length, keys.line(name))
-    if keys.find("data.max_response_length"):
-        list_output_lengths(builder, keys.line("data.max_response_length"))
-    if devices := keys.whole("trainer.n_gpus_per_node"):
-        builder.count("ranks_per_node", devices, keys.line("trainer.n_gpus_per_node"))
+    count_lengths_and_ranks(keys, builder)
     list_unused(keys, builder)
     return builder.reading()
 
