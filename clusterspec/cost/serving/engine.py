@@ -183,7 +183,7 @@ class Engine:
     @property
     def prompts_alone(self) -> bool:
         """Whether sequences do not decode in steps with prompts."""
-        return self._separates_prompts and self.layout.attention_dp == 1
+        return self.separates_prompts and self.layout.attention_dp == 1
 
     @property
     def replica_prompts_alone(self) -> bool:
@@ -194,10 +194,11 @@ class Engine:
         or its sequences, and the batches of all go through the experts in one step; replicas without prompts are idle
         then where tokens are drafted.
         """
-        return self._separates_prompts and self.layout.attention_dp > 1
+        return self.separates_prompts and self.layout.attention_dp > 1
 
     @property
-    def _separates_prompts(self) -> bool:
+    def separates_prompts(self) -> bool:
+        """Whether a scheduler gives prompts and sequences steps of their own: of the engine, or of each replica."""
         stack = self.layout.stack
         return stack is not None and stack.serving is not None and stack.serving.prompts_alone
 

@@ -44,8 +44,7 @@ def _open_loop_state(pools: Pools, rate: float) -> tuple[float, Steady]:
         taken = min(found, pools.limit)
         limited = pools.has_prefill_engines or found >= pools.limit
         now = placed_state(pools, taken) if limited else steady_state(pools, taken)
-        alone = pools.decode.prompts_alone or pools.decode.replica_prompts_alone
-        if taken == pools.limit and alone:
+        if taken == pools.limit and pools.decode.separates_prompts:
             now = _filled_places(now, rate, ranks, load.gaps)
             found = min(rate * load.gaps * now.tpot / ranks, 4 * pools.limit)
             break

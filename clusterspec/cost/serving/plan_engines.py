@@ -44,11 +44,7 @@ def bare_pools(design: Design) -> Pools | None:
     tokens, requests = cache_capacity(engine, load)
     most = float(load.max_sequences or _sequence_limit(engine))
     held = tokens if prompts is engine else cache_capacity(prompts, load)[0]
-    beside = (
-        inf
-        if prompts is not engine or engine.prompts_alone or engine.replica_prompts_alone
-        else most_beside_prompts(load)
-    )
+    beside = inf if prompts is not engine or engine.separates_prompts else most_beside_prompts(load)
     limit = min(float(floor(requests)), most, beside)
     pools = Pools(engine, prompts, load, limit, tokens, most, held)
     if not pools.has_prefill_engines:

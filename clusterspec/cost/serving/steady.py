@@ -156,7 +156,7 @@ def _prompt_step(pools: Pools, sequences: float, decoding: Decoding, token: floa
     """
     engine, load = pools.decode, pools.load
     fresh, busy = load.input_tokens * (1 - load.prefix_hit), float(engine.layout.attention_dp)
-    apart = pools.has_prefill_engines or load.load == "static" or engine.prompts_alone or engine.replica_prompts_alone
+    apart = pools.has_prefill_engines or load.load == "static" or engine.separates_prompts
     if pools.has_prefill_engines:
         busy = _busy_ranks(pools, sequences, token)
     elif unevenly_loaded_ranks(engine) > 1:  # ranks that have a prompt beside that of another
