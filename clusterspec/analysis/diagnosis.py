@@ -211,8 +211,8 @@ def command_of_test(test: AcceptanceTest) -> str:
 
 
 def planned_tests(study: Study) -> tuple[PlannedTest, ...]:
-    """The acceptance tests that the spec demands, then those of the tiers of the machine that it lacks, each with its
-    prediction and its command.
+    """The acceptance tests of the spec, then usual tests of the tiers that they leave out; each with its prediction and
+    command.
     """
     from clusterspec.procurement.acceptance import acceptance_tests
 

@@ -18,7 +18,7 @@ _UNLOCK = {
 
 
 def causes_of_a_hang(run: PlacedRun, checks: Sequence[Check]) -> Iterator[Cause]:
-    """The causes that lines of a run without a result state, and what stops direct access over PCIe.
+    """The causes of a run without a result: stated by its lines, or settings that block direct access over PCIe.
 
     Published: NVIDIA/nccl issues 257 and 2079, vllm-project/vllm issues 33041 and 51513, pytorch/pytorch issue 24081,
     where access control or the IOMMU redirected it.

@@ -6,7 +6,7 @@ from clusterspec.cluster.model import Dispatcher, Layout, Workload
 from clusterspec.cost.compute import mixing
 from clusterspec.cost.compute.kernels import Shard
 from clusterspec.cost.compute.layer import Routing
-from clusterspec.cost.formulas.compute import is_absent, is_divided, smaller, value_where
+from clusterspec.cost.formulas.compute import is_divided, is_zero, smaller, value_where
 from clusterspec.cost.formulas.experts import distinct_ranks
 from clusterspec.cost.layers import Mixer
 from clusterspec.cost.parameters import Share
@@ -236,7 +236,7 @@ def parameter_bytes(workload: Workload) -> float:
 
 
 def _nonempty_transfers(*transfers: Transfer) -> tuple[Transfer, ...]:
-    return tuple(transfer for transfer in transfers if not is_absent(transfer.size))
+    return tuple(transfer for transfer in transfers if not is_zero(transfer.size))
 
 
 def gradient_reductions(weights: Weights, workload: Workload, layout: Layout) -> tuple[Transfer, ...]:

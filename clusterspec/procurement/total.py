@@ -178,7 +178,7 @@ def _price_figure(inputs: Inputs, price: Term) -> Figure:
 def _drawn_energy(inputs: Inputs, pick: Pick, years: float, price: Term) -> Term:
     """The energy over the term from the power as drawn: under load for the utilization, idle for the rest."""
     assert inputs.drawn is not None and inputs.drawn.busy is not None
-    busy, idle = (_end_of(term, pick) for term in (inputs.drawn.busy, inputs.drawn.idle))
+    busy, idle = (_figure_at_end(term, pick) for term in (inputs.drawn.busy, inputs.drawn.idle))
     parts = (("busy", busy), ("idle", idle), ("utilization", inputs.utilization))
     mean = computed_term("watts", mean_draw, "W", parts)
     figures = (
@@ -191,7 +191,7 @@ def _drawn_energy(inputs: Inputs, pick: Pick, years: float, price: Term) -> Term
     return replace(term, inputs=figures[1:], parts=(mean,))
 
 
-def _end_of(term: Term, pick: Pick) -> Figure:
+def _figure_at_end(term: Term, pick: Pick) -> Figure:
     """The low end, middle or high end of a power."""
     ends = (term.value if term.low is None else term.low, term.value, term.value if term.high is None else term.high)
     return Figure(ends[PICKS.index(pick)], "W", Computed(term.formula))

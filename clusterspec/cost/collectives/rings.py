@@ -63,15 +63,15 @@ def _ring_candidates(
             held=fill_seconds(
                 protocol,
                 min(inside, between),
-                ring_chunks_held(paths) if gathers or _flows_line_by_line(paths, protocol) else 1.0,
+                ring_chunks_held(paths) if gathers or _forwards_each_line(paths, protocol) else 1.0,
             ),
             launch=launch_seconds(paths),
             overlapped=latency_overlaps(paths),
         )
 
 
-def _flows_line_by_line(paths: Paths, protocol: Protocol) -> bool:
-    """Whether data flow on line by line instead of chunk by chunk: LL128 inside an island."""
+def _forwards_each_line(paths: Paths, protocol: Protocol) -> bool:
+    """Whether ranks forward each line instead of each chunk: LL128 inside an island."""
     return protocol is LL128 and paths.between is None
 
 

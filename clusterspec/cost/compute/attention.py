@@ -24,7 +24,7 @@ from clusterspec.cost.compute.kernels import (
 from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas import attention as formulas
 from clusterspec.cost.formulas.attention import compressed_entries, core_flops
-from clusterspec.cost.formulas.compute import is_absent
+from clusterspec.cost.formulas.compute import is_zero
 from clusterspec.cost.layers import Mixer
 from clusterspec.cost.mixers import OVERLAPPING
 
@@ -46,7 +46,7 @@ def output_gate(shard: Shard) -> Work:
     model = shard.model
     outputs = {"none": 0.0, "head-wise": shard.heads, "element-wise": shard.heads * model.value_width}
     shape = GemmShape(shard.tokens, model.hidden, outputs[model.attention_gate])
-    if is_absent(shape.n):
+    if is_zero(shape.n):
         return Work()
     moved = shard.width * shard.tokens * (shape.n + 2 * shard.heads * model.value_width)
     applied = streaming_work("attention gate", (moved, 2 * moved), role=Role.LIGHT)

@@ -10,7 +10,7 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout, Trainable, Workload
 from clusterspec.cost.constants import CONSTANTS, assumed_figure
 from clusterspec.cost.formulas import compute as formulas
-from clusterspec.cost.formulas.compute import is_absent, is_divided
+from clusterspec.cost.formulas.compute import is_divided, is_zero
 from clusterspec.cost.formulas.parameters import share_of_heads
 from clusterspec.cost.layers import Mixer
 from clusterspec.precision import NARROW, activation_width, precision_width
@@ -210,7 +210,7 @@ def linear_work(name: str, shape: GemmShape, precision: str, role: Role = Role.P
 
     No kernels where rows, inputs or outputs are zero.
     """
-    if any(is_absent(size) for size in (shape.m, shape.k, shape.n, shape.batch)):
+    if any(is_zero(size) for size in (shape.m, shape.k, shape.n, shape.batch)):
         return Work()
     inputs, weights = shape._replace(k=shape.n, n=shape.k), shape._replace(m=shape.k, k=shape.m)
     back = (

@@ -64,10 +64,10 @@ def value_where(condition: bool, yes: float, no: float) -> float:
     return cast(float, array_library(condition).where(condition, yes, no))
 
 
-def is_absent(size: float) -> bool:
+def is_zero(size: float) -> bool:
     """Whether a size is zero. A column is zero in all rows or in none.
 
-    >>> is_absent(0.0), is_absent(2.0)
+    >>> is_zero(0.0), is_zero(2.0)
     (True, False)
     """
     return size == 0 if isinstance(size, NUMBERS) else not cast(Column, size).any()
