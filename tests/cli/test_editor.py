@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import http.client
 import json
+import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -259,7 +260,12 @@ def test_a_broken_request_leaves_the_server_running(server: Server) -> None:
 
 
 def test_edit_refuses_what_it_cannot_edit(call: Call) -> None:
+    os.mkfifo("pipe.yaml")
+    Path("folder").mkdir()
     for words, why in (
+        (["pipe.yaml"], "not a regular file"),
+        (["folder"], "not a regular file"),
+        (["/dev/null"], "not a regular file"),
         (["missing.yaml"], "No such file"),
         (["-"], "takes a file"),
         ([NAME, "--port", "70000"], "ports end at 65535"),
