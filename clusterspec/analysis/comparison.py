@@ -46,6 +46,14 @@ def diff(old: Study, new: Study, names: tuple[Names, Names] = ({}, {})) -> DiffR
     return compare(new.settings.tool, *sides)
 
 
+def lone_figures(study: Study, *, added: bool) -> tuple[Effect, ...]:
+    """The figures of a design that one side has; those of the other side are None."""
+    side = _compared_side(study, {})
+    lacking = Side(Input(None), None, {}, {"items": [], "fabric": None}, ())
+    known = [one for one in _effects(lacking, side) if one.new]
+    return tuple(replace(one, old=None if added else one.new, new=one.new if added else None) for one in known)
+
+
 def named_findings(study: Study, names: Names) -> tuple[Finding, ...]:
     """The findings of a study, with positions in files under the names that the caller knows."""
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clusterspec import analysis
-from clusterspec.analysis.comparison import named_findings
+from clusterspec.analysis.comparison import lone_figures, named_findings
+from clusterspec.analysis.fleets import fleet_diff
 from clusterspec.cli import UsageFault
 from clusterspec.cli.git import checked_out_spec, commit_of, git_output, root_of
 from clusterspec.cli.terminal import Progress
@@ -90,17 +91,26 @@ def spec_diff(
     """
     if old is None or new is None or old.document is None or new.document is None:
         only = new if old is None or old.document is None else old
-        if only is None or only is not new:
-            return SpecDiff(name, "removed", None) if only is not None else None
-        names = shown[1] | {new.source.name: _shown_path(new.source.name, shown[1])}
-        return SpecDiff(name, "added", None, named_findings(new, names))
-    if old.fleet is not None or new.fleet is not None:
-        return SpecDiff(name, "changed", None) if old.document.value != new.document.value else None
+        return _lone_spec(name, only, shown[1], added=only is new) if only is not None else None
     if old.document.value == new.document.value:
         return None
-    sides = zip((old, new), shown, strict=True)
-    named = [names | {study.source.name: _shown_path(study.source.name, names)} for study, names in sides]
-    return SpecDiff(name, "changed", analysis.diff(old, new, (named[0], named[1])))
+    named = _names_of(old, shown[0]), _names_of(new, shown[1])
+    if old.fleet is None and new.fleet is None:
+        return SpecDiff(name, "changed", analysis.diff(old, new, named))
+    both = old.fleet is not None and new.fleet is not None
+    return SpecDiff(name, "changed", None, fleet=fleet_diff(old, new, named) if both else None)
+
+
+def _lone_spec(name: str, study: Study, shown: dict[str, str], *, added: bool) -> SpecDiff:
+    """A spec that one side has: its figures, and the findings of a new one."""
+    figures = () if study.fleet is not None else lone_figures(study, added=added)
+    found = named_findings(study, _names_of(study, shown)) if added else ()
+    return SpecDiff(name, "added" if added else "removed", None, found, figures)
+
+
+def _names_of(study: Study, names: dict[str, str]) -> dict[str, str]:
+    """The names that stand for the beginnings of paths, and the one of the spec itself."""
+    return names | {study.source.name: _shown_path(study.source.name, names)}
 
 
 def _shown_path(path: str, names: dict[str, str]) -> str:

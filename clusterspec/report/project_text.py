@@ -14,6 +14,7 @@ from clusterspec.report.cost_text import (
     markdown_table,
     relative_change,
 )
+from clusterspec.report.fleet_text import fleet_diff_text
 from clusterspec.report.ink import PLAIN, Ink, plain_line, text_table
 from clusterspec.results.decision import PRICE, Effect, ProjectDiffReport, SpecDiff
 from clusterspec.units import plural
@@ -28,13 +29,9 @@ def project_as_text(report: ProjectDiffReport, ink: Ink = PLAIN) -> str:
     lines = [f"{plain_line(report.old)} -> {plain_line(report.new)}: {_count(report)}", ""]
     if report.specs:
         lines += [text_table(*_table(report), ink=ink), ""]
-    lines += [*(f"{total.name}, all specs: {_movement(total)}" for total in report.totals), *_skipped_lines(report)]
-    details = [
-        diff_as_text(spec.report, ink) if spec.report is not None else _text_of_findings(spec, ink)
-        for spec in report.specs
-        if spec.report is not None or spec.found
-    ]
-    return "\n".join([*lines, *details]).rstrip() + "\n"
+    lines += [*_total_lines(report), *_skipped_lines(report)]
+    lines += [_text_details(spec, ink) for spec in report.specs if _has_details(spec)]
+    return "\n".join(lines).rstrip() + "\n"
 
 
 def project_as_markdown(report: ProjectDiffReport) -> str:
@@ -42,25 +39,57 @@ def project_as_markdown(report: ProjectDiffReport) -> str:
     parts = [f"**clusterspec diff**: `{plain_line(report.old)}` to `{plain_line(report.new)}`: {_count(report)}"]
     if report.specs:
         parts.append(markdown_table(*_table(report)))
-    parts += [*(f"{total.name}, all specs: {_movement(total)}" for total in report.totals), *_skipped_lines(report)]
+    parts += [*_total_lines(report), *_skipped_lines(report)]
     parts += [
         f"<details><summary>{_escaped_text(spec.path)}</summary>\n\n{_markdown_details(spec)}\n</details>"
         for spec in report.specs
-        if spec.report is not None or spec.found
+        if _has_details(spec)
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _text_of_findings(spec: SpecDiff, ink: Ink) -> str:
-    """The findings of an added spec."""
-    return "\n".join(labeled_lines("new", spec.found, ink))
+def _has_details(spec: SpecDiff) -> bool:
+    """Whether there is more to say of a spec than its row of the table."""
+    return spec.differences is not None or (spec.change == "added" and bool(spec.figures or spec.found))
+
+
+def _text_details(spec: SpecDiff, ink: Ink) -> str:
+    """The difference of a changed spec, or the figures and findings of an added one."""
+    if spec.report is not None:
+        return diff_as_text(spec.report, ink)
+    if spec.fleet is not None:
+        return f"{plain_line(spec.path)}\n\n{fleet_diff_text(spec.fleet, ink)}"
+    figures = [text_table(("figure", "new"), _figure_rows(spec), right=(1,), ink=ink)] if spec.figures else []
+    return "\n".join([f"{plain_line(spec.path)}, added\n", *figures, *labeled_lines("new", spec.found, ink)])
 
 
 def _markdown_details(spec: SpecDiff) -> str:
-    """The difference of a changed spec, or the findings of an added one."""
+    """The difference of a changed spec, or the figures and findings of an added one."""
     if spec.report is not None:
         return diff_as_markdown(spec.report)
-    return markdown_table(("", "severity", "rule", "what"), [("new", *finding_cells(one)) for one in spec.found])
+    if spec.fleet is not None:
+        return fleet_diff_text(spec.fleet, markdown=True)
+    tables = [markdown_table(("figure", "new"), _figure_rows(spec))] if spec.figures else []
+    rows = [("new", *finding_cells(one)) for one in spec.found]
+    return "\n\n".join([*tables, *([markdown_table(("", "severity", "rule", "what"), rows)] if rows else [])]) + "\n"
+
+
+def _figure_rows(spec: SpecDiff) -> list[tuple[str, str]]:
+    """The figures of an added spec."""
+    return [(one.name, effect_figure(one, one.new)) for one in spec.figures]
+
+
+def _total_lines(report: ProjectDiffReport) -> list[str]:
+    """The sums over the specs that change them."""
+    return [
+        f"{total.name}, sum of {sum(_counts_in(spec, total) for spec in report.specs)} specs: {_movement(total)}"
+        for total in report.totals
+    ]
+
+
+def _counts_in(spec: SpecDiff, total: Effect) -> bool:
+    effect = spec.effect(total.name)
+    return effect is not None and effect.unit == total.unit
 
 
 def _count(report: ProjectDiffReport) -> str:
@@ -83,12 +112,19 @@ def _table(report: ProjectDiffReport) -> tuple[tuple[str, ...], list[tuple[str, 
 
 
 def _cells(spec: SpecDiff, shown: Sequence[str]) -> tuple[str, ...]:
-    found, fixed = (spec.report.found, spec.report.fixed) if spec.report else (spec.found, ())
+    found, fixed = (of.found, of.fixed) if (of := spec.differences) else (spec.found, ())
     errors = sum(finding.severity is Severity.ERROR for finding in found)
     told = plural(errors, "error") if errors == len(found) else f"{len(found)}, {plural(errors, 'error')}"
     new = told if errors else str(len(found) or "")
-    figures = (_movement(effect) if effect is not None else "" for effect in map(spec.effect, shown))
+    figures = (_cell(spec, effect) if effect is not None else "" for effect in map(spec.effect, shown))
     return plain_line(spec.path), spec.change, *figures, new, str(len(fixed) or "")
+
+
+def _cell(spec: SpecDiff, effect: Effect) -> str:
+    """A figure before and after; of an added or removed spec the one that there is."""
+    if spec.change == "changed":
+        return _movement(effect)
+    return effect_figure(effect, effect.new if spec.change == "added" else effect.old)
 
 
 def _movement(effect: Effect) -> str:

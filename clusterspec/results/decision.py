@@ -10,10 +10,12 @@ from clusterspec.records import asdict, dataclass
 from clusterspec.results import Input, Json, Result, Tool, finding_json, head, result_repr
 from clusterspec.results.estimate_json import assumption_json, term_json
 from clusterspec.source import Path, pointer
+from clusterspec.summation import sum_of
 
 if TYPE_CHECKING:
     from clusterspec.cost.term import Term
     from clusterspec.procurement.cost import Cost, Neighbor
+    from clusterspec.results.fleet import FleetDiffReport
 
 
 # The cost of a design as a versioned result, with its JSON
@@ -199,20 +201,44 @@ SUMMED = ("accelerators", PRICE)
 
 @dataclass(frozen=True)
 class SpecDiff:
-    """One spec of a repository: ``added``, ``removed`` or ``changed``, with the difference of two designs.
+    """One spec of a repository: ``added``, ``removed`` or ``changed``, with the difference of its two sides.
 
-    A changed fleet has no report here: `clusterspec diff` of its two files shows it. ``found`` are the findings of an
-    added spec, all of which are new.
+    ``figures`` are those of an added or removed spec, whose other side is None, and ``found`` the findings of an added
+    one, all of which are new.
     """
 
     path: str
     change: str
     report: DiffReport | None
     found: tuple[Finding, ...] = ()
+    figures: tuple[Effect, ...] = ()
+    fleet: FleetDiffReport | None = None
+
+    @property
+    def differences(self) -> DiffReport | FleetDiffReport | None:
+        """The difference of a changed spec; None for one that is on one side only."""
+        return self.report or self.fleet
 
     def effect(self, name: str) -> Effect | None:
-        """An effect by name; None where it did not change or is not known."""
-        return next((each for each in self.report.effects if each.name == name), None) if self.report else None
+        """A figure by name; None where it did not change or is not known."""
+        effects = self.report.effects if self.report else self.figures
+        return next((each for each in effects if each.name == name), None)
+
+    def amounts(self, name: str) -> tuple[float | None, float | None]:
+        """A figure before and after: that of a spec which a side lacks is 0 there, and None where it is not known."""
+        effect = self.effect(name)
+        old, new = (effect.old, effect.new) if effect is not None else (None, None)
+        return (0.0 if self.change == "added" else old), (0.0 if self.change == "removed" else new)
+
+    def to_json(self) -> Json:
+        """The file, what happened to it, and its difference; a new spec has its findings, a lone one its figures."""
+        made: Json = {"file": self.path, "change": self.change}
+        made["diff"] = self.differences.to_json() if self.differences else None
+        if self.change == "added":
+            made["findings"] = [finding_json(one) for one in self.found]
+        if self.change != "changed":
+            made["figures"] = [one.to_json() for one in self.figures]
+        return made
 
 
 @dataclass(frozen=True)
@@ -229,26 +255,25 @@ class ProjectDiffReport(Result):
 
     @property
     def totals(self) -> tuple[Effect, ...]:
-        """Sums of the effects that add up over machines: accelerators, and prices of one currency."""
+        """Sums of the effects that add up over machines: accelerators, and prices of one currency.
+
+        There is none of one spec, nor where an amount is not known on one side.
+        """
         sums = []
         for name in SUMMED:
-            rows = [each for each in (spec.effect(name) for spec in self.specs) if each is not None]
-            pairs = [(each.old, each.new) for each in rows if each.old is not None and each.new is not None]
-            units = [*{each.unit for each in rows}]
-            if len(rows) > 1 and len(units) == 1 and len(pairs) == len(rows):
-                olds, news = zip(*pairs, strict=True)
-                sums.append(Effect(name, units[0], sum(olds), sum(news)))
+            specs = [(spec, effect) for spec in self.specs if (effect := spec.effect(name)) is not None]
+            for unit in dict.fromkeys(effect.unit for _, effect in specs):
+                pairs = [spec.amounts(name) for spec, effect in specs if effect.unit == unit]
+                olds, news = ([each for each in side if each is not None] for side in zip(*pairs, strict=True))
+                if len(pairs) > 1 and len(olds) == len(news) == len(pairs):
+                    sums.append(Effect(name, unit, sum_of(olds), sum_of(news)))
         return tuple(sums)
 
     def to_json(self) -> Json:
         return head(self.tool, Input(None)) | {
             "old": self.old,
             "new": self.new,
-            "specs": [
-                {"file": each.path, "change": each.change, "diff": each.report.to_json() if each.report else None}
-                | ({"findings": [finding_json(one) for one in each.found]} if each.change == "added" else {})
-                for each in self.specs
-            ],
+            "specs": [each.to_json() for each in self.specs],
             "totals": [each.to_json() for each in self.totals],
             "skipped": [*self.skipped],
         }

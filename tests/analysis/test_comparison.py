@@ -265,7 +265,7 @@ def test_revisions_are_compared_spec_by_spec_with_what_they_extend(call: Call) -
     accelerators = {name: effects(diff)["accelerators"][:2] if diff else None for name, diff in diffs.items()}
     assert accelerators == {"base.yaml": (32, 64), "team/derived.yaml": (32, 64), "new <b>.yaml": None}
     assert [one["change"] for one in whole["specs"]] == ["changed", "added", "changed"]
-    assert [(one["name"], one["old"], one["new"]) for one in whole["totals"]] == [("accelerators", 64, 128)]
+    assert [(one["name"], one["old"], one["new"]) for one in whole["totals"]] == [("accelerators", 64, 160)]
     git("add", ".")
     git("commit", "-q", "-m", "new")
     again = json.loads(call("diff", "HEAD~1", "HEAD", "--format", "json").out)
@@ -280,6 +280,11 @@ def test_revisions_are_compared_spec_by_spec_with_what_they_extend(call: Call) -
     (added,) = (one for one in again["specs"] if one["change"] == "added")
     errors = [one["rule"] for one in added["findings"] if one["severity"] == "error"]
     assert errors and {one["file"] for one in added["findings"]} == {"HEAD:new <b>.yaml"}
+    (removed,) = (one for one in back["specs"] if one["change"] == "removed")
+    assert [(one["old"], one["new"]) for one in removed["figures"]] == [
+        (one["new"], one["old"]) for one in added["figures"]
+    ]
+    assert effects({"effects": added["figures"]})["accelerators"][:2] == (None, 32)
     assert f"| new | error | {errors[0]} |" in table.out
     assert f"new error[{errors[0]}] HEAD:new <b>.yaml:" in " ".join(call("diff", "HEAD~1", "HEAD").out.split())
 

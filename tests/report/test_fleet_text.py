@@ -28,26 +28,28 @@ FULL = replace(FEW, rule="memory-exceeded", severity=Severity.ERROR, message="to
 NOTHING = DiffReport(TOOL, READ, READ, (), (), (), ())
 SLOWER = replace(NOTHING, changes=(Change(("layout", "tp"), 2, 4),), effects=(Effect("step time", "s", 2.0, 2.5),))
 
+POOL = PoolUse(16, 12, 4, 0.75, 160e3, 5e6, "USD")
+JOB = JobUse("a", 8, 0.5, 3600.0, 1e6)
+FLEET_DIFF = FleetDiffReport(
+    *(TOOL, READ, READ, {"same": NOTHING, "slower": replace(SLOWER, found=(FEW,))}, ("new",), ("old",)),
+    old_pools={"a": POOL, "gone": POOL},
+    new_pools={"a": replace(POOL, nodes=20, power=200e3), "b": POOL},
+    found=(FEW, FULL),
+    old_jobs={"same": JOB, "slower": JOB, "old": JOB},
+    new_jobs={
+        "same": JOB,
+        "slower": replace(JOB, pool=None, nodes=None, share=1.0, elapsed=None, billed=None),
+        "new": JOB,
+    },
+)
+
 
 def lines(text: str) -> list[str]:
     return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
 
 
 def test_a_fleet_shows_what_moved_of_its_pools_and_jobs() -> None:
-    pool = PoolUse(16, 12, 4, 0.75, 160e3, 5e6, "USD")
-    job = JobUse("a", 8, 0.5, 3600.0, 1e6)
-    report = FleetDiffReport(
-        *(TOOL, READ, READ, {"same": NOTHING, "slower": replace(SLOWER, found=(FEW,))}, ("new",), ("old",)),
-        old_pools={"a": pool, "gone": pool},
-        new_pools={"a": replace(pool, nodes=20, power=200e3), "b": pool},
-        found=(FEW, FULL),
-        old_jobs={"same": job, "slower": job, "old": job},
-        new_jobs={
-            "same": job,
-            "slower": replace(job, pool=None, nodes=None, share=1.0, elapsed=None, billed=None),
-            "new": job,
-        },
-    )
+    report = FLEET_DIFF
     found = lines(fleet_text.fleet_diff_text(report, WIDE))
     rows = {line.split()[0]: line for line in found}
     assert "16 -> 20" in rows["a"] and "160 kW -> 200 kW" in rows["a"]
@@ -71,19 +73,21 @@ def test_a_repository_counts_its_specs_findings_and_sums() -> None:
     specs = (
         SpecDiff("a.yaml", "changed", dear),
         SpecDiff("b<.yaml", "changed", replace(NOTHING, effects=(Effect(PRICE, "USD", 1e6, 1e6),), found=(FULL,))),
-        SpecDiff("c.yaml", "added", None, (FEW,)),
-        SpecDiff("d.yaml", "removed", None),
+        SpecDiff("c.yaml", "added", None, (FEW,), (Effect(PRICE, "USD", None, 3e6), Effect("MFU", "share", None, 0.5))),
+        SpecDiff("d.yaml", "removed", None, figures=(Effect(PRICE, "USD", 5e5, None),)),
+        SpecDiff("g.yaml", "changed", replace(NOTHING, effects=(Effect(PRICE, "EUR", 1e6, 2e6),))),
     )
     report = ProjectDiffReport(TOOL, "main", "branch", specs, ("e.yaml",))
     found = lines(project_text.project_as_text(report, WIDE))
-    assert found[0] == "main -> branch: 5 specs changed"
-    rows = {line.split()[0]: line for line in found[1:6]}
+    assert found[0] == "main -> branch: 6 specs changed"
+    rows = {line.split()[0]: line for line in found[1:7]}
     assert "2 s to 2.5 s (+25 %)" in rows["a.yaml"] and rows["a.yaml"].endswith("2, 1 error 1")
-    assert rows["b<.yaml"].endswith("1 error") and rows["c.yaml"].endswith("added 1")
-    assert rows["d.yaml"] == "d.yaml removed"
-    (total,) = (line for line in found if line.startswith(f"{PRICE}, all specs"))
-    assert "2,000,000" in total.replace("2 M", "2,000,000") and "+50 %" in total
-    assert "not compared, since 4 are: e.yaml" in found
+    assert rows["b<.yaml"].endswith("1 error") and rows["c.yaml"] == "c.yaml added 50 % 3,000,000 USD 1"
+    assert rows["d.yaml"] == "d.yaml removed 500,000 USD"
+    (total,) = (line for line in found if line.startswith(f"{PRICE}, sum of"))
+    assert total == f"{PRICE}, sum of 4 specs: 2,500,000 USD to 6,000,000 USD (+140 %)"
+    assert "not compared, since 5 are: e.yaml" in found
+    assert "MFU 50 %" in found[found.index("c.yaml, added") :]
     assert any("few spines" in line for line in found)
     page = project_text.project_as_markdown(report)
     assert "<summary>a.yaml</summary>" in page and "<summary>b&lt;.yaml</summary>" in page
@@ -93,6 +97,9 @@ def test_a_repository_counts_its_specs_findings_and_sums() -> None:
     both = replace(report, specs=(*specs, SpecDiff("f.yaml", "changed", later)))
     assert "| time per output token |" in project_text.project_as_markdown(both)
     assert "20 ms to 30 ms (+50 %)" in project_text.project_as_text(both, WIDE)
+    of_fleet = SpecDiff("fleet.yaml", "changed", None, fleet=FLEET_DIFF)
+    for text in (project_text.project_as_text, project_text.project_as_markdown):
+        assert "Jobs added: new" in text(replace(report, specs=(of_fleet,)))
     empty = ProjectDiffReport(TOOL, "main", "branch", ())
     assert project_text.project_as_text(empty, WIDE) == "main -> branch: no spec changed\n"
 
