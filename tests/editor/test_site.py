@@ -16,6 +16,7 @@ from tests.cli.conftest import BASE, ROOT
 from tests.settings import SETTINGS
 from tools.site import weight
 from tools.site.decorate import DECORATED, permalink, with_difference, with_examples
+from tools.site.equations import equation, with_equations
 from tools.site.lighten import lightened
 from tools.site.links import broken_links
 from tools.site.machines import drawings
@@ -114,6 +115,21 @@ def test_a_visitor_finds_the_playground_on_the_first_page_and_beside_every_machi
 def test_the_page_of_a_machine_draws_it() -> None:
     page = "".join(drawings(study_file(GALLERY / "fire-flyer-2.yaml")))
     assert page.startswith("\n## The machine\n") and page.count("<figure><svg") >= 2
+
+
+def test_an_equation_keeps_the_order_of_its_expression() -> None:
+    """The text of each element, fractions as (above/below): what a reader reads is what Python computes."""
+    for expression, read in (
+        ("2 * (a - 1) / a * size / (b + c)", "f=(2·(a−1)/a)·(size/b+c)"),
+        ("a - (b - c) - d / e / 4", "f=a−(b−c)−(d/e·4)"),
+        ("max(0, ceil(x_y / 2)) * sqrt(2 * k)", "f=max(0,⌈(x y/2)⌉)·√[2·k]"),
+    ):
+        made = equation("f", expression).replace("</mrow><mrow>", "/").replace("<mfrac><mrow>", "(")
+        made = made.replace("</mrow></mfrac>", ")").replace("<msqrt>", "√[").replace("</msqrt>", "]")
+        assert re.sub("</math> <math[^>]*>|<[^>]+>", "", made) == read
+    part = next(one for one in divided(document("formulas.md").read_text("utf-8"), "formulas.md")[1])
+    page = with_equations(part.text, part.title)
+    assert page.count('class="equation"') == page.count("\n## `") > 5, "each formula of this group has its equation"
 
 
 def test_the_index_of_search_holds_no_code_and_rules_once() -> None:

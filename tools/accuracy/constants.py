@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import clusterspec.cost.estimate
 import clusterspec.cost.measured
 import clusterspec.cost.serving.constants  # noqa: F401  (modules declare their constants when they are imported)
@@ -12,21 +14,34 @@ from clusterspec.cost.memory.job import GROUP, range_figures
 from clusterspec.quantity import Figure
 from tools.accuracy.cases import settings
 
+KINDS = {
+    "accelerator": "accelerators",
+    "interconnect": "interconnects",
+    "stack": "software stacks",
+    "kernels": "kernel tables",
+}
+"""The kinds of entries with ``achievable`` figures."""
+HEADS = ("| entry | constant | value | where from |", "|---|---|---|---|")
+
 
 def constants() -> str:
-    """A table of all ``achievable`` figures of the catalog."""
-    catalog = settings().catalog
-    rows = ["| entry | constant | value | where from |", "|---|---|---|---|"]
-    for kind in ("accelerator", "interconnect", "stack", "kernels"):
-        for name in catalog.ids(kind):
-            entry = catalog.get(kind, name)
-            for key, figure in sorted(getattr(entry, "achievable", {}).items()):
-                rows.append(row(f"{kind}/{name}", key, figure))
-            rows += [row(f"{kind}/{name}", key, figure) for key, figure in _of_memory(entry)]
+    """Tables of all ``achievable`` figures of the catalog, by kind of entry, and of those of the program."""
+    tables = {f"Every constant of {name}": list(_rows_of_kind(kind)) for kind, name in KINDS.items()}
+    other: list[str] = []
     for group in sorted(CONSTANTS):
-        rows += [row(group, name, figure) for name, figure in CONSTANTS[group].items()]
-        rows += [row(group, name, figure) for name, figure in range_figures() if group == GROUP]
-    return "\n".join(rows) + "\n"
+        other += [row(group, name, figure) for name, figure in CONSTANTS[group].items()]
+        other += [row(group, name, figure) for name, figure in range_figures() if group == GROUP]
+    tables["Every other constant"] = other
+    return "\n\n".join("\n".join((f"## {title}\n", *HEADS, *rows)) for title, rows in tables.items()) + "\n"
+
+
+def _rows_of_kind(kind: str) -> Iterator[str]:
+    catalog = settings().catalog
+    for name in catalog.ids(kind):
+        entry = catalog.get(kind, name)
+        for key, figure in sorted(getattr(entry, "achievable", {}).items()):
+            yield row(f"{kind}/{name}", key, figure)
+        yield from (row(f"{kind}/{name}", key, figure) for key, figure in _of_memory(entry))
 
 
 def _of_memory(entry: Entry) -> list[tuple[str, Figure]]:

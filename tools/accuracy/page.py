@@ -193,7 +193,7 @@ def build() -> None:
         "".join(rl_page.section(rl_cases.cases())),
         "\n## Fitted constants\n",
         constants_table(),
-        "\n## Every fitted or measured constant\n",
+        "",
         constants(),
     ]
     (DOCS / "accuracy.md").write_text("\n".join(parts), "utf-8")

@@ -17,6 +17,7 @@ import yaml
 
 from tools.site.decorate import CONVENTION, DECORATED, sortable_table, with_difference, with_examples
 from tools.site.engine import ROOT
+from tools.site.equations import with_equations
 from tools.site.machines import dark_colors, with_machine
 from tools.site.split import PARTS, ROOT_PAGES, SPLIT, Part, divided, listed, moved
 
@@ -25,6 +26,8 @@ LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?(?=\))")
 MACHINES = re.compile(r"(?<=\n)\| machine \| accelerators .*?\n(?=\n)", re.DOTALL)
 LISTS = ("accuracy.md", "board.md", "reality.md", "review.md", "changelog.md")
 """Long lists, whose parts would make up most of the index that every visitor loads."""
+PARTS_DECORATED = {"gallery.md": with_machine, "formulas.md": with_equations}
+"""What the parts of a document have on the site besides their text, from that and their title."""
 CONFIGURATION = ROOT / "tools" / "site" / "mkdocs.yml"
 
 
@@ -109,10 +112,14 @@ def written() -> Iterator[Written]:
         yield Written(target, DECORATED.get(target, str)(text))
         for part in parts:
             text = with_links(part.text, source, part.target)
-            text = with_machine(text, part.title) if target == "gallery.md" else text
+            text = PARTS_DECORATED.get(target, _unchanged)(text, part.title)
             text = with_examples(text, part.target)
             back = f"[{titled(source)}]({posixpath.relpath(target, posixpath.dirname(part.target))}){{ .back }}"
             yield Written(part.target, f"{back}\n\n{text}", target not in LISTS)
+
+
+def _unchanged(text: str, _: str) -> str:
+    return text
 
 
 def with_parts(text: str, target: str, parts: list[Part]) -> str:
