@@ -168,6 +168,9 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
         help_ = f"nearest: {', '.join(near)}"
     else:
         help_ = f"`clusterspec catalog list` shows every {kind}"
+    network = catalog.find("interconnect", name) if kind == "nic" else None
+    if isinstance(network, Interconnect) and network.scope == "scale-out":
+        help_ = _technology_remedy(network, catalog)
     help_ = f"{usual}; {help_}" if usual else help_
     help_ += "; `--catalog DIR` adds entries of your own"
     meant = family[0] if len(family) == 1 else _clearly_meant_id(name[:LONGEST].lower(), near)
@@ -176,6 +179,21 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
     if others:
         message = f"`{name}` is {others}, not {_kind_with_article(kind)}"
     return Problem("unknown-catalog-id", path, message, help_, fix=_fix_to_id(meant, path) if meant else None)
+
+
+def _technology_remedy(network: Interconnect, catalog: Catalog) -> str:
+    """What to write for a NIC that was given as the technology of its network."""
+    entries = (catalog.get("nic", id_) for id_ in catalog.ids("nic"))
+    nics = [nic.id for nic in entries if isinstance(nic, Nic) and _runs_at_port_rate(nic, network)]
+    adapter = f"`nic` as one of {_listed_ids(nics)}" if nics[1:] else f"`nic: {nics[0]}`" if nics else ""
+    adapter = adapter or "no `nic`: the catalog has no adapter of this network"
+    return f"write `technology: {network.id}` and {adapter}"
+
+
+def _runs_at_port_rate(nic: Nic, network: Interconnect) -> bool:
+    """Whether an adapter has ports for a network, of its usual rate where it has one."""
+    port, usual = nic.port_bandwidth, network.bandwidth
+    return network.family in nic.families and (usual is None or (port is not None and port.value == usual.value))
 
 
 def _fix_to_id(id_: str, path: Path) -> Fix:

@@ -67,6 +67,7 @@ NAMED = [
     ("model", "meta-llama/Llama-3.1-70B", "llama-3.1-70b"),
     ("model", "deepseek-ai/DeepSeek-V3", "deepseek-v3"),
     ("model", "openai/gpt-oss-120b", "gpt-oss-120b"),
+    ("nic", "slingshot-11", "slingshot-cassini"),
 ]
 
 
@@ -80,6 +81,18 @@ def test_the_name_of_a_product_leads_to_its_id(kind: str, name: str, meant: str)
 def test_an_id_of_another_kind_is_named_with_its_kind() -> None:
     problem = only("cluster: {platform: h100-sxm-80gb, nodes: 1}")
     assert problem.message == "`h100-sxm-80gb` is an accelerator, not a platform"
+
+
+@pytest.mark.parametrize(
+    ("network", "nic"),
+    [
+        ("infiniband-ndr", "`nic` as one of bluefield-3, connectx-7"),
+        ("efa-v3", "no `nic`: the catalog has no adapter of this network"),
+    ],
+)
+def test_the_technology_of_a_network_in_place_of_its_nic_leads_to_both(network: str, nic: str) -> None:
+    problem = only(f"cluster: {{platform: dgx-h100, nodes: 2, scale_out: {{nic: {network}}}}}")
+    assert problem.help.startswith(f"write `technology: {network}` and {nic};")
 
 
 @pytest.mark.parametrize(("kind", "name"), [("model", "Qwen/Qwen3-32B-AWQ"), ("platform", "VR200"), ("nic", "")])
