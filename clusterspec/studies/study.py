@@ -305,7 +305,7 @@ class Study:
         if self.is_variation:
             return None
         whole = self.fleet_part[0].value if self.fleet_part else {}
-        several = any(len(whole.get(key) or ()) > 1 for key in ("pools", "jobs"))
+        several = any(len(part) > 1 for key in ("pools", "jobs") if isinstance(part := whole.get(key), dict))
         return None if several else self.spec.description
 
 

@@ -208,6 +208,7 @@ HOSTILE = {
     "empty": "clusterspec: 1\npools: {}\njobs: {}\n",
     "null": "clusterspec: 1\npools:\njobs:\n",
     "lists": "clusterspec: 1\npools: []\njobs: [1]\n",
+    "jobs that are a number": "clusterspec: 1\npools: {a: {platform: dgx-h100, nodes: 2}}\njobs: 5\n",
     "a pool that is text": "clusterspec: 1\npools: {a: b}\njobs: {c: {pool: a}}\n",
     "a job that is text": "clusterspec: 1\npools: {a: {platform: dgx-h100, nodes: 2}}\njobs: {c: a}\n",
     "a name with a line break": 'clusterspec: 1\npools: {"a\\nb": {nodes: 2}}\njobs: {c: {pool: "a\\nb"}}\n',
