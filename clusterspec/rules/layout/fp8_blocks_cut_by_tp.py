@@ -2,9 +2,9 @@
 
 ## What it finds
 
-A serving layout with fp8 weights in which a rank's share of `ffn_hidden` or `expert_ffn_hidden` is not a multiple of the
-blocks of the published fp8 checkpoint (`fp8_block` of the model's entry), and a framework whose entry says that it
-requires whole blocks.
+A serving layout with fp8 weights in which a rank's share of `ffn_hidden`, `expert_ffn_hidden` or the shared experts is
+not a multiple of the blocks of the published fp8 checkpoint (`fp8_block` of the model's entry), and a framework whose
+entry says that it requires whole blocks.
 
 ## Why it matters
 
@@ -12,7 +12,7 @@ The engine stops while it loads the weights: 1,536 over 8 ranks are 192, which i
 
 ## What to do
 
-Use fewer ranks for each matrix, or distribute whole experts (`ep`).
+Use fewer ranks for each matrix, or distribute whole experts (`ep`); shared experts are sharded by `tp` all the same.
 
 ## When to ignore it
 
@@ -39,7 +39,7 @@ layout: {framework: vllm, tp: 8, ep: 8}
 ## Sources
 
 - vLLM's check: https://github.com/vllm-project/vllm/blob/007d50058a06dec0f82472d63c819244d460c40d/vllm/model_executor/layers/quantization/utils/fp8_utils.py
-- Users who met it: https://github.com/vllm-project/vllm/issues/17569 https://github.com/sgl-project/sglang/issues/10852
+- Users who met it: https://github.com/vllm-project/vllm/issues/17569 https://github.com/vllm-project/vllm/issues/52997 https://github.com/sgl-project/sglang/issues/10852
 """
 
 from __future__ import annotations
