@@ -68,6 +68,8 @@ class Offered:
     def covers(self) -> tuple[str, ...]:
         """The kinds of part that the line offers at one price: all of a network as one lot, the optics of a lot of
         cabling, NICs that a server is described with; else its own kind."""
+        if is_credit(self.line):
+            return (self.kind,)
         text = plain_part(self.line)
         whole = self.line.quantity in {None, 1} and {*_kinds_of_words(_head(text))} <= {"other", "switch", *SWITCHES}
         if whole and _FABRIC.search(text) is not None and _SIDE.search(text) is None:
@@ -90,7 +92,7 @@ class Offered:
 
 def offered_lines(lines: Sequence[QuoteLine], cluster: Cluster) -> Iterator[Offered]:
     """The lines of a quote, each with the kind of its part; `other` where it is none of the bill's."""
-    kinds = [kind_of_part(plain_part(line)) for line in lines]
+    kinds = ["other" if is_credit(line) else kind_of_part(plain_part(line)) for line in lines]
     beside = {index for index, kind in enumerate(kinds) if kind == "switch" and _is_of_site(lines[index], cluster)}
     if len(beside) == sum(kind in {"switch", *SWITCHES} for kind in kinds):
         beside = set()  # the fabric has no other switches
@@ -98,7 +100,11 @@ def offered_lines(lines: Sequence[QuoteLine], cluster: Cluster) -> Iterator[Offe
         text = plain_part(line)
         kind = "other" if index in beside else kinds[index]
         rack = (
-            kind in {"node", "other"} and _RACK.search(text) is not None and "tray" not in text and "node" not in text
+            not is_credit(line)
+            and kind in {"node", "other"}
+            and _RACK.search(text) is not None
+            and "tray" not in text
+            and "node" not in text
         )
         yield Offered(index, "node" if rack else kind, line, nodes_of_domain(cluster) if rack else 1)
 
@@ -114,6 +120,11 @@ def _is_of_site(line: QuoteLine, cluster: Cluster) -> bool:
     if fabric.technology.family in _NOT_ETHERNET:
         return bool(rates) or _ETHERNET.search(text) is not None
     return bool(rates) and max(rates) < 0.99 * fabric.nic_bandwidth.value / max(1, fabric.planes)
+
+
+def is_credit(line: QuoteLine) -> bool:
+    """Whether a line takes an amount off the quote, such as a trade-in: it offers no part of the bill."""
+    return min(line.price or 0, line.unit_price or 0) < 0
 
 
 def words_of(line: QuoteLine) -> set[str]:

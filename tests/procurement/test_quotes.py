@@ -40,6 +40,10 @@ LINES = [  # a line, and its part: needed, quoted, price, value of what is missi
     (QuoteLine("OSFP transceiver", 500, 1000), ("transceiver", 512, 500, 500_000, 12_000, "short")),
     (QuoteLine("ConnectX-7 NIC", 4, 1500), ("nic", None, 4, 6_000, None, "not needed")),
     (QuoteLine("installation", 1, None, 5_000), ("installation", None, 1, 5_000, None, "not needed")),
+    (  # a credit offers no node
+        QuoteLine("trade-in of DGX A100", 4, -30_000),
+        ("trade-in of DGX A100", None, 4, -120_000, None, "not needed"),
+    ),
     (QuoteLine("H100 GPU", 256), ("accelerator", 256, 256, None, None, "quoted")),  # 32 × 8, where no line has nodes
 ]
 
