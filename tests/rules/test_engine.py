@@ -99,10 +99,11 @@ def offered(parameter: str) -> tuple[Any, ...]:
         "thresholds": Thresholds,
         "today": date,
         "fleet": Fleet,
-        "description": str,
     }
     if parameter in whole:
         return (whole[parameter],)
+    if parameter == "description":
+        return (str, str | None)
     namespace = imported_names(facts) | imported_names(written_parts)
     found = vars(Facts).get(parameter) or vars(WrittenParts)[parameter]
     returned = get_type_hints(getattr(found, "fget", None) or found.func, namespace)["return"]

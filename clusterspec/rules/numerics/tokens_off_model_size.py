@@ -68,7 +68,6 @@ from clusterspec.cost.parameters import model_weights
 from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import Spec
 from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "warning", "heuristic", yields_to=("run-shorter-than-step", "few-steps"))
@@ -95,7 +94,9 @@ CONTINUED = pattern("(?i)continu|mid-?train|further|fine-?tun|extension")
 """Words of the description of a run that starts from random weights, and of one that starts from a finished model."""
 
 
-def check(spec: Spec, training: Workload, layout: Layout | None, accelerator: Accelerator) -> Iterator[Problem]:
+def check(
+    training: Workload, layout: Layout | None, accelerator: Accelerator, description: str | None
+) -> Iterator[Problem]:
     tokens = training.tokens
     if (
         tokens is None
@@ -123,7 +124,7 @@ def check(spec: Spec, training: Workload, layout: Layout | None, accelerator: Ac
         severity="warning"
         if PRETRAINED <= each < VERY_FEW
         and training.sequence_length < EXTENSION
-        and _starts_from_scratch(spec.description or "")
+        and _starts_from_scratch(description or "")
         else "note",
     )
 
