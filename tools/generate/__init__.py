@@ -28,6 +28,7 @@ def pages() -> dict[str, Callable[[], str]]:
         review,
         rules,
         spec,
+        understand,
         units,
     )
 
@@ -49,6 +50,8 @@ def pages() -> dict[str, Callable[[], str]]:
         "docs/gallery.html": gallery.table_page,
         "docs/notebook.ipynb": notebook.page,
         "docs/step.svg": figures.timeline,
+        "docs/understand.md": understand.page,
+        **understand.drawings(),
         "README.md": figures.readme,
         "clusterspec/units/table.py": units.table,
         "clusterspec/rules/index.py": rules.index,

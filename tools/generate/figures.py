@@ -48,8 +48,12 @@ def readme() -> str:
 
 
 def timeline() -> str:
-    """The step of that spec, on a white page, which is readable in dark themes, too."""
-    drawn = compose.timeline_of(corrected().plan).svg
+    """The step of that spec."""
+    return on_white(compose.timeline_of(corrected().plan).svg)
+
+
+def on_white(drawn: str) -> str:
+    """A drawing on a white page, which is readable in dark themes, too."""
     wide, tall = (int(number) for number in re.findall(r'(?:width|height)="(\d+)"', drawn)[:2])
     size = wide + 2 * MARGIN, tall + 2 * MARGIN
     page = f'viewBox="{-MARGIN} {-MARGIN} {size[0]} {size[1]}" width="{1.5 * size[0]:.0f}" height="{1.5 * size[1]:.0f}"'

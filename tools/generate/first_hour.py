@@ -58,7 +58,7 @@ def workplace() -> Iterator[None]:
     before, day = Path.cwd(), os.environ.get("SOURCE_DATE_EPOCH")
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "flawed.yaml").write_text(FLAWED, "utf-8")
-        (Path(folder) / "serving.yaml").write_text(_first_yaml(SERVING.read_text("utf-8")), "utf-8")
+        (Path(folder) / "serving.yaml").write_text(first_yaml(SERVING.read_text("utf-8")), "utf-8")
         os.chdir(folder)
         os.environ["SOURCE_DATE_EPOCH"] = DAY
         try:
@@ -71,7 +71,7 @@ def workplace() -> Iterator[None]:
                 os.environ["SOURCE_DATE_EPOCH"] = day
 
 
-def _first_yaml(text: str) -> str:
+def first_yaml(text: str) -> str:
     """The first block of YAML of a page."""
     return text.split("```yaml\n", 1)[1].split("```", 1)[0]
 
