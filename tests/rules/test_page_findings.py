@@ -31,12 +31,6 @@ def test_severity_and_confidence_of_each_rule() -> None:
     assert rows == (FOLDER / "metadata.txt").read_text("utf-8").split("\n")[:-1], "the table is kept by hand"
 
 
-def test_the_severities_of_the_examples_of_a_page(check: Check) -> None:
-    """The verdicts on the examples of each page, in their order, kept by hand: a changed severity is a decision."""
-    rows = [" ".join([name, *(str(one.severity) for one in page_findings(name, check))]) for name in EXACT]
-    assert rows == (FOLDER / "page_severities.txt").read_text("utf-8").split("\n")[:-1], "the table is kept by hand"
-
-
 def test_what_a_rule_reports_of_its_page(check: Check) -> None:
     lines = [line for name in EXACT for line in reported(name, check)]
     assert_golden(FOLDER / "page_findings.txt", "\n".join(lines) + "\n")

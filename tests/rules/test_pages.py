@@ -21,6 +21,9 @@ from .messages import arithmetic
 # Examples that are texts, not specs, are run by tests/prose.
 FIRES = [(name, number) for name in RULES for number, example in enumerate(page(name).fires) if not example.prose]
 SILENT = [(name, number) for name in RULES for number, example in enumerate(page(name).silent) if not example.prose]
+VERDICTS = [line.split() for line in Path(__file__).with_name("page_severities.txt").read_text("utf-8").splitlines()]
+"""The severity of each example that fires, kept by hand: a changed severity is a decision."""
+SEVERITY = {(name, number): severity for name, *given in VERDICTS for number, severity in enumerate(given)}
 
 
 def of_rule(findings: list[Finding], name: str) -> list[Finding]:
@@ -84,6 +87,10 @@ def test_a_page_names_every_severity_of_its_rule(name: str) -> None:
     assert {word for word in severities(name) if not re.search(rf"\b{word}s?\b", prose)} == set()
 
 
+def test_each_example_that_fires_has_a_severity() -> None:
+    assert list(SEVERITY) == FIRES
+
+
 @each(("name", "number"), FIRES)
 def test_a_rule_fires_on_its_page_where_the_page_says(name: str, number: int, check: Check) -> None:
     example = page(name).fires[number]
@@ -92,6 +99,7 @@ def test_a_rule_fires_on_its_page_where_the_page_says(name: str, number: int, ch
     found = of_rule(findings, name)
     assert [dotted_path(finding.path) for finding in found] == [wanted], [str(one.rule) for one in findings]
     for finding in found:
+        assert str(finding.severity) == SEVERITY[name, number]
         assert finding.message and not finding.message.endswith(".")
         assert finding.confidence is not Confidence.HEURISTIC or finding.severity is not Severity.ERROR
         if finding.edits:
