@@ -21,6 +21,7 @@ from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, Se
 from clusterspec.source import Position, Span
 from clusterspec.studies.study import study_text
 from tests.cli.conftest import BASE
+from tests.report.columns import crooked, lines
 from tests.settings import SETTINGS
 
 TOOL, READ, WIDE = Tool("1", "1"), Input("spec.yaml", b""), Ink(width=200)
@@ -35,12 +36,13 @@ def report(*rows: LayoutRow, **more: Any) -> SearchReport:
 
 
 def flat(text: str) -> str:
-    """A text without its line ends."""
+    """A text without its line ends. Its columns are straight."""
+    assert not crooked(text), (crooked(text), text)
     return " ".join(text.split())
 
 
 def cells(text: str) -> list[list[str]]:
-    return [line.split() for line in text.splitlines() if line.strip()]
+    return [line.split() for line in lines(text)]
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from clusterspec.source import Position, Span
 from clusterspec.studies.study import study_text
 from tests.analysis.test_fleets import HOURS
 from tests.analysis.test_fleets import report as two_pools
+from tests.report.columns import lines
 from tests.settings import SETTINGS
 
 TOOL, READ, WIDE = Tool("1", "1"), Input("spec.yaml", b""), Ink(width=240)
@@ -42,10 +43,6 @@ FLEET_DIFF = FleetDiffReport(
         "new": JOB,
     },
 )
-
-
-def lines(text: str) -> list[str]:
-    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
 
 
 def test_a_fleet_shows_what_moved_of_its_pools_and_jobs() -> None:

@@ -23,6 +23,7 @@ from clusterspec.results.diagnosis import (
     Moved,
     PlannedTest,
 )
+from tests.report.columns import lines
 
 TOOL, READ, WIDE = Tool("1", "1"), Input("spec.yaml", b""), Ink(width=200)
 ROWS = (ComparedRow(2.0**20, 10e9, 20e9, 16e9, 24e9), ComparedRow(2.0**33, 80e9, 160e9, 140e9, 170e9))
@@ -37,10 +38,6 @@ CAUSES = (
 def diagnosis(*compared: Compared, **more: Any) -> str:
     report = replace(DiagnosisReport(TOOL, READ, compared, ()), **more)
     return measurement_text.diagnosis_text(report, WIDE)
-
-
-def lines(text: str) -> list[str]:
-    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
 
 
 def test_a_comparison_has_a_row_for_each_size_and_the_verdict_of_the_largest() -> None:

@@ -34,14 +34,10 @@ from clusterspec.results.simulation import (
     SimulatedTarget,
     SimulationReport,
 )
+from tests.report.columns import lines
 
 TOOL, INPUT = Tool("1", "2026-11-01"), Input("x.yaml", b"")
 WIDE = Ink(width=400)
-
-
-def lines(text: str) -> list[str]:
-    """The lines of a text, with single spaces."""
-    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
 
 
 def table(text: str) -> list[dict[str, str]]:

@@ -20,17 +20,13 @@ from clusterspec.results import Input, Tool
 from clusterspec.results.faults import FaultRow, FaultsReport, PairRow
 from clusterspec.results.levers import LeverRow, SensitivityReport, SolveReport, SweepRow
 from clusterspec.results.search import LayoutRow, RlSplit
+from tests.report.columns import cut
 from tests.report.pages import _UNITS
 
 HEAD, WIDE = (Tool("1", "1"), Input("x.yaml", b"")), Ink(width=400)
 Rows = list[dict[str, Any]]
 Made = tuple[str, Rows]
 """A text that begins with a table, and the figures of its rows by head."""
-
-
-def cut(line: str) -> list[tuple[int, int, str]]:
-    """Start, end and text of each cell: cells are at least two spaces apart."""
-    return [(found.start(), found.end(), found[0]) for found in re.finditer(r"\S+(?: \S+)*", line)]
 
 
 def shown(cell: str) -> float:

@@ -17,7 +17,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.config import Config
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Bandwidth, Figure
-from clusterspec.report import cost_text, estimate_text, findings_text, fleet_text, measurement_text
+from clusterspec.report import cost_text, estimate_rows, estimate_text, findings_text, fleet_text, measurement_text
 from clusterspec.report import estimate_text as estimate_explain
 from clusterspec.report import ink as page_text
 from clusterspec.report.estimate_rows import value_text
@@ -27,6 +27,7 @@ from clusterspec.results import EstimateReport
 from clusterspec.results.verdict import Influence
 from clusterspec.rules.index import RULES
 from tests.effort import diagonal, each, sampled
+from tests.report.columns import crooked
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
 FLEETS = sorted(FOLDER.glob("*-fleet.yaml"))
@@ -52,15 +53,17 @@ def estimated(path: Path) -> tuple[EstimateReport, tuple[Influence, ...]]:
 
 
 @pytest.mark.parametrize(("path", "width"), sampled(diagonal(len(EXAMPLES) + 1, EXAMPLES, WIDTHS), 5))
-def test_an_estimate_fits_the_terminal(path: Path, width: int) -> None:
+def test_an_estimate_fits_the_terminal_in_straight_columns(path: Path, width: int) -> None:
     report, influences = estimated(path)
     said = estimate_text.estimate_as_text(report, Ink(width=width), influences)
     assert max(map(text_width, said.splitlines()[:-2])) <= width  # the last lines are commands to copy
     for name in estimate_explain.explainable_names(report):
-        assert (
-            max(map(text_width, (estimate_explain.explanation_text(report, name, Ink(width=width)) or "").splitlines()))
-            <= width
-        )
+        told = estimate_explain.explanation_text(report, name, Ink(width=width)) or ""
+        assert max(map(text_width, told.splitlines())) <= width
+        assert not crooked(told)
+    assert not crooked(said)
+    for write in (estimate_rows.assumptions_text, estimate_rows.constants_text):
+        assert max(map(text_width, write(report, Ink(width=width)).splitlines())) <= width
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -76,6 +79,7 @@ def test_findings_bills_and_collectives_fit_the_terminal(path: Path, width: int)
         measurement_text.collective_text(table, ink),
     ):
         assert max(map(text_width, said.splitlines())) <= width
+        assert width < max(WIDTHS) or not crooked(said)
 
 
 def test_a_fleet_fits_the_terminal() -> None:
@@ -84,7 +88,9 @@ def test_a_fleet_fits_the_terminal() -> None:
         report = fleet_report(study(path), "bom")
         for width in WIDTHS:
             for write in (fleet_text.fleet_text, fleet_text.fleet_bill_text):
-                assert max(map(text_width, write(report, Ink(width=width)).splitlines())) <= width
+                said = write(report, Ink(width=width))
+                assert max(map(text_width, said.splitlines())) <= width
+                assert not crooked(said)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
