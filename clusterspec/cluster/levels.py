@@ -117,8 +117,8 @@ FIBER = "fiber"
 class ModuleCount:
     """Modules of all planes, by position.
 
-    ``assumed`` names the ends whose cages no entry states; each port there has its own module, which is the upper
-    limit. ``how`` derives the sum.
+    ``assumed`` names the ends (``node``, ``switch``) whose cages no entry states; each port there has its own module,
+    which is the upper limit. ``how`` derives the sum.
     """
 
     node: int
@@ -131,6 +131,12 @@ class ModuleCount:
     @property
     def total(self) -> int:
         return self.node + self.leaf + self.spine + self.core
+
+    @property
+    def least(self) -> int:
+        """The modules that are needed even if every cage whose ports are not known takes two links."""
+        ends = {"node": self.node, "switch": self.leaf + self.spine + self.core}
+        return self.total - sum(ends[end] for end in self.assumed) // 2
 
 
 def count_modules(

@@ -57,7 +57,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from clusterspec.cluster.levels import ModuleCount
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_counts import FabricCount
 from clusterspec.rules.parts import Thresholds
@@ -86,7 +85,7 @@ def check(
     if ordered is None:
         return
     needed, fix = fabric.transceivers, rewrite(AT, str(fabric.transceivers))
-    if ordered < _least_modules(fabric.modules):
+    if ordered < fabric.modules.least:
         message = f"{ordered:,} transceivers, but the links need {needed:,}: {fabric.modules.how}"
         yield RULE.problem(AT, message, f"order at least {needed:,}", fix=None if fabric.modules.assumed else fix)
     elif fabric.modules.assumed:
@@ -98,11 +97,6 @@ def check(
     elif ordered > needed * (1 + thresholds.of(RULE.name, MOST)):
         message = f"{ordered:,} transceivers, and the links need {needed:,}: {ordered - needed:,} are spare"
         yield RULE.problem(AT, message, f"order {needed:,} and a few percent of spares", severity="note", fix=fix)
-
-
-def _least_modules(modules: ModuleCount) -> int:
-    """The modules that are needed even if every cage whose ports are not known takes two links."""
-    return modules.total - sum(int(getattr(modules, end)) // 2 for end in modules.assumed)
 
 
 def _unplaced_transceiver_problems(quote: Sequence[QuoteLine]) -> Iterator[Problem]:
