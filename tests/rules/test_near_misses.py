@@ -33,7 +33,10 @@ def without(text: str, part: str) -> str:
 
 def verdict(text: str, rule: str) -> tuple[str, str]:
     """What a rule reports of a spec, and its sentences."""
-    problems = list(rules.run_rules(study_text(text, SETTINGS, folder=LOGS).facts(), {rule}))
+    study = study_text(text, SETTINGS, folder=LOGS)
+    facts = study.facts()
+    facts.fleet = study.fleet.fleet if study.fleet else None
+    problems = rules.run_rules(facts, {rule})
     given = ", ".join(f"{problem.severity} at {dotted_path(problem.path)}" for problem in problems) or "silent"
     return given, " ".join(f"{problem.message}; {problem.help}" for problem in problems)
 
