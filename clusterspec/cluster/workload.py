@@ -185,11 +185,12 @@ def _precisions(
 
 
 def _loads_checkpoint(section: WorkloadSpec, model: Model) -> bool:
-    """Whether a spec leaves the precision of weights to the published checkpoint: neither states it, nor that products
-    run in another."""
-    return section.parameter_precision is None and (
-        model.checkpoint_precision is None or section.precision in {None, model.checkpoint_precision}
-    )
+    """Whether weights are those of the published checkpoint: the spec states its quantized precision, or leaves it open
+    and does not say that products run in another. Weights of 16 bits may be of another, unquantized checkpoint.
+    """
+    if section.parameter_precision is not None:
+        return section.parameter_precision == model.checkpoint_precision and section.parameter_precision in NARROW
+    return model.checkpoint_precision is None or section.precision in {None, model.checkpoint_precision}
 
 
 def _weight_precisions(section: WorkloadSpec, loaded: Model | None, log: ResolutionLog) -> tuple[str, str]:

@@ -51,6 +51,7 @@ SERVED = "serving: {input_tokens: 1000, output_tokens: 100, concurrency: 8}"
         ("kind: serve, model: deepseek-v3", "dgx-a100", ("bf16", "fp8", "fp8")),  # without peak in fp8
         ("kind: serve, model: deepseek-v3, precision: bf16", "dgx-h200", ("bf16", "bf16", "bf16")),
         ("kind: serve, model: deepseek-v3, parameter_precision: bf16", "dgx-h200", ("bf16", "bf16", "bf16")),
+        ("kind: serve, model: deepseek-v4-pro, parameter_precision: fp8", "dgx-h200", ("fp8", "fp8", "mxfp4")),
         ("kind: serve, model: llama-3.1-8b, parameter_precision: fp8", "dgx-h200", ("fp8", "fp8", "fp8")),
         ("kind: serve, model: llama-3.1-8b, parameter_precision: int4", "dgx-h200", ("bf16", "int4", "int4")),
         ("kind: serve, model: gpt-oss-120b", "dgx-h200", ("bf16", "bf16", "mxfp4")),
