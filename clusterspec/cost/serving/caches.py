@@ -17,6 +17,7 @@ from clusterspec.cost.mixers import sequence_cache
 from clusterspec.cost.serving.constants import MOST_LOAD
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.pools import Pools
+from clusterspec.cost.serving.quantiles import secant_part
 from clusterspec.cost.serving.steady import Steady
 from clusterspec.records import NamedTuple, replace
 from clusterspec.summation import sum_of
@@ -205,24 +206,29 @@ def tier_uses(pools: Pools, now: Steady) -> tuple[TierUse, ...]:
 
 
 ROUNDS, CLOSE = 40, 1e-4
+LEAST_PART = 0.1
+"""The least part of the way to the hits that a round finds."""
 
 
 def settled_caches(pools: Pools, state: Callable[[Pools], Steady]) -> tuple[Pools, tuple[TierUse, ...]]:
-    """The plan with the prefix hits that its caches give at the rate that these hits allow, by fixed-point iteration.
+    """The plan with the prefix hits that its caches give at the rate that these hits allow, by the secant method.
 
-    More hits raise the rate of a closed loop and empty the caches sooner, so each round goes half of the way. The first
-    has all hits: a plan that keeps up with its load only while its caches are full has them in this state.
+    It starts with all hits: a plan that keeps up with its load only while its caches are full has them in this state.
+    No round goes further than the hits that it found, so that none passes that state; where more hits raise the rate
+    of a closed loop and empty the caches sooner, it goes a part of the way.
     """
     assert pools.load.session is not None
     hit = min(MOST_HIT, returning_share(pools.load.session, float(pools.load.output_tokens), 1.0, LONGEST))
     uses: tuple[TierUse, ...] = ()
+    missing, taken = 0.0, 0.0
     for _ in range(ROUNDS):
         other = pools._replace(load=replace(pools.load, prefix_hit=hit))
         uses = tier_uses(other, state(other))
-        found = min(MOST_HIT, sum_of(each.hit for each in uses))
-        if abs(found - hit) < CLOSE:
+        former, missing = missing, min(MOST_HIT, sum_of(each.hit for each in uses)) - hit
+        if abs(missing) < CLOSE:
             break
-        hit = (hit + found) / 2
+        taken = missing * (secant_part(taken, former - missing, (LEAST_PART, 1.0)) if taken else 0.5)
+        hit += taken
     loading = sum_of(each.load for each in uses)
     return pools._replace(load=replace(pools.load, prefix_hit=hit), loading=loading), uses
 

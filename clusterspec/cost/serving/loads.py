@@ -8,12 +8,24 @@ from clusterspec.cluster.requests import Serving
 from clusterspec.cost.formulas.serving import requests_amid_run
 from clusterspec.cost.serving.engine import NOTHING, Decoding
 from clusterspec.cost.serving.pools import Pools
+from clusterspec.cost.serving.quantiles import secant_part
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
-from clusterspec.cost.serving.steady import ROUNDS, Steady, closed_loop_state, placed_state, steady_state
+from clusterspec.cost.serving.steady import (
+    ROUNDS,
+    Steady,
+    closed_loop_state,
+    placed_before_wait,
+    placed_state,
+    state_before_wait,
+    steady_state,
+    with_wait,
+)
 
 WALK = 2 / 3 * sqrt(2 / pi)
 """The mean wait of a run of prompts that arrive as fast as they are computed, over the seconds of one and the root of
 their number: the mean distance of a random walk of n steps is the root of 2 n / π."""
+MOST_PART = 16.0
+"""The most that a round of this iteration adds, over the difference that it finds."""
 SETTLED = 1e-14
 """Relative change of the requests that a request rate keeps in flight at which their iteration ends."""
 
@@ -35,22 +47,47 @@ def steady_load(pools: Pools) -> tuple[float, Steady]:
 
 
 def _open_loop_state(pools: Pools, rate: float) -> tuple[float, Steady]:
-    """Requests that a request rate keeps in flight, and the steady state with them, by fixed-point iteration."""
-    load, ranks = pools.load, pools.decode.attention_ranks
-    found = 1e-3
-    now = steady_state(pools, found)
-    for _ in range(ROUNDS):
-        before, found = found, min(rate * load.gaps * now.tpot / ranks, 4 * pools.limit)
-        taken = min(found, pools.limit)
-        limited = pools.has_prefill_engines or found >= pools.limit
-        now = placed_state(pools, taken) if limited else steady_state(pools, taken)
-        if taken == pools.limit and pools.decode.separates_prompts:
-            now = _filled_places(now, rate, ranks, load.gaps)
-            found = min(rate * load.gaps * now.tpot / ranks, 4 * pools.limit)
+    """Requests that a request rate keeps in flight, and the steady state with them, by fixed-point iteration.
+
+    First as if prompts took no places and had time. Prefill engines without time for them limit the rate of the plan.
+    """
+    ranks, limit, apart = pools.decode.attention_ranks, pools.limit, pools.has_prefill_engines
+    found, now = _sequences_at_rate(pools, rate)
+    for _ in range(ROUNDS if apart or found >= limit else 0):
+        before, found = found, _wanted_sequences(pools, rate, now)
+        taken = min(found, limit)
+        now = placed_before_wait(pools, taken) if apart or found >= limit else state_before_wait(pools, taken)
+        filled = taken == limit and pools.decode.separates_prompts
+        now = _filled_places(now, rate, ranks, pools.load.gaps) if filled else now
+        if filled or (apart and now.sequences < taken):
+            found = _wanted_sequences(pools, rate, now)
             break
         if abs(found - before) < SETTLED * found:
             break
+    now = with_wait(pools, now)
     return found * ranks + rate * (now.before_decode + now.outside), now
+
+
+def _wanted_sequences(pools: Pools, rate: float, now: Steady) -> float:
+    """Sequences of a rank that a request rate keeps in flight where a token takes as long as in a state."""
+    return min(rate * pools.load.gaps * now.tpot / pools.decode.attention_ranks, 4 * pools.limit)
+
+
+def _sequences_at_rate(pools: Pools, rate: float) -> tuple[float, Steady]:
+    """Sequences of a rank that a request rate keeps in flight, up to those for which there are places, and the state
+    before the waits with them, where prompts take no places and have time.
+    """
+    found, missing, taken, now = 1e-3, 0.0, 0.0, state_before_wait(pools, 1e-3)
+    for _ in range(ROUNDS):
+        former, missing = missing, _wanted_sequences(pools, rate, now) - found
+        if abs(missing) < SETTLED * found:
+            break
+        taken = missing * secant_part(taken, former - missing, (1.0, MOST_PART))
+        found = min(found + taken, 4 * pools.limit)
+        now = state_before_wait(pools, min(found, pools.limit))
+        if found >= pools.limit:
+            break
+    return found, now
 
 
 def is_open_run(load: Serving) -> bool:
@@ -78,14 +115,15 @@ def _open_run_state(pools: Pools, rate: float, requests: float) -> tuple[float, 
     the steady state with them, by fixed-point iteration.
     """
     load, ranks, found = pools.load, pools.decode.attention_ranks, 1e-3
-    now = steady_state(pools, found)
+    now = state_before_wait(pools, found)
     for _ in range(ROUNDS):
         pace = min(rate, 1 / _full_service(pools, now))
         before, met = found, requests_amid_run(requests, pace, load.gaps * now.tpot) / ranks
         found = min(pools.limit, met)
-        now = steady_state(pools, found)
+        now = state_before_wait(pools, found)
         if abs(found - before) < SETTLED * found:
             break
+    now = with_wait(pools, now)
     return found * ranks + now.rate * (now.before_decode + now.outside), now
 
 

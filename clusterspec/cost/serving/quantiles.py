@@ -145,6 +145,19 @@ def smallest_reaching(
     return high
 
 
+def secant_part(taken: float, gained: float, ends: tuple[float, float]) -> float:
+    """The part of the difference between a function and its argument by which the argument goes on to where both are
+    equal, within ``ends``; the last step of ``taken`` made the difference smaller by ``gained``.
+
+    >>> secant_part(1.0, 0.5, (1.0, 4.0)), secant_part(0.0, 0.0, (1.0, 4.0)), secant_part(1.0, -0.5, (0.1, 1.0))
+    (2.0, 1.0, 1.0)
+    """
+    low, high = ends
+    if not taken or not gained:
+        return 1.0
+    return max(low, min(high, taken / gained)) if taken / gained > 0 else high
+
+
 Point = tuple[float, float]
 """A value, and a function there; infinite where it is only known to be above or below zero."""
 NEAR = 0.05

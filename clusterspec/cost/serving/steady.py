@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, exp, expm1, inf, sqrt
+from math import exp, expm1, inf, sqrt
 
-from clusterspec.cluster.requests import Serving
 from clusterspec.cost.formulas.compute import power
 from clusterspec.cost.formulas.experts import prompts_on_fullest
 from clusterspec.cost.formulas.serving import (
@@ -30,8 +29,8 @@ from clusterspec.cost.serving.quantiles import bisected_interval
 from clusterspec.cost.serving.waits import (
     mixed_prompt_wait,
     prompts_at_rate,
-    seconds_of_prompts,
     separate_prompt_wait,
+    service_seconds,
     steps_of_prompts,
 )
 from clusterspec.records import NamedTuple
@@ -107,11 +106,15 @@ def steady_state(pools: Pools, sequences: float, *, full: bool = False) -> Stead
     """The steady state with ``sequences`` concurrent sequences on each attention rank; ``full`` where they and their
     prompts take all places.
     """
+    return with_wait(pools, state_before_wait(pools, sequences, full=full))
+
+
+def state_before_wait(pools: Pools, sequences: float, *, full: bool = False) -> Steady:
+    """The same state without the wait of a prompt, which none of its other times depend on."""
     engine, load = pools.decode, pools.load
     static = load.load == "static"
-    context = load.input_tokens + load.output_tokens / 2
-    met = min(pools.limit, max(0.0, sequences + _bunched_sequences(pools, sequences)))
-    each = max(1.0, met / engine.layout.pp)
+    met = _met_sequences(pools, sequences)
+    each, context = max(1.0, met / engine.layout.pp), load.input_tokens + load.output_tokens / 2
     drafted = 1.0 + load.draft_tokens
     few = max(1.0 / engine.layout.attention_dp, met / engine.layout.pp)
     decode = engine.decode(few, context, drafted)
@@ -131,17 +134,30 @@ def steady_state(pools: Pools, sequences: float, *, full: bool = False) -> Stead
     tpot = time_per_output_token(decode.total, delaying, load.gaps, carried, tokens_per_step=gained, stages=stages)
     share = sequences / load.gaps * carried / stages / tpot
     rate = sequences * engine.attention_ranks / load.gaps / tpot
-    service = _service_seconds(pools, prefill)
-    wait = 0.0
-    if pools.has_prefill_engines and load.load in {"closed", "open"}:
-        wait = separate_prompt_wait(pools, rate, (prompt / pools.prompts.layout.pp, service))
-    elif load.load in {"closed", "open"}:
-        prompts = max(1.0, sequences / engine.layout.pp) * gained / load.gaps
-        prompts = max(prompts, prompts_at_rate(pools, decode.total, carried / stages))
-        busy = 1 - max(0.0, 1 - rate * service / engine.attention_ranks) * exp(-sequences)
-        wait = mixed_prompt_wait(pools, (decode, prefill), prompts, carried, (each * drafted, busy))
-    times = (tpot, each_token, share, rate, wait, pools.loading, _outside_seconds(pools, prompt, prefill.steps, tpot))
+    service = service_seconds(pools, prefill)
+    times = (tpot, each_token, share, rate, 0.0, pools.loading, _outside_seconds(pools, prompt, prefill.steps, tpot))
     return Steady(sequences, typical, delaying, decode, prefill, prompt, service, carried, gained, *times)
+
+
+def with_wait(pools: Pools, now: Steady) -> Steady:
+    """A steady state with the wait of a prompt."""
+    engine, load = pools.decode, pools.load
+    if load.load not in {"closed", "open"}:
+        return now
+    if pools.has_prefill_engines:
+        return now._replace(
+            wait=separate_prompt_wait(pools, now.rate, (now.prompt / pools.prompts.layout.pp, now.service))
+        )
+    prompts = max(1.0, now.sequences / engine.layout.pp) * now.tokens_per_step / load.gaps
+    prompts = max(prompts, prompts_at_rate(pools, now.decode.total, now.carried / engine.layout.pp))
+    busy = 1 - max(0.0, 1 - now.rate * now.service / engine.attention_ranks) * exp(-now.sequences)
+    decoded = max(1.0, _met_sequences(pools, now.sequences) / engine.layout.pp) * (1.0 + load.draft_tokens)
+    return now._replace(wait=mixed_prompt_wait(pools, (now.decode, now.prefill), prompts, now.carried, (decoded, busy)))
+
+
+def _met_sequences(pools: Pools, sequences: float) -> float:
+    """Sequences that decode beside a request, where a rank has ``sequences`` on average."""
+    return min(pools.limit, max(0.0, sequences + _bunched_sequences(pools, sequences)))
 
 
 def _outside_seconds(pools: Pools, prompt: float, chunks: float, tpot: float) -> float:
@@ -306,40 +322,18 @@ def _busy_ranks(pools: Pools, sequences: float, tpot: float) -> float:
     return min(float(ranks), 1.0 + rate / prompts.replicas * alone * (ranks - 1) / ranks)
 
 
-def _service_seconds(pools: Pools, prefill: StepTime) -> float:
-    """Seconds of an attention rank per prompt: of its computation, and on separate engines no less than the seconds in
-    which the links, of those that send or of those that receive, are busy with its cache.
-    """
-    sending, receiving = pools.transfer
-    shared = receiving * pools.prompts.attention_ranks / pools.decode.attention_ranks
-    return max(computed_seconds(pools, prefill), sending, shared)
-
-
-def computed_seconds(pools: Pools, prefill: StepTime) -> float:
-    """Seconds in which each pipeline stage of an attention rank computes one prompt; a chunk holds as many whole
-    prompts as fit, and the stages work on different ones.
-    """
-    stages, together = pools.prompts.layout.pp, prompts_per_step(pools)
-    if pools.has_prefill_engines:
-        together = _prompts_of_full_steps(pools.load)
-        return seconds_of_prompts(pools, together) / together / stages
-    launched = pools.prompts.launch_floor(prefill.steps) / together
-    return max(prefill.device if together > 1 else prefill.total, launched) / stages
-
-
-def _prompts_of_full_steps(load: Serving) -> float:
-    """Prompts that fill steps to their budget of tokens, as many steps as one prompt takes; 1 where there is none."""
-    fresh = max(1.0, load.input_tokens * (1 - load.prefix_hit))
-    return ceil(fresh / load.chunk_tokens) * load.chunk_tokens / fresh if load.chunk_tokens else 1.0
-
-
 def placed_state(pools: Pools, places: float) -> Steady:
-    """The steady state with ``places`` for sequences on each attention rank, all of them taken.
+    """The steady state with ``places`` for sequences on each attention rank, all of them taken."""
+    return with_wait(pools, placed_before_wait(pools, places))
+
+
+def placed_before_wait(pools: Pools, places: float) -> Steady:
+    """The same state without the wait of a prompt.
 
     A request has its place while its prompt is computed, too, except where prompts have separate engines, whose time
     then limits how many sequences decode, and where the budget of tokens of a step is what limits the places.
     """
-    found, load = steady_state(pools, places, full=True), pools.load
+    found, load = state_before_wait(pools, places, full=True), pools.load
     if load.load == "static" or (not pools.has_prefill_engines and pools.limit >= most_beside_prompts(load)):
         return found
     ranks = pools.prompts.attention_ranks
@@ -354,9 +348,9 @@ def placed_state(pools: Pools, places: float) -> Steady:
         return found
     low = (1e-6 * places, -float(ranks) if pools.has_prefill_engines else -places)
     found_at = bisected_interval(
-        lambda each: excess(steady_state(pools, each, full=True)), low, (places, most), ROUNDS, CLOSE
+        lambda each: excess(state_before_wait(pools, each, full=True)), low, (places, most), ROUNDS, CLOSE
     )[0]
-    return steady_state(pools, found_at, full=True)
+    return state_before_wait(pools, found_at, full=True)
 
 
 def closed_loop_state(pools: Pools, requests: float) -> Steady:

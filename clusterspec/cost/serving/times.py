@@ -27,8 +27,9 @@ from clusterspec.cost.serving.plan_engines import bare_pools, cache_capacity, po
 from clusterspec.cost.serving.pools import Pools, cache_handoff, most_beside_prompts, prompt_seconds
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 from clusterspec.cost.serving.shares import prompt_shares, with_prompts_left
-from clusterspec.cost.serving.steady import Steady, computed_seconds, largest_satisfying, steady_state
+from clusterspec.cost.serving.steady import Steady, largest_satisfying, steady_state
 from clusterspec.cost.serving.targets import target_excess
+from clusterspec.cost.serving.waits import computed_seconds
 from clusterspec.precision import precision_width
 from clusterspec.records import replace
 

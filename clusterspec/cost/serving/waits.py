@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from math import exp, expm1
+from math import ceil, exp, expm1
 
+from clusterspec.cluster.requests import Serving
 from clusterspec.cost.formulas.compute import power
 from clusterspec.cost.formulas.experts import prompts_on_fullest
 from clusterspec.cost.formulas.serving import (
@@ -188,6 +189,33 @@ def seconds_of_prompts(pools: Pools, together: float) -> float:
     fresh = load.input_tokens * (1 - load.prefix_hit)
     step = engine.prefill(max(1.0, together) * fresh, float(load.input_tokens), float(engine.layout.attention_dp))
     return max(step.total, engine.launch_floor(step.steps))
+
+
+def service_seconds(pools: Pools, prefill: StepTime) -> float:
+    """Seconds of an attention rank per prompt: of its computation, and on separate engines no less than the seconds in
+    which the links, of those that send or of those that receive, are busy with its cache.
+    """
+    sending, receiving = pools.transfer
+    shared = receiving * pools.prompts.attention_ranks / pools.decode.attention_ranks
+    return max(computed_seconds(pools, prefill), sending, shared)
+
+
+def computed_seconds(pools: Pools, prefill: StepTime) -> float:
+    """Seconds in which each pipeline stage of an attention rank computes one prompt; a chunk holds as many whole
+    prompts as fit, and the stages work on different ones.
+    """
+    stages, together = pools.prompts.layout.pp, prompts_per_step(pools)
+    if pools.has_prefill_engines:
+        together = _prompts_of_full_steps(pools.load)
+        return seconds_of_prompts(pools, together) / together / stages
+    launched = pools.prompts.launch_floor(prefill.steps) / together
+    return max(prefill.device if together > 1 else prefill.total, launched) / stages
+
+
+def _prompts_of_full_steps(load: Serving) -> float:
+    """Prompts that fill steps to their budget of tokens, as many steps as one prompt takes; 1 where there is none."""
+    fresh = max(1.0, load.input_tokens * (1 - load.prefix_hit))
+    return ceil(fresh / load.chunk_tokens) * load.chunk_tokens / fresh if load.chunk_tokens else 1.0
 
 
 def _wait_amid_steps_of_prompts(pools: Pools, plain: float, prompts: float, busy: float) -> float:
