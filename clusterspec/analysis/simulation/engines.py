@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from heapq import heappop, heappush
 from math import ceil, inf
+from operator import attrgetter
 
 from clusterspec.analysis.simulation.steps import StepTables
 
@@ -36,23 +37,25 @@ class Request:
 class AttentionRank:
     """The requests of one attention rank: waiting, with a prompt in progress, and decoding by their last step.
 
-    ``step`` counts the steps in which it decodes; ``stalled`` seconds passed since the last one of them.
+    ``step`` counts the steps in which it decodes; ``stalled`` seconds passed since the last one of them. ``requests``
+    wait or run; ``expected`` ones include those on their way from prefill engines.
     """
 
-    __slots__ = ("context", "count", "decoding", "order", "prompts", "stalled", "step", "used", "waiting")
+    __slots__ = (
+        *("context", "count", "decoding", "expected", "order", "prompts", "requests", "stalled", "step", "used"),
+        "waiting",
+    )
 
     def __init__(self) -> None:
         self.waiting: deque[Request] = deque()
         self.prompts: deque[Request] = deque()
         self.decoding: list[tuple[int, int, Request]] = []
         self.order: deque[Request] = deque()
-        self.count = self.step = 0
+        self.count = self.step = self.requests = self.expected = 0
         self.context = self.used = self.stalled = 0.0
 
-    @property
-    def requests(self) -> int:
-        """Requests that wait or run."""
-        return len(self.waiting) + len(self.prompts) + self.count
+
+REQUESTS, EXPECTED, FULLNESS = attrgetter("requests"), attrgetter("expected"), attrgetter("count", "context")
 
 
 class Limits:
@@ -83,8 +86,8 @@ class Limits:
 class SimulatedEngine:
     """One engine with its attention ranks, whose steps start together and end with the slowest.
 
-    ``requests`` wait or run. The link of each rank is free from ``free_links`` on; ``coming`` requests are on their way
-    to it from prefill engines. ``gaps`` collects the seconds between tokens, with the number of sequences that waited
+    ``requests`` wait or run; ``expected`` ones include those on their way from prefill engines. Each rank's link is
+    free from ``free_links`` on. ``gaps`` collects the seconds between tokens, with the number of sequences that waited
     so long.
     """
 
@@ -98,31 +101,30 @@ class SimulatedEngine:
         self.requests = 0
         self.chunks: list[list[tuple[Request, float]]] = []
         self.free_links = [0.0] * tables.ranks
-        self.coming = [0] * tables.ranks
-
-    @property
-    def expected(self) -> int:
-        """Requests that wait or run, or are on their way."""
-        return self.requests + sum(self.coming)
+        self.expected = 0
 
     def next_rank(self) -> int:
         """The rank with the fewest requests, to which another is now on its way."""
-        found = min(range(len(self.ranks)), key=lambda each: self.ranks[each].requests + self.coming[each])
-        self.coming[found] += 1
-        return found
+        rank = min(self.ranks, key=EXPECTED)
+        rank.expected += 1
+        self.expected += 1
+        return self.ranks.index(rank)
 
     def arrived(self, rank: int) -> None:
         """Note that a request on its way to a rank has arrived."""
-        self.coming[rank % len(self.ranks)] -= 1
+        self.ranks[rank % len(self.ranks)].expected -= 1
+        self.expected -= 1
 
     def receive(self, request: Request) -> None:
         """Put a request into the queue of its rank, or of the one with the fewest requests."""
         if request.rank >= 0:
             rank = self.ranks[request.rank % len(self.ranks)]
         else:
-            rank = min(self.ranks, key=lambda each: each.requests) if len(self.ranks) > 1 else self.ranks[0]
+            rank = min(self.ranks, key=REQUESTS) if len(self.ranks) > 1 else self.ranks[0]
         rank.waiting.append(request)
-        self.requests += 1
+        for each in (self, rank):
+            each.requests += 1
+            each.expected += 1
 
     def shortened_end(self, now: float) -> float | None:
         """The end of the running step, where a request that arrives now cuts off the steps behind it; None if none is.
@@ -156,17 +158,18 @@ class SimulatedEngine:
 
     def end(self, now: float) -> list[Request]:
         """Finish the running steps; the requests that ended with them."""
-        gained = self.tables.gained
+        gained, steps = self.tables.gained * self.steps, self.steps
         ended: list[Request] = []
         for place, rank in enumerate(self.ranks):
             if self.mixed and self._pauses(self.chunks[place]):
                 rank.stalled += self.each
                 continue
-            rank.step += self.steps
+            rank.step += steps
             if rank.count:
-                rank.context += rank.count * gained * self.steps
+                tokens = rank.count * gained
+                rank.context += tokens
                 if not self.limits.whole:
-                    rank.used += rank.count * gained * self.steps
+                    rank.used += tokens
                 self._count_gaps(rank)
             rank.stalled = 0.0
             while rank.decoding and rank.decoding[0][0] <= rank.step:
@@ -174,6 +177,7 @@ class SimulatedEngine:
         if self.mixed:
             self._end_prompts(now, ended)
         self.requests -= len(ended)
+        self.expected -= len(ended)
         return ended
 
     def _pauses(self, taken: list[tuple[Request, float]]) -> bool:
@@ -226,6 +230,7 @@ class SimulatedEngine:
         """Take a request that decoded its last token out of its rank."""
         held = request.held + (rank.step - request.joined) * self.tables.gained
         rank.count -= 1
+        _leave(rank)
         rank.context -= held
         rank.used -= request.prompt + request.output if self.limits.whole else held
         rank.order.remove(request)
@@ -279,7 +284,8 @@ class SimulatedEngine:
             for rank, taken in pairs
         ]
         busy = sum(tokens) / max(tokens)
-        whole, alone = max(self._mixed_seconds(rank, taken, busy) for rank, taken in pairs), 0.0
+        longest = [(rank, taken) for rank, taken in pairs if taken] + [(rank, []) for rank in _fullest(pairs)]
+        whole, alone = max(self._mixed_seconds(rank, taken, busy) for rank, taken in longest), 0.0
         decoding = [rank for rank, taken in pairs if rank.count and not self._pauses(taken)]
         if stages > 1 and decoding:
             mean = sum(rank.count for rank in decoding) / len(self.ranks)
@@ -328,6 +334,7 @@ class SimulatedEngine:
                 if request.first < 0:
                     request.first = max(request.passed, request.began + request.chunks * self.tables.floor)
                 if self.limits.apart == "prefill" or request.output <= 1:
+                    _leave(rank)
                     rank.used -= request.held + (request.output if self.limits.whole else 0)
                     if self.limits.apart != "prefill":
                         request.ended = request.first
@@ -337,3 +344,18 @@ class SimulatedEngine:
                 else:
                     request.lag = max(request.lag, request.first - now)
                     self._join(rank, request)
+
+
+def _leave(rank: AttentionRank) -> None:
+    """Count a request that ended no longer."""
+    rank.requests -= 1
+    rank.expected -= 1
+
+
+def _fullest(pairs: list[tuple[AttentionRank, list[tuple[Request, float]]]]) -> list[AttentionRank]:
+    """The ranks without parts of prompts of which none other has as many sequences and as many tokens."""
+    found: list[AttentionRank] = []
+    for rank in sorted((rank for rank, taken in pairs if not taken), key=FULLNESS, reverse=True):
+        if not found or rank.context > found[-1].context:
+            found.append(rank)
+    return found
