@@ -83,6 +83,13 @@ def test_what_arrives_at_engines_that_keep_up_also_leaves(output: int, rate: flo
     assert found.offered == pytest.approx(rate * found.request_latency)
 
 
+@pytest.mark.parametrize("rate", [2, 9.5, 11])
+def test_as_many_sequences_decode_as_arrive_during_an_output_however_near_to_capacity(rate: float) -> None:
+    """Little's law for the gaps of a request on one engine, which is full at 12 requests a second."""
+    state = times(load=f"request_rate: {rate}").state
+    assert state.sequences == pytest.approx(rate * 255 * state.tpot, rel=1e-9)
+
+
 def test_a_burst_at_the_start_raises_the_mean_alone() -> None:
     # 64 prompts at once, of 10 rounds: the mean place in the queue is 31.5, and every tenth request stands in it
     steady, burst = times(), times(load="concurrency: 64, requests: 640")
