@@ -10,7 +10,7 @@ from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.model import Assumption, Cluster
 from clusterspec.cost.formulas.power import carbon_emitted, energy_price, feed_rating, feeds_capacity, rack_draw
 from clusterspec.cost.heat import Heat, heat_of
-from clusterspec.cost.nameplates import least_node_power, overhead_of_rack
+from clusterspec.cost.nameplates import node_nameplates, overhead_of_rack
 from clusterspec.cost.term import Term, computed_term, ranged_term
 from clusterspec.origin import Assumed, Computed, Written
 from clusterspec.quantity import Figure
@@ -117,8 +117,7 @@ def _energy_term(
             return term
         return replace(term, inputs=term.inputs[:-1], parts=(price,))
 
-    ends = (energy.value if energy.low is None else energy.low, energy.value if energy.high is None else energy.high)
-    return ranged_term(at(ends[0]), at(energy.value), at(ends[1]))
+    return _over_range(energy, at)
 
 
 # Racks, rows and feeds, at the nameplates of nodes
@@ -144,6 +143,9 @@ class Supply:
         """Watts; ``feeds`` of a rack, each of which carries ``feed``."""
         named = {name: self.terms[name] for name in ("rack", "row", "feed", "hall", "all_feeds")}
         values: dict[str, object] = {name: term.value if term else None for name, term in named.items()}
+        values["range"] = {
+            name: [term.low, term.high] if term and term.low is not None else None for name, term in named.items()
+        }
         heat = {each.of: each.to_json() for each in self.heat}
         return values | {"feeds": self.feeds, "racks": self.racks, "heat": heat or None}
 
@@ -161,23 +163,11 @@ def supply(cluster: Cluster, section: ClusterSpec | None, hall: Term | None = No
     """
     power = section.power if section else None
     whole = (heat_of("hall", without_switches(hall, switches), cluster, power, switches=switches),) if hall else ()
-    node = least_node_power(cluster)
+    nodes = node_nameplates(cluster)
     per_rack = rack_nodes(cluster, power.nodes_per_rack if power else None)
-    if section is None or per_rack is None or node is None:
+    if section is None or per_rack is None or nodes is None:
         return Supply(hall=hall, heat=whole)
-    held = min(per_rack, cluster.all_nodes)
-    stated = power is not None and power.nodes_per_rack is not None
-    origin = Written("cluster.power.nodes_per_rack") if stated else Computed("nodes of the platform's rack")
-    rack = computed_term(
-        "rack",
-        rack_draw,
-        "W",
-        (
-            ("nodes_per_rack", Figure(float(held), "1", origin)),
-            ("node", cluster.node_power or Figure(node, "W", Assumed("cluster.power.node", LEAST))),
-            ("overhead", Figure(overhead_of_rack(cluster, power), "W", Written("cluster.power.rack_overhead"))),
-        ),
-    )
+    rack = ranged_term(*(_power_of_rack(cluster, section, per_rack, node) for node in nodes))
     racks = -(-cluster.all_nodes // per_rack)
     count, spare = FEEDS.get((power.feeds if power else None) or "", (0, 0))
     row = _power_of_row(rack, racks, section)
@@ -186,6 +176,19 @@ def supply(cluster: Cluster, section: ClusterSpec | None, hall: Term | None = No
     if hall is not None:
         all_feeds = _load_of_feed("all_feeds", feeds_capacity, hall, count, spare)
     return Supply(rack, row, feed, count or None, racks, hall, all_feeds, (*heat, *whole))
+
+
+def _power_of_rack(cluster: Cluster, section: ClusterSpec, per_rack: int, node: Figure) -> Term:
+    """The power of a full rack of nodes that draw ``node`` each."""
+    power = section.power
+    stated = power is not None and power.nodes_per_rack is not None
+    origin = Written("cluster.power.nodes_per_rack") if stated else Computed("nodes of the platform's rack")
+    figures = (
+        ("nodes_per_rack", Figure(float(min(per_rack, cluster.all_nodes)), "1", origin)),
+        ("node", node),
+        ("overhead", Figure(overhead_of_rack(cluster, power), "W", Written("cluster.power.rack_overhead"))),
+    )
+    return computed_term("rack", rack_draw, "W", figures)
 
 
 def without_switches(hall: Term, switches: float) -> Term:
@@ -197,26 +200,37 @@ def without_switches(hall: Term, switches: float) -> Term:
     return Term("nodes", hall.value - switches, "W", "hall - switches", figures)
 
 
-LEAST = "the least that servers with these accelerators draw; state the power of your node"
-
-
 def _power_of_row(rack: Term, racks: int, section: ClusterSpec) -> Term | None:
     held = section.floor.racks_per_row if section.floor else None
     if held is None:
         return None
     count = Figure(float(min(held, racks)), "1", Written("cluster.floor.racks_per_row"))
-    return Term("row", rack.value * count.value, "W", "racks_per_row * rack", (("racks_per_row", count),), (rack,))
+
+    def row_of(watts: float) -> Term:
+        each = replace(rack, value=watts)
+        return Term("row", watts * count.value, "W", "racks_per_row * rack", (("racks_per_row", count),), (each,))
+
+    return _over_range(rack, row_of)
 
 
 def _load_of_feed(name: str, function: Callable[..., float], whole: Term, count: int, spare: int) -> Term | None:
     if not count:
         return None
     figures = (
-        ("watts", Figure(whole.value, "W", Computed(whole.formula))),
         ("feeds", Figure(float(count), "1", Computed("feeds of a rack, from cluster.power.feeds"))),
         ("spare", Figure(float(spare), "1", Computed("feeds that may fail"))),
     )
-    return computed_term(name, function, "W", figures)
+
+    def load_of(watts: float) -> Term:
+        return computed_term(name, function, "W", (("watts", Figure(watts, "W", Computed(whole.formula))), *figures))
+
+    return _over_range(whole, load_of)
+
+
+def _over_range(whole: Term, function: Callable[[float], Term]) -> Term:
+    """A term that depends on the value of another one, over the range of that."""
+    low, high = (whole.value if end is None else end for end in (whole.low, whole.high))
+    return ranged_term(function(low), function(whole.value), function(high))
 
 
 def energy_assumptions(

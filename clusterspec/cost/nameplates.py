@@ -70,10 +70,9 @@ def power_draw(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | Non
     per_rack = rack_nodes(cluster, written.nodes_per_rack if written else None)
     switches = fabric.leaf_switches + fabric.spine_switches + fabric.core_switches if fabric else 0
     stated = written.rack_overhead if written else None
-    low, high = _assumed_range(cluster) if cluster.node_power is None else (None, None)
-    middle = Figure((low + high) / 2, "W", Assumed("cluster.power.node", WHY)) if low and high else None
+    node = node_nameplates(cluster)
     return PowerDraw(
-        node=cluster.node_power or middle,
+        node=node[1] if node else None,
         nodes=cluster.all_nodes,
         switch=_switch_power(cluster, written),
         switches=switches,
@@ -81,7 +80,7 @@ def power_draw(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | Non
         racks=parts_needed(cluster.all_nodes, per_rack) if per_rack else None,
         domain_overhead=_rack_overhead(cluster) if stated is None else None,
         domains=parts_needed(cluster.all_nodes, nodes_of_rack(cluster.platform) if cluster.platform else 1),
-        node_range=(low, high) if low and high else None,
+        node_range=(node[0].value, node[2].value) if node and cluster.node_power is None else None,
         accelerator=cluster.accelerator.id,
     )
 
@@ -106,6 +105,18 @@ def rack_power(cluster: Cluster, written: PowerSpec) -> float | None:
     if node is None or written.nodes_per_rack is None:
         return None
     return node * written.nodes_per_rack + overhead_of_rack(cluster, written)
+
+
+def node_nameplates(cluster: Cluster) -> tuple[Figure, Figure, Figure] | None:
+    """The power of a node at full load as stated or sold, else the assumed range with its middle: low, middle, high."""
+    if cluster.node_power is not None:
+        return cluster.node_power, cluster.node_power, cluster.node_power
+    low, high = _assumed_range(cluster)
+    if low is None or high is None:
+        return None
+    ends = (Figure(value, "W", Assumed("cluster.power.node", WHY)) for value in (low, (low + high) / 2, high))
+    least, middle, most = ends
+    return least, middle, most
 
 
 def least_node_power(cluster: Cluster) -> float | None:

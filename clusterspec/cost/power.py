@@ -20,7 +20,7 @@ from clusterspec.cost.formulas.power import (
     power_swing,
 )
 from clusterspec.cost.heat import heat_assumptions
-from clusterspec.cost.nameplates import node_cooling, power_draw
+from clusterspec.cost.nameplates import node_cooling, node_nameplates, power_draw
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import NamedFigures, Term, computed_term, ranged_term
 from clusterspec.origin import Assumed, Computed, Origin
@@ -156,7 +156,7 @@ def drawn_power(plan: Plan, fabric: Fabric | None, *, run: float | None = None) 
     idle = ranged_term(*(machine.power("idle", 0, end, None) for end in ENDS))
     busy = ranged_term(*(machine.power("busy", used, end, shares) for end in ENDS)) if shares else None
     whole = power_draw(cluster, fabric, written)
-    peak = _peak_power(whole.node, whole.nodes, machine.switch_power)
+    peak = _peak_power(node_nameplates(cluster), whole.nodes, machine.switch_power)
     rate = _tokens_per_second(plan, cluster)
     tokens = _scaled_energy(busy, "per_token", "J", rate) if busy and rate else None
     energy = _scaled_energy(busy, "of_run", "J", run) if busy and run else None
@@ -340,18 +340,23 @@ class _Machine:
         return tuple(found)
 
 
-def _peak_power(node: Figure | None, nodes: int, switches: float) -> Term | None:
-    if node is None:
+def _peak_power(nameplates: tuple[Figure, Figure, Figure] | None, nodes: int, switches: float) -> Term | None:
+    """The nameplates of all nodes and switches, over the range of an assumed node."""
+    if nameplates is None:
         return None
     count: Origin = Computed("nodes + spare_nodes")
-    figures = (
-        ("used", Figure(float(nodes), "1", count)),
-        ("node_busy", node),
-        ("nodes", Figure(float(nodes), "1", count)),
-        ("node_idle", Figure(0.0, "W", Computed("0"))),
-        ("switches", Figure(switches, "W", Computed("switches * watts_each"))),
-    )
-    return computed_term("peak", machine_draw, "W", figures)
+
+    def peak_of(node: Figure) -> Term:
+        figures = (
+            ("used", Figure(float(nodes), "1", count)),
+            ("node_busy", node),
+            ("nodes", Figure(float(nodes), "1", count)),
+            ("node_idle", Figure(0.0, "W", Computed("0"))),
+            ("switches", Figure(switches, "W", Computed("switches * watts_each"))),
+        )
+        return computed_term("peak", machine_draw, "W", figures)
+
+    return ranged_term(*map(peak_of, nameplates))
 
 
 def _tokens_per_second(plan: Plan, cluster: Cluster) -> float | None:

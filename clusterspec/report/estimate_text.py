@@ -306,7 +306,11 @@ def supply_row(report: EstimateReport) -> tuple[str, str, str] | None:
         return None
     row = f"row {display(supply.row.value, 'W')}" if supply.row else ""
     feed = f"{supply.feeds} feeds of {display(supply.feed.value, 'W')}" if supply.feed and supply.feeds else ""
-    return "rack", display(supply.rack.value, "W"), joined_notes("full, at nameplates", row, feed)
+    low, high = supply.rack.low, supply.rack.high
+    held = "full, at nameplates"
+    if low is not None and high is not None:
+        held = f"full, {display(low, 'W')} to {display(high, 'W')} as the power of a node is not stated"
+    return "rack", display(supply.rack.value, "W"), joined_notes(held, row, feed)
 
 
 def heat_row(report: EstimateReport) -> tuple[str, str, str] | None:

@@ -145,6 +145,17 @@ def test_racks_rows_and_feeds_are_sums_of_nameplates() -> None:
         assert (found.supply.all_feeds.value if found.supply.all_feeds else None) == (most and most * 64 * 10_200)
 
 
+def test_racks_of_an_assumed_server_sum_to_the_hall_over_its_range() -> None:
+    """A server with 8 × 750 W draws 40 to 110 % more: 8.4 to 12.6 kW, four of them 33.6 to 50.4 kW."""
+    text = "accelerator: mi300x, accelerators_per_node: 8, nodes: 16, power: {nodes_per_rack: 4, feeds: N+1}"
+    found = drawn_power(study_text(f"clusterspec: 1\ncluster: {{{text}}}\n", SETTINGS).plan, None)
+    assert found is not None and found.supply.rack and found.supply.hall and found.supply.feed
+    rack, hall, feed = found.supply.rack, found.supply.hall, found.supply.feed
+    assert (rack.low, rack.value, rack.high) == pytest.approx((33_600, 42_000, 50_400))
+    assert (hall.low, hall.value, hall.high) == pytest.approx((4 * 33_600, 4 * 42_000, 4 * 50_400))
+    assert (feed.low, feed.value, feed.high) == pytest.approx((16_800, 21_000, 25_200))
+
+
 def test_heat_leaves_by_liquid_or_by_air() -> None:
     """Of 16 racks of 40.8 kW, cold plates take 0.85 of the heat of the nodes; nothing is lost between the two ways."""
     for power, share in (("air", 0.0), ("immersion", 1.0), ("liquid", 0.85), ("liquid, liquid_share: 0.6", 0.6)):

@@ -37,7 +37,9 @@ def _power_rows(report: FullReport) -> Iterator[TableRow]:
         yield _row("At work", drawn.busy.value, f"the planned work{_span(drawn.busy)}", f"{POWER}.busy")
     yield _row("Idle", drawn.idle.value, f"no node works{_span(drawn.idle)}", f"{POWER}.idle")
     if drawn.peak is not None:
-        yield _row("Peak", drawn.peak.value, _nameplates(drawn.peak, hall.switches), f"{POWER}.peak")
+        yield _row(
+            "Peak", drawn.peak.value, _nameplates(drawn.peak, hall.switches) + _span(drawn.peak), f"{POWER}.peak"
+        )
     if drawn.swing is not None:
         text = f"fall and rise where all accelerators wait together{_span(drawn.swing)}"
         yield _row("Swing", drawn.swing.value, text, f"{POWER}.swing")
@@ -106,11 +108,11 @@ def _supply_rows(report: FullReport) -> Iterator[TableRow]:
     supply, rack = drawn.supply, machine.rack if machine else None
     if supply.rack is not None:
         limit = f"; limit {display(rack.limit, 'W')}" if rack is not None and rack.limit else ""
-        yield _row("A full rack", supply.rack.value, f"nameplates{limit}", f"{SUPPLY}.rack")
+        yield _row("A full rack", supply.rack.value, f"nameplates{_span(supply.rack)}{limit}", f"{SUPPLY}.rack")
     if supply.row is not None:
-        yield _row("A full row", supply.row.value, "nameplates", f"{SUPPLY}.row")
+        yield _row("A full row", supply.row.value, f"nameplates{_span(supply.row)}", f"{SUPPLY}.row")
     if supply.feed is not None and supply.feeds:
-        carries = f"each of the {plural(supply.feeds, 'feed')} of a rack, at nameplates"
+        carries = f"each of the {plural(supply.feeds, 'feed')} of a rack, at nameplates{_span(supply.feed)}"
         yield _row("A feed", supply.feed.value, carries, f"{SUPPLY}.feed")
     if supply.all_feeds is not None:
         yield _row(
