@@ -218,7 +218,7 @@ def _checkpoint_time(
         return ASYNCHRONOUS_PAUSE
     from clusterspec.cost.storage import write_seconds  # most specs state a pause, or no storage system
 
-    value = write_seconds(networks.storage if networks else None, parameters, layout)
+    value = write_seconds(networks, parameters, layout)
     if value is None:
         return CHECKPOINT_TIME
     why = "the checkpoint over the bandwidth of the storage system, training waiting for all of it"
@@ -231,12 +231,11 @@ def read_after_failure(
     """Seconds in which all ranks read the last checkpoint; 0 where the restart time is stated, which includes them, or
     the spec states no bandwidth of the storage system.
     """
-    store = networks.storage if networks else None
-    if written.restart_time is not None or store is None or parameters is None:
+    if written.restart_time is not None or networks is None or parameters is None:
         return 0.0
     from clusterspec.cost.storage import restore_seconds  # few specs state a storage system
 
-    return restore_seconds(store, parameters, layout) or 0.0
+    return restore_seconds(networks, parameters, layout) or 0.0
 
 
 def standby_nodes(cluster: Cluster, layout: Layout) -> int:

@@ -11,7 +11,7 @@ from clusterspec.origin import Assumed, Computed, Written
 from clusterspec.precision import precision_width
 from clusterspec.quantity import Figure, Quantity
 from clusterspec.records import NamedTuple, dataclass, replace
-from clusterspec.spec.model import NetworkSpec
+from clusterspec.spec.model import NetworkSpec, NetworksSpec
 
 WEIGHT_BYTES = 2.0
 """Bytes of a weight in bf16, as a checkpoint of training holds it beside the states of the optimizer."""
@@ -74,11 +74,11 @@ class StorageUse:
 def storage_use(plan: Plan) -> StorageUse | None:
     """The transfers between the job of a plan and its storage system; None where the spec states no bandwidth of it."""
     design, parameters = plan.design, plan.parameters
-    store = _usable_store(design)
-    if store is None or parameters is None or design.layout is None:
+    networks = _usable_networks(design)
+    if networks is None or parameters is None or design.layout is None:
         return None
     if plan.serving is not None:
-        return StorageUse(load=_load_transfer(design, store, parameters, design.layout, max(1, design.layout.dp)))
+        return StorageUse(load=_load_transfer(design, networks, parameters, design.layout, max(1, design.layout.dp)))
     work = design.workload
     if work is None or work.kind != "train" or work.trainable is not None:
         return None
@@ -89,30 +89,30 @@ def storage_use(plan: Plan) -> StorageUse | None:
         count = ("keep", Figure(float(saving.keep), "1", Written("operations.checkpoint.keep")))
         kept = Term("kept", saving.keep * size.value, "B", "keep * checkpoint_bytes", (count,), (size,))
     return StorageUse(
-        transfer("checkpoint", store, size, design.layout, reads=False),
-        transfer("restore", store, _restored_bytes(parameters, design.layout), design.layout, reads=True),
+        transfer("checkpoint", networks, size, design.layout, reads=False),
+        transfer("restore", networks, _restored_bytes(parameters, design.layout), design.layout, reads=True),
         kept,
-        assumptions=(ONE_FILE,) if store.metadata_rate else (),
+        assumptions=(ONE_FILE,) if networks.storage and networks.storage.metadata_rate else (),
     )
 
 
-def write_seconds(store: NetworkSpec | None, parameters: float | None, layout: Layout) -> float | None:
+def write_seconds(networks: NetworksSpec | None, parameters: float | None, layout: Layout) -> float | None:
     """Seconds in which a checkpoint is written; None where the bandwidth or the model is not known."""
-    if store is None or parameters is None or _stated_bandwidth(store) is None:
+    if networks is None or parameters is None or _stated_bandwidth(networks.storage) is None:
         return None
-    return moved_checkpoint(store, parameters, layout, reads=False).seconds.value
+    return moved_checkpoint(networks, parameters, layout, reads=False).seconds.value
 
 
-def restore_seconds(store: NetworkSpec, parameters: float, layout: Layout) -> float | None:
+def restore_seconds(networks: NetworksSpec, parameters: float, layout: Layout) -> float | None:
     """Seconds in which all ranks read the last checkpoint after a failure; None where the bandwidth is not known."""
-    if _stated_bandwidth(store) is None:
+    if _stated_bandwidth(networks.storage) is None:
         return None
-    return transfer("restore", store, _restored_bytes(parameters, layout), layout, reads=True).seconds.value
+    return transfer("restore", networks, _restored_bytes(parameters, layout), layout, reads=True).seconds.value
 
 
-def moved_checkpoint(store: NetworkSpec, parameters: float, layout: Layout, *, reads: bool) -> Transfer:
+def moved_checkpoint(networks: NetworksSpec, parameters: float, layout: Layout, *, reads: bool) -> Transfer:
     """The writing of one checkpoint by all nodes of a job, or the reading of one copy of it."""
-    return transfer("checkpoint", store, checkpoint_size(parameters), layout, reads=reads)
+    return transfer("checkpoint", networks, checkpoint_size(parameters), layout, reads=reads)
 
 
 def checkpoint_size(parameters: float) -> Term:
@@ -126,33 +126,55 @@ WIDTH = Figure(
 )
 
 
-def _usable_store(design: Design) -> NetworkSpec | None:
-    """The storage system of a design where the spec states its bandwidth."""
-    section = design.spec.cluster.networks if design.spec.cluster else None
-    store = section.storage if section else None
-    return store if store is not None and _stated_bandwidth(store) is not None else None
+def _usable_networks(design: Design) -> NetworksSpec | None:
+    """The networks of a design where the spec states the bandwidth of its storage system."""
+    networks = design.spec.cluster.networks if design.spec.cluster else None
+    return networks if networks is not None and _stated_bandwidth(networks.storage) is not None else None
 
 
-def _stated_bandwidth(store: NetworkSpec) -> Quantity | None:
+def _stated_bandwidth(store: NetworkSpec | None) -> Quantity | None:
     """The bandwidth of the storage system, where it is stated and not zero."""
-    return store.bandwidth if store.bandwidth is not None and store.bandwidth.per_direction > 0 else None
+    bandwidth = store.bandwidth if store is not None else None
+    return bandwidth if bandwidth is not None and bandwidth.per_direction > 0 else None
 
 
-def transfer(name: str, store: NetworkSpec, size: Term, layout: Layout, *, reads: bool, files: bool = True) -> Transfer:
+def path_to_store(networks: NetworksSpec) -> tuple[str, NetworkSpec] | None:
+    """The network with the NICs over which a node reaches the storage system, and its name.
+
+    They are its own, else those of the network that it shares, else the frontend. None where it shares the scale-out
+    fabric, or the rate of these NICs is not stated.
+    """
+    store = networks.storage
+    if store is None or store.shares == "scale_out":
+        return None
+    name = "out_of_band" if store.shares == "out_of_band" else "frontend"
+    name, path = ("storage", store) if store.nic_bandwidth is not None else (name, getattr(networks, name))
+    return (name, path) if path is not None and path.nic_bandwidth is not None else None
+
+
+def node_rate(path: NetworkSpec) -> float:
+    """Bytes a second of all NICs that a node has on a network, per direction."""
+    assert path.nic_bandwidth is not None
+    return (path.nics_per_node or 1) * path.nic_bandwidth.per_direction
+
+
+def transfer(
+    name: str, networks: NetworksSpec, size: Term, layout: Layout, *, reads: bool, files: bool = True
+) -> Transfer:
     """The seconds in which all nodes of a job move some bytes, one file for each rank.
 
     The storage system sustains its bandwidth, as far as its clients reach it: each at its own rate, and only as many at
     once as there are slots.
     """
+    store = networks.storage
+    assert store is not None
     written = store.read if reads and store.read is not None else store.bandwidth
     assert written is not None
-    key = f"{KEY}.{'read' if written is store.read else 'bandwidth'}"
-    total = Figure(written.per_direction, "B/s", Written(key))
-    each = store.per_client
-    one = Figure(each.per_direction if each else total.value, "B/s", Written(f"{KEY}.per_client" if each else key))
+    total = Figure(written.per_direction, "B/s", Written(f"{KEY}.{'read' if written is store.read else 'bandwidth'}"))
     clients = min(layout.nodes, store.slots) if store.slots else layout.nodes
     origin = Written(f"{KEY}.slots") if store.slots and store.slots < layout.nodes else Computed("layout.nodes")
-    named = (("bandwidth", total), ("clients", Figure(float(clients), "1", origin)), ("per_client", one))
+    figure = Figure(float(clients), "1", origin)
+    named = (("bandwidth", total), ("clients", figure), ("per_client", _client_rate(networks, total)))
     rate = computed_term("rate", client_rate, "B/s", named)
     opened = float(layout.ranks) if files and store.metadata_rate else 0.0
     figures = (
@@ -162,6 +184,18 @@ def transfer(name: str, store: NetworkSpec, size: Term, layout: Layout, *, reads
         ("metadata_rate", Figure(store.metadata_rate or 1.0, "1/s", Written(f"{KEY}.metadata_rate"))),
     )
     return Transfer(computed_term(name, transfer_time, "s", figures), size, rate)
+
+
+def _client_rate(networks: NetworksSpec, total: Figure) -> Figure:
+    """The bytes a second of one node: as stated, at most those of its NICs; all of the storage system where neither is.
+
+    ``total`` is the bandwidth of the storage system."""
+    found, path = [total], path_to_store(networks)
+    if path is not None:
+        found.append(Figure(node_rate(path[1]), "B/s", Written(f"cluster.networks.{path[0]}.nic_bandwidth")))
+    if networks.storage is not None and networks.storage.per_client is not None:
+        found.append(Figure(networks.storage.per_client.per_direction, "B/s", Written(f"{KEY}.per_client")))
+    return min(found, key=lambda figure: figure.value)
 
 
 def _restored_bytes(parameters: float, layout: Layout) -> Term:
@@ -182,15 +216,15 @@ def engine_load(plan: Plan) -> Transfer | None:
     """The reading of the weights by one engine of a serving plan, on its own nodes; None where the bandwidth of the
     storage system or the model is not known.
     """
-    design, layout, store = plan.design, plan.design.layout, _usable_store(plan.design)
-    if design.cluster is None or layout is None or store is None or plan.parameters is None:
+    design, layout, networks = plan.design, plan.design.layout, _usable_networks(plan.design)
+    if design.cluster is None or layout is None or networks is None or plan.parameters is None:
         return None
     nodes = -(-layout.tp * layout.attention_dp * layout.pp // design.cluster.ranks_per_node)
-    return _load_transfer(design, store, plan.parameters, replace(layout, nodes=nodes), 1)
+    return _load_transfer(design, networks, plan.parameters, replace(layout, nodes=nodes), 1)
 
 
 def _load_transfer(
-    design: Design, store: NetworkSpec, parameters: float, layout: Layout, replicas: int
+    design: Design, networks: NetworksSpec, parameters: float, layout: Layout, replicas: int
 ) -> Transfer | None:
     """The reading of the weights by some replicas of the model, by the nodes of the layout."""
     work = design.workload
@@ -204,4 +238,4 @@ def _load_transfer(
         ("width", Figure(width, "B", Computed("bytes of a weight in workload.parameter_precision"))),
     )
     size = Term("load_bytes", engines.value * parameters * width, "B", "engines * weights * width", inputs)
-    return transfer("load", store, size, layout, reads=True, files=False)
+    return transfer("load", networks, size, layout, reads=True, files=False)

@@ -31,7 +31,8 @@ def use(store: str = "", layout: str = "", saving: str = "") -> StorageUse:
 
 def test_a_checkpoint_is_written_at_the_rate_that_its_clients_reach() -> None:
     """14 bytes of each weight are 987.75 GB. 64 nodes of 5 GB/s reach 40 GB/s, of 0.5 GB/s 32 GB/s, in 8 slots 4 GB/s;
-    512 files at 1,000 a second take half a second more.
+    512 files at 1,000 a second take half a second more. NICs of 2 Gb/s in all, of the store or of the frontend by
+    which it is reached, carry 16 GB/s, whatever a client could take.
     """
     size = 14 * PARAMETERS
     for store, rate, more in (
@@ -40,6 +41,10 @@ def test_a_checkpoint_is_written_at_the_rate_that_its_clients_reach() -> None:
         (", per_client: 0.5 GB/s", 32e9, 0.0),
         (", per_client: 0.5 GB/s, slots: 8", 4e9, 0.0),
         (", metadata_rate: 1000", 40e9, 0.512),
+        (", per_client: 5 GB/s, nics_per_node: 2, nic_bandwidth: 1 Gb/s", 16e9, 0.0),
+        ("}, frontend: {nic_bandwidth: 2 Gb/s", 16e9, 0.0),
+        (", shares: out_of_band}, frontend: {nic_bandwidth: 200 Gb/s}, out_of_band: {nic_bandwidth: 1 Gb/s", 8e9, 0.0),
+        (", shares: scale_out}, frontend: {nic_bandwidth: 1 Gb/s", 40e9, 0.0),
     ):
         found = use(store).checkpoint
         assert found is not None

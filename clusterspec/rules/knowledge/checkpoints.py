@@ -68,21 +68,27 @@ def stored_checkpoint_time(
     bandwidth or the size is not known. Without a layout, clients and their files do not limit it.
     """
     store, size = networks.storage if networks else None, saved_bytes(model, workload)
-    if store is None or store.bandwidth is None or size is None or store.bandwidth.per_direction <= 0:
+    if (
+        networks is None
+        or store is None
+        or store.bandwidth is None
+        or size is None
+        or store.bandwidth.per_direction <= 0
+    ):
         return None
     stated = (store.read or store.bandwidth) if reads else store.bandwidth
     if layout is None or model is None:
         return CheckpointTime(size / stated.per_direction, size, stated.written)
-    moved = moved_checkpoint(store, model_weights(model).total, layout, reads=reads)
-    text = stated.written if moved.rate.value >= 0.999 * stated.per_direction else _limited_text(store, moved.rate)
+    moved = moved_checkpoint(networks, model_weights(model).total, layout, reads=reads)
+    text = stated.written if moved.rate.value >= 0.999 * stated.per_direction else _limited_text(moved.rate)
     return CheckpointTime(moved.seconds.value, size, text + _files_text(store, layout, reads=reads))
 
 
-def _limited_text(store: NetworkSpec, rate: Term) -> str:
+def _limited_text(rate: Term) -> str:
     """The rate that clients reach, where it is below that of the storage system."""
-    clients = int(dict(rate.inputs)["clients"].value)
-    each = f" of {store.per_client.written} each" if store.per_client else ""
-    return f"{display(rate.value, 'B/s')} ({plural(clients, 'client')}{each})"
+    figures = dict(rate.inputs)
+    clients, each = int(figures["clients"].value), display(figures["per_client"].value, "B/s")
+    return f"{display(rate.value, 'B/s')} ({plural(clients, 'client')} of {each} each)"
 
 
 def _files_text(store: NetworkSpec, layout: Layout, *, reads: bool) -> str:

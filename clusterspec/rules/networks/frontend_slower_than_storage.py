@@ -64,6 +64,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
+from clusterspec.cost.storage import node_rate, path_to_store
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec
@@ -78,26 +79,20 @@ MUCH = 2.0
 
 
 def check(networks: NetworksSpec, cluster: Cluster) -> Iterator[Problem]:
-    storage, frontend = networks.storage, networks.frontend
-    if storage is None or storage.bandwidth is None or storage.shares == "scale_out":
+    storage, reached = networks.storage, path_to_store(networks)
+    if storage is None or storage.bandwidth is None or reached is None or reached[1].nic_bandwidth is None:
         return
-    shared = networks.out_of_band if storage.shares == "out_of_band" else frontend
-    path_to_store = storage if storage.nic_bandwidth is not None else shared
-    if path_to_store is None or path_to_store.nic_bandwidth is None:
-        return
-    nics = path_to_store.nics_per_node or 1
-    of_node = nics * path_to_store.nic_bandwidth.per_direction
+    which, path = reached[0].replace("_", "-"), reached[1]
+    of_node = node_rate(path)
+    nics = f"{path.nics_per_node or 1} × {reached[1].nic_bandwidth.written}"
     total = cluster.nodes * of_node
     client = storage.per_client
     if client is not None and client.per_direction > of_node:
-        message = f"one node reaches {display(of_node, 'B/s')} over {nics} × {path_to_store.nic_bandwidth.written}, less than `per_client: {client.written}`"
+        message = f"one node reaches {display(of_node, 'B/s')} over {nics}, less than `per_client: {client.written}`"
         yield RULE.problem("cluster.networks.storage.per_client", message, "state the bandwidth of its NICs")
     if storage.bandwidth.per_direction > total:
-        which = (
-            "storage" if path_to_store is storage else "out-of-band" if path_to_store is not frontend else "frontend"
-        )
         message = (
-            f"{plural(cluster.nodes, 'node')} with {nics} × {path_to_store.nic_bandwidth.written} of {which} read at most {display(total, 'B/s')}, less than the "
+            f"{plural(cluster.nodes, 'node')} with {nics} of {which} read at most {display(total, 'B/s')}, less than the "
             f"{storage.bandwidth.written} of the storage system"
         )
         yield RULE.problem(
