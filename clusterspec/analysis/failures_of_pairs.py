@@ -2,7 +2,8 @@
 
 Two parts share the innermost of: a node; a leaf switch, which a node shares that reaches it with any NIC; a
 rack, with its feeds. All pairs of one class do the same to the job, so that one degraded machine is estimated for each
-class. A link and a leaf of unlike planes take the links of both; of one plane, the leaf takes no less than both.
+class. A link and a leaf of unlike planes take two links of a NIC where the leaf is that of the NIC; elsewhere, and in
+one plane, the leaf takes no less than both.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from clusterspec.summation import sum_of
 IN_NODE = ("accelerator", "node", "NIC", "NIC-leaf link")
 AT_LEAF = ("leaf switch", "leaf-spine link")
 IN_RACK = ("rack", "power feed")
-ONE_PLANE, PLANES = "in one plane", "in unlike planes"
+ONE_PLANE, PLANES, OTHER_NICS = "in one plane", "in unlike planes", "in unlike planes, of unlike NICs"
 RANK = {NONE: 0, SLOWS: 1, STOPS: 2}
 """What a failure does to the job, from nothing to the worst."""
 
@@ -91,7 +92,10 @@ def _neighbor_pairs(nodes: int, leaves: dict[tuple[int, int], frozenset[int]], p
 
 
 class Shared(NamedTuple):
-    """What parts of two classes share, how many pairs do and share nothing closer, and in which planes they are."""
+    """What parts of two classes share, how many pairs do and share nothing closer, and in which planes they are.
+
+    Of a link and a leaf in unlike planes, ``planes`` says whether the leaf is that of another NIC of the node.
+    """
 
     what: str
     pairs: int
@@ -119,7 +123,9 @@ def _shared_places(machine: FailingMachine, places: Places, one: PartClass, othe
         planes = machine.fabric.planes if machine.fabric is not None else 1
         if (one.name, other.name) == ("NIC-leaf link", "leaf switch") and planes > 1:
             yield Shared("leaf", count // planes, ONE_PLANE)
-            yield Shared("leaf", count - count // planes, PLANES)
+            of_nic = places.nodes * first * (planes - 1)
+            yield Shared("leaf", of_nic, PLANES)
+            yield Shared("leaf", count - count // planes - of_nic, OTHER_NICS)
         else:
             yield Shared("leaf", count)
     elif one.name in AT_LEAF and other.name in AT_LEAF:
@@ -154,7 +160,7 @@ def pair_rows(machine: FailingMachine, hour: float | None) -> Iterator[PairRow]:
     alone = {row.part: row.effect for row in machine.rows(hour)}
     for one, other, shared in pairs_of(machine):
         leaf = one if one.name == "leaf switch" else other
-        cut = (leaf,) if shared.planes == ONE_PLANE else (one, other)
+        cut = (leaf,) if shared.planes in (ONE_PLANE, OTHER_NICS) else (one, other)
         if one.tier == other.tier == ENGINES and _stops_same_engines(machine, shared.what, (one.name, other.name)):
             cut = (max(one, other, key=lambda part: part.lost),)
         lost = machine.cuts(*cut)

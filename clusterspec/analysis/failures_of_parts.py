@@ -8,7 +8,6 @@ from clusterspec.analysis.lost_hours import YearlyLoss, first_year_factor, hours
 from clusterspec.analysis.outputs import cost
 from clusterspec.cost.failures import YEAR
 from clusterspec.money import Money
-from clusterspec.procurement.bill import bill
 from clusterspec.records import replace
 from clusterspec.results.faults import SOFTWARE, STOPS, FaultRow, FaultsReport, FirstYear, Stock, YearlyGoodput
 from clusterspec.rules.knowledge.failing_parts import FailingMachine, step_of_job
@@ -43,7 +42,7 @@ def faults(study: Study, *, pairs: bool = False) -> FaultsReport:
         goodput=yearly_goodput(machine, rows),
         repairs=machine.repairs(rows),
         first_year=first_year(machine, rows),
-        stock=priced_stock(machine.stock(rows, early_factor(machine) or 1.0), study),
+        stock=priced_stock(machine.stock(rows, early_factor(machine) or 1.0), study, machine),
         assumptions=machine.assumptions(),
         notes=(*machine.notes(), *incomplete_keys(machine.operations)),
     )
@@ -57,20 +56,19 @@ BOUGHT_AS: Mapping[str, Mapping[str, int]] = {
     "NIC": {"nic": 1},
     **{f"{name} link": {"cable": 1, "transceiver": 2} for name in ("NIC-leaf", "leaf-spine", "spine-core")},
 }
-"""The kinds of part of `procurement.prices` that replace a failed part; a link may lose its cable or either module."""
+"""The kinds of part of `procurement.prices` that replace a failed part; a link may lose its cable or either module.
+Cables with fixed ends have no modules."""
 
 
-def priced_stock(stock: Stock | None, study: Study) -> Stock | None:
+def priced_stock(stock: Stock | None, study: Study, machine: FailingMachine) -> Stock | None:
     """The stock with its price by `procurement.prices`; an accelerator has no price of its own."""
     procurement = study.spec.procurement
     if stock is None or procurement is None or not procurement.prices:
         return stock
-    bought = {item.kind for item in bill(study.design).items}
     known, unpriced = list[Money](), list[str]()
     for part, number in stock.parts.items():
-        kinds = {
-            kind: each for kind, each in BOUGHT_AS.get(part, {}).items() if kind != "transceiver" or kind in bought
-        }
+        fixed = part.endswith("link") and machine.has_fixed_ends(part)
+        kinds = {kind: each for kind, each in BOUGHT_AS.get(part, {}).items() if kind != "transceiver" or not fixed}
         prices = [(procurement.prices.get(kind), each) for kind, each in kinds.items()]
         if not number or not prices or any(price is None for price, _ in prices):
             unpriced += [part] if number else []

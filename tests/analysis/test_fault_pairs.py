@@ -15,12 +15,15 @@ from clusterspec.studies.study import Study
 from tests.analysis.jobs import study_of
 from tests.analysis.test_faults import FAT_TREE, job
 
-Part = tuple[str, frozenset[int], frozenset[tuple[int, int]], frozenset[int], int]
-"""A kind, the nodes it is in, the leaves it is at, the racks it is in, and its plane (0: none)."""
+Leaves = frozenset[tuple[int, int]]
+Part = tuple[str, frozenset[int], Leaves, frozenset[int], int, Leaves]
+"""A kind, the nodes it is in, the leaves it is at, the racks it is in, its plane (0: none), and of a link the leaves of
+its NIC."""
 FABRICS = {
     "fat tree": FAT_TREE,
     "planes": f"{FAT_TREE}, planes: 2",
     "rails": "topology: rail-optimized, switch_ports: 16, tiers: 2",
+    "rails and planes": "topology: rail-optimized, switch_ports: 16, tiers: 2, planes: 2",
     "uneven": "topology: fat-tree, switch_ports: 24, tiers: 3",
 }
 
@@ -38,22 +41,33 @@ def every_part(study: Study, nodes: int) -> list[Part]:
         for node in range(1, nodes + 1)
     }
     none: frozenset[int] = frozenset()
+    none_of: frozenset[tuple[int, int]] = frozenset()
     parts: list[Part] = []
+    of_nic = {
+        (link.low.number, link.low.port): frozenset(
+            (each.plane, each.high.number) for each in down if each.low == link.low
+        )
+        for link in down
+    }
     for node, leaves in leaves_of.items():
         rack = frozenset({(node - 1) // 3})
         own = {"accelerator": 8, "NIC": 8, "node": 1}
-        parts += [(kind, frozenset({node}), leaves, rack, 0) for kind, count in own.items() for _ in range(count)]
         parts += [
-            ("NIC-leaf link", frozenset({node}), leaves, rack, link.plane) for link in down if link.low.number == node
+            (kind, frozenset({node}), leaves, rack, 0, none_of) for kind, count in own.items() for _ in range(count)
+        ]
+        parts += [
+            ("NIC-leaf link", frozenset({node}), leaves, rack, link.plane, of_nic[node, link.low.port])
+            for link in down
+            if link.low.number == node
         ]
     for plane, leaf in {place for leaves in leaves_of.values() for place in leaves}:
         at = frozenset({(plane, leaf)})
-        parts.append(("leaf switch", none, at, none, plane))
+        parts.append(("leaf switch", none, at, none, plane, none_of))
         up = [each for each in links if each.level == "leaf_spine" and (each.plane, each.low.number) == (plane, leaf)]
-        parts += [("leaf-spine link", none, at, none, plane) for _ in up]
+        parts += [("leaf-spine link", none, at, none, plane, none_of) for _ in up]
     for rack_number in range(-(-nodes // 3)):
         rack = frozenset({rack_number})
-        parts += [(kind, none, frozenset(), rack, 0) for kind in ("rack", "power feed", "power feed")]
+        parts += [(kind, none, none_of, rack, 0, none_of) for kind in ("rack", "power feed", "power feed")]
     return parts
 
 
@@ -66,20 +80,30 @@ def shared_by(one: Part, other: Part) -> str:
     return "rack" if one[3] & other[3] else ""
 
 
+def planes_of(one: Part, other: Part) -> str:
+    """Where a link and a leaf of another plane are; empty for other parts, and in one plane."""
+    if {one[0], other[0]} != {"NIC-leaf link", "leaf switch"} or one[4] == other[4]:
+        return ""
+    link, leaf = (one, other) if one[0] == "NIC-leaf link" else (other, one)
+    return "in unlike planes" if link[5] & leaf[2] else "in unlike planes, of unlike NICs"
+
+
 @pytest.mark.parametrize("fabric", FABRICS.values(), ids=FABRICS)
 def test_pairs_are_those_of_all_parts_listed(fabric: str) -> None:
     study = racked(fabric)
-    counted: Counter[tuple[frozenset[str], str, bool]] = Counter()
+    counted: Counter[tuple[frozenset[str], str, str]] = Counter()
     for one, other in combinations(every_part(study, 8), 2):
         shared = shared_by(one, other)
         if one[0] != other[0] and shared:
-            kinds = frozenset({one[0], other[0]})
-            apart = kinds == {"NIC-leaf link", "leaf switch"} and one[4] != other[4]
-            counted[kinds, shared, apart] += 1
+            counted[frozenset({one[0], other[0]}), shared, planes_of(one, other)] += 1
     report = analysis.faults(study, pairs=True)
     assert report.pairs is not None and not study.failures
-    found = {(frozenset(row.parts), row.shared, row.planes == "in unlike planes"): row.count for row in report.pairs}
-    assert found == dict(counted)
+    rows = {(frozenset(row.parts), row.shared, row.planes.replace("in one plane", "")): row for row in report.pairs}
+    assert {key: row.count for key, row in rows.items()} == dict(counted)
+    link_and_leaf = frozenset({"NIC-leaf link", "leaf switch"})
+    for planes, effect in (("in unlike planes", "stops"), ("in unlike planes, of unlike NICs", "slows")):
+        if row := rows.get((link_and_leaf, "leaf", planes)):
+            assert row.effect == effect, planes
 
 
 def rows_of(study: Study) -> dict[tuple[str, str, str, str], PairRow]:

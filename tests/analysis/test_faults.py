@@ -428,6 +428,8 @@ def test_stated_rates_of_parts_replace_their_shares() -> None:
     assert rows["accelerator"].failures == pytest.approx(128 * 8766 / 200_000)
     assert rows["NIC-leaf link"].failures == pytest.approx(256 * 0.025)
     assert rows["leaf switch"].failures == 0
+    copper = rows_of(job(f"{FABRICS['planes']}, cable_type: {{node_leaf: dac}}", operations=rates))
+    assert copper["NIC-leaf link"].failures == pytest.approx(256 * 0.005)  # its ends are fixed: no modules
     assert rows["node"].failures == pytest.approx(bare["node"].failures)
     both = rows_of(job(operations="mean_time_between_failures: 5 h, failures: {accelerator: {mtbf: 1000 h}}"))
     assert sum(row.failures or 0.0 for row in both.values()) == pytest.approx(8766 / 5)
@@ -499,6 +501,10 @@ def test_the_stock_costs_its_parts_by_the_prices_of_the_spec() -> None:
     assert stock.price.low == 100_000 * stock.parts["node"] + 200 * links + 1000 * switches
     assert stock.unpriced == ("accelerator", "NIC")
     assert "and has no price for accelerator, NIC." in " ".join(faults_as_text(report).split())
+    copper = text.replace(FAT_TREE, f"{FAT_TREE}, cable_type: {{node_leaf: dac}}")
+    fixed = found(study_of(f"{copper}procurement: {{currency: USD, term: 2 y, {prices}}}\n")).stock
+    assert fixed is not None and fixed.price is not None  # a cable with fixed ends has no modules
+    assert stock.price.low - fixed.price.low == 100 * stock.parts["NIC-leaf link"]
     bare = found(job(operations=stated)).stock
     assert bare is not None and bare.price is None and not bare.unpriced
 

@@ -12,8 +12,8 @@ from math import gcd
 
 from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.degrees import nodes_of_domain, own_accelerators
-from clusterspec.cluster.fabric import Fabric, count_fabric
-from clusterspec.cluster.levels import fabric_levels
+from clusterspec.cluster.fabric import Fabric, cable_types, count_fabric
+from clusterspec.cluster.levels import FIBER, FIXED_ENDS, fabric_levels
 from clusterspec.cluster.model import Assumption, Cluster, Design, Level, ScaleOut
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.cluster.variation import with_values
@@ -142,18 +142,28 @@ class FailingMachine:
         return yearly_failures(rest, max(0.0, YEAR / whole.value - sum_of(own.values()))) | own
 
     def _stated_failures(self, part: PartClass) -> float | None:
-        """Failures a year of a class by the stated rates of its parts; a link has a cable and two optical modules."""
+        """Failures a year of a class by the stated rates of its parts; a link has a cable, and two optical modules where
+        the ends of the cable are not fixed.
+        """
         stated = self.operations.failures
         if stated is None or (part.count is None and part.name != "software"):
             return None
         used = self.nodes * self.cluster.accelerators_per_node if part.name == "software" else part.used
         if part.name.endswith("link"):
-            rates = [(number, failure_rate(getattr(stated, key))) for key, number in (("cable", 1), ("optic", 2))]
+            modules = 0 if self.has_fixed_ends(part.name) else 2
+            rates = [(number, failure_rate(getattr(stated, key))) for key, number in (("cable", 1), ("optic", modules))]
             each = [number * rate for number, rate in rates if rate is not None]
             return used * sum_of(each) * YEAR if each else None
         found = (failure_rate(getattr(stated, key)) for key in STATED_AS.get(part.name, ()))
         rate = next((each for each in found if each is not None), None)
         return None if rate is None else used * rate * YEAR
+
+    def has_fixed_ends(self, link: str) -> bool:
+        """Whether the cables of a class of links are copper or active optical cables, without modules of their own."""
+        out = self.cluster.scale_out
+        assert out is not None
+        written = self.written.scale_out.cable_type if self.written.scale_out else None
+        return cable_types(out, written).get(LEVEL_OF[link], FIBER) in FIXED_ENDS
 
     def _effect(self, part: PartClass, step: float | None) -> str:
         return STOPS if part.lost >= 1 else self.effect_of(step, part.lost)
@@ -280,6 +290,8 @@ class FailingMachine:
             yield f"Not counted: failures of the {idle:,} of {self.cluster.all_nodes:,} nodes that do not run the job."
 
 
+LEVEL_OF = {"NIC-leaf link": "node_leaf", "leaf-spine link": "leaf_spine", "spine-core link": "spine_core"}
+"""The level of the fabric of each class of links, as `cluster.scale_out.cable_type` names it."""
 STATED_AS: Mapping[str, tuple[str, ...]] = {
     "accelerator": ("accelerator",),
     "node": ("node",),
