@@ -67,6 +67,8 @@ class Composer:
     source: Source
     lines: Lines
     most: int = MAX_NODES
+    merges: bool = False
+    """Whether ``<<`` is a key like others."""
     problems: list[Problem] = field(default_factory=list)
     scalars: list[tuple[int, int]] = field(default_factory=list)
     """Stretches of the text that hold scalars: no comment starts inside one."""
@@ -195,7 +197,7 @@ class Composer:
             self._report(
                 node.start, node.end, f"{what or 'an empty key'} is not a key: keys are text", "put it in quotes"
             )
-        elif node.plain and node.content == "<<":
+        elif node.plain and node.content == "<<" and not self.merges:
             self._report(node.start, node.end, "merge keys (<<) are refused", "repeat the keys, or use extends")
         elif node.content in pairs:
             self.problems.append(self._duplicate_key_problem(node, pairs[node.content][0]))
@@ -233,18 +235,19 @@ _IN_WORDS = (  # messages of libyaml, with the message and advice of this progra
 )
 
 
-def parse(source: Source, most: int = MAX_NODES) -> tuple[Document | None, list[Problem]]:
+def parse(source: Source, most: int = MAX_NODES, *, merges: bool = False) -> tuple[Document | None, list[Problem]]:
     """The document of a text and the problems with the text; None if it cannot be parsed or has more than ``most``
     values.
 
-    A byte order mark is dropped and does not count as a column. ``extends`` is not resolved.
+    A byte order mark is dropped and does not count as a column. ``extends`` is not resolved. With ``merges``, the merge
+    key ``<<`` is a key like others; without, it is refused.
     """
     if source.text.startswith("\ufeff"):
         source = Source(source.name, source.text[1:])
     lines = Lines(source)
     if problem := forbidden_character_problem(source, lines):
         return None, [problem]
-    composer = Composer(source, lines, most)
+    composer = Composer(source, lines, most, merges)
     try:
         root = composer.compose(_parser_events(source, lines))
     except RefusedError as refused:

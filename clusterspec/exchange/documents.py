@@ -160,11 +160,27 @@ def yaml_of_text(name: str, text: str, offset: int) -> Yaml:
 
 
 def _yaml_document(source: Source, offset: int) -> Yaml:
-    document, problems = parse(source, MOST_VALUES)
+    document, problems = parse(source, MOST_VALUES, merges=True)
     if document is None:
         line = problems[0].span.start.line + offset if problems[0].span else 0
         raise FormatError(f"not YAML: {problems[0].message}", line)
-    return Yaml(document.value, document, offset)
+    value = _with_merged_keys(document.value, {}) if "<<" in source.text else document.value
+    return Yaml(value, document, offset)
+
+
+def _with_merged_keys(value: Any, known: dict[int, Any]) -> Any:
+    """A value with what ``<<`` merges into its mappings; ``known`` are those done, as aliases repeat them."""
+    if not isinstance(value, dict | list):
+        return value
+    if id(value) not in known:
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        inner = {key: _with_merged_keys(each, known) for key, each in items}
+        if isinstance(value, dict):
+            bases = inner.pop("<<", None)
+            for base in reversed(bases if isinstance(bases, list) else [bases]):
+                inner = (base | inner) if isinstance(base, dict) else inner
+        known[id(value)] = inner if isinstance(value, dict) else list(inner.values())
+    return known[id(value)]
 
 
 # Values of a spec as YAML text: block mappings with the file and line after each value

@@ -43,13 +43,23 @@ class ImportFormat:
         if reader := _log_reader(self.name):
             return measurements.read_log(reader, file)
         try:
-            return cast("Callable[[InputFile], ImportResult]", self._function("read"))(file)
+            found = cast("Callable[[InputFile], ImportResult]", self._function("read"))(file)
+            return _with_nodes_of_task(file, found) if self.group == "workloads" and self.name != "task" else found
         except OverflowError:  # an infinite number where a count belongs
             raise FormatError(f"holds a number that is not a count in {self.name}") from None
 
     def _function(self, verb: str) -> object:
         module = importlib.import_module(f"clusterspec.exchange.{self.module}")
         return getattr(module, f"{verb}_{self.name.replace('-', '_')}")
+
+
+def _with_nodes_of_task(file: InputFile, found: ImportResult) -> ImportResult:
+    """A launch with the nodes of the task of SkyPilot or dstack that runs it, if the file is one."""
+    if "resources" not in file.text:
+        return found
+    from clusterspec.exchange.workloads.tasks import matches_task, result_with_nodes
+
+    return result_with_nodes(file, found) if matches_task(file) else found
 
 
 def _log_reader(name: str) -> LogReader | None:

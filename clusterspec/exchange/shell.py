@@ -184,6 +184,27 @@ def _parser() -> Parser:
     return Parser(Language(language()))
 
 
+_BACKQUOTED = re.compile(r"`([^`\n]+)`")
+
+
+def _tree_of(text: str) -> Node:
+    """The tree of a script: with ``$(…)`` for commands in backquotes, where the grammar takes these only so."""
+    tree = _parser().parse(text.encode("utf-8", "replace")).root_node
+    if not tree.has_error or "`" not in text:
+        return tree
+    other = _parser().parse(_BACKQUOTED.sub(r"$(\1)", text).encode("utf-8", "replace")).root_node
+    return other if _unparsed(other) < _unparsed(tree) else tree
+
+
+def _unparsed(node: Node) -> int:
+    """The bytes of a tree that the grammar does not take."""
+    if not node.has_error:
+        return 0
+    if node.type == "ERROR":
+        return node.end_byte - node.start_byte
+    return sum(_unparsed(child) for child in node.children)
+
+
 class _Segment(NamedTuple):
     """Part of a word; ``quoted`` text is not split at blanks."""
 
@@ -224,7 +245,7 @@ class _Shell:
         self.depth += 1
         if self.depth > DEEPEST:
             raise FormatError(f"scripts are nested deeper than {DEEPEST} levels", offset + 1)
-        self.run(_parser().parse(text.encode("utf-8", "replace")).root_node)
+        self.run(_tree_of(text))
         self.depth -= 1
         self.offset = before
 

@@ -40,6 +40,7 @@ SCRIPTS = {
     ),
     "a case": "M=70B\ncase $M in 7B) H=4 ;; 13B|70B) H=8 ;; *) H=1 ;; esac\nlaunch $H",
     "an unset variable is empty in a test": 'if [ -z "$NOT_OF_THIS_SCRIPT" ]; then X=1; fi\nlaunch $X',
+    "a pipeline in backquotes": "A=`seq 1 2 | sort -r <(seq 3) | head -n 1`\nlaunch --a 1",
     "comments": "# launch --no\nlaunch --a # --b\n",
     "a redirected pipeline": "launch --a 2>&1 | cat > /dev/stderr",
 }

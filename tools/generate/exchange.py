@@ -39,7 +39,7 @@ refused.
 REAL = """### How the readers are tested
 
 `tests/exchange/real.csv` lists {files} readings of real files of {repositories} public repositories by address, commit
-and the facts expected; `make real-files` fetches and compares them. Eighteen times, the facts of files that no reader
+and the facts expected; `make real-files` fetches and compares them. Twenty times, the facts of files that no reader
 had seen were written down before the first reading, and what failed was corrected by kind:
 
 | set | readings | right or refused rightly | a fact lacking | refused wrongly | contradicted |
@@ -62,6 +62,8 @@ had seen were written down before the first reading, and what failed was correct
 | sixteenth, of 22 repositories that were never used | 35 | 19 | 7 | 7 | 2 |
 | seventeenth, of 36 repositories that were never used | 51 | 33 | 12 | 2 | 4 |
 | eighteenth, of 16 repositories, 8 of them never used, after the corrections of the seventeenth | 24 | 22 | 2 | 0 | 0 |
+| nineteenth, of 54 repositories that were never used | 66 | 54 | 6 | 4 | 2 |
+| twentieth, of 29 others, after the corrections of the nineteenth | 39 | 34 | 1 | 4 | 0 |
 
 Of the ten of the first set, four expectations were themselves wrong, as the files show on second sight. The other
 six: one file of several tools was read as one of them (twice), rows of several runs were joined, a sum over pairs of
@@ -137,6 +139,13 @@ options after a placeholder with blanks, options of Megatron's first releases, v
 parallelism of SGLang; files of options of vLLM were refused. In the eighteenth, a switch of adapters and the samples
 of a fork of verl were lacking; behind answers that agreed, a server of MaxText was read as training, and launches of
 OpenRLHF with its present, dotted names of options were refused.
+
+Both of the nineteenth were found behind answers that agreed: a quantized checkpoint (`-FP8`, `-AWQ`) was taken for its
+model in bf16. Refused were images that start the server themselves, entry points of Compose and of `docker run`, and a
+script after a pipeline in backquotes. Lacking were variables of containers and of SkyPilot, labels of nodes, the
+switch of float8 in older torchtitan, and a word on options after a line end without a backslash. In the twentieth,
+merge keys (`<<`) of YAML were dropped, in every format; refused were commands as texts under other keys, and
+supervised training of OpenRLHF.
 """
 LIMITS = """
 ### Limits for the health checks of a site

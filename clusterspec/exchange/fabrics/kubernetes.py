@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from clusterspec.exchange.documents import Yaml, read_documents
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
 from clusterspec.exchange.workloads.keys import whole_of
 from clusterspec.exchange.workloads.nim import matches_nim
 from clusterspec.exchange.workloads.serving import matches_serving
@@ -58,6 +59,7 @@ def read_kubernetes(file: InputFile) -> ImportResult:
         jobs = [chosen_part(jobs, file.part, plural(len(jobs), "job"), choices)]
     for kind, yaml in [each for each in read if each[0] == "Topology"] + jobs:
         READERS[kind](yaml, builder)
+    set_labelled_accelerator(file, builder)
     return builder.reading()
 
 

@@ -39,6 +39,8 @@ class Keys:
     undecided: list[tuple[str, int, int]] = field(default_factory=list)
     command: Command = Command(())
     listed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    severed: Command | None = None
+    """A command after it whose name is an option: a line end before it is without its backslash."""
 
     def put(self, name: str, value: Any, line: int) -> None:
         self.values[name.replace("-", "_")] = (value, line)
@@ -164,6 +166,9 @@ def list_unused(keys: Keys, builder: ImportBuilder) -> None:
     """Record the keys that were not used, in one entry, and each option of a branch that nothing decides."""
     for shown, line, branch in keys.undecided:
         builder.unknown(shown, f"depends on the test on line {branch}, which the script alone does not decide", line)
+    if keys.severed:
+        why = "the line before ends without a backslash: the shell takes the options from here on as another command"
+        builder.unknown(f"{keys.severed.text[:60]}", why, keys.severed.line)
     unused = keys.unused()
     if unused:
         shown = ", ".join(unused[:12]) + (", …" if len(unused) > 12 else "")
@@ -204,9 +209,13 @@ def read_arguments(file: InputFile, launch: re.Pattern[str]) -> Keys:
 def launches_of(file: InputFile, launch: re.Pattern[str], model: re.Pattern[str] | None = None) -> list[Keys]:
     """The launches with different options in a text, or with different words after those that ``model`` matches."""
     commands, arrays = _commands(file, model)
+    commands = [_in_container(command) for command in commands]
     starting = [command for command in commands if _is_launch(command, launch)]
     # a file may only fill arrays, for a launcher that reads it
     found = [command_keys(each) for each in starting or [array for array in arrays if launch.search(array.text)]]
+    for keys in found:
+        after = (other for one, other in pairwise(commands) if one is keys.command)
+        keys.severed = next((other for other in after if other.words[0].text.startswith("--")), None)
     return list(
         {
             (_options_without_ranks(keys), _word_after_command(keys.command, model)): keys for keys in reversed(found)
@@ -262,6 +271,20 @@ def _is_launch(command: Command, launch: re.Pattern[str]) -> bool:
 
 _CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
 _SHELLS = frozenset({"bash", "sh", "zsh"})
+
+
+def _in_container(command: Command) -> Command:
+    """What a container starts whose entry point is a program with ``serve`` (``docker run --entrypoint vllm …``)."""
+    words = [word.text for word in command.words]
+    if not words or words[0] not in _CONTAINERS:
+        return command
+    points = [n + 1 for n, word in enumerate(words[:-1]) if word == "--entrypoint"]
+    if not points or words[points[0]].rpartition("/")[2] not in _PROGRAMS or "serve" not in words[points[0] :]:
+        return command
+    return command._replace(words=(command.words[points[0]], *command.words[words.index("serve", points[0]) :]))
+
+
+_PROGRAMS = frozenset({"vllm", "sglang"})
 
 
 def _opens_shell(command: Command) -> bool:

@@ -1,15 +1,22 @@
-"""Commands that a YAML document or a Python file holds as lists of words, and the scripts among them."""
+"""Commands that a YAML document or a Python file holds as lists of words, and the scripts among them.
+
+A container of Kubernetes starts ``command`` and ``args``, one of Compose ``entrypoint`` and ``command``; what they
+leave out is the entry point of the image. SkyPilot starts ``run`` with the variables ``envs``.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from shlex import quote
+from shlex import split as shell_split
 from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_documents
 from clusterspec.exchange.import_result import FormatError, InputFile
 from clusterspec.exchange.shell import Command, Word, script_of
+
+Path = tuple[str | int, ...]
 
 
 def listed_commands(file: InputFile) -> list[Command]:
@@ -23,43 +30,110 @@ def listed_commands(file: InputFile) -> list[Command]:
     return [command for each in documents for command in _lists_of(each, each.value, ())]
 
 
-_LISTED = re.compile(r"(?:^|[{,])[ \t]*(?:-[ \t]+)?\"?(?:args|command|cmd|commands)\"?[ \t]*:", re.MULTILINE)
+_LISTED = re.compile(
+    r"(?:^|[{,])[ \t]*(?:-[ \t]+)?\"?(?:args|\w{0,40}(?:command|cmd)|commands|entrypoint)\"?[ \t]*:"
+    r"|\A(?s:.*)^run[ \t]*:[ \t]*[|>]",
+    re.MULTILINE,
+)
+_OWN_SERVER = re.compile(r"(?:\S{0,200}/)?vllm-openai(?:[:@]\S{0,200})?")
+"""Images whose entry point is ``vllm serve``, before 0.11 the server module (vllm-project/vllm, docker/Dockerfile)."""
+_MODEL = re.compile(r"-|\$\{\w+\}(?=\s|$)|[A-Za-z0-9][\w.-]{0,80}/[\w.-]{1,120}(?=\s|$)")
+"""The first argument of such an image: an option, or a model."""
+_NAMED = re.compile(r"\w{1,40}_(?:command|cmd)")
+"""Keys of a command as text, such as ``server_cmd``."""
+_DEFAULTED = re.compile(r"\$\{\w+:?-([^${}]*)\}")
 
 
-def _lists_of(yaml: Yaml, value: Any, path: tuple[str | int, ...]) -> Iterator[Command]:
-    """The commands of a YAML value: ``command`` and ``args`` of one mapping are one, scripts among them are read.
+def _lists_of(yaml: Yaml, value: Any, path: Path) -> Iterator[Command]:
+    """The commands of a YAML value: those of one mapping are one command, scripts among its words are read.
 
     ``commands`` of dstack are lines of one script.
     """
     if isinstance(value, dict):
         yield from _script_lines(yaml, value, path)
-        words = [
-            word for key in ("command", "cmd", "args") for word in _listed_words(yaml, value.get(key), (*path, key))
-        ]
-        if words:
-            yield Command(tuple(words))
-        for word in words:
-            if re.search(r"\s--?[A-Za-z]", word.text):
-                inner = script_of(word.text)
-                yield from (
-                    Command(tuple(_word_on_line(each, word.line) for each in found.words)) for found in inner.commands
-                )
+        yield from _container_commands(yaml, value, path)
+        if not path and isinstance(value.get("run"), str) and {"resources", "envs", "setup"} & value.keys():
+            yield from _commands_in(Word(value["run"], yaml.line("run") + 1), _environment(yaml, value, ()))
+        for key, text in value.items():
+            if isinstance(text, str) and _NAMED.fullmatch(str(key)):
+                yield from _commands_in(Word(text, yaml.line(*path, key)), _environment(yaml, value, path))
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in items:
         yield from _lists_of(yaml, inner, (*path, key))
 
 
-def _script_lines(yaml: Yaml, value: dict[str, Any], path: tuple[str | int, ...]) -> Iterator[Command]:
-    """The commands of a list of script lines, after the variables that ``env`` beside it sets (``NAME=value``)."""
+def _container_commands(yaml: Yaml, value: dict[str, Any], path: Path) -> Iterator[Command]:
+    """What a container starts, with its variables filled in, and the commands of the scripts among the words."""
+    sets = _environment(yaml, value, path)
+    words = [_filled(word, sets) for word in _container_words(yaml, value, path)]
+    if words and _OWN_SERVER.fullmatch(str(value.get("image"))) and _MODEL.match(words[0].text):
+        started = "vllm serve"
+        if len(words) == 1:  # one text
+            words = [words[0]._replace(text=f"{started} {words[0].text}")]
+        else:
+            words = [*(Word(each, words[0].line) for each in started.split()), *words]
+    if words:
+        yield Command(tuple(words))
+    for word in words:
+        if re.search(r"\s--?[A-Za-z]", word.text):
+            yield from _commands_in(word, sets)
+
+
+def _container_words(yaml: Yaml, value: dict[str, Any], path: Path) -> list[Word]:
+    """The words that a container starts; a text beside an entry point is words, too."""
+    found: list[Word] = []
+    for key in ("entrypoint", "command", "cmd", "args"):
+        words = _listed_words(yaml, value.get(key), (*path, key))
+        if value.get("entrypoint") and isinstance(value.get(key), str):
+            words = [Word(each, word.line) for word in words for each in _split(word.text)]
+        found += words
+    return found
+
+
+def _split(text: str) -> list[str]:
+    try:
+        return shell_split(text)
+    except ValueError:  # a quote that is not closed
+        return [text]
+
+
+def _commands_in(word: Word, sets: dict[str, str]) -> Iterator[Command]:
+    """The commands of a script that a word holds, after the variables that its container sets."""
+    before = "".join(f"{name}={quote(text)}; " for name, text in sets.items() if name.isidentifier())
+    for found in script_of(before + word.text).commands:
+        yield Command(tuple(_word_on_line(each, word.line) for each in found.words))
+
+
+def _environment(yaml: Yaml, value: dict[str, Any], path: Path) -> dict[str, str]:
+    """The variables of a container: a list of names and values, or of ``NAME=value``, or a mapping."""
+    found: dict[str, str] = {}
+    for key in ("env", "environment", "envs"):
+        sets = value.get(key)
+        if isinstance(sets, dict):
+            found |= {str(name): str(text) for name, text in sets.items() if isinstance(text, str | int | float)}
+        for each in sets if isinstance(sets, list) else ():
+            if isinstance(each, dict) and isinstance(each.get("value"), str | int | float):
+                found[str(each.get("name"))] = str(each["value"])
+            elif isinstance(each, str) and "=" in each:
+                name, _, text = each.partition("=")
+                found[name] = text
+    return {name: text for name, text in found.items() if text and "${" not in text}
+
+
+def _filled(word: Word, sets: dict[str, str]) -> Word:
+    """A word with ``$(NAME)`` of Kubernetes, and the default of a variable that is all of it, filled in."""
+    text = re.sub(r"\$\((\w+)\)", lambda match: sets.get(match[1], match[0]), word.text)
+    return word._replace(text=_DEFAULTED.sub(r"\1", text) if not re.search(r"\s", text) else text)
+
+
+def _script_lines(yaml: Yaml, value: dict[str, Any], path: Path) -> Iterator[Command]:
+    """The commands of a list of script lines, after the variables that ``env`` beside it sets."""
     lines = _listed_words(yaml, value.get("commands"), (*path, "commands"))
     if not isinstance(value.get("commands"), list) or not lines:
         return
-    sets = _listed_words(yaml, value.get("env"), (*path, "env"))
-    pairs = [(word, *word.text.partition("=")) for word in sets]
-    lines = [
-        *(word._replace(text=f"{name}={quote(text)}") for word, name, _, text in pairs if name.isidentifier() and text),
-        *lines,
-    ]
+    sets = _environment(yaml, value, path).items()
+    assigned = [Word(f"{name}={quote(text)}", lines[0].line) for name, text in sets if name.isidentifier()]
+    lines = [*assigned, *lines]
     script = script_of("\n".join(word.text.replace("\n", " ") for word in lines))
     yield from (
         Command(tuple(word._replace(line=lines[min(word.line, len(lines)) - 1].line) for word in each.words))
@@ -67,7 +141,7 @@ def _script_lines(yaml: Yaml, value: dict[str, Any], path: tuple[str | int, ...]
     )
 
 
-def _listed_words(yaml: Yaml, value: Any, path: tuple[str | int, ...]) -> list[Word]:
+def _listed_words(yaml: Yaml, value: Any, path: Path) -> list[Word]:
     if isinstance(value, str):
         return [Word(value, yaml.line(*path))]
     listed = enumerate(value) if isinstance(value, list) else ()

@@ -15,7 +15,7 @@ from typing import Any
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, Value, chosen_part
 from clusterspec.exchange.workloads.keys import whole_of
-from clusterspec.exchange.workloads.models import set_model
+from clusterspec.exchange.workloads.models import set_served_model
 from clusterspec.records import dataclass
 from clusterspec.units import plural
 
@@ -152,7 +152,7 @@ def _record_run(run: LoadTest, builder: ImportBuilder) -> None:
     builder.set("workload.kind", "serve", line)
     model = run.figures.get("model_id")
     if isinstance(model, str) and model:
-        set_model(model, builder, line)
+        set_served_model(model, builder, line)
     else:
         builder.unknown("workload.model", "the results do not name it", line)
     builder.unknown("layout", "the client does not see the engine, its devices and its layout: import the launch", line)

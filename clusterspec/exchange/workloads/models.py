@@ -18,7 +18,7 @@ from clusterspec.spec.reader import read
 # Model names as used by hubs and frameworks, and their catalog entries
 
 _SUFFIX = re.compile(
-    r"-(instruct|chat|it|base|hf|fp8|nvfp4|fp4|mxfp4|awq|gptq|w4a16|bf16|pt|\d{4}|v0\.\d|reference)(?=-|$)"
+    r"-(instruct|chat|it|base|hf|fp8|nvfp4|fp4|mxfp4|awq|gptq|int4|int8|dynamic|w4a16|w8a8|bf16|pt|\d{4}|v0\.\d|reference)(?=-|$)"
 )
 _OTHER = (
     (r"^meta-llama-", "llama-"),
@@ -54,6 +54,29 @@ def set_model(name: str, builder: ImportBuilder, line: int) -> str | None:
         builder.set("workload.model", found, line)
     else:
         builder.unknown(f"model {name[:80]}", "no catalog entry of this name: import its config.json", line)
+    return found
+
+
+_QUANTIZED = (
+    (r"nvfp4|(?<![a-z])fp4(?![a-z0-9])", "nvfp4"),
+    (r"mxfp4", "mxfp4"),
+    (r"fp8", "fp8"),
+    (r"(?:int|w)8(?:a(?:8|16))?(?![a-z0-9])|8-?bit", "int8"),
+    (r"(?:int|w)4(?:a(?:8|16))?(?![a-z0-9])|4-?bit|awq|gptq", "int4"),
+)
+"""What the names of quantized checkpoints say of their weights; AWQ and GPTQ without a width have four bits."""
+
+
+def set_served_model(name: str, builder: ImportBuilder, line: int, *, quantized: bool = False) -> str | None:
+    """Set the model of a checkpoint, and the precision of its weights where its name says it.
+
+    ``quantized`` means that an option states the precision.
+    """
+    found = set_model(name, builder, line)
+    plain = name.rstrip("/").split("/")[-1].lower().replace("_", "-")
+    kept = next((kept for pattern, kept in _QUANTIZED if re.search(rf"-(?:{pattern})", plain)), None)
+    if found and kept and not quantized and kept not in found:
+        builder.set("workload.parameter_precision", kept, line)
     return found
 
 

@@ -1,4 +1,5 @@
-"""Launches of OpenRLHF that train on samples they generate (``openrlhf.cli.train_ppo_ray``).
+"""Launches of OpenRLHF that train on samples they generate (``openrlhf.cli.train_ppo_ray``), and supervised ones
+(``openrlhf.cli.train_sft``).
 
 Names and defaults: OpenRLHF, openrlhf/cli/train_ppo_ray.py and openrlhf/utils/deepspeed/deepspeed.py, as in
 lilei199908/OpenRLHF 6f1f3bf1 (``advantage_estimator`` is ``gae``, ``init_kl_coef`` 0.01 where absent; 0 leaves out the
@@ -18,6 +19,7 @@ from clusterspec.exchange.workloads.samples import list_output_lengths, set_mini
 
 OPENRLHF = "openrlhf"
 _LAUNCH = re.compile(r"\bopenrlhf\.cli\.train_ppo_ray\b|\btrain_ppo_ray\.py\b")
+_SUPERVISED = re.compile(r"\bopenrlhf\.cli\.train_sft\b")
 _COUNTS = {
     "layout.nodes": ("actor_num_nodes",),
     "layout.tp": ("ds_tensor_parallel_size",),
@@ -59,12 +61,14 @@ _ESTIMATORS = {"gae": "ppo", "group_norm": "grpo", "rloo": "rloo"}
 
 
 def matches_openrlhf(file: InputFile) -> bool:
-    return bool(_LAUNCH.search(file.text))
+    return bool(_LAUNCH.search(file.text) or _SUPERVISED.search(file.text))
 
 
 def read_openrlhf(file: InputFile) -> ImportResult:
     """The samples, roles and layout of a launch. Raises `FormatError` if it has none, `SeveralParts` for several."""
     keys, builder = read_arguments(file, _LAUNCH), ImportBuilder(OPENRLHF, file.name)
+    if not keys.values and _SUPERVISED.search(file.text):
+        return _read_supervised(file, builder)
     _take_dotted_names(keys)
     if keys.find("pretrain", "actor_num_nodes", "actor_num_gpus_per_node", "rollout_batch_size") is None:
         raise FormatError("has no launch of openrlhf.cli.train_ppo_ray with its options")
@@ -81,15 +85,36 @@ def read_openrlhf(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
+def _read_supervised(file: InputFile, builder: ImportBuilder) -> ImportResult:
+    """The workload and sharding of supervised training, in which ``train_batch_size`` is the global batch."""
+    keys = read_arguments(file, _SUPERVISED)
+    _take_dotted_names(keys)
+    if keys.find("pretrain", "train_batch_size", "zero_stage") is None:
+        raise FormatError("has no launch of openrlhf.cli.train_sft with its options")
+    builder.set("workload.kind", "train", keys.command.line)
+    if isinstance(named := keys.get("pretrain"), str):
+        set_model(named, builder, keys.line("pretrain"))
+    counted = {name: _COUNTS[name] for name in ("layout.tp", "layout.cp")}
+    set_counts(keys, counted | {"workload.global_batch": ("train_batch_size",)}, builder)
+    if length := keys.whole("max_len"):
+        builder.count("max_len", length, keys.line("max_len"))
+        why = f"sequences are cut at {length} tokens, shorter ones stay"
+        builder.unknown("workload.sequence_length", why, keys.line("max_len"))
+    _set_trainer(keys, builder)
+    list_unused(keys, builder)
+    return builder.reading()
+
+
 def _take_dotted_names(keys: Keys) -> None:
-    """Give dotted options the names that they had before; ``ds.param_dtype bf16`` was ``bf16``."""
+    """Give options the names that they had before the dotted ones; ``param_dtype bf16`` was ``bf16``."""
     for dotted, name in _DOTTED.items():
         if dotted in keys.values:
             keys.values[name] = keys.values.pop(dotted)
             if dotted in keys.listed:
                 keys.listed[name] = keys.listed.pop(dotted)
-    if keys.values.get("ds.param_dtype", ("",))[0] == "bf16":
-        keys.put("bf16", True, keys.values.pop("ds.param_dtype")[1])
+    for name in ("ds.param_dtype", "param_dtype"):
+        if keys.values.get(name, ("",))[0] == "bf16":
+            keys.put("bf16", True, keys.values.pop(name)[1])
 
 
 def _set_algorithm(keys: Keys, builder: ImportBuilder) -> None:

@@ -12,14 +12,15 @@ from itertools import pairwise
 
 from clusterspec.catalog import Catalog
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, SeveralParts
+from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
 from clusterspec.exchange.shell import Command, Word
 from clusterspec.exchange.workloads.declared import declared_engines, declares_engine, options_in, options_of_engine
 from clusterspec.exchange.workloads.keys import Keys, chosen_launch, launches_of, list_unused, set_choice, set_counts
-from clusterspec.exchange.workloads.models import set_model
+from clusterspec.exchange.workloads.models import set_served_model
 
 SERVING = "serving"
 _ENGINES = (
-    ("vllm", re.compile(r"vllm[ .]serve|vllm\.entrypoints|vllm/vllm-openai")),
+    ("vllm", re.compile(r"vllm[ .]serve|vllm\.entrypoints|(?<![\w-])vllm-openai")),
     ("sglang", re.compile(r"sglang[. ](launch_server|serve)|sglang_router[. ]launch_server|lmsysorg/sglang")),
     ("trt-llm", re.compile(r"trtllm-(serve|bench|llmapi-launch)")),
 )
@@ -48,8 +49,12 @@ _PRECISIONS = {
 }
 
 
-_LISTED = re.compile(r"\b(?:vllm|trtllm-serve|sglang)[\"']?\s{0,9}(?:,|\n\s{0,80}-)\s{0,9}[\"']?serve\b")
-"""A command as a list of words, in JSON or YAML."""
+_LISTED = re.compile(
+    r"\b(?:vllm|trtllm-serve|sglang)[\"']?\s{0,9}(?:,|\n\s{0,80}-)\s{0,9}[\"']?serve\b"
+    r"|--entrypoint[ =](?:\S{0,80}/)?(?:vllm|sglang)\b|^[ \t]*entrypoint:.{0,20}\bsglang\b",
+    re.MULTILINE,
+)
+"""A command as a list of words, in JSON or YAML, or whose program is the entry point of a container."""
 
 
 _ATTENTION_DP = re.compile(r"(?m)^[ \t]*enable_attention_dp[ \t]*:[ \t]*(true|false)\b")
@@ -86,6 +91,7 @@ def read_serving(file: InputFile) -> ImportResult:
     {"vllm": _set_vllm_keys, "sglang": _set_sglang_keys, "trt-llm": _set_trtllm_keys}[engine](keys, model, builder)
     for name in ("replicas", "data_parallel_size_local"):
         builder.count(name, keys.whole(name), keys.line(name))
+    set_labelled_accelerator(file, builder)
     list_unused(keys, builder)
     if keys.elided:
         why = "its launch leaves options out or passes on arguments: defaults are not assumed for those absent"
@@ -111,12 +117,12 @@ def _take_group_size(file: InputFile, keys: Keys) -> None:
 
 
 def _set_model(keys: Keys, builder: ImportBuilder) -> str | None:
-    names = ("model", "model_path", "model_name")
+    names, quantized = ("model", "model_path", "model_name"), keys.find("quantization") is not None
     stated = keys.get(*names)
     if stated is None and (named := _positional_model(keys.command)):
-        return set_model(named.text, builder, named.line)
+        return set_served_model(named.text, builder, named.line, quantized=quantized)
     if isinstance(stated, str):
-        return set_model(stated, builder, keys.line(*names))
+        return set_served_model(stated, builder, keys.line(*names), quantized=quantized)
     builder.unknown("workload.model", "the command line names no model")
     return None
 

@@ -13,6 +13,7 @@ from typing import Any
 from clusterspec.exchange.documents import Yaml, read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads.keys import whole_of
+from clusterspec.records import replace
 
 TASK = "task"
 _SKYPILOT = (re.compile(r"^resources[ \t]*:", re.MULTILINE), re.compile(r"^[ \t]+accelerators[ \t]*:", re.MULTILINE))
@@ -26,7 +27,26 @@ def matches_task(file: InputFile) -> bool:
 
 def read_task(file: InputFile) -> ImportResult:
     """The nodes of a task. Raises `FormatError` if it asks for no accelerators."""
-    builder, yaml = ImportBuilder(TASK, file.name), read_yaml(file)
+    builder = ImportBuilder(TASK, file.name)
+    _record_task(read_yaml(file), builder)
+    builder.unknown("run, setup and envs", "not imported: a launch of a framework is read as its own kind")
+    return builder.reading()
+
+
+def result_with_nodes(file: InputFile, launch: ImportResult) -> ImportResult:
+    """A launch that a task runs, with the nodes of the task, unless the launch states them."""
+    builder = ImportBuilder(TASK, file.name)
+    try:
+        _record_task(read_yaml(file), builder)
+    except FormatError:  # a page, or a task without accelerators
+        return launch
+    task = builder.reading()
+    added = tuple(each for each in task.given if launch.value(each.path) is None)
+    return replace(launch, given=(*launch.given, *added), unknown=(*launch.unknown, *task.unknown))
+
+
+def _record_task(yaml: Yaml, builder: ImportBuilder) -> None:
+    """Set the accelerators of a node, and the nodes. Raises `FormatError` if the task asks for no accelerators."""
     resources = yaml.mapping.get("resources")
     asked = resources if isinstance(resources, dict) else {}
     name, nodes = ("gpu", "nodes") if "gpu" in asked else ("accelerators", "num_nodes")
@@ -43,8 +63,6 @@ def read_task(file: InputFile) -> ImportResult:
         why = "a name of the service: it does not tell the form and the memory of the product"
         builder.unknown(f"accelerator {product[:40]}", why, line)
     _set_nodes(yaml, nodes, count, builder)
-    builder.unknown("run, setup and envs", "not imported: a launch of a framework is read as its own kind")
-    return builder.reading()
 
 
 def _set_nodes(yaml: Yaml, name: str, count: int | None, builder: ImportBuilder) -> None:

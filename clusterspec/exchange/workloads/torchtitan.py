@@ -350,7 +350,10 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
     converters = keys.get("model.converters", "converters")
     listed = converters.split(",") if isinstance(converters, str) else converters
     named = [str(each).split(".")[-1] for each in listed] if isinstance(listed, list) else []
-    if quantized := [each for each in named if each in _CONVERTERS]:
+    linear = "float8.enable_float8_linear"  # until 0.1: the converter was chosen by this switch
+    if keys.is_on(linear):
+        builder.set("workload.precision", "fp8", keys.line(linear))
+    elif quantized := [each for each in named if each in _CONVERTERS]:
         line = keys.line("model.converters", "converters")
         builder.set("workload.precision", "fp8", line)
         builder.set("workload.recipe", _CONVERTERS[quantized[0]], line)

@@ -1,0 +1,87 @@
+"""Accelerators that objects of Kubernetes choose by labels of nodes.
+
+Values of GKE: https://cloud.google.com/kubernetes-engine/docs/how-to/gpus and .../docs/concepts/tpus; ``gpu.product``
+is the name of the driver with dashes (NVIDIA/k8s-device-plugin, docs/gpu-feature-discovery), and an instance type is
+that of the cloud.
+"""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.exchange.import_result import ImportBuilder, InputFile
+from clusterspec.exchange.machines.links import accelerator_of_product, match_instance
+
+_GKE = {
+    "nvidia-tesla-t4": "t4",
+    "nvidia-l4": "l4",
+    "nvidia-tesla-v100": "v100-sxm-16gb",
+    "nvidia-tesla-a100": "a100-sxm-40gb",
+    "nvidia-a100-80gb": "a100-sxm-80gb",
+    "nvidia-h100-80gb": "h100-sxm-80gb",
+    "nvidia-h100-mega-80gb": "h100-sxm-80gb",
+    "nvidia-h200-141gb": "h200-sxm-141gb",
+    "nvidia-b200": "b200-sxm-180gb",
+    "nvidia-gb200": "gb200",
+    "tpu-v4-podslice": "tpu-v4",
+    "tpu-v5-lite-podslice": "tpu-v5e",
+    "tpu-v5-lite-device": "tpu-v5e",
+    "tpu-v5p-slice": "tpu-v5p",
+    "tpu-v6e-slice": "tpu-v6e",
+    "tpu-v6e-device": "tpu-v6e",
+    "tpu7x": "tpu-v7x",
+}
+_LABEL = re.compile(
+    r"\b(?P<name>gke-accelerator|gke-tpu-accelerator|nvidia\.com/gpu\.product|kubernetes\.io/instance-type)[\"']?"
+    r"(?:[ \t]*:[ \t]*"
+    r"|[ \t]*\n[ \t]*operator:[ \t]*[\"']?In[\"']?[ \t]*\n[ \t]*values:[ \t]*(?:\n[ \t]*-[ \t]*|\[[ \t]*))"
+    r"[\"']?(?P<value>[A-Za-z][\w.-]{1,60})[\"']?[ \t]*(?P<more>,|\n[ \t]*-[ \t]+[\"']?[\w.-]+[\"']?[ \t]*(?:\n|\Z))?"
+)
+"""A label of a selector, or of an expression with one value; ``more`` follows where it has several."""
+
+
+_COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+
+
+def set_labelled_accelerator(file: InputFile, builder: ImportBuilder) -> None:
+    """Set the accelerator that all labels of a file name, unless it is set; labels that differ are recorded."""
+    text = _COMMENT.sub("", file.text)
+    found = list(_LABEL.finditer(text))
+    named = {_accelerator(match["name"], match["value"]) for match in found} - {None}
+    if not found or builder.reading().value(("cluster", "accelerator")) is not None:
+        return
+    line = text.count("\n", 0, found[0].start()) + 1
+    if len(named) == 1 and not any(_is_list(match) for match in found):
+        builder.set("cluster.accelerator", named.pop(), line)
+    else:
+        shown = ", ".join(dict.fromkeys(match["value"] for match in found))
+        why = "several products" if named else "no catalog entry of this label"
+        builder.unknown(f"nodes of {shown[:80]}", why, line)
+
+
+def _is_list(match: re.Match[str]) -> bool:
+    return "operator" in match[0] and match["more"] is not None
+
+
+def _accelerator(name: str, value: str) -> str | None:
+    """The catalog id of an accelerator by a label.
+
+    >>> _accelerator("nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3"), _accelerator("gke-accelerator", "nvidia-l4")
+    ('h100-sxm-80gb', 'l4')
+    >>> _accelerator("kubernetes.io/instance-type", "p5.48xlarge")
+    'h100-sxm-80gb'
+    """
+    if name.startswith("gke"):
+        return _GKE.get(value)
+    if name.endswith("product"):
+        return None if "MIG" in value else accelerator_of_product(value.replace("-", " "))
+    return _accelerator_of_instance(value)
+
+
+def _accelerator_of_instance(value: str) -> str | None:
+    from clusterspec.catalog import Catalog
+
+    catalog = Catalog.open()
+    clouds = ("aws", "azure", "oci", "gcp")
+    found = (match_instance(value, cloud, catalog.ids("platform")) for cloud in clouds)
+    return next((catalog.platform(each).accelerator for each in found if each), None)

@@ -1,0 +1,139 @@
+"""Launches of containers: what an object, a Compose file or a task starts, with its variables and its nodes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.exchange.imports import given, read, unknown
+
+POD = """\
+apiVersion: apps/v1
+kind: Deployment
+spec:
+  template:
+    spec:
+      nodeSelector: {{{label}}}
+      containers:
+      - name: server
+        image: {image}
+        env: [{{name: RANKS, value: "4"}}]
+        {starts}
+"""
+BY_OPTIONS = 'args: ["--model", "Qwen/Qwen3-32B-AWQ", "--tensor-parallel-size", "$(RANKS)"]'
+COMPOSE = """\
+x-server: &server
+  image: {image}
+services:
+  one:
+    <<: *server
+    {starts}
+"""
+
+
+@pytest.mark.parametrize(
+    ("image", "starts"),
+    [
+        ("vllm/vllm-openai:v0.11.0", BY_OPTIONS),
+        ("registry.example/vllm-openai@sha256:00", 'args: ["Qwen/Qwen3-32B-AWQ", "--tensor-parallel-size=4"]'),
+        ("other", 'command: ["bash", "-c", "vllm serve Qwen/Qwen3-32B-AWQ --tensor-parallel-size $RANKS"]'),
+        ("other", 'command: ["bash", "-c"]\n        args: ["exec vllm serve Qwen/Qwen3-32B-AWQ -tp $RANKS"]'),
+    ],
+)
+def test_a_container_starts_its_image_with_the_variables_of_its_object(image: str, starts: str) -> None:
+    text = POD.format(image=image, starts=starts, label="x: y")
+    found = given(read(text.replace("-tp ", "--tensor-parallel-size ")))
+    assert found["layout.tp"] == 4
+    assert (found["workload.model"], found["workload.parameter_precision"]) == ("qwen3-32b", "int4")
+
+
+@pytest.mark.parametrize(
+    ("image", "starts"),
+    [
+        ("vllm/vllm-openai", "command: --model Qwen/Qwen3-32B --tensor-parallel-size 2"),
+        ("vllm/vllm-openai", "command: ${MODEL} --tensor-parallel-size 2"),
+        ("lmsysorg/sglang", 'entrypoint: ["sglang"]\n    command: [serve, --tp, "${RANKS:-2}"]'),
+        ("lmsysorg/sglang", "entrypoint: python3 -m sglang.launch_server\n    command: --tp 2 --model-path x/y"),
+        ("other", "server_cmd: vllm serve x/y --tensor-parallel-size 2"),
+    ],
+)
+def test_a_service_starts_its_entry_point_with_the_command_beside_it(image: str, starts: str) -> None:
+    assert given(read(COMPOSE.format(image=image, starts=starts)))["layout.tp"] == 2
+
+
+@pytest.mark.parametrize(
+    ("label", "accelerator"),
+    [
+        ("cloud.google.com/gke-accelerator: nvidia-tesla-a100", "a100-sxm-40gb"),
+        ("nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3", "h100-sxm-80gb"),
+        ("node.kubernetes.io/instance-type: p5.48xlarge", "h100-sxm-80gb"),
+        ("node.kubernetes.io/instance-type: m5.large", None),
+        ("nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB-MIG-1g.10gb", None),
+        ("cloud.google.com/gke-accelerator: nvidia-l4, nvidia.com/gpu.product: NVIDIA-H200", None),
+    ],
+)
+def test_a_label_of_nodes_names_the_accelerator_unless_it_is_divided_or_another_differs(
+    label: str, accelerator: str | None
+) -> None:
+    reading = read(POD.format(image="vllm/vllm-openai", starts=BY_OPTIONS, label=label))
+    assert given(reading).get("cluster.accelerator") == accelerator
+    assert ("nodes of" in unknown(reading)) is (accelerator is None)
+
+
+def test_a_task_gives_its_launch_variables_and_nodes() -> None:
+    task = """\
+        resources:
+          accelerators: H100:8
+        num_nodes: 2
+        envs: {MODEL: Qwen/Qwen3-32B-FP8}
+        run: |
+          vllm serve $MODEL --tensor-parallel-size 8
+        """
+    found = given(read(task))
+    assert (found["workload.model"], found["workload.parameter_precision"]) == ("qwen3-32b", "fp8")
+    assert (found["layout.nodes"], found["cluster.accelerators_per_node"]) == (2, 8)
+
+
+def test_an_entry_point_given_to_a_container_is_the_program() -> None:
+    script = "A=(serve x/y --tensor-parallel-size 2)\ndocker run --gpus all --entrypoint vllm $IMAGE ${A[@]}\n"
+    assert given(read(script, "serving"))["layout.tp"] == 2
+
+
+def test_options_after_a_line_end_without_backslash_are_named_and_not_taken() -> None:
+    reading = read("vllm serve x/y\n--tensor-parallel-size 8\n")
+    assert given(reading).get("layout.tp") != 8
+    assert "without a backslash" in unknown(reading)
+
+
+@pytest.mark.parametrize(
+    ("name", "precision"),
+    [
+        ("Qwen/Qwen3-32B", None),
+        ("RedHatAI/Qwen3-32B-FP8-dynamic", "fp8"),
+        ("nvidia/Qwen3-32B-NVFP4", "nvfp4"),
+        ("nvidia/Qwen3-32B-FP4", "nvfp4"),
+        ("x/Qwen3-32B-GPTQ-Int8", "int8"),
+        ("x/Qwen3-32B-w8a8", "int8"),
+    ],
+)
+def test_the_name_of_a_quantized_checkpoint_states_the_precision_of_its_weights(
+    name: str, precision: str | None
+) -> None:
+    found = given(read(f"vllm serve {name} --tensor-parallel-size 2\n"))
+    assert (found["workload.model"], found.get("workload.parameter_precision")) == ("qwen3-32b", precision)
+
+
+def test_supervised_training_of_openrlhf_is_read_from_the_text_that_starts_it() -> None:
+    script = """\
+        read -r -d '' COMMANDS <<EOF
+        openrlhf.cli.train_sft --pretrain meta-llama/Meta-Llama-3-8B --train_batch_size 256 --max_len 2048 \\
+          --micro_train_batch_size 2 --zero_stage 2 --param_dtype bf16 --gradient_checkpointing
+        EOF
+        deepspeed --module $COMMANDS
+        """
+    found = given(read(script))
+    assert {
+        "workload.global_batch": 256,
+        "layout.sharding": "zero2",
+        "workload.precision": "bf16",
+    }.items() <= found.items()
+    assert "workload.sequence_length" not in found
