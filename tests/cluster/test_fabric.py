@@ -291,6 +291,17 @@ def test_levels_are_counted_one_by_one() -> None:
     assert found.core_switches == 7  # 3,520 links / 576 ports = 6.1; the 11 that divide 55 uplinks would be 57 % more
 
 
+def test_a_level_that_holds_all_nodes_has_no_switches_above_it() -> None:
+    """A last level of 384 nodes is all of 384; with one node more there are two blocks, and a level that joins them."""
+    levels = "[{{name: leaf, nodes: 32}}, {{name: pod{}}}]"
+    stated = f"cluster: {{{{platform: dgx-h100, nodes: {{}}, scale_out: {{{{levels: {levels}}}}}}}}}"
+    for nodes, top in ((384, ", nodes: 384"), (384, ", nodes: 385"), (384, "")):
+        found = counted(cluster_of(stated.format(nodes, top)))
+        assert (found.tiers, found.core_switches) == (2, 0)
+    found = counted(cluster_of(stated.format(385, ", nodes: 384")))
+    assert found.tiers == 3 and found.core_switches
+
+
 def test_a_level_of_unknown_ports_is_not_counted() -> None:
     machine = cluster_of(LEVELS)
     assert machine.scale_out is not None

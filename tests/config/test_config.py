@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.config import Config, ConfigFault, discover, load
+from clusterspec.config import Config, ConfigFault, check, discover, load, schema
 from clusterspec.finding import Severity
 
 EVERYTHING = """
@@ -125,3 +127,28 @@ def test_any_bytes_are_a_configuration_or_a_fault(tmp_path_factory: pytest.TempP
         assert load(path).file == path
     except ConfigFault as fault:
         assert "\n" not in str(fault)
+
+
+def bounded(node: object) -> Iterator[dict[str, Any]]:
+    """The parts of a schema that bound a number or the length of a text."""
+    if isinstance(node, dict):
+        if node.keys() & {"minimum", "minLength"}:
+            yield node
+        for each in node.values():
+            yield from bounded(each)
+
+
+def test_a_value_at_a_bound_is_taken_and_one_beyond_it_refused() -> None:
+    nodes = [*bounded(schema())]
+    assert {node["type"] for node in nodes} == {"number", "string"}
+    for node in nodes:
+        if node["type"] == "number":
+            within, beyond = (node["minimum"], node["maximum"]), (2 * node["minimum"], 2 * node["maximum"])
+        else:
+            least, most = node["minLength"], node.get("maxLength", 10_000)
+            within, beyond = ("x" * least, "x" * most), ("x" * (least - 1), "x" * (most + 1))
+        for value in within:
+            check(value, node)
+        for value in beyond:
+            with pytest.raises(ConfigFault):
+                check(value, node)

@@ -104,10 +104,12 @@ def whole_of(value: Any) -> int | None:
 
     >>> whole_of("8"), whole_of(8.0), whole_of("8_192"), whole_of(True), whole_of("x"), whole_of(0)
     (8, 8, 8192, None, None, None)
+    >>> whole_of(1e12) == whole_of(10**12) == 10**12, whole_of(1e12 + 1), whole_of(10**12 + 1), whole_of(0.5)
+    (True, None, None, None)
     """
     if isinstance(value, str) and value.replace("_", "").isdecimal() and len(value) < 20:
         value = int(value.replace("_", ""))
-    if isinstance(value, float) and abs(value) < LARGEST_COUNT and value == int(value):
+    if isinstance(value, float) and abs(value) <= LARGEST_COUNT and value == int(value):
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LARGEST_COUNT:
         return None

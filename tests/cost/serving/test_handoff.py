@@ -82,6 +82,19 @@ def test_each_block_of_keys_and_of_values_in_each_layer_is_a_descriptor() -> Non
     assert moved("bandwidth: 100 Gb/s").seconds == pytest.approx(size / (0.8 * 12.5e9))
 
 
+def test_the_ranks_of_an_engine_send_its_cache_once_between_them() -> None:
+    """8,000 tokens of 327,680 B, by 8 shards of the heads or by stages: on one machine, and on two with a link."""
+    one = plan().design
+    assert one.cluster is not None and one.workload is not None and one.layout is not None
+    layouts = [replace(one.layout, tp=tp, pp=pp) for tp, pp in ((8, 1), (4, 2), (2, 1), (1, 4))]
+    for own, other in pairwise([*layouts, layouts[0]]):
+        here = side_transfers(one.cluster, one.workload, (own, other), 8000.0)
+        away = linked_transfers((one.cluster, one.cluster), one.workload, (own, other), 8000.0, PoolLink(1e9, 1e9, 0.0))
+        assert here is not None
+        for sent, received in (here, away):
+            assert sent.size * own.tp * own.pp == received.size * other.tp * other.pp == 327_680 * 8000
+
+
 def test_a_cache_sent_in_parts_overlaps_with_its_prompt() -> None:
     found = {send: times(f"send: {send}", nic=100) for send in ("whole", "chunk", "layer")}
     sent = {send: each.sent for send, each in found.items()}

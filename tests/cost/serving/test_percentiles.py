@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import exp, log, sqrt
+from random import Random
 
 import pytest
 
@@ -36,6 +37,19 @@ LEFT_FIRST = 31 * (11 / 15 - 1 / 5)
 """What 31 steps have beside 0.2 each, if all are as the first."""
 UNIFORM = PromptShares(share=0.5, longer=1.0, chunks=25.0, spread=0.0, bunching=0.0, gained=1.0)
 """The share of 100 steps has the mean 1/2 and the variance 1/12 of a beta variable with the parameters 1 and 1."""
+
+
+def test_the_mean_wait_of_arrivals_is_that_of_each_of_them() -> None:
+    """Over arrivals in all orders of places taken and of prompts behind: `mean` sums them in closed form."""
+    draw = Random(1)
+    for _ in range(40):
+        rate, places = draw.uniform(1, 20), draw.uniform(2, 50)
+        run = OpenRun(
+            draw.uniform(1, 200), rate, places, draw.uniform(0, 3) / rate, draw.random(), draw.uniform(0, 3) / rate
+        )
+        numbers = [(at + 0.5) / 2000 * run.requests for at in range(2000)]
+        assert run.mean == pytest.approx(run.varied + sum(map(run.queue_wait, numbers)) / 2000, rel=2e-3)
+
 
 FIGURES: list[tuple[Callable[[], object], object]] = [
     (lambda: quantiles.normal_quantile(ONE_SIGMA), 1.0),
