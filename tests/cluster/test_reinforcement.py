@@ -52,6 +52,21 @@ def test_the_roles_share_the_nodes_of_the_cluster() -> None:
         assert problems & {"workload.rl.rollout.nodes", "layout.nodes"} == keys, (rl, layout)
 
 
+def test_rollout_on_a_pool_has_all_its_nodes_unless_it_states_some() -> None:
+    """The trainer has those of its own pool; a pool without nodes has one."""
+    for pool, rollout, nodes in (({"nodes": 3}, {}, 3), ({"nodes": 3}, {"nodes": 2}, 2), ({}, {}, 1)):
+        rl = SAMPLES | {"rollout": {"pool": "engines"} | rollout}
+        spec = {
+            "cluster": {"platform": "dgx-h100", "nodes": 8},
+            "pools": {"engines": {"platform": "dgx-h100"} | pool},
+            "workload": {"kind": "rl", "model": "qwen2.5-7b", "rl": rl},
+            "layout": {"framework": "megatron-core", "tp": 2},
+        }
+        design, _ = resolve_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in spec.items()))
+        assert design.workload is not None and design.workload.rl is not None
+        assert (design.workload.rl.trainer_nodes, design.workload.rl.rollout_nodes) == (8, nodes)
+
+
 def test_two_roles_need_two_nodes() -> None:
     for layout, key in (({}, "layout.nodes"), ({"nodes": 1}, "layout.nodes")):
         found, _, _, problems = resolved(nodes=1, layout=layout, placement="split")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from clusterspec.exchange.fabrics.graph import FabricGraph, describe_graph, expanded_hosts
+from clusterspec.exchange.fabrics.infragraph import _device_shape
 from clusterspec.exchange.import_result import FormatError, ImportBuilder
 from tests.exchange.imports import counts, given, read, unknown
 
@@ -383,6 +384,26 @@ def test_an_infragraph_states_what_its_edges_join() -> None:
     assert (keys["cluster.scale_out.links.node_leaf"], keys["cluster.scale_out.links.leaf_spine"]) == (8, 2)
     assert keys["cluster.scale_out.nic_bandwidth"] == "200 Gb/s"
     assert keys["cluster.scale_out.switch_ports"] == 16
+
+
+ADAPTERS = [
+    # a component by choice, name and description, and whether its two are adapters of the fabric
+    ("nic", "port", "", True),
+    ("device", "cx7", "", True),
+    ("device", "slot", "ConnectX-7", True),
+    ("device", "drive", "", False),
+    ("port", "nic", "", False),
+    ("nic", "bmc", "", False),
+    ("device", "nic", "frontend", False),
+]
+
+
+def test_an_infragraph_counts_the_adapters_of_the_fabric() -> None:
+    for choice, name, description, adapter in ADAPTERS:
+        part = {"choice": choice, "name": name, "count": 2, "description": description}
+        accelerators = {"choice": "xpu", "name": "xpu", "count": 4}
+        shape = _device_shape({"name": "server", "components": [accelerators, part]})
+        assert (shape.accelerators, shape.nics) == (4, 2 * adapter), part
 
 
 def test_an_infragraph_that_asks_for_too_much_is_refused() -> None:

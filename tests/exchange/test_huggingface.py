@@ -207,6 +207,17 @@ ATTENTION: list[tuple[dict[str, object], dict[str, object]]] = [  # keys of a co
             **{"attention_layers": 2, "ffn_layers": 6},
         },
     ),
+    (
+        {"hybrid_override_pattern": "M*-"},
+        {
+            **{"linear_attention.kind": "mamba-2", "linear_attention.layers": 1},
+            **{"attention_layers": 1, "ffn_layers": 1},
+        },
+    ),
+    (
+        {"layer_types": ["linear_attention", "full_attention"]},
+        {"linear_attention.kind": "gated-delta", "linear_attention.layers": 1},
+    ),
     ({"sliding_window": 512, "use_sliding_window": False, "layer_types": ["sliding_attention"] * 12}, {}),
     ({"sliding_window": 512, "layer_types": ["sliding_attention"] * 12}, {"attention_window": 512}),
     ({"sliding_window": 512, "layer_types": ["full_attention"] * 12}, {}),

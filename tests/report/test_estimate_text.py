@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from clusterspec import analysis, studies
+from clusterspec.cost.term import Term
 from clusterspec.report import estimate_rows, estimate_text
 from clusterspec.report import estimate_text as estimate_explain
 from clusterspec.report.ink import Ink
@@ -49,6 +50,17 @@ def shown(one: Study) -> str:
 def test_an_estimate_is_one_screen(path: Path) -> None:
     one = studies.study_text(path.read_text("utf-8"), SETTINGS, path.name, path.parent)
     assert len(shown(one).splitlines()) <= 60
+
+
+def test_a_term_has_a_range_where_both_its_ends_are_known() -> None:
+    report = analysis.estimate(study(SPEC))
+    for low, high, told in (
+        (0.5, 2.0, "  range    500 ms to 2 s"),
+        (0.0, 2.0, "  range    0 s to 2 s"),
+        (None, None, ""),
+    ):
+        lines = estimate_text.term_text(Term("step_time", 1.0, "s", "1", low=low, high=high), report).splitlines()
+        assert lines == ["step_time = 1 s", "  formula  1", *([told] if told else [])]
 
 
 def test_an_estimate_begins_with_errors() -> None:

@@ -186,6 +186,18 @@ def test_usual_ranges_are_those_that_were_read_against_machines_and_prices() -> 
     assert [range_text(key, usual) for key, usual in RANGES.items()] == written
 
 
+@pytest.mark.parametrize("keys", ["topology: fat-tree", "topology: rail-optimized", "topology: fat-tree, tiers: 3"])
+def test_each_of_several_planes_fails_with_its_part_of_the_bandwidth(keys: str) -> None:
+    """Of the links and switches above the leaves there are as many times more, and each takes as many times less."""
+    found = {}
+    for planes in (1, 2, 4):
+        text = f"clusterspec: 1\n{fabric(72, f'switch_ports: 64, {keys}, planes: {planes}')}"
+        parts = FailingMachine(study_text(text, SETTINGS).design, None, None).classes
+        above = [part for part in parts if part.name in {"leaf-spine link", "spine switch", "spine-core link"}]
+        found[planes] = [(part.name, (part.count or 0) / planes, part.lost * planes) for part in above]
+    assert found[1] == found[2] == found[4] and len(found[1]) >= 2
+
+
 @pytest.mark.parametrize(
     ("nodes", "keys", "classes"),
     [
