@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from math import prod
 
 from clusterspec.cluster.degrees import nodes_of_domain, nodes_of_rack, rack_nodes
-from clusterspec.cluster.fabric import Fabric
+from clusterspec.cluster.fabric import TREES, Fabric
 from clusterspec.cluster.levels import fabric_levels
-from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.cost.collectives.model import CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import CollectiveRow, collective_table
@@ -242,7 +242,13 @@ HOP = 0.3e-6
 """Seconds that each switch after the first adds to a message, assumed: resellers print 0.13 to 0.33 µs
 from port to port of InfiniBand, Ethernet takes 0.5 to 1 µs. The latencies of the
 cost model were measured below one leaf."""
-CLOUD = "network of the cloud"
+
+
+def _unknown_network(cluster: Cluster, out: ScaleOut) -> str:
+    """What stands for a network whose switches are not known: that of a cloud, or one that is no tree; else empty."""
+    if cluster.cloud or out.technology.cloud:
+        return "network of the cloud"
+    return "" if out.topology in TREES or out.levels else f"{out.topology} network"
 
 
 def _fabric_path_classes(cluster: Cluster) -> tuple[PathClass, ...]:
@@ -250,7 +256,8 @@ def _fabric_path_classes(cluster: Cluster) -> tuple[PathClass, ...]:
     out, share = cluster.scale_out, cluster.nic_share
     if out is None or share is None or cluster.nodes < 2:
         return ()
-    levels = () if cluster.cloud else fabric_levels(cluster)
+    network = _unknown_network(cluster, out)
+    levels = () if network else fabric_levels(cluster)
     apart = max(cluster.accelerators_per_node, cluster.scale_up.domain)
     found: list[PathClass] = []
     taper = 1.0
@@ -262,7 +269,7 @@ def _fabric_path_classes(cluster: Cluster) -> tuple[PathClass, ...]:
             break
         pair = max(2 * apart, 2 * below * cluster.accelerators_per_node)
         rows = message_rows(cluster, min(pair, cluster.accelerators)) if cluster.accelerators > apart else ()
-        top = CLOUD if cluster.cloud else ("leaf switch", "spine switch", "core switch")[min(number, 2)]
+        top = network or ("leaf switch", "spine switch", "core switch")[min(number, 2)]
         way = ("leaf switch", "spine switch", "core switch")[: min(number, 2)]
         alone = max(out.nic_bandwidth.value, share)
         nics = "one NIC" if alone == out.nic_bandwidth.value else "the NICs of one accelerator"
@@ -271,7 +278,7 @@ def _fabric_path_classes(cluster: Cluster) -> tuple[PathClass, ...]:
                 name=f"the same {levels[number].name}" if number < len(levels) else "the whole fabric",
                 nodes=min(here, cluster.nodes),
                 parts=("accelerator", "NIC", *way, top, *reversed(way), "NIC", "accelerator"),
-                switches=0 if cluster.cloud else 2 * len(way) + 1,
+                switches=0 if network else 2 * len(way) + 1,
                 bandwidth=alone,
                 bottleneck=nics if taper <= 1 else f"{nics}; {taper:g}:1 where all send",
                 shared=share / taper,

@@ -169,9 +169,15 @@ def test_a_message_over_more_switches_takes_longer() -> None:
     assert whole.latency == pytest.approx((leaf.latency or 0) + 2 * 0.3e-6, rel=1e-4)
 
 
-def test_a_cloud_names_no_switch_and_a_pair_without_a_domain_uses_the_host() -> None:
-    cloud = pod(cluster_of(platform="aws-p5-48xlarge", nodes=16), None).classes
-    assert [one.parts[2] for one in cloud[1:]] == ["network of the cloud"] and cloud[1].switches == 0
+def test_a_network_that_is_no_known_tree_names_no_switch_and_a_pair_without_a_domain_uses_the_host() -> None:
+    fly = {"technology": "slingshot-11", "nics_per_node": 8, "topology": "dragonfly"}
+    for keys, network in (
+        ({"platform": "aws-p5-48xlarge"}, "network of the cloud"),
+        ({"accelerator": "tpu-v5p", "accelerators_per_node": 4}, "network of the cloud"),
+        ({"accelerator": "mi250x", "accelerators_per_node": 8, "scale_out": fly}, "dragonfly network"),
+    ):
+        beyond = [one for one in pod(cluster_of(**keys, nodes=16), None).classes if "NIC" in one.parts]
+        assert [(one.parts[2], one.switches) for one in beyond] == [(network, 0)], keys
     cards = pod(cluster_of(accelerator="l40s", accelerators_per_node=8, nodes=1), None).classes
     assert [(one.name, one.nodes, round(one.bandwidth / GB, 1)) for one in cards] == [("the same node", 1, 31.5)]
     assert cards[0].parts[1:-1] == ("PCIe 4 slot", "host", "PCIe 4 slot") and cards[0].predicted

@@ -89,6 +89,7 @@ def test_two_blocks_of_half_a_page_stand_beside_each_other_in_order(blocks: tupl
     found = paired_blocks(blocks)
     assert [len(row) for row in found] == rows
     assert tuple(block for row in found for block in row) == blocks
+    assert all(len(row) == 1 for row in paired_blocks((SMALL, SMALL), lambda _: False)), "a word would be broken"
 
 
 def test_a_column_without_a_value_takes_its_fields_and_marks_with_it() -> None:

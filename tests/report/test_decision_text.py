@@ -14,10 +14,12 @@ from clusterspec.procurement.cost import Neighbor
 from clusterspec.records import replace
 from clusterspec.report import cost_text, search_text, sweep_text
 from clusterspec.report.ink import Ink
+from clusterspec.report.paper.decision import failure_phrase
 from clusterspec.results import Input, Tool
 from clusterspec.results.decision import PRICE, Change, CostReport, DiffReport, Effect
 from clusterspec.results.levers import SweepRow
 from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, SearchReport
+from clusterspec.results.verdict import Gate, GateStatus, Purchase
 from clusterspec.source import Position, Span
 from clusterspec.studies.study import study_text
 from tests.cli.conftest import BASE
@@ -379,3 +381,17 @@ def test_a_smaller_neighbor_is_told_with_what_it_saves() -> None:
         "4 nodes fewer (28) take 12 switches instead of 20, 2 tiers instead of 3: "
         "120,000 USD less for the fabric, 1,320,000 USD less in all."
     ) in flat(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("late", "late"),
+        (f"one; {'two ' * 9}", f"one; {'two ' * 9}"),
+        (f"one: two; {'three ' * 30}", "one: two (all reasons below)"),
+        ("w" * 200, "w" * 200),
+    ],
+)
+def test_the_first_sentence_has_the_first_of_many_reasons_against_a_purchase(text: str, said: str) -> None:
+    gate = Gate("design", GateStatus.FAILED, text, "")
+    assert failure_phrase(gate, Purchase(None, "", None, (gate,))) == said

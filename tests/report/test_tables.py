@@ -15,7 +15,7 @@ from clusterspec.report.charts.svg import text_width
 from clusterspec.report.faults_text import faults_as_text
 from clusterspec.report.ink import Ink
 from clusterspec.report.paper.blocks import PaperTable, TableColumn, TableRow
-from clusterspec.report.paper.widths import BODY, HALF, PAGE, column_shares
+from clusterspec.report.paper.widths import BODY, HALF, PAGE, column_shares, fits_half
 from clusterspec.results import Input, Tool
 from clusterspec.results.faults import FaultRow, FaultsReport, PairRow
 from clusterspec.results.levers import LeverRow, SensitivityReport, SolveReport, SweepRow
@@ -271,3 +271,6 @@ def test_columns_of_a_printed_table_have_room_for_their_text() -> None:
         assert shares[0] < shares[1] < shares[2] or half
         assert shares[1] / 100 * width > text_width(texts[1], BODY)
     assert column_shares(replace(table, form=True)) == ()
+    assert [fits_half(PaperTable(columns, (TableRow((word, "1", ""), "x"),), "x")) for word in ("w" * 9, "w" * 99)] == [
+        *(True, False)
+    ]

@@ -23,7 +23,7 @@ from clusterspec import resources
 from clusterspec.report.charts.svg import chart_style
 from clusterspec.report.ink import escaped_text, unbroken_numbers
 from clusterspec.report.paper.blocks import Paper, drawable_page, font_faces, paired_blocks, place_text
-from clusterspec.report.paper.widths import column_shares
+from clusterspec.report.paper.widths import column_shares, fits_half
 
 # PDF metadata for archiving and accessibility that WeasyPrint does not write
 
@@ -171,7 +171,7 @@ def _rendered_page(paper: Paper, *, script: str = "", policy: bool = False) -> s
         loader=jinja2.FileSystemLoader(folder), autoescape=True, undefined=jinja2.StrictUndefined
     )
     environment.filters["coded"] = html_with_code if script else _print_html
-    environment.filters["paired"] = paired_blocks
+    environment.filters["paired"] = lambda blocks: paired_blocks(blocks, fits_half)
     environment.filters["places"] = place_text
     environment.filters["shares"] = column_shares
     environment.filters["options"] = html_of_command

@@ -7,7 +7,7 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import groupby
 from operator import attrgetter
@@ -347,14 +347,18 @@ def without_empty_columns(block: Block) -> Block:
     return replace(block, columns=tuple(block.columns[at] for at in kept), rows=rows)
 
 
-def paired_blocks(blocks: Sequence[Block]) -> list[tuple[Block, ...]]:
+def paired_blocks(
+    blocks: Sequence[Block], fits_half: Callable[[PaperTable], bool] = lambda _: True
+) -> list[tuple[Block, ...]]:
     """The blocks in order; two in succession that both fit on half the width of a printed page are together, and a
-    paragraph beside the picture before it.
+    paragraph beside the picture before it. ``fits_half`` says so of the words of a short table.
     """
     rows: list[tuple[Block, ...]] = []
     waiting = False
     for block in map(without_empty_columns, blocks):
-        half = _takes_half(block) or (waiting and isinstance(block, Text) and isinstance(rows[-1][0], Picture))
+        half = _takes_half(block, fits_half) or (
+            waiting and isinstance(block, Text) and isinstance(rows[-1][0], Picture)
+        )
         if half and waiting:
             rows[-1] = (*rows[-1], block)
             waiting = False
@@ -364,9 +368,9 @@ def paired_blocks(blocks: Sequence[Block]) -> list[tuple[Block, ...]]:
     return rows
 
 
-def _takes_half(block: Block) -> bool:
+def _takes_half(block: Block, fits_half: Callable[[PaperTable], bool]) -> bool:
     if isinstance(block, PaperTable):
-        return block.slim
+        return block.slim and fits_half(block)
     return isinstance(block, Story) or (isinstance(block, Picture) and not block.wide)
 
 

@@ -44,6 +44,8 @@ STATES: dict[str, tuple[str, Tone]] = {
 }
 
 
+LONG_REASON = 160
+"""Characters of a reason in the first sentence of a procurement report; the gate below has all of it."""
 SIGNING = {"do not sign": "Do not sign", "not ready": "Not ready to be signed", "ready": "Nothing against signing"}
 """The decision that a buyer takes from the gates."""
 SIGNING_TONES: dict[str, Tone] = {"do not sign": "bad", "not ready": "fair", "ready": "good"}
@@ -84,7 +86,7 @@ def decision_sentence(report: FullReport) -> str:
     done = work_sentence(report)
     failed = sorted(purchase.gates_in(GateStatus.FAILED), key=lambda gate: gate.gate == "design")
     sentences = [f"{verb} {what} for {_amount_phrase(purchase)}{': ' if done else ''}{done}."]
-    sentences += [f"Do not sign: {_failure_phrase(failed[0], purchase)}."] if failed else []
+    sentences += [f"Do not sign: {failure_phrase(failed[0], purchase)}."] if failed else []
     away = " and ".join(
         f"{plural(count, 'accelerator')} of pool {name}" for name, count in report.estimate.accelerators_away.items()
     )
@@ -107,14 +109,15 @@ def _machine_phrase(cluster: Cluster) -> str:
     return f"{plural(nodes, 'node')} of {kind} ({plural(nodes * each, 'accelerator')}{domains})"
 
 
-def _failure_phrase(gate: Gate, purchase: Purchase) -> str:
-    """The reason why a gate fails; for a quote, the total of the missing items that its line lists."""
+def failure_phrase(gate: Gate, purchase: Purchase) -> str:
+    """The reason why a gate fails, of a long one the first part; for a quote, the total of the missing items that its
+    line lists.
+    """
     values = [part.missing for part in purchase.parts if part.lacks and part.missing is not None]
-    return (
-        f"the quote lacks {rounded_text(Money.total(values))} of parts"
-        if gate.gate == "quote" and values
-        else gate.text
-    )
+    if gate.gate == "quote" and values:
+        return f"the quote lacks {rounded_text(Money.total(values))} of parts"
+    first, _, rest = gate.text.partition("; ")
+    return f"{first} (all reasons below)" if rest and len(gate.text) > LONG_REASON else gate.text
 
 
 def _amount_phrase(purchase: Purchase) -> str:

@@ -35,6 +35,12 @@ def column_shares(table: PaperTable, *, half: bool = False) -> tuple[float, ...]
     return tuple(round(100 * width / sum_of(widths), 2) for width in widths)
 
 
+def fits_half(table: PaperTable) -> bool:
+    """Whether no word of the table is broken on half the width of a page."""
+    ends = (_column_ends(table, number) for number in range(len(table.columns)))
+    return sum_of(least for least, _ in ends) <= HALF
+
+
 def divided_width(least: Sequence[float], most: Sequence[float], width: float) -> list[float]:
     """The widths of columns of a table, of which each needs ``least``, and ``most`` without a break in its lines.
 
