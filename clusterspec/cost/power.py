@@ -22,6 +22,7 @@ from clusterspec.cost.formulas.power import (
 from clusterspec.cost.heat import heat_assumptions
 from clusterspec.cost.nameplates import node_cooling, node_nameplates, power_draw
 from clusterspec.cost.plan import Plan
+from clusterspec.cost.swing import RISE, Swings, swings
 from clusterspec.cost.term import NamedFigures, Term, computed_term, ranged_term
 from clusterspec.origin import Assumed, Computed, Origin
 from clusterspec.quantity import Figure
@@ -88,8 +89,8 @@ class Drawn:
     """The power of a machine in watts, and its energy in joules, without cooling and conversion of the facility.
 
     ``busy`` is with the planned work (on the nodes of the layout; the others idle), ``idle`` without work, ``peak`` the
-    nameplates of all parts. ``swing`` is the rise and fall where all accelerators wait together. ``per_token`` is None
-    without a throughput, ``of_run`` without a number of tokens.
+    nameplates of all parts. ``swings`` are those of each step and of a stop. ``per_token`` is None without a
+    throughput, ``of_run`` without a number of tokens.
     """
 
     busy: Term | None
@@ -98,7 +99,7 @@ class Drawn:
     per_token: Term | None
     of_run: Term | None
     assumptions: tuple[Assumption, ...]
-    swing: Term | None = None
+    swings: Swings | None = None
     supply: Supply = Supply()
     money: tuple[Term, ...] = ()
     """The price of the energy of a run, and of a million tokens, where the spec prices electricity."""
@@ -108,7 +109,7 @@ class Drawn:
 
     def to_json(self) -> dict[str, object]:
         """The fields ``power`` and ``energy`` of an estimate."""
-        power = {"busy": self.busy, "idle": self.idle, "peak": self.peak, "swing": self.swing}
+        power = {"busy": self.busy, "idle": self.idle, "peak": self.peak, **self._swing_terms()}
         energy = {"per_token": self.per_token, "of_run": self.of_run}
         return {
             "power": _term_values(power) | {"supply": self.supply.to_json()},
@@ -118,6 +119,10 @@ class Drawn:
             else None,
         }
 
+    def _swing_terms(self) -> dict[str, Term | None]:
+        step, fall, ramp = self.swings or (None, None, None)
+        return {"swing": step, "fall": fall, "ramp": ramp}
+
     @property
     def terms(self) -> dict[str, Term]:
         """All computed terms by the names under which they are printed."""
@@ -126,7 +131,7 @@ class Drawn:
             "power": self.busy,
             "power_idle": self.idle,
             "power_peak": self.peak,
-            "power_swing": self.swing,
+            **{f"power_{name}": term for name, term in self._swing_terms().items()},
             **{f"power_{name}": term for name, term in supply.items()},
             "energy_per_token": token,
             "energy_of_run": self.of_run,
@@ -160,7 +165,7 @@ def drawn_power(plan: Plan, fabric: Fabric | None, *, run: float | None = None) 
     rate = _tokens_per_second(plan, cluster)
     tokens = _scaled_energy(busy, "per_token", "J", rate) if busy and rate else None
     energy = _scaled_energy(busy, "of_run", "J", run) if busy and run else None
-    swing = ranged_term(*(machine.swing_power(used, end) for end in ENDS)) if shares else None
+    swing = machine.swings(used, shares) if shares else None
     operations, procurement = design.spec.operations, design.spec.procurement
     million = _million_tokens(tokens) if tokens else None
     counted = [(name, term) for name, term in (("of_run", energy), ("per_million_tokens", million)) if term is not None]
@@ -314,7 +319,7 @@ class _Machine:
         return replace(term, inputs=(figures[0], figures[2], figures[4]), parts=(busy, idle))
 
     def swing_power(self, used: int, end: int) -> Term:
-        """The rise and fall of the power where all accelerators of the job wait together."""
+        """The rise and fall of the power where all accelerators of the job wait for exposed communication."""
         figures = (
             ("used", Figure(float(used), "1", Computed("layout.nodes"))),
             ("accelerators", self.accelerators),
@@ -325,10 +330,17 @@ class _Machine:
         )
         return computed_term("swing", power_swing, "W", figures)
 
+    def swings(self, used: int, shares: tuple[float, float]) -> Swings:
+        """The swings of the power of the job."""
+        step = ranged_term(*(self.swing_power(used, end) for end in ENDS))
+        low, middle, high = (self.node_power("node_busy", end, shares) for end in ENDS)
+        least, usual, most = (self.node_power("node_idle", end, None) for end in ENDS)
+        return swings(step, used, (low, middle, high), (least, usual, most))
+
     def assumptions(self, *, working: bool) -> tuple[Assumption, ...]:
         """The constants that the power rests on."""
         at_work = (AT_PRODUCTS, AT_MEMORY, AT_WAITING, HOST) if working else ()
-        used = (AT_IDLE, HOST_IDLE, FANS[self.cooling], *at_work)
+        used = (AT_IDLE, HOST_IDLE, FANS[self.cooling], *at_work, *((RISE,) if working else ()))
         middle = [each[1] for each in used]
         found = [(origin.key, figure, origin.why) for figure in middle if isinstance(origin := figure.origin, Assumed)]
         if (clock := capped_clock(self.cluster)) is not None:

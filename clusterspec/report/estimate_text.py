@@ -26,6 +26,7 @@ from clusterspec.report.estimate_rows import (
     verdict_word,
 )
 from clusterspec.report.ink import PLAIN, Ink, plain_line, share_bar, text_table, title_text, wrapped_lines
+from clusterspec.report.power_rows import power_rows
 from clusterspec.results import EstimateReport, count
 from clusterspec.results.estimate_json import HEADS, row, shares, terms
 from clusterspec.results.verdict import Influence, VerdictStatus
@@ -266,10 +267,7 @@ def headline_rows(report: EstimateReport) -> Iterable[tuple[str, str, str] | Non
     if plan.time_to_train is not None:
         yield "time to train", display(plan.time_to_train, "s"), joined_notes("without interruptions", share, held)
     yield storage_row(report)
-    yield power_row(report)
-    yield supply_row(report)
-    yield heat_row(report)
-    yield energy_row(report)
+    yield from power_rows(report)
 
 
 def storage_row(report: EstimateReport) -> tuple[str, str, str] | None:
@@ -284,56 +282,6 @@ def storage_row(report: EstimateReport) -> tuple[str, str, str] | None:
     kept = f"{display(use.kept.value, 'B')} kept" if use.kept else ""
     read = f"read by all ranks after a failure in {display(use.restore.seconds.value, 's')}"
     return "checkpoint", display(use.checkpoint.seconds.value, "s"), joined_notes("to write", read, kept)
-
-
-def power_row(report: EstimateReport) -> tuple[str, str, str] | None:
-    """The power of the machine under load with its range, and idle; idle alone without planned work."""
-    drawn = report.drawn
-    if drawn is None:
-        return None
-    if drawn.busy is None:
-        return "power, idle", display(drawn.idle.value, "W"), "of the whole machine, without cooling"
-    busy, token = drawn.busy, drawn.per_token
-    span = f"{display(busy.low, 'W')} to {display(busy.high, 'W')}" if busy.low is not None and busy.high else ""
-    each = f"{display(token.value, 'J')} a token" if token else ""
-    return "power", display(busy.value, "W"), joined_notes(span, f"idle {display(drawn.idle.value, 'W')}", each)
-
-
-def supply_row(report: EstimateReport) -> tuple[str, str, str] | None:
-    """The power of a full rack and row at nameplates, and the rating of a feed; None where the spec states no racks."""
-    supply = report.drawn.supply if report.drawn is not None else None
-    if supply is None or supply.rack is None:
-        return None
-    row = f"row {display(supply.row.value, 'W')}" if supply.row else ""
-    feed = f"{supply.feeds} feeds of {display(supply.feed.value, 'W')}" if supply.feed and supply.feeds else ""
-    low, high = supply.rack.low, supply.rack.high
-    held = "full, at nameplates"
-    if low is not None and high is not None:
-        held = f"full, {display(low, 'W')} to {display(high, 'W')} as the power of a node is not stated"
-    return "rack", display(supply.rack.value, "W"), joined_notes(held, row, feed)
-
-
-def heat_row(report: EstimateReport) -> tuple[str, str, str] | None:
-    """The heat of the hall and of a rack that liquid and air remove at nameplate power; None where air removes all."""
-    heat = {each.of: each for each in report.drawn.supply.heat} if report.drawn is not None else {}
-    hall, rack = heat.get("hall"), heat.get("rack")
-    if hall is None or not hall.liquid.value:
-        return None
-    each = f"rack {display(rack.liquid.value, 'W')} and {display(rack.air.value, 'W')}" if rack else ""
-    air = f"to liquid, {display(hall.air.value, 'W')} to air"
-    return "heat", display(hall.liquid.value, "W"), joined_notes(air, each, "at nameplates")
-
-
-def energy_row(report: EstimateReport) -> tuple[str, str, str] | None:
-    """The money and the carbon of the energy of a run, else of a million tokens; None where the spec states neither."""
-    drawn = report.drawn
-    if drawn is None or not (drawn.money or drawn.carbon):
-        return None
-    pairs = [(term, "") for term in drawn.money] + [(term, " of CO2e") for term in drawn.carbon]
-    name = "of_run" if drawn.of_run is not None else "per_million_tokens"
-    texts = [display(term.value, term.unit) + what for term, what in pairs if term.name == name]
-    of_what = "of the run, by the meter" if name == "of_run" else "of a million tokens, by the meter"
-    return "energy", texts[0], joined_notes(*texts[1:], of_what)
 
 
 def rl_rows(times: RlTimes, held: str) -> Iterable[tuple[str, str, str]]:

@@ -85,13 +85,35 @@ def machine_draw(used: float, node_busy: float, nodes: float, node_idle: float, 
 def power_swing(
     used: float, accelerators: float, limit: float, cap: float, *, at_products: float, at_waiting: float
 ) -> float:
-    """The watts by which a machine rises and falls where all accelerators wait together: for exposed communication,
-    a checkpoint, or a restart.
+    """The watts by which a machine falls and rises in each step, where all accelerators wait together for exposed
+    communication. Waiting kernels keep running; `power_fall` is that of a stop.
 
     >>> power_swing(64, 8, 700.0, 700.0, at_products=1.0, at_waiting=0.65)
     125440.0
     """
     return used * accelerators * (smaller(cap, at_products * limit) - smaller(cap, at_waiting * limit))
+
+
+@formula("used * (node_busy - node_idle)")
+def power_fall(used: float, node_busy: float, node_idle: float) -> float:
+    """The watts by which a machine falls where its job stops: for a failure, or a checkpoint that training waits for.
+
+    >>> power_fall(64, 7_000.0, 2_400.0)
+    294400.0
+    """
+    return used * (node_busy - node_idle)
+
+
+@formula("swing / rise_time")
+def power_ramp(swing: float, rise_time: float) -> float:
+    """The rate of the power of a machine at the edges of a swing, in W/s; ``swing`` in watts, ``rise_time`` in seconds.
+
+    Range: rise_time > 0.
+
+    >>> power_ramp(125_440.0, 0.25)
+    501760.0
+    """
+    return swing / rise_time
 
 
 @formula("watts / tokens_per_second")

@@ -40,9 +40,13 @@ def _power_rows(report: FullReport) -> Iterator[TableRow]:
         yield _row(
             "Peak", drawn.peak.value, _nameplates(drawn.peak, hall.switches) + _span(drawn.peak), f"{POWER}.peak"
         )
-    if drawn.swing is not None:
-        text = f"fall and rise where all accelerators wait together{_span(drawn.swing)}"
-        yield _row("Swing", drawn.swing.value, text, f"{POWER}.swing")
+    if drawn.swings is not None:
+        step, fall, ramp = drawn.swings
+        text = f"fall and rise in each step, where all accelerators wait together{_span(step)}"
+        yield _row("Swing", step.value, text, f"{POWER}.swing")
+        yield _row("Fall at a stop", fall.value, f"the job stops or starts again{_span(fall)}", f"{POWER}.fall")
+        each = f"at the edges of the swing{_span(ramp)}"
+        yield TableRow(("Ramp", display(ramp.value, "W/s"), each), f"{POWER}.ramp", bare=True)
     for name, watts, key in (("at work", hall.meter_busy, "busy"), ("at peak", hall.meter_peak, "peak")):
         if watts is not None and hall.pue is not None:
             yield _row(f"At the meter, {name}", watts, f"× PUE {plain(hall.pue)}", f"facility.meter_{key}")
@@ -181,4 +185,4 @@ def _span(term: Term) -> str:
     """The range of a term, where it has one."""
     if term.low is None or term.high is None or term.high <= term.low:
         return ""
-    return f", {display(term.low, 'W')} to {display(term.high, 'W')}"
+    return f", {display(term.low, term.unit)} to {display(term.high, term.unit)}"
