@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from clusterspec import studies
 from clusterspec.cost.power import Drawn, drawn_power
 from tools.accuracy.cases import Case, settings, table
 
+LORA = "{{model: llama-2-70b, sequence_length: 4096, global_batch: {}, precision: fp8, trainable: {{method: lora}}}}"
 WORK = {
     "gpt3": (
         "{model: gpt3-175b, sequence_length: 2048, global_batch: 2048, precision: fp8}",
         "{tp: 4, pp: 8, virtual_stages: 6, micro_batch: 2, framework: nemo}",
     ),
-    "lora": (
-        "{model: llama-2-70b, sequence_length: 4096, global_batch: 64, precision: fp8, trainable: {method: lora}}",
-        "{tp: 4, cp: 2, micro_batch: 1, framework: nemo}",
-    ),
+    "lora-64": (LORA.format(64), "{tp: 4, cp: 2, micro_batch: 1, framework: nemo}"),
+    "lora-8": (LORA.format(8), "{tp: 4, cp: 2, micro_batch: 1, framework: nemo}"),
+    "lora-1": (LORA.format(8), "{tp: 4, micro_batch: 1, framework: nemo}"),
+    "lora-1-b200": (LORA.format(8), "{micro_batch: 1, framework: nemo}"),
     "serve-llama2": (
         "{kind: serve, model: llama-2-70b, precision: fp8, parameter_precision: fp8, kv_precision: fp8, "
         "serving: {input_tokens: 294, output_tokens: 291, load: offline, requests: 24576}}",
@@ -42,6 +44,12 @@ WORK = {
         "kv_precision: fp8, serving: {input_tokens: 778, output_tokens: 128, load: offline, requests: 13368}}",
         "{framework: trt-llm, dp: 8}",
     ),
+    "serve-gptj": (
+        "{kind: serve, model: {layers: 28, hidden: 4096, heads: 16, ffn_hidden: 16384, vocab: 50400, "
+        "gated_ffn: false}, precision: fp8, parameter_precision: fp8, kv_precision: fp8, "
+        "serving: {input_tokens: 870, output_tokens: 70, load: offline, requests: 165000}}",
+        "{framework: trt-llm, dp: 8}",
+    ),
     "dense": (
         "{model: llama-2-13b, sequence_length: 4096, global_batch: 64, precision: bf16}",
         "{tp: 8, micro_batch: 1, framework: nemo}",
@@ -60,10 +68,10 @@ def spec(platform: str, nodes: int, power: str, work: str) -> str:
 
 
 def spec_of(row: dict[str, str]) -> str:
-    """A published reading as a plan; the fine-tuning on one node is split over fewer of its accelerators."""
+    """A published reading as a plan; ``rate`` are the requests a second of the Server scenario."""
     cap = f", accelerator_cap: {row['cap']}" if row["cap"] else ""
     text = spec(row["platform"], int(row["nodes"]), f"{{cooling: {row['cooling']}{cap}}}", row["work"])
-    return text.replace("cp: 2, ", "") if row["nodes"] == "1" and row["work"] == "lora" else text
+    return re.sub("load: offline, requests: [0-9]+", f"request_rate: {row['rate']}", text) if row["rate"] else text
 
 
 def drawn_of(row: dict[str, str]) -> Drawn | None:
