@@ -654,7 +654,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "rollout-waits-for-environment": lambda rl, thresholds: rl.rl.placement == 'split' and rl.rl.max_staleness > 0 or rl.rollout.waiting / rl.step <= thresholds.of('rollout-waits-for-environment', 0.15),
     "samples-exceed-context": lambda training: training.rl is None or (not (training.model.max_sequence_length is not None and training.rl.longest_sample > training.model.max_sequence_length >= training.sequence_length) and (not training.rl.longest_sample > training.sequence_length)),
     "stale-samples": lambda training: training.rl is None or training.rl.max_staleness <= 8,
-    "unbalanced-roles": lambda rl, thresholds, design: rl.rl.placement != 'split' or (rl.rl.max_staleness == 0 and ((design.spec.workload.rl if design.spec.workload else None) is None or (design.spec.workload.rl if design.spec.workload else None).max_staleness is None)),
+    "unbalanced-roles": lambda rl, thresholds, design: rl.rl.placement != 'split' and (not rl.roles),
     "weight-sync-exposed": lambda rl, thresholds: rl.sync.seconds / rl.step <= thresholds.of('weight-sync-exposed', 0.1),
     "algbw-contradicts-busbw": lambda spec, cluster: not (spec.measured or spec.acceptance),
     "measured-above-ceiling": lambda measurements, rated: not any((True for measurement in measurements)),

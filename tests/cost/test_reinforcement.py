@@ -96,6 +96,32 @@ def test_the_models_of_an_algorithm_take_part() -> None:
     assert apart.log_probabilities == pytest.approx(dapo.log_probabilities)
 
 
+def test_a_model_on_nodes_of_its_own_works_beside_the_others() -> None:
+    """Qwen2.5 72B has 72.7B weights, 71.5B of them in matrices: about 10 times the 7.1B of the trained one. On one node
+    beside four it takes about 40 times as long as they take for a forward pass of the trained model; a second node
+    halves it. The efficiency of the training loop (0.8) is not that of an engine.
+    """
+    judge = {"model": "qwen2.5-72b"}
+    alone, one, two = times(), *(times(nodes=4 + n, layout={"nodes": 4}, reward={**judge, "nodes": n}) for n in (1, 2))
+    forward = alone.log_probabilities / 2 * 0.8  # GRPO: policy and reference
+    assert alone.waits == 0 and not alone.roles
+    assert one.roles[0].seconds == pytest.approx(40 * forward, rel=0.1)
+    assert one.roles[0].seconds == pytest.approx(2 * two.roles[0].seconds)
+    assert one.waits == 0 and one.step == pytest.approx(alone.step)
+    heavy = times(nodes=5, layout={"nodes": 4}, reward={"model": "llama-3.1-405b", "nodes": 1})
+    assert 0 < heavy.waits == pytest.approx(heavy.roles[0].seconds - heavy.rollout.batch)
+    assert heavy.step == pytest.approx(alone.step + heavy.waits)
+    assert one.accelerators == 40 and alone.accelerators == 32
+    ahead = {"rollout": {"nodes": 2}, "placement": "split", "max_staleness": 1, "layout": {"nodes": 2}}
+    late = times(nodes=5, **ahead, reward={"model": "llama-3.1-405b", "nodes": 1})
+    assert times(nodes=4, **ahead).step < late.step == pytest.approx(late.roles[0].seconds + late.sync.seconds)
+    shared = times(reward=judge)
+    assert shared.log_probabilities == pytest.approx(alone.log_probabilities * (1 + 10 / 2), rel=0.05)
+    critics = [times(algorithm="ppo", nodes=5, layout={"nodes": 4}, critic={"nodes": 1}), times(algorithm="ppo")]
+    assert critics[0].update == pytest.approx(critics[1].update / 2)
+    assert critics[0].roles[0].seconds == pytest.approx(4 * (forward / 0.8 + critics[0].update))
+
+
 def test_bytes_of_a_transfer() -> None:
     """Llama 3.1 8B: 7 matrices and 2 norms in each of 32 layers, two tables and a norm; two bytes of a weight."""
     found = design(spec(workload={"model": "llama-3.1-8b"}))
@@ -120,7 +146,10 @@ def test_what_shares_an_accelerator_is_offloaded_where_both_do_not_fit() -> None
 
 def test_every_expression_of_a_step_gives_its_value() -> None:
     split = {"rollout": {"nodes": 2}, "placement": "split"}
-    for changes in ({}, split, {**split, "max_staleness": 2}, {**split, "placement": "partial"}):
+    judged = {"reward": {"model": "qwen2.5-72b", "nodes": 1}, "nodes": 5}
+    kinds: tuple[dict[str, Any], ...] = ({}, split, {**split, "max_staleness": 2}, {**split, "placement": "partial"})
+    late = {**judged, "layout": {"nodes": 4}}, {**split, "max_staleness": 2, **judged, "layout": {"nodes": 2}}
+    for changes in kinds + late:
         for term in rl_term(times(**changes)).walk():
             names = {name: figure.value for name, figure in term.inputs} | {
                 part.name: part.value for part in term.parts

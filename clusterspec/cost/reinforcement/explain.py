@@ -68,7 +68,11 @@ def _rollout_term(times: RlTimes) -> Term:
 
 
 def _busy_term(times: RlTimes) -> Term:
+    """Generation with full slots, or the scores of a reward model on nodes of its own where those take longer."""
     rollout = times.rollout
+    if times.producing > rollout.busy:
+        scored = _figure_in_seconds(times.producing, "scores of the reward model, on nodes of its own")
+        return Term("busy", times.producing, "s", "scored", (("scored", scored),))
     busy: Callable[..., float] = formulas.rollout_busy_time
     inputs = (
         ("samples", computed_figure(rollout.samples, "samples of a step over attention ranks")),
@@ -81,12 +85,15 @@ def _busy_term(times: RlTimes) -> Term:
 
 
 def _training_term(times: RlTimes) -> Term:
-    parts = (
+    parts = [
         _trainer_term("log_probabilities", times.log_probabilities, "forward passes over all samples of a step", times),
         _trainer_term("update", times.update, "optimizer steps over all minibatches and epochs", times),
         _trainer_term("driver", times.driver, "rewards, packing and the exchange of samples", None),
-    )
-    return Term.total("training", parts)
+    ]
+    if times.waits:
+        slowest = ", ".join(role.name for role in times.roles)
+        parts.append(_trainer_term("waits", times.waits, f"waits for models on nodes of their own: {slowest}", None))
+    return Term.total("training", tuple(parts))
 
 
 def _trainer_term(name: str, seconds: float, why: str, times: RlTimes | None) -> Term:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.cluster.requests import Rl
 from clusterspec.cluster.sites import link_to_pool, link_with
-from clusterspec.cost import parameters
 from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas.reinforcement import (
     overlapped_step_time,
@@ -14,9 +12,15 @@ from clusterspec.cost.formulas.reinforcement import (
     serial_step_time,
     switch_time,
 )
-from clusterspec.cost.mixers import attention_flops
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.record import StepRecord
+from clusterspec.cost.reinforcement.roles import (
+    OwnRole,
+    flops_of_step,
+    forward_passes,
+    own_roles,
+    weight_share,
+)
 from clusterspec.cost.reinforcement.rollout import GROUP, Rollout, rollout_of
 from clusterspec.cost.reinforcement.weights import Sync, sync_of
 from clusterspec.cost.step import ReplicaSeconds, StageTime, compose
@@ -84,7 +88,8 @@ class RlMemory(NamedTuple):
 class RlTimes:
     """One step of reinforcement learning in seconds.
 
-    ``training`` sums ``log_probabilities``, ``update`` and the driver; ``switch`` is that between engines and trainer.
+    ``training`` sums ``log_probabilities``, ``update``, the driver and ``waits``, for which the trainer waits for the
+    ``roles`` on nodes of their own; ``switch`` is that between engines and trainer.
     ``flops`` are those of the model in one step, ``peak`` of one accelerator; ``efficiency`` is that of the trainer.
     """
 
@@ -102,11 +107,18 @@ class RlTimes:
     memory: RlMemory | None
     band: tuple[float, float]
     efficiency: float
+    roles: tuple[OwnRole, ...] = ()
+    waits: float = 0.0
 
     @property
     def training(self) -> float:
         """Seconds of the trainer in one step."""
-        return self.log_probabilities + self.update + self.driver
+        return self.log_probabilities + self.update + self.driver + self.waits
+
+    @property
+    def producing(self) -> float:
+        """Seconds of rollout with full slots, or of a reward model that scores as samples end, if that takes longer."""
+        return max(self.rollout.busy, *(role.seconds for role in self.roles if role.name == "reward"), 0.0)
 
     @property
     def tokens(self) -> float:
@@ -136,10 +148,13 @@ class RlTimes:
         found = [
             RlPart("rollout", rollout.batch, rollout.idle_share * rollout.batch / step if shared else idle),
             RlPart("log_probabilities", self.log_probabilities, 0.0),
-            RlPart("update", self.update, 0.0 if shared else max(0.0, 1 - self.training / step)),
+            RlPart(
+                "update", self.update, max(0.0, (self.waits if shared else step - self.training + self.waits) / step)
+            ),
             RlPart("driver", self.driver, 0.0),
             RlPart("weight_sync", self.sync.seconds, 0.0),
         ]
+        found += [RlPart(role.name, role.seconds, max(0.0, 1 - role.seconds / step)) for role in self.roles]
         if self.switch:
             found.append(RlPart("switch", self.switch, 0.0))
         return tuple(found)
@@ -168,8 +183,10 @@ def composed_times(plan: Plan, rollout: Rollout) -> RlTimes:
     cluster, workload, layout = design.cluster, design.workload, design.layout
     assert cluster and workload and layout and workload.rl and record
     rl = workload.rl
-    scores = log_probability_seconds(record, rl)
-    update = rl.minibatches * rl.epochs * record.seconds * (1.0 + critic_share(plan))
+    forward, update = forward_seconds(record, rl.minibatches), rl.minibatches * rl.epochs * record.seconds
+    roles = own_roles(design, forward, update, TRAINING.value)
+    scores = forward_passes(design, rl) * forward
+    update *= 1.0 + sum(weight_share(design, role) for role in rl.roles if role.name == "critic" and role.nodes is None)
     other = rollout.engine.cluster
     link = None
     if rl.rollout_pool is not None:
@@ -180,11 +197,12 @@ def composed_times(plan: Plan, rollout: Rollout) -> RlTimes:
     rate = plan.tables.host_bandwidth * cluster.ranks_per_accelerator if plan.tables else 1.0
     switch = switch_time(2 * moved, rate, SWITCH.value) if memory else 0.0
     scores, update, driver = scores / TRAINING.value, update / TRAINING.value, DRIVER.value
-    training = scores + update + driver
-    accelerators = float(
-        rl.trainer_nodes * cluster.accelerators_per_node + rl.rollout_nodes * other.accelerators_per_node
-    )
-    step = _step_seconds(rl, rollout, training, sync.seconds, switch)
+    waits = _role_waits(rl, roles, rollout.batch, scores, update)
+    training = scores + update + driver + waits
+    trained_on = rl.trainer_nodes + sum(role.nodes for role in roles)
+    accelerators = float(trained_on * cluster.accelerators_per_node + rl.rollout_nodes * other.accelerators_per_node)
+    reward = max((role.seconds for role in roles if role.name == "reward"), default=0.0)
+    step = _step_seconds(rl, rollout, training, sync.seconds, switch, reward=reward)
     width = 1 + SPREAD.value
     return RlTimes(
         rl=rl,
@@ -196,11 +214,13 @@ def composed_times(plan: Plan, rollout: Rollout) -> RlTimes:
         sync=sync,
         step=step,
         accelerators=accelerators,
-        flops=_flops(workload, rl),
+        flops=flops_of_step(design, rl),
         peak=_mean_peak(workload, rollout, cluster, accelerators),
         memory=memory,
         band=(step / width, step * width),
         efficiency=TRAINING.value,
+        roles=roles,
+        waits=waits,
     )
 
 
@@ -215,21 +235,25 @@ def _mean_peak(workload: Workload, rollout: Rollout, cluster: Cluster, accelerat
     return (own * trained + there * (accelerators - trained)) / accelerators
 
 
-def _step_seconds(rl: Rl, rollout: Rollout, training: float, sync: float, switch: float) -> float:
+def _role_waits(rl: Rl, roles: tuple[OwnRole, ...], batch: float, scores: float, update: float) -> float:
+    """Seconds for which the trainer waits for roles on nodes of their own.
+
+    A reference works beside the log-probabilities, a critic beside them and the updates. A reward model scores samples
+    as they end: it delays a trainer that takes turns with rollout by what it needs beyond the batch.
+    """
+    beside = {"reference": scores, "critic": scores + update, "reward": batch}
+    overlapped = rl.placement == "split" and rl.max_staleness > 0
+    late = (role.seconds - beside[role.name] for role in roles if not (overlapped and role.name == "reward"))
+    return max(0.0, *late, 0.0)
+
+
+def _step_seconds(rl: Rl, rollout: Rollout, training: float, sync: float, switch: float, *, reward: float) -> float:
     if rl.placement == "partial":
         tail = max(0.0, rollout.batch - rollout.drained)
         return partial_step_time(rollout.drained, tail, training, 1 / rl.minibatches, sync=sync, switch=switch)
     if rl.placement == "split" and rl.max_staleness:
-        return overlapped_step_time(training, rollout.busy, rollout.batch, sync, float(rl.max_staleness))
+        return overlapped_step_time(training, max(rollout.busy, reward), rollout.batch, sync, float(rl.max_staleness))
     return serial_step_time(rollout.batch, training, sync, switch)
-
-
-def log_probability_seconds(record: StepRecord, rl: Rl) -> float:
-    """Seconds of the forward passes over all samples of a step that precede the updates: those of the trained model,
-    and of reference and critic where they run on the trainer's nodes.
-    """
-    beside = sum(1 for role in rl.roles if role.nodes is None and role.model is None and role.name != "reward")
-    return ((0 if rl.recorded else 1) + beside) * forward_seconds(record, rl.minibatches)
 
 
 def forward_seconds(record: StepRecord, minibatches: int) -> float:
@@ -248,15 +272,6 @@ def forward_seconds(record: StepRecord, minibatches: int) -> float:
     )
     times, _ = compose(forward, choices._replace(schedule=schedule))
     return times.total
-
-
-def _flops(workload: Workload, rl: Rl) -> float:
-    """FLOPs of the model in one step: generation and each forward pass count a third of training."""
-    each = 6 * parameters.model_weights(workload.model).multiplied
-    each += attention_flops(workload.model, workload.attended_length)
-    forward = (0 if rl.recorded else 1) + sum(1 for role in rl.roles if role.name in {"reference", "critic"})
-    trained = rl.epochs * (2 if rl.role("critic") else 1)
-    return rl.samples * rl.sample_tokens * each * (trained + (1 + forward) / 3)
 
 
 def shared_memory(plan: Plan, rollout: Rollout) -> RlMemory | None:
@@ -295,27 +310,15 @@ def trainer_memory(plan: Plan) -> RlMemory | None:
     return RlMemory(0.0, plan.stored.total + critic, 0.0, 0.0, cluster.accelerator.memory.value, critic)
 
 
-def critic_share(plan: Plan) -> float:
-    """Weights of the critic over those of the trained model; 0 without one, 1 where the spec names no model for it."""
-    workload, catalog = plan.design.workload, plan.design.catalog
-    role = workload.rl.role("critic") if workload and workload.rl else None
-    if role is None or workload is None:
-        return 0.0
-    model = catalog.find("model", role.model) if catalog is not None and role.model else workload.model
-    if not isinstance(model, Model):
-        return 1.0
-    return parameters.model_weights(model).total / parameters.model_weights(workload.model).total
-
-
 def critic_bytes(plan: Plan) -> float:
     """Bytes of the states of a critic on one accelerator of the trainer, whose layout it has; 0 where it has nodes
     of its own or is in host memory between uses.
     """
     workload = plan.design.workload
     role = workload.rl.role("critic") if workload and workload.rl else None
-    if role is None or role.nodes is not None or role.offload or plan.stored is None or workload is None:
+    if role is None or role.nodes is not None or role.offload or plan.stored is None:
         return 0.0
-    return _state_bytes(plan) * plan.stored.ranks * critic_share(plan)
+    return _state_bytes(plan) * plan.stored.ranks * weight_share(plan.design, role)
 
 
 def _state_bytes(plan: Plan) -> float:

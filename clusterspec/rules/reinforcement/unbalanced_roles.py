@@ -12,6 +12,9 @@ and even the low end of the range loses a quarter. Engines with few samples gain
 Where the longest samples of a batch take longer than either role, both wait: the rule then names `max_staleness`, with the
 steps ahead that would keep them busy; a note where they wait for at most 25 % at the low end of the range.
 
+A reference, critic or reward model on nodes of its own is reported at its nodes where all others wait for it for more than
+25 % of the step, with the same severities.
+
 Nodes of their own with a stated `max_staleness: 0` are an error where both roles wait for more than 25 %: they work in
 turn.
 
@@ -54,6 +57,16 @@ workload:
 layout: {framework: megatron-core, tp: 2, recompute: full}
 ```
 
+```yaml workload.rl.reward.nodes
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 9}
+workload:
+  kind: rl
+  model: qwen2.5-7b
+  rl: {algorithm: dapo, prompts_per_step: 256, samples_per_prompt: 16, input_tokens: 512, output_tokens: {mean: 3000, p99: 6000, max: 8192}, placement: colocated, rollout: {tp: 1}, reward: {model: qwen2.5-72b, nodes: 1}}
+layout: {framework: megatron-core, nodes: 8, tp: 2, recompute: full}
+```
+
 ## Silent
 
 ```yaml
@@ -93,7 +106,12 @@ IDLE = 0.8
 
 
 def check(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Problem]:
+    if rl.rl.placement != "split" and not rl.roles:
+        return
     plan = rl.rl
+    if (slow := _slowest_role_problem(rl, thresholds.of(RULE.name, MOST))) is not None:
+        yield slow
+        return
     if plan.placement != "split":
         return
     if plan.max_staleness == 0:
@@ -117,6 +135,24 @@ def check(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Probl
         f"{waits} with {plural(nodes, 'node')} waits for {percent(share, 2)} of the step of {display(rl.step, 's')} behind {works}",
         f"move nodes to {works}; `clusterspec search` tabulates the splits",
         severity=cost_severity(saved, (low / rl.step, high / rl.step), most="error" if share >= IDLE else "warning"),
+    )
+
+
+def _slowest_role_problem(rl: RlTimes, most: float) -> Problem | None:
+    """The problem of a reference, critic or reward model on nodes of its own, for which all others wait."""
+    role = max(rl.roles, key=lambda each: each.seconds, default=None)
+    ahead = rl.rl.placement == "split" and rl.rl.max_staleness > 0
+    working = max(rl.training - rl.waits, rl.rollout.busy) if ahead else rl.step - rl.waits - rl.sync.seconds
+    waited = 1 - (working + rl.sync.seconds) / rl.step
+    if role is None or waited <= most:
+        return None
+    low, high = rl.band
+    return RULE.problem(
+        f"workload.rl.{role.name}.nodes",
+        f"the {role.name} model on {plural(role.nodes, 'node')} takes {display(role.seconds, 's')} of the step of "
+        f"{display(rl.step, 's')}: all others wait for {percent(waited, 2)} of it",
+        f"use about {plural(ceil(role.nodes * role.seconds / max(1.0, rl.step * (1 - waited))), 'node')} for it, or a smaller model",
+        severity=cost_severity(waited, (low / rl.step, high / rl.step), most="error" if waited >= IDLE else "warning"),
     )
 
 
