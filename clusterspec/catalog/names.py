@@ -12,6 +12,14 @@ CLOUDS = ("aws-", "azure-", "gcp-", "oci-")
 """Prefixes of the ids of instance types; the cloud's own name of the type lacks them."""
 _TUNING = re.compile(r"[-_ ](?:base|chat|hf|instruct|it)(?=[-_ ]|$)")
 """Words of repositories that differ in their weights only, not in their shape."""
+_PRECISION = re.compile(
+    r"[-_](?:w-)?(?:(?:nv|mx)?fp[48]|(?:int|w)[248](?:a(?:4|8|16))?|[bf][pf](?:16|32)|[248]-?bit|awq|gptq|gguf|qat|quantized"
+    r"|(?:unsloth-)?bnb-4bit)"
+    r"(?:[-_.](?:v\d|dynamic|static|block|pertensor|ct|a-fp8|fp8|w\da\d+|int4|awq|mobile))*(?=[-_]|$)"
+)
+"""Words of repositories that quantize a checkpoint of the same shape: ``-NVFP4-v2``, ``-quantized.w8a8``."""
+_DATED = re.compile(r"[-_](?:2[3-9](?:0[1-9]|1[0-2])|(?:0[1-9]|1[0-2])[0-3]\d)(?=[-_]|$)")
+"""Month and year, or month and day, of a later training of the same shape: ``-2512``, ``-0813``."""
 _RELEASE = re.compile(r"(?:==|[ @]v?)\d[\w.]*$")
 """The release after the name of a framework or a library: ``vllm 0.30``, ``vllm==0.30.0``."""
 _DESIGNATED = ("accelerator", "nic", "optics", "switch")
@@ -28,7 +36,8 @@ def ids_of_name(kind: str, name: str) -> tuple[str, ...]:
 
     A name is that of the product, with its vendor or without, the designation in it, one by which it is also sold,
     the instance type of a cloud, the repository of a checkpoint, a part number that starts as one of its aliases with a
-    star, or the name of software before a release.
+    star, or the name of software before a release. A quantized or dated checkpoint without an entry of its own has
+    that of the model.
 
     >>> ids_of_name("platform", "p5.48xlarge"), ids_of_name("model", "meta-llama/Llama-3.1-70B-Instruct")
     (('aws-p5-48xlarge',), ('llama-3.1-70b',))
@@ -36,6 +45,8 @@ def ids_of_name(kind: str, name: str) -> tuple[str, ...]:
     (('spectrum-4-sn5600',), ('tpu-v7x',))
     >>> ids_of_name("nic", "MCX75310AAS-NEAT"), ids_of_name("model", "deepseek-ai/DeepSeek-R1-0528")
     (('connectx-7',), ('deepseek-r1',))
+    >>> ids_of_name("model", "RedHatAI/Qwen3-8B-quantized.w4a16"), ids_of_name("model", "Qwen/Qwen3-4B-2507-FP8")
+    (('qwen3-8b',), ('qwen3-4b-2507',))
     """
     wanted = _comparable_name(kind, name[:_LONGEST])
     rows = [row for row in shipped_rows() if wanted and row.kind == kind]
@@ -45,9 +56,13 @@ def ids_of_name(kind: str, name: str) -> tuple[str, ...]:
 
 
 def _plain(kind: str, name: str) -> tuple[str, ...]:
-    """The ids of the name of software without its release."""
-    shorter = _RELEASE.sub("", name[:_LONGEST])
-    return ids_of_name(kind, shorter) if kind in _SOFTWARE and len(shorter) < len(name[:_LONGEST]) else ()
+    """The ids of the name of software without its release, and of a checkpoint without its precision, then its date."""
+    name = name[:_LONGEST].lower() if kind == "model" else name[:_LONGEST]
+    dropped = {"model": (_PRECISION, _DATED)}.get(kind, (_RELEASE,) if kind in _SOFTWARE else ())
+    for pattern in dropped:
+        if (shorter := pattern.sub("", name)) != name:
+            return ids_of_name(kind, shorter)
+    return ()
 
 
 def _part_numbers(row: CatalogRow) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.catalog import Catalog
+from clusterspec.catalog.names import ids_of_name
 from clusterspec.cluster.resolution import Lookup, ResolutionLog
 from clusterspec.cluster.transformer import resolve_model
 from clusterspec.cost.parameters import model_weights
@@ -44,7 +45,10 @@ def catalog_model(name: str) -> str | None:
         tried += [re.sub(pattern, replacement, each) for each in list(tried)]
     tried += [_SUFFIX.sub("", each) for each in list(tried)]
     tried += [_SUFFIX.sub("", each) for each in list(tried)]
-    return next((_SAME.get(each, each) for each in tried if _SAME.get(each, each) in ids), None)
+    named = ids_of_name("model", name)
+    return next((_SAME.get(each, each) for each in tried if _SAME.get(each, each) in ids), None) or (
+        named[0] if len(named) == 1 else None
+    )
 
 
 def set_model(name: str, builder: ImportBuilder, line: int) -> str | None:
