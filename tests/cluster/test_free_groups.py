@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
-from clusterspec.cluster.fleet import free_groups
+from clusterspec.cluster.fleet import free_groups, nodes_of_job
 from tests.studies.test_fleets import fleet_of
+
+
+def test_a_job_has_the_nodes_that_it_states_or_those_of_its_set() -> None:
+    """Of 16 nodes, a job that states none has what the others leave; with `nodes_of` it takes turns on the nodes of
+    another, and may use fewer of them."""
+    pool = "clusterspec: 1\npools: {p: {platform: dgx-h100, nodes: 16}}\njobs:\n"
+    jobs = {"a": ("nodes: 6", 6), "b": ("nodes_of: a", 6), "c": ("nodes_of: a, nodes: 4", 4), "d": ("", 10)}
+    text = pool + "".join(f"  {name}: {{pool: p, {keys}}}\n" for name, (keys, _) in jobs.items())
+    fleet = fleet_of(text.replace(", }", "}")).fleet
+    sets = fleet.pools["p"].sets
+    assert {name: nodes_of_job(name, fleet.jobs[name].spec, sets) for name in jobs} == {
+        name: nodes for name, (_, nodes) in jobs.items()
+    }
 
 
 def test_the_gang_that_still_fits_is_counted_by_domain_and_leaf() -> None:

@@ -24,9 +24,9 @@ def told(reading: ImportResult) -> Iterator[str]:
         yield f"{part.at.line} ? {part.what}"
 
 
-@pytest.mark.parametrize("kind", FILES)
-def test_a_file_states_its_values_with_their_lines(kind: str) -> None:
-    text, _, wanted = FILES[kind].rpartition("\n---\n")
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_states_its_values_with_their_lines(name: str) -> None:
+    text, _, wanted = FILES[name].rpartition("\n---\n")
     reading = read(text.encode())
-    assert reading.kind == kind
+    assert reading.kind == name.split(": ", maxsplit=1)[0]
     assert sorted(told(reading)) == sorted(wanted.split("\n"))

@@ -37,6 +37,20 @@ def test_an_ambiguous_unit_has_both_readings() -> None:
     assert "gb/s is bits and it counts one direction" in assumed
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("999 m", ["999 m"]),
+        ("1000 m", ["1 km", "1000 m"]),
+        ("999 W", ["999 W", "0.999 kW"]),
+        ("1000 W", ["1 kW", "1000 W"]),
+        ("0.1 s", ["100 ms", "0.1 s"]),
+    ],
+)
+def test_a_quantity_is_shown_in_the_units_that_fit_it_from_their_first_value_on(text: str, shown: list[str]) -> None:
+    assert said(text) == shown
+
+
 def test_a_size_is_decimal_binary_and_bits() -> None:
     assert said("80 GiB") == ["85.8993 GB", "80 GiB", "687.195 Gb", "85,899,345,920 B"]
 
