@@ -273,6 +273,29 @@ def test_a_drawing_shows_all_parts_of_a_small_machine_and_the_first_and_last_of_
         assert len(shapes(machine.whole_chart(levels, "alt", pods=pods), "line")) == links, pods
 
 
+def test_the_links_of_a_node_join_what_its_topology_joins() -> None:
+    """Switched: one line down from each; a ring: neighbors and both ends; a mesh: all pairs; a torus: stubs that leave
+    each accelerator downward, to the left, straight and to the right."""
+
+    def drawn(links: str, tag: str) -> list[dict[str, str]]:
+        chart = machine.node_chart(replace(NODE, links=links, nics=0), "alt")
+        return [each for each in shapes(chart, tag) if each.get("stroke") == svg.color("scale-up")]
+
+    down = [(number(line, "x1"), number(line, "x2")) for line in drawn("switched", "line")]
+    centers = [x for x, _ in down]
+    assert down == [(x, x) for x in sorted(centers)] and len(centers) == 8
+    ends = []
+    for curve in drawn("ring", "polyline"):
+        points = [tuple(map(float, pair.split(","))) for pair in curve["points"].split()]
+        assert points[0][1] == points[-1][1] < max(y for _, y in points)
+        ends.append((points[0][0], points[-1][0]))
+    assert ends == [*pairwise(centers), (centers[0], centers[-1])]
+    stubs = [tuple(number(line, each) for each in ("x1", "x2", "y1", "y2")) for line in drawn("torus", "line")]
+    steps = [(round(x1 - x, 1), round(x2 - x, 1)) for x, (x1, x2, *_) in zip(sorted(3 * centers), stubs, strict=True)]
+    assert steps == [(-5, -10), (0, 0), (5, 10)] * 8
+    assert all(y1 < y2 for *_, y1, y2 in stubs)
+
+
 def test_a_bar_of_a_tornado_ends_at_its_change_and_is_cut_beyond_all() -> None:
     axis = LinearAxis(-1.0, 1.0, 8, svg.WIDTH - 8)
     up, down, cut = shapes(CHARTS["tornado"](), "rect")
@@ -502,6 +525,8 @@ def test_nodes_of_a_rack_are_to_scale_and_its_power_is_cut_at_the_limit() -> Non
     assert unknown[1][3] == pytest.approx(150 / 8 - 2, abs=0.1), "an eighth of the rack"
     tall = boxes_of(machine.rack_chart(replace(racks, units=15, share=None), "alt"))
     assert tall[1][3] == 150 / 4 - 2, "60 rack units are drawn on the height of the rack"
+    thin = boxes_of(machine.rack_chart(replace(racks, nodes=100, units=1, share=None), "alt"))
+    assert thin[1][3] == 1.0, "a node of 1.5 without its gap is still a line"
 
 
 def test_a_torus_is_a_grid_with_links_around_and_planes_behind_it() -> None:
