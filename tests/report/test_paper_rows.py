@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from clusterspec.cost.term import Term
@@ -12,12 +14,13 @@ from clusterspec.report.paper.failures import _goodput_blocks
 from clusterspec.report.paper.materials import _unit_cost_rows
 from clusterspec.report.paper.options import Compared, _cell_text
 from clusterspec.report.paper.serving import _plans_table
-from clusterspec.report.paper.steps import LEAST, drawn_pass
+from clusterspec.report.paper.steps import LEAST, drawn_pass, schedule_picture
 from clusterspec.report.paper.words import worded_section
-from clusterspec.results.machine import LongestSequence, StageMemory
+from clusterspec.results.machine import LongestSequence, Operation, Schedule, StageMemory
 from clusterspec.results.search import LayoutRow
 from clusterspec.studies.study import study_text
 from tests.analysis.test_fleets import report as two_pools
+from tests.report.test_charts import shapes
 from tests.report.test_estimate_text import SPEC
 from tests.report.test_paper import SPECS, report
 from tests.settings import SETTINGS
@@ -153,3 +156,23 @@ def test_a_formula_is_written_in_words_and_a_command_as_it_is(code: bool, cells:
     table = PaperTable(columns, rows, "cost", code=code)
     (found,) = worded_section(Section("cost", "Cost", (table,)), {"dgx-h100": "DGX H100"}).blocks
     assert isinstance(found, PaperTable) and found.rows[0].cells == cells
+
+
+@pytest.mark.parametrize(
+    ("recomputation", "backward", "bars"),
+    [
+        # 376 units for 4 s are 94 for one: a forward pass of 1 s, then 3 s of which a third or nothing is recomputation
+        (1.0, 2.0, [(62, 94), (156, 94), (250, 188)]),
+        (0.0, 3.0, [(62, 94), (156, 282)]),
+        (0.0, 0.0, [(62, 94), (156, 282)]),
+    ],
+)
+def test_a_backward_pass_begins_with_its_part_of_recomputation(
+    recomputation: float, backward: float, bars: list[tuple[float, float]]
+) -> None:
+    passes = (Operation(0, False, 0, 0, 0.0, 1.0), Operation(0, True, 0, 0, 1.0, 4.0))
+    found = Schedule("1f1b", 1, 1, 1, 1, 1.0, recomputation, backward, 0.0, 4.0, 4.0, passes)
+    (picture,) = schedule_picture(found)
+    paths = [re.fullmatch(r"M([\d.]+) [\d.]+h([\d.]+)v.*", each["d"]) for each in shapes(picture.svg, "path")]
+    found_bars = [(float(path[1]), float(path[2])) for path in paths if path]
+    assert found_bars == [pytest.approx(bar, abs=0.4) for bar in bars]
