@@ -218,8 +218,13 @@ def _acs_causes(run: PlacedRun) -> Iterator[Cause]:
     pcie = run.cluster.scale_up.topology in {"pcie", "bridge"} or run.cluster.scale_up.domain == 1
     inside = not run.uses_network and pcie and run.cluster.accelerator.peer_to_peer is not False
     shared = [] if list(_peer_access(run)) else run.log_lines("p2p-host")  # the environment alone explains it
-    redirected = run.log_lines("acs-on")
-    if redirected and (inside or (run.uses_network and not run.log_lines("no-gdr"))):
+    redirected, refused = run.log_lines("acs-on"), run.log_lines("protection")
+    if refused:  # NVIDIA/nccl issue 928
+        evidence = (
+            f"line {refused[0][1]} of the log: {refused[0][0]}: a NIC does not reach the memory of an accelerator"
+        )
+        yield Cause("acs", evidence, f"{following}; to test, set NCCL_NET_GDR_LEVEL=0", STATED)
+    elif redirected and (inside or (run.uses_network and not run.log_lines("no-gdr"))):
         yield Cause("acs", f"line {redirected[0][1]} of the log: {redirected[0][0]}", following, STATED)
     elif inside and shared:
         evidence = (

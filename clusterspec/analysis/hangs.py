@@ -5,11 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from clusterspec.analysis.placed_runs import PlacedRun
+from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
 
 STATED, STRONG, GIVEN, WEAK = 1.0, 0.7, 0.4, 0.3
 """Weights of evidence: the log states the cause; its numbers show it; the log states a setting that may be wrong; its
 numbers are compatible with it."""
+_SLOWS = frozenset(
+    {
+        "peer-access-off",
+        "no-nvls",
+        "few-channels",
+        "latency-protocol",
+        "numa-balancing",
+        "fine-grain-off",
+        "numa-per-socket",
+    }
+)
+"""Causes that slow a run and do not stop it."""
 Check = Callable[[PlacedRun], Iterator[Cause]]
 _UNLOCK = {
     "acs": "sudo lspci -vvv | grep -i ACSCtl; turn ACS off in the firmware; or, to test, set NCCL_P2P_DISABLE=1",
@@ -23,8 +36,14 @@ def causes_of_a_hang(run: PlacedRun, checks: Sequence[Check]) -> Iterator[Cause]
     Published: NVIDIA/nccl issues 257 and 2079, vllm-project/vllm issues 33041 and 51513, pytorch/pytorch issue 24081,
     where access control or the IOMMU redirected it.
     """
-    for check in checks:
-        yield from (cause for cause in check(run) if cause.evidence.startswith("line "))
+    stated = (cause for check in checks for cause in check(run) if cause.evidence.startswith("line "))
+    for cause in stated:
+        yield replace(cause, weight=min(cause.weight, GIVEN)) if cause.name in _SLOWS else cause
+    for text, line in run.log_lines("network-error")[:1] if run.log_lines("gdr") else ():
+        evidence = (
+            f"line {line} of the log: {text}, after ranks connected with GPUDirect"  # NVIDIA/nccl-tests issue 252
+        )
+        yield Cause("acs", evidence, "set NCCL_NET_GDR_LEVEL=0 to test it; turn ACS off in the firmware", GIVEN)
     over_pcie = not run.uses_network and run.cluster.scale_up.topology in {"pcie", "bridge"}
     for text, line in run.log_lines("p2p-direct")[:1] if over_pcie else ():
         evidence = f"line {line} of the log: {text} over PCIe, and no result after it"

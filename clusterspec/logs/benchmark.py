@@ -60,8 +60,19 @@ _PATTERNS = (
     ("group", re.compile(r"nranks ([0-9]+) .{0,200}?nNodes ([0-9]+)|nNodes ([0-9]+) localRanks ([0-9]+)")),
     ("acs-on", re.compile(r"(ACSCtl:\s*SrcValid[+-] (?=.{0,80}?(?:ReqRedir|CmpltRedir)\+).{1,120})")),
     ("p2p-direct", re.compile(r"via (P2P/(?:direct pointer|IPC|CUMEM|indirect)\S{0,40})")),
-    ("unreachable", re.compile(r"(ibv_modify_qp failed with (?:error )?(?:110\b|Connection timed out).{0,40})")),
-    ("unreachable", re.compile(r"(Connect to .{1,80} failed : (?:No route to host|Connection (?:refused|timed out)))")),
+    ("unreachable", re.compile(r"(ibv_modify_qp failed with .{1,60})")),
+    (
+        "unreachable",
+        re.compile(
+            r"([Cc]onnect (?:to .{1,80} )?(?:failed : |returned )(?:[0-9]{1,3}\()?"
+            r"(?:No route to host|Connection (?:refused|timed out)))"
+        ),
+    ),
+    ("unreachable", re.compile(r"(Socket creation failed : .{1,60})")),
+    # ibv_wc_status of rdma-core (libibverbs/verbs.h): 12 retries exceeded, 4 local protection error
+    ("unreachable", re.compile(r"(Got completion (?:from peer .{1,80} )?with (?:error |status=)12\b.{0,40})")),
+    ("protection", re.compile(r"(Got completion (?:from peer .{1,80} )?with (?:error |status=)4\b.{0,40})")),
+    ("network-error", re.compile(r"(remote process exited or there was a network error)")),
     ("registration", re.compile(r"(NET/OFI Unable to register memory .{0,120})")),
     ("p2p-host", re.compile(r"via (SHM/\S{1,40})")),
     ("environment", re.compile(r"\b((?:NCCL|RCCL|FI)_[A-Z0-9_]{2,40}) set by environment to (\S{1,80}?)\.?(?:\s|$)")),

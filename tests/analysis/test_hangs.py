@@ -15,6 +15,12 @@ from tests.cli.conftest import Call, call  # noqa: F401
 PCIE = "{accelerator: t4, accelerators_per_node: 4, nodes: 1, scale_up: {topology: pcie, domain: 4}}"
 EFA = "{platform: aws-p4d-24xlarge, nodes: 2}"
 SPARK = "{platform: dgx-spark, nodes: 3, scale_out: {technology: roce-v2, nics_per_node: 2, nic_bandwidth: 100 Gb/s}}"
+H100, PAIR = "{platform: dgx-h100, nodes: 2}", SPARK.replace("nodes: 3", "nodes: 2")
+HALF = (
+    "{platform: hgx-h100, accelerators_per_node: 4, nodes: 2, "
+    "scale_out: {technology: infiniband-ndr, nics_per_node: 4}}"
+)
+GDR = "NCCL INFO Channel 00/0 : 8[0] -> 0[0] [receive] via NET/IB/0/GDRDMA"
 DIRECT = "[0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/direct pointer"
 ACS = "\t\tACSCtl:\tSrcValid+ TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans-"
 
@@ -25,6 +31,64 @@ ACS = "\t\tACSCtl:\tSrcValid+ TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+ Egres
         ("NVIDIA/nccl/issues/2079", PCIE, 2, f"{DIRECT}\n{ACS}", "acs"),
         ("vllm-project/vllm/issues/51513", PCIE, 2, f"{DIRECT.replace('direct pointer', 'CUMEM')}\n{ACS}", "acs"),
         ("pytorch/pytorch/issues/24081", PCIE, 4, DIRECT, "acs"),
+        ("local-inference-lab/rtx6kpro/issues/15", PCIE, 2, f"{DIRECT}\n{ACS}", "acs"),
+        (  # solved by NCCL_IB_GID_INDEX=3: the machines are under different switches
+            "pytorch/pytorch/issues/81628",
+            H100,
+            16,
+            "NCCL WARN NET/IB : Got completion from peer 10.0.0.2<1> with error 12, opcode 0, len 0, vendor err 129",
+            "unreachable-peer",
+        ),
+        (  # solved by the right MTU; peer access was off on purpose
+            "NVIDIA/nccl/issues/709",
+            "{platform: dgx-a100, nodes: 1}",
+            8,
+            "NCCL INFO NCCL_P2P_DISABLE set by environment to 1\n"
+            "NCCL WARN NET/IB : Got completion with error 12, opcode 32736, len 32736, vendor err 129",
+            "unreachable-peer",
+        ),
+        (  # GIDs of a container that do not begin at 0
+            "NVIDIA/nccl/issues/551",
+            HALF,
+            8,
+            "NCCL WARN Call to ibv_modify_qp failed with error No such device",
+            "unreachable-peer",
+        ),
+        (  # a GID index that moved
+            "tonyd2wild/DeepSeek-v4-Flash-Vision-Exp-DSpark-1M-NVFP4-KV-2x-DGX-Spark/issues/38",
+            PAIR,
+            2,
+            "NCCL WARN Call to ibv_modify_qp failed with 22 Invalid argument",
+            "unreachable-peer",
+        ),
+        (  # no address of IP on the machine
+            "NVIDIA/nccl/issues/210",
+            H100,
+            4,
+            "NCCL WARN Socket creation failed : Address family not supported by protocol",
+            "unreachable-peer",
+        ),
+        (
+            "sgl-project/sglang/issues/3820",
+            H100,
+            16,
+            "NCCL WARN socketPollConnect: Connect to 10.0.0.4<56849> returned 113(No route to host)",
+            "unreachable-peer",
+        ),
+        (
+            "NVIDIA/nccl/issues/928",
+            H100,
+            16,
+            f"{GDR}\nNCCL WARN NET/IB : Got completion from peer 10.0.0.2<1> with error 4, opcode 0, vendor err 81",
+            "acs",
+        ),
+        (
+            "NVIDIA/nccl-tests/issues/252",
+            HALF,
+            8,
+            f"{GDR}\nhost: Test NCCL failure common.cu:303 'remote process exited or there was a network error / '",
+            "acs",
+        ),
         (
             "luxingcom/aicad-nccl-optimization/issues/1",
             SPARK,

@@ -60,6 +60,7 @@ VOLTA_EDR = (
     "{accelerator: v100-sxm-32gb, accelerators_per_node: 8, nodes: 2, scale_up: {topology: full-mesh, domain: 8}, "
     "scale_out: {technology: infiniband-edr, nics_per_node: 4, switch_ports: 32}}"
 )
+VOLTA_PCIE = VOLTA_EDR.replace("full-mesh", "pcie").replace("nics_per_node: 4", "nics_per_node: 1")
 SPARK = "{platform: dgx-spark, nodes: 2, scale_out: {technology: roce-v2, nics_per_node: 2, nic_bandwidth: 100 Gb/s}}"
 ONE_200 = ONE_NIC.replace("hgx-a100", "hgx-h100")
 ROCE_PCIE = PCIE.replace("infiniband-hdr, nics_per_node: 1", "roce-v2, nics_per_node: 1, nic_bandwidth: 100 Gb/s")
@@ -612,6 +613,23 @@ CASES = (
         0.5,
         "one-nic",
     ),
+    Case(
+        "NVIDIA/nccl/issues/371",  # 6.1 instead of 9.2 GB/s; solved by NCCL_NET_GDR_READ=1
+        VOLTA_PCIE,
+        16,
+        f"{INFO}NET/IB : Using [0]mlx5_0:1/IB\n{INFO}Channel 00 : 0 -> 8 [send] via NET/IB/0\n"
+        f"{INFO}Channel 00 : 8 -> 0 [receive] via NET/IB/0/GDRDMA",
+        0.66,
+        "gpudirect-off",
+    ),
+    Case(
+        "apptainer/singularity/issues/4921",  # nv_peer_mem of the host; the thread states neither machine nor bandwidth
+        VOLTA_PCIE,
+        16,
+        f"{INFO}NET/IB : Using [0]mlx5_0:1/IB\n{INFO}Ring 00 : 7[7000] -> 8[4000] [send] via NET/IB/0",
+        0.5,
+        "gpudirect-off",
+    ),
 )
 
 
@@ -635,6 +653,7 @@ NONE_OF_THE_KNOWN = {
         4,
         0.3,
     ),  # enhanced connections
+    "NVIDIA/nccl/issues/1272": (HGX.replace("nodes: 2", "nodes: 8"), 4, 18.3 / 24.2),  # NCCL 2.20, on eight nodes
     "NVIDIA/nccl/issues/820": (HGX, 4, 0.5),  # the firmware of a PCIe switch exchanged two NICs
     "NVIDIA/nccl/issues/325": (HGX, 4, 25 / 39),  # routes of the fabric that collide
     "NVIDIA/nccl/issues/2035": ("{platform: hgx-b300, nodes: 4}", 8, 200 / 760),  # a fault of NCCL 2.29.7

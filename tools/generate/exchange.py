@@ -206,18 +206,20 @@ accelerator, the step of the one as the measured step of the other, the median e
 11.6 % instead of 9.4 % in sources that no constant saw. Their range is wider for it (`--constants` has the figure).
 
 A match of the cost model alone that many bandwidths would give is listed as possible, not as likely; where nothing is
-likely, the output says that none of the known causes explains the difference. `tests/analysis/test_published_causes.py`
-has {cases} published threads with the cause that they state, which comes first in each, and 9 whose cause no log shows.
-Of a last nine, taken before any change, seven came first, one as a possible cause, and one second: NVIDIA/nccl-tests
-293, a host that interleaves memory, behind GPUDirect, which its log shows as off. Of four more, none came first, since
-two causes were not known: bonded ports of which a connection uses one (NVIDIA/nccl 1015, NVIDIA/nccl-tests 191), and
-ranks of one node that reach each other over the network alone (NVIDIA/nccl 1536 and 1781). Of ten more, seven were
-right before any change (three as "none of the known"), one was named second (an IOMMU, behind access control), and two
-were not known: ranks of one node that reach each other over sockets (NVIDIA/nccl 324), and Ethernet without flow
-control (NVIDIA/nccl 378). Of a last fourteen, twelve were right before any change (three as "none of the
-known"); sockets that an older release words otherwise were not found, and ports that lose their link (NVIDIA/nccl 905)
-were not known. Where a thread describes its host in words, the lines are those that the library prints of such a host.
-Of a last thirteen, four were right before any change: seven were of runs that hang or stop, which had no diagnosis.
+likely, the output says that none of the known causes explains the difference.
+`tests/analysis/test_published_causes.py` has {cases} published threads with the cause that they state, which comes
+first in each, and 10 whose cause no log shows. Of a last nine, taken before any change, seven came first, one as a
+possible cause, and one second: NVIDIA/nccl-tests 293, a host that interleaves memory, behind GPUDirect, which its log
+shows as off. Of four more, none came first, since two causes were not known: bonded ports of which a connection uses
+one (NVIDIA/nccl 1015, NVIDIA/nccl-tests 191), and ranks of one node that reach each other over the network alone
+(NVIDIA/nccl 1536 and 1781). Of ten more, seven were right before any change (three as "none of the known"), one was
+named second (an IOMMU, behind access control), and two were not known: ranks of one node that reach each other over
+sockets (NVIDIA/nccl 324), and Ethernet without flow control (NVIDIA/nccl 378). Of a last fourteen, twelve were right
+before any change (three as "none of the known"); sockets that an older release words otherwise were not found, and
+ports that lose their link (NVIDIA/nccl 905) were not known. Where a thread describes its host in words, the lines are
+those that the library prints of such a host. Of a last thirteen, four were right before any change: seven were of runs
+that hang or stop, which had no diagnosis. Of thirteen more, five were right before any change (one as "none of the
+known"); the other eight stop with an error of a connection or of its first transfer, of which two were known.
 
 A log without a result (a run of any program with `NCCL_DEBUG=INFO` that hung, or stopped before its first size) is
 diagnosed by its lines alone: what they state, and access control or the IOMMU where accelerators reach each other over
