@@ -3,7 +3,7 @@
 ## What it finds
 
 `accelerator_cap` above the power of the accelerator (an error); a cap below it, with the rate that matrix products keep
-(a note, and a warning below two thirds of that power); and `node_idle` at or above the power of a node at full load (an error).
+(a note, and a warning below two thirds of that power unless a stated `budget` or `rack_limit` needs the cap); and `node_idle` at or above the power of a node at full load (an error).
 
 ## Why it matters
 
@@ -79,7 +79,18 @@ def check(power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
         clock = capped_clock(cluster)
         kept = f": matrix products run at {percent(clock.value, 2)} of their rate" if clock is not None else ""
         message = f"accelerators are capped at {percent(cap.value / own.value)} of their power{kept}"
-        deep = cap.value < DEEP * own.value
+        deep = cap.value < DEEP * own.value and not _is_needed(power, cluster, own.value - cap.value)
         yield RULE.problem(
             AT, message, "state the results of the capped machine under `measured`", severity="warning" if deep else ""
         )
+
+
+def _is_needed(power: PowerSpec, cluster: Cluster, saved: float) -> bool:
+    """Whether the nodes of the machine or of a rack would draw more than they may without a cap, which saves ``saved``
+    watts on each accelerator.
+    """
+    if cluster.node_power is None:
+        return False
+    uncapped = cluster.node_power.value + cluster.accelerators_per_node * saved
+    limits = ((power.budget, cluster.all_nodes), (power.rack_limit, power.nodes_per_rack or 0))
+    return any(limit is not None and nodes * uncapped > limit.value for limit, nodes in limits)
