@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import clusterspec.cost as package
+from clusterspec.cost.collectives.stack import PROTOCOLS
 from clusterspec.cost.constants import CONSTANTS
 from clusterspec.cost.memory.job import GROUP, range_figures
 from clusterspec.origin import Assumed, Cited
@@ -40,6 +41,52 @@ def test_every_declared_constant_has_a_reason() -> None:
         reason = figure.origin.why if isinstance(figure.origin, Assumed) else figure.origin.source  # type: ignore[union-attr]
         assert isinstance(figure.origin, Assumed | Cited), (group, name)
         assert len(reason) > 10, (group, name)
+
+
+CITED: dict[str, dict[str, float]] = {
+    "recurrence": {
+        **{"delta.tokens": 64, "delta.key_products": 3, "delta.value_products": 2, "delta.state_products": 3},
+        **{"delta.copies": 2, "delta.state_passes": 2, "delta.launches": 6},
+        **{"mamba-2.tokens": 128, "mamba-2.key_products": 1, "mamba-2.value_products": 1, "mamba-2.state_products": 2},
+        **{"mamba-2.copies": 0, "mamba-2.state_passes": 4, "mamba-2.launches": 5},
+    },
+    "links": {"through host": 0.38},
+    "networks": {"sockets": 5.4e9},
+    "collectives": {
+        **{"tree over ring": 0.92, "tree LL over tree": 1 / 3.8, "tree LL128 in one node": 7 / 9},
+        **{"LL between two nodes": 22.5e9, "LL between more nodes": 19e9, "NVLS latency": 25e-6},
+        **{"NVLS tree hop": 20.9e-6, "CollNet latency": 31e-6, "posting a message": 1e-6, "torus hop": 1e-6},
+    },
+}
+"""Constants as their sources state them, read there: no fit changes one."""
+PROTOCOL = {
+    # share of the wire; in us tree, ring, hops of a tree over NVLink, PCIe and the network, those of a ring, posting;
+    # crossings, and KiB of a chunk
+    "LL": (0.5, 6.8, 6.6, (0.6, 1.0, 5.0), (0.6, 1.0, 2.7), 2.0, 1, 0.0),
+    "LL128": (0.92, 14.0, 14.0, (1.25, 1.9, 14.0), (1.9, 2.5, 14.0), 2.0, 1, 0.6 * 1024),
+    "Simple": (1.0, 8.4, 8.4, (4.0, 4.0, 14.0), (3.4, 5.7, 14.0), 6.0, 2, 1024.0),
+}
+"""The tuning table of NCCL, with LL128 over the network as the logs of two nodes have it."""
+
+
+def test_a_cited_constant_is_the_figure_of_its_source() -> None:
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        importlib.import_module(found.name)
+    cited = {
+        group: {name: figure.value for name, figure in whole.items() if isinstance(figure.origin, Cited)}
+        for group, whole in CONSTANTS.items()
+    }
+    assert {group: whole for group, whole in cited.items() if whole} == {
+        group: pytest.approx(whole) for group, whole in CITED.items()
+    }
+    for protocol in PROTOCOLS:
+        share, tree, ring, *hops, posting, crossings, chunk = PROTOCOL[protocol.name]
+        assert (protocol.share, protocol.crossings) == (share, crossings)
+        times = [protocol.tree, protocol.ring, protocol.posting]
+        assert [each * 1e6 for each in times] == pytest.approx([tree, ring, posting])
+        for found_hops, wanted in zip((protocol.tree_hops, protocol.ring_hops), hops, strict=True):
+            assert [found_hops[kind] * 1e6 for kind in ("nvlink", "pci", "net")] == pytest.approx(wanted)
+        assert protocol.chunk / 1024 == pytest.approx(chunk)
 
 
 SHARES = {
