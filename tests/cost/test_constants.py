@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import clusterspec.cost as package
-from clusterspec.cost.collectives.stack import PROTOCOLS
 from clusterspec.cost.constants import CONSTANTS
 from clusterspec.cost.memory.job import GROUP, range_figures
 from clusterspec.origin import Assumed, Cited
@@ -59,14 +58,6 @@ CITED: dict[str, dict[str, float]] = {
     },
 }
 """Constants as their sources state them, read there: no fit changes one."""
-PROTOCOL = {
-    # share of the wire; in us tree, ring, hops of a tree over NVLink, PCIe and the network, those of a ring, posting;
-    # crossings, and KiB of a chunk
-    "LL": (0.5, 6.8, 6.6, (0.6, 1.0, 5.0), (0.6, 1.0, 2.7), 2.0, 1, 0.0),
-    "LL128": (0.92, 14.0, 14.0, (1.25, 1.9, 14.0), (1.9, 2.5, 14.0), 2.0, 1, 0.6 * 1024),
-    "Simple": (1.0, 8.4, 8.4, (4.0, 4.0, 14.0), (3.4, 5.7, 14.0), 6.0, 2, 1024.0),
-}
-"""The tuning table of NCCL, with LL128 over the network as the logs of two nodes have it."""
 
 
 def test_a_cited_constant_is_the_figure_of_its_source() -> None:
@@ -79,14 +70,6 @@ def test_a_cited_constant_is_the_figure_of_its_source() -> None:
     assert {group: whole for group, whole in cited.items() if whole} == {
         group: pytest.approx(whole) for group, whole in CITED.items()
     }
-    for protocol in PROTOCOLS:
-        share, tree, ring, *hops, posting, crossings, chunk = PROTOCOL[protocol.name]
-        assert (protocol.share, protocol.crossings) == (share, crossings)
-        times = [protocol.tree, protocol.ring, protocol.posting]
-        assert [each * 1e6 for each in times] == pytest.approx([tree, ring, posting])
-        for found_hops, wanted in zip((protocol.tree_hops, protocol.ring_hops), hops, strict=True):
-            assert [found_hops[kind] * 1e6 for kind in ("nvlink", "pci", "net")] == pytest.approx(wanted)
-        assert protocol.chunk / 1024 == pytest.approx(chunk)
 
 
 SHARES = {

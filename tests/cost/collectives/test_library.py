@@ -6,8 +6,10 @@ import pytest
 
 from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cost.collectives import stack
+from clusterspec.cost.collectives.paths import crosses_host_memory
 from clusterspec.cost.collectives.predict import collective_cost, group_timing
 from clusterspec.cost.collectives.stack import LL, LL128, SIMPLE, Protocol
+from tests.cluster.resolving import resolve_text
 from tests.cost.collectives.machines import H100, cluster, nodes_of
 
 KIB = 1024
@@ -110,3 +112,19 @@ def test_low_latency_between_nodes_is_limited_by_the_network_that_has_a_limit() 
         timing = group_timing(machine, "all-reduce", contiguous_placement(machine, 16), "ring")
         (low,) = (each for each in timing.candidates if each.protocol == "LL")
         assert low.between == pytest.approx(2 * 15 / 16 / limit)
+
+
+@pytest.mark.parametrize(
+    ("machine", "through"),
+    [
+        # the driver of an RTX 4090 blocks direct access, unless the spec states what its links reach; others allow it
+        ("accelerator: rtx-4090", True),
+        ("accelerator: rtx-4090, scale_up: {peer_bandwidth: 13 GB/s unidirectional}", False),
+        ("accelerator: l40s", False),
+        ("accelerator: h100-pcie-80gb", False),
+        ("accelerator: rtx-4090, scale_up: {topology: switched}", False),
+    ],
+)
+def test_accelerators_that_cannot_reach_each_other_go_through_the_host(machine: str, through: bool) -> None:
+    design, _ = resolve_text(f"cluster: {{{machine}, accelerators_per_node: 8, nodes: 1}}\n")
+    assert design.cluster is not None and crosses_host_memory(design.cluster) == through

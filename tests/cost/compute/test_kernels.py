@@ -96,6 +96,30 @@ def test_rows_of_narrow_experts_are_padded_after_all_to_all(precision: str, disp
     assert sum(padding) == pytest.approx(copies * 2 * even.arriving * share.model.hidden)
 
 
+LAUNCHES = {
+    "embedding": 2,  # the rows, and their scatter
+    "last norm": 1,
+    "loss": 4,  # maximum, sum, logarithm and gradient
+    "expert choice": 3,  # scores, top-k and their weights
+    "dispatch and combine": 4,  # permutation and sort, and the reverse of both
+    "padding of experts": 2,  # of inputs and of outputs
+    "activation": 1,
+}
+
+
+@pytest.mark.parametrize("dispatcher", ["all-to-all", "hybrid"])
+def test_memory_bound_operations_have_the_same_launches_forward_and_backward(dispatcher: str) -> None:
+    share, _ = shard({"model": "deepseek-v3", "precision": "fp8"}, tp=1, ep=8, dispatcher=dispatcher)
+    even = layer.Routing.of(share, 0.0)
+    works = [layer.embedding_work(share), layer.head_work(share, 1.0, 1.0), layer.router_work(share)]
+    works += [layer.permutation_work(share, even), layer.expert_work(share, even)]
+    for passes in zip(*((work.forward, work.backward) for work in works), strict=True):
+        streams = [kernel for kernels in passes for kernel in kernels if not kernel.rate]
+        found = {kernel.name.removeprefix("shared ").removeprefix("experts "): kernel.launches for kernel in streams}
+        kept = LAUNCHES.keys() - ({"padding of experts"} if dispatcher == "hybrid" else set())
+        assert {name: found[name] for name in kept} == {name: LAUNCHES[name] for name in kept}
+
+
 @pytest.mark.parametrize(("precision", "each"), [("bf16", 1.0), ("fp8", 4.0), ("fp4", 4.0)])
 def test_an_expert_in_a_narrow_precision_takes_more_launches(precision: str, each: float) -> None:
     grouped = linear_work("experts", GemmShape(64, 128, 256, 16.0, experts=True), precision).forward[0]
