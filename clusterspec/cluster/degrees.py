@@ -378,11 +378,10 @@ def nodes_of_engines(design: Design) -> int | None:
 
 
 def own_accelerators(design: Design) -> int | None:
-    """Accelerators of its machine that the whole job uses, for the layout and for rollout on nodes of its own; None
+    """Accelerators of its machine that the whole job uses, for the layout and for roles on nodes of their own; None
     without one.
     """
     rl = design.workload.rl if design.workload is not None else None
     if rl is None or design.cluster is None:
         return accelerators_used(design)
-    beside = rl.rollout_nodes if rl.rollout_pool is None else 0
-    return (rl.trainer_nodes + beside) * design.cluster.accelerators_per_node
+    return rl.nodes * design.cluster.accelerators_per_node

@@ -136,7 +136,7 @@ def _roles(rl: RlSpec, algorithm: str) -> list[Role]:
         written: RoleSpec | None = getattr(rl, name)
         if written is not None or name in ROLES[algorithm]:
             section = written or RoleSpec()
-            found.append(Role(name, section.model, section.nodes, bool(section.offload)))
+            found.append(Role(name, section.model, section.nodes, bool(section.offload), section.pool))
     return found
 
 

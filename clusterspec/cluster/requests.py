@@ -265,6 +265,8 @@ class Role:
     model: str | None
     nodes: int | None
     offload: bool
+    pool: str | None = None
+    """The pool of the spec that has its nodes; None for the cluster of the trainer."""
 
 
 @dataclass(frozen=True)
@@ -316,6 +318,17 @@ class Rl:
     def samples(self) -> int:
         """Samples of one step."""
         return self.prompts * self.samples_per_prompt
+
+    @property
+    def own_roles(self) -> tuple[Role, ...]:
+        """The roles on nodes of their own in the trainer's cluster."""
+        return tuple(role for role in self.roles if role.nodes is not None and role.pool is None)
+
+    @property
+    def nodes(self) -> int:
+        """Nodes of the trainer's cluster for all roles."""
+        rollout = self.rollout_nodes if self.rollout_pool is None else 0
+        return self.trainer_nodes + rollout + sum(role.nodes or 0 for role in self.own_roles)
 
     @property
     def sample_tokens(self) -> float:

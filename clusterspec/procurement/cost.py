@@ -358,7 +358,7 @@ def _design_with_nodes(design: Design, nodes: int) -> Design:
 def _idle_nodes(design: Design) -> int:
     """The number of nodes unused by the job; 0 if it uses all."""
     rl = design.workload.rl if design.workload is not None else None
-    beside = rl.rollout_nodes if rl is not None and rl.rollout_pool is None else 0
+    beside = rl.nodes - rl.trainer_nodes if rl is not None else 0
     return design.cluster.nodes - design.layout.nodes - beside if design.cluster and design.layout else 0
 
 

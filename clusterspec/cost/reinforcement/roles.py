@@ -70,11 +70,9 @@ def own_roles(design: Design, forward: float, update: float, efficiency: float) 
     assert design.workload is not None
     rl = design.workload.rl
     assert rl is not None
-    written = design.spec.workload.rl if design.spec.workload else None
     found = []
-    for role in rl.roles:
-        if role.nodes is None or getattr(getattr(written, role.name, None), "pool", None) is not None:
-            continue
+    for role in rl.own_roles:
+        assert role.nodes is not None
         passes = forward + (update if role.name == "critic" else 0.0)
         share = work_share(design, role) * rl.trainer_nodes / role.nodes
         rate = 1.0 if role.name == "reward" else efficiency
