@@ -14,6 +14,7 @@ from tests.settings import SETTINGS
 
 from .conftest import Check
 from .reports import Reported, one, reported
+from .test_verdicts import of
 
 SOUND = """
 cluster:
@@ -445,3 +446,22 @@ cluster:
 procurement: {currency: USD, as_of: 2026-11-01, prices: {node_hour: 98}}
 """
     assert reported(check, "procurement", text) == []
+
+
+@pytest.mark.parametrize(
+    ("nodes", "fabric", "severity"),
+    [
+        (2, "", "note"),  # two nodes without a stated topology may be joined by cables alone
+        (2, "technology: infiniband-ndr", "note"),
+        (2, "technology: infiniband-ndr, topology: fat-tree", "warning"),
+        (3, "", "warning"),
+        (3, "technology: infiniband-ndr", "warning"),
+    ],
+)
+def test_switches_without_a_price_are_a_note_where_two_nodes_need_none(
+    nodes: int, fabric: str, severity: str, check: Check
+) -> None:
+    machine = f"cluster: {{platform: dgx-h100, nodes: {nodes}, scale_out: {{{fabric}}}}}\n"
+    prices = "procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000, cable: 400}}\n"
+    (found,) = of("unpriced-part", machine + prices, check)
+    assert (str(found.severity), "leaf_switch" in found.help) == (severity, True)
