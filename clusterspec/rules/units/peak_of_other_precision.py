@@ -3,8 +3,9 @@
 ## What it finds
 
 A `workload.peak_flops` more than 5 % from the catalog's dense peak for the precision of the workload, and within 3 % of
-the same accelerator's peak for another precision, or of another accelerator's for the same one: any accelerator's from
-a quarter off on, else one of the same vendor. A part of its own, of which the spec changes several figures, is compared
+the same accelerator's peak for another precision, or of another accelerator's for the same one: from
+a quarter off on that of any accelerator of its kind (cards on PCIe, or modules with links of their own), else one of the
+same vendor. A part of its own, of which the spec changes several figures, is compared
 with its own precisions only. These are warnings, and errors where the difference is a quarter or more. A peak a quarter
 or more above the catalog's that belongs to none is a warning, since the catalog's is that of the highest clock, and an
 error above one and a half times: it is mostly that of a node.
@@ -59,6 +60,7 @@ from collections.abc import Iterator
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
+from clusterspec.catalog.models import Entry
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.peaks import SPARSE_GAIN, StatedPeak
@@ -116,11 +118,16 @@ def _accelerators_with_peak(stated: StatedPeak, catalog: Catalog) -> list[str]:
         f"{entry.id} in {stated.precision}"
         for entry in entries
         if isinstance(entry, Accelerator)
-        and (entry.vendor == vendor or far)
+        and (_is_card(entry) == _is_card(own) if far else entry.vendor == vendor)
         and (peak := entry.peaks.get(stated.precision)) is not None
         and _is_stated_peak(stated, peak.value)
     ]
     return fits[:3]
+
+
+def _is_card(entry: Entry | None) -> bool:
+    """Whether an accelerator is a card whose only way to others is PCIe."""
+    return isinstance(entry, Accelerator) and all(name.startswith("pcie") for name in entry.interconnects)
 
 
 def _is_stated_peak(stated: StatedPeak, peak: float) -> bool:
