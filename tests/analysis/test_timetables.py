@@ -26,7 +26,8 @@ def tables(
     *, ranks: int = 1, drafted: float = 1.0, gained: float = 1.0, stages: int = 1, apart: bool = False
 ) -> StepTables:
     """A step takes a second for each token of the fullest of some ranks, two where all have as many."""
-    return StepTables(EACH, TWICE, NONE, EACH, NONE, NONE, 0.0, ranks, drafted, gained, stages, 1.0, apart)
+    working, shares = ((EACH,), (1.0,)) if ranks == 1 else ((EACH, TWICE), (1.0, float(ranks)))
+    return StepTables(working, shares, NONE, EACH, NONE, NONE, 0.0, ranks, drafted, gained, stages, 1.0, apart)
 
 
 def limits(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
+from functools import partial
 
 from clusterspec.cost.serving.constants import LAUNCH
 from clusterspec.cost.serving.engine import Engine
@@ -49,17 +50,17 @@ class Curve:
 class StepTables:
     """Seconds of one step of an engine, on the attention rank with the most work.
 
-    A step is the sum of what depends on its tokens (``alone`` where one attention rank has tokens, ``together`` where
-    all have as many), on the sequences that produce a token (``ending``), on the bytes of cache that they read
-    (``reading``; ``stored`` bytes of a sequence over its tokens), and on the position of a prompt's tokens (``seeing``,
-    of one token). ``floor`` is the least time of a prompt without captured graphs; ``drafted`` tokens of each sequence
-    are computed in a step, of which it gains ``gained``. ``stages`` work on different batches. In a step with prompts
-    the cache is read ``repeated`` times; ``apart`` from those that decode is whether such steps hold prompts alone, and
-    ``pausing`` whether a rank with prompts does not decode beside them while others do.
+    A step is the sum of what depends on its tokens (``working``, a curve for each of the numbers ``shares`` of
+    attention ranks that have as many), on the sequences that produce a token (``ending``), on the bytes of cache that
+    they read (``reading``; ``stored`` bytes of a sequence over its tokens), and on the position of a prompt's tokens
+    (``seeing``, of one token). ``floor`` is the least time of a prompt without captured graphs; ``drafted`` tokens of
+    each sequence are computed in a step, of which it gains ``gained``. ``stages`` work on different batches. In a step
+    with prompts the cache is read ``repeated`` times; ``apart`` from those that decode is whether such steps hold
+    prompts alone, and ``pausing`` whether a rank with prompts does not decode beside them while others do.
     """
 
-    alone: Curve
-    together: Curve
+    working: tuple[Curve, ...]
+    shares: tuple[float, ...]
     ending: Curve
     stored: Curve
     reading: Curve
@@ -81,9 +82,12 @@ class StepTables:
         drafted, ranks = 1.0 + load.draft_tokens, engine.layout.attention_dp
         unit = engine.sequence_bytes(REFERENCE) or 1.0
         least = _step_seconds(engine, 1.0, 0.0, 1.0)
+        shares = *(2.0**each for each in range((ranks - 1).bit_length())), float(ranks)
         return cls(
-            alone=Curve.of(lambda tokens: _step_seconds(engine, tokens, 0.0, 1.0), 1.0, MOST_TOKENS),
-            together=Curve.of(lambda tokens: _step_seconds(engine, tokens, 0.0, float(ranks)), 1.0, MOST_TOKENS),
+            working=tuple(
+                Curve.of(partial(_step_seconds, engine, sequences=0.0, busy=busy), 1.0, MOST_TOKENS) for busy in shares
+            ),
+            shares=shares,
             ending=Curve.of(lambda count: _step_seconds(engine, 1.0, count, 1.0) - least, 1.0, 2.0**16),
             stored=Curve.of(engine.sequence_bytes, 1.0, MOST_TOKENS),
             reading=Curve.of(
@@ -109,10 +113,12 @@ class StepTables:
 
     def work(self, tokens: float, busy: float) -> float:
         """What depends on the tokens of the fullest rank, with ``busy`` times as many on all ranks of an engine."""
-        alone = self.alone(tokens)
-        if self.ranks == 1:
-            return alone
-        return alone + (self.together(tokens) - alone) * min(1.0, max(0.0, (busy - 1.0) / (self.ranks - 1)))
+        place = bisect_right(self.shares, busy)
+        if place in (0, len(self.shares)):
+            return self.working[max(0, place - 1)](tokens)
+        fewer, more = self.shares[place - 1], self.shares[place]
+        low, high = self.working[place - 1](tokens), self.working[place](tokens)
+        return low + (high - low) * (busy - fewer) / (more - fewer)
 
     def mixed_seconds(self, decoding: tuple[float, float], prompt: tuple[float, float, int], busy: float) -> float:
         """Seconds of a step with sequences that decode and prompts.

@@ -381,26 +381,6 @@ def requests_amid_run(requests: float, rate: float, seconds: float) -> float:
     return requests * smaller(1.0, seconds / arriving) * (1 - part / 3)
 
 
-def steps_between_prompts(prompts: float) -> float:
-    """The steps with prompts of a replica for each step that it decodes, where ``prompts`` come in that time.
-
-    It decodes where no prompt came in the step before, exp(-prompts / (1 + steps)) of all: with x = 1 + steps,
-    x log x is the number of prompts. Newton's method.
-
-    Source: the probability that a Poisson process has no event.
-
-    Range: prompts > 0.
-
-    >>> from math import e
-    >>> round(steps_between_prompts(e), 6), round(steps_between_prompts(1e-3), 6)  # e - 1
-    (1.718282, 0.001)
-    """
-    found = 1.0 + prompts / (1.0 + 0.5 * log(1.0 + prompts))
-    for _ in range(4):
-        found = (found + prompts) / (1.0 + log(found))
-    return found - 1.0
-
-
 def arrivals_of_run(met: float) -> float:
     """The seconds for which a request runs over those of the arrivals of a run, at most one.
 

@@ -24,8 +24,11 @@ from clusterspec.cost.serving.steady import (
 WALK = 2 / 3 * sqrt(2 / pi)
 """The mean wait of a run of prompts that arrive as fast as they are computed, over the seconds of one and the root of
 their number: the mean distance of a random walk of n steps is the root of 2 n / π."""
-MOST_PART = 16.0
+MOST_PART = 4.0
 """The most that a round of this iteration adds, over the difference that it finds."""
+STEADILY = 1.02
+"""How much less steeply it may rise in a round for that."""
+FLIGHT_ROUNDS = 80
 SETTLED = 1e-14
 """Relative change of the requests that a request rate keeps in flight at which their iteration ends."""
 
@@ -76,13 +79,17 @@ def _wanted_sequences(pools: Pools, rate: float, now: Steady) -> float:
 def _sequences_at_rate(pools: Pools, rate: float) -> tuple[float, Steady]:
     """Sequences of a rank that a request rate keeps in flight, up to those for which there are places, and the state
     before the waits with them, where prompts take no places and have time.
+
+    The secant goes further than the difference where it rises ever more steeply, and so never past the first solution.
     """
-    found, missing, taken, now = 1e-3, 0.0, 0.0, state_before_wait(pools, 1e-3)
-    for _ in range(ROUNDS):
+    found, now = 1e-3, state_before_wait(pools, 1e-3)
+    missing = taken = part = 0.0
+    for _ in range(FLIGHT_ROUNDS):
         former, missing = missing, _wanted_sequences(pools, rate, now) - found
         if abs(missing) < SETTLED * found:
             break
-        taken = missing * secant_part(taken, former - missing, (1.0, MOST_PART))
+        before, part = part, secant_part(taken, former - missing, (0.0, MOST_PART))
+        taken = missing * (part if 1.0 < before < part * STEADILY or missing < 0 else 1.0)
         found = min(found + taken, 4 * pools.limit)
         now = state_before_wait(pools, min(found, pools.limit))
         if found >= pools.limit:

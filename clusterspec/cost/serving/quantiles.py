@@ -7,6 +7,7 @@ from itertools import pairwise
 from math import erf, exp, inf, lgamma, log, log1p, sqrt
 
 from clusterspec.cluster.requests import Lengths
+from clusterspec.recent import recent
 
 PARTS = 24
 """Parts of a distribution of lengths; the last has the longest 1/576 of the requests."""
@@ -25,6 +26,22 @@ def lengths_in_parts(lengths: Lengths) -> list[tuple[float, float]]:
         (max(1.0, min(most, exp(middle + lengths.sigma * normal_quantile((low + high) / 2)))), high - low)
         for low, high in pairwise(edges)
     ]
+
+
+@recent(64)
+def longest_over_mean(lengths: Lengths, count: float) -> float:
+    """The mean of the longest of ``count`` lengths of a distribution, over the mean length.
+
+    >>> some = Lengths(1000, 3000, None)
+    >>> round(longest_over_mean(some, 1.0), 2), round(longest_over_mean(some, 8.0), 2)
+    (1.0, 1.95)
+    """
+    found = below = reached = 0.0
+    for length, share in lengths_in_parts(lengths):
+        reached = min(1.0, reached + share)
+        found += length * (reached**count - below)
+        below = reached**count
+    return found / lengths.mean
 
 
 def normal_quantile(share: float) -> float:

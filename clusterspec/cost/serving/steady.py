@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import exp, expm1, inf, sqrt
 
-from clusterspec.cost.formulas.compute import power
 from clusterspec.cost.formulas.experts import prompts_on_fullest
 from clusterspec.cost.formulas.serving import (
     bunched_requests,
     median_prompts_amid_run,
     prompts_amid_run,
-    steps_between_prompts,
     time_per_output_token,
 )
 from clusterspec.cost.serving.constants import StepTime
@@ -26,6 +24,7 @@ from clusterspec.cost.serving.pools import (
     prompts_per_step,
 )
 from clusterspec.cost.serving.quantiles import bisected_interval
+from clusterspec.cost.serving.replicas import carried_by_replicas
 from clusterspec.cost.serving.waits import (
     mixed_prompt_wait,
     prompts_at_rate,
@@ -250,7 +249,7 @@ def _carried_prefill(
         return taken * seconds / prompts
     ranks = unevenly_loaded_ranks(engine)
     if ranks > 1 and engine.replica_prompts_alone:
-        return _carried_by_replicas(pools, prompts, steps, follow=load.load == "open" and not full)
+        return carried_by_replicas(pools, prompts, steps, follow=load.load == "open" and not full)
     alone = ranks == 1 and (prefill.steps > 1 or prompts_per_step(pools) == 1)
     if alone and prompts <= 1:
         added = prefill.device - prefill.steps * decode.device
@@ -269,31 +268,6 @@ def _carried_prefill(
     beside = Decoding(each, context, drafted)
     many = engine.prefill(most * fresh, length, busy, beside)
     return max(0.0, many.device - many.steps * decode.device) * affected / prompts
-
-
-def _carried_by_replicas(pools: Pools, prompts: float, steps: tuple[StepTime, StepTime], *, follow: bool) -> float:
-    """Seconds that one prompt adds to the decode steps of attention replicas that run prompts or decode.
-
-    ``prompts`` begin on each for each step that it decodes; where they ``follow`` at any time, in steps with prompts,
-    too. A replica does not decode in the steps with prompts of its own, with drafted tokens in those of any, and a step
-    lasts as long as the most prompts of a replica.
-    """
-    engine, load, (decode, prefill) = pools.decode, pools.load, steps
-    ranks, most_of_step = engine.layout.attention_dp, prompts_per_step(pools)
-    taken = steps_between_prompts(prompts) if follow and prefill.steps == 1 else -expm1(-prompts)
-    own = max(taken, prompts / most_of_step) * prefill.steps
-    longest, any_rank = prefill.device / prefill.steps, 1 - power(1 + own, -float(ranks))
-    if prefill.steps == 1:
-        begun = prompts / (1 + own) if follow else prompts
-        most = max(1.0, min(prompts_on_fullest(begun, ranks) / -expm1(-begun * ranks), most_of_step))
-        busy = min(float(ranks), max(1.0, ranks * prompts / any_rank / most))
-        fresh = load.input_tokens * (1 - load.prefix_hit)
-        longest = engine.prefill(most * fresh, float(load.input_tokens), busy).device
-    if load.draft_tokens:
-        every = max(-expm1(-prompts * ranks), prompts / most_of_step) * prefill.steps
-        return every * longest / prompts
-    mean = decode.device + any_rank * max(0.0, longest - decode.device)
-    return ((1 + own) * mean - decode.device) / prompts
 
 
 def _shared_reads(pools: Pools, each: float, prompts: float, steps: tuple[StepTime, StepTime]) -> float:

@@ -1,0 +1,125 @@
+"""The steps of attention replicas that run prompts or decode, and end together."""
+
+from __future__ import annotations
+
+from math import expm1, inf
+
+from clusterspec.cost.formulas.compute import power
+from clusterspec.cost.formulas.experts import prompts_on_fullest
+from clusterspec.cost.serving.constants import StepTime
+from clusterspec.cost.serving.pools import Pools, prompts_per_step
+from clusterspec.cost.serving.quantiles import longest_over_mean, secant_part
+from clusterspec.records import NamedTuple
+
+LENGTHS = 3
+"""Iterations of the seconds of a step with prompts, which holds those that came in the one before."""
+ROUNDS, CLOSE = 24, 1e-13
+"""Iterations of the seconds between two steps in which a replica decodes, and their relative change at the end."""
+LEAST_PART = 0.2
+"""The least part of the difference that a round of them goes on."""
+
+
+class ReplicaSteps(NamedTuple):
+    """The steps of ``ranks`` replicas, to each of which prompts come at a ``rate`` per second at any time.
+
+    A step takes ``plain`` seconds where all decode, ``longer`` where one has prompts, of which a step takes ``most``. A
+    step has prompts where some came in the one before: more come in a long one.
+    """
+
+    ranks: float
+    rate: float
+    plain: float
+    longer: float
+    most: float
+
+    @property
+    def mixed(self) -> float:
+        """The share of the steps in which any replica has prompts: the stationary state of two kinds of steps.
+
+        >>> round(ReplicaSteps(16, 1.0, 0.01, 0.01, 1).mixed, 6), round(ReplicaSteps(16, 1.0, 0.01, 0.1, 1).mixed, 6)
+        (0.147856, 0.422745)
+        """
+        short, long = (-expm1(-self.ranks * self.rate * each) for each in (self.plain, self.longer))
+        return short / (1 - long + short)
+
+    @property
+    def mean(self) -> float:
+        """Mean seconds of a step."""
+        return self.plain + self.mixed * (self.longer - self.plain)
+
+    @property
+    def own(self) -> float:
+        """The share of the steps in which one of the replicas has prompts."""
+        short, long = (-expm1(-self.rate * each) for each in (self.plain, self.longer))
+        return max(short + self.mixed * (long - short), self.rate * self.mean / self.most)
+
+    @property
+    def fullest(self) -> float:
+        """Prompts of the replica with the most of them, in steps that have any."""
+        short, long = (prompts_on_fullest(self.rate * each, int(self.ranks)) for each in (self.plain, self.longer))
+        return max(1.0, min(self.most, long + (1 / self.mixed - 1) * short))
+
+    @property
+    def between(self) -> float:
+        """Mean seconds between the ends of two steps in which a replica decodes."""
+        return self.mean / max(1e-9, 1 - self.own)
+
+
+def _steps_of_replicas(steps: ReplicaSteps, prompts: float, start: float) -> ReplicaSteps:
+    """The steps at the rate at which so many prompts come while a replica decodes one."""
+    seconds, missing, taken = start, 0.0, 0.0
+    for _ in range(ROUNDS):
+        former, missing = missing, steps._replace(rate=prompts / seconds).between - seconds
+        if abs(missing) < CLOSE * seconds:
+            break
+        taken = missing * secant_part(taken, former - missing, (LEAST_PART, 1.0))
+        seconds = max(start / 2, seconds + taken)
+    return steps._replace(rate=prompts / seconds)
+
+
+def carried_by_replicas(pools: Pools, prompts: float, steps: tuple[StepTime, StepTime], *, follow: bool) -> float:
+    """Seconds that one prompt adds to the decode steps of attention replicas that run prompts or decode.
+
+    ``prompts`` begin on each for each step that it decodes; where they ``follow`` at any time, in steps with prompts,
+    too. A replica does not decode in the steps with prompts of its own, with drafted tokens in those of any, and a step
+    lasts as long as the most prompts of a replica.
+    """
+    load, (decode, prefill) = pools.load, steps
+    if follow and prefill.steps == 1 and not load.draft_tokens:
+        return _carried_at_any_time(pools, prompts, steps)
+    ranks, most_of_step = pools.decode.layout.attention_dp, prompts_per_step(pools)
+    own = max(-expm1(-prompts), prompts / most_of_step) * prefill.steps
+    any_rank = 1 - power(1 + own, -float(ranks))
+    longest = prefill.total / prefill.steps
+    if prefill.steps == 1:
+        most = max(1.0, min(prompts_on_fullest(prompts, ranks) / -expm1(-prompts * ranks), most_of_step))
+        longest = _seconds_of_step(pools, most, ranks * prompts / any_rank)
+    if load.draft_tokens:
+        every = max(-expm1(-prompts * ranks), prompts / most_of_step) * prefill.steps
+        return every * longest / prompts
+    mean = decode.total + any_rank * max(0.0, longest - decode.total)
+    return ((1 + own) * mean - decode.total) / prompts
+
+
+def _carried_at_any_time(pools: Pools, prompts: float, steps: tuple[StepTime, StepTime]) -> float:
+    """The same for prompts of one step that come at any time."""
+    (decode, prefill), ranks = steps, pools.decode.layout.attention_dp
+    found = ReplicaSteps(ranks, 0.0, decode.total, max(decode.total, prefill.total), prompts_per_step(pools))
+    for _ in range(LENGTHS):
+        found = _steps_of_replicas(found, prompts, decode.total)
+        whole = ranks * found.rate * found.mean / found.mixed  # prompts of a step that has any
+        found = found._replace(longer=max(decode.total, _seconds_of_step(pools, found.fullest, whole)))
+    return (_steps_of_replicas(found, prompts, decode.total).between - decode.total) / prompts
+
+
+def _seconds_of_step(pools: Pools, fullest: float, whole: float) -> float:
+    """Seconds of a step with ``whole`` prompts, so many of them on the replica that has most; of varied lengths those
+    have as many more tokens as the longest prompt has.
+    """
+    engine, load = pools.decode, pools.load
+    fresh = load.input_tokens * (1 - load.prefix_hit)
+    if load.input_lengths is not None:
+        longer = longest_over_mean(load.input_lengths, max(1.0, whole)) - 1
+        fullest += min(longer, max(0.0, (load.chunk_tokens or inf) / fresh - fullest))
+    busy = min(float(engine.layout.attention_dp), max(1.0, whole / fullest))
+    return engine.prefill(fullest * fresh, float(load.input_tokens), busy).total

@@ -1,0 +1,52 @@
+"""Steps of attention replicas that run prompts or decode, in limits that can be worked out by hand."""
+
+from __future__ import annotations
+
+from math import exp
+from random import Random
+
+import pytest
+
+from clusterspec.cluster.requests import Lengths
+from clusterspec.cost.serving.quantiles import longest_over_mean
+from clusterspec.cost.serving.replicas import ReplicaSteps
+
+STEPS = ReplicaSteps(16.0, 1.0, 0.01, 0.1, 4.0)
+
+
+def test_without_prompts_replicas_decode_in_every_step() -> None:
+    idle = STEPS._replace(rate=1e-9)
+    assert max(idle.mixed, idle.own) < 1e-8
+    assert idle.between == pytest.approx(idle.plain)
+
+
+def test_steps_of_one_length_hold_the_prompts_of_the_one_before() -> None:
+    equal = STEPS._replace(longer=0.01)
+    assert equal.mixed == pytest.approx(1 - exp(-0.16))
+    assert equal.own == pytest.approx(1 - exp(-0.01))
+    assert equal.between == pytest.approx(0.01 * exp(0.01))
+
+
+def test_steps_with_prompts_follow_long_ones_more_often_as_drawn() -> None:
+    """30,000 steps, with a prompt a second on each of 16 replicas: the first one, and the others."""
+    random, mixed, own, seconds, each = Random(3), 0, 0, 0.0, STEPS.plain
+    for _ in range(30_000):
+        first, others = random.random() < 1 - exp(-each), random.random() < 1 - exp(-15 * each)
+        each = STEPS.longer if first or others else STEPS.plain
+        mixed, own, seconds = mixed + (first or others), own + first, seconds + each
+    assert STEPS.mixed == pytest.approx(mixed / 30_000, rel=0.05)
+    assert STEPS.own == pytest.approx(own / 30_000, rel=0.08)
+    assert STEPS.mean == pytest.approx(seconds / 30_000, rel=0.05)
+
+
+@pytest.mark.parametrize("name", ["mixed", "mean", "own", "fullest", "between"])
+def test_more_prompts_or_longer_ones_never_shorten_the_steps_of_replicas(name: str) -> None:
+    rates = [getattr(STEPS._replace(rate=rate), name) for rate in (0.01, 0.1, 1.0, 5.0)]
+    lengths = [getattr(STEPS._replace(longer=longer), name) for longer in (0.01, 0.05, 0.1, 0.4)]
+    assert rates == sorted(rates) and lengths == sorted(lengths)
+
+
+def test_the_longest_of_more_prompts_is_longer_and_none_exceeds_the_cut() -> None:
+    drawn = [longest_over_mean(Lengths(1000, 4000, most), count) for most in (2000, None) for count in (1, 3, 30)]
+    assert drawn[:3] == sorted(drawn[:3]) and drawn[3:] == sorted(drawn[3:]) and drawn[2] <= 2.0
+    assert drawn[3] == pytest.approx(1.0, abs=0.01)
