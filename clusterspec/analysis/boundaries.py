@@ -37,7 +37,7 @@ from clusterspec.results.levers import OF_SIZE, SolveReport
 from clusterspec.studies import variation
 from clusterspec.studies.study import Study
 from clusterspec.summation import sum_of
-from clusterspec.units import metric_text
+from clusterspec.units import metric_text, plural
 
 MOST_TRIED = 8
 """Layouts of one value that the rules are asked about, the fastest first."""
@@ -70,7 +70,7 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
     plan, best = found.plan, trials.layouts.get(found.value or 0.0, {})
     section = best.get(("layout",), present_section(study))
     pools = best.get(POOLS)
-    missed = _nearest_text(found.probes, condition, study) + _misfit_reason(study.plan, best_layout)
+    missed = _nearest_text(found.probes, condition, study, lever) + _misfit_reason(study.plan, best_layout)
     return SolveReport(
         **head,
         value=_value_in_spec(lever, found.value),
@@ -190,8 +190,18 @@ def _misfit_reason(plan: Plan, best_layout: bool) -> str:
     return "; the plan of the spec does not fit in memory" if plan.fits is False and not best_layout else ""
 
 
-def _nearest_text(probes: tuple[Probe, ...], condition: Condition, study: Study) -> str:
-    """The best value of the metric that was reached; without one, why there is none."""
+def _refused_text(probe: Probe, metric: float, lever: Lever, condition: Condition) -> str:
+    """A value that would meet the condition, and the errors that `check` finds there."""
+    reached = metric_text(metric, metric_unit(condition.metric) or "1")
+    errors = plural(len(probe.errors), "error")[2:]
+    there = f"{lever.name} {lever.written(probe.value)} gives {reached}, with the {errors} {', '.join(probe.errors)}"
+    return f"no value that `check` passes meets it: {there}"
+
+
+def _nearest_text(probes: tuple[Probe, ...], condition: Condition, study: Study, lever: Lever) -> str:
+    """A value of the lever that only `check` refuses, else the best value of the metric; without one, why there is
+    none.
+    """
     metrics = [probe.metric for probe in probes if probe.metric is not None]
     if not metrics and study.possible and condition.value(study.plan) is None:
         return f"the plan of the spec has no `{condition.metric}`"
@@ -199,6 +209,10 @@ def _nearest_text(probes: tuple[Probe, ...], condition: Condition, study: Study)
         return "no value that was tried gives a layout that divides"
     if condition.metric in WHOLE:
         return "no value that was tried meets it"
+    refused = [(probe, probe.metric) for probe in probes if probe.errors and probe.metric is not None]
+    if within := [each for each in refused if condition.admits(each[1])]:
+        probe, metric = min(within, key=lambda each: abs(each[1] - condition.limit))
+        return _refused_text(probe, metric, lever, condition)
     best = min(metrics) if condition.at_most else max(metrics)
     return f"not reachable: the best value is {metric_text(best, metric_unit(condition.metric) or '1')}"
 

@@ -157,6 +157,10 @@ class Condition:
     beside: float = 0.0
     """The figure of the other pools of a fleet, for `OF_FLEET`."""
 
+    def admits(self, metric: float) -> bool:
+        """Whether a value of the metric is within the limit."""
+        return metric <= self.limit if self.at_most else metric >= self.limit
+
     def value(self, plan: Plan) -> float | None:
         """The metric of a plan; None where it cannot be computed."""
         if self.metric == "fits":
@@ -182,7 +186,7 @@ class Condition:
         value = self.value(plan)
         if value is None or self.fit(plan) is False:
             return False
-        return value <= self.limit if self.at_most else value >= self.limit
+        return self.admits(value)
 
 
 def parse(text: str, baseline: float | None = None, others: Sequence[str] = ()) -> Condition:

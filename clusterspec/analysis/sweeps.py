@@ -171,6 +171,17 @@ def _point_row(one: Study, axes: Axes, row: SweepRow) -> SweepRow:
     assert one.document is not None
     changes = _changes_of_point(one, row.axes)
     studied, varied = Studied(one), variation.rewritten_study(one, changes)
+    found = _figures_of_point(studied, varied, axes, row, changes)
+    return found if _prices_machine(varied) or not _prices_machine(one) else replace(found, cost=None)
+
+
+def _prices_machine(study: Study) -> bool:
+    """Whether a spec has a price of its nodes, without which a cost is not one of the machine."""
+    prices = section_of_spec(study, "procurement").get("prices")
+    return isinstance(prices, dict) and any(prices.get(key) is not None for key in ("node", "node_hour"))
+
+
+def _figures_of_point(studied: Studied, varied: Study, axes: Axes, row: SweepRow, changes: Changes) -> SweepRow:
     if axes.best_layout:
         return _row_of_best_layout(studied, varied, row, changes)
     refused = studied.refusing_rules(varied)

@@ -44,7 +44,9 @@ def solve_as_text(report: SolveReport, ink: Ink = PLAIN) -> str:
     tried = sorted(report.probes)
     if not tried:
         return answer
-    shown = tried if len(tried) <= SHOWN_PROBES else _spread_values(tried)
+    known = [one for one in tried if one[1] is not None]
+    shown = known or tried
+    shown = shown if len(shown) <= SHOWN_PROBES else _spread_values(shown)
     rows = [
         (
             f"  {_amount_text(report, value)}",
@@ -54,9 +56,15 @@ def solve_as_text(report: SolveReport, ink: Ink = PLAIN) -> str:
         for value, metric, holds in shown
     ]
     body = grid.text_table((f"  {report.key}", report.metric or "", "meets it"), rows, right=(1,), wrap=(2,), ink=ink)
-    missing = any(metric is None for _, metric, _ in shown)
-    note = "– no layout divides there, or the metric cannot be computed\n" if missing else ""
-    return answer + "\n" + ink.paint("bold", f"{plural(len(tried), 'value')} tried") + "\n" + body + note
+    return answer + "\n" + ink.paint("bold", f"{plural(len(tried), 'value')} tried") + "\n" + body + _gaps(known, tried)
+
+
+def _gaps(known: Sequence[object], tried: Sequence[object]) -> str:
+    """A line on the values that have no metric: why, and that they are left out."""
+    if len(known) == len(tried):
+        return ""
+    number = f"{plural(len(tried) - len(known), 'value')} left out: " if known else "– "
+    return f"{number}no layout divides there, or the metric cannot be computed\n"
 
 
 def _verdict_text(holds: bool, errors: Sequence[str]) -> str:

@@ -86,6 +86,10 @@ def test_the_most_oversubscription_is_never_below_one_to_one() -> None:
 def test_a_condition_that_nothing_meets_says_how_near_it_came() -> None:
     found = solve(study_of(JOB), "nic_bandwidth", "mfu>=0.99")
     assert found.value is None and found.why.startswith("not reachable: the best value is ")
+    priced = JOB + "procurement: {currency: USD, as_of: 2026-11-01, budget: 5000000, prices: {node: 300000}}\n"
+    found = solve(study_of(priced), "nodes", "slowdown<=-40%")
+    assert found.value is None and "no value that `check` passes meets it: nodes" in found.why
+    assert found.why.endswith("with the error over-budget")
 
 
 def test_fewest_nodes_are_those_below_which_the_run_is_late() -> None:

@@ -56,19 +56,20 @@ def test_a_point_of_a_sweep_is_the_estimate_of_the_changed_spec(
 
 
 @pytest.mark.parametrize(
-    ("axes", "priced"),
+    ("axes", "layout", "priced"),
     [
-        ("cluster.platform: [dgx-h100, dgx-h200]", [True, False]),
-        ("cluster.nodes: [1, 2]", [True, True]),
-        ("cluster.platform: [dgx-h200]\n  procurement.prices.node: [330000, 350000]", [True, True]),
+        ("cluster.platform: [dgx-h100, dgx-h200]", "fixed", [True, False]),
+        ("cluster.platform: [dgx-h200]\n  layout.tp: [8]", "best", [False]),
+        ("cluster.nodes: [1, 2]", "fixed", [True, True]),
+        ("cluster.platform: [dgx-h200]\n  procurement.prices.node: [330000, 350000]", "fixed", [True, True]),
     ],
 )
 def test_the_price_of_a_machine_is_not_that_of_another(
-    folder: Path, capsys: pytest.CaptureFixture[str], axes: str, priced: list[bool]
+    folder: Path, capsys: pytest.CaptureFixture[str], axes: str, layout: str, priced: list[bool]
 ) -> None:
     with (folder / "spec.yaml").open("a") as spec:
-        spec.write("procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 300000}}\n")
-    (folder / "fixed.yaml").write_text(f"base: spec.yaml\naxes:\n  {axes}\nlayout: fixed\n")
+        spec.write("procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 300000, cable: 900}}\n")
+    (folder / "fixed.yaml").write_text(f"base: spec.yaml\naxes:\n  {axes}\nlayout: {layout}\n")
     assert [row["cost"] is not None for row in rows(folder, capsys, "--jobs", "1")] == priced
 
 
