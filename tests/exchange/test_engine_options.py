@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
 import pytest
 
 from clusterspec.exchange.exporters.registry import ExportedFile, NotExportable, exporter_of
@@ -30,7 +33,7 @@ def written(
 def options(file: ExportedFile) -> set[str]:
     """The lines of the first command or file, without what joins them."""
     text = str(file.content).split("# replica 2")[0]
-    return {line.strip().removesuffix("\\").strip() for line in text.splitlines() if not line.startswith("#")}
+    return {line.strip().rstrip("\\&").strip() for line in text.splitlines() if not line.startswith("#")}
 
 
 Given = dict[str, str]
@@ -217,3 +220,28 @@ def test_configurations_of_tensorrt_llm_state_layout_and_limits(
 def test_servers_of_two_roles_are_chosen() -> None:
     with pytest.raises(FormatError, match="context_servers and generation_servers: choose one"):
         read(SERVERS)
+
+
+ENGINES = """serve() {{
+  touch begun.$BASHPID; until [ $(ls begun.* | wc -l) = {engines} ]; do sleep 0.02; done
+  echo "$CUDA_VISIBLE_DEVICES" >> devices
+}}
+vllm() {{ serve; }}; trtllm-serve() {{ serve; }}; python3() {{ serve; }}
+NODE={node}
+"""
+"""Stands for the programs that engines run: each ends after all ``engines`` of its node have begun."""
+
+
+@pytest.mark.parametrize("kind", NEWEST)
+def test_engines_of_a_node_run_side_by_side_and_those_of_other_nodes_do_not(kind: str, tmp_path: Path) -> None:
+    text = str(written(kind, "tp: 4, dp: 3").content)
+    assert "$NODE is the number of the node" in text.splitlines()[0]
+    for node, expected in ((1, ["0,1,2,3", "4,5,6,7"]), (2, ["0,1,2,3"])):
+        place = tmp_path / str(node)
+        place.mkdir()
+        programs = ENGINES.format(engines=len(expected), node=node)
+        subprocess.run(["bash", "-c", programs + text], cwd=place, timeout=20, check=True)
+        assert sorted((place / "devices").read_text().split()) == expected
+    rest = SERVED.format(model=DENSE, serving="", work="", software=NEWEST[kind], layout="tp: 8")
+    alone = str(exporter_of(kind).write(pod(1, rest=rest)).content)
+    assert "$NODE" not in alone and "&" not in alone and "wait" not in alone

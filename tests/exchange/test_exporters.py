@@ -631,7 +631,7 @@ def test_tensorrt_llm_has_attention_replicas_on_all_ranks_or_none() -> None:
     assert (prefill["enable_attention_dp"], decode["enable_attention_dp"]) == (False, True)
     assert prefill["cache_transceiver_config"] == {"backend": "NIXL"}
     assert text.count("--tp_size 4 ") == 2 and "--tp_size 16 " in text and "--ep_size 16" in text
-    launcher = "srun --mpi=pmix -N 2 --ntasks-per-node=8 trtllm-llmapi-launch trtllm-serve deepseek-ai/DeepSeek-V3"
+    launcher = "srun --mpi=pmix -N 2 --relative=1 --ntasks-per-node=8 trtllm-llmapi-launch trtllm-serve deepseek-ai/"
     assert text.count(launcher) == 1  # one command starts the ranks of both nodes
     assert any("max_batch_size" in each for each in file.omitted) and any("router" in each for each in file.omitted)
     with pytest.raises(NotExportable, match="each rank is an attention replica"):

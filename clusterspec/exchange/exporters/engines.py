@@ -40,11 +40,12 @@ class EngineKind(NamedTuple):
 class Launch(NamedTuple):
     """The start of one engine, or of its part on one node: ``node`` of ``nodes`` of the replica, from 0.
 
-    ``comment`` says where it runs: on ``ranks`` ranks of the node from ``first`` on, which are ``all`` of them or not.
-    ``local`` attention replicas are on the node.
+    ``comment`` says where it runs: on ``ranks`` ranks of node ``number`` of the plan, from 1, from ``first`` on, which
+    are ``all`` of them or not. ``local`` attention replicas are on the node.
     """
 
     comment: str
+    number: int
     nodes: int
     node: int
     first: int
@@ -104,19 +105,19 @@ def launches(kind: EngineKind, per_node: int) -> Iterator[Launch]:
         before, within = divmod(kind.first_rank, per_node)
         for replica in range(_bounded_count(layout.dp)):
             node, slot = divmod(within // of_replica + replica, on_node)
-            number, first = before + node, slot * of_replica
+            number, first = before + node + 1, slot * of_replica
             part = "" if of_replica == per_node else f", accelerators {first} to {first + of_replica - 1}"
-            where = f"{name} {replica + 1}: node {number + 1}{part}"
-            yield Launch(where, 1, 0, first, of_replica, all=not part, local=layout.attention_dp)
+            where = f"{name} {replica + 1}: node {number}{part}"
+            yield Launch(where, number, 1, 0, first, of_replica, all=not part, local=layout.attention_dp)
         return
     nodes, engine = of_replica // per_node, layout.tp * layout.pp
     if of_replica % per_node or (layout.attention_dp > 1 and per_node % engine):
         raise NotExportable(f"replicas of {of_replica} ranks do not fill nodes of {per_node} with whole engines")
     for replica in range(_bounded_count(nodes * layout.dp) // nodes):
         for node in range(nodes):
-            number = kind.first_rank // per_node + replica * nodes + node
-            where = f"{name} {replica + 1}: node {number + 1}"
-            yield Launch(where, nodes, node, 0, per_node, all=True, local=per_node // engine)
+            number = kind.first_rank // per_node + replica * nodes + node + 1
+            where = f"{name} {replica + 1}: node {number}"
+            yield Launch(where, number, nodes, node, 0, per_node, all=True, local=per_node // engine)
 
 
 def _bounded_count(count: int) -> int:
@@ -146,18 +147,27 @@ def heading(source: ExportInput, options: str) -> str:
     return f"# {source.name}: {size}, options of {options}"
 
 
-_ADDRESSES = {
-    "$HEAD_ADDRESS": "the first node of each replica",
-    "$NODE_ADDRESS": "the node itself",
+_VARIABLES = {
+    "$HEAD_ADDRESS": "the address of the first node of each replica",
+    "$NODE_ADDRESS": "the address of the node itself",
+    '"$NODE"': "the number of the node on which the script runs, from 1",
 }
-"""The variables of launch lines, which no line sets, and the node whose address each is."""
+"""The variables of launch lines, which no line sets, and what each is."""
 
 
-def script(lines: Sequence[str]) -> str:
-    """The lines, of which the first one says what the variables stand for."""
-    head, *rest = lines
-    notes = [f"; {name} is that of {node}" for name, node in _ADDRESSES.items() if any(name in line for line in rest)]
-    return "\n".join([head + "".join(notes), *rest, ""])
+def script(head: Sequence[str], started: Sequence[tuple[Launch, str]]) -> str:
+    """The lines of a head and the commands of launches, each on its node, where several run side by side.
+
+    The first line says what the variables stand for.
+    """
+    several = len({launch.number for launch, _ in started}) > 1
+    rest = list(head[1:])
+    for launch, words in started:
+        guard = f'[ "$NODE" = {launch.number} ] && ' if several else ""
+        rest += [launch.comment, f"{guard}{words}{' &' if len(started) > 1 else ''}"]
+    rest += ["wait"] * (len(started) > 1)
+    notes = [f"; {name.strip(chr(34))} is {what}" for name, what in _VARIABLES.items() if name in "\n".join(rest)]
+    return "\n".join([head[0] + "".join(notes), *rest, ""])
 
 
 def omitted_router(source: ExportInput, kinds: Sequence[EngineKind], name: str = "") -> Iterator[str]:

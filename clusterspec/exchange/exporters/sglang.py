@@ -50,7 +50,7 @@ def write(source: ExportInput) -> ExportedFile:
     release = checked_release(source, "sglang", RELEASES)
     omitted: list[str] = []
     model, kinds = repository_of(source, omitted), engine_kinds(source)
-    lines = [heading(source, f"SGLang {release}")]
+    started = []
     omitted += omitted_degrees(kinds)
     limits = list(precision_options(work, omitted))
     for kind in kinds:
@@ -58,9 +58,9 @@ def write(source: ExportInput) -> ExportedFile:
         words += [*batch_options(kind.layout, work, release), *limits]
         for launch in launches(kind, source.cluster.ranks_per_node):
             start = f"{visible_accelerators(source, launch)}{words[0]}"
-            lines += [launch.comment, command(start, *words[1:], *_launch_options(kind, launch))]
+            started.append((launch, command(start, *words[1:], *_launch_options(kind, launch))))
     omitted += omitted_router(source, kinds, "sglang_router")
-    return ExportedFile(script(lines), tuple(dict.fromkeys(omitted)))
+    return ExportedFile(script([heading(source, f"SGLang {release}")], started), tuple(dict.fromkeys(omitted)))
 
 
 def engine_options(kind: EngineKind, work: Workload, release: str = "0.5.21") -> Iterator[str]:

@@ -7,7 +7,8 @@ Options and keys: nvidia.github.io/TensorRT-LLM/1.3.0rc11/examples/deepseek_r1_r
 ``num_nextn_predict_layers``, which later ones call deprecated, so both are written), and NVIDIA/TensorRT-LLM,
 tensorrt_llm/commands/serve.py at 4c05a748 (``serve``) and tensorrt_llm/llmapi/llm_args.py at fcd3f316
 (``_ParallelConfig``: tp × pp ranks); engines on several nodes: docs/source/commands/trtllm-serve/trtllm-serve.rst,
-"Multi-node Serving with Slurm". All were read on 2026-11-22.
+"Multi-node Serving with Slurm", on nodes from ``--relative`` of the job on
+(slurm.schedmd.com/srun.html). All were read on 2026-11-22.
 
 With ``enable_attention_dp`` every one of the tp ranks is an attention replica (docs.nvidia.com/dynamo/v1.3.0, DP Rank
 Routing: attention_dp_size = tensor_parallel_size), so a layout with both has no such launch.
@@ -30,6 +31,7 @@ from clusterspec.exchange.exporters.engines import (
     omitted_router,
     predicts_tokens,
     repository_of,
+    script,
     served_workload,
     visible_accelerators,
 )
@@ -49,7 +51,7 @@ def write(source: ExportInput) -> ExportedFile:
     release = checked_release(source, "trt-llm", RELEASES)
     omitted: list[str] = []
     model, kinds = repository_of(source, omitted), engine_kinds(source)
-    lines = [heading(source, f"TensorRT-LLM {release}")]
+    lines, started = [heading(source, f"TensorRT-LLM {release}")], []
     for kind in kinds:
         name = f"{kind.role or 'engine'}.yaml"
         options = _options(kind, work, omitted)
@@ -64,16 +66,17 @@ def write(source: ExportInput) -> ExportedFile:
                 continue  # one command starts the ranks of all nodes
             start = f"{visible_accelerators(source, launch)}{_launcher(launch)}trtllm-serve {model}"
             port = f"--host 0.0.0.0 --port {8000 + launch.first}"
-            lines += [launch.comment, command(start, *words, f"--config {name}", port)]
+            started.append((launch, command(start, *words, f"--config {name}", port)))
     omitted += omitted_router(source, kinds, "trtllm-serve disaggregated")
-    return ExportedFile("\n".join([*lines, ""]), tuple(dict.fromkeys(omitted)))
+    return ExportedFile(script(lines, started), tuple(dict.fromkeys(omitted)))
 
 
 def _launcher(launch: Launch) -> str:
-    """The launcher of an engine on several nodes, all ranks of which are of one MPI world."""
+    """The launcher of an engine on several nodes of the job, all ranks of which are of one MPI world."""
     if launch.nodes == 1:
         return ""
-    return f"srun --mpi=pmix -N {launch.nodes} --ntasks-per-node={launch.ranks} trtllm-llmapi-launch "
+    nodes = f"-N {launch.nodes}" + (f" --relative={launch.number - 1}" if launch.number > 1 else "")
+    return f"srun --mpi=pmix {nodes} --ntasks-per-node={launch.ranks} trtllm-llmapi-launch "
 
 
 def _degrees(layout: Layout) -> Iterator[str]:

@@ -49,7 +49,7 @@ def write(source: ExportInput) -> ExportedFile:
     """The commands of all nodes, replica by replica. Raises `NotExportable` for training and unchecked releases."""
     work, _ = served_workload(source, "vllm")
     release = checked_release(source, "vllm", RELEASES)
-    lines, kinds = [heading(source, f"vLLM {release}")], engine_kinds(source)
+    started, kinds = [], engine_kinds(source)
     omitted: list[str] = list(omitted_degrees(kinds))
     model, limits = repository_of(source, omitted), list(limit_options(work, omitted))
     for kind in kinds:
@@ -57,11 +57,11 @@ def write(source: ExportInput) -> ExportedFile:
         for launch in launches(kind, source.cluster.ranks_per_node):
             environment = visible_accelerators(source, launch) + (_side_channel(launch) if kind.role else "")
             start = f"{environment}vllm serve {model}"
-            lines += [launch.comment, command(start, *options, *_launch_options(kind.layout, launch))]
+            started.append((launch, command(start, *options, *_launch_options(kind.layout, launch))))
     if (vendor := source.cluster.accelerator.vendor) in _BY_PLUGIN:
         omitted.append(f"the plugin of vLLM for {vendor}, with the release that it needs and options of its own")
     omitted += omitted_router(source, kinds)
-    return ExportedFile(script(lines), tuple(dict.fromkeys(omitted)))
+    return ExportedFile(script([heading(source, f"vLLM {release}")], started), tuple(dict.fromkeys(omitted)))
 
 
 def _side_channel(launch: Launch) -> str:
