@@ -2,8 +2,8 @@
 
 A line of ``near_misses.txt`` names a rule, an example of its page, a text of the example, what replaces it (``-``:
 nothing does), and what the rule then reports: severities with their keys, or `silent`; some name a text of the message
-or the help as well. A search chose the changes: each tells the rule from one with another condition, number or
-severity. Their verdicts were read against the page.
+or the help as well. A line end is written `\\n`. A search chose the changes: each tells the rule from one with another
+condition, number or severity. Their verdicts were read against the page.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from tests.settings import SETTINGS
 
 from .conftest import LOGS
 
-CHANGES = [line.split(" | ") for line in Path(__file__).with_name("near_misses.txt").read_text("utf-8").splitlines()]
+LINES = Path(__file__).with_name("near_misses.txt").read_text("utf-8").splitlines()
+CHANGES = [line.replace(r"\n", "\n").split(" | ") for line in LINES]
 
 
 def without(text: str, part: str) -> str:

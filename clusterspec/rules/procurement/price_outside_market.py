@@ -191,7 +191,7 @@ def _other_reading(amount: float, limits: tuple[float, float], cluster: Cluster)
 def _amount(value: float) -> str:
     """An amount as text, without cents from a hundred on.
 
-    >>> _amount(45000.0), _amount(2.5)
-    ('45,000', '2.50')
+    >>> _amount(45000.0), _amount(100.0), _amount(99.5)
+    ('45,000', '100', '99.50')
     """
     return f"{value:,.0f}" if value >= 100 else f"{value:,.2f}"
