@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clusterspec.rules.knowledge.shared_links import joined_by
 from clusterspec.source import dotted_path
 from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
@@ -112,3 +113,28 @@ def test_findings_at_keys_of_all_pools_name_the_pool_where_pools_differ() -> Non
         told = [one.message for one in found if one.rule == "unpriced-part"]
         assert len(told) == len(pools)
         assert all(message.startswith(f"{pool}no price for") for message, pool in zip(told, pools, strict=True)), told
+
+
+MACHINES = "a: {platform: dgx-h100, nodes: 4}, b: {platform: dgx-h200, nodes: 4}, c: {platform: hgx-h200, nodes: 4}"
+SPREAD = [
+    # pools of prefill and of decode for a job of pool `a`, and the pools between which its caches may travel
+    ("", "", ""),
+    ("", ", pool: b", "ab"),
+    (", pool: b", "", "ab"),
+    (", pool: b", ", pool: c", "ab ac bc"),
+]
+
+
+def test_a_job_uses_the_links_between_its_pools() -> None:
+    for prefill, decode, links in SPREAD:
+        engines = f"{{prefill: {{tp: 8, replicas: 1{prefill}}}, decode: {{tp: 8, replicas: 1{decode}}}}}"
+        serving = f"{{input_tokens: 2000, output_tokens: 500, concurrency: 8, disaggregated: {engines}}}"
+        work = f"{{kind: serve, model: llama-3.1-70b, serving: {serving}}}"
+        text = f"clusterspec: 1\npools: {{{MACHINES}}}\njobs: {{j: {{pool: a, workload: {work}, layout: {{framework: vllm}}}}}}\n"
+        fleet = study_text(text, SETTINGS).fleet
+        assert fleet is not None
+        job = fleet.fleet.jobs["j"]
+        assert [ends for ends in ("ab", "ac", "bc") if joined_by(job, frozenset(ends))] == links.split(), (
+            prefill,
+            decode,
+        )
