@@ -130,7 +130,8 @@ def test_a_job_uses_the_links_between_its_pools() -> None:
         engines = f"{{prefill: {{tp: 8, replicas: 1{prefill}}}, decode: {{tp: 8, replicas: 1{decode}}}}}"
         serving = f"{{input_tokens: 2000, output_tokens: 500, concurrency: 8, disaggregated: {engines}}}"
         work = f"{{kind: serve, model: llama-3.1-70b, serving: {serving}}}"
-        text = f"clusterspec: 1\npools: {{{MACHINES}}}\njobs: {{j: {{pool: a, workload: {work}, layout: {{framework: vllm}}}}}}\n"
+        job_text = f"pool: a, workload: {work}, layout: {{framework: vllm}}"
+        text = f"clusterspec: 1\npools: {{{MACHINES}}}\njobs: {{j: {{{job_text}}}}}\n"
         fleet = study_text(text, SETTINGS).fleet
         assert fleet is not None
         job = fleet.fleet.jobs["j"]
