@@ -112,14 +112,22 @@ class _StepExplanation:
             repeats = (*repeats, ("kernels", computed_figure(same, "kernels of this shape")))
         traffic = computed_figure(kernel.traffic, "bytes that it reads and writes", "B")
         if not kernel.rate:
-            return leaf_term(name, compute.streaming_time, {"traffic": traffic, "bandwidth": self.bandwidth}, repeats)
-        arguments: dict[str, Argument] = {
+            arguments: dict[str, Argument] = {"traffic": traffic, "bandwidth": self._streaming_bandwidth(kernel)}
+            return leaf_term(name, compute.streaming_time, arguments, repeats)
+        arguments = {
             "flops": computed_figure(kernel.flops, _shape_text(kernel), "FLOP"),
             "rate": self._filled_rate(kernel),
             "traffic": traffic,
             "bandwidth": self.bandwidth,
         }
         return leaf_term(name, compute.kernel_time, arguments, repeats)
+
+    def _streaming_bandwidth(self, kernel: Kernel) -> Argument:
+        """The bandwidth of a memory-bound kernel: that of the memory, or the most that its kind reaches."""
+        reached = self.record.rates.speed.streaming_bandwidth(kernel)
+        if reached == self.record.rates.speed.bandwidth:
+            return self.bandwidth
+        return computed_figure(reached, "most of a kernel that copies or adds one number to a thread", "B/s")
 
     def _filled_rate(self, kernel: Kernel) -> Expanded:
         """The rate of a kernel: that of its kind times the share that its shape allows."""

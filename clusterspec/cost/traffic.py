@@ -157,13 +157,17 @@ def expert_transfers(
     """Dispatch and combine of one layer; the backward pass repeats them with gradients.
 
     The slowest rank determines the time. Tokens are sent in the dispatcher's precision, and come back as activations.
-    Where experts are sharded by tensor parallelism, its ranks gather the received tokens and scatter the results.
+    Where experts are sharded by tensor parallelism, its ranks gather the received tokens and scatter the results;
+    without expert parallelism they gather each token once, and copy it themselves (Megatron-LM, core/transformer/moe,
+    whose default dispatcher is "allgather").
     ``domains`` is the number of scale-up domains of a group, and ``overlap_window`` the seconds of computation in the
     pass, of another micro-batch where a framework can overlap this.
     """
     model = shard.model
     sent = model.expert_width * shard.rows * copies_per_token(shard, dispatcher, domains) * routing.imbalance
-    whole = shard.width * model.expert_width * routing.arriving * routing.imbalance
+    copied = shard.width * model.expert_width * routing.arriving * routing.imbalance
+    once = shard.width * model.expert_width * shard.rows * shard.expert_tp
+    whole = value_where(shard.ep == 1, once, copied)
     transfers: tuple[Transfer, ...] = ()
     if is_divided(shard.ep):
         widths = {"dispatch": precision_width(dispatcher.precision), "combine": shard.width}

@@ -8,9 +8,7 @@ from clusterspec.catalog.models import CompressedAttention, SparseAttention
 from clusterspec.cost.compute.kernels import (
     FLASH_BACKWARD,
     FLASH_BACKWARD_TRAFFIC,
-    SOFTMAX_BATCHES,
-    SOFTMAX_PASSES,
-    SOFTMAX_STEPS,
+    KERNELS,
     GemmShape,
     Kernel,
     Role,
@@ -27,6 +25,24 @@ from clusterspec.cost.formulas.attention import compressed_entries, core_flops
 from clusterspec.cost.formulas.compute import is_zero
 from clusterspec.cost.layers import Mixer
 from clusterspec.cost.mixers import OVERLAPPING
+
+SOFTMAX_BATCHES = 4
+"""Fused softmax kernels of Megatron-LM and Apex need a multiple of this many score matrices on a rank (sequences of the
+micro-batch times heads); else PyTorch's operations run one by one (Megatron-LM, fused_softmax.py, is_kernel_available).
+"""
+SOFTMAX_STEPS = assumed_figure(
+    KERNELS,
+    "softmax.steps",
+    4.0,
+    "further operations of a softmax that is not fused: cast, scale, mask, softmax and cast instead of one"
+    " (Megatron-LM, fused_softmax.py, forward_torch_softmax)",
+).value
+SOFTMAX_PASSES = assumed_figure(
+    KERNELS,
+    "softmax.passes",
+    16.0,
+    "further reads and writes of the scores, in 16 bits, that these operations make in 32 bits, either way",
+).value
 
 
 def attention_projections(shard: Shard) -> Work:
@@ -141,16 +157,17 @@ def flash_attention(shard: Shard, flops: float) -> Work:
 
 
 def _plain_attention(shard: Shard, score_passes: tuple[float, float]) -> Work:
-    """Plain kernels compute every pair, masked or not."""
+    """Plain kernels compute every pair, masked or not; the softmax is one kernel, or runs operation by operation."""
     queries, batch, model = shard.length / shard.cp, shard.sequences * shard.heads, shard.model
     scores = gemm_kernel("scores", GemmShape(queries, model.head_dim, shard.length, batch), shard.kept)
     values = gemm_kernel("weighted values", GemmShape(queries, shard.length, model.value_width, batch), shard.kept)
     back = tuple(kernel._replace(name=f"{kernel.name}: gradient") for kernel in (scores, scores, values, values))
-    apart = 1.0 * (batch % SOFTMAX_BATCHES != 0)
+    apart = 1.0 if shard.eager else 1.0 * (batch % SOFTMAX_BATCHES != 0)
     passes = (once + apart * SOFTMAX_PASSES for once in score_passes)
     there, again = (formulas.score_traffic(queries, shard.length, batch, each) for each in passes)
+    role = Role.COUNTED if shard.eager else Role.PLAIN
     return Work((scores, values), back) + streaming_work(
-        "softmax and dropout", (there, again), 3 + apart * SOFTMAX_STEPS
+        "softmax and dropout", (there, again), 3 + apart * SOFTMAX_STEPS, role
     )
 
 

@@ -74,21 +74,6 @@ LOSS_FORWARD = _kernel_constant(
 WEIGHT_SHARE = _kernel_constant(
     "backward.weights", 0.5, "part of a backward pass that computes weight gradients: one of two equal products"
 )
-SOFTMAX_BATCHES = 4
-"""Fused softmax kernels of Megatron-LM and Apex need a multiple of this many score matrices on a rank (sequences of the
-micro-batch times heads); else PyTorch's operations run one by one (Megatron-LM, fused_softmax.py, is_kernel_available).
-"""
-SOFTMAX_STEPS = _kernel_constant(
-    "softmax.steps",
-    4.0,
-    "further operations of a softmax that is not fused: cast, scale, mask, softmax and cast instead of one"
-    " (Megatron-LM, fused_softmax.py, forward_torch_softmax)",
-)
-SOFTMAX_PASSES = _kernel_constant(
-    "softmax.passes",
-    16.0,
-    "further reads and writes of the scores, in 16 bits, that these operations make in 32 bits, either way",
-)
 NORM_PASSES = _kernel_constant(
     "norms.passes",
     10.0,
@@ -146,13 +131,22 @@ LOSS = _kernel_constant(
 
 
 class Role(IntEnum):
-    """The role of a kernel in recomputation and gradient accumulation."""
+    """The role of a kernel in recomputation, gradient accumulation and fusion."""
 
     PLAIN = auto()
     LIGHT = auto()
     """Cheap to compute and large to keep: norms, activations, the expansions of latent attention."""
     INPUT_GRADIENT = auto()
     WEIGHT_GRADIENT = auto()
+    COUNTED = auto()
+    GATHER = auto()
+    """A gather of rows, one number to a thread."""
+    SCATTER = auto()
+    """A sum into rows, one atomic addition to a thread."""
+
+
+UNFUSED = frozenset({Role.COUNTED, Role.GATHER, Role.SCATTER})
+"""Roles of memory-bound kernels that are counted operation by operation."""
 
 
 class GemmShape(NamedTuple):
@@ -227,10 +221,15 @@ def streaming_work(name: str, traffic: tuple[float, float], launches: float = 1.
 
 
 def less_fused_work(work: Work, passes: float) -> Work:
-    """The same memory-bound work in less fused kernels: ``passes`` times the traffic and the launches."""
-    return Work(
-        *(tuple(_kernel_with_traffic(kernel, passes) for kernel in part) for part in (work.forward, work.backward))
-    )
+    """The same memory-bound work in less fused kernels: ``passes`` times the traffic and the launches.
+
+    Kernels that are counted operation by operation stay as they are.
+    """
+    return Work(*(tuple(_less_fused(kernel, passes) for kernel in part) for part in (work.forward, work.backward)))
+
+
+def _less_fused(kernel: Kernel, passes: float) -> Kernel:
+    return kernel if kernel.role in UNFUSED else _kernel_with_traffic(kernel, passes)
 
 
 def _kernel_with_traffic(kernel: Kernel, factor: float) -> Kernel:
@@ -343,6 +342,8 @@ class Shard:
     """The adapters of frozen weights; None where all weights are trained."""
     sum_width: float = 4.0
     """Bytes of one number of the accumulated gradients."""
+    eager: bool = False
+    """Whether the operations between GEMMs run one by one."""
 
     @property
     def width(self) -> float:
@@ -377,6 +378,7 @@ class Shard:
             forwarded=layout.dispatcher.kind != "all-to-all",
             trainable=workload.trainable,
             sum_width=precision_width(workload.gradient_precision),
+            eager=layout.stack is not None and layout.stack.fused is False,
         )
 
 

@@ -142,6 +142,21 @@ def permutation_work(shard: Shard, routing: Routing) -> Work:
     return streaming_work("dispatch and combine", (both, both), 4)
 
 
+def indexed_permutation_work(shard: Shard, routing: Routing, copies: float) -> Work:
+    """Copies of tokens by gathers and sums of rows, ``copies`` times by expert and back, in either pass.
+
+    A gather's gradient is a sum into rows, and a sum's a gather. Where no exchange divides the tokens by expert, those
+    of the rank's experts are selected first, and sorted then: twice as many (Megatron-LM f1f0392,
+    core/transformer/moe/token_dispatcher.py, MoEAllGatherTokenDispatcher, and moe_utils.py).
+    """
+    if not copies:
+        return Work()
+    alone = shard.ep == 1
+    moved = value_where(alone, 2 * routing.arriving, routing.leaving) * copies * shard.width * shard.model.expert_width
+    gathers = streaming_work("token gathers", (2 * moved, 2 * moved), 2 * copies, Role.GATHER)
+    return gathers + streaming_work("token sums", (3 * moved, 3 * moved), 2 * copies, Role.SCATTER)
+
+
 def _padding_work(shard: Shard, routing: Routing) -> Work:
     """Copies that pad each expert's rows to the FP8/FP4 block size, and remove the padding.
 
@@ -191,7 +206,8 @@ def expert_layer_parts(shard: Shard, software: SoftwareBehavior) -> Parts:
     loose = software.fusion / software.routing
     network = {
         "router": router_work(shard),
-        "dispatch": less_fused_work(permutation_work(shard, routing), loose),
+        "dispatch": less_fused_work(permutation_work(shard, routing), loose)
+        + indexed_permutation_work(shard, routing, software.copies),
         "experts": expert_work(shard, routing),
     }
     return _layer_parts(shard, software, network)

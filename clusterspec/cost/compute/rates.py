@@ -9,7 +9,16 @@ from math import prod
 
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import RATE_OF_PRODUCTS, Assumption, Cluster, Workload
-from clusterspec.cost.compute.kernels import DEPTH_START, LENGTH_START, TILES, USUAL, Kernel, expert_launches
+from clusterspec.cost.compute.kernels import (
+    DEPTH_START,
+    KERNELS,
+    LENGTH_START,
+    TILES,
+    USUAL,
+    Kernel,
+    Role,
+    expert_launches,
+)
 from clusterspec.cost.compute.software import SoftwareBehavior
 from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas.compute import depth_fill, kernel_time, larger, tile_fill
@@ -17,6 +26,26 @@ from clusterspec.origin import Assumed, Computed
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.summation import sum_of
+
+GATHER_BANDWIDTH = assumed_figure(
+    KERNELS,
+    "gather.bandwidth",
+    0.62e12,
+    "most that PyTorch's gathers of rows read and write while a thread copies one number of 16 bits: 4,096 rows of"
+    " 5,120 in 0.136 ms on H100 (pytorch/pytorch, issue 151612 of April 2025), 8,192 of 4,096 in 0.224 ms (issue"
+    " 121389); later releases copy 16 bytes",
+    "B/s",
+)
+SCATTER_BANDWIDTH = assumed_figure(
+    KERNELS,
+    "scatter.bandwidth",
+    0.38e12,
+    "most that its sums into rows read and write, with one atomic addition for each number of 16 bits: 8,192 rows of"
+    " 1,024 in 0.132 ms, each number read twice and written (PaddlePaddle/Paddle, pull request 48056)",
+    "B/s",
+)
+MOST_BANDWIDTH = {Role.GATHER: GATHER_BANDWIDTH.value, Role.SCATTER: SCATTER_BANDWIDTH.value}
+"""B/s that kernels of a role reach at most, whatever the memory allows."""
 
 Tile = tuple[float, float, float]
 """Rows and columns of one tile, and its rate relative to the best tile."""
@@ -82,9 +111,14 @@ class Speed:
     def seconds(self, kernel: Kernel) -> float:
         """Device seconds of one kernel, by the roofline."""
         if not kernel.rate:
-            return kernel.traffic / self.bandwidth
+            return kernel.traffic / self.streaming_bandwidth(kernel)
         rate = self.rates[kernel.rate] * self.fill(kernel)
         return kernel_time(kernel.flops, rate, kernel.traffic, self.bandwidth)
+
+    def streaming_bandwidth(self, kernel: Kernel) -> float:
+        """B/s of a memory-bound kernel, reads and writes together."""
+        most = MOST_BANDWIDTH.get(kernel.role)
+        return self.bandwidth if most is None else min(self.bandwidth, most)
 
     def fill(self, kernel: Kernel) -> float:
         """The share of the best rate that a kernel's shape allows."""

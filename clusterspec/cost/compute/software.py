@@ -14,8 +14,9 @@ class SoftwareBehavior:
 
     Of kernels: ``products`` the rate of GEMMs over the best that the accelerator sustains; ``grouped`` that of the
     experts' GEMMs over it; ``fusion`` the traffic of fully fused memory-bound kernels over that of its own kernels,
-    ``routing`` the same for the kernels that route tokens; ``cast`` bytes moved to convert one number, ``accumulation``
-    to add one weight's gradient to an fp32 sum, ``loss`` per logit.
+    ``routing`` the same for the kernels that route tokens, beside gathers and sums of rows, ``copies`` for each
+    permutation; ``cast`` bytes moved to convert one number, ``accumulation`` to add one weight's gradient to an fp32
+    sum, ``loss`` per logit.
 
     Of the host: ``interval`` seconds between launches, ``interval_expert`` for each expert of a grouped GEMM where it
     launches experts one by one, ``gap`` seconds that the device idles at each launch, ``step`` fixed seconds per step.
@@ -31,6 +32,7 @@ class SoftwareBehavior:
     grouped: float
     fusion: float
     routing: float
+    copies: float
     cast: float
     accumulation: float
     loss: float
@@ -58,6 +60,7 @@ class SoftwareBehavior:
             grouped=figure("products.grouped", 1.0),
             fusion=_fusion(stack.fused, figure("fusion", 1.0)),
             routing=figure("fusion.routing", 1.0),
+            copies=figure("routing.copies", 0.0),
             cast=figure("cast", CAST),
             accumulation=figure("accumulation", 0.0),
             loss=_loss(stack.loss, figure("loss", LOSS)),
@@ -75,7 +78,7 @@ class SoftwareBehavior:
     @property
     def kernel_figures(self) -> tuple[float, ...]:
         """The figures on which the kernels of a layer depend, at given rates."""
-        return self.fusion, self.routing, self.cast, self.accumulation, self.unevenness
+        return self.fusion, self.routing, self.copies, self.cast, self.accumulation, self.unevenness
 
     @property
     def part_figures(self) -> tuple[object, ...]:

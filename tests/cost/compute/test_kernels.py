@@ -17,6 +17,7 @@ from clusterspec.cost.compute.kernels import (
     accumulation_work,
     cast_work,
     expert_launches,
+    less_fused_work,
     linear_work,
     scaled_kernel,
 )
@@ -151,6 +152,26 @@ def test_softmax_kernels_fuse_multiples_of_four_score_matrices(tp: int, sequence
     elements = share.length**2 * sequences * share.heads
     assert softmax.launches == (3 if fused else 7)
     assert softmax.traffic == pytest.approx(2 * elements * (4.5 if fused else 20.5))
+
+
+@pytest.mark.parametrize("tp", [8, 16])
+def test_operations_that_run_one_by_one_are_counted_so_once(tp: int) -> None:
+    share = shard({"attention": "plain"}, tp=tp, fused_kernels=False)[0]
+    core = attention.attention_core(share, (4.5, 5.5))
+    assert less_fused_work(core, 5.0).forward[-1] == core.forward[-1]
+    assert core.forward[-1].traffic == pytest.approx(2 * share.length**2 * share.heads * 20.5)
+
+
+@pytest.mark.parametrize(("tp", "ep", "copied"), [(2, 1, 2 * 2), (1, 1, 2), (1, 8, 1)])
+def test_rows_are_gathered_and_summed_once_for_each_permutation(tp: int, ep: int, copied: int) -> None:
+    """Without an exchange all ranks to an expert hold all of their tokens, and select them before they sort them."""
+    mixtral = {"model": "mixtral-8x7b", "sequence_length": 4096}
+    share, _ = shard(mixtral, tp=tp, ep=ep, expert_tp=tp, micro_batch=1, framework="megatron-core")
+    routing = layer.Routing.of(share, 0.0)
+    assert layer.indexed_permutation_work(share, routing, 0.0) == Work()
+    gather, add = layer.indexed_permutation_work(share, routing, 1.0).forward
+    rows = 2 * share.rows * copied
+    assert (gather.traffic, add.traffic) == (2 * 2 * 4096 * rows, 3 * 2 * 4096 * rows)
 
 
 def test_context_parallelism_divides_the_core() -> None:
