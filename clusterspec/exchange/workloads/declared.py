@@ -18,7 +18,8 @@ from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_documents, read_yaml, yaml_of_text
 from clusterspec.exchange.import_result import FormatError, InputFile
-from clusterspec.exchange.shell import Command, Word, script_of
+from clusterspec.exchange.shell import Command, script_of
+from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.keys import Keys, command_keys, flat_leaves
 from clusterspec.source import value_at
 

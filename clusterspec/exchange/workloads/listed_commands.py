@@ -14,7 +14,8 @@ from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_documents
 from clusterspec.exchange.import_result import FormatError, InputFile
-from clusterspec.exchange.shell import Command, Word, script_of
+from clusterspec.exchange.shell import Command, script_of
+from clusterspec.exchange.shell_words import Word
 
 Path = tuple[str | int, ...]
 

@@ -13,7 +13,8 @@ from itertools import pairwise
 from clusterspec.catalog import Catalog
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, SeveralParts
 from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
-from clusterspec.exchange.shell import Command, Word
+from clusterspec.exchange.shell import Command
+from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.declared import declared_engines, declares_engine, options_in, options_of_engine
 from clusterspec.exchange.workloads.keys import Keys, chosen_launch, launches_of, list_unused, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_served_model

@@ -1,0 +1,123 @@
+"""Scripts of a text as trees, and the parts of these: its blocks of code, with what a reader fills in as words.
+
+tree-sitter-bash parses them; nothing is run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING
+
+from clusterspec.exchange.import_result import FormatError
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+MOST_CHARACTERS = 512 << 10
+"""Characters of a script, at most; the parser takes a second for 300,000 characters of other text."""
+MOST_BRACKETS = 100_000
+"""Brackets of a script, for each of which the parser takes space or, nested, time."""
+_PLACEHOLDER = re.compile(
+    r"((?:^|[ \t])[A-Za-z_]\w{0,60}=|(?:^|[ \t])--?[A-Za-z][\w-]{0,60}[ =]|\b(?:serve|trtllm-serve)[ ]"
+    r"|[ \t](?=<[^<>\n]{1,102}>[ \t]*$))"
+    r"<([A-Za-z][^<>'\"\n]{0,100}[\w).])>",
+    re.MULTILINE,
+)
+"""What a reader of a script is to fill in (``NAME=<path of the data>``), which a shell would take for redirections;
+one at the end of a line has no file to write to."""
+_FENCE = re.compile(r"[ \t>]{0,12}(```|~~~)[`~]*[ \t]*([A-Za-z]*)")
+_PROMPT = re.compile(r"^([ \t]*)\$(?=[ \t])", re.MULTILINE)
+_SHELLS = frozenset({"", "bash", "sh", "shell", "zsh", "console", "text", "txt"})
+
+
+def code_blocks(text: str) -> Iterator[tuple[str, int]]:
+    """The scripts of a text, with the number of lines before each: the blocks of code of a Markdown page, else all.
+
+    Raises `FormatError` if it is too long, or has too many brackets.
+    """
+    if len(text) > MOST_CHARACTERS:
+        raise FormatError(f"has more than {MOST_CHARACTERS >> 10} KiB: it is not a launch script")
+    if sum(text.count(sign) for sign in "<([{`") > MOST_BRACKETS:
+        raise FormatError(f"has more than {MOST_BRACKETS:,} brackets: it is not a launch script")
+    text = _PLACEHOLDER.sub(r"\1'<\2>'", text)
+    lines = text.split("\n")
+    fences = [n for n, line in enumerate(lines) if _FENCE.match(line)]
+    if len(fences) < 2 or text.startswith("#!"):
+        yield text, 0
+        return
+    for start, end in zip(fences[::2], [*fences[1::2], len(lines)], strict=False):
+        opened = _FENCE.match(lines[start])
+        if opened is not None and opened[2].lower() in _SHELLS:
+            yield _PROMPT.sub(r"\1 ", "\n".join(lines[start + 1 : end])), start + 1
+
+
+@cache
+def _parser() -> Parser:
+    try:
+        from tree_sitter import Language, Parser
+        from tree_sitter_bash import language
+    except ModuleNotFoundError:
+        raise FormatError("launch scripts need tree-sitter: pip install tree-sitter tree-sitter-bash") from None
+
+    return Parser(Language(language()))
+
+
+_BACKQUOTED = re.compile(r"`([^`\n]+)`")
+
+
+def tree_of(text: str) -> Node:
+    """The tree of a script: with ``$(…)`` for commands in backquotes, where the grammar takes these only so."""
+    tree = _parser().parse(text.encode("utf-8", "replace")).root_node
+    if not tree.has_error or "`" not in text:
+        return tree
+    other = _parser().parse(_BACKQUOTED.sub(r"$(\1)", text).encode("utf-8", "replace")).root_node
+    return other if _unparsed(other) < _unparsed(tree) else tree
+
+
+def _unparsed(node: Node) -> int:
+    """The bytes of a tree that the grammar does not take."""
+    if not node.has_error:
+        return 0
+    if node.type == "ERROR":
+        return node.end_byte - node.start_byte
+    return sum(_unparsed(child) for child in node.children)
+
+
+def written_text(node: Node) -> Node | None:
+    """The here-document that a substitution only prints (``$(cat <<EOF …)``); None if it runs anything else."""
+    inner = node.named_children[0] if len(node.named_children) == 1 else None
+    body = inner.child_by_field_name("body") if inner is not None and inner.type == "redirected_statement" else None
+    if inner is None or body is None or text_of(body).strip() != "cat":
+        return None
+    parts = (part for each in inner.children_by_field_name("redirect") for part in each.named_children)
+    return next((part for part in parts if part.type == "heredoc_body"), None)
+
+
+def text_of(node: Node) -> str:
+    """The text of a node."""
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def branches_of(node: Node) -> Iterator[tuple[Node | None, list[Node]]]:
+    """The branches of an ``if``: the test (None for ``else``) and the statements."""
+    condition = node.child_by_field_name("condition")
+    own = [
+        child
+        for child in node.named_children
+        if child != condition and child.type not in {"elif_clause", "else_clause"}
+    ]
+    yield condition, own
+    for clause in node.named_children:
+        if clause.type == "elif_clause":
+            test, *body = clause.named_children
+            yield test, body
+        elif clause.type == "else_clause":
+            yield None, list(clause.named_children)
+
+
+def statements_of_item(item: Node) -> list[Node]:
+    """The statements of an item of a ``case``, without its patterns."""
+    values = item.children_by_field_name("value")
+    return [child for child in item.named_children if child not in values]

@@ -1,0 +1,246 @@
+"""Words of shell commands, with variables, arrays, defaults and arithmetic expanded as Bash expands them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from operator import add, floordiv, mod, mul, sub
+from typing import TYPE_CHECKING
+
+from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.shell_text import text_of, written_text
+from clusterspec.records import NamedTuple
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+MOST_STEPS = 200_000
+"""Parts of a script that are read; a launch script has some hundreds."""
+LONGEST = 100_000
+"""Characters of one expanded word."""
+_PARAMETER = re.compile(r"\$\{(?P<name>[A-Za-z_]\w*|[0-9@*]+)(?P<all>\[[@*]\])?(?P<sign>:?[-=+?])?")
+_EXPANSIONS = frozenset({"arithmetic_expansion", "command_substitution", "process_substitution"})
+CONTINUED = "\0"
+"""Stands for a line end after a backslash: no character of the word, yet a line of the file."""
+_BEFORE_EXPANSION = " \t\n\\"
+"""Characters of a text in double quotes that the grammar counts to the expansion after them."""
+_BLANKS = re.compile(r"([\s\0]+)")
+_ESCAPED = re.compile(r'\\(["\\$`\n])')
+
+
+class Word(NamedTuple):
+    """A word of a command with its line; ``branch`` is the line of an undecided test around it, else 0."""
+
+    text: str
+    line: int
+    branch: int = 0
+
+
+class Segment(NamedTuple):
+    """Part of a word; ``quoted`` text is not split at blanks."""
+
+    text: str
+    line: int
+    branch: int = 0
+    quoted: bool = True
+
+
+BREAK = None
+"""Between two words that one expansion gives."""
+Segments = list["Segment | None"]
+
+
+class Expansion:
+    """The words of a script, with the variables that it set before them.
+
+    ``branch`` is the line of an undecided test around a statement, else 0; ``offset`` lines come before the script.
+    """
+
+    def __init__(self) -> None:
+        self.variables: dict[str, Segments] = {}
+        self.branch = 0
+        self.offset = 0
+        self.steps = 0
+
+    def count(self, parts: int, node: Node) -> None:
+        """Count parts of the script, so that no script keeps the reader busy."""
+        self.steps += parts
+        if self.steps > MOST_STEPS:
+            raise FormatError(f"has more than {MOST_STEPS:,} parts of commands", self.line(node))
+
+    def value(self, node: Node | None, line: int) -> Segments:
+        """The parts of the value of a variable; the words of an array with breaks between them."""
+        if node is None:
+            return [Segment("", line, self.branch)]
+        if node.type != "array":
+            between = Segment(" ", line, self.branch, quoted=False)  # an array in a text: its words, divided by blanks
+            return [between if each is BREAK else each for each in self.segments(node)] or [
+                Segment("", line, self.branch)
+            ]
+        elements = (child for child in node.named_children if child.type != "comment")
+        words = [word for child in elements for word in self.words(child)]
+        return [part for word in words for part in (Segment(*word), BREAK)][:-1]
+
+    def joined(self, node: Node, line: int) -> Word:
+        """A value as one text."""
+        return joined_word(self.segments(node), line)
+
+    def line(self, node: Node) -> int:
+        """The line of a node in its file, from 1."""
+        return int(node.start_point[0]) + 1 + self.offset
+
+    def words(self, node: Node) -> tuple[Word, ...]:
+        """The words that one argument expands to."""
+        return words_of(self.segments(node))
+
+    def segments(self, node: Node) -> Segments:
+        """The parts of a word, in order."""
+        self.count(1, node)
+        kind, text, line = node.type, text_of(node), self.line(node)
+        if kind in _EXPANSIONS:
+            text = text.lstrip(_BEFORE_EXPANSION)
+        if kind == "string":
+            return self._quoted_segments(node)
+        if kind in {"concatenation", "command_name"}:
+            return [part for child in node.children for part in self.segments(child)]
+        if kind in {"simple_expansion", "expansion"}:
+            return self._parameter(node, quoted=False)
+        if kind == "raw_string":
+            text = text[1:-1]
+        elif kind == "arithmetic_expansion":
+            value = self._value(node.named_children[0]) if node.named_children else None
+            text = text if value is None else str(value)
+        elif kind == "command_substitution" and (written := written_text(node)) is not None:
+            return [Segment(text_of(written).replace("\\$", "$"), self.line(written), self.branch)]
+        elif kind not in _EXPANSIONS:
+            text = re.sub(r"\\(.)", r"\1", text.replace("\\\n", ""))
+        return [Segment(text, line, self.branch)]
+
+    def _quoted_segments(self, node: Node) -> Segments:
+        """The parts of a text in double quotes."""
+        line, whole, base = self.line(node), node.text or b"", node.start_byte
+        found: Segments = [Segment("", line, self.branch)]
+        at = 1
+        for child in node.named_children:
+            self.count(1, node)
+            start, inner = child.start_byte - base, child.text or b""
+            is_text = child.type == "string_content"
+            # the grammar counts blanks before an expansion to it
+            blanks = inner if is_text else inner[: len(inner) - len(inner.lstrip(_BEFORE_EXPANSION.encode()))]
+            if literal := whole[at:start] + blanks:
+                found.append(self._literal(literal, line))
+                line += literal.count(b"\n")
+            if child.type in {"simple_expansion", "expansion"}:
+                found += self._parameter(child, quoted=True)
+            elif not is_text:
+                found += self.segments(child)
+            line += inner[len(blanks) :].count(b"\n")
+            at = child.end_byte - base
+        if end := whole[at:-1]:
+            found.append(self._literal(end, line))
+        return found[1:] or found  # a word is on the line of its first part, which a variable may hold
+
+    def _literal(self, text: bytes, line: int) -> Segment:
+        shown = text.decode("utf-8", "replace")
+        plain = _ESCAPED.sub(lambda match: CONTINUED if match[1] == "\n" else match[1], shown)
+        return Segment(plain, line, self.branch)
+
+    def _parameter(self, node: Node, *, quoted: bool) -> Segments:
+        """The value of ``$NAME``, ``${NAME:-default}`` or ``${NAME[@]}``; the text itself where it is unknown."""
+        text = text_of(node).lstrip(_BEFORE_EXPANSION)
+        line = self.line(node) + text_of(node)[: -len(text)].count("\n")
+        simple = node.type == "simple_expansion"
+        match = re.match(r"\$(?P<name>\w+|[@*])", text) if simple else _PARAMETER.match(text)
+        unknown: Segments = [Segment(text, line, self.branch)]
+        if match is None:
+            return unknown
+        groups = match.groupdict()
+        sign, held = groups.get("sign") or "", self.variables.get(groups["name"])
+        if not simple and not sign and text[match.end() :] != "}":
+            return unknown  # substrings, patterns and other expansions
+        every = bool(groups.get("all")) or groups["name"] in {"@", "*"}
+        filled = held is not None and any(each.text for each in held if each is not BREAK)
+        if held is not None and not sign.endswith("+") and (filled or not sign.startswith(":")):
+            first = held if every or BREAK not in held else held[: held.index(BREAK)]
+            return [each if each is BREAK else each._replace(quoted=quoted) for each in first]
+        if sign.endswith(("-", "=")):
+            return self._default(node, groups["name"], sign)
+        if sign.endswith("+"):
+            return []
+        passed_on = groups["name"] in {"@", "*"}
+        return [Segment("$@", line, self.branch)] if passed_on else [] if every else unknown
+
+    def _default(self, node: Node, name: str, sign: str) -> Segments:
+        """The default of an expansion; ``:=`` also sets the variable."""
+        parts = [child for child in node.named_children if child.type not in {"variable_name", "subscript"}]
+        found: Segments = [Segment("", self.line(node), self.branch)]
+        found += [part for child in parts for part in self.segments(child)]
+        if sign.endswith("="):
+            self.variables[name] = [part for part in found if part is not BREAK]
+        return found
+
+    def _value(self, node: Node) -> int | None:
+        """The value of an arithmetic expression; None if a part is unknown."""
+        kind, text = node.type, text_of(node)
+        if kind == "number" and text.isdecimal() and len(text) < 18:
+            return int(text)
+        if kind in {"variable_name", "simple_expansion", "expansion", "word"}:
+            name = text.strip("${}").partition(":")[0]
+            held = joined_word(self.variables.get(name, []))
+            default = re.fullmatch(r"\$\{\w+:?-([0-9]{1,17})\}", text)
+            shown = "" if held.branch else held.text or (default[1] if default else "")
+            return int(shown) if shown.isdecimal() and len(shown) < 18 else None
+        if kind == "parenthesized_expression":
+            return self._value(node.named_children[0]) if node.named_children else None
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        operator = node.child_by_field_name("operator")
+        if kind != "binary_expression" or left is None or right is None or operator is None:
+            return None
+        return _operation_result(text_of(operator), self._value(left), self._value(right))
+
+
+def joined_word(parts: Segments, line: int = 0) -> Word:
+    """The parts as one text, on the line of the first one, else on this one."""
+    held = [each for each in parts if each is not BREAK]
+    branch = max((each.branch for each in held), default=0)
+    return Word("".join(each.text for each in held)[:LONGEST], held[0].line if held else line, branch)
+
+
+def words_of(parts: Sequence[Segment | None]) -> tuple[Word, ...]:
+    """The words that parts give: parts between breaks are one, unless blanks that are not quoted divide them."""
+    found: list[Word] = []
+    text, line, branch = "", 0, 0
+    for piece, at, inside, blank in _split_pieces(parts):
+        if blank and line:
+            found.append(Word(text.replace(CONTINUED, "")[:LONGEST], line, branch))
+        text, line, branch = ("", 0, 0) if blank else (text + piece, line or at, branch or inside)
+    return tuple(found)
+
+
+def _split_pieces(parts: Sequence[Segment | None]) -> Iterator[tuple[str, int, int, bool]]:
+    """Text, line, branch, and whether it divides words, of each piece of the parts; a break ends them."""
+    for each in [*parts, BREAK]:
+        if each is BREAK:
+            yield "", 0, 0, True
+            continue
+        at = each.line
+        for piece in [each.text] if each.quoted else _BLANKS.split(each.text):
+            blank = not each.quoted and bool(_BLANKS.fullmatch(piece))
+            if piece or each.quoted:
+                yield piece, at, each.branch, blank
+            at += piece.count("\n") + piece.count(CONTINUED)
+
+
+_OPERATIONS: dict[str, Callable[[int, int], int]] = {"+": add, "-": sub, "*": mul, "/": floordiv, "%": mod}
+
+
+def _operation_result(sign: str, one: int | None, other: int | None) -> int | None:
+    """The result of an operation of shell arithmetic on counts.
+
+    >>> [_operation_result(sign, 17, 5) for sign in "+-*/%"], _operation_result("/", 1, 0)
+    ([22, 12, 85, 3, 2], None)
+    """
+    operation = _OPERATIONS.get(sign)
+    if one is None or other is None or operation is None or (sign in {"/", "%"} and other == 0):
+        return None
+    return operation(one, other)
