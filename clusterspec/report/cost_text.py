@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from clusterspec.cost.term import Term
@@ -268,6 +269,19 @@ def _csv_rows(cost: Cost) -> Iterator[tuple[object, ...]]:
 
 LONGEST = 60
 """Characters of a value that are shown."""
+BETTER_LESS = (
+    "step time",
+    "time ",
+    "memory of",
+    "checkpoint",
+    "model, time",
+    "power",
+    "energy",
+    "oversubscription",
+    PRICE,
+)
+BETTER_MORE = ("tokens", "output tokens", "MFU", "goodput", "memory headroom", "concurrency", "bisection", "scale-")
+"""How the names of effects begin of which less or more is better."""
 
 
 def diff_as_text(report: DiffReport, ink: Ink = PLAIN) -> str:
@@ -276,7 +290,7 @@ def diff_as_text(report: DiffReport, ink: Ink = PLAIN) -> str:
     rows = [(title_text(dotted_path(one.path)), shown_value(one.old), shown_value(one.new)) for one in report.changes]
     parts.append(text_table(("key", "old", "new"), rows, wrap=(1, 2), ink=ink) if rows else "No key differs.\n")
     effects = [
-        (one.name, effect_figure(one, one.old), effect_figure(one, one.new), relative_change(one))
+        (one.name, effect_figure(one, one.old), effect_figure(one, one.new), _colored_change(one, ink))
         for one in report.effects
     ]
     heads = ("effect", "old", "new", "change")
@@ -290,11 +304,14 @@ def diff_as_text(report: DiffReport, ink: Ink = PLAIN) -> str:
 
 def labeled_lines(label: str, findings: Sequence[Finding], ink: Ink = PLAIN) -> list[str]:
     """A paragraph for each finding that differs, the most severe first."""
-    lines = (
-        f"{label} {one.severity}[{one.rule}] {location_text(one.span)}: {plain_line(one.message)}"
-        for one in _ranked_findings(findings)
-    )
-    return ["\n".join(wrapped_lines(line, ink.measure, then="  ")) + "\n" for line in lines]
+    lines = []
+    for one in _ranked_findings(findings):
+        what = f"{label} {one.severity}[{one.rule}]"
+        text = f"{what} {location_text(one.span)}: {plain_line(one.message)}"
+        shown = "\n".join(wrapped_lines(text, ink.measure, then="  ")) + "\n"
+        style = ink.painter("green") if label == "fixed" else partial(ink.severity, one.severity)
+        lines.append(shown.replace(what, style(what), 1) if shown.startswith(what) else shown)
+    return lines
 
 
 def diff_as_markdown(report: DiffReport) -> str:
@@ -350,6 +367,17 @@ def shown_value(given: Any) -> str:
 
 NEARLY_ALL = 0.9
 """A share above this is printed with one more digit."""
+
+
+def _colored_change(effect: Effect, ink: Ink) -> str:
+    """The relative change, green where it is for the better and red where it is for the worse beyond the ranges."""
+    text = relative_change(effect)
+    if effect.old is None or effect.new is None or effect.within_band:
+        return text
+    less, more = effect.name.startswith(BETTER_LESS), effect.name.startswith(BETTER_MORE)
+    if not (less or more):
+        return text
+    return ink.paint("green" if (effect.new < effect.old) == less else "red", text)
 
 
 def effect_figure(effect: Effect, number: float | None) -> str:

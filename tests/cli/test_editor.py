@@ -62,14 +62,16 @@ def test_searches_differences_and_reports_are_those_of_the_command_line(call: Ca
         printed = call(*words, NAME)
         assert session.answer({**request, "text": BASE})["out"] == printed.out
     machine = BASE.partition("workload:")[0]
-    Path(NAME).write_text(machine)
-    call("report", "-o", "report.html", NAME)
-    assert session.answer({"verb": "report", "text": machine})["out"] == Path("report.html").read_text("utf-8")
+    for form, text in (("html", machine), ("json", BASE)):
+        Path(NAME).write_text(text)
+        call("report", "-o", f"report.{form}", NAME)
+        answer = session.answer({"verb": "report", "text": text, "format": form})
+        assert answer["out"] == Path(f"report.{form}").read_text("utf-8")
     assert (
         session.answer({"verb": "convert", "quantity": "900 GB/s duplex"})["out"]
         == call("convert", "900 GB/s duplex").out
     )
-    assert [path.name for path in sorted(Path().iterdir())] == [NAME, "old.yaml", "report.html"]
+    assert [path.name for path in sorted(Path().iterdir())] == [NAME, "old.yaml", "report.html", "report.json"]
 
 
 def test_a_search_that_is_ended_says_how_far_it_came(call: Call) -> None:

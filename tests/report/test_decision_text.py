@@ -395,3 +395,20 @@ def test_a_smaller_neighbor_is_told_with_what_it_saves() -> None:
 def test_the_first_sentence_has_the_first_of_many_reasons_against_a_purchase(text: str, said: str) -> None:
     gate = Gate("design", GateStatus.FAILED, text, "")
     assert failure_phrase(gate, Purchase(None, "", None, (gate,))) == said
+
+
+def test_a_difference_is_colored_by_what_is_better_beyond_the_ranges() -> None:
+    effects = (
+        Effect("step time", "s", 2.0, 2.5),
+        Effect("MFU", "share", 0.4, 0.5),
+        Effect("node count", "", 4, 8),
+        Effect("energy per token", "J", 1.0, 1.1, within_band=True),
+        Effect(PRICE, "USD", 2e6, 1e6),
+    )
+    made = cost_text.diff_as_text(
+        DiffReport(TOOL, READ, READ, (), effects, (FOUND,), (FOUND,)), Ink(on=True, width=200)
+    )
+    rows = made.splitlines()[5:10]
+    colors = ["red" if "\x1b[1;31m+" in row else "green" if "\x1b[32m" in row else "" for row in rows]
+    assert colors == ["red", "green", "", "", "green"]
+    assert "\x1b[1;33mnew warning[" in made and "\x1b[32mfixed warning[" in made

@@ -171,7 +171,7 @@ def whole_report(args: argparse.Namespace, suffix: str) -> tuple[bytes, int]:
         raise UsageFault(f"there is no report: {study.checked.findings[0].message}")
     if study.fleet is not None:
         return _fleet_report_bytes(args, study, suffix), status_of(study, told=True)
-    report = analysis.report(study, args.kind, args.audience, live=suffix == ".html")
+    report = analysis.report(study, args.kind, args.audience, live=suffix != ".pdf")
     return report_bytes(report, suffix), status_of(study, told=True)
 
 
