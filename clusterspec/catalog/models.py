@@ -34,7 +34,7 @@ class LinearAttention:
     ``key_heads`` (groups in Mamba-2) of width ``key_head_dim`` (the state size in Mamba-2),
     ``value_heads`` of width ``value_head_dim``, a causal convolution over ``convolution`` tokens.
     ``gate_rank`` is the width that Kimi delta attention compresses the decay to, and
-    ``output_gate_rank`` that of the output gate; 0 if the gate is one full matrix.
+    ``output_gate_rank`` that of the output gate; 0 if either is one full matrix.
     """
 
     kind: str

@@ -140,8 +140,9 @@ def recurrence_weights(model: Model, ranks: int = 1) -> LayerWeights:
             model.hidden, keys, values, heads, gates=gates, convolution=linear.convolution
         )
         return LayerWeights(weights, 0.0)
+    rank = linear.gate_rank or model.hidden  # without compression, the decay is one full matrix
     weights = attention.channel_gated_weights(
-        model.hidden, keys, values, heads, rank=linear.gate_rank, convolution=linear.convolution
+        model.hidden, keys, values, heads, rank=rank, convolution=linear.convolution
     )
     return LayerWeights(weights, float(model.hidden * linear.gate_rank)) + _output_gate_weights(model, linear, values)
 

@@ -61,6 +61,7 @@ MODELS = st.sampled_from(
         experts(latent_q=256, latent_kv=128, latent_rope=32),
         experts(linear=LinearAttention("gated-delta", 6, 16, 32, 64, 64), attention_gate="element-wise"),
         model(linear=LinearAttention("kimi-delta", 4, 16, 16, 64, 64, gate_rank=32), window=Window(128, 2)),
+        model(linear=LinearAttention("kimi-delta", 4, 16, 16, 64, 64)),
     ]
 )
 

@@ -94,7 +94,8 @@ def recurrence_projections(shard: Shard, part: LinearAttention) -> Work:
     if part.kind in GATES:
         inputs = 2 * keys + 2 * values + GATES[part.kind] * heads
         return linear_work("recurrence in", GemmShape(shard.tokens, hidden, inputs), shard.precision)
-    inputs = 2 * keys + values + heads + (0 if part.output_gate_rank else values)
+    gates = (0 if part.gate_rank else keys) + (0 if part.output_gate_rank else values)
+    inputs = 2 * keys + values + heads + gates
     work = linear_work("recurrence in", GemmShape(shard.tokens, hidden, inputs), shard.precision)
     work += _low_rank_gate("decay", shard, part.gate_rank, keys)
     return work + _low_rank_gate("output gate", shard, part.output_gate_rank, values)
