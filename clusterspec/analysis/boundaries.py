@@ -31,13 +31,14 @@ from clusterspec.analysis.studied import (
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import Changes
 from clusterspec.cost.plan import Plan
+from clusterspec.origin import Written
 from clusterspec.records import replace
 from clusterspec.results import Json
 from clusterspec.results.levers import OF_SIZE, SolveReport
 from clusterspec.studies import variation
 from clusterspec.studies.study import Study
 from clusterspec.summation import sum_of
-from clusterspec.units import metric_text, plural
+from clusterspec.units import display, metric_text, plural
 
 MOST_TRIED = 8
 """Layouts of one value that the rules are asked about, the fastest first."""
@@ -185,6 +186,10 @@ def _directed_lever(lever: Lever, condition: Condition) -> Lever:
     return replace(lever, better=1) if grows else lever
 
 
+OF_CHECKPOINTS = ("stall", "goodput")
+"""The metrics that the storage system moves."""
+
+
 def _misfit_reason(plan: Plan, best_layout: bool) -> str:
     """The reason why a fixed layout meets no condition where it does not fit; empty if it fits."""
     return "; the plan of the spec does not fit in memory" if plan.fits is False and not best_layout else ""
@@ -214,7 +219,27 @@ def _nearest_text(probes: tuple[Probe, ...], condition: Condition, study: Study,
         probe, metric = min(within, key=lambda each: abs(each[1] - condition.limit))
         return _refused_text(probe, metric, lever, condition)
     best = min(metrics) if condition.at_most else max(metrics)
-    return f"not reachable: the best value is {metric_text(best, metric_unit(condition.metric) or '1')}"
+    reached = metric_text(best, metric_unit(condition.metric) or "1")
+    return f"not reachable: the best value is {reached}{_clients_text(probes, condition, study)}"
+
+
+def _clients_text(probes: tuple[Probe, ...], condition: Condition, study: Study) -> str:
+    """Why a faster storage system does not help, where its clients reach less than the fastest that was tried."""
+    from clusterspec.cost.storage import storage_use
+
+    if condition.metric not in OF_CHECKPOINTS:
+        return ""
+    use = storage_use(study.plan)
+    if use is None or use.checkpoint is None:
+        return ""
+    figures = dict(use.checkpoint.rate.inputs)
+    clients, each = figures["clients"], figures["per_client"]
+    together = clients.value * each.value
+    if together >= max(probe.value for probe in probes) or not isinstance(each.origin, Written):
+        return ""
+    slots = "`slots` and " if isinstance(clients.origin, Written) else ""
+    text = f"{plural(int(clients.value), 'client')} of {display(each.value, 'B/s')} reach {display(together, 'B/s')}"
+    return f"; {text}: {slots}`{each.origin.key}` limit{'' if slots else 's'} the checkpoints"
 
 
 def _best_training_keys(studied: Studied, varied: Design) -> Iterator[Changes]:

@@ -46,7 +46,7 @@ def solve_as_text(report: SolveReport, ink: Ink = PLAIN) -> str:
         return answer
     known = [one for one in tried if one[1] is not None]
     shown = known or tried
-    shown = shown if len(shown) <= SHOWN_PROBES else _spread_values(shown)
+    shown = shown if len(shown) <= SHOWN_PROBES else _telling_values(shown, report.value)
     rows = [
         (
             f"  {_amount_text(report, value)}",
@@ -79,10 +79,16 @@ def _metric_text(report: SolveReport, metric: float | None) -> str:
     return metric_text(metric, report.metric_unit, 4) if report.metric_unit else ("yes" if metric else "no")
 
 
-def _spread_values(tried: list[tuple[float, float | None, bool]]) -> list[tuple[float, float | None, bool]]:
-    """Some of the values tried, including both ends."""
-    last = SHOWN_PROBES - 1
-    return [tried[round(index * (len(tried) - 1) / last)] for index in range(SHOWN_PROBES)]
+def _telling_values(
+    tried: list[tuple[float, float | None, bool]], boundary: float | None
+) -> list[tuple[float, float | None, bool]]:
+    """Some of the values tried: both ends, those next to the boundary, and others evenly spread."""
+    near = sorted(tried, key=lambda probe: abs(probe[0] - boundary)) if boundary is not None else []
+    kept = {probe[0] for probe in (tried[0], tried[-1], *near[: SHOWN_PROBES // 2])}
+    rest = [probe[0] for probe in tried if probe[0] not in kept]
+    spare = SHOWN_PROBES - len(kept)
+    kept |= {rest[round(index * (len(rest) - 1) / (spare - 1))] for index in range(spare)}
+    return [probe for probe in tried if probe[0] in kept]
 
 
 def _answer_text(report: SolveReport) -> str:

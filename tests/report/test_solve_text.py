@@ -23,7 +23,16 @@ cluster: {platform: dgx-h100, nodes: 1}
 workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 64}}
 layout: {framework: vllm, tp: 8}
 """
+STORED = JOB.replace(
+    "nodes: 16,", "nodes: 16, networks: {storage: {bandwidth: 5 GB/s, per_client: 1 GB/s, slots: 4}},"
+).replace("tokens: 1T}", "tokens: 1T}\noperations: {checkpoint: {interval: 10 min}}")
 SENTENCES = [
+    (
+        STORED,
+        "storage.bandwidth",
+        "stall<=1%",
+        r".* 4 clients of 1 GB/s reach 4 GB/s: `slots` and `cluster\.networks\.st",
+    ),
     (JOB, "nodes", "time_to_train<=15d", r"time_to_train<=15d needs at least \d+ nodes? \(the spec has 16 nodes\)\."),
     (JOB, "nodes", "time_to_train<=400d", r".* holds at every value tried; 1 node is the smallest \(the spec has 16"),
     (JOB, "nic_bandwidth", "mfu>=0.99", r"mfu>=0\.99: not reachable: the best value is [\d.]+ %\."),
@@ -32,6 +41,14 @@ SENTENCES = [
     (SERVED, "concurrency", "tpot<=30ms", r"tpot<=30ms holds up to a concurrency of [\d,]+ requests \(the spec "),
     (SERVED, "concurrency", "output_tokens_per_second>=1e9", r".*not reachable: the best value is [\d,.]+ tok/s\."),
 ]
+
+
+def test_the_values_shown_are_the_ends_and_those_at_the_boundary() -> None:
+    tried: list[tuple[float, float | None, bool]] = [(float(at), at / 2, at <= 40) for at in range(1, 101)]
+    shown = solve_text._telling_values(tried, 39.0)
+    assert len(shown) == 12 and (shown[0][0], shown[-1][0]) == (1.0, 100.0) and shown == sorted(shown)
+    assert {37.0, 38.0, 39.0, 40.0, 41.0} <= {value for value, _, _ in shown}
+    assert len(solve_text._telling_values(tried, None)) == 12
 
 
 @pytest.mark.parametrize(("spec", "key", "condition", "sentence"), SENTENCES)
