@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from clusterspec.analysis.broken_targets import with_broken_targets
 from clusterspec.analysis.lost_hours import YearlyLoss, first_year_factor, hours_lost
 from clusterspec.analysis.outputs import cost
 from clusterspec.cost.failures import YEAR
@@ -25,13 +26,17 @@ def faults(study: Study, *, pairs: bool = False) -> FaultsReport:
     plan = study.plan if study.possible else None
     machine = FailingMachine(design, step_of_job(plan) if plan else None, plan.parameters if plan else None)
     hour, currency = _cost_of_hour(study)
-    rows = tuple(sorted(machine.rows(hour), key=lambda row: (-(row.hours or 0.0), -(row.failures or 0.0))))
+    found = with_broken_targets(machine, machine.rows(hour), plan)
+    rows = tuple(sorted(found, key=lambda row: (-(row.hours or 0.0), -(row.failures or 0.0))))
     both = None
     if pairs:
         from clusterspec.analysis.failures_of_pairs import pair_rows
 
-        found = pair_rows(machine, hour)
-        both = tuple(sorted(found, key=lambda row: (not row.worse, -(row.hours or 0.0), -(row.failures or 0.0))))
+        both = tuple(
+            sorted(
+                pair_rows(machine, hour), key=lambda row: (not row.worse, -(row.hours or 0.0), -(row.failures or 0.0))
+            )
+        )
     return replace(
         empty,
         rows=rows,

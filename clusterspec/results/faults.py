@@ -35,6 +35,8 @@ class FaultRow:
     hours: float | None
     cost: float | None
     why: str
+    breaks: tuple[str, ...] = ()
+    """The keys of the targets of the spec that hold on the whole machine, and not without one such part."""
 
     def to_json(self) -> Json:
         return {
@@ -47,6 +49,7 @@ class FaultRow:
             "hours_lost_per_year": self.hours,
             "cost_per_year": self.cost,
             "why": self.why,
+            "breaks": list(self.breaks),
         }
 
 

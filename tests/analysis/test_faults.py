@@ -520,6 +520,30 @@ layout: {{framework: vllm{layout}}}
 APART = ", disaggregated: {prefill: {replicas: 4, tp: 8}, decode: {replicas: 8, tp: 4}}"
 
 
+def test_a_failure_breaks_the_targets_that_hold_with_the_part_alone() -> None:
+    """A target between the step, or the time per token, with all parts and without one; the load is that of all."""
+    report = found(job(FABRICS["oversubscribed"]))
+    slowest = max(row.step_time or 0.0 for row in report.rows)
+    assert report.step_time and slowest > report.step_time
+    limit = (slowest / report.step_time - 1) * 0.999
+    targets = f"targets: {{max_single_failure_slowdown: {limit:.9f}}}"
+    broken = found(job(FABRICS["oversubscribed"], operations=targets))
+    assert {row.part for row in broken.rows if row.breaks} == {
+        row.part for row in report.rows if (row.step_time or 0.0) >= slowest * 0.9995
+    }
+    text = SERVING.format(engines="", layout=", tp: 8").replace("request_rate: 5", "concurrency: 512")
+    tpot = []
+    for dp in (8, 7):
+        plan = study_of(text.replace("tp: 8", f"tp: 8, dp: {dp}, nodes: {dp}")).plan
+        assert plan.serving is not None
+        tpot.append(plan.serving.tpot)
+    assert tpot[0] < tpot[1]
+    for limit, parts in ((sum(tpot) / 2, {"accelerator", "node", "software"}), (tpot[1] * 1.01, set[str]())):
+        served = text.replace("concurrency: 512", f"concurrency: 512, targets: {{tpot: {limit:.9f} s}}")
+        assert {row.part for row in found(study_of(served)).rows if row.breaks} == parts
+    assert "The whole machine meets `operations.targets" in " ".join(faults_as_text(broken).split())
+
+
 def test_a_failure_stops_the_engines_on_the_part_and_no_others() -> None:
     """Eight nodes of eight H200: 8 engines of 8 ranks, 32 of 2, or 4 of 8 for prefill beside 8 of 4 for decode."""
     expected = {

@@ -285,11 +285,31 @@ class FailingMachine:
             serves = self.design.workload is not None and self.design.workload.kind == "serve"
             lost = "The requests that a failure loses are not computed."
             yield lost if serves else "Hours lost need a training job whose step time can be computed."
+        yield from self._notes_of_goodput()
         idle = self.cluster.all_nodes - self.nodes
         if idle:
             yield f"Not counted: failures of the {idle:,} of {self.cluster.all_nodes:,} nodes that do not run the job."
 
+    def _notes_of_goodput(self) -> Iterator[str]:
+        """Where the goodput rests on spares that the spec does not have, or on rare failures that are not rare."""
+        if self.kept is None or self.design.layout is None:
+            return
+        stated = self.operations.restart_time or self.operations.repair_time
+        if self.operations.recovery != "shrink" and not stated and not standby_nodes(self.cluster, self.design.layout):
+            yield (
+                "There is no spare node: a failed one is taken to work again after the restart. State "
+                "`operations.repair_time` where the job has to wait for the repair."
+            )
+        between, each = self.kept.between.value, self.kept.restart.value + self.kept.interval.value / 2
+        if each > OFTEN * between:
+            yield (
+                "Failures are nearly as frequent as checkpoints: the goodput counts each as if it met no other, and is a"
+                " lower bound. Save more often, or restart faster."
+            )
 
+
+OFTEN = 0.2
+"""The share of the time between failures that one failure takes, above which failures that meet others matter."""
 LEVEL_OF = {"NIC-leaf link": "node_leaf", "leaf-spine link": "leaf_spine", "spine-core link": "spine_core"}
 """The level of the fabric of each class of links, as `cluster.scale_out.cable_type` names it."""
 STATED_AS: Mapping[str, tuple[str, ...]] = {
