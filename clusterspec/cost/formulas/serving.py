@@ -177,9 +177,8 @@ def time_to_first_token(wait: float, prefill: float, handoff: float, request: fl
 
 @formula("typical * mean_prompt")
 def typical_prompt_time(mean_prompt: float, typical: float) -> float:
-    """The time of a prompt of median length: the time of a prompt of mean length, scaled by median over mean.
-
-    Times of prompts are in proportion to their lengths as far as attention is a small part of them.
+    """The time of a prompt of median length: the time of a prompt of mean length, scaled by the time of the median over
+    it. The part of the time that is not launches or reading of weights is taken in proportion to the length.
 
     >>> typical_prompt_time(0.2, 0.5)
     0.1

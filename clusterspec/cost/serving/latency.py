@@ -93,6 +93,8 @@ class ServingTimes:
     """How uneven the ranks are under the load of experts that the spec states."""
     typical_prompt: float = 1.0
     """The time of the median prompt over that of a mean one, which ``prompt_time`` is."""
+    growing: float = 1.0
+    """The share of the time of a mean prompt that is in proportion to its length."""
     turns: tuple[tuple[float, float], ...] = ()
     """The times of the prompts of conversations over that of a mean one, with their shares; empty without them."""
     starts_together: bool = False

@@ -115,7 +115,10 @@ def _prompt_times(times: ServingTimes, load: Serving) -> list[tuple[float, float
     typical = times.ttft + times.shorter
     parts = times.turns
     if load.input_lengths is not None:
-        parts = tuple((length / load.input_tokens, part) for length, part in lengths_in_parts(load.input_lengths))
+        parts = tuple(
+            (1 + times.growing * (length / load.input_tokens - 1), part)
+            for length, part in lengths_in_parts(load.input_lengths)
+        )
     elif not times.turns:
         return [(typical, 1.0)]
     return [(typical + times.prompt_time * (each - times.typical_prompt), part) for each, part in parts]

@@ -113,7 +113,8 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     overhead = engine.habits.request
     queued, wait, (early, delay), run = _waits(pools, now, offered)
     turns = _prompts_of_turns(pools, now)
-    typical = _median_of_parts(turns) if turns else load.typical_prompt
+    growing = _growing_share(pools, now)
+    typical = _median_of_parts(turns) if turns else 1 - growing * (1 - load.typical_prompt)
     median = typical_prompt_time(now.prompt, typical)
     ttft = time_to_first_token(wait + early + pools.loading, median, handoff, overhead, tpot=started)
     of_mean = ttft + now.prompt - median
@@ -135,6 +136,7 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
         kv_capacity_sequences=cache_capacity(engine, load)[1] * ranks,
         prompt_service=computed_seconds(pools, now.prefill),
         typical_prompt=typical,
+        growing=growing,
         turns=turns,
         wait=wait,
         queued=queued,
@@ -172,6 +174,21 @@ def _prompts_of_turns(pools: Pools, now: Steady) -> tuple[tuple[float, float], .
     alone = prompt_seconds(engine, engine.prefill(max(1.0, mean), float(pools.load.input_tokens), busy))
     found = ((prompt_seconds(engine, engine.prefill(*each[:2], busy)), each.share) for each in turn_prompts(pools.load))
     return tuple(sorted((seconds / alone, share) for seconds, share in found if share))
+
+
+def _growing_share(pools: Pools, now: Steady) -> float:
+    """The share of the time of a mean prompt that grows with its length: what half of its tokens take less, twice; the
+    rest is to read weights and to launch kernels.
+    """
+    load, engine = pools.load, pools.prompts
+    if load.input_lengths is None or not now.prompt:
+        return 1.0
+    fresh, length, busy = load.input_tokens * (1 - load.prefix_hit), load.input_tokens, engine.layout.attention_dp
+    whole, half = (
+        prompt_seconds(engine, engine.prefill(max(1.0, part * fresh), part * length, float(busy)))
+        for part in (1.0, 0.5)
+    )
+    return max(0.0, min(1.0, 2 * (whole - half) / now.prompt))
 
 
 def _median_of_parts(parts: tuple[tuple[float, float], ...]) -> float:
