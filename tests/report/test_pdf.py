@@ -99,6 +99,9 @@ def test_the_spec_and_the_bill_are_attached() -> None:
     assert set(files) == {"spec.yaml", "bill.csv", "price-sheet.csv"}
     assert files["spec.yaml"][0].decode() == NAMED
     assert files["bill.csv"][0].decode().startswith("kind,part,quantity")
+    listed = [one.get_object() for one in reader("procurement").trailer["/Root"]["/AF"]]
+    relations = [(one["/UF"], one["/AFRelationship"]) for one in listed]
+    assert relations == [("spec.yaml", "/Source"), ("bill.csv", "/Data"), ("price-sheet.csv", "/Data")]
 
 
 def test_only_the_shipped_fonts_are_used() -> None:

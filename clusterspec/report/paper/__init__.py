@@ -50,7 +50,9 @@ DESCRIPTION = (
 
 
 def mark_accessible(_: Any, pdf: Any) -> None:
-    """Add the PDF/UA identifier to the metadata of a PDF before WeasyPrint writes it."""
+    """Before WeasyPrint writes a PDF, add the PDF/UA identifier to its metadata and list each attachment once."""
+    if "AF" in pdf.catalog:
+        pdf.catalog["AF"][:] = dict.fromkeys(pdf.catalog["AF"])  # WeasyPrint 70 lists them twice
     number = int(pdf.catalog["Metadata"].split()[0])
     stream = next(each for each in pdf.objects if each.number == number)
     whole = b"".join(stream.stream)
@@ -111,7 +113,12 @@ def _pdf_bytes(paper: Paper, weasyprint: Any) -> bytes:
         page = page.replace("</footer>", f'<p data-field="spec">{missing}</p></footer>', 1)
     files = [
         weasyprint.Attachment(
-            string=content, name=name, description=described, created=_moment(paper), modified=_moment(paper)
+            string=content,
+            name=name,
+            description=described,
+            created=_moment(paper),
+            modified=_moment(paper),
+            relationship="Data" if name.endswith(".csv") else "Source",
         )
         for name, content, described in paper.attachments
     ]
