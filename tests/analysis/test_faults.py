@@ -374,8 +374,8 @@ def test_a_class_of_parts_loses_at_most_the_year() -> None:
 
 
 def test_a_rack_scale_domain_stops_with_all_its_nodes() -> None:
-    rows = rows_of(study_of("cluster: {platform: gb200-nvl72, nodes: 36}\n"))
-    assert rows["scale-up domain"].count == 2
+    rows = rows_of(study_of("cluster: {platform: gb200-nvl72, nodes: 36, power: {feeds: N+1}}\n"))
+    assert rows["scale-up domain"].count == 2 and rows["power feed"].count == 6  # three feeds of each rack
 
 
 def test_a_fabric_that_a_job_does_not_use_does_not_stop_it() -> None:

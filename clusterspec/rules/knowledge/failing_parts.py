@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import gcd
 
 from clusterspec.cluster.clos import parts_needed
-from clusterspec.cluster.degrees import nodes_of_domain, own_accelerators
+from clusterspec.cluster.degrees import nodes_of_domain, own_accelerators, rack_nodes
 from clusterspec.cluster.fabric import Fabric, cable_types, count_fabric
 from clusterspec.cluster.levels import FIBER, FIXED_ENDS, fabric_levels
 from clusterspec.cluster.model import Assumption, Cluster, Design, Level, ScaleOut
@@ -476,6 +476,13 @@ def _pods(machine: FailingMachine, fabric: Fabric) -> int:
     return fabric.pods * (out.rails if out.topology == "rail-only" else 1)
 
 
+def _nodes_in_sold_rack(machine: FailingMachine) -> int | None:
+    """The nodes of the job in a rack that is sold whole; None where the platform is sold by the node."""
+    held, layout = rack_nodes(machine.cluster, None), machine.design.layout
+    used = layout.nodes_per_domain if layout is not None else None
+    return min(used or held, machine.nodes) if held else None
+
+
 def _room_classes(machine: FailingMachine) -> Iterator[PartClass]:
     """The rack, its feeds and the storage system, where the spec states them."""
     power, nodes = machine.written.power, machine.nodes
@@ -486,8 +493,9 @@ def _room_classes(machine: FailingMachine) -> Iterator[PartClass]:
     if power and power.feeds:
         alone = power.feeds == "N"
         why = "the rack has no other feed" if alone else f"feeds are {power.feeds}: the others carry the rack"
-        feeds = parts_needed(nodes, per_rack) * FEEDS[power.feeds][0] if per_rack else None
-        yield PartClass("power feed", feeds, feeds or 0, "", 1.0 if alone else 0.0, "", per_rack or nodes, why)
+        held = per_rack or _nodes_in_sold_rack(machine)
+        feeds = parts_needed(nodes, held) * FEEDS[power.feeds][0] if held else None
+        yield PartClass("power feed", feeds, feeds or 0, "", 1.0 if alone else 0.0, "", held or nodes, why)
     if power and power.cooling and power.cooling != "air":
         why = "the parts that it cools stop"
         yield PartClass("cooling distribution unit", None, 0, "", 1.0, "", per_rack or nodes, why)
