@@ -206,16 +206,16 @@ def _slice_remedy(name: str, catalog: Catalog) -> str:
     >>> _slice_remedy("v5p-512", Catalog.open())
     'write `accelerator: tpu-v5p` and `accelerators: 256`: the name counts TensorCores, of which a chip has two'
     """
-    generation, _, number = name[:LONGEST].lower().removeprefix("tpu-").partition("-")
-    if not generation or not (number.isascii() and number.isdigit()):
+    from clusterspec.catalog.slices import slice_of_name  # only for names that are no ids
+
+    found = slice_of_name(name, catalog)
+    if found is None:
         return ""
-    parts = (catalog.find("accelerator", id_) for id_ in catalog.ids("accelerator"))
-    chip = next((one for one in parts if isinstance(one, Accelerator) and generation in one.slice_names), None)
-    if chip is None or int(number) < chip.units_of_slices or int(number) % chip.units_of_slices:
-        return ""
+    chip, chips = found.chip, found.chips
+    if found.shape:
+        return f"write `accelerator: {chip.id}`, `accelerators: {chips}` and `scale_up: {{shape: {list(found.shape)}}}`"
     several = {2: "TensorCores, of which a chip has two"}.get(chip.units_of_slices)
     counts = several or ("chips" if chip.units_of_slices == 1 else f"units, of which a chip has {chip.units_of_slices}")
-    chips = int(number) // chip.units_of_slices
     return f"write `accelerator: {chip.id}` and `accelerators: {chips}`: the name counts {counts}"
 
 

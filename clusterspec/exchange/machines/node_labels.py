@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from clusterspec.catalog.slices import torus_shape
 from clusterspec.exchange.import_result import ImportBuilder, InputFile
 from clusterspec.exchange.machines.links import accelerator_of_product, match_instance
 
@@ -40,6 +41,8 @@ _LABEL = re.compile(
 """A label of a selector, or of an expression with one value; ``more`` follows where it has several."""
 
 
+_TOPOLOGY = re.compile(r"\bgke-tpu-topology[\"']?[ \t]*:[ \t]*[\"']?(?P<shape>\d{1,4}(?:x\d{1,4}){1,2})\b")
+"""The torus of a slice, by the label that GKE selects it with."""
 _COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 
 
@@ -51,6 +54,8 @@ def set_labelled_accelerator(file: InputFile, builder: ImportBuilder) -> None:
     if not found or builder.reading().value(("cluster", "accelerator")) is not None:
         return
     line = text.count("\n", 0, found[0].start()) + 1
+    if len(shapes := {match["shape"] for match in _TOPOLOGY.finditer(text)}) == 1:
+        builder.set("cluster.scale_up.shape", list(torus_shape(shapes.pop())), line)
     if len(named) == 1 and not any(_is_list(match) for match in found):
         builder.set("cluster.accelerator", named.pop(), line)
     else:

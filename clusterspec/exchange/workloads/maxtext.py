@@ -9,6 +9,7 @@ from math import prod
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.exporters.maxtext import MODELS
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.machines.tpu_slices import set_started_slices
 from clusterspec.exchange.workloads.keys import (
     Keys,
     boolean_value,
@@ -63,6 +64,12 @@ _REMAT = {
     "save_qkv_proj": "selective",
 }
 
+_TENSORS = (
+    *("context", "qkv_proj", "query_proj", "key_proj", "value_proj", "out_proj", "query_wa_proj", "kv_wa_proj"),
+    *("mlpwi", "mlpwi_0", "mlpwi_1", "mlpwo", "moe_mlpwi_0", "moe_mlpwi_1", "moe_mlpwo"),
+)
+"""Tensors that a custom policy may keep (``device``), ``offload``, or compute again (``remat``, the default)."""
+
 _QUANTIZATIONS: Mapping[str, tuple[str, str | None]] = {
     **dict.fromkeys(("fp8", "fp8_full", "fp8_gpu", "fp8_nanoo", "nanoo_fp8"), ("fp8", None)),
     **dict.fromkeys(("fp8_e4m3", "fp8_e5m2"), ("fp8", None)),
@@ -115,6 +122,7 @@ def read_maxtext(file: InputFile) -> ImportResult:
     _set_maxtext_model(keys, builder)
     _set_layout(keys, builder)
     set_parameters(builder, keys.line("base_num_decoder_layers"))
+    _set_global_batch(keys, set_started_slices(file, builder), builder)
     list_unused(keys, builder)
     return builder.reading()
 
@@ -170,7 +178,7 @@ def _set_layout(keys: Keys, builder: ImportBuilder) -> None:
     _set_sharding(keys, builder)
     set_counts(keys, {"workload.sequence_length": ("max_target_length",)}, builder)
     _set_micro_batch(keys, builder)
-    set_choice(keys, "layout.recompute", ("remat_policy",), _REMAT, builder)
+    _set_recomputation(keys, builder)
     set_choice(keys, "layout.cp_method", ("context_parallel_strategy",), _STRATEGIES, builder)
     if (builder.reading().value(("layout", "pp")) or 1) != 1 and (stages := keys.whole("num_pipeline_repeats")):
         builder.set("layout.virtual_stages", stages, keys.line("num_pipeline_repeats"))
@@ -179,6 +187,25 @@ def _set_layout(keys: Keys, builder: ImportBuilder) -> None:
         builder.set(
             "workload.optimizer", "adamw" if "adamw" in str(keys.get("opt_type")) else "adam", keys.line("opt_type")
         )
+
+
+def _set_recomputation(keys: Keys, builder: ImportBuilder) -> None:
+    """Set what is computed again. With ``custom`` that is all but the tensors that other keys keep or offload
+    (configs/base.yml); what is left, besides the input of each layer, decides.
+    """
+    if keys.get("remat_policy") != "custom":
+        set_choice(keys, "layout.recompute", ("remat_policy",), _REMAT, builder)
+        return
+    kept = {name: str(keys.get(name)) for name in _TENSORS if keys.find(name) and str(keys.get(name)) != "remat"}
+    line = keys.line("remat_policy")
+    if kept:
+        shown = ", ".join(f"{name} {where}" for name, where in kept.items())
+        builder.unknown(f"remat_policy: custom, {shown}", "no value of layout.recompute keeps these tensors", line)
+    else:
+        builder.set("layout.recompute", "full", line)
+    if keys.get("decoder_layer_input") == "offload":
+        why = "inputs of layers in host memory: see layout.offload.activations"
+        builder.unknown("decoder_layer_input: offload", why, keys.line("decoder_layer_input"))
 
 
 def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
@@ -265,6 +292,19 @@ def _set_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
         return
     why = "sequences of each device; those of a replica need its degrees and the stages of its pipeline"
     builder.unknown(f"per_device_batch_size: {stated}", why, line)
+
+
+def _set_global_batch(keys: Keys, devices: int | None, builder: ImportBuilder) -> None:
+    """Set the sequences of a step by those of each device, where the number of devices is known."""
+    stated, known = keys.get("per_device_batch_size"), builder.reading().value(("workload", "global_batch"))
+    if stated is None or devices is None or known is not None:
+        return
+    try:
+        whole = float(stated) * devices * (keys.whole("gradient_accumulation_steps") or 1)
+    except (TypeError, ValueError):
+        return
+    if 1 <= whole == int(whole):
+        builder.set("workload.global_batch", int(whole), keys.line("per_device_batch_size"))
 
 
 def _degree_names(path: str) -> list[str]:

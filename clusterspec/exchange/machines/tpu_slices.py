@@ -1,0 +1,44 @@
+"""Slices of TPUs that a launch names: the options of ``xpk workload create`` and of MaxText's benchmark runner.
+
+Options: AI-Hypercomputer/xpk 0.16, ``--device-type`` or ``--tpu-type`` and ``--num-slices``; AI-Hypercomputer/maxtext,
+benchmarks/benchmark_runner.py, ``--device_type`` and ``--num_slices``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.slices import slice_of_name
+from clusterspec.exchange.import_result import ImportBuilder, InputFile
+
+_TYPE = re.compile(r"(?<!\S)--(?:device|tpu)[-_]type[= \t]+[\"']?(?P<name>[A-Za-z0-9-]{2,40})[\"']?(?=\s|\\|\Z)")
+_SLICES = re.compile(r"(?<!\S)--num[-_]slices[= \t]+[\"']?(?P<count>[1-9]\d{0,4})[\"']?(?=\s|\\|\Z)")
+_COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+
+
+def set_started_slices(file: InputFile, builder: ImportBuilder) -> int | None:
+    """Set the machine of the slices that a launch asks for; types or numbers that differ are recorded.
+
+    The number of devices that JAX sees on it; None where the file does not tell.
+    """
+    text = _COMMENT.sub("", file.text)
+    types, counts = list(_TYPE.finditer(text)), {match["count"] for match in _SLICES.finditer(text)}
+    if not types:
+        return None
+    line = text.count("\n", 0, types[0].start()) + 1
+    names = dict.fromkeys(match["name"] for match in types)
+    found = slice_of_name(types[0]["name"], Catalog.open())
+    if len(names) > 1 or len(counts) > 1 or found is None:
+        why = (
+            "no TPU slice of the catalog" if found is None and len(names) == 1 else "several types or numbers of slices"
+        )
+        builder.unknown(f"the machine: {', '.join(names)[:80]}", why, line)
+        return None
+    slices = int(counts.pop()) if counts else 1
+    builder.set("cluster.platform", found.chip.id, line)
+    builder.set("cluster.accelerators", found.chips * slices, line)
+    if found.shape:
+        builder.set("cluster.scale_up.shape", list(found.shape), line)
+    builder.count("slices", slices, line)
+    return found.chips * slices * found.chip.ranks_per_accelerator
