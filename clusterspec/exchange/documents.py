@@ -159,8 +159,15 @@ def yaml_of_text(name: str, text: str, offset: int) -> Yaml:
     return _yaml_document(Source(name, text), offset)
 
 
+TEMPLATE = re.compile(r"\{\{-? *(?:if|or|with|range|\.(?:Values|Spec))\b[^}\n]{0,200}\}\}")
+"""An expression of Go templates, as Helm and KServe use them."""
+
+
 def _yaml_document(source: Source, offset: int) -> Yaml:
     document, problems = parse(source, MOST_VALUES, merges=True)
+    if document is None and (template := TEMPLATE.search(source.text)):
+        line = source.text.count("\n", 0, template.start()) + 1 + offset
+        raise FormatError(f"{template[0][:60]}: a template: import the rendered files", line)
     if document is None:
         line = problems[0].span.start.line + offset if problems[0].span else 0
         raise FormatError(f"not YAML: {problems[0].message}", line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.exchange.import_result import FormatError
 from tests.exchange.imports import given, read, unknown
 
 POD = """\
@@ -137,3 +138,20 @@ def test_supervised_training_of_openrlhf_is_read_from_the_text_that_starts_it() 
         "workload.precision": "bf16",
     }.items() <= found.items()
     assert "workload.sequence_length" not in found
+
+
+def test_a_load_of_a_benchmark_is_no_second_launch() -> None:
+    server = "python -m vllm.entrypoints.openai.api_server --model openai/gpt-oss-20b --max-model-len 8192\n"
+    load = "python -m vllm.entrypoints.benchmarks.benchmark_serving --model openai/gpt-oss-20b --num-prompts 1000\n"
+    assert given(read(server + load))["workload.model"] == "gpt-oss-20b"
+
+
+def test_a_chart_that_is_not_rendered_is_refused_as_a_template() -> None:
+    text = "{{ if .Values.single.enabled }}\napiVersion: apps/v1\nkind: Deployment\n{{- end }}\n"
+    with pytest.raises(FormatError, match=r"line 1: .*a template: import the rendered files"):
+        read(text, "kubernetes")
+
+
+def test_a_script_that_asks_for_neuron_devices_is_no_listing_of_them() -> None:
+    with pytest.raises(FormatError, match="matches no import format"):
+        read("export NEURON_RT_EXEC_TIMEOUT=600\nNUM_DEVICES=$(neuron-ls -j | jq length)\ntorchrun train.py\n")

@@ -76,7 +76,7 @@ class NeuronDevice:
 
 def matches_neuron_ls(file: InputFile) -> bool:
     head = file.head
-    return ("NEURON" in head and "DEVICE" in head) or '"neuron_device"' in head
+    return bool(re.search(r"^\|.*\bNEURON\b", head, re.MULTILINE) and "DEVICE" in head) or '"neuron_device"' in head
 
 
 def read_neuron_ls(file: InputFile) -> ImportResult:

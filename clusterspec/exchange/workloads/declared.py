@@ -39,7 +39,7 @@ _OPTIONS = re.compile(
 )
 _MODEL_OPTION = re.compile(r"^model(?P<sglang>[-_]path)?[ \t]*:[ \t]*\S", re.MULTILINE)
 _VLLM_IMAGE = re.compile(r"(?:^|/)(?:vllm-openai|llm-d-(?:cuda|rocm|xpu|hpu|cpu|aws|gke))\b|(?:^|/)vllm\b")
-_STARTS = re.compile(r"vllm[ .]serve|sglang|trtllm|vllm\.entrypoints")
+_STARTS = re.compile(r"vllm[ .]serve|sglang|trtllm|vllm\.entrypoints(?!\.benchmarks)")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 Path = tuple[str | int, ...]
 

@@ -11,6 +11,7 @@ import re
 from itertools import pairwise
 
 from clusterspec.catalog import Catalog
+from clusterspec.exchange.documents import TEMPLATE
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, SeveralParts
 from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
 from clusterspec.exchange.shell import Command
@@ -21,12 +22,10 @@ from clusterspec.exchange.workloads.models import set_served_model
 
 SERVING = "serving"
 _ENGINES = (
-    ("vllm", re.compile(r"vllm[ .]serve|vllm\.entrypoints|(?<![\w-])vllm-openai")),
+    ("vllm", re.compile(r"vllm[ .]serve|vllm\.entrypoints(?!\.benchmarks)|(?<![\w-])vllm-openai")),
     ("sglang", re.compile(r"sglang[. ](launch_server|serve)|sglang_router[. ]launch_server|lmsysorg/sglang")),
     ("trt-llm", re.compile(r"trtllm-(serve|bench|llmapi-launch)")),
 )
-_TEMPLATE = re.compile(r"\{\{-? *(?:if|or|with|range|\.(?:Values|Spec))\b[^}\n]{0,200}\}\}")
-"""An expression of Go templates, as Helm and KServe use them."""
 _BEFORE_MODEL = frozenset({"serve", "trtllm-serve"})
 _MODEL_AFTER = re.compile(r"serve|(?:\S{0,200}/)?trtllm-serve")
 _PRECISIONS = {
@@ -97,7 +96,7 @@ def read_serving(file: InputFile) -> ImportResult:
     if keys.elided:
         why = "its launch leaves options out or passes on arguments: defaults are not assumed for those absent"
         builder.unknown("options of the engine", why, line)
-    if "{{" in file.text and (templates := _TEMPLATE.search(file.text)):
+    if "{{" in file.text and (templates := TEMPLATE.search(file.text)):
         why = "template expressions may give or omit options: import the rendered files"
         builder.unknown(templates[0][:60], why, file.text.count("\n", 0, templates.start()) + 1)
     if "Serving Benchmark Result" in file.text:
