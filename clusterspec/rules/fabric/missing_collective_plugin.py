@@ -4,7 +4,8 @@
 
 More than one node on EFA, GPUDirect-TCPX or -TCPXO or Slingshot, with `collective_plugin: none` or the plugin of
 another network: an error. Where no plugin is stated, the finding is a note: images of clouds and environments of sites load
-the plugin of their fabric, and the Neuron SDK contains its own. The rule is silent where every group of the layout lies in one scale-up domain, as with engines of one node.
+the plugin of their fabric, and the Neuron SDK contains its own. The rule is silent where every group of the layout lies in one scale-up domain, as with engines of one node, and
+for accelerators whose library calls libfabric without a plugin, such as oneCCL of Intel.
 
 ## Why it matters
 
@@ -72,6 +73,8 @@ from clusterspec.spec.model import ScaleOutSpec, Spec
 
 RULE = Rule.of(__name__, "error")
 OF_VENDOR = {"AMD": "aws-ofi-rccl", "AWS": "neuron", "Intel": "hccl"}
+WITH_PLUGINS = frozenset({"", "NVIDIA", "AMD", "AWS"})
+"""Vendors whose libraries reach libfabric through a plugin: oneCCL of Intel calls it itself."""
 AT = "cluster.scale_out.collective_plugin"
 
 
@@ -90,6 +93,8 @@ def check(
     if placements and layout and workload and not groups_use_nics(placements, layout, workload):
         return
     wanted = _wanted_plugin(cluster, technology.plugins)
+    if not wanted:
+        return
     help_ = f"write `{wanted}`" + (
         "" if wanted in OF_VENDOR.values() and wanted != "aws-ofi-rccl" else ", and pin NCCL_NET to it"
     )
@@ -115,6 +120,8 @@ def check(
 
 
 def _wanted_plugin(cluster: Cluster, plugins: tuple[str, ...]) -> str:
-    """The plugin of the technology that supports the accelerator's vendor."""
+    """The plugin of the technology that supports the accelerator's vendor; empty where its library needs none."""
     own = OF_VENDOR.get(cluster.accelerator.vendor, "")
+    if cluster.accelerator.vendor not in WITH_PLUGINS and own not in plugins:
+        return ""
     return own if own in plugins else next((name for name in plugins if name not in OF_VENDOR.values()), plugins[0])
