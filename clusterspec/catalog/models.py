@@ -171,6 +171,8 @@ class Model(Entry):
     learned_positions: bool = False
     fp16_overflows: bool = False
     """Activations exceed the range of fp16."""
+    uncut_shared_experts: bool = False
+    """Tensor parallelism does not cut blocks of the shared experts in its fp8 checkpoint."""
     latent_q: int = 0
     latent_kv: int = 0
     latent_rope: int = 0
@@ -305,7 +307,7 @@ _COUNTS = (
     "shared_expert_ffn_hidden",
     "moe_layers",
 )
-_FLAGS = ("shared_kv", "gated_ffn", "tied_embeddings", "learned_positions", "fp16_overflows")
+_FLAGS = ("shared_kv", "gated_ffn", "tied_embeddings", "learned_positions", "fp16_overflows", "uncut_shared_experts")
 
 
 def published_figures(read: FactReader) -> dict[str, Any]:

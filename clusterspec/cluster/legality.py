@@ -190,9 +190,10 @@ def cut_blocks(model: Model, tp: int, expert_tp: int) -> tuple[tuple[str, int, i
     """
     widths = [("ffn_hidden", model.ffn_hidden, tp)] if model.dense_layers else []
     if model.experts:
+        shared = 0 if model.uncut_shared_experts else model.shared_width
         widths += [
             ("expert_ffn_hidden", model.expert_ffn_hidden, expert_tp),
-            ("shared experts", model.shared_width, tp),
+            ("shared experts", shared, tp),
         ]
     found = (each for each in widths if model.fp8_block and each[1] and each[2] > 1 and each[1] % each[2] == 0)
     return tuple(each for each in found if each[1] // each[2] % model.fp8_block)

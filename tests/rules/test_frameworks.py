@@ -78,6 +78,7 @@ def test_a_design_that_the_release_refuses_is_found_and_its_near_miss_is_not(
     [
         ("deepseek-v3", 16, 16, []),  # 1,152 = 9 × 128 and 2,048 / 16 = 128
         ("deepseek-v3", 16, 32, [("expert_ffn_hidden", 2048, 32)]),
+        ("step-3.7-flash", 8, 1, []),  # its makers run it so: 1,280 / 8 = 160
         ("deepseek-v3", 32, 1, [("ffn_hidden", 18432, 32), ("shared experts", 2048, 32)]),
         ("qwen3-235b-a22b", 8, 1, []),
         ("qwen3-235b-a22b", 8, 5, []),  # no whole number, which has its own rule
