@@ -68,10 +68,10 @@ def _rollout_term(times: RlTimes) -> Term:
 
 
 def _busy_term(times: RlTimes) -> Term:
-    """Generation with full slots, or the scores of a reward model on nodes of its own where those take longer."""
+    """Generation with full slots, or the scores of a model on nodes of its own where those take longer."""
     rollout = times.rollout
     if times.producing > rollout.busy:
-        scored = _figure_in_seconds(times.producing, "scores of the reward model, on nodes of its own")
+        scored = _figure_in_seconds(times.producing, "scores of a model on nodes of its own")
         return Term("busy", times.producing, "s", "scored", (("scored", scored),))
     busy: Callable[..., float] = formulas.rollout_busy_time
     inputs = (

@@ -57,6 +57,10 @@ SPREAD = assumed_figure(
 )
 
 
+SCORING = frozenset({"reward", "reference"})
+"""Roles that on nodes of their own score samples as they end."""
+
+
 class RlPart(NamedTuple):
     """A role: its seconds in one step, and the share of the step in which its accelerators wait."""
 
@@ -117,8 +121,8 @@ class RlTimes:
 
     @property
     def producing(self) -> float:
-        """Seconds of rollout with full slots, or of a reward model that scores as samples end, if that takes longer."""
-        return max(self.rollout.busy, *(role.seconds for role in self.roles if role.name == "reward"), 0.0)
+        """Seconds of rollout with full slots, or of a model that scores samples as they end, if that takes longer."""
+        return max(self.rollout.busy, *(role.seconds for role in self.roles if role.name in SCORING), 0.0)
 
     @property
     def tokens(self) -> float:
@@ -201,8 +205,8 @@ def composed_times(plan: Plan, rollout: Rollout) -> RlTimes:
     training = scores + update + driver + waits
     trained_on = rl.trainer_nodes + sum(role.nodes for role in roles)
     accelerators = float(trained_on * cluster.accelerators_per_node + rl.rollout_nodes * other.accelerators_per_node)
-    reward = max((role.seconds for role in roles if role.name == "reward"), default=0.0)
-    step = _step_seconds(rl, rollout, training, sync.seconds, switch, reward=reward)
+    scored = max((role.seconds for role in roles if role.name in SCORING), default=0.0)
+    step = _step_seconds(rl, rollout, training, sync.seconds, switch, scored=scored)
     width = 1 + SPREAD.value
     return RlTimes(
         rl=rl,
@@ -238,21 +242,21 @@ def _mean_peak(workload: Workload, rollout: Rollout, cluster: Cluster, accelerat
 def _role_waits(rl: Rl, roles: tuple[OwnRole, ...], batch: float, scores: float, update: float) -> float:
     """Seconds for which the trainer waits for roles on nodes of their own.
 
-    A reference works beside the log-probabilities, a critic beside them and the updates. A reward model scores samples
-    as they end: it delays a trainer that takes turns with rollout by what it needs beyond the batch.
+    Reward model and reference score samples as they end, the reference also beside the log-probabilities, and a critic
+    works beside these and the updates. Where rollout runs ahead of the weights, so do its scores.
     """
-    beside = {"reference": scores, "critic": scores + update, "reward": batch}
-    overlapped = rl.placement == "split" and rl.max_staleness > 0
-    late = (role.seconds - beside[role.name] for role in roles if not (overlapped and role.name == "reward"))
+    beside = {"reference": batch + scores, "critic": scores + update, "reward": batch}
+    ahead = rl.placement == "split" and rl.max_staleness > 0
+    late = (role.seconds - beside[role.name] for role in roles if not (ahead and role.name in SCORING))
     return max(0.0, *late, 0.0)
 
 
-def _step_seconds(rl: Rl, rollout: Rollout, training: float, sync: float, switch: float, *, reward: float) -> float:
+def _step_seconds(rl: Rl, rollout: Rollout, training: float, sync: float, switch: float, *, scored: float) -> float:
     if rl.placement == "partial":
         tail = max(0.0, rollout.batch - rollout.drained)
         return partial_step_time(rollout.drained, tail, training, 1 / rl.minibatches, sync=sync, switch=switch)
     if rl.placement == "split" and rl.max_staleness:
-        return overlapped_step_time(training, max(rollout.busy, reward), rollout.batch, sync, float(rl.max_staleness))
+        return overlapped_step_time(training, max(rollout.busy, scored), rollout.batch, sync, float(rl.max_staleness))
     return serial_step_time(rollout.batch, training, sync, switch)
 
 

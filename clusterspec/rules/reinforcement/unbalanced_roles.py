@@ -16,7 +16,7 @@ A reference, critic or reward model on nodes of its own is reported at its nodes
 25 % of the step, with the same severities.
 
 Nodes of their own with a stated `max_staleness: 0` are an error where both roles wait for more than 25 %: they work in
-turn.
+turn. Where roles take turns and one waits for more than that, the rule reports it only if moved nodes save 25 % of the step.
 
 ## Why it matters
 
@@ -90,7 +90,7 @@ from collections.abc import Iterator
 from math import ceil
 
 from clusterspec.cluster.model import Design
-from clusterspec.cost.formulas.reinforcement import overlapped_step_time
+from clusterspec.cost.formulas.reinforcement import overlapped_step_time, serial_step_time
 from clusterspec.cost.reinforcement.rollout import rollout_of
 from clusterspec.cost.reinforcement.times import RlTimes
 from clusterspec.finding import Problem
@@ -106,17 +106,19 @@ IDLE = 0.8
 
 
 def check(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Problem]:
-    if rl.rl.placement != "split" and not rl.roles:
-        return
     plan = rl.rl
-    if (slow := _slowest_role_problem(rl, thresholds.of(RULE.name, MOST))) is not None:
-        yield slow
+    if plan.placement != "split" and not rl.roles:
         return
-    if plan.placement != "split":
-        return
-    if plan.max_staleness == 0:
-        yield from _turn_taking_problem(rl, design)
-        return
+    first = _slowest_role_problem(rl, thresholds.of(RULE.name, MOST)) or _turn_taking_problem(rl, design)
+    if first is not None:
+        yield first
+    elif plan.placement == "split":
+        yield from _split_problem(rl, thresholds, design)
+
+
+def _split_problem(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Problem]:
+    """The problem of a role that waits for the other on nodes which that one could use."""
+    plan = rl.rl
     sync = rl.sync.seconds / rl.step  # both roles wait for it, which `weight-sync-exposed` reports
     idle = {part.role: part.idle_share - sync for part in rl.parts if part.role in {"rollout", "update"}}
     role, share = max(idle.items(), key=lambda each: each[1])
@@ -126,8 +128,12 @@ def check(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Probl
     waits, works = ("rollout", "the trainer") if role == "rollout" else ("the trainer", "rollout")
     low, high = rl.band
     saved = 1 - _step_with_moved_nodes(rl, design, nodes // 2 if role == "rollout" else -(nodes // 2)) / rl.step
+    if plan.max_staleness == 0 and saved <= MOST:  # one of two that take turns always waits
+        return
     lost = 1 - (max(rl.training, rl.rollout.busy) + rl.sync.seconds) / rl.step
-    if lost > MOST and saved < lost / 2:  # the longest samples set the step, whatever nodes the roles have
+    if (
+        plan.max_staleness and lost > MOST and saved < lost / 2
+    ):  # the longest samples set the step, whatever nodes the roles have
         yield _longest_samples_problem(rl, lost)
         return
     yield RULE.problem(
@@ -141,9 +147,11 @@ def check(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Probl
 def _slowest_role_problem(rl: RlTimes, most: float) -> Problem | None:
     """The problem of a reference, critic or reward model on nodes of its own, for which all others wait."""
     role = max(rl.roles, key=lambda each: each.seconds, default=None)
-    ahead = rl.rl.placement == "split" and rl.rl.max_staleness > 0
-    working = max(rl.training - rl.waits, rl.rollout.busy) if ahead else rl.step - rl.waits - rl.sync.seconds
-    waited = 1 - (working + rl.sync.seconds) / rl.step
+    without = rl.step - rl.waits
+    if rl.rl.placement == "split" and rl.rl.max_staleness:
+        times = rl.training - rl.waits, rl.rollout.busy, rl.rollout.batch, rl.sync.seconds
+        without = overlapped_step_time(*times, float(rl.rl.max_staleness))
+    waited = 1 - without / rl.step
     if role is None or waited <= most:
         return None
     low, high = rl.band
@@ -171,13 +179,15 @@ def _longest_samples_problem(rl: RlTimes, lost: float) -> Problem:
     )
 
 
-def _turn_taking_problem(rl: RlTimes, design: Design) -> Iterator[Problem]:
+def _turn_taking_problem(rl: RlTimes, design: Design) -> Problem | None:
     """The problem of roles on nodes of their own of which each waits for the other, as nothing runs ahead."""
     written = design.spec.workload.rl if design.spec.workload else None
     idle = {part.role: part.idle_share for part in rl.parts if part.role in {"rollout", "update"}}
-    if written is None or written.max_staleness is None or min(idle.values(), default=0.0) <= MOST:
-        return
-    yield RULE.problem(
+    if rl.rl.placement != "split" or rl.rl.max_staleness or written is None or written.max_staleness is None:
+        return None
+    if min(idle.values(), default=0.0) <= MOST:
+        return None
+    return RULE.problem(
         "workload.rl.max_staleness",
         f"rollout and the trainer have nodes of their own and wait for each other: {percent(idle['rollout'], 2)} and "
         f"{percent(idle['update'], 2)} of the step of {display(rl.step, 's')}",
@@ -195,4 +205,6 @@ def _step_with_moved_nodes(times: RlTimes, design: Design, nodes: int) -> float:
     if rollout is None:
         return times.step
     training = times.training * plan.trainer_nodes / (plan.trainer_nodes + nodes)
+    if plan.max_staleness == 0:
+        return serial_step_time(rollout.batch, training, times.sync.seconds, times.switch)
     return overlapped_step_time(training, rollout.busy, rollout.batch, times.sync.seconds, float(plan.max_staleness))
