@@ -18,6 +18,14 @@ _PRECISION = re.compile(
     r"(?:[-_.](?:v\d|dynamic|static|block|pertensor|ct|a-fp8|fp8|w\da\d+|int4|awq|mobile))*(?=[-_]|$)"
 )
 """Words of repositories that quantize a checkpoint of the same shape: ``-NVFP4-v2``, ``-quantized.w8a8``."""
+_QUANTIZED = (
+    (r"nvfp4|(?<![a-z])fp4(?![a-z0-9])", "nvfp4"),
+    (r"mxfp4", "mxfp4"),
+    (r"fp8", "fp8"),
+    (r"(?:int|w)8(?:a(?:8|16))?(?![a-z0-9])|8-?bit", "int8"),
+    (r"(?:int|w)4(?:a(?:8|16))?(?![a-z0-9])|4-?bit|awq|gptq", "int4"),
+)
+"""What the names of quantized checkpoints say of their weights; AWQ and GPTQ without a width have four bits."""
 _DATED = re.compile(r"[-_](?:2[3-9](?:0[1-9]|1[0-2])|(?:0[1-9]|1[0-2])[0-3]\d)(?=[-_]|$)")
 """Month and year, or month and day, of a later training of the same shape: ``-2512``, ``-0813``."""
 _RELEASE = re.compile(r"(?:==|[ @]v?)\d[\w.]*$")
@@ -108,3 +116,13 @@ def _comparable_name(kind: str, name: str) -> str:
     if kind == "model":
         name = _TUNING.sub("", name.lower().rpartition("/")[2])
     return letters_and_digits(name)
+
+
+def quantized_precision(name: str) -> str | None:
+    """The precision of the weights of a checkpoint, where its name says that they are quantized.
+
+    >>> quantized_precision("nvidia/Llama-3.3-70B-Instruct-NVFP4"), quantized_precision("Qwen/Qwen3-32B-AWQ")
+    ('nvfp4', 'int4')
+    """
+    plain = name[:_LONGEST].rstrip("/").split("/")[-1].lower().replace("_", "-")
+    return next((kept for pattern, kept in _QUANTIZED if re.search(rf"-(?:{pattern})", plain)), None)

@@ -159,7 +159,8 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
     named, family, near = catalog.ids_named(kind, name), catalog.family(kind, name), catalog.nearest(kind, name)
     if len(named) == 1:
         message = f"`{name}` is a name of the {kind} `{named[0]}`, and no id of the catalog"
-        return Problem("unknown-catalog-id", path, message, f"write `{named[0]}`", fix=_fix_to_id(named[0], path))
+        help_ = f"write `{named[0]}`{_precision_remedy(name) if kind == 'model' else ''}"
+        return Problem("unknown-catalog-id", path, message, help_, fix=_fix_to_id(named[0], path))
     if kind == "accelerator" and len(family) > 1:
         return _ambiguous_family_problem(name, path, family)
     if len(family) > len(near):
@@ -179,6 +180,14 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
     if others:
         message = f"`{name}` is {others}, not {_kind_with_article(kind)}"
     return Problem("unknown-catalog-id", path, message, help_, fix=_fix_to_id(meant, path) if meant else None)
+
+
+def _precision_remedy(name: str) -> str:
+    """The key beside the id of a model for the precision that the name of a checkpoint says; empty without one."""
+    from clusterspec.catalog.names import quantized_precision  # only for names that are no ids
+
+    kept = quantized_precision(name)
+    return f", and `parameter_precision: {kept}` unless it is stated" if kept else ""
 
 
 def _technology_remedy(network: Interconnect, catalog: Catalog) -> str:

@@ -78,6 +78,15 @@ def test_the_name_of_a_product_leads_to_its_id(kind: str, name: str, meant: str)
     assert problem.fix is not None and not problem.fix.safe and problem.fix.replacements[0].text == meant
 
 
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [("Qwen/Qwen3-32B-AWQ", "int4"), ("nvidia/Llama-3.3-70B-Instruct-FP8", "fp8"), ("Qwen/Qwen3-32B", None)],
+)
+def test_the_name_of_a_quantized_checkpoint_leads_to_its_precision_too(name: str, kept: str | None) -> None:
+    found = unknown_id_problem(catalog(), "model", name, ("workload", "model"))
+    assert found.help.partition(", and ")[2] == (f"`parameter_precision: {kept}` unless it is stated" if kept else "")
+
+
 def test_an_id_of_another_kind_is_named_with_its_kind() -> None:
     problem = only("cluster: {platform: h100-sxm-80gb, nodes: 1}")
     assert problem.message == "`h100-sxm-80gb` is an accelerator, not a platform"

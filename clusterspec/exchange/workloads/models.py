@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.names import ids_of_name
+from clusterspec.catalog.names import ids_of_name, quantized_precision
 from clusterspec.cluster.resolution import Lookup, ResolutionLog
 from clusterspec.cluster.transformer import resolve_model
 from clusterspec.cost.parameters import model_weights
@@ -61,24 +61,13 @@ def set_model(name: str, builder: ImportBuilder, line: int) -> str | None:
     return found
 
 
-_QUANTIZED = (
-    (r"nvfp4|(?<![a-z])fp4(?![a-z0-9])", "nvfp4"),
-    (r"mxfp4", "mxfp4"),
-    (r"fp8", "fp8"),
-    (r"(?:int|w)8(?:a(?:8|16))?(?![a-z0-9])|8-?bit", "int8"),
-    (r"(?:int|w)4(?:a(?:8|16))?(?![a-z0-9])|4-?bit|awq|gptq", "int4"),
-)
-"""What the names of quantized checkpoints say of their weights; AWQ and GPTQ without a width have four bits."""
-
-
 def set_served_model(name: str, builder: ImportBuilder, line: int, *, quantized: bool = False) -> str | None:
     """Set the model of a checkpoint, and the precision of its weights where its name says it.
 
     ``quantized`` means that an option states the precision.
     """
     found = set_model(name, builder, line)
-    plain = name.rstrip("/").split("/")[-1].lower().replace("_", "-")
-    kept = next((kept for pattern, kept in _QUANTIZED if re.search(rf"-(?:{pattern})", plain)), None)
+    kept = quantized_precision(name)
     if found and kept and not quantized and kept not in found:
         builder.set("workload.parameter_precision", kept, line)
     return found
