@@ -189,9 +189,19 @@ LONGEST_LINE = 64 * 1024
 MOST_LINES = 2_000_000
 """Lines of the longest file read: more than the largest file has where lines say something."""
 _KEY = re.compile(r'"([^"\\\n]{1,200})"\s*:')
+_COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _HOLE = re.compile(rb"(?<=[^\0]{100})\0{32,}")
 """A hole in a log to which several nodes write at once on a parallel file system: NUL bytes, and the lines go on."""
 _PAINT = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+
+
+def without_comments(text: str) -> str:
+    """A text with empty lines in place of those that begin with ``#``.
+
+    >>> without_comments("a: 1\\n  # b: 2\\nc: 3  # d")
+    'a: 1\\n\\nc: 3  # d'
+    """
+    return _COMMENT.sub("", text)
 
 
 @dataclass(frozen=True)
@@ -228,6 +238,11 @@ class InputFile:
         if text.count("\n") > MOST_LINES:
             raise FormatError(f"has more than {MOST_LINES:,} lines, the maximum")
         return text
+
+    @property
+    def uncommented(self) -> str:
+        """The text with empty lines in place of those that begin with ``#``. Raises `FormatError` as ``text``."""
+        return without_comments(self.text)
 
     @cached_property
     def lines(self) -> tuple[str, ...]:

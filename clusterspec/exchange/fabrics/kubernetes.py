@@ -12,7 +12,14 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from clusterspec.exchange.documents import Yaml, read_documents
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.exchange.import_result import (
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    chosen_part,
+    without_comments,
+)
 from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
 from clusterspec.exchange.workloads.keys import whole_of
 from clusterspec.exchange.workloads.nim import matches_nim
@@ -384,7 +391,7 @@ _COLLNET = re.compile(r"NCCL_COLLNET_ENABLE(?:\s*=\s*|\"?\s*\n\s*value:\s*)[\"']
 
 def _record_command(yaml: Yaml, builder: ImportBuilder) -> None:
     """Record the environment and the benchmark of the launcher command."""
-    text = re.sub(r"^[ \t]*#[^\n]*", "", yaml.document.source.text, flags=re.MULTILINE)
+    text = without_comments(yaml.document.source.text)
     for match in re.finditer(r"-x\s+([A-Z][A-Z0-9_]{2,60})=(\S+)", text):
         builder.count(match[1], match[2].strip("\"'\\"), yaml.offset + text.count("\n", 0, match.start()) + 1)
     if test := re.search(r"\b(\w+_perf)\b(?:[^\n]*?-b\s+(\S+))?(?:[^\n]*?-e\s+(\S+))?", text):

@@ -43,12 +43,11 @@ _LABEL = re.compile(
 
 _TOPOLOGY = re.compile(r"\bgke-tpu-topology[\"']?[ \t]*:[ \t]*[\"']?(?P<shape>\d{1,4}(?:x\d{1,4}){1,2})\b")
 """The torus of a slice, by the label that GKE selects it with."""
-_COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 
 
 def set_labelled_accelerator(file: InputFile, builder: ImportBuilder) -> None:
     """Set the accelerator that all labels of a file name, unless it is set; labels that differ are recorded."""
-    text = _COMMENT.sub("", file.text)
+    text = file.uncommented
     found = list(_LABEL.finditer(text))
     named = {_accelerator(match["name"], match["value"]) for match in found} - {None}
     if not found or builder.reading().value(("cluster", "accelerator")) is not None:

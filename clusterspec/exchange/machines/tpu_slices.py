@@ -14,7 +14,6 @@ from clusterspec.exchange.import_result import ImportBuilder, InputFile
 
 _TYPE = re.compile(r"(?<!\S)--(?:device|tpu)[-_]type[= \t]+[\"']?(?P<name>[A-Za-z0-9-]{2,40})[\"']?(?=\s|\\|\Z)")
 _SLICES = re.compile(r"(?<!\S)--num[-_]slices[= \t]+[\"']?(?P<count>[1-9]\d{0,4})[\"']?(?=\s|\\|\Z)")
-_COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 
 
 def set_started_slices(file: InputFile, builder: ImportBuilder) -> int | None:
@@ -22,7 +21,7 @@ def set_started_slices(file: InputFile, builder: ImportBuilder) -> int | None:
 
     The number of devices that JAX sees on it; None where the file does not tell.
     """
-    text = _COMMENT.sub("", file.text)
+    text = file.uncommented
     types, counts = list(_TYPE.finditer(text)), {match["count"] for match in _SLICES.finditer(text)}
     if not types:
         return None
