@@ -40,8 +40,8 @@ def _forward_flops(model: Model, work: Workload) -> float:
 def weight_share(design: Design, role: Role) -> float:
     """Weights of the role's model over those of the trained one."""
     assert design.workload is not None
-    weights = (parameters.model_weights(each).total for each in (role_model(design, role), design.workload.model))
-    return next(weights) / next(weights)
+    trained = parameters.model_weights(design.workload.model).total
+    return parameters.model_weights(role_model(design, role)).total / trained
 
 
 def flops_of_step(design: Design, rl: Rl) -> float:
