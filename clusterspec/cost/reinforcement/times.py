@@ -122,7 +122,7 @@ class RlTimes:
     @property
     def producing(self) -> float:
         """Seconds of rollout with full slots, or of a model that scores samples as they end, if that takes longer."""
-        return max(self.rollout.busy, *(role.seconds for role in self.roles if role.name in SCORING), 0.0)
+        return _producing_seconds(self.rollout, self.roles)
 
     @property
     def tokens(self) -> float:
@@ -205,8 +205,8 @@ def composed_times(plan: Plan, rollout: Rollout) -> RlTimes:
     training = scores + update + driver + waits
     trained_on = rl.trainer_nodes + sum(role.nodes for role in roles)
     accelerators = float(trained_on * cluster.accelerators_per_node + rl.rollout_nodes * other.accelerators_per_node)
-    scored = max((role.seconds for role in roles if role.name in SCORING), default=0.0)
-    step = _step_seconds(rl, rollout, training, sync.seconds, switch, scored=scored)
+    producing = _producing_seconds(rollout, roles)
+    step = _step_seconds(rl, rollout, training, sync.seconds, switch, producing=producing)
     width = 1 + SPREAD.value
     return RlTimes(
         rl=rl,
@@ -239,6 +239,10 @@ def _mean_peak(workload: Workload, rollout: Rollout, cluster: Cluster, accelerat
     return (own * trained + there * (accelerators - trained)) / accelerators
 
 
+def _producing_seconds(rollout: Rollout, roles: tuple[OwnRole, ...]) -> float:
+    return max(rollout.busy, *(role.seconds for role in roles if role.name in SCORING), 0.0)
+
+
 def _role_waits(rl: Rl, roles: tuple[OwnRole, ...], batch: float, scores: float, update: float) -> float:
     """Seconds for which the trainer waits for roles on nodes of their own.
 
@@ -251,12 +255,12 @@ def _role_waits(rl: Rl, roles: tuple[OwnRole, ...], batch: float, scores: float,
     return max(0.0, *late, 0.0)
 
 
-def _step_seconds(rl: Rl, rollout: Rollout, training: float, sync: float, switch: float, *, scored: float) -> float:
+def _step_seconds(rl: Rl, rollout: Rollout, training: float, sync: float, switch: float, *, producing: float) -> float:
     if rl.placement == "partial":
         tail = max(0.0, rollout.batch - rollout.drained)
         return partial_step_time(rollout.drained, tail, training, 1 / rl.minibatches, sync=sync, switch=switch)
     if rl.placement == "split" and rl.max_staleness:
-        return overlapped_step_time(training, max(rollout.busy, scored), rollout.batch, sync, float(rl.max_staleness))
+        return overlapped_step_time(training, producing, rollout.batch, sync, float(rl.max_staleness))
     return serial_step_time(rollout.batch, training, sync, switch)
 
 
