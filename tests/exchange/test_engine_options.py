@@ -245,3 +245,22 @@ def test_engines_of_a_node_run_side_by_side_and_those_of_other_nodes_do_not(kind
     rest = SERVED.format(model=DENSE, serving="", work="", software=NEWEST[kind], layout="tp: 8")
     alone = str(exporter_of(kind).write(pod(1, rest=rest)).content)
     assert "$NODE" not in alone and "&" not in alone and "wait" not in alone
+
+
+def test_attention_replicas_of_sglang_divide_its_limits_and_a_file_of_options_needs_no_model() -> None:
+    text = "served-model-name: deepseek-ai/DeepSeek-V3\ntp-size: '32'\ndp-size: '32'\nenable-dp-attention: true\n"
+    text += "max-running-requests: '8192'\nchunked-prefill-size: '36864'\nmem-fraction-static: '0.82'\n"
+    keys = given(read(text))
+    assert (keys["layout.framework"], keys["workload.model"], keys["layout.attention_dp"]) == (
+        "sglang",
+        "deepseek-v3",
+        32,
+    )
+    serving = {name: keys[f"workload.serving.{name}"] for name in ("max_sequences", "chunk_tokens", "memory_fraction")}
+    assert serving == {"max_sequences": 256, "chunk_tokens": 1152, "memory_fraction": 0.82}
+    whole = given(read(text.replace("enable-dp-attention: true\n", "")))
+    assert (whole["workload.serving.max_sequences"], whole["layout.dp"]) == (8192, 32)
+    vllm = given(read("tensor-parallel-size: 8\nmax-model-len: 8192\nmax-num-seqs: 64\n"))
+    assert (vllm["layout.framework"], vllm["layout.tp"]) == ("vllm", 8)
+    with pytest.raises(FormatError):
+        read("tensor-parallel-size: 8\nmax-model-len: 8192\n")

@@ -102,6 +102,51 @@ def test_recipes_that_differ_are_a_question() -> None:
     assert given(read(two, part=2))["layout.tp"] == 8
 
 
+PERFORMANCE = """\
+    from nemo.collections.llm.recipes import llama31_70b
+    from scripts.performance.helpers import set_primary_perf_configs
+
+    def recipe(profile: bool = False):
+      pretrain = llama31_70b.pretrain_recipe(performance_mode=True)
+      num_nodes, gbs = 16, 256
+      tp_size = 2
+      pp_size = 4
+      vp_size = 5
+      ep_size = 1
+      if profile:
+        ep_size = 2
+      mbs = 1
+      pretrain = set_primary_perf_configs(pretrain, "pre_train", num_gpus_per_node=8, mbs=mbs, gbs=512,
+        tp_size=tp_size, pp_size=pp_size, cp_size=2, vp_size=vp_size, ep_size=ep_size, compute_dtype="fp8",
+        fp8_recipe="cs", use_mcore_fsdp=False)
+      pretrain.data.seq_length = 8192
+      return pretrain
+    """
+
+
+def test_a_recipe_that_changes_that_of_a_model_states_the_constants_of_its_names() -> None:
+    keys = given(read(PERFORMANCE))
+    assert {key: keys.get(f"layout.{key}") for key in ("framework", "tp", "pp", "cp", "virtual_stages", "ep")} == {
+        "framework": "nemo",
+        "tp": 2,
+        "pp": 4,
+        "cp": 2,
+        "virtual_stages": 5,
+        "ep": None,  # a branch assigns it again
+    }
+    assert (keys["layout.micro_batch"], keys["workload.global_batch"], keys["workload.sequence_length"]) == (
+        1,
+        512,
+        8192,
+    )
+    assert (keys["workload.model"], keys["workload.precision"], keys["workload.recipe"]) == (
+        "llama-3.1-70b",
+        "fp8",
+        "current",
+    )
+    assert "layout.sharding" not in keys
+
+
 NEOX = """\
     {
       "pipe_parallel_size": 2, "model_parallel_size": 4,

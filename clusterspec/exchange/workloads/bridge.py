@@ -36,10 +36,10 @@ _DISPATCHERS = {"deepep": "deepep", "hybridep": "hybrid"}
 
 
 def is_performance_launch(keys: Keys) -> bool:
-    """Whether a launch starts a performance script."""
-    return (
-        any(_PROGRAM.search(word.text) for word in keys.command.words) and keys.find("compute_dtype", "c") is not None
-    )
+    """Whether a launch starts a performance script, or a recipe changes that of a model as the scripts do."""
+    names_recipe = keys.find("model_recipe_name") is not None and not keys.command.words
+    started = any(_PROGRAM.search(word.text) for word in keys.command.words)
+    return (started or names_recipe) and keys.find("compute_dtype", "c") is not None
 
 
 def name_long_options(keys: Keys) -> None:
@@ -61,7 +61,7 @@ def set_performance_keys(keys: Keys, builder: ImportBuilder) -> None:
     words = suffix or str(keys.get("fp8_recipe") or "")
     recipe = recipe or _RECIPES.get(words)
     builder.set("workload.recipe", recipe if precision in {"fp8", "fp4"} else None, line)
-    _set_model(keys, builder)
+    set_recipe_model(keys, builder)
     set_choice(keys, "layout.dispatcher", ("moe_flex_dispatcher_backend",), _DISPATCHERS, builder)
     builder.count("ranks", keys.whole("num_gpus"), keys.line("num_gpus"))
     degrees = ("tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size")
@@ -69,7 +69,7 @@ def set_performance_keys(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown("options that the launch leaves out", "the recipe of the model states them", line)
 
 
-def _set_model(keys: Keys, builder: ImportBuilder) -> None:
+def set_recipe_model(keys: Keys, builder: ImportBuilder) -> None:
     """Set the model of a recipe (``qwen3_235b_a22b``), in older releases family and size (``llama31``, ``405b``)."""
     names = ("model_recipe_name", "model_name")
     size = str(keys.get("model_size") or "")

@@ -37,6 +37,13 @@ _OPTIONS = re.compile(
     r"|tp[-_]size|dp[-_]size|ep[-_]size|enable[-_]dp[-_]attention)[ \t]*:",
     re.MULTILINE,
 )
+_OWN_OPTIONS = {
+    "vllm": frozenset({"gpu-memory-utilization", "max-num-seqs", "max-num-batched-tokens", "enable-expert-parallel"}),
+    "sglang": frozenset(
+        {"mem-fraction-static", "chunked-prefill-size", "max-running-requests", "tp-size", "enable-dp-attention"}
+    ),
+}
+"""Options that no other engine takes."""
 _MODEL_OPTION = re.compile(r"^model(?P<sglang>[-_]path)?[ \t]*:[ \t]*\S", re.MULTILINE)
 _VLLM_IMAGE = re.compile(r"(?:^|/)(?:vllm-openai|llm-d-(?:cuda|rocm|xpu|hpu|cpu|aws|gke))\b|(?:^|/)vllm\b")
 _STARTS = re.compile(r"vllm[ .]serve|sglang|trtllm|vllm\.entrypoints(?!\.benchmarks)")
@@ -50,11 +57,17 @@ def declares_engine(text: str) -> bool:
 
 
 def options_of_engine(text: str) -> str | None:
-    """The engine whose options a file gives at its root, which has a model and two more; None if it is no such file."""
-    model = _MODEL_OPTION.search(text)
-    if model is None or len({found[0] for found in _OPTIONS.finditer(text)}) < 2:
+    """The engine whose options a file gives at its root; None if it is no such file.
+
+    It has a model and two options more, or three of which one is of a single engine: its launch then has the model.
+    """
+    model, names = _MODEL_OPTION.search(text), {found[0].rstrip(" \t:") for found in _OPTIONS.finditer(text)}
+    if len(names) < (3 if model is None else 2):
         return None
-    return "sglang" if model["sglang"] else "vllm"
+    if model is not None:
+        return "sglang" if model["sglang"] else "vllm"
+    engines = [engine for engine, own in _OWN_OPTIONS.items() if own & {name.replace("_", "-") for name in names}]
+    return engines[0] if len(engines) == 1 else None
 
 
 def options_in(file: InputFile) -> Keys:

@@ -22,7 +22,7 @@ from clusterspec.exchange.workloads.keys import (
 )
 from clusterspec.exchange.workloads.megatron_pipeline import set_pipeline
 from clusterspec.exchange.workloads.megatron_programs import keep_enabled_backend, list_program, set_framework
-from clusterspec.exchange.workloads.megatron_recipes import read_recipe
+from clusterspec.exchange.workloads.megatron_recipes import SHORT_NAMES, read_recipe
 from clusterspec.exchange.workloads.megatron_recomputation import set_recomputation
 from clusterspec.exchange.workloads.megatron_training import (
     OFF,
@@ -78,13 +78,16 @@ _OPTION_KEY = re.compile(r"^[ \t]*--(?:tensor|pipeline)-model-parallel-size[ \t]
 _ROLES = ("actor_rollout_ref.", "critic.", "rollout.", "actor.", "algorithm.", "trainer.policy.")
 _NEMO = re.compile(r"(?<![a-z])nemo(?:[_-]?2)?(?![a-z])", re.IGNORECASE)
 """The name of NeMo in the program of a launch."""
+_OF_NEMO = re.compile(r"^(?:from nemo[ .]|import nemo(?:_run)?\b)", re.MULTILINE)
+"""An import of NeMo, whose recipes are Python functions."""
 _DEEPSPEED = re.compile(r"(?<![\w-])--deepspeed\b|^[ \t]*deepspeed\s|\bdeepspeed\s[^\n]{0,200}\.py\b", re.MULTILINE)
 """A launch by DeepSpeed, whose configuration states the sharding."""
 _MARK = re.compile(r"(tensor|pipeline)[-_]model[-_]parallel[-_]size")
 
 
 def matches_megatron(file: InputFile) -> bool:
-    return bool(_MARK.search(file.text) or bridge.MARK.search(file.text)) or _holds_sizes(file.text)
+    marks = (_MARK, bridge.MARK, SHORT_NAMES)
+    return any(mark.search(file.text) for mark in marks) or _holds_sizes(file.text)
 
 
 def _holds_sizes(text: str) -> bool:
@@ -158,6 +161,8 @@ def _set_network(keys: Keys, builder: ImportBuilder, framework: str, *, performa
     elif keys.command.words and isinstance(named := keys.values.get("model", (None, 0))[0], str):
         keys.used.add("model")
         set_model(named, builder, keys.line("model"))
+    elif keys.find("model_recipe_name"):
+        bridge.set_recipe_model(keys, builder)
     elif name := keys.get("hf_path", "hf_model_id", "pretrained_model_name_or_path", "model_name"):
         set_model(str(name), builder, keys.line("hf_path", "hf_model_id", "model_name"))
 
@@ -188,7 +193,7 @@ def _script_keys(file: InputFile) -> tuple[Keys, str]:
             keys = read_arguments(file, launch)
             return keys, "nemo" if _NEMO.search(_program_of(keys)) else "megatron-core"
     if re.search(r"^[ \t]*(from|import|def|cfg\.)\b", file.text, re.MULTILINE) and "(" in file.text:
-        return read_recipe(file), "megatron-core"
+        return read_recipe(file), "nemo" if _OF_NEMO.search(file.text) else "megatron-core"
     if re.search(r"^[ \t]*\"?[\w.]++\"?\s*:", file.text, re.MULTILINE):
         keys, yaml = Keys(), read_yaml(file)
         for name, value, line in flat_leaves(yaml.mapping, yaml.line):

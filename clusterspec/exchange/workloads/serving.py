@@ -2,7 +2,9 @@
 
 Names: vllm serve --help; sglang.launch_server --help (python/sglang/srt/server_args.py); trtllm-serve serve --help.
 SGLang's ``--tp`` counts all ranks of attention and experts; with ``--enable-dp-attention`` each of the ``--dp`` groups
-has tp / dp of them, as each of ``--attn-dp-size`` groups since 0.5.23.
+has tp / dp of them, as each of ``--attn-dp-size`` groups since 0.5.23. The groups divide ``--max-running-requests`` and
+``--chunked-prefill-size`` among them (0.5.21: arg_groups/parallel_hook.py, line 266, and
+model_executor/pool_configurator.py, line 844).
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from clusterspec.exchange.shell import Command
 from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.declared import declared_engines, declares_engine, options_in, options_of_engine
 from clusterspec.exchange.workloads.keys import Keys, chosen_launch, launches_of, list_unused, set_choice, set_counts
-from clusterspec.exchange.workloads.models import set_served_model
+from clusterspec.exchange.workloads.models import catalog_model, set_served_model
 
 SERVING = "serving"
 _ENGINES = (
@@ -125,6 +127,9 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> str | None:
         return set_served_model(named.text, builder, named.line, quantized=quantized)
     if isinstance(stated, str):
         return set_served_model(stated, builder, keys.line(*names), quantized=quantized)
+    served = keys.get("served_model_name")
+    if isinstance(served, str) and catalog_model(served):
+        return set_served_model(served, builder, keys.line("served_model_name"), quantized=quantized)
     builder.unknown("workload.model", "the command line names no model")
     return None
 
@@ -259,13 +264,14 @@ def _set_sglang_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
             "no value of layout.dispatcher corresponds to it",
             keys.line("moe_a2a_backend"),
         )
-    _set_shared_limits(
-        keys,
-        builder,
-        ("mem_fraction_static", "mem_fraction", "mem_frac"),
-        ("chunked_prefill_size",),
-        ("max_running_requests",),
-    )
+    memory = ("mem_fraction_static", "mem_fraction", "mem_frac")
+    if not (apart and dp):
+        _set_shared_limits(keys, builder, memory, ("chunked_prefill_size",), ("max_running_requests",))
+        return
+    for path, name in (("chunk_tokens", "chunked_prefill_size"), ("max_sequences", "max_running_requests")):
+        if whole := keys.whole(name):
+            builder.set(f"workload.serving.{path}", max(1, whole // dp), keys.line(name))
+    _set_shared_limits(keys, builder, memory, (), ())
 
 
 def _set_trtllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> None:
