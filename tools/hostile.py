@@ -102,6 +102,10 @@ SAMPLES = {
         '"status": {"results": [{"sizeBytes": 8589934592, "algBW": "213.33", "busBW": "400.00"}]}}\n'
     ),
     "trtllm-config": "tensor_parallel_size: 8\nkv_cache_config: {dtype: fp8}\n",
+    "srt-slurm": (
+        "resources: {gpu_type: h100, agg_nodes: 1, agg_workers: 1}\nbackend:\n  type: vllm\n  vllm_config:\n"
+        "    aggregated: {tensor-parallel-size: 8}\n"
+    ),
     "nim": "apiVersion: apps.nvidia.com/v1alpha1\nkind: NIMService\nspec: {replicas: 1}\n---\n",
     "load-test": (
         '{"backend": "vllm", "num_prompts": 4, "request_rate": "inf", "max_concurrency": 4, "completed": 4, '

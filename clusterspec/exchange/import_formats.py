@@ -93,12 +93,16 @@ WORKLOADS = (
     ),
     ImportFormat("verl", "workloads", "launches and configurations of verl", "workloads.verl"),
     ImportFormat("easyr1", "workloads", "launches and configurations of EasyR1", "workloads.easyr1"),
+    ImportFormat("srt-slurm", "workloads", "recipes of NVIDIA srt-slurm", "workloads.srt_slurm", ("srtctl",)),
     ImportFormat(
         "serving",
         "workloads",
         "launch lines of vLLM, SGLang and TensorRT-LLM; KServe, RayService and Helm values",
         "workloads.serving",
         ("vllm", "sglang", "trt-llm", "tensorrt-llm", "trtllm", "kserve", "rayservice", "helm-values"),
+    ),
+    ImportFormat(
+        "srt-slurm", "workloads", "recipes of NVIDIA srt-slurm", "workloads.srt_slurm", ("srtctl", "srtslurm")
     ),
     ImportFormat("nim", "workloads", "NIMService and NIMCache of the NVIDIA NIM operator", "workloads.nim"),
     ImportFormat(

@@ -264,3 +264,81 @@ def test_attention_replicas_of_sglang_divide_its_limits_and_a_file_of_options_ne
     assert (vllm["layout.framework"], vllm["layout.tp"]) == ("vllm", 8)
     with pytest.raises(FormatError):
         read("tensor-parallel-size: 8\nmax-model-len: 8192\n")
+
+
+RECIPE = """\
+name: two-roles
+model: {path: nvidia/DeepSeek-R1-0528-NVFP4, container: "lmsysorg/sglang:v0.5.12.post1", precision: fp4}
+resources:
+  gpu_type: b200
+  gpus_per_node: 8
+  prefill_nodes: 2
+  prefill_workers: 4
+  decode_nodes: 1
+  decode_workers: 1
+backend:
+  type: sglang
+  sglang_config:
+    prefill:
+      tensor-parallel-size: 4
+      kv-cache-dtype: fp8_e4m3
+      mem-fraction-static: 0.85
+      chunked-prefill-size: 16384
+      max-running-requests: 64
+      disable-cuda-graph: true
+    decode:
+      tensor-parallel-size: 8
+      data-parallel-size: 8
+      expert-parallel-size: 8
+      enable-dp-attention: true
+      kv-cache-dtype: fp8_e4m3
+      mem-fraction-static: 0.75
+      max-running-requests: 2048
+      speculative-num-steps: 2
+      speculative-eagle-topk: 1
+      speculative-num-draft-tokens: 3
+benchmark: {type: sa-bench, isl: 8000, osl: 1000, concurrencies: "2048", req_rate: inf}
+"""
+
+
+def test_a_recipe_of_srt_slurm_states_the_engines_of_both_roles_and_their_load() -> None:
+    reading = read(RECIPE)
+    keys = given(reading)
+    base = "workload.serving"
+    assert {name: keys[name] for name in keys if "disaggregated" in name} == {
+        f"{base}.disaggregated.prefill.replicas": 4,
+        f"{base}.disaggregated.prefill.tp": 4,
+        f"{base}.disaggregated.decode.replicas": 1,
+        f"{base}.disaggregated.decode.tp": 1,
+        f"{base}.disaggregated.decode.attention_dp": 8,
+        f"{base}.disaggregated.decode.ep": 8,
+    }
+    assert (keys["cluster.accelerator"], keys["cluster.accelerators_per_node"], keys["layout.nodes"]) == (
+        "b200-sxm-180gb",
+        8,
+        3,
+    )
+    assert (keys["layout.software"], keys["workload.parameter_precision"], keys["workload.kv_precision"]) == (
+        "sglang 0.5.12",
+        "nvfp4",
+        "fp8",
+    )
+    assert keys[f"{base}.input_tokens"] == {"mean": 7200, "max": 8000}, "lengths from 0.8 to 1 of the longest"
+    assert (keys[f"{base}.concurrency"], keys[f"{base}.speculative.tokens"]) == (2048, 2)
+    limits = (keys[f"{base}.chunk_tokens"], keys[f"{base}.max_sequences"])
+    assert limits == (16384, 256), "those of prefill, and those of a replica of decode"
+    assert f"{base}.captured_graphs" not in keys, "prefill runs without graphs, decode with them"
+    assert f"{base}.memory_fraction" not in keys
+    listed = [each.what for each in reading.unknown]
+    assert f"{base}.memory_fraction" in listed
+
+
+def test_a_recipe_with_variants_or_concurrencies_is_a_question() -> None:
+    several = given(read(RECIPE.replace('"2048"', "[1, 8]").replace("sa-bench,", "sa-bench, random_range_ratio: 1.0,")))
+    assert "workload.serving.concurrency" not in several
+    assert several["workload.serving.input_tokens"] == 8000
+    indented = "".join(f"  {line}\n" for line in RECIPE.splitlines())
+    with pytest.raises(FormatError, match=r"variants of it \(override_a\)"):
+        read(f"base:\n{indented}override_a:\n  name: a\n")
+    with pytest.raises(FormatError, match="workers for prefill"):
+        read(RECIPE.replace("  decode_workers: 1\n", ""))

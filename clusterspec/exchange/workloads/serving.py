@@ -90,7 +90,7 @@ def read_serving(file: InputFile) -> ImportResult:
     model = _set_model(keys, builder)
     if engine == "trt-llm" and len(values := set(_ATTENTION_DP.findall(file.text))) == 1:
         keys.put("enable_attention_dp", values.pop(), file.line_of(_ATTENTION_DP.pattern))
-    {"vllm": _set_vllm_keys, "sglang": _set_sglang_keys, "trt-llm": _set_trtllm_keys}[engine](keys, model, builder)
+    set_engine_options(engine, keys, model, builder)
     for name in ("replicas", "data_parallel_size_local"):
         builder.count(name, keys.whole(name), keys.line(name))
     set_labelled_accelerator(file, builder)
@@ -106,6 +106,11 @@ def read_serving(file: InputFile) -> ImportResult:
     if "Serving Benchmark Result" in file.text:
         builder.unknown("results of a load test", "not of the launch: import them with the KIND load-test")
     return builder.reading()
+
+
+def set_engine_options(engine: str, keys: Keys, model: str | None, builder: ImportBuilder) -> None:
+    """Set what the options of an engine's command line state; ``model`` is the id of the catalog, if it is known."""
+    {"vllm": _set_vllm_keys, "sglang": _set_sglang_keys, "trt-llm": _set_trtllm_keys}[engine](keys, model, builder)
 
 
 _GROUP_SIZE = re.compile(
@@ -248,10 +253,10 @@ def _set_sglang_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
             "layout.pp": ("pp_size", "pipeline_parallel_size"),
             "layout.ep": ("ep", "ep_size", "expert_parallel_size"),
             "workload.serving.redundant_experts": ("ep_num_redundant_experts",),
-            "workload.serving.speculative.tokens": ("speculative_num_draft_tokens",),
         },
         builder,
     )
+    _set_drafts(keys, builder)
     backend = str(keys.get("moe_a2a_backend") or "")
     spread = keys.is_on("enable_ep_moe", "enable_deepep_moe") or backend in _OF_ALL_RANKS
     if spread and keys.find("ep", "ep_size", "expert_parallel_size") is None:
@@ -272,6 +277,21 @@ def _set_sglang_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
         if whole := keys.whole(name):
             builder.set(f"workload.serving.{path}", max(1, whole // dp), keys.line(name))
     _set_shared_limits(keys, builder, memory, (), ())
+
+
+def _set_drafts(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the tokens that SGLang drafts: a chain has one for each step, and is verified with the token before it.
+
+    ``--speculative-num-draft-tokens`` counts what is verified (0.5.21: arg_groups/speculative_hook.py); with
+    ``--speculative-eagle-topk`` above 1 drafts are a tree.
+    """
+    steps, verified = "speculative_num_steps", "speculative_num_draft_tokens"
+    if (wide := keys.whole("speculative_eagle_topk") or 1) > 1:
+        why = "drafts are a tree: workload.serving.speculative.tokens are those of a chain"
+        builder.unknown(f"speculative_eagle_topk: {wide}", why, keys.line("speculative_eagle_topk"))
+        return
+    tokens = keys.whole(steps) or (keys.whole(verified) or 1) - 1
+    builder.set("workload.serving.speculative.tokens", tokens or None, keys.line(steps, verified))
 
 
 def _set_trtllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> None:

@@ -101,12 +101,17 @@ def read_trtllm_config(file: InputFile) -> ImportResult:
     line = keys.line(*_TP, *_SHARES, "enable_attention_dp", "num_hidden_layers")
     builder.set("workload.kind", "serve", line)
     builder.set("layout.framework", "trt-llm", line)
+    set_options(keys, builder)
+    list_unused(keys, builder)
+    return builder.reading()
+
+
+def set_options(keys: Keys, builder: ImportBuilder) -> None:
+    """Set degrees, limits, precisions and drafts of an engine."""
     _set_degrees(keys, builder)
     _set_limits(keys, builder)
     _set_precisions(keys, builder)
     _set_speculation(keys, builder)
-    list_unused(keys, builder)
-    return builder.reading()
 
 
 def _role_keys(yaml: Yaml, file: InputFile) -> Keys:
