@@ -71,6 +71,7 @@ def accelerator(read: FactReader) -> Accelerator:
         kernels=read.text("kernels"),
         cooling=read.texts("cooling"),
         unified_memory=read.flag("unified_memory") or False,
+        stochastic_rounding=read.flag("stochastic_rounding") or False,
         peer_to_peer=read.flag("peer_to_peer"),
         gpudirect_rdma=read.flag("gpudirect_rdma"),
         architecture=read.text("architecture") or "",

@@ -91,6 +91,8 @@ class Accelerator(PoweredPart):
     """Coolings with which it is sold (``air``, ``liquid``); empty where a node may have either."""
     unified_memory: bool = False
     """Whether the processors of the host use its memory and have none of their own."""
+    stochastic_rounding: bool = False
+    """Whether its instructions can round results stochastically."""
     peer_to_peer: bool | None = None
     gpudirect_rdma: bool | None = None
     architecture: str = ""

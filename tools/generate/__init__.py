@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from clusterspec.catalog import Catalog
@@ -61,14 +61,19 @@ def pages() -> dict[str, Callable[[], str]]:
     }
 
 
-def stale() -> list[str]:
-    """The generated files whose text on disk is not what would be made now."""
-    return [name for name, make in pages().items() if _read(ROOT / name) != make()]
+PARTS_OF_PROGRAM = frozenset({"clusterspec/units/table.py", "clusterspec/rules/index.py", "catalog/index.json"})
+"""Generated files that the program reads when it makes others: they are written before, by a process of their own."""
 
 
-def write() -> list[str]:
-    """Writes the files that are stale and returns their names."""
-    changed = stale()
+def stale(names: Collection[str] = ()) -> list[str]:
+    """The generated files, all or some, whose text on disk is not what would be made now."""
+    made = pages()
+    return [name for name in names or made if _read(ROOT / name) != made[name]()]
+
+
+def write(names: Collection[str] = ()) -> list[str]:
+    """Writes those of the files, all or some, that are stale and returns their names."""
+    changed = stale(names)
     for name in changed:
         (ROOT / name).parent.mkdir(exist_ok=True)
         (ROOT / name).write_text(pages()[name](), "utf-8")

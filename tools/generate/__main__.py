@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import sys
 
-from tools.generate import stale, write
+from tools.generate import PARTS_OF_PROGRAM, stale, write
 
 
 def main(arguments: list[str]) -> int:
     os.environ.pop("COLUMNS", None)  # pages are as wide everywhere
     if arguments == ["write"]:
+        if changed := write(PARTS_OF_PROGRAM):
+            print("\n".join(f"wrote {name}" for name in changed), flush=True)
+            os.execv(sys.executable, [sys.executable, "-m", "tools.generate", "write"])
         print("\n".join(f"wrote {name}" for name in write()) or "everything is current")
         return 0
     if arguments in ([], ["check"]):

@@ -4,8 +4,9 @@
 
 Weights that the optimizer updates in bf16 or narrower: `master: none` with `parameter_precision` below fp32, or a
 `master` below fp32. The finding is a warning for runs of at least 20 billion tokens, and a note for shorter ones and for
-those whose length is not stated, as of benchmarks; 8 bits and fewer are always a warning. `master: fp16` is a note. Moments
-in fp16 or fp8 are an error, and a warning for runs of fewer tokens.
+those whose length is not stated, as of benchmarks; 8 bits and fewer are always a warning. `master: fp16` is a note, and
+bf16 on accelerators that can round stochastically. Moments in fp16 or fp8 are an error, and a warning for runs of fewer
+tokens.
 
 ## Why it matters
 
@@ -49,6 +50,8 @@ layout: {tp: 1, optimizer_states: {master: fp32, moments: bf16}}
 
 ## Sources
 
+- Stochastic rounding of Trainium and the variable that turns it on:
+  https://awsdocs-neuron.readthedocs-hosted.com/en/latest/about-neuron/arch/neuron-features/rounding-modes.html
 - Updates that nearest rounding cancels: Zamirai et al., https://arxiv.org/abs/2010.06192
 - bf16 moments beside fp32 master weights, section 3.3: https://arxiv.org/abs/2412.19437
 - fp8 and fp16 states with scaling by tensor, and what diverges: Peng et al., FP8-LM, https://arxiv.org/abs/2310.18313
@@ -58,7 +61,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cluster.model import Design, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.precision import PRECISIONS
 from clusterspec.rules.rule import Rule
@@ -70,13 +73,14 @@ SHORT_RUN = 20e9
 """Tokens below which a run counts as fine-tuning: public fine-tuning sets hold at most a few billion."""
 
 
-def check(training: Workload, layout: Layout) -> Iterator[Problem]:
+def check(training: Workload, layout: Layout, design: Design) -> Iterator[Problem]:
     if layout.master_precision == "fp32" and layout.moments_precision not in NARROW_MOMENTS:
         return
     tokens = training.tokens
     short = tokens is not None and tokens < SHORT_RUN
     run = f"a run of {display(tokens, '1')} tokens" if tokens is not None else "the run"
-    yield from _master_problem(training, layout, run, short)
+    rounds = design.cluster is not None and design.cluster.accelerator.stochastic_rounding
+    yield from _master_problem(training, layout, run, mild=short or rounds, rounds=rounds)
     moments = layout.moments_precision
     if moments in NARROW_MOMENTS:
         lost = "the second moment, a square, underflows without scaling"
@@ -86,18 +90,22 @@ def check(training: Workload, layout: Layout) -> Iterator[Problem]:
         yield RULE.problem("layout.optimizer_states.moments", message, help_, severity=severity)
 
 
-def _master_problem(training: Workload, layout: Layout, run: str, short: bool) -> Iterator[Problem]:
+def _master_problem(training: Workload, layout: Layout, run: str, *, mild: bool, rounds: bool) -> Iterator[Problem]:
     none = layout.master_precision == "none"
     kept = training.parameter_precision if none else layout.master_precision
     bits = PRECISIONS[kept].bits
     if bits >= 32:
         return
     held = f"updates weights in {kept}, without master weights" if none else f"keeps its master weights in {kept}"
-    severity = "note" if bits > 8 and (short or training.tokens is None or kept == "fp16") else "warning"
+    severity = "note" if bits > 8 and (mild or training.tokens is None or kept == "fp16") else "warning"
     lost = (
         "bf16 drops updates below 1/512 of a weight, those of small learning rates"
         if kept == "bf16"
         else (f"{kept} drops small updates unless each tensor is scaled")
     )
-    help_ = "keep `master: fp32` and shard it, or confirm stochastic rounding or compensated sums"
+    help_ = (
+        "confirm that stochastic rounding is on (`NEURON_RT_STOCHASTIC_ROUNDING_EN=1`), or keep `master: fp32`"
+        if rounds
+        else "keep `master: fp32` and shard it, or confirm stochastic rounding or compensated sums"
+    )
     yield RULE.problem("layout.optimizer_states.master", f"{run} {held}: {lost}", help_, severity=severity)
