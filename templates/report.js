@@ -216,7 +216,7 @@
     return [n, Math.min(1, Math.max(0, (value - points[n]) / (points[n + 1] - points[n])))];
   }
   function interpolated(curve, bandwidth, nic, taper) {
-    var rate = curve.joint ? nic / taper : nic, x = between(curve.x, Math.log(bandwidth)), y = between(curve.y, Math.log(rate / bandwidth)), z = between(curve.z, Math.log(taper));
+    var rate = curve.joint ? nic / taper : nic, x = between(curve.x, Math.log(bandwidth)), y = between(curve.y, Math.log(curve.ratio ? rate / bandwidth : rate)), z = between(curve.z, Math.log(taper));
     function cell(table, row) {
       var line = curve.tables[table][row], low = line[y[0]];
       return line.length === 1 ? low : (1 - y[1]) * low + y[1] * line[y[0] + 1];

@@ -1,17 +1,15 @@
 """Communication time of one step over link rates: a table for each kind of parallelism, number of nodes and model.
 
 The transfers of a plan are timed again on the same ranks with other link rates. The curve of their seconds has a kink
-where the slower tier changes, which depends on the ratio of the rates. The table is over the scale-up bandwidth and
-that ratio, with more points near the kink. Interpolation is linear in the logarithms.
+where the slower tier changes, so that the table has more points there (`analysis.interpolation`).
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
-from math import exp, log
+from collections.abc import Iterable, Iterator
+from math import log
 
+from clusterspec.analysis.interpolation import Rates, interpolated_seconds, tabulated_curve
 from clusterspec.cluster.groups import Placement, group_runs, runs_placement
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Cluster, Design
@@ -59,7 +57,7 @@ def survival(design: Design, *, live: bool = True) -> Survival | None:
             for name, plan in _plans(design, count, model, sequences):
                 if machine is None or machine.cluster != plan.design.cluster:
                     machine = VariedRates(plan.design.cluster) if plan.design.cluster else None
-                curve = _curve(plan, name, cluster, machine) if machine else None
+                curve = _curve(plan, name, present, machine) if machine else None
                 if curve is None or plan.step is None:
                     continue
                 cases.append(_case(plan, (name, count, model), interpolated_seconds(curve[0], *present), curve[0]))
@@ -166,10 +164,10 @@ def varied_cluster(cluster: Cluster, bandwidth: float, nic: float, taper: float)
     )
 
 
-def _curve(plan: Plan, name: str, base: Cluster, machine: VariedRates) -> tuple[Curve, float, int] | None:
+def _curve(plan: Plan, name: str, present: Rates, machine: VariedRates) -> tuple[Curve, float, int] | None:
     """The communication time of a case over the rates."""
     axes = next(one.axes for one in STRATEGIES if one.name == name)
-    if plan.step is None or base.scale_out is None:
+    if plan.step is None:
         return None
     times = wire_times(plan, [pair for pair in transfer_rows(plan.step) if pair[0].axis in axes])
     if not times:
@@ -179,7 +177,7 @@ def _curve(plan: Plan, name: str, base: Cluster, machine: VariedRates) -> tuple[
         rates = (bandwidth, nic, taper)
         return sum_of(one.calls * machine.device_seconds(rates, one) for one in times)
 
-    return tabulated_curve(seconds, base.scale_up.bandwidth.value, base.scale_out.nic_bandwidth.value, SPAN, TAPERS)
+    return tabulated_curve(seconds, present, SPAN, TAPERS)
 
 
 @dataclass(frozen=True)
@@ -237,161 +235,3 @@ def wire_times(plan: Plan, rows: Iterable[Sent]) -> tuple[WireTime, ...]:
             placement = runs_placement(cluster, row.axis, inside, outside, layout.nodes_per_domain)
         found[key] = WireTime(row.collective, placement, cost.size, calls)
     return tuple(found.values())
-
-
-Rates = tuple[float, float, float]
-"""A scale-up bandwidth, a NIC rate (B/s each way) and an oversubscription."""
-Seconds = Callable[[float, float, float], float]
-"""Seconds at a scale-up bandwidth, a NIC rate (B/s each way) and an oversubscription."""
-SCALE_UP_SCAN = 13
-RATIOS = 3
-SCAN = 44
-"""Initial points of a curve, before redundant ones are dropped."""
-TOLERANCE = 0.006
-"""The relative error that dropping points may cause on the scanned line."""
-TAPER_POINTS = 5
-CHECKS = 16
-"""Positions at which a table is checked; where one misses by more than `ENOUGH`, its rates are added to the table."""
-ENOUGH = 0.01
-ROUNDS = 12
-SAME = 0.002
-
-
-def tabulated_curve(
-    seconds: Seconds, bandwidth: float, nic: float, span: float, tapers: tuple[float, float]
-) -> tuple[Curve, float, int]:
-    """The curve around the rates of a spec, the largest relative interpolation error, and the number of positions
-    at which it was checked.
-    """
-    joint, z = _taper_points(seconds, bandwidth, nic, tapers)
-    least = nic / span / (tapers[1] if joint else 1.0)
-    low, high = log(least / (bandwidth * span)), log(nic * span / (bandwidth / span))
-    x = sorted({*_needed_bandwidths(seconds, bandwidth, span, nic, least), log(bandwidth)})
-    ends = (x[0], log(bandwidth), x[-1])
-    y = sorted(
-        {point for at in ends for taper in z for point in _needed_ratios(seconds, exp(at), exp(taper), low, high)}
-    )
-    logs = cache(lambda a, b, taper: log(seconds(exp(a), exp(a + b), exp(taper))))
-    for first in range(0, ROUNDS * CHECKS, CHECKS):
-        tables = tuple(tuple(tuple(logs(a, b, taper) for b in y) for a in x) for taper in z)
-        curve = _reduced_curve(Curve(tuple(x), tuple(y), z, joint, tables))
-        missed = [_error_at(curve, seconds, at) for at in _positions(first, bandwidth, nic, span, tapers)]
-        worst, at = max(missed)
-        if worst <= ENOUGH:
-            break
-        rate = at[1] / at[2] if joint else at[1]
-        x, y = sorted({*x, log(at[0])}), sorted({*y, log(rate / at[0])})
-    return curve, worst, CHECKS
-
-
-def _positions(first: int, bandwidth: float, nic: float, span: float, tapers: tuple[float, float]) -> Iterator[Rates]:
-    """Rates that fill the range evenly, from one number of a sequence on."""
-    for number in range(first, first + CHECKS):
-        place = [(0.5 + number * step) % 1.0 for step in (0.7548776662, 0.5698402909, 0.3819660113)]
-        yield bandwidth * span ** (2 * place[0] - 1), nic * span ** (2 * place[1] - 1), tapers[1] ** place[2]
-
-
-def _error_at(curve: Curve, seconds: Seconds, at: Rates) -> tuple[float, Rates]:
-    """The relative error of an interpolation, and its position."""
-    true = seconds(*at)
-    return abs(interpolated_seconds(curve, *at) / true - 1) if true else 0.0, at
-
-
-def _evenly_spaced(low: float, high: float, points: int) -> tuple[float, ...]:
-    return tuple(low + (high - low) * number / (points - 1) for number in range(points))
-
-
-def _taper_points(
-    seconds: Seconds, bandwidth: float, nic: float, tapers: tuple[float, float]
-) -> tuple[bool, tuple[float, ...]]:
-    """Whether the oversubscription only divides the NIC rate, and otherwise its points."""
-    most = tapers[1]
-    tried = [(bandwidth, nic * factor) for factor in (0.3, 1.0, 3.0)]
-    plain = [(seconds(up, rate, most), seconds(up, rate / most, 1.0), seconds(up, rate, 1.0)) for up, rate in tried]
-    if all(abs(one / other - 1) < SAME for one, _, other in plain if other):
-        return False, (0.0,)
-    if all(abs(one / other - 1) < SAME for one, other, _ in plain if other):
-        return True, (0.0,)
-    return False, _evenly_spaced(0.0, log(most), TAPER_POINTS)
-
-
-def _needed_bandwidths(seconds: Seconds, bandwidth: float, span: float, nic: float, least: float) -> list[float]:
-    """The logarithms of scale-up bandwidths between which linear interpolation is within the tolerance, at each of
-    some ratios of the rates: evenly spaced where one part of the time depends on one rate alone."""
-    points = _evenly_spaced(log(bandwidth / span), log(bandwidth * span), SCALE_UP_SCAN)
-    ratios = _evenly_spaced(log(least / (bandwidth * span)), log(nic * span / (bandwidth / span)), RATIOS)
-    found: set[float] = set()
-    for ratio in ratios:
-        value = cache(lambda number: log(seconds(exp(points[number]), exp(points[number] + ratio), 1.0)))  # noqa: B023
-        found |= {points[number] for number in _needed_numbers(value, len(points))}
-    return sorted(found)
-
-
-def _needed_ratios(seconds: Seconds, bandwidth: float, taper: float, low: float, high: float) -> list[float]:
-    """The ratios between which linear interpolation is within the tolerance, tried at the quarters of each interval."""
-    points = _evenly_spaced(low, high, SCAN)
-    value = cache(lambda number: log(seconds(bandwidth, bandwidth * exp(points[number]), taper)))
-    return [points[number] for number in _needed_numbers(value, len(points))]
-
-
-def _needed_numbers(value: Callable[[int], float], count: int) -> list[int]:
-    """The numbers of the points between which linear interpolation of a value is within the tolerance, tried at the
-    quarters of each interval."""
-    kept = {0, count - 1}
-    open_ = [(0, count - 1)]
-    while open_:
-        first, last = open_.pop()
-        worst, where = TOLERANCE, 0
-        for number in {first + (last - first) * quarter // 4 for quarter in (1, 2, 3)} - {first}:
-            share = (number - first) / (last - first)
-            off = abs(value(first) + share * (value(last) - value(first)) - value(number))
-            if off > worst:
-                worst, where = off, number
-        if where:
-            kept.add(where)
-            open_ += [(first, where), (where, last)]
-    return sorted(kept)
-
-
-def _reduced_curve(curve: Curve) -> Curve:
-    """The curve without axes that have no effect."""
-    rows = [row for table in curve.tables for row in table]
-    if all(abs(row[0] - value) < SAME / 2 for row in rows for value in row):
-        tables = tuple(tuple((row[0],) for row in table) for table in curve.tables)
-        return Curve(curve.x, curve.y[:1], curve.z, curve.joint, tables)
-    return curve
-
-
-def interpolated_seconds(curve: Curve, bandwidth: float, nic: float, taper: float) -> float:
-    """The seconds of a curve at a scale-up bandwidth, a NIC rate (B/s each way) and an oversubscription."""
-    rate = nic / taper if curve.joint else nic
-    x, y = log(bandwidth), log(rate / bandwidth)
-    if len(curve.z) == 1:
-        return exp(_interpolated_logarithm(curve, 0, x, y))
-    number, share = _position(curve.z, log(taper))
-    return exp(
-        (1 - share) * _interpolated_logarithm(curve, number, x, y)
-        + share * _interpolated_logarithm(curve, number + 1, x, y)
-    )
-
-
-def _interpolated_logarithm(curve: Curve, table: int, x: float, y: float) -> float:
-    """The logarithm of the seconds between the points of one table."""
-    rows = curve.tables[table]
-    column, across = _position(curve.y, y)
-
-    def in_row(row: int) -> float:
-        low = rows[row][column]
-        return low if len(curve.y) == 1 else (1 - across) * low + across * rows[row][column + 1]
-
-    row, down = _position(curve.x, x)
-    return in_row(row) if len(curve.x) == 1 else (1 - down) * in_row(row) + down * in_row(row + 1)
-
-
-def _position(points: Sequence[float], value: float) -> tuple[int, float]:
-    """The index of the point below a value and the fraction of the distance to the next; clamped at the ends."""
-    if len(points) == 1:
-        return 0, 0.0
-    number = min(max(bisect_right(points, value) - 1, 0), len(points) - 2)
-    share = (value - points[number]) / (points[number + 1] - points[number])
-    return number, min(1.0, max(0.0, share))

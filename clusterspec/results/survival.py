@@ -101,14 +101,15 @@ class Survival:
 @dataclass(frozen=True)
 class Curve:
     """Logarithms of seconds: ``tables`` hold a row for each of ``x`` (logarithm of the scale-up bandwidth) with a
-    column for each of ``y`` (logarithm of the NIC rate over it). ``joint`` divides the NIC rate by the
-    oversubscription first; otherwise there is a table for each of ``z`` (its logarithm).
+    column for each of ``y``: the logarithm of the NIC rate, with ``ratio`` over that bandwidth. ``joint`` divides the
+    NIC rate by the oversubscription first; otherwise there is a table for each of ``z`` (its logarithm).
     """
 
     x: tuple[float, ...]
     y: tuple[float, ...]
     z: tuple[float, ...]
     joint: bool
+    ratio: bool
     tables: tuple[tuple[tuple[float, ...], ...], ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -122,5 +123,6 @@ class Curve:
             "y": short(self.y),
             "z": short(self.z),
             "joint": self.joint,
+            "ratio": self.ratio,
             "tables": [[short(row) for row in table] for table in self.tables],
         }

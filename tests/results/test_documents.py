@@ -223,7 +223,7 @@ def test_an_assignment_names_each_job_once() -> None:
 
 def test_a_curve_of_communication_has_five_digits_and_the_tables_their_span() -> None:
     third = (1 / 3,)
-    assert Curve(third, third, third, True, ((third,),)).to_json()["tables"] == [[[0.33333]]]
+    assert Curve(third, third, third, True, True, ((third,),)).to_json()["tables"] == [[[0.33333]]]
     made = Survival((2, 4), (("m", 8e9),), 4.5e11, 5e10, 1.0, 16, (), 0.004, 7).to_json()
     # a quarter to four times the rates of the spec, and up to an oversubscription of 8:1
     assert made["strategies"][1] == {"name": "PP", "note": "8 pipeline stages"}

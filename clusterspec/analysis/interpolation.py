@@ -1,0 +1,233 @@
+"""Tables of seconds over link rates, and the interpolation in them.
+
+A table is over the scale-up bandwidth and the rate of the NICs, or their ratio: the curve has a kink where another tier
+becomes the slowest. Points are added where the middle of a cell is off. Interpolation is linear in the logarithms.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from itertools import pairwise, product
+from math import exp, expm1, log
+
+from clusterspec.records import replace
+from clusterspec.results.survival import Curve
+from clusterspec.summation import sum_of
+
+Rates = tuple[float, float, float]
+"""A scale-up bandwidth, a NIC rate (B/s each way) and an oversubscription."""
+Seconds = Callable[[float, float, float], float]
+"""Seconds at a scale-up bandwidth, a NIC rate (B/s each way) and an oversubscription."""
+SCALE_UP_SCAN = 13
+RATIOS = 3
+SCAN = 44
+"""Initial points of a curve, before redundant ones are dropped."""
+TOLERANCE = 0.006
+"""The relative error that dropping points may cause on the scanned line."""
+TAPER_POINTS = 5
+CHECKS = 16
+"""Positions beside the middles of its cells at which a table is checked."""
+ENOUGH = 0.015
+"""The relative error in the middle of a cell above which a point is added."""
+SOUND = 0.02
+"""The relative error of a table above which the other kind of table is tried."""
+ROUNDS = 6
+SAME = 0.002
+
+
+def tabulated_curve(
+    seconds: Seconds, present: Rates, span: float, tapers: tuple[float, float]
+) -> tuple[Curve, float, int]:
+    """The curve around the rates of a spec, at which it is exact, the largest relative interpolation error, and the
+    number of positions at which it was checked.
+
+    The kink lies at a ratio of the rates where the slower tier changes, and at a NIC rate where neither rate bounds the
+    tier inside: the table is over the ratio where that holds, else over the one that misses less.
+    """
+    bandwidth, nic, taper = present
+    joint, z = _taper_points(seconds, bandwidth, nic, tapers)
+    z = z if len(z) == 1 else tuple(sorted({*z, log(taper)}))
+    own = log(nic / taper if joint else nic)
+    least = nic / span / (tapers[1] if joint else 1.0)
+    x = sorted({*_needed_bandwidths(seconds, bandwidth, span, nic, least), log(bandwidth)})
+    ends = (x[0], log(bandwidth), x[-1])
+    found: list[tuple[float, Curve, int]] = []
+    for ratio in (True, False):
+        logs = cache(lambda a, b, taper: log(seconds(exp(a), exp(a + b if ratio else b), exp(taper))))  # noqa: B023
+        low, high, here = log(least), log(nic * span), own - log(bandwidth) if ratio else own
+        if ratio:
+            low, high = low - log(bandwidth * span), high - log(bandwidth / span)
+        y = sorted({here, *(point for at in ends for one in z for point in _needed_rates(logs, at, one, low, high))})
+        axes, missed, tried = _refined_axes(logs, (list(x), y, list(z)))
+        tables = tuple(tuple(tuple(logs(a, b, taper) for b in axes[1]) for a in axes[0]) for taper in axes[2])
+        curve = _reduced_curve(Curve(tuple(axes[0]), tuple(axes[1]), tuple(axes[2]), joint, ratio, tables))
+        checks = [_error_at(curve, seconds, at) for at in _positions(bandwidth, nic, span, tapers)]
+        found.append((max(missed, *checks), curve, tried + CHECKS))
+        if found[-1][0] <= SOUND:
+            break
+    worst, curve, checked = min(found, key=lambda each: each[0])
+    return curve, worst, checked
+
+
+Axes = tuple[list[float], list[float], list[float]]
+"""The points of a table: scale-up bandwidths, NIC rates or ratios to them, oversubscriptions, as logarithms."""
+
+
+def _refined_axes(logs: Seconds, axes: Axes) -> tuple[Axes, float, int]:
+    """The axes with points added until each cell of the table holds in its middle, the largest relative error that is
+    left there, and the number of positions tried."""
+    open_, held, tried = list(product(*map(_intervals, axes))), 0.0, 0
+    for last in (*[False] * ROUNDS, True):
+        missed: list[tuple[Cell, int]] = []
+        for cell in open_:
+            middle = [(low + high) / 2 for low, high in cell]
+            true, tried = logs(*middle), tried + 1
+            off = abs(expm1(sum_of(logs(*corner) for corner in product(*cell)) / 8 - true))
+            if off > ENOUGH and not last:
+                offs = [abs(_across(logs, cell, middle, number) - true) for number in range(3)]
+                missed.append((cell, offs.index(max(offs))))
+            else:
+                held = max(held, off)
+        for cell, axis in missed:
+            axes[axis].append(sum(cell[axis]) / 2)
+        axes = tuple(sorted(set(points)) for points in axes)  # type: ignore[assignment]
+        open_ = [part for cell, _ in missed for part in _divided_cell(cell, axes)]
+    return axes, held, tried
+
+
+Cell = tuple[tuple[float, float], ...]
+"""The ends of a cell on each axis of a table."""
+
+
+def _divided_cell(cell: Cell, axes: Axes) -> Iterator[Cell]:
+    """The cells into which the points of the axes divide a cell."""
+    inside = (
+        [point for point in points if low <= point <= high] for (low, high), points in zip(cell, axes, strict=True)
+    )
+    return product(*map(_intervals, inside))
+
+
+def _intervals(points: list[float]) -> list[tuple[float, float]]:
+    """The intervals between points; one point is an interval without width."""
+    return list(pairwise(points)) if len(points) > 1 else [(points[0], points[0])]
+
+
+def _across(logs: Seconds, cell: Cell, middle: list[float], axis: int) -> float:
+    """The middle of a cell interpolated along one axis alone."""
+    low, high = ([*middle[:axis], end, *middle[axis + 1 :]] for end in cell[axis])
+    return (logs(*low) + logs(*high)) / 2
+
+
+def _positions(bandwidth: float, nic: float, span: float, tapers: tuple[float, float]) -> Iterator[Rates]:
+    """Rates that fill the range evenly."""
+    for number in range(CHECKS):
+        place = [(0.5 + number * step) % 1.0 for step in (0.7548776662, 0.5698402909, 0.3819660113)]
+        yield bandwidth * span ** (2 * place[0] - 1), nic * span ** (2 * place[1] - 1), tapers[1] ** place[2]
+
+
+def _error_at(curve: Curve, seconds: Seconds, at: Rates) -> float:
+    """The relative error of an interpolation at a position."""
+    true = seconds(*at)
+    return abs(interpolated_seconds(curve, *at) / true - 1) if true else 0.0
+
+
+def _evenly_spaced(low: float, high: float, points: int) -> tuple[float, ...]:
+    return tuple(low + (high - low) * number / (points - 1) for number in range(points))
+
+
+def _taper_points(
+    seconds: Seconds, bandwidth: float, nic: float, tapers: tuple[float, float]
+) -> tuple[bool, tuple[float, ...]]:
+    """Whether the oversubscription only divides the NIC rate, and otherwise its points."""
+    most = tapers[1]
+    tried = [(bandwidth, nic * factor) for factor in (0.3, 1.0, 3.0)]
+    plain = [(seconds(up, rate, most), seconds(up, rate / most, 1.0), seconds(up, rate, 1.0)) for up, rate in tried]
+    if all(abs(one / other - 1) < SAME for one, _, other in plain if other):
+        return False, (0.0,)
+    if all(abs(one / other - 1) < SAME for one, other, _ in plain if other):
+        return True, (0.0,)
+    return False, _evenly_spaced(0.0, log(most), TAPER_POINTS)
+
+
+def _needed_bandwidths(seconds: Seconds, bandwidth: float, span: float, nic: float, least: float) -> list[float]:
+    """The logarithms of scale-up bandwidths between which linear interpolation is within the tolerance, at each of
+    some ratios of the rates: evenly spaced where one part of the time depends on one rate alone."""
+    points = _evenly_spaced(log(bandwidth / span), log(bandwidth * span), SCALE_UP_SCAN)
+    ratios = _evenly_spaced(log(least / (bandwidth * span)), log(nic * span / (bandwidth / span)), RATIOS)
+    found: set[float] = set()
+    for ratio in ratios:
+        value = cache(lambda number: log(seconds(exp(points[number]), exp(points[number] + ratio), 1.0)))  # noqa: B023
+        found |= {points[number] for number in _needed_numbers(value, len(points))}
+    return sorted(found)
+
+
+def _needed_rates(logs: Seconds, bandwidth: float, taper: float, low: float, high: float) -> list[float]:
+    """The rates or ratios between which linear interpolation is within the tolerance; all arguments are logarithms."""
+    points = _evenly_spaced(low, high, SCAN)
+    value = cache(lambda number: logs(bandwidth, points[number], taper))
+    return [points[number] for number in _needed_numbers(value, len(points))]
+
+
+def _needed_numbers(value: Callable[[int], float], count: int) -> list[int]:
+    """The numbers of the points between which linear interpolation of a value is within the tolerance, tried at the
+    quarters of each interval."""
+    kept = {0, count - 1}
+    open_ = [(0, count - 1)]
+    while open_:
+        first, last = open_.pop()
+        worst, where = TOLERANCE, 0
+        for number in {first + (last - first) * quarter // 4 for quarter in (1, 2, 3)} - {first}:
+            share = (number - first) / (last - first)
+            off = abs(value(first) + share * (value(last) - value(first)) - value(number))
+            if off > worst:
+                worst, where = off, number
+        if where:
+            kept.add(where)
+            open_ += [(first, where), (where, last)]
+    return sorted(kept)
+
+
+def _reduced_curve(curve: Curve) -> Curve:
+    """The curve without axes that have no effect."""
+    rows = [row for table in curve.tables for row in table]
+    if all(abs(row[0] - value) < SAME / 2 for row in rows for value in row):
+        tables = tuple(tuple((row[0],) for row in table) for table in curve.tables)
+        return replace(curve, y=curve.y[:1], tables=tables)
+    return curve
+
+
+def interpolated_seconds(curve: Curve, bandwidth: float, nic: float, taper: float) -> float:
+    """The seconds of a curve at a scale-up bandwidth, a NIC rate (B/s each way) and an oversubscription."""
+    rate = nic / taper if curve.joint else nic
+    x, y = log(bandwidth), log(rate / bandwidth if curve.ratio else rate)
+    if len(curve.z) == 1:
+        return exp(_interpolated_logarithm(curve, 0, x, y))
+    number, share = _position(curve.z, log(taper))
+    return exp(
+        (1 - share) * _interpolated_logarithm(curve, number, x, y)
+        + share * _interpolated_logarithm(curve, number + 1, x, y)
+    )
+
+
+def _interpolated_logarithm(curve: Curve, table: int, x: float, y: float) -> float:
+    """The logarithm of the seconds between the points of one table."""
+    rows = curve.tables[table]
+    column, across = _position(curve.y, y)
+
+    def in_row(row: int) -> float:
+        low = rows[row][column]
+        return low if len(curve.y) == 1 else (1 - across) * low + across * rows[row][column + 1]
+
+    row, down = _position(curve.x, x)
+    return in_row(row) if len(curve.x) == 1 else (1 - down) * in_row(row) + down * in_row(row + 1)
+
+
+def _position(points: Sequence[float], value: float) -> tuple[int, float]:
+    """The index of the point below a value and the fraction of the distance to the next; clamped at the ends."""
+    if len(points) == 1:
+        return 0, 0.0
+    number = min(max(bisect_right(points, value) - 1, 0), len(points) - 2)
+    share = (value - points[number]) / (points[number + 1] - points[number])
+    return number, min(1.0, max(0.0, share))
