@@ -154,6 +154,13 @@ def _optimizer(section: WorkloadSpec, kind: str, log: ResolutionLog) -> str:
     return log.written_or_assumed(section.optimizer, "workload.optimizer", "adam", "usual for transformers")
 
 
+PRODUCTS = {"fp8": "fp8", "mxfp8": "fp8", "fp4": "fp4", "nvfp4": "fp4"}
+"""The precision in which engines multiply weights that are kept in another: activations are rounded to it, too.
+
+Checkpoints in int4, int8 and mxfp4 may leave activations in 16 bits.
+"""
+
+
 class _Precisions(NamedTuple):
     work: str
     parameters: str
@@ -169,10 +176,14 @@ def _precisions(
     loaded = model if kind == "serve" and _loads_checkpoint(section, model) else None
     usual, why = "bf16", "usual for training" if kind == "train" else "usual for serving"
     kept = section.parameter_precision or (loaded.checkpoint_precision if loaded else None)
-    if kind == "serve" and kept == "fp8":
-        executed = accelerator is not None and kept in accelerator.peaks
-        usual = kept if executed else usual
-        why = "engines multiply fp8 weights in fp8" if executed else "the accelerator does not multiply in fp8"
+    if kind == "serve" and (products := PRODUCTS.get(kept or "")):
+        executed = accelerator is not None and products in accelerator.peaks
+        usual = products if executed else usual
+        why = (
+            f"engines multiply {kept} weights in {products}"
+            if executed
+            else f"the accelerator does not multiply in {products}"
+        )
     work = log.written_or_assumed(section.precision, "workload.precision", usual, why)
     parameters, experts = _weight_precisions(section, loaded, log)
     return _Precisions(

@@ -331,6 +331,8 @@ def test_a_recipe_of_srt_slurm_states_the_engines_of_both_roles_and_their_load()
     assert f"{base}.memory_fraction" not in keys
     listed = [each.what for each in reading.unknown]
     assert f"{base}.memory_fraction" in listed
+    experts = given(read(RECIPE.replace("nvidia/DeepSeek-R1-0528-NVFP4", "deepseek-v4-pro-mxfp4")))
+    assert "workload.parameter_precision" not in experts, "mxfp4 is that of its experts alone, which the catalog has"
 
 
 def test_a_recipe_with_variants_or_concurrencies_is_a_question() -> None:

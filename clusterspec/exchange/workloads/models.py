@@ -68,9 +68,15 @@ def set_served_model(name: str, builder: ImportBuilder, line: int, *, quantized:
     """
     found = set_model(name, builder, line)
     kept = quantized_precision(name)
-    if found and kept and not quantized and kept not in found:
+    if found and kept and not quantized and kept not in found and not keeps_experts_in(found, kept):
         builder.set("workload.parameter_precision", kept, line)
     return found
+
+
+def keeps_experts_in(model: str, precision: str) -> bool:
+    """Whether the published checkpoint of a model has experts alone in a precision, which its name may say."""
+    entry = Catalog.open().model(model)
+    return entry.checkpoint_expert_precision == precision != entry.checkpoint_precision
 
 
 # Parameter counts of imported models, with the formulas of the cost model

@@ -24,7 +24,7 @@ from clusterspec.exchange.import_result import (
     shown_value,
 )
 from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, whole_of
-from clusterspec.exchange.workloads.models import catalog_model, set_model
+from clusterspec.exchange.workloads.models import catalog_model, keeps_experts_in, set_model
 from clusterspec.exchange.workloads.serving import set_engine_options
 from clusterspec.exchange.workloads.trtllm import set_options
 from clusterspec.source import Path, dotted_path, value_at
@@ -87,7 +87,7 @@ def read_srt_slurm(file: InputFile) -> ImportResult:
     else:
         why = "neither engines of both roles nor such as do both"
         raise FormatError(f"has workers for {' and '.join(roles) or 'no role'}: {why}", yaml.line("resources"))
-    _set_precision(yaml, builder)
+    _set_precision(yaml, model, builder)
     _set_load(yaml, builder)
     return builder.reading()
 
@@ -149,11 +149,12 @@ def _names_of_model(yaml: Yaml) -> list[str]:
     return [name.removeprefix("hf:").rstrip("/") for name in names if isinstance(name, str)]
 
 
-def _set_precision(yaml: Yaml, builder: ImportBuilder) -> None:
+def _set_precision(yaml: Yaml, model: str | None, builder: ImportBuilder) -> None:
     """Set the precision of the weights, unless an option of the engines has, by a name of the model or its width."""
-    if builder.reading().value(("workload", "parameter_precision")) is not None:
-        return
     kept = next((found for name in _names_of_model(yaml) if (found := quantized_precision(name))), None)
+    stated = builder.reading().value(("workload", "parameter_precision")) is not None
+    if stated or (model and kept and keeps_experts_in(model, kept)):
+        return
     width, line = str(value_at(yaml.value, "model", "precision") or ""), yaml.line("model", "precision")
     if kept or width in {"fp8", "bf16", "fp16"}:
         builder.set("workload.parameter_precision", kept or width, yaml.line("model", "path") if kept else line)
