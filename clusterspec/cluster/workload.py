@@ -157,7 +157,7 @@ def _optimizer(section: WorkloadSpec, kind: str, log: ResolutionLog) -> str:
 PRODUCTS = {"fp8": "fp8", "mxfp8": "fp8", "fp4": "fp4", "nvfp4": "fp4"}
 """The precision in which engines multiply weights that are kept in another: activations are rounded to it, too.
 
-Checkpoints in int4, int8 and mxfp4 may leave activations in 16 bits.
+Checkpoints in int4 and int8, and those in mxfp4 of others than AMD, may leave activations in 16 bits.
 """
 
 
@@ -176,7 +176,7 @@ def _precisions(
     loaded = model if kind == "serve" and _loads_checkpoint(section, model) else None
     usual, why = "bf16", "usual for training" if kind == "train" else "usual for serving"
     kept = section.parameter_precision or (loaded.checkpoint_precision if loaded else None)
-    if kind == "serve" and (products := PRODUCTS.get(kept or "")):
+    if kind == "serve" and (products := _products_of(kept, model, accelerator)):
         executed = accelerator is not None and products in accelerator.peaks
         usual = products if executed else usual
         why = (
@@ -193,6 +193,18 @@ def _precisions(
         gradients=_gradient_precision(section, work, kind, stack, log),
         cache=section.kv_precision or _cache_precision(parameters, kind, (model, stack), log),
     )
+
+
+def _products_of(kept: str | None, model: Model | None, accelerator: Accelerator | None) -> str | None:
+    """The precision in which engines multiply weights kept in ``kept``; None where activations stay in 16 bits.
+
+    AMD's own checkpoints in mxfp4 round activations to it as well (https://huggingface.co/amd/DeepSeek-R1-0528-MXFP4);
+    models that are published in mxfp4 have experts alone in it, with activations in 16 bits.
+    """
+    of_amd = accelerator is not None and accelerator.vendor == "AMD"
+    if kept == "mxfp4" and of_amd and model is not None and model.checkpoint_expert_precision != kept:
+        return "fp4"
+    return PRODUCTS.get(kept or "")
 
 
 def _loads_checkpoint(section: WorkloadSpec, model: Model) -> bool:
