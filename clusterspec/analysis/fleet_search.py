@@ -225,7 +225,7 @@ def _store_wait_factors(fleet: Fleet, places: Iterable[Place]) -> dict[str, floa
     found: dict[str, float] = {}
     by_pool: dict[str, list[tuple[str, ...]]] = {}
     for place in places:
-        by_pool.setdefault(place.pool, []).append(place.jobs)
+        by_pool.setdefault(fleet.store_pool(place.pool), []).append(place.jobs)
     for pool, sets in by_pool.items():
         demand = demand_on(fleet, fleet.pools[pool], sets)
         if demand is not None and demand.mean > demand.bandwidth:

@@ -87,6 +87,12 @@ class Fleet:
     pools: Mapping[str, Pool]
     jobs: Mapping[str, Job]
 
+    def store_pool(self, pool: str) -> str:
+        """The pool that has the storage system of a pool: itself, or the one that it names."""
+        networks = self.pools[pool].spec.networks if pool in self.pools else None
+        named = networks.storage.pool if networks and networks.storage else None
+        return named if named is not None and named in self.pools else pool
+
     def jobs_of(self, pool: str) -> Iterator[Job]:
         """The jobs with nodes of a pool, in the order of the spec."""
         return (job for job in self.jobs.values() if pool in pools_of_job(job.spec))

@@ -61,9 +61,10 @@ def design_of_spec(
 ) -> tuple[Design, list[Problem]]:
     """The design of a spec as written, and its problems.
 
-    Engines that name a pool which the spec of one machine does not describe are on that machine; each is a problem.
+    Engines, or a storage system, that name a pool which the spec of one machine does not describe are on that machine;
+    each is a problem.
     """
-    away = _engines_on_unknown_pools(spec)
+    away = _engines_on_unknown_pools(spec) | _store_of_unknown_pool(spec)
     if not away:
         return resolve(spec, catalog, traces)
     design, problems = resolve(changed_spec(spec, dict.fromkeys(away)), catalog, traces)
@@ -81,6 +82,14 @@ def _engines_on_unknown_pools(spec: Spec) -> dict[Path, str]:
     from clusterspec.cluster.fleet import named_engines  # few specs have engines that may name one
 
     return {(*each.path, "pool"): each.pool for each in named_engines(work) if each.pool not in (spec.pools or {})}
+
+
+def _store_of_unknown_pool(spec: Spec) -> dict[Path, str]:
+    """The pool that the storage system names and the spec does not describe, by the path of its key."""
+    networks = spec.cluster.networks if spec.cluster else None
+    pool = networks.storage.pool if networks and networks.storage else None
+    known = pool is None or pool in (spec.pools or {})
+    return {} if known or pool is None else {("cluster", "networks", "storage", "pool"): pool}
 
 
 def design_of_changed_spec(design: Design, spec: Spec) -> tuple[Design, list[Problem]]:

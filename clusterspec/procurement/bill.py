@@ -343,7 +343,9 @@ def _other_items(cluster: Cluster, written: ClusterSpec, procurement: Procuremen
     yield from network_items(cluster, written.networks)
     store = written.networks.storage if written.networks else None
     prices = (procurement.prices if procurement else None) or {}
-    if store is not None or "storage" in prices:
+    if store is not None and store.pool is not None:
+        yield f"storage: counted with pool `{store.pool}` (`cluster.networks.storage.pool`)"
+    elif store is not None or "storage" in prices:
         capacity = f" of {store.capacity.written}" if store and store.capacity else ""
         yield Item(
             "storage",

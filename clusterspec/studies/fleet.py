@@ -151,9 +151,10 @@ class FleetStudy:
         return [(name,) for name, pool in found if len([job for each in pool.sets for job in each.jobs]) > 1]
 
     def _holds_for_all(self, problem: Problem) -> bool:
-        """Whether all jobs of a pool report a problem of the pool."""
-        same = (problem.rule, problem.path)
-        studies = [self.jobs[name] for name, job in self.fleet.jobs.items() if ("pools", job.spec.pool) == same[1][:2]]
+        """Whether all jobs of a pool, or of the pools that have its storage system, report a problem of it."""
+        same, store_pool = (problem.rule, problem.path), self.fleet.store_pool
+        jobs = self.fleet.jobs.items()
+        studies = [self.jobs[name] for name, job in jobs if ("pools", store_pool(job.spec.pool or "")) == same[1][:2]]
         return all(any((one.rule, one.path) == same for one in each.problems_in_file) for each in studies)
 
     def _fleet_problems(self) -> tuple[list[Problem], Exception | None]:

@@ -17,6 +17,9 @@ OF_ALL_POOLS = ("quote", "quoted_total", "budget", "payment")
 """Keys of `procurement` that count all pools together."""
 OF_ALL_MACHINES = ("power_budget",)
 """Keys of `operations` that count all pools together."""
+STORE: Path = ("networks", "storage")
+OF_STORE = ("bandwidth", "capacity", "read", "per_client", "metadata_rate", "slots")
+"""Keys of a storage system; the others are those of the links to it."""
 Value = dict[str, Any]
 
 
@@ -60,6 +63,7 @@ def part_value(document: Document, part: FleetPart) -> Value:
         value["operations"] = {key: item for key, item in value["operations"].items() if key not in OF_ALL_MACHINES}
     if part.job is not None:
         value |= _engines_value(whole, part, value)
+    value |= _store_value(whole, part, value)
     if part.nodes is not None and isinstance(value.get("layout"), dict):
         value["layout"] = value["layout"] | {"nodes": max(1, part.nodes - part.beside)}
         rollout = mapping_at(value.get("workload"), ("rl", "rollout"))
@@ -100,6 +104,30 @@ def _engines_value(whole: Value, part: FleetPart, value: Value) -> Value:
     return {"workload": workload, "pools": others} | ({"pool_links": kept} if kept else {})
 
 
+def store_owner(whole: object, pool: str) -> str | None:
+    """The pool whose storage system a pool names as its own; None where it has one of its own, or names no other."""
+    owner = mapping_at(whole, ("pools", pool, *STORE)).get("pool")
+    known = isinstance(owner, str) and owner != pool and mapping_at(whole, ("pools", owner))
+    return owner if known else None
+
+
+def _store_value(whole: Value, part: FleetPart, value: Value) -> Value:
+    """The cluster of a pool that has the storage system of another one, with what that pool states of it, and that
+    pool; without the key where there is no such pool.
+    """
+    own = mapping_at(whole, (*part.pool_path, *STORE))
+    if "pool" not in own:
+        return {}
+    owner = store_owner(whole, part.pool)
+    there = mapping_at(whole, ("pools", owner or "", *STORE))
+    store = {key: there[key] for key in OF_STORE if key in there}
+    store |= {key: item for key, item in own.items() if owner is not None or key != "pool"}
+    networks = mapping_at(value, ("cluster", "networks")) | {"storage": store}
+    found = {"cluster": value["cluster"] | {"networks": networks}}
+    pools = mapping_at(value, ("pools",))
+    return found | ({"pools": pools | {owner: mapping_at(whole, ("pools", owner))}} if owner is not None else {})
+
+
 def _left_share(link: Value, left: float) -> Value:
     """The share of a link that others leave a job; empty where they leave all of it."""
     stated = link.get("share", 1.0)
@@ -138,7 +166,9 @@ def path_in_fleet(document: Document, part: FleetPart, path: Path) -> Path:
     """The key path in the file of a fleet for one in the spec of a part."""
     head, rest = path[:1], path[1:]
     if head == ("cluster",):
-        return (*part.pool_path, *rest)
+        own = (*part.pool_path, *rest)
+        owner = store_owner(document.value, part.pool) if rest[:2] == STORE and own not in document.places else None
+        return ("pools", owner, *rest) if owner is not None else own
     if part.job is not None and path == ("layout", "nodes") and (*part.path, *path) not in document.places:
         return (*part.path, "nodes")
     if part.job is not None and head in {("workload",), ("layout",)}:

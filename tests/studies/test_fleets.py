@@ -121,6 +121,36 @@ def test_jobs_that_overfill_a_store_have_longer_runs() -> None:
             assert isclose(use.elapsed, run * wait, rel_tol=1e-6), store
 
 
+def test_pools_with_one_store_share_it_and_buy_it_once() -> None:
+    """Two jobs of 8,030,261,248 parameters save 14 bytes of each every minute, 3.747 GB/s together: a store of 2.5 GB/s
+    makes both wait by 1.499 where their pools have it together, and neither where each pool has one.
+    """
+    saving = "operations: {checkpoint: {interval: 60 s, mode: asynchronous}}\nprocurement: {prices: {storage: 100}}\n"
+    jobs = f"  a: {{pool: train, {WORK}}}\n  b: {{pool: serve, {WORK}}}\n"
+    store = "networks: {storage: {bandwidth: 2.5 GB/s}}"
+    together = 2 * 8_030_261_248 * 14 / 60 / 2.5e9
+    for there, wait, bought in (("networks: {storage: {pool: train}}", together, 1), (store, 1.0, 2)):
+        pools = POOLS.replace("spare_nodes: 1", store).replace("dgx-h200,", f"dgx-h200, {there},")
+        fleet = study(pools + jobs + saving)
+        uses = fleet_report(fleet, "estimate").jobs
+        assert [isclose(uses[name].store_wait, wait, rel_tol=1e-6) for name in "ab"] == [True, True], there
+        bills = fleet_report(fleet, "bom").pool_bills.values()
+        assert sum(item.kind == "storage" for one in bills for item in one.bill.items) == bought, there
+        over = [one for one in fleet.findings if one.rule == "store-overcommitted"]
+        assert len(over) == (wait > 1), there
+
+
+def test_jobs_that_read_more_than_their_store_gives_are_reported_where_each_alone_reads_less() -> None:
+    """The rates of both jobs, by the bytes of a token, are below that of the store, and their sum is above it."""
+    for width, count in ((2, 0), (12_000, 1)):
+        work = WORK.replace("global_batch: 256", f"global_batch: 256, dataset_token_bytes: {width}")
+        jobs = "".join(f"  {name}: {{pool: train, nodes: 8, {work}}}\n" for name in "ab")
+        pools = POOLS.replace("spare_nodes: 1", "networks: {storage: {bandwidth: 1 TB/s, read: 15 GB/s}}")
+        found = study(pools + jobs).findings
+        assert sum(one.rule == "store-overcommitted" and "read" in one.message for one in found) == count, width
+        assert not [one for one in found if "storage system gives the job's nodes" in one.message], width
+
+
 def test_jobs_on_one_link_have_what_the_others_leave_of_it() -> None:
     """Caches of 4,000 tokens are 80 layers x 8 heads x 128 x 2 x 2 x 4,000 = 1.311 GB; four a second are 5.243 GB/s.
 

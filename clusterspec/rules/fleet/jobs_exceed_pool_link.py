@@ -114,7 +114,10 @@ RULE = Rule.of(__name__, "warning", "likely")
 
 def check(fleet: Fleet) -> Iterator[Problem]:
     for number, written in enumerate(fleet.spec.pool_links or ()):
-        demand = link_demand(fleet, written)
+        known = any(
+            set(each.between or ()) == set(written.between or ()) for each in (fleet.spec.pool_links or ())[:number]
+        )
+        demand = None if known else link_demand(fleet, written)
         if demand is None or not demand.crossings:
             continue
         several, over = len(demand.crossings) > 1, demand.mean > demand.total

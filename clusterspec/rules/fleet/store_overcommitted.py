@@ -1,18 +1,23 @@
-"""Jobs of one pool save checkpoints to a store that cannot take all of them.
+"""Jobs save checkpoints to a storage system, or read data from one, that cannot serve all of them.
 
 ## What it finds
 
-Training jobs of a pool that run at the same time, each with a checkpoint time that `networks.storage.bandwidth` allows,
+Training jobs that run at the same time on one pool, or on pools that have one storage system
+(`networks.storage.pool`), each with a checkpoint time that `networks.storage.bandwidth` allows,
 and which together exceed it. It is an error where the storage system cannot write in every interval the checkpoints of
 all jobs; otherwise it is a warning, and the jobs have to save one after the other.
 
+Also jobs whose predicted steps together read more training data than the storage system gives (`read`, else
+`bandwidth`), each alone less: an error where they wait more than 10 % of the time.
+
 ## Why it matters
 
-Two jobs that save at the same moment take twice the time, and the goodput of both is lower than estimated.
+Two jobs that save at the same moment take twice the time, and the goodput of both is lower than estimated. Steps that
+wait for data leave the accelerators idle.
 
 ## What to do
 
-Use a faster storage system, save less often, or save asynchronously.
+Use a faster storage system, save less often, or save asynchronously. Copy the data to the drives of the nodes.
 
 ## When to ignore it
 
@@ -34,6 +39,29 @@ operations: {checkpoint_interval: 30 min, checkpoint_time: 30 s, burn_in: 72 h}
 jobs:
   a: {pool: train, nodes: 8, workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}}
   b: {pool: train, nodes: 8, workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}}
+```
+
+```yaml pools.train.networks.storage.bandwidth
+clusterspec: 1
+pools:
+  train:
+    platform: dgx-b200
+    nodes: 8
+    networks:
+      frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s}
+      storage: {bandwidth: 40 GB/s}
+      out_of_band: {nic_bandwidth: 1 Gb/s}
+  tune:
+    platform: dgx-h200
+    nodes: 8
+    networks:
+      frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s}
+      storage: {pool: train}
+      out_of_band: {nic_bandwidth: 1 Gb/s}
+operations: {checkpoint_interval: 30 min, checkpoint_time: 30 s, burn_in: 72 h}
+jobs:
+  a: {pool: train, nodes: 8, workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}}
+  b: {pool: tune, nodes: 8, workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}}
 ```
 
 ## Silent
@@ -61,28 +89,54 @@ jobs:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from clusterspec.cluster.fleet import Fleet
+from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.shared_stores import store_demand
+from clusterspec.rules.knowledge.shared_stores import reading_demand, store_demand
 from clusterspec.rules.rule import Rule
-from clusterspec.units import display
+from clusterspec.rules.words import both
+from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
+WAITS = 0.1
+"""The share of the time that jobs wait for data above which they are an error."""
 
 
 def check(fleet: Fleet) -> Iterator[Problem]:
-    for pool in fleet.pools.values():
-        demand = store_demand(fleet, pool)
-        if demand is None or any(each.burst > demand.bandwidth for each in demand.sets):
-            continue
-        if demand.burst > demand.bandwidth:
-            over = demand.mean > demand.bandwidth
-            when = "on average" if over else "where they save at the same time"
-            needed = display(demand.mean if over else demand.burst, "B/s")
-            message = f"{len(demand.sets)} jobs of pool `{pool.name}` write {needed} of checkpoints {when}, and the store takes {demand.written}"
-            later = "" if over else ", or save asynchronously"
-            help_ = f"use a faster storage system{', or' if over else ','} save less often{later}"
-            at = ("pools", pool.name, "networks", "storage", "bandwidth")
-            yield RULE.problem(at, message, help_, severity="error" if over else "warning")
+    owners = dict.fromkeys(fleet.store_pool(name) for name in fleet.pools)
+    for pool in (fleet.pools[name] for name in owners):
+        yield from _write_problems(fleet, pool)
+        yield from _read_problems(fleet, pool)
+
+
+def _write_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
+    demand = store_demand(fleet, pool)
+    if demand is None or any(each.burst > demand.bandwidth for each in demand.sets):
+        return
+    if demand.burst > demand.bandwidth:
+        over = demand.mean > demand.bandwidth
+        when = "on average" if over else "where they save at the same time"
+        needed = display(demand.mean if over else demand.burst, "B/s")
+        message = f"{len(demand.sets)} jobs of {_pools(fleet, demand.rates)} write {needed} of checkpoints {when}, and the store takes {demand.written}"
+        later = "" if over else ", or save asynchronously"
+        help_ = f"use a faster storage system{', or' if over else ','} save less often{later}"
+        at = ("pools", pool.name, "networks", "storage", "bandwidth")
+        yield RULE.problem(at, message, help_, severity="error" if over else "warning")
+
+
+def _read_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
+    demand = reading_demand(fleet, pool)
+    if demand is None or demand.needed <= demand.bandwidth or max(demand.rates.values()) > demand.bandwidth:
+        return  # a job that alone reads more is reported by itself
+    waits = 1 - demand.bandwidth / demand.needed
+    message = f"the steps of {len(demand.rates)} jobs of {_pools(fleet, demand.rates)} read {display(demand.needed, 'B/s')} of data together, and the store gives {demand.written}: they wait {percent(waits, 2)} of the time"
+    help_ = "use a faster storage system, or copy the data to the nodes before"
+    at = ("pools", pool.name, "networks", "storage", demand.key)
+    yield RULE.problem(at, message, help_, severity="error" if waits > WAITS else "warning")
+
+
+def _pools(fleet: Fleet, jobs: Iterable[str]) -> str:
+    """The pools of jobs in words."""
+    names = dict.fromkeys(f"`{fleet.jobs[job].spec.pool}`" for job in jobs)
+    return f"pool{'s' * (len(names) > 1)} {both(names)}"

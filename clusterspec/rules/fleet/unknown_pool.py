@@ -2,12 +2,14 @@
 
 ## What it finds
 
-A `pool` of a job or of its engines, or a name in `pool_links`, that is no key of `pools`; engines that name a pool in a spec
-of one machine; and a job with the `nodes_of` of a job on another pool.
+A `pool` of a job, of its engines or of a storage system, or a name in `pool_links`, that is no key of `pools`; engines or a
+storage system that name a pool in a spec of one machine; a second link between the same pools; a storage system of a pool that has none of its own; and a job
+with the `nodes_of` of a job on another pool.
 
 ## Why it matters
 
-Nothing can be said about a job without a machine, and no nodes are reserved for it.
+Nothing can be said about a job without a machine, and no nodes are reserved for it. A storage system that nobody has
+is bought by nobody.
 
 ## What to do
 
@@ -50,6 +52,27 @@ jobs:
   chat: {pool: serve, nodes_of: pretrain}
 ```
 
+```yaml pool_links[1].between
+clusterspec: 1
+pools:
+  train: {platform: dgx-b200, nodes: 16}
+  serve: {platform: dgx-h200, nodes: 4}
+pool_links: [{between: [train, serve], bandwidth: 400 Gb/s}, {between: [serve, train], bandwidth: 200 Gb/s}]
+jobs:
+  pretrain: {pool: train}
+  chat: {pool: serve}
+```
+
+```yaml pools.serve.networks.storage.pool
+clusterspec: 1
+pools:
+  train: {platform: dgx-b200, nodes: 16, networks: {storage: {bandwidth: 80 GB/s}}}
+  serve: {platform: dgx-h200, nodes: 4, networks: {storage: {pool: trian}}}
+jobs:
+  pretrain: {pool: train}
+  chat: {pool: serve}
+```
+
 ## Silent
 
 ```yaml
@@ -77,7 +100,9 @@ from clusterspec.document import nearest_words
 from clusterspec.document.schema import alternatives_text
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import both
 from clusterspec.source import Path
+from clusterspec.spec.model import PoolSpec
 
 RULE = Rule.of(__name__, "error")
 MOST_NAMED = 10
@@ -95,14 +120,42 @@ def check(fleet: Fleet) -> Iterator[Problem]:
         if first is not None and first.spec.pool != job.spec.pool:
             message = f"job `{name}` is on pool `{job.spec.pool}`, and `{first.name}` on `{first.spec.pool}`: they share no nodes"
             yield RULE.problem(("jobs", name, "nodes_of"), message, "name a job of the same pool, or drop the key")
+    for name in fleet.pools:
+        yield from _store_problems(fleet, name)
     for number, link in enumerate(fleet.spec.pool_links or ()):
         ends = link.between or ()
         if len(ends) > len(set(ends)):
             message = f"the link joins `{ends[0]}` to itself: the fabric of the pool does that"
             yield RULE.problem(("pool_links", number, "between"), message, "name two pools")
+        elif any(set(ends) == set(other.between or ()) for other in (fleet.spec.pool_links or ())[:number]):
+            message = f"a link above joins {both(f'`{end}`' for end in ends)}, too: this one has no effect"
+            yield RULE.problem(
+                ("pool_links", number, "between"), message, "write one link with the bandwidth of both together"
+            )
         for end, pool in enumerate(link.between or ()):
             if pool not in pools:
                 yield _unknown_pool_problem(("pool_links", number, "between", end), pool, [*pools])
+
+
+def _store_problems(fleet: Fleet, name: str) -> Iterator[Problem]:
+    """The problems of a pool whose storage system is said to be that of another one."""
+    pools = fleet.spec.pools or {}
+    named = _pool_of_store(pools.get(name))
+    at = ("pools", name, "networks", "storage", "pool")
+    if named is None or fleet.spec.unreadable(("pools",)):
+        return
+    if named not in pools:
+        yield _unknown_pool_problem(at, named, [other for other in pools if other != name])
+    elif named == name:
+        yield RULE.problem(at, f"pool `{name}` has the storage system of `{name}`: itself", "drop the key")
+    elif (further := _pool_of_store(pools[named])) is not None:
+        message = f"pool `{name}` has the storage system of pool `{named}`, which has that of `{further}`"
+        yield RULE.problem(at, message, f"name the pool that has it: `{further}`")
+
+
+def _pool_of_store(pool: PoolSpec | None) -> str | None:
+    networks = pool.networks if pool is not None else None
+    return networks.storage.pool if networks is not None and networks.storage is not None else None
 
 
 def _unknown_pool_problem(at: Path, pool: str, pools: list[str]) -> Problem:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from clusterspec.cluster.fleet import Fleet, Job, Pool
+from clusterspec.cost.data_reads import data_reads
+from clusterspec.cost.estimate import legal_estimate
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.checkpoints import saved_bytes, serves
 from clusterspec.summation import sum_of
@@ -46,13 +48,62 @@ class StoreDemand(NamedTuple):
 
 
 def store_demand(fleet: Fleet, pool: Pool) -> StoreDemand | None:
-    """What jobs ask of the store of a pool; None without a stated bandwidth, or where fewer than two sets of nodes save."""
-    return demand_on(fleet, pool, [each.jobs for each in pool.sets])
+    """What jobs ask of the storage system of a pool, those of all pools that have it; None without a stated bandwidth,
+    or where fewer than two sets of nodes save.
+    """
+    owner = fleet.store_pool(pool.name)
+    return demand_on(fleet, pool, sets_on_store(fleet, owner))
+
+
+class ReadingDemand(NamedTuple):
+    """B/s of training data that jobs read at the predicted steps, by name, and what the storage system gives; jobs in
+    turn as the largest.
+    """
+
+    key: str
+    written: str
+    bandwidth: float
+    rates: dict[str, float]
+    needed: float
+
+
+def reading_demand(fleet: Fleet, owner: Pool) -> ReadingDemand | None:
+    """What jobs read of the storage system of a pool; None without a stated rate, or where fewer than two sets read."""
+    store = owner.spec.networks.storage if owner.spec.networks else None
+    rate = (store.read or store.bandwidth) if store is not None else None
+    if store is None or rate is None:
+        return None
+    sets = sets_on_store(fleet, owner.name)
+    if len(sets) < 2:
+        return None
+    found = [{name: needed for name in jobs if (needed := _reading_rate(fleet.jobs[name]))} for jobs in sets]
+    found = [rates for rates in found if rates]
+    together = {name: needed for rates in found for name, needed in rates.items()}
+    needed = sum_of(max(rates.values()) for rates in found)
+    key = "read" if store.read is not None else "bandwidth"
+    return ReadingDemand(key, rate.written, rate.per_direction, together, needed) if len(found) > 1 else None
+
+
+def _reading_rate(job: Job) -> float | None:
+    """B/s of training data that the steps of a job read; None where it has no time or reads none."""
+    reads = data_reads(legal_estimate(job.design)) if job.design is not None else None
+    return reads.needed.value if reads is not None else None
+
+
+def sets_on_store(fleet: Fleet, owner: str) -> list[tuple[str, ...]]:
+    """The jobs on the pools that have the storage system of ``owner``, those that take turns together."""
+    return [
+        each.jobs
+        for pool in fleet.pools.values()
+        if fleet.store_pool(pool.name) == owner
+        for each in pool.sets
+        if each.path is None
+    ]
 
 
 def demand_on(fleet: Fleet, pool: Pool, jobs: Iterable[tuple[str, ...]]) -> StoreDemand | None:
-    """`store_demand` of some jobs on a pool, those that take turns together."""
-    networks = pool.spec.networks
+    """`store_demand` of some jobs, those that take turns together."""
+    networks = fleet.pools[fleet.store_pool(pool.name)].spec.networks
     store = networks.storage if networks else None
     if store is None or store.bandwidth is None:
         return None

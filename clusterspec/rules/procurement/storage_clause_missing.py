@@ -64,7 +64,7 @@ RULE = Rule.of(__name__, "warning")
 
 def check(procurement: ProcurementSpec, networks: NetworksSpec) -> Iterator[Problem]:
     storage = networks.storage
-    if storage is None:
+    if storage is None or storage.pool is not None:  # that of another pool is bought with it
         return
     lacking = [key for key in ("bandwidth", "capacity") if getattr(storage, key) is None]
     if lacking:

@@ -128,6 +128,7 @@ class NetworkSpec:
     per_client: Quantity | None = None
     metadata_rate: float | None = None
     slots: int | None = None
+    pool: str | None = None
 
 
 @dataclass(frozen=True)
