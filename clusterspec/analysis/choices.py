@@ -67,7 +67,9 @@ def choices(study: Study, report: FullReport) -> Choices | None:
     targeted = bool(work and work.serving and work.serving.targets)
     load = load_tokens(study.design) if report.serves else None
     best = recommended_row(rows, unit)
-    if targeted and best == 0 and any(row.kind not in OF_BUYER and holds_for_less(row, rows[0]) for row in rows):
+    less = any(row.kind not in OF_BUYER and holds_for_less(row, rows[0]) for row in rows)
+    dear = best is not None and rows[best].amount.middle.low >= rows[0].amount.middle.low
+    if less and dear and (targeted or load is not None):
         best = None  # what a reserve above the load is worth is the buyer's to say
     return Choices(unit, rows, best, load, targeted)
 

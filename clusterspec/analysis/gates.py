@@ -15,7 +15,7 @@ from clusterspec.analysis.risks import (
     whole_units,
 )
 from clusterspec.analysis.verdict import ALL_EQUIPMENT, verdict
-from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.cost.failure_rates import DAY, YEAR
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.finding import Finding, Severity
@@ -89,7 +89,7 @@ def purchase_decision(report: FullReport) -> Purchase | None:
         _design_gate(report.estimate),
         _price_gate(bill, cost, rents=rents),
         _quote_gate(parts, quoted, expected, rents=rents),
-        _use_gate(cost, bill, report.estimate.plan.serving),
+        _use_gate(cost, bill, report.estimate.plan.serving, design.workload),
         _budget_gate(buying, (quoted, expected), parts, bill.currency),
         _power_gate(report.areas, cost, cluster),
         _term_gate(buying, unused, _run_text(report)),
@@ -213,7 +213,7 @@ def _lacking_text(lacking: list[QuotedPart]) -> str:
     return ", ".join(texts)
 
 
-def _use_gate(cost: Cost, bill: Bill, served: ServingTimes | None) -> Gate:
+def _use_gate(cost: Cost, bill: Bill, served: ServingTimes | None, work: Workload | None) -> Gate:
     used, whole = cost.accelerators_used, cost.accelerators
     if used is None:
         text = "no planned work is stated; of a fleet, the report of a job (`--job`) has that of its pool"
@@ -221,10 +221,10 @@ def _use_gate(cost: Cost, bill: Bill, served: ServingTimes | None) -> Gate:
     idle = 1 - used / whole if whole else 0.0
     most = served.most_in_flight if served is not None else None
     if idle <= IDLE and served is not None and most and lightly_loaded(served):
-        text = (
-            f"the load has {served.offered:,.0f} requests in flight, {percent(served.offered / most, 2)} of the "
-            f"{most:,} at which the targets are met"
-        )
+        targeted = work is not None and work.serving is not None and work.serving.targets
+        held = "at which the targets are met" if targeted else "that the engines run at once"
+        share = percent(served.offered / most, 2)
+        text = f"the load has {served.offered:,.0f} requests in flight, {share} of the {most:,} {held}"
         return Gate("use", GateStatus.OPEN, text, "plan fewer engines, or state the load that the others are for")
     if idle <= IDLE:
         return Gate("use", GateStatus.MET, f"the planned work uses {used:,.0f} of {whole:,} accelerators")

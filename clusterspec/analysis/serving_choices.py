@@ -61,9 +61,9 @@ def holds_load(predicted: Predicted) -> bool:
 
 
 def load_tokens(design: Design) -> float | None:
-    """The output tokens per second of an open load with targets; None for other loads."""
+    """The output tokens per second of an open load; None for other loads."""
     job = serving_job(design)
-    if job is None or not job.load.targets or job.load.request_rate is None:
+    if job is None or job.load.request_rate is None:
         return None
     return job.load.request_rate * job.load.output_tokens
 

@@ -48,7 +48,7 @@ def serving_search_as_text(report: SearchReport, ink: Ink = PLAIN) -> str:
 
 def _counts_text(report: SearchReport) -> str:
     """The numbers of plans evaluated, meeting the targets, and dropped, with the rule."""
-    looked = f"{report.evaluated:,} plans evaluated: {report.fitting:,} meet the targets at the load"
+    looked = f"{report.evaluated:,} plans evaluated: {report.fitting:,} {report.aim}"
     looked += f", {report.may_fit:,} of these may not fit." if report.may_fit else "."
     return " ".join(each for each in (looked, refusing_rules_text(report, "plan")) if each)
 

@@ -189,12 +189,13 @@ class SearchReport(Result):
     """The best layouts of a job.
 
     ``evaluated`` layouts were timed. ``fitting`` of them fit at the upper end of their memory range, ``may_fit`` more
-    as predicted (serving plans: ``fitting`` meet the targets). ``refused`` were dropped because a rule, counted in
-    ``refused_by``, finds an error in them. ``why`` gives the reason where there is no layout. ``smallest`` is the
-    layout with the least memory where none fits, or the plan closest to the targets. ``unsure`` where no layout fits at
-    the upper end of its range, so that those shown may not fit. ``incomplete`` where the spec lacks what it takes.
-    ``unsearched`` are keys of which only the default was tried, since the framework leaves them to the user.
-    ``fewer_nodes`` is the best layout on part of the nodes, where its step is shorter than on all of them.
+    as predicted (serving plans: ``fitting`` meet the targets, or hold the load where there are none). ``refused`` were
+    dropped because a rule, counted in ``refused_by``, finds an error in them. ``why`` gives the reason where there is
+    no layout. ``smallest`` is the layout with the least memory where none fits, or the plan closest to the targets.
+    ``unsure`` where no layout fits at the upper end of its range, so that those shown may not fit. ``incomplete`` where
+    the spec lacks what it takes. ``unsearched`` are keys of which only the default was tried, since the framework
+    leaves them to the user. ``fewer_nodes`` is the best layout on part of the nodes, where its step is shorter than on
+    all of them.
     """
 
     tool: Tool
@@ -223,6 +224,16 @@ class SearchReport(Result):
     """Whether separate engines for prefill and decode are better; None where training."""
 
     __repr__ = result_repr
+
+    @property
+    def aim(self) -> str:
+        """What plans of a service do whose number is ``fitting``, after a plural."""
+        rows = (*self.layouts, *self.pareto, *(row for row in (self.present, self.smallest) if row is not None))
+        return (
+            "meet the targets at the load"
+            if any((row.serving or {}).get("targets") for row in rows)
+            else "hold the load"
+        )
 
     @property
     def lost(self) -> float | None:

@@ -9,9 +9,11 @@ import pytest
 from clusterspec.analysis.choices import recommended_row
 from clusterspec.analysis.full_report import report
 from clusterspec.analysis.gates import RULES_OF_GATES
+from clusterspec.analysis.serving_search import other_plans
 from clusterspec.money import Money
 from clusterspec.records import replace
 from clusterspec.report.paper.options import recommendation_text
+from clusterspec.report.sweep_text import serving_search_as_text
 from clusterspec.results.verdict import Choice, GateStatus, Purchase
 from clusterspec.rules.index import RULES
 from clusterspec.studies.study import study_text
@@ -226,6 +228,30 @@ def test_sizes_of_a_serving_machine_hold_the_load_that_their_engines_serve(rate:
     other = [row for row in found.rows if row.kind == "plan"]
     assert all(row.holds_load and not row.errors and row.engines for row in other)
     assert found.recommended is None and ("for less" in recommendation_text(found)) is bool(held)
+
+
+def test_an_open_load_without_targets_recommends_no_machine_larger_than_it_takes() -> None:
+    """Half of the engines hold the load: nothing is said of targets that nobody stated."""
+    text = SERVES.replace("RATE", "4").replace(", targets: {ttft: 2 s, tpot: 40 ms}", "")
+    full = report(study_text(text, SETTINGS), "procurement")
+    found, bought = full.choices, full.purchase
+    assert found is not None and not found.of_targets and found.load == 800
+    assert any(row.holds_load and row.nodes < 4 for row in found.rows)
+    best = found.better
+    assert found.recommended != 0 and (best is None or (best.holds_load and best.nodes < 4))
+    assert not recommendation_text(found).startswith("Of the choices")
+    assert bought is not None
+    use = next(each for each in bought.gates if each.gate == "use")
+    assert use.status is GateStatus.OPEN and "run at once" in use.text and "target" not in use.text
+
+
+@pytest.mark.parametrize("targets", ["", ", targets: {ttft: 2 s}"])
+def test_plans_meet_targets_only_where_there_are_some(targets: str) -> None:
+    text = SERVES.replace("RATE", "4").replace(", targets: {ttft: 2 s, tpot: 40 ms}", targets)
+    found = other_plans(study_text(text, SETTINGS))
+    said = "meet the targets at the load" if targets else "hold the load"
+    assert found.layouts and found.aim == said
+    assert f"{found.fitting} {said}" in serving_search_as_text(found)
 
 
 @pytest.mark.parametrize(

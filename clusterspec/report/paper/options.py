@@ -145,7 +145,7 @@ def recommendation_text(found: Choices) -> str:
     of += " and are neither slower nor dearer" if slower else ""
     if best is found.rows[0]:
         return f"{of}, this design {least}.{slower}"
-    less = slower_text(found) if found.of_targets else ""
+    less = slower_text(found) if found.of_targets or found.load is not None else ""
     return f"Recommended: {choice_name(best)} ({difference_text(found, best)}). {of} it {least}.{less}"
 
 
@@ -164,7 +164,7 @@ def slower_text(found: Choices) -> str:
     sizes = [row for row in found.rows[1:] if row.kind != "option" and not row.errors and row.surely_fits]
     slow = [row for row in sizes if row.holds_load and (row.work > first.work) is runs and row.work != first.work]
     slow = [row for row in slow if row.amount.middle.low < first.amount.middle.low]
-    if not slow or not (runs or found.of_targets):
+    if not slow or not (runs or found.of_targets or found.load is not None):
         return ""
     cheapest = min(slow, key=lambda row: row.amount.middle.low)
     name = choice_name(cheapest) if cheapest.kind == "plan" else cheapest.name

@@ -246,10 +246,11 @@ def plans_section(report: FullReport) -> Section | None:
         blocks += [Picture(front_chart(points, own, alt), caption, "plans.pareto"), _front_table(points, own)]
     if found.layouts:
         currency = report.cost.cost.currency if report.cost.cost else ""
-        blocks.append(_plans_table(found.layouts, found.objective, currency))
+        caption = f"Plans that {found.aim}, the best by {found.objective.replace('_', ' ')} first"
+        blocks.append(_plans_table(found.layouts, caption, currency))
     elif found.why:
-        blocks.append(Text(f"No plan on this machine meets the targets: {found.why}.", "plans.why"))
-    lead = f"{found.evaluated:,} plans evaluated; {found.fitting:,} meet the targets at the load of the spec."
+        blocks.append(Text(f"No plan on this machine is shown: {found.why}.", "plans.why"))
+    lead = f"{found.evaluated:,} plans evaluated; {found.fitting:,} {found.aim} of the spec."
     return Section("plans", "Plans on this machine", tuple(blocks), lead=lead)
 
 
@@ -275,7 +276,7 @@ def _front_point(row: LayoutRow) -> FrontPoint:
     )
 
 
-def _plans_table(rows: tuple[LayoutRow, ...], objective: str, currency: str) -> PaperTable:
+def _plans_table(rows: tuple[LayoutRow, ...], caption: str, currency: str) -> PaperTable:
     columns = (
         TableColumn("Engines"),
         TableColumn("Accelerators", "right"),
@@ -284,7 +285,6 @@ def _plans_table(rows: tuple[LayoutRow, ...], objective: str, currency: str) -> 
         TableColumn("of an accelerator", "right"),
         *((TableColumn(f"{currency} a million", "right"),) if any(row.cost is not None for row in rows) else ()),
     )
-    caption = f"Plans that meet the targets, the best by {objective.replace('_', ' ')} first"
     found = tuple(
         TableRow(tuple(_plan_cells(row, len(columns))), f"plans.layouts[{n}]", bare=True) for n, row in enumerate(rows)
     )
