@@ -35,7 +35,7 @@ def resolve(
         log.report_missing(
             ("cluster",), "the spec describes no machine", "describe it, at least `platform` and `nodes`"
         )
-    cluster = _resolved_cluster(spec.cluster, lookup) if spec.cluster else None
+    cluster = _resolved_cluster(_section_with_nodes(spec, log), lookup) if spec.cluster else None
     accelerator = cluster.accelerator if cluster else None
     software = _resolved_software(spec, cluster, lookup)
     stack = software.stack if software else None
@@ -48,6 +48,15 @@ def resolve(
     if cluster is not None and software is not None:
         layout = resolve_layout(spec.layout or LayoutSpec(), cluster, workload, software, log)
     return Design(spec, cluster, workload, layout, tuple(log.assumptions), catalog, log.traces), log.problems
+
+
+def _section_with_nodes(spec: Spec, log: ResolutionLog) -> ClusterSpec:
+    """The section of the cluster; where it states no size, with the nodes that the layout states for its job."""
+    section = spec.cluster or ClusterSpec()
+    stated = spec.layout.nodes if spec.layout and not describes_rl(spec) else None
+    if stated is None or section.nodes or section.accelerators or log.unreadable(("cluster", "nodes")):
+        return section
+    return replace(section, nodes=log.assume("cluster.nodes", stated, "those of the job: the spec states no others"))
 
 
 def _resolved_rl(

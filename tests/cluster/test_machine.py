@@ -27,6 +27,16 @@ def test_a_total_without_nodes_is_one_node_where_such_nodes_are_sold() -> None:
     assert sizes == {1: (1, 1), 4: (1, 4), 8: (1, 8), 16: (2, 8)}
 
 
+def test_a_machine_without_a_size_has_the_nodes_of_its_job() -> None:
+    text = "cluster: {platform: dgx-h100}\nworkload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}\n"
+    design = clean(f"{text}layout: {{nodes: 4, tp: 1}}")
+    assert design.cluster is not None and design.layout is not None
+    assert (design.cluster.nodes, design.layout.ranks, assumed(design)["cluster.nodes"]) == (4, 32, 4)
+    larger = clean(f"{text.replace('dgx-h100', 'dgx-h100, nodes: 8')}layout: {{nodes: 4, tp: 1}}")
+    assert larger.cluster is not None and larger.cluster.nodes == 8
+    assert "cluster.nodes" not in assumed(larger)
+
+
 def test_written_values_have_precedence_and_keep_their_origin() -> None:
     cluster = cluster_of(
         """
