@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from math import inf
 
 from clusterspec.analysis.layout_search import Evaluations, SearchOptions, found_on_sizes, search
-from clusterspec.analysis.rl_splits import Rollouts, keys_of_split, rl_splits
+from clusterspec.analysis.pool_sizes import sizes
+from clusterspec.analysis.rl_splits import COLOCATED, Rollouts, keys_of_split, placement_json, rl_splits
 from clusterspec.analysis.studied import POOLS, missing_for_search, serving_targets_missed, with_a_layout
 from clusterspec.cluster.degrees import nodes_of_domain, nodes_of_engines
 from clusterspec.cluster.fleet import NodeSet, Pool, engines_away
@@ -20,7 +22,6 @@ from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.cost import cost as cost_of
 from clusterspec.records import NamedTuple, dataclass, field, replace
-from clusterspec.results import Json
 from clusterspec.results.fleet_search import UNSEARCHED, JobOption
 from clusterspec.results.search import LayoutRow, RlSplit, SearchReport
 from clusterspec.results.serving_json import serving_json
@@ -31,8 +32,6 @@ from clusterspec.units import display
 
 OBJECTIVES = {"time": "s", "cost": "", "energy": "J"}
 """What an assignment minimizes, in sum over all jobs, with its unit: the time of runs, the cost, or the energy."""
-FEW = 16
-"""Sizes, in whole domains, up to which every size of a pool is tried."""
 
 
 class FleetSearchFault(ValueError):
@@ -132,23 +131,6 @@ def _is_serving(study: Study | None) -> bool:
     return work is not None and work.kind == "serve"
 
 
-def sizes(nodes: int, domain: int, stated: Iterable[int] = ()) -> list[int]:
-    """The sizes to try on a pool, in whole domains: all of a small pool, else powers of two, three times those, and
-    what each of them leaves.
-
-    >>> sizes(4, 1), sizes(54, 18)
-    ([1, 2, 3, 4], [18, 36, 54])
-    >>> sizes(64, 1)
-    [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 40, 48, 52, 56, 58, 60, 61, 62, 63, 64]
-    """
-    unit = max(1, min(domain, nodes))
-    whole = nodes // unit
-    steps = {factor << power for power in range(whole.bit_length()) for factor in (1, 3)}
-    tried = range(1, whole + 1) if whole <= FEW else {size for step in steps for size in (step, whole - step)} | {whole}
-    written = {size for size in stated if size <= nodes and size % unit == 0}
-    return sorted({size * unit for size in tried if 0 < size <= whole} | written)
-
-
 # The options of one choice
 
 
@@ -202,21 +184,58 @@ def _options_of_job(
     return [
         option
         if option.why
-        else _option(option, parts, goal, (study, search(study, wanted, searched_before=one)), len(place.jobs) == 1)
+        else _with_placement_again(
+            _option(option, parts, goal, (study, search(study, wanted, searched_before=one)), len(place.jobs) == 1),
+            parts,
+            goal,
+            rollouts,
+        )
         for (option, study), one, place in zip(placed, found, some, strict=True)
     ]
+
+
+ROUNDS = 3
+"""Most times that placement and layout are chosen again, each for the other."""
+
+
+def _with_placement_again(option: JobOption, parts: FleetStudy, goal: Goal, rollouts: Rollouts) -> JobOption:
+    """The option with the placement that is fastest with its layout, and the layout that is best for that, until
+    neither changes: the first placement was chosen with the layout of the spec.
+    """
+    for _ in range(ROUNDS if option.rl is not None and option.layout else 0):
+        study = with_a_layout(parts.job_on(option.pool, option.job, option.nodes))
+        laid = variation.rewritten_study(study, {("layout",): option.layout})
+        splits = rl_splits(laid.design, option.nodes, rollouts)
+        if not splits or splits[0].step_time >= (option.step_time or inf) or placement_json(splits[0]) == option.rl:
+            break
+        other = variation.rewritten_study(study, keys_of_split(splits[0]))
+        again = JobOption(option.job, option.pool, option.nodes, rl=placement_json(splits[0]))
+        report = search(other, SearchOptions(objective="step_time", top=1, best_only=True))
+        found = _option(again, parts, goal, (other, report), alone=False)
+        if found.step_time is None or found.step_time >= (option.step_time or inf):
+            break
+        option = found
+    return option
 
 
 def _placed_study(option: JobOption, parts: FleetStudy, rollouts: Rollouts) -> tuple[JobOption, Study]:
     """The study of a job on its nodes, with the fastest placement of its roles, or why it cannot be searched."""
     study = parts.job_on(option.pool, option.job, option.nodes)
     if study.design.workload is not None and study.design.workload.rl is not None:
-        splits = rl_splits(study.design, option.nodes, rollouts)
+        splits = rl_splits(study.design, option.nodes, rollouts) or _splits_of_found_layout(study, option, rollouts)
         if not splits:
-            return replace(option, why="no placement of rollout fits in memory with the layout of the trainer"), study
+            return replace(option, why="no placement of rollout fits in memory with the trainer"), study
         study = variation.rewritten_study(with_a_layout(study), keys_of_split(splits[0]))
-        option = replace(option, rl=_placement(splits[0]))
+        option = replace(option, rl=placement_json(splits[0]))
     return replace(option, why=_missing_part(study)), study
+
+
+def _splits_of_found_layout(study: Study, option: JobOption, rollouts: Rollouts) -> tuple[RlSplit, ...]:
+    """The placements with the best layout of a trainer on all nodes, where none fits with the layout of the spec."""
+    whole = variation.rewritten_study(with_a_layout(study), {**COLOCATED, ("layout", "nodes"): option.nodes})
+    rows = search(whole, SearchOptions(objective="step_time", top=1, best_only=True)).layouts
+    found = variation.rewritten_study(study, {("layout",): rows[0].layout}) if rows else None
+    return rl_splits(found.design, option.nodes, rollouts) if found is not None else ()
 
 
 def _option(
@@ -234,16 +253,6 @@ def _option(
         changes[POOLS] = row.serving["disaggregated"]
     placed = variation.rewritten_study(with_a_layout(study), changes)
     return with_figures(_with_row(option, row), parts, placed, goal, alone=alone)
-
-
-def _placement(split: RlSplit) -> Json:
-    """The keys of `workload.rl` for a placement."""
-    own = {"nodes": split.rollout_nodes} if split.rollout_nodes else {}
-    return {
-        "placement": split.placement,
-        "max_staleness": split.max_staleness,
-        "rollout": own | {"tp": split.rollout_tp},
-    }
 
 
 def _option_as_written(option: JobOption, parts: FleetStudy, goal: Goal) -> JobOption:

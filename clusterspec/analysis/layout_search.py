@@ -190,7 +190,7 @@ def search(
         present=study.part("layout of the spec", lambda: _present_row(study), None) if own else None,
         comparisons=study.part("comparisons", lambda: step_comparisons(picks, own), ()) if options.explain else (),
         grid=study.part("grid", lambda: best_time_grid(evaluate, job, space.families, options.grid, limits), None),
-        splits=study.part("placements", lambda: _rl_placements(study), ()),
+        splits=study.part("placements", lambda: _rl_placements(study, next(iter(reported.layouts), None)), ()),
     )
 
 
@@ -230,13 +230,20 @@ def _on_fewer_nodes(
     return row if row.step_time * (1 + TIE) < limit else None
 
 
-def _rl_placements(study: Study) -> tuple[RlSplit, ...]:
-    """The placements of reinforcement learning; none for other work."""
+def _rl_placements(study: Study, best: LayoutRow | None) -> tuple[RlSplit, ...]:
+    """The placements of reinforcement learning, each with the layout of the spec for the trainer or with the best one,
+    whichever is faster; none for other work.
+    """
     if study.design.workload is None or study.design.workload.rl is None:
         return ()
-    from clusterspec.analysis.rl_splits import rl_splits  # few searches need it
+    from clusterspec.analysis.rl_splits import Rollouts, faster_splits, rl_splits  # few searches need them
 
-    return rl_splits(study.design)
+    rollouts: Rollouts = {}
+    found = rl_splits(study.design, rollouts=rollouts)
+    if best is None:
+        return found
+    changed = rewritten_study(with_a_layout(study), {("layout",): best.layout})
+    return faster_splits(found, rl_splits(changed.design, rollouts=rollouts, layout="best"))
 
 
 def _present_row(study: Study) -> LayoutRow:

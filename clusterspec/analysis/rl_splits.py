@@ -4,7 +4,7 @@ parallelism of its engines.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.requests import Rl
@@ -12,6 +12,7 @@ from clusterspec.cluster.variation import Changes, design_with_keys
 from clusterspec.cost.estimate import legal_estimate
 from clusterspec.cost.reinforcement.rollout import Rollout, rollout_of
 from clusterspec.cost.reinforcement.times import RlTimes, composed_times, engine_nodes
+from clusterspec.results import Json
 from clusterspec.results.search import RlSplit
 
 SHARES = (1 / 8, 1 / 4, 1 / 3, 1 / 2, 2 / 3, 3 / 4)
@@ -26,13 +27,15 @@ Rollouts = dict[tuple[int, int, int], Rollout | None]
 """The generation of a batch by the nodes of the engines, their tp, and the staleness."""
 
 
-def rl_splits(design: Design, nodes: int | None = None, rollouts: Rollouts | None = None) -> tuple[RlSplit, ...]:
+def rl_splits(
+    design: Design, nodes: int | None = None, rollouts: Rollouts | None = None, *, layout: str = "spec"
+) -> tuple[RlSplit, ...]:
     """The placements on ``nodes`` nodes, all when absent, that fit in memory, the fastest first; empty where the design
     is no reinforcement learning, or has its rollout on another machine.
 
     The trainer keeps its layout, whose dp follows from its nodes. Rollout on nodes of its own takes turns with the
     trainer (staleness 0), or runs ahead of the weights: as far as the spec says, at least one step. ``rollouts`` keep
-    those of the same job for its other numbers of nodes on the machine.
+    those of the same job for its other numbers of nodes on the machine. ``layout`` names that of the design.
     """
     workload, cluster = design.workload, design.cluster
     if workload is None or workload.rl is None or cluster is None or workload.rl.rollout_pool is not None:
@@ -41,9 +44,19 @@ def rl_splits(design: Design, nodes: int | None = None, rollouts: Rollouts | Non
     tried = _changes(workload.rl, most, cluster.ranks_per_domain)
     known = {} if rollouts is None else rollouts
     found = (
-        _evaluated_split(design, on_nodes(changes, most) if nodes is not None else changes, known) for changes in tried
+        _evaluated_split(design, on_nodes(changes, most) if nodes is not None else changes, known, layout)
+        for changes in tried
     )
     return tuple(sorted((each for each in found if each is not None), key=lambda each: each.step_time))
+
+
+def faster_splits(present: Iterable[RlSplit], best: Iterable[RlSplit]) -> tuple[RlSplit, ...]:
+    """Each placement with the layout of the spec, or with the best one where that is faster; the fastest first."""
+    found: dict[tuple[str, int, int, int, int], RlSplit] = {}
+    for each in sorted([*present, *best], key=lambda each: each.step_time):
+        keys = (each.placement, each.trainer_nodes, each.rollout_nodes, each.rollout_tp, each.max_staleness)
+        found.setdefault(keys, each)
+    return tuple(found.values())
 
 
 def _changes(rl: Rl, nodes: int, domain: int) -> Iterator[Changes]:
@@ -69,6 +82,16 @@ def keys_of_split(split: RlSplit) -> Changes:
     return {**keys, ("layout", "nodes"): split.trainer_nodes}
 
 
+def placement_json(split: RlSplit) -> Json:
+    """The keys of `workload.rl` for a placement."""
+    own = {"nodes": split.rollout_nodes} if split.rollout_nodes else {}
+    return {
+        "placement": split.placement,
+        "max_staleness": split.max_staleness,
+        "rollout": own | {"tp": split.rollout_tp},
+    }
+
+
 def _placement_changes(placement: str, nodes: int | None, tp: int, staleness: int) -> Changes:
     return {
         (*RL, "placement"): placement,
@@ -81,7 +104,11 @@ def _placement_changes(placement: str, nodes: int | None, tp: int, staleness: in
     }
 
 
-def _evaluated_split(design: Design, changes: Changes, rollouts: Rollouts) -> RlSplit | None:
+COLOCATED = _placement_changes("colocated", None, 1, 0)
+"""The keys of engines on the nodes of the trainer."""
+
+
+def _evaluated_split(design: Design, changes: Changes, rollouts: Rollouts, named: str) -> RlSplit | None:
     """One placement; None where its trainer cannot run, or where it does not fit.
 
     Without a length of the run, the estimate of the trainer leaves out the step of all roles.
@@ -108,6 +135,7 @@ def _evaluated_split(design: Design, changes: Changes, rollouts: Rollouts) -> Rl
         step_time=times.step,
         tokens_per_second_per_accelerator=times.tokens_per_second_per_accelerator,
         idle={part.role: part.idle_share for part in times.parts if part.role in {"rollout", "update"}},
+        layout=named,
     )
 
 

@@ -121,7 +121,9 @@ def search_as_text(report: SearchReport, ink: Ink = PLAIN) -> str:
     if report.present is not None:
         parts.append(paragraph(_present_text(report), ink))
     if report.splits:
-        title = ink.paint("bold", "Placements of rollout, with the layout of the spec for the trainer; nodes of both")
+        title = ink.paint(
+            "bold", "Placements of rollout, steps of all roles; layout of the trainer: that of the spec or the best one"
+        )
         parts.append(title + "\n" + splits_table(report.splits[:SPLITS], ink))
     if report.grid is not None:
         title = f"Best step time by {report.grid.axes[0]} (down) and {report.grid.axes[1]} (across)"
@@ -146,10 +148,22 @@ def splits_table(splits: tuple[RlSplit, ...], ink: Ink) -> str:
             f"{one.tokens_per_second_per_accelerator:,.0f}",
             f"{percent(one.idle.get('rollout', 0.0), 2)}",
             f"{percent(one.idle.get('update', 0.0), 2)}",
+            one.layout,
         )
         for one in splits
     ]
-    heads = ("  placement", "trainer", "rollout", "tp", "ahead", "step", "tokens/s", "rollout idle", "trainer idle")
+    heads = (
+        "  placement",
+        "trainer",
+        "rollout",
+        "tp",
+        "ahead",
+        "step",
+        "tokens/s",
+        "rollout idle",
+        "trainer idle",
+        "layout",
+    )
     return text_table(heads, rows, right=tuple(range(1, 9)), ink=ink)
 
 

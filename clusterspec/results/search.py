@@ -102,7 +102,8 @@ class Comparison:
 class RlSplit:
     """A placement of reinforcement learning: nodes of each role, tensor parallelism of the engines, and the step.
 
-    ``idle`` has the share of the step in which the accelerators of a role wait.
+    ``idle`` has the share of the step in which the accelerators of a role wait. ``layout`` is that of the trainer: of
+    the ``spec``, or the ``best`` that a search found.
     """
 
     placement: str
@@ -113,6 +114,7 @@ class RlSplit:
     step_time: float
     tokens_per_second_per_accelerator: float
     idle: Mapping[str, float]
+    layout: str = "spec"
 
     def to_json(self) -> Json:
         return asdict(self)

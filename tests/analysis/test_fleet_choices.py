@@ -10,12 +10,12 @@ import pytest
 from clusterspec.analysis.fleet_options import (
     FleetSearchFault,
     misses_target_by_wait,
-    sizes,
     with_figures,
     with_missed_limit,
     without_search,
 )
 from clusterspec.analysis.fleet_search import Goal, Place, fleet_search, objective_of, places_of_jobs
+from clusterspec.analysis.pool_sizes import sizes
 from clusterspec.records import replace
 from clusterspec.results.fleet_search import JobOption
 from tests.analysis.test_fleet_search import FLEET, WORK

@@ -23,10 +23,12 @@ from clusterspec.analysis.fleet_search import (
     options_of_sizes,
     places_of_jobs,
 )
-from clusterspec.analysis.layout_search import Evaluations, SearchOptions, found_on_sizes
-from clusterspec.analysis.rl_splits import _changes, rl_splits
+from clusterspec.analysis.layout_search import Evaluations, SearchOptions, found_on_sizes, search
+from clusterspec.analysis.rl_splits import _changes, keys_of_split, rl_splits
+from clusterspec.analysis.studied import with_a_layout
 from clusterspec.report.fleet_search_text import options_csv
 from clusterspec.results.fleet_search import JobOption
+from clusterspec.studies import variation
 from tests.cli.conftest import Call
 from tests.effort import examples
 from tests.studies.test_fleets import study
@@ -228,6 +230,33 @@ jobs:
 """
 
 
+SLOW_TRAINER = RL_FLEET.replace("mean: 2500, max: 8192", "mean: 2500, max: 16384").replace(
+    "prompts_per_step: 8", "prompts_per_step: 64"
+)
+
+
+@pytest.mark.parametrize("layout", ["tp: 2, recompute: full", "tp: 8, pp: 2, recompute: full"])
+def test_placement_and_layout_of_a_job_are_the_best_together(layout: str) -> None:
+    """No placement with its own best layout is faster than what is found, whatever the layout of the spec: also one
+    that cannot run (tp 8 does not divide 28 heads).
+    """
+    whole = study(SLOW_TRAINER.replace("tp: 2, recompute: full", layout))
+    assert whole.fleet is not None
+    (found,) = options_at(whole, Goal(), Place(("rl",), "post", 2))
+    base = study(SLOW_TRAINER).fleet
+    assert base is not None and found.step_time is not None
+    plain, wanted = base.job_on("post", "rl", 2), SearchOptions(objective="step_time", top=1, best_only=True)
+    steps = []
+    for split in rl_splits(plain.design, 2)[::4]:
+        other = with_a_layout(variation.rewritten_study(plain, keys_of_split(split)))
+        (row,) = search(other, wanted).layouts
+        rl = variation.rewritten_study(other, {("layout",): row.layout}).plan.rl
+        assert rl is not None
+        steps.append(rl.step)
+    assert len(steps) >= 3
+    assert found.step_time <= min(steps) * (1 + 1e-9)
+
+
 def test_roles_of_reinforcement_learning_stay_on_the_nodes_of_their_job() -> None:
     """On every size the placement is the fastest of all with at most so many nodes, and the time that of the step."""
     whole = study(RL_FLEET)
@@ -247,6 +276,5 @@ def test_roles_of_reinforcement_learning_stay_on_the_nodes_of_their_job() -> Non
         assert {each.trainer_nodes + each.rollout_nodes for each in tried} == {nodes}
     (found,) = options_at(whole, Goal(), Place(("rl",), "post", 2))
     assert found.rl is not None and found.step_time is not None
-    assert found.rl["placement"] == splits[2][0].placement
     assert found.step_time <= splits[2][0].step_time * (1 + 1e-9)
     assert found.elapsed == pytest.approx(20e9 / (8 * 2 * 3012) * found.step_time)

@@ -139,7 +139,8 @@ def layouts(draw: Random) -> Made:
 def placements(draw: Random) -> Made:
     rows = tuple(
         RlSplit("apart", draw.randint(1, 9999), draw.randint(1, 9999), draw.randint(1, 64), draw.randint(0, 16),
-                size(draw, 1, 90), float(draw.randint(1, 9999)), {"rollout": draw.randint(1, 99) / 100, "update": 0.5})
+                size(draw, 1, 90), float(draw.randint(1, 9999)), {"rollout": draw.randint(1, 99) / 100, "update": 0.5},
+                draw.choice(("spec", "best")))
         for _ in range(4)
     )  # fmt: skip
     return search_text.splits_table(rows, WIDE), [
@@ -153,6 +154,7 @@ def placements(draw: Random) -> Made:
             "tokens/s": row.tokens_per_second_per_accelerator,
             "rollout idle": row.idle["rollout"],
             "trainer idle": row.idle["update"],
+            "layout": row.layout,
         }
         for row in rows
     ]

@@ -1,0 +1,25 @@
+"""The numbers of nodes of a pool that a search over a fleet tries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+FEW = 16
+"""Sizes, in whole domains, up to which every size of a pool is tried."""
+
+
+def sizes(nodes: int, domain: int, stated: Iterable[int] = ()) -> list[int]:
+    """The sizes to try on a pool, in whole domains: all of a small pool, else powers of two, three times those, and
+    what each of them leaves.
+
+    >>> sizes(4, 1), sizes(54, 18)
+    ([1, 2, 3, 4], [18, 36, 54])
+    >>> sizes(64, 1)
+    [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 40, 48, 52, 56, 58, 60, 61, 62, 63, 64]
+    """
+    unit = max(1, min(domain, nodes))
+    whole = nodes // unit
+    steps = {factor << power for power in range(whole.bit_length()) for factor in (1, 3)}
+    tried = range(1, whole + 1) if whole <= FEW else {size for step in steps for size in (step, whole - step)} | {whole}
+    written = {size for size in stated if size <= nodes and size % unit == 0}
+    return sorted({size * unit for size in tried if 0 < size <= whole} | written)
