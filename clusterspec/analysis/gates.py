@@ -20,7 +20,7 @@ from clusterspec.cost.failure_rates import DAY, YEAR
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.finding import Finding, Severity
 from clusterspec.money import Money
-from clusterspec.procurement.bill import Bill, rounded_text
+from clusterspec.procurement.bill import Bill, kind_words, rounded_text
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.quotes import QuotedPart, quoted_parts, quoted_total
 from clusterspec.results import EstimateReport
@@ -93,7 +93,7 @@ def purchase_decision(report: FullReport) -> Purchase | None:
         _budget_gate(buying, (quoted, expected), parts, bill.currency),
         _power_gate(report.areas, cost, cluster),
         _term_gate(buying, unused, _run_text(report)),
-        _delivery_gate(spec, report.today, rents=rents),
+        _sold_gate(_delivery_gate(spec, report.today, rents=rents), cluster),
         _warranty_gate(buying, rents=rents),
         _acceptance_gate(spec, rents=rents),
     )
@@ -195,7 +195,7 @@ def _quote_gate(parts: tuple[QuotedPart, ...], quoted: Money | None, expected: M
     if lacking:
         ask = "ask the supplier for these lines"
         return Gate("quote", GateStatus.FAILED, f"the quote lacks {_lacking_text(lacking)}", ask)
-    open_ = [part.kind.replace("_", " ") for part in parts if part.state in {"no quantity", "elsewhere"}]
+    open_ = [kind_words(part.kind) for part in parts if part.state in {"no quantity", "elsewhere"}]
     if open_:
         text = f"no quantity, or no line, for {', '.join(dict.fromkeys(open_))}"
         return Gate("quote", GateStatus.OPEN, text, "ask who delivers them, and how many")
@@ -209,7 +209,7 @@ def _lacking_text(lacking: list[QuotedPart]) -> str:
     for part in lacking:
         units = (part.needed or 0) - (part.quoted or 0.0)
         value = f" ({rounded_text(part.missing)})" if part.missing else ""
-        texts.append(f"{units:,.0f} × {part.kind.replace('_', ' ')}{value}")
+        texts.append(f"{units:,.0f} × {kind_words(part.kind)}{value}")
     return ", ".join(texts)
 
 
@@ -340,6 +340,20 @@ def _delivery_gate(spec: Spec, today: date, *, rents: bool) -> Gate:
         return Gate("delivery", GateStatus.FAILED, text, ask if late[1] <= today else f"order earlier, {ask}")
     early = f"{-days:,.0f} days before {buying.needed_by} if ordered on {ordered}"
     return Gate("delivery", GateStatus.MET, f"{weeks:g} weeks{burning}, {early}")
+
+
+def _sold_gate(gate: Gate, cluster: Cluster) -> Gate:
+    """The gate of the delivery; open where the catalog knows that the node, or its accelerator, is not on sale."""
+    part = cluster.platform or cluster.accelerator
+    if gate.status not in {GateStatus.MET, GateStatus.OPEN} or part.status.state not in NOT_SOLD:
+        return gate
+    text = f"{part.name} is {part.status.state} as of {part.status.as_of}"
+    text = text if gate.status is GateStatus.MET else f"{gate.text}; {text}"
+    return Gate(gate.gate, GateStatus.OPEN, text, "ask whether, and when, it is delivered")
+
+
+NOT_SOLD = frozenset({"announced", "discontinued"})
+"""States of an entry whose delivery a date in the spec does not settle."""
 
 
 def _days_late(spec: Spec, weeks: float, today: date) -> tuple[float, date] | None:

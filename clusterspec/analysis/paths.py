@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.analysis.tiers import host_rate, message_rows
+from clusterspec.analysis.tiers import HOP, host_rate, message_rows, met_rows
 from clusterspec.cluster.degrees import nodes_of_domain, rack_nodes
-from clusterspec.cluster.fabric import TREES
+from clusterspec.cluster.fabric import TREES, Fabric
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
@@ -14,8 +14,8 @@ from clusterspec.results.machine import PathClass, Pod
 from clusterspec.spec.model import PowerSpec
 
 
-def pod(cluster: Cluster, power: PowerSpec | None) -> Pod:
-    """The topology of a cluster."""
+def pod(cluster: Cluster, power: PowerSpec | None, fabric: Fabric | None = None) -> Pod:
+    """The topology of a cluster; ``fabric`` has the counted switches."""
     out = cluster.scale_out
     levels = fabric_levels(cluster)
     return Pod(
@@ -29,7 +29,7 @@ def pod(cluster: Cluster, power: PowerSpec | None) -> Pod:
         racks=rack_nodes(cluster, power.nodes_per_rack if power else None) or 0,
         topology=out.topology if out else "none",
         shape=cluster.scale_up.shape if cluster.scale_up.topology == "torus" else (),
-        classes=(*_local_path_classes(cluster), *_fabric_path_classes(cluster)),
+        classes=(*_local_path_classes(cluster), *_fabric_path_classes(cluster, fabric)),
     )
 
 
@@ -69,12 +69,6 @@ def _local_path_classes(cluster: Cluster) -> Iterator[PathClass]:
         )
 
 
-HOP = 0.3e-6
-"""Seconds that each switch after the first adds to a message, assumed: resellers print 0.13 to 0.33 µs
-from port to port of InfiniBand, Ethernet takes 0.5 to 1 µs. The latencies of the
-cost model were measured below one leaf."""
-
-
 def _unknown_network(cluster: Cluster, out: ScaleOut) -> str:
     """What stands for a network whose switches are not known: that of a cloud, or one that is no tree; else empty."""
     if cluster.cloud or out.technology.cloud:
@@ -82,13 +76,13 @@ def _unknown_network(cluster: Cluster, out: ScaleOut) -> str:
     return "" if out.topology in TREES or out.levels else f"{out.topology} network"
 
 
-def _fabric_path_classes(cluster: Cluster) -> tuple[PathClass, ...]:
+def _fabric_path_classes(cluster: Cluster, fabric: Fabric | None) -> tuple[PathClass, ...]:
     """The classes of pairs by fabric level, from the leaf upward."""
     out, share = cluster.scale_out, cluster.nic_share
     if out is None or share is None or cluster.nodes < 2:
         return ()
     network = _unknown_network(cluster, out)
-    levels = () if network else fabric_levels(cluster)
+    levels, climbed = ((), (0,)) if network else met_rows(cluster, fabric)
     apart = max(cluster.accelerators_per_node, cluster.scale_up.domain)
     found: list[PathClass] = []
     taper = 1.0
@@ -100,8 +94,8 @@ def _fabric_path_classes(cluster: Cluster) -> tuple[PathClass, ...]:
             break
         pair = max(2 * apart, 2 * below * cluster.accelerators_per_node)
         rows = message_rows(cluster, min(pair, cluster.accelerators)) if cluster.accelerators > apart else ()
-        top = network or ("leaf switch", "spine switch", "core switch")[min(number, 2)]
-        way = ("leaf switch", "spine switch", "core switch")[: min(number, 2)]
+        top = network or ("leaf switch", "spine switch", "core switch")[climbed[number]]
+        way = ("leaf switch", "spine switch", "core switch")[: climbed[number]]
         alone = max(out.nic_bandwidth.value, share)
         nics = "one NIC" if alone == out.nic_bandwidth.value else "the NICs of one accelerator"
         found.append(

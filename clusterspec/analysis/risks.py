@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from clusterspec.cost.failure_rates import DAY
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.money import Money
-from clusterspec.procurement.bill import Bill, rounded_text
+from clusterspec.procurement.bill import Bill, kind_words, rounded_text
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.quotes import QuotedPart
 from clusterspec.results.full import FullReport
@@ -54,7 +54,7 @@ def risks_of_purchase(
         )
     missing = [part.missing for part in parts if part.missing is not None]
     if missing:
-        lacking = [part.kind.replace("_", " ") for part in parts if part.missing is not None]
+        lacking = [kind_words(part.kind) for part in parts if part.missing is not None]
         yield Risk("parts without a quote", None, Money.total(missing).middle, ", ".join(dict.fromkeys(lacking)))
     if unused is not None:
         yield unused

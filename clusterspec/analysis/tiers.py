@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.levels import fabric_levels
-from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.model import Cluster, Level
 from clusterspec.cost.collectives.model import CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import CollectiveRow, collective_table
 from clusterspec.cost.formulas.topologies import slot_rate
@@ -24,13 +25,30 @@ def host_rate(cluster: Cluster) -> float | None:
 
 LARGE = float(1 << 30)
 """Bytes of a message on the plateau of every tier."""
+HOP = 0.3e-6
+"""Seconds that each switch after the first adds to a message, assumed: resellers print 0.13 to 0.33 µs
+from port to port of InfiniBand, Ethernet takes 0.5 to 1 µs. The latencies of the
+cost model were measured below one leaf."""
 SMALL = 8.0
 """Bytes of a message that takes the latency alone."""
 
 
-def tiers(cluster: Cluster, provenance: Provenance | None = None) -> tuple[Tier, ...]:
-    """The tiers from memory outward."""
-    found = list(_tiers(cluster, provenance or Provenance()))
+def met_rows(cluster: Cluster, fabric: Fabric | None) -> tuple[tuple[Level, ...], tuple[int, ...]]:
+    """The levels of the fabric, with the pod where the fabric has rows of cores that no level of the spec names, and
+    the rows of switches above the leaves that a path climbs: below the first level, between the levels, and above.
+    """
+    levels = fabric_levels(cluster)
+    if fabric is not None and fabric.core_switches and len(levels) == 1:
+        of_pod = -(-cluster.all_nodes // max(1, fabric.pods))
+        if of_pod <= (levels[0].nodes or 1):
+            return levels, (0, 2)
+        levels = (*levels, Level("pod", of_pod, 1.0))
+    return levels, tuple(min(number, 2) for number in range(len(levels) + 1))
+
+
+def tiers(cluster: Cluster, provenance: Provenance | None = None, fabric: Fabric | None = None) -> tuple[Tier, ...]:
+    """The tiers from memory outward; ``fabric`` has the counted switches."""
+    found = list(_tiers(cluster, provenance or Provenance(), fabric))
     falls = [_rate_ratio(found, number) for number in range(len(found))]
     seen = {"scale-up": "scale-up", "network": "scale-out", "ring": "scale-up", "exchange": "scale-up"}
     shares = {seen.get(each.part, ""): each.share.value for each in cluster.measured}
@@ -47,7 +65,7 @@ def _rate_ratio(found: list[Tier], number: int) -> float | None:
     return found[number].line_rate / after.line_rate if after else None
 
 
-def _tiers(cluster: Cluster, provenance: Provenance) -> Iterator[Tier]:
+def _tiers(cluster: Cluster, provenance: Provenance, fabric: Fabric | None) -> Iterator[Tier]:
     memory, up = cluster.accelerator.memory_bandwidth, cluster.scale_up
     if memory is not None:
         origin = provenance.text(memory.origin)
@@ -69,16 +87,16 @@ def _tiers(cluster: Cluster, provenance: Provenance) -> Iterator[Tier]:
         rows = message_rows(cluster, 2) if up.domain < 2 else ()
         origin = f"PCIe {cluster.pcie_host}, 16 lanes" if cluster.pcie_host else provenance.text(up.bandwidth.origin)
         yield _tier("host bus (PCIe)", "host", cluster.accelerators_per_node, slot, rows=rows, origin=origin)
-    yield from _scale_out(cluster, provenance)
+    yield from _scale_out(cluster, provenance, fabric)
 
 
-def _scale_out(cluster: Cluster, provenance: Provenance) -> Iterator[Tier]:
+def _scale_out(cluster: Cluster, provenance: Provenance, fabric: Fabric | None) -> Iterator[Tier]:
     out, share = cluster.scale_out, cluster.nic_share
     if out is None or not share or cluster.nodes < 2:
         return
     each = cluster.accelerators_per_node
     apart = max(each, cluster.scale_up.domain)
-    levels = fabric_levels(cluster)
+    levels, climbed = met_rows(cluster, fabric)
     reach = [*(level.nodes or 1 for level in levels), cluster.nodes]
     rows = message_rows(cluster, min(2 * apart, cluster.accelerators)) if cluster.accelerators > apart else ()
     alone = max(out.nic_bandwidth.value, share)
@@ -94,14 +112,15 @@ def _scale_out(cluster: Cluster, provenance: Provenance) -> Iterator[Tier]:
         together=share / alone,
     )
     taper = 1.0
-    for level, nodes in zip(levels, reach[1:], strict=True):
+    for number, (level, nodes) in enumerate(zip(levels, reach[1:], strict=True), 1):
         taper *= level.oversubscription
         inside = level.nodes or 1
         if taper > 1 and cluster.nodes > inside:
             rows = message_rows(cluster, min(2 * inside, cluster.nodes) * each)
             why = f"share of one accelerator / {taper:g} where all accelerators send upward at once"
             name, rate = f"above the {level.name}", share / taper
-            yield _tier(name, "level", nodes * each, rate, rows=rows, origin=why, together=share / alone)
+            hops = 2 * climbed[number] * HOP
+            yield _tier(name, "level", nodes * each, rate, rows=rows, origin=why, together=share / alone, hops=hops)
 
 
 def _nodes_at_full_rate(cluster: Cluster) -> int:
@@ -132,12 +151,14 @@ def _tier(
     rows: tuple[CollectiveRow, ...],
     origin: str,
     together: float = 1.0,
+    hops: float = 0.0,
 ) -> Tier:
     """A tier from the times of a message between two accelerators.
 
-    ``together`` is the share of its bandwidth that is left for each accelerator when all send.
+    ``together`` is the share of its bandwidth that is left for each accelerator when all send. ``hops`` are the seconds
+    of the switches that the message passes after the first.
     """
-    latency = rows[0].seconds if rows else None
+    latency = rows[0].seconds + hops if rows else None
     alone = rows[1].busbw if rows else None
     crossover = latency * alone if latency and alone else None
     predicted = alone * together if alone else None

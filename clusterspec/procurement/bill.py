@@ -276,8 +276,17 @@ def _node_items(cluster: Cluster) -> Iterator[Item]:
     scale_out, included = cluster.scale_out, cluster.platform is not None and cluster.platform.nics_per_node
     if scale_out is not None and not included and not cluster.cloud:
         derivation = f"{cluster.all_nodes:,} nodes × {scale_out.nics_per_node}"
-        part = f"{scale_out.technology.id} NIC, {display_bits(scale_out.nic_bandwidth.value)}"
+        part = f"{(scale_out.nic or scale_out.technology).id} NIC, {display_bits(scale_out.nic_bandwidth.value)}"
         yield Item("nic", part, cluster.all_nodes * scale_out.nics_per_node, derivation)
+
+
+def kind_words(kind: str) -> str:
+    """A kind of parts in a sentence.
+
+    >>> kind_words("leaf_switch"), kind_words("nic"), kind_words("out_of_band_cable")
+    ('leaf switch', 'NIC', 'out-of-band cable')
+    """
+    return kind.replace("out_of_band", "out-of-band").replace("_", " ") if kind != "nic" else "NIC"
 
 
 def _node_name(platform: str, cluster: Cluster) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from clusterspec.cost.term import Term
 from clusterspec.finding import Finding
-from clusterspec.procurement.bill import SHEET, Item, money_text, sheet_rows
+from clusterspec.procurement.bill import SHEET, Item, kind_words, money_text, sheet_rows
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.neighbor import Neighbor
 from clusterspec.report import ink as grid
@@ -54,7 +54,7 @@ def _bill_row(item: Item, *, priced: bool) -> tuple[str, ...]:
     prices = (item.unit_price_text, item.price_text or "no price") if priced else ()
     part = f"{item.part} (assumed)" if item.assumed else item.part
     derivation = f"{item.derivation}; assumed: {item.assumed}" if item.assumed else item.derivation
-    return (part, item.kind.replace("_", " "), f"{item.quantity:,}", *prices, derivation)
+    return (part, kind_words(item.kind), f"{item.quantity:,}", *prices, derivation)
 
 
 def _uncounted_texts(report: BillReport) -> list[str]:

@@ -230,6 +230,14 @@ def test_sizes_of_a_serving_machine_hold_the_load_that_their_engines_serve(rate:
     assert found.recommended is None and ("for less" in recommendation_text(found)) is bool(held)
 
 
+def test_a_machine_that_is_no_longer_sold_leaves_its_delivery_open() -> None:
+    """A DGX A100 is discontinued by its maker: a date in the spec does not settle that."""
+    assert status(decided(READY), "delivery") is GateStatus.MET
+    gates = {gate.gate: gate for gate in decided(READY.replace("platform: dgx-h100", "platform: dgx-a100")).gates}
+    assert gates["delivery"].status is GateStatus.OPEN
+    assert "DGX A100 is discontinued as of 20" in gates["delivery"].text and "delivered" in gates["delivery"].ask
+
+
 def test_an_open_load_without_targets_recommends_no_machine_larger_than_it_takes() -> None:
     """Half of the engines hold the load: nothing is said of targets that nobody stated."""
     text = SERVES.replace("RATE", "4").replace(", targets: {ttft: 2 s, tpot: 40 ms}", "")

@@ -171,6 +171,27 @@ def test_a_message_over_more_switches_takes_longer() -> None:
     assert whole.latency == pytest.approx((leaf.latency or 0) + 2 * 0.3e-6, rel=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("nodes", "expected"),
+    [
+        # 64 ports at 2:1 are 42 down: 5 nodes. 600 nodes take 115 leaves, more than 64 ports of a spine: 29 pods of 4.
+        (600, [("the same leaf", 5, 1), ("the same pod", 21, 3), ("the whole fabric", 600, 5)]),
+        (40, [("the same leaf", 5, 1), ("the whole fabric", 40, 3)]),
+    ],
+)
+def test_two_pods_meet_in_a_core_switch_and_no_tier_contradicts_the_path(
+    nodes: int, expected: list[tuple[str, int, int]]
+) -> None:
+    cluster = cluster_of(
+        platform="hgx-h100", nodes=nodes, scale_out=NDR | {"topology": "fat-tree", "oversubscription": "2:1"}
+    )
+    fabric = fabric_of(cluster)
+    classes = [one for one in pod(cluster, None, fabric).classes if "NIC" in one.parts]
+    assert [(one.name, one.nodes, one.switches) for one in classes] == expected
+    above = [tier.latency for tier in tiers(cluster, None, fabric) if tier.kind in {"scale-out", "level"}]
+    assert above == [one.latency for one in classes]
+
+
 def test_a_network_that_is_no_known_tree_names_no_switch_and_a_pair_without_a_domain_uses_the_host() -> None:
     fly = {"technology": "slingshot-11", "nics_per_node": 8, "topology": "dragonfly"}
     for keys, network in (

@@ -26,6 +26,7 @@ from clusterspec.report.paper.blocks import (
     without_empty_columns,
 )
 from clusterspec.report.paper.compose import compose
+from clusterspec.report.paper.drawings import machine_pictures
 from clusterspec.report.paper.options import comparison_section
 from clusterspec.results.full import FullReport
 from clusterspec.source import Position, Span
@@ -277,6 +278,37 @@ def test_each_sentence_on_how_it_works_leads_to_its_figure(name: str) -> None:
     assert 3 <= len(steps) <= 8 and [story.start for story in told] == [1, 4], "numbered on"
     assert {step.section for step in steps} <= {section.key for section in whole.sections}
     assert any(re.search(r"450 GB/s each way, between nodes 50 GB/s, 9 times less", step.text) for step in steps)
+
+
+def story_texts(text: str) -> list[str]:
+    blocks = [block for section in compose(report(text)).sections for block in section.blocks]
+    return [step.text for block in blocks if isinstance(block, Story) for step in block.steps]
+
+
+def test_a_part_of_a_mesh_is_said_to_have_its_own_links_alone() -> None:
+    """Two of eight Gaudi 3 share 75 GB/s each way, no more than their ports between nodes; all eight have 525."""
+    work = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}"
+    spec = f"clusterspec: 1\ncluster: {{platform: gaudi3-hls, nodes: 8}}\n{work}\nlayout: {{tp: TP, micro_batch: 1}}\n"
+    said = "tensor parallelism over 2 ranks stays inside, where the links between 2 accelerators have 75 GB/s."
+    assert any(text.endswith(said) for text in story_texts(spec.replace("TP", "2")))
+    whole = story_texts(spec.replace("TP", "8"))
+    assert any(text.endswith("so tensor parallelism over 8 ranks stays inside.") for text in whole)
+
+
+def test_the_run_of_a_plan_that_does_not_fit_states_its_condition() -> None:
+    work = "workload: {model: llama-3.1-405b, sequence_length: 8192, global_batch: 128, tokens: 100G}"
+    spec = f"clusterspec: 1\ncluster: {{platform: dgx-a100, nodes: 16}}\n{work}\nlayout: {{tp: 8, pp: 16}}\n"
+    (run,) = (text for text in story_texts(spec) if "so the run takes" in text)
+    assert run.endswith(" days if it fitted.")
+
+
+def test_nodes_that_lie_across_leaves_are_drawn_below_one_leaf_of_whole_nodes() -> None:
+    """42 ports down hold the eight links of five nodes; 132 nodes take 26 leaves, so some nodes lie on two."""
+    fabric = "{technology: infiniband-ndr, topology: fat-tree, switch: quantum-2-qm9700, oversubscription: 2:1}"
+    full = report(f"clusterspec: 1\ncluster: {{platform: dgx-b200, nodes: 132, scale_out: {fabric}}}\n")
+    texts = [picture.svg for picture in machine_pictures(full)]
+    assert any("5 nodes with 40 accelerators, and links of a node on two leaves" in text for text in texts)
+    assert any("26 blocks" in text and "of at least 5 nodes each" in text for text in texts)
 
 
 def test_the_first_page_of_reinforcement_learning_has_the_step_of_all_roles() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import gcd
 
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster
@@ -96,9 +95,7 @@ def _torus_picture(cluster: Cluster) -> Iterator[Picture]:
 def _fabric_pictures(machine: Machine, cluster: Cluster, fabric: Fabric) -> Iterator[Picture]:
     inside = min(cluster.all_nodes, machine.nodes_per_leaf)
     blocks = -(-cluster.all_nodes // max(1, inside))
-    if blocks > fabric.leaf_switches:  # the links of a node do not fill whole leaves
-        blocks = gcd(cluster.all_nodes, fabric.leaf_switches)
-        inside = cluster.all_nodes // blocks
+    blocks = min(blocks, fabric.leaf_switches)  # fewer where nodes lie across leaves, as their links fill no whole ones
     leaves = max(1, fabric.leaf_switches // blocks)
     yield _block_picture(machine, cluster, fabric, (inside, leaves))
     if fabric.spine_switches:
@@ -112,18 +109,27 @@ def _block_picture(machine: Machine, cluster: Cluster, fabric: Fabric, size: tup
     spines = plural(fabric.spine_switches // pods, "spine switch", "spine switches") + (" of its pod" * (pods > 1))
     rails = f", {machine.rails} rails" if machine.rails > 1 else ""
     per_leaf = inside * (fabric.links.get("node_leaf", 0) // max(1, cluster.all_nodes)) / leaves
-    most = "up to " if cluster.all_nodes % inside else ""
+    across = _nodes_lie_across(cluster, fabric, size)
+    most = "up to " if cluster.all_nodes % inside and not across else ""
+    nodes = plural(inside, "node")
+    others = ", and links of a node on two leaves" if across else ""
     block = DrawnBlock(
         nodes=inside,
         leaves=leaves,
         up=up,
         up_label=f"{plural(up, 'uplink')} of each leaf to {spines}" if up else "no level above",
-        node_label=f"{most}{plural(inside, 'node')} with {inside * cluster.accelerators_per_node:,} accelerators",
+        node_label=f"{most}{nodes} with {inside * cluster.accelerators_per_node:,} accelerators{others}",
         leaf_label=f"{plural(leaves, 'leaf', 'leaves')}{rails}; {most}{per_leaf:.0f} links from nodes to each",
     )
     alt = f"{block.up_label}; {block.leaf_label}; {block.node_label}"
     caption = "One block: the nodes below the same leaf switches" if fabric.spine_switches else "All nodes and switches"
     return Picture(block_chart(block, alt), caption, "machine.nodes_per_leaf")
+
+
+def _nodes_lie_across(cluster: Cluster, fabric: Fabric, size: tuple[int, int]) -> bool:
+    """Whether the blocks of whole nodes are too few for all nodes: the links of some go to two leaves."""
+    inside, leaves = size
+    return inside * (fabric.leaf_switches // leaves) < cluster.all_nodes
 
 
 def _whole_picture(cluster: Cluster, fabric: Fabric, size: tuple[int, int]) -> Picture:
@@ -140,7 +146,8 @@ def _whole_picture(cluster: Cluster, fabric: Fabric, size: tuple[int, int]) -> P
     each = f"× {fabric.spine_switches // pods}" if pods > 1 else ""
     rows.append(DrawnRow(pods if pods > 1 else fabric.spine_switches, "cp", spines, above, each))
     held = f"× {blocks / pods:.3g}" if pods > 1 else ""
-    most = "up to " if cluster.all_nodes % inside else ""
+    across = inside * blocks < cluster.all_nodes
+    most = "at least " if across else "up to " if cluster.all_nodes % inside else ""
     note = f"of {most}{plural(inside, 'node')} each" if blocks > 1 else ""
     rows.append(DrawnRow(pods if pods > 1 else blocks, "memory", plural(blocks, "block"), note, held))
     alt = "; ".join(f"{row.label} {row.note}".strip() for row in rows)

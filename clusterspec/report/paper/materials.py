@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clusterspec.money import Money
-from clusterspec.procurement.bill import SCALES, Item, money_text, rounded_text
+from clusterspec.procurement.bill import SCALES, Item, kind_words, money_text, rounded_text
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.quotes import QuotedPart
 from clusterspec.report.charts.bars import StackPart, Year, yearly_chart
@@ -66,7 +66,7 @@ def _quote_row(part: QuotedPart, number: int) -> TableRow:
     if part.needed is not None and part.quoted is not None:
         difference = f"{part.quoted - part.needed:+,.0f}".replace("-", "−") if part.quoted != part.needed else "0"
     cells = (
-        part.kind.replace("_", " "),
+        kind_words(part.kind),
         f"{part.needed:,}" if part.needed is not None else "–",
         f"{part.quoted:,.0f}" if part.quoted is not None else "–",
         difference,

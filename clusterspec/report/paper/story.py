@@ -98,7 +98,7 @@ def _domain_step(report: FullReport) -> StoryStep | None:
     )
     if cluster.accelerators <= domain:
         text = (
-            f"All {domain:,} accelerators are one domain, each with {display(inner.line_rate, 'B/s')} each way; "
+            f"One domain holds all {domain:,} accelerators, each with {display(inner.line_rate, 'B/s')} each way; "
             f"its network of {display(outer.line_rate, 'B/s')} is not used by the job"
         )
     degree = max(layout.tp, layout.ep) if layout else 1
@@ -109,6 +109,10 @@ def _domain_step(report: FullReport) -> StoryStep | None:
         return StoryStep(f"{text}.", "tiers", "bandwidth")
     ranks = domain * cluster.ranks_per_accelerator
     inside = f": so {axis} parallelism over {plural(degree, 'rank')} stays inside"
+    if (some := -(-degree // cluster.ranks_per_accelerator)) < domain and cluster.scale_up.topology == "full-mesh":
+        rate = (some - 1) * cluster.scale_up.peer_bandwidth.value
+        inside = f"; {axis} parallelism over {plural(degree, 'rank')} stays inside, where the links between {some}"
+        inside += f" accelerators have {display(rate, 'B/s')}"
     crossing = f"; {axis} parallelism over {plural(degree, 'rank')} leaves the domain, and pays that"
     return StoryStep(f"{text}{inside if degree <= ranks else crossing}.", "tiers", "bandwidth")
 
@@ -229,7 +233,8 @@ def _failure_step(report: FullReport) -> StoryStep | None:
     kept = report.reliability
     if kept is None:
         return None
-    run = f", so the run takes {display(kept.with_interruptions, 's')}" if kept.with_interruptions else ""
+    held = f" {report.estimate.condition}" if report.estimate.condition else ""
+    run = f", so the run takes {display(kept.with_interruptions, 's')}{held}" if kept.with_interruptions else ""
     return StoryStep(
         f"A failure stops the job every {display(kept.between, 's')}; with a checkpoint every "
         f"{display(kept.interval, 's')} {percent(kept.goodput)} of the time is kept{run}.",

@@ -99,7 +99,8 @@ def catalog_names(cluster: Cluster | None) -> dict[str, str]:
     if cluster is None:
         return {}
     out = cluster.scale_out
-    used = (cluster.platform, cluster.accelerator, out.switch if out else None, out.nic if out else None)
+    sold = (out.switch, out.nic, out.technology) if out else ()
+    used = (cluster.platform, cluster.accelerator, *sold)
     return {entry.id: entry.name for entry in used if entry is not None and entry.id and entry.id != entry.name}
 
 
