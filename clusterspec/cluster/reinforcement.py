@@ -155,6 +155,7 @@ def _weight_sync(section: WeightSyncSpec, placement: str, work: WorkloadSpec, lo
         ranks=section.ranks or "all",
         gather=section.gather or "packed",
         load=section.load or "packed",
+        requests=section.requests or "stopped",
     )
 
 

@@ -282,11 +282,15 @@ class WeightSync:
     ranks: str = "all"
     """The ranks of the trainer that join a broadcast: ``all``, or ``one``."""
     gather: str = "packed"
-    """How the trainer assembles tensors: many in one collective (``packed``), or each by itself (``single``)."""
+    """How the trainer assembles tensors: many in one collective (``packed``), or each by itself, experts at the same
+    place of all ranks together (``single``) or each in a broadcast of its own (``every-expert``).
+    """
     load: str = "packed"
     """How an engine takes them: many in one buffer (``packed``), each by its own handle (``single``), or written to
     their place (``in-place``).
     """
+    requests: str = "stopped"
+    """Whether engines stop their requests while weights change (``stopped``), or go on with them (``kept``)."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from clusterspec.cluster.requests import Lengths
 from clusterspec.cost.reinforcement.explain import rl_term
 from clusterspec.cost.reinforcement.rollout import rollout_design, sample_lengths
 from clusterspec.cost.reinforcement.times import RlTimes, forward_seconds
-from clusterspec.cost.reinforcement.weights import SINGLE, checkpoint_tensors, weight_bytes
+from clusterspec.cost.reinforcement.weights import CROSSING, SINGLE, checkpoint_tensors, weight_bytes
 from clusterspec.records import replace
 from clusterspec.studies.study import Study, study_text
 from tests.cost.expressions import evaluate
@@ -149,6 +149,7 @@ SINGLY = [  # the trainer's layout, and the collectives that gather 1,152 expert
     ({"ep": 8, "tp": 1}, 48 * 2 * 128 / 8),
     ({"ep": 4, "tp": 2, "expert_tp": 1}, 48 * 2 * 128 / 4 + 3 + 48 * 7),
     ({"framework": "fsdp", "sharding": "fsdp"}, 3 + 48 * (4 + 2 + 2 + 1 + 3 * 128)),
+    ({"ep": 16, "tp": 1}, 48 * 2 * 128 / 16),
 ]
 
 
@@ -166,7 +167,29 @@ def test_tensors_that_are_not_packed_cost_a_collective_or_a_handle_each(
     assert packed.messages == 0
     assert gathered.messages == collectives
     assert handed.messages == handed.tensors == 3 + 48 * (4 + 2 + 2 + 1 + 3 * 128)
-    assert gathered.seconds == pytest.approx(packed.seconds + collectives * SINGLE.value)
+    crosses = layout.get("sharding") == "fsdp" or layout["ep"] > 8  # two nodes of 8 ranks train
+    cost = CROSSING.value if crosses else SINGLE.value
+    assert gathered.seconds == pytest.approx(packed.seconds + collectives * cost)
+
+
+def test_every_expert_in_a_broadcast_of_its_own_is_a_message() -> None:
+    """96 matrices of 128 experts in 8 ranks of one domain; over 2 stages of 8 ranks the 48 layers' 7 other tensors, 3
+    more, and the sixteen experts of one place pass between domains, too.
+    """
+    split: dict[str, Any] = {"rollout": {"nodes": 2}, "placement": "split", "model": "qwen3-30b-a3b"}
+    sync = {"method": "nccl", "gather": "every-expert"}
+    one, two = (times(**split, layout={"ep": 8, "tp": 1, "pp": pp}, weight_sync=sync).sync for pp in (1, 2))
+    assert one.messages == 96 * 128
+    assert one.each == pytest.approx(SINGLE.value)
+    crossing = 3 + 48 * 7 + 96 * 16
+    assert two.messages == 96 * 128 + crossing
+    assert two.each * two.messages == pytest.approx(one.each * one.messages + crossing * CROSSING.value)
+
+
+def test_engines_that_keep_their_requests_lose_no_time_to_stop() -> None:
+    stopped, kept = (times(weight_sync={"requests": each}).sync for each in ("stopped", "kept"))
+    assert (stopped.fixed, kept.fixed) == (0.5, 0.0)
+    assert stopped.seconds == pytest.approx(kept.seconds + 0.5)
 
 
 def test_each_rank_sends_and_receives_its_part_over_its_own_nics() -> None:

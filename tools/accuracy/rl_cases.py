@@ -56,7 +56,7 @@ def spec_of_row(row: Row) -> dict[str, Any]:
         "rollout": _given(rollout),
     }
     if row["sync_method"]:
-        names = ("method", "ranks", "gather", "load")
+        names = ("method", "ranks", "gather", "load", "requests")
         rl["weight_sync"] = _given({name: row[f"sync_{name}"] or None for name in names})
     workload = {
         "kind": "rl",

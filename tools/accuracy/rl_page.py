@@ -10,43 +10,46 @@ from tools.accuracy.rl_cases import RlCase, is_ordered, ordered_pairs
 HEAD = """## Reinforcement learning
 
 Published steps (`tests/accuracy/rl.csv`), with the models, lengths, layouts and placements that their sources state. A
-hash of the source's name decided, before its rows were read, whether constants may be fitted to it. Sources with fitted
-constants are NeMo RL, checkpoint-engine, AReaL, miles, slime, vime and Perplexity, those without verl, SkyRL, vLLM,
-prime-rl and TRL; of miles and vLLM the side was looked up just after their rows were seen. Where a source does not
-state the mean length of outputs, a length is assumed: the row counts for the order of placements only. Assumed are,
-too, NICs of AReaL's machines and of those of verl with H20, the nodes that train beside AReaL's rollout, the machines
-of slime, Perplexity and verl-24 to -26, and Perplexity's engines of 32 GPUs; degrees of the layouts of verl and slime
-are those of their scripts.
+hash of the source's name decided, before its rows were read, whether constants may be fitted to it. Sources with
+fitted constants are NeMo RL, checkpoint-engine, AReaL, miles, slime, vime and Perplexity, those without verl, SkyRL,
+vLLM, prime-rl, TRL and Megatron-LM lite; of miles, vLLM and the last the side was looked up just after their rows were
+seen. Where a source does not state the mean length of outputs, a length is assumed: the row counts for the order of
+placements only. Assumed are, too, NICs of AReaL's machines and of those of verl with H20, the nodes that train beside
+AReaL's rollout, the machines of slime, Perplexity and verl-24 to -26, and Perplexity's engines of 32 GPUs; degrees of
+the layouts of verl and slime are those of their scripts.
 
 The rows from verl-16 on, and those of SkyRL, vLLM, prime-rl and miles, were entered on 2026-11-22. Their first
 prediction: 22.0 % in the median of all steps of unfitted sources, 6 of 7 pairs, 3 of 10 transfers, and 8 of the 12 of
 miles. On 2026-11-23 came the transfers of slime, vime, Perplexity and TRL, nemo-rl-23 to -27, verl-24 to -27, vllm-02,
 skyrl-02 and the step of miles-13. Their first prediction: 3 of the 12 fitted transfers, 1 of the 8 unfitted (TRL 1 of
-2, verl 0 of 4, vLLM and SkyRL 0 of 1), and 57 % off for miles-13, which trains with its optimizer in host memory.
-Then transfers by RDMA took the NICs of each rank, not those of its node, and tensors that are gathered or loaded one
-by one a cost of their own, as the code of each release has it; the cost is fitted to slime and vime. The engines of
-vllm-01 and prime-rl-01 were described as tensor-parallel first; their sources say expert-parallel.
+2, verl 0 of 4, vLLM and SkyRL 0 of 1), and 57 % off for miles-13, which trains with its optimizer in host memory. Then
+transfers by RDMA took the NICs of each rank, not those of its node, and tensors that are gathered or loaded one by one
+a cost of their own, as the code of each release has it; the cost is fitted to slime and vime. The engines of vllm-01
+and prime-rl-01 were described as tensor-parallel first; their sources say expert-parallel. Later that day a collective
+of a single tensor was given a cost inside a domain and another between domains, and broadcasts of every expert were
+counted as slime has them: fitted transfers 25 -> 28 of 30, unfitted 9 of 18 as before (verl-19 and trl-02 came within
+the factor, verl-23 and skyrl-01 left it). The three transfers of Megatron-LM lite came then: 0 of 3 at first.
 
 What is known of the worst rows: the same work is published slower on 128 than on 64 GPUs of NVIDIA GB200 (nemo-rl-14
-and -15), and rollout beside the trainer slower than in turn (nemo-rl-17 and -18); neither kernels nor links explain it.
-The asynchronous runs of verl train on half of the GPUs in less time than all of them need in turn (verl-02 and -03):
-the lengths of answers differ from run to run, and no source states them; their order is wrong for every mean from 800
-to 2,500 tokens. Where kernels are launched one by one (verl-01, -08 and -09, whose script sets `enforce_eager`, which
-their first description did not say: 4 of 6 pairs were right then), their launches set the rate of generation. Steps
-that stream minibatches to the trainer without stale samples (verl, 231 s on 128 GPUs) are not entered, since no spec
-can state them. The asynchronous steps of Qwen3.5 (verl-17 and -18) are predicted too fast: the scripts of verl train
-one sample at a time without packing, copy weights to the host for each minibatch, and state no other cost. The
-transfers of verl with FSDP on H100 (verl-20 to -22 and -27) take four to five times the predicted time: a profile in
-the source has 15 GB on the wire for 1.7 s, a fifth of the rate of one NIC, and TRL moves 65.5 GB in 2.3 s by the same
-steps on other machines, as predicted. Two transfers of DeepSeek-V3.1 (verl-24 and -25) spend their time in a converter
-that sends names and shapes of every tensor as objects, which is not modeled, nor is the request for each tensor of
-skyrl-02. slime of 2025 (slime-01, -03 and -04) broadcasts every expert by itself. verl-19 gathers 18,867 tensors one
-by one in less than half of the predicted time. TRL keeps requests while weights change (trl-02): no half second is
-lost. Transfers of Awex and of marin's Snowball are published without machine, layout or model, and are not entered;
-nor are steps that users report as faults.
+and -15), and rollout beside the trainer slower than in turn (nemo-rl-17 and -18); neither kernels nor links explain
+it. The asynchronous runs of verl train on half of the GPUs in less time than all of them need in turn (verl-02 and
+-03): the lengths of answers differ from run to run, and no source states them; their order is wrong for every mean
+from 800 to 2,500 tokens. Where kernels are launched one by one (verl-01, -08 and -09, whose script sets
+`enforce_eager`, which their first description did not say: 4 of 6 pairs were right then), their launches set the rate
+of generation. Steps that stream minibatches to the trainer without stale samples (verl, 231 s on 128 GPUs) are not
+entered, since no spec can state them. The asynchronous steps of Qwen3.5 (verl-17 and -18) are predicted too fast: the
+scripts of verl train one sample at a time without packing, copy weights to the host for each minibatch, and state no
+other cost. The transfers of verl with FSDP on H100 (verl-20 to -22 and -27) take four to five times the predicted
+time: a profile in the source has 15 GB on the wire for 1.7 s, a fifth of the rate of one NIC, and TRL moves 65.5 GB in
+2.3 s by the same steps on other machines, as predicted. Two transfers of DeepSeek-V3.1 (verl-24 and -25) spend their
+time in a converter that sends names and shapes of every tensor as objects, which is not modeled, nor are the request
+for each tensor of skyrl-02 and the copies through host memory of megatron-lite-01. The handles of single tensors that
+engines of verl with SGLang and of SkyRL take (verl-23, skyrl-01) cost two to five times those of slime and vime, which
+differ by 2.5 themselves. Transfers of Awex and of marin's Snowball are published without machine, layout or model, and
+are not entered; nor are steps that users report as faults.
 
-A pair is two rows of one source that differ in placement alone; its order is right where the faster one is predicted to
-be faster. A transfer of weights is right within a factor of 1.5.
+A pair is two rows of one source that differ in placement alone; its order is right where the faster one is predicted
+to be faster. A transfer of weights is right within a factor of 1.5.
 """
 SIDES_HEAD = """
 | sources | steps | median error | order of pairs right | transfers within 1.5 |

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from clusterspec.cost.formulas import reinforcement as formulas
 from clusterspec.cost.reinforcement.times import RlTimes
-from clusterspec.cost.reinforcement.weights import SINGLE
 from clusterspec.cost.term import EXPRESSIONS, Term, computed_figure, formula_source
 from clusterspec.quantity import Figure
 
@@ -116,7 +115,7 @@ def _sync_term(times: RlTimes) -> Term:
         ("tensors", computed_figure(sync.tensors, "tensors of the checkpoint")),
         ("overhead", _figure_in_seconds(sync.overhead, "of one tensor")),
         ("messages", computed_figure(sync.messages, "collectives and handles of single tensors")),
-        ("each", _figure_in_seconds(SINGLE.value, "of one of them")),
+        ("each", _figure_in_seconds(sync.each, "of one of them, in the mean")),
         ("fixed", _figure_in_seconds(sync.fixed, "of one transfer")),
     )
     text = f"{EXPRESSIONS[transfer]} + fixed"

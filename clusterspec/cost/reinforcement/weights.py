@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import ceil
 
 from clusterspec.catalog.models import Block, Model
@@ -15,6 +16,7 @@ from clusterspec.cost.formulas.reinforcement import weight_sync_time
 from clusterspec.cost.reinforcement.rollout import GROUP, Rollout
 from clusterspec.precision import precision_width, table_width
 from clusterspec.records import NamedTuple, dataclass
+from clusterspec.summation import sum_of
 
 SHARE = assumed_figure(
     GROUP,
@@ -33,9 +35,17 @@ TENSOR = assumed_figure(
 SINGLE = assumed_figure(
     GROUP,
     "sync.single",
-    6e-4,
-    "cost of one collective of the trainer, or one handle of memory, for one tensor by itself, fitted to the transfers"
-    " of slime and vime that pack none (docs/accuracy.md)",
+    3.4e-4,
+    "cost of one collective inside a scale-up domain, or one handle of memory, for one tensor by itself, fitted to the"
+    " transfers of slime and vime on one node that pack none (docs/accuracy.md)",
+    "s",
+)
+CROSSING = assumed_figure(
+    GROUP,
+    "sync.crossing",
+    1.5e-3,
+    "cost of one collective for one tensor by itself whose ranks are in several scale-up domains, fitted to the"
+    " transfers of slime on eight nodes (docs/accuracy.md)",
     "s",
 )
 FIXED = assumed_figure(
@@ -66,8 +76,8 @@ HEAD_NORMS = 2
 class Sync:
     """One transfer of weights: ``sent`` bytes pass the slowest link at ``bandwidth`` B/s, in ``tensors`` tensors.
 
-    ``weights`` are the bytes of the whole model as sent, ``messages`` the collectives and handles of single tensors.
-    ``wire`` is the seconds that the bytes alone need.
+    ``weights`` are the bytes of the whole model as sent, ``messages`` the collectives and handles of single tensors,
+    which cost ``each`` seconds in the mean. ``wire`` is the seconds that the bytes alone need.
     """
 
     method: str
@@ -78,12 +88,13 @@ class Sync:
     overhead: float
     fixed: float
     messages: float = 0.0
+    each: float = SINGLE.value
 
     @property
     def seconds(self) -> float:
         """Seconds of the transfer."""
         time = weight_sync_time(
-            self.sent, self.bandwidth, self.tensors, self.overhead, messages=self.messages, each=SINGLE.value
+            self.sent, self.bandwidth, self.tensors, self.overhead, messages=self.messages, each=self.each
         )
         return time + self.fixed
 
@@ -131,19 +142,52 @@ def _expert_tensors(model: Model, counts: TensorCounts) -> int:
     return model.moe_layers * counts.network * model.experts
 
 
-def gathering_collectives(model: Model, layout: Layout) -> float:
-    """Collectives of one rank of the trainer that gathers each tensor by itself.
+class Messages(NamedTuple):
+    """Collectives and handles of single tensors: those inside a scale-up domain, and those between domains."""
+
+    inside: float
+    crossing: float
+
+    @property
+    def total(self) -> float:
+        return self.inside + self.crossing
+
+    @property
+    def each(self) -> float:
+        """Seconds of one of them in the mean."""
+        seconds = self.inside * SINGLE.value + self.crossing * CROSSING.value
+        return seconds / self.total if self.total else SINGLE.value
+
+
+def gathering_collectives(model: Model, layout: Layout, domain: int, *, every_expert: bool = False) -> Messages:
+    """Collectives of one rank of the trainer that gathers each tensor by itself, in domains of ``domain`` ranks.
 
     FSDP gathers every tensor once. Megatron broadcasts each from its pipeline stage, gathers it over tensor
     parallelism, and gathers the expert of each rank at the same place over expert parallelism (verl, commit b178a3c,
-    verl/utils/megatron_utils.py).
+    verl/utils/megatron_utils.py), or broadcasts every expert from its rank (slime, commit 624b824a8,
+    slime/backends/megatron_utils/update_weight_utils.py).
     """
     if layout.sharding in {"fsdp", "hsdp"}:
-        return float(checkpoint_tensors(model))
+        return _messages({layout.ranks: float(checkpoint_tensors(model))}, domain)
     experts, others = _expert_tensors(model, MEGATRON), _shared_tensors(model, MEGATRON)
     local = experts / layout.ep
-    stages, matrices = (layout.pp > 1) * (others + local), (layout.tp > 1) * others
-    return stages + matrices + (layout.ep > 1) * local + (layout.expert_tp > 1) * experts
+    expert_ranks = layout.ep * layout.expert_tp
+    stages = (layout.pp > 1) * (others + local)
+    over_experts = (layout.ep > 1) * (experts if every_expert else local) + (layout.expert_tp > 1) * experts
+    found: dict[int, float] = {}
+    for ranks, count in (
+        (max(layout.tp, expert_ranks) * layout.pp, stages),
+        (layout.tp, (layout.tp > 1) * float(others)),
+        (expert_ranks, over_experts),
+    ):
+        found[ranks] = found.get(ranks, 0.0) + count
+    return _messages(found, domain)
+
+
+def _messages(by_ranks: Mapping[int, float], domain: int) -> Messages:
+    """The collectives by the number of adjacent ranks in which their groups lie."""
+    crossing = sum_of(count for ranks, count in by_ranks.items() if ranks > domain)
+    return Messages(sum_of(by_ranks.values()) - crossing, crossing)
 
 
 def weight_bytes(workload: Workload, layout: Layout, precision: str) -> float:
@@ -191,6 +235,8 @@ def sync_of(
     else:
         sender = min(between, _nic_rate(cluster)) if rl.sync.ranks == "one" else between
         sent, bandwidth = weights, 1 / (1 / gathers + 1 / sender)
+    messages = single_messages(workload.model, layout, rl, cluster.ranks_per_domain)
+    stopped = FIXED.value if rl.sync.requests == "stopped" else 0.0
     return Sync(
         method,
         weights,
@@ -198,15 +244,23 @@ def sync_of(
         bandwidth if method == "disk" else bandwidth * SHARE.value,
         tensors,
         TENSOR.value,
-        FIXED.value + (link.latency if link else 0.0),
-        single_messages(workload.model, layout, rl) * (method != "disk"),
+        stopped + (link.latency if link else 0.0),
+        messages.total,
+        messages.each,
     )
 
 
-def single_messages(model: Model, layout: Layout, rl: Rl) -> float:
-    """Collectives and handles of single tensors in one transfer: none where trainer and engine pack tensors."""
-    gathered = gathering_collectives(model, layout) if rl.sync.gather == "single" else 0.0
-    return gathered + (checkpoint_tensors(model) if rl.sync.load == "single" else 0)
+def single_messages(model: Model, layout: Layout, rl: Rl, domain: int) -> Messages:
+    """Collectives and handles of single tensors in one transfer: none where trainer and engine pack tensors, or where
+    the weights pass through files.
+    """
+    if rl.sync.method == "disk":
+        return Messages(0.0, 0.0)
+    every = rl.sync.gather == "every-expert"
+    found = Messages(0.0, 0.0)
+    if rl.sync.gather != "packed":
+        found = gathering_collectives(model, layout, domain, every_expert=every)
+    return found._replace(inside=found.inside + (checkpoint_tensors(model) if rl.sync.load == "single" else 0))
 
 
 def rank_share(model: Model, layout: Layout) -> float:

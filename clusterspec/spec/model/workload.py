@@ -324,6 +324,7 @@ class WeightSyncSpec:
     ranks: str | None = None
     gather: str | None = None
     load: str | None = None
+    requests: str | None = None
 
 
 @dataclass(frozen=True)
