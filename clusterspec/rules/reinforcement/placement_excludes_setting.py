@@ -3,6 +3,7 @@
 ## What it finds
 
 - `weight_sync.method: ipc` where rollout has nodes of its own (`split` or `partial`).
+- `weight_sync.method: nccl` where rollout shares the accelerators of the trainer (`colocated`).
 - `max_staleness` above 0 where rollout shares the accelerators of the trainer (`colocated`).
 - `rollout.nodes` where rollout shares the accelerators of the trainer.
 - `rollout.framework` that names a library of training, which generates no samples.
@@ -10,11 +11,12 @@
 ## Why it matters
 
 A handle of device memory is valid on the machine that made it, so engines on other nodes never get new weights.
-Rollout that takes turns with the trainer cannot generate while the trainer works: frameworks refuse to run ahead there.
+NCCL refuses two ranks on one accelerator ("Duplicate GPU detected"), so that engines beside the trainer cannot join a group
+with it. Rollout that takes turns with the trainer cannot generate while the trainer works: frameworks refuse to run ahead there.
 
 ## What to do
 
-Send over the network (`nccl` or `rdma`) to engines on other nodes. Give rollout nodes of its own to run ahead, or write
+Send over the network (`nccl` or `rdma`) to engines on other nodes, and by handle (`ipc`) to those beside the trainer. Give rollout nodes of its own to run ahead, or write
 `max_staleness: 0`.
 
 ## When to ignore it
@@ -58,6 +60,8 @@ layout: {framework: megatron-core, tp: 2, recompute: full}
 ## Sources
 
 - Handles of device memory between processes of one machine: https://docs.nvidia.com/cuda/cuda-c-programming-guide/#interprocess-communication
+- Two ranks on one accelerator: https://github.com/NVIDIA/nccl/blob/v2.27.7-1/src/init.cc (`Duplicate GPU detected`), and engines that
+  share accelerators with the trainer: https://github.com/OpenRLHF/OpenRLHF/issues/726
 - Asynchronous training refused on shared accelerators: https://github.com/THUDM/slime/blob/main/train_async.py#L11 (read 2026-11-21)
 """
 
@@ -93,6 +97,12 @@ def check(written_workload: WorkloadSpec, training: Workload, catalog: Catalog) 
                 "use `nccl` or `rdma`",
             )
         return
+    if written.weight_sync is not None and written.weight_sync.method == "nccl":
+        yield RULE.problem(
+            "workload.rl.weight_sync.method",
+            "engines and trainer share their accelerators, and NCCL refuses two ranks on one accelerator",
+            "use `ipc`, or give rollout nodes of its own (`placement: split`)",
+        )
     if rl.max_staleness:
         yield RULE.problem(
             "workload.rl.max_staleness",

@@ -1,0 +1,66 @@
+"""The ids of the vocabulary do not fit into the bytes in which the data set stores a token.
+
+## What it finds
+
+`dataset_token_bytes: 1` or `2` with a vocabulary that has more words than such a whole number can tell apart: 256 or 65,536.
+
+## Why it matters
+
+Ids are written as unsigned integers. What does not fit wraps around without an error: 70,000 becomes 4,464, another word.
+The loss still falls, as the data are consistent, and the model has learned another language than the one that it is asked.
+The whole set has to be written again, and takes twice the space and the reading rate that were planned.
+
+## What to do
+
+Store ids in 4 bytes, and plan the store and its rate for them.
+
+## When to ignore it
+
+Ignore it where the number is a mean of another format: compressed text, or ids that are packed.
+
+## Fires
+
+```yaml workload.dataset_token_bytes
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512, tokens: 600B, dataset_tokens: 600B, dataset_token_bytes: 2}
+layout: {tp: 1}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-2-7b, sequence_length: 4096, global_batch: 512, tokens: 600B, dataset_tokens: 600B, dataset_token_bytes: 2}
+layout: {tp: 1}
+```
+
+## Sources
+
+- The type that holds every id of a vocabulary, `DType.optimal_dtype`: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/core/datasets/indexed_dataset.py
+- Integers out of the range of a type wrap around: https://numpy.org/doc/stable/user/basics.types.html#overflow-errors
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.models import Model
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import WorkloadSpec
+
+RULE = Rule.of(__name__, "error", "likely")
+
+
+def check(written_workload: WorkloadSpec, model: Model) -> Iterator[Problem]:
+    width = written_workload.dataset_token_bytes
+    if width not in {1, 2} or model.vocab <= 256**width:
+        return
+    yield RULE.problem(
+        "workload.dataset_token_bytes",
+        f"ids of {'1 byte' if width == 1 else '2 bytes'} have {256**width:,} values, and the vocabulary has {model.vocab:,} tokens: "
+        "larger ids are stored as those of other tokens",
+        "store ids in 4 bytes",
+    )
