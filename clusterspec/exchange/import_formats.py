@@ -8,7 +8,14 @@ from typing import cast
 
 from clusterspec.exchange import measurements
 from clusterspec.exchange.format_names import format_by_name, unknown_format
-from clusterspec.exchange.import_result import LARGEST, FormatError, ImportResult, InputFile, SeveralParts
+from clusterspec.exchange.import_result import (
+    LARGEST,
+    FormatError,
+    ImportResult,
+    InputFile,
+    SeveralParts,
+    combined_result,
+)
 from clusterspec.logs.readers import READERS, LogReader
 from clusterspec.records import dataclass
 
@@ -43,10 +50,18 @@ class ImportFormat:
         if reader := _log_reader(self.name):
             return measurements.read_log(reader, file)
         try:
-            found = cast("Callable[[InputFile], ImportResult]", self._function("read"))(file)
-            return _with_nodes_of_task(file, found) if self.group == "workloads" and self.name != "task" else found
+            found = self.read_alone(file)
+            if self.name == "kubernetes":
+                return _with_launch_in_objects(file, found)
+            if self.group != "workloads" or self.name == "task":
+                return found
+            return _with_pods_of_launch(file, _with_nodes_of_task(file, found))
         except OverflowError:  # an infinite number where a count belongs
             raise FormatError(f"holds a number that is not a count in {self.name}") from None
+
+    def read_alone(self, file: InputFile) -> ImportResult:
+        """The content of a file without that of another format around it."""
+        return cast("Callable[[InputFile], ImportResult]", self._function("read"))(file)
 
     def _function(self, verb: str) -> object:
         module = importlib.import_module(f"clusterspec.exchange.{self.module}")
@@ -60,6 +75,35 @@ def _with_nodes_of_task(file: InputFile, found: ImportResult) -> ImportResult:
     from clusterspec.exchange.workloads.tasks import matches_task, result_with_nodes
 
     return result_with_nodes(file, found) if matches_task(file) else found
+
+
+LAUNCHED = ("maxtext", "megatron", "torchtitan", "verl", "openrlhf", "trainer")
+"""Formats of launches that objects of Kubernetes hold as commands of their containers."""
+
+
+def _with_launch_in_objects(file: InputFile, found: ImportResult) -> ImportResult:
+    """The machine that objects of Kubernetes ask for, with the first launch that one of their containers runs."""
+    for kind in (format_named(name) for name in LAUNCHED if file.part is None):
+        try:
+            if kind.matches(file):
+                return combined_result([found, kind.read_alone(file)])
+        except (FormatError, SeveralParts):
+            continue
+    return found
+
+
+def _with_pods_of_launch(file: InputFile, found: ImportResult) -> ImportResult:
+    """A launch with the nodes and accelerators that the object of Kubernetes around it asks for, if there is one."""
+    if file.part is not None or "apiVersion" not in file.text:
+        return found
+    from clusterspec.exchange.fabrics.kubernetes import READERS, kinds_of, read_kubernetes
+
+    if not kinds_of(file) & READERS.keys() - {"Topology"}:
+        return found
+    try:
+        return combined_result([found, read_kubernetes(file)])
+    except (FormatError, SeveralParts):
+        return found
 
 
 def _log_reader(name: str) -> LogReader | None:

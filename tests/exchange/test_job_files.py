@@ -186,3 +186,50 @@ def test_jobs_of_one_file_are_choices() -> None:
     with pytest.raises(SeveralParts, match="MPIJob None, PyTorchJob None: choose one"):
         read(both, "kubernetes")
     assert given(read(both, "kubernetes", part=2))["layout.nodes"] == 3
+
+
+SLICES = """\
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+spec:
+  replicatedJobs:
+  - replicas: 2
+    template:
+      spec:
+        parallelism: 16
+        template:
+          spec:
+            nodeSelector:
+              cloud.google.com/gke-tpu-accelerator: tpu-v5p-slice
+              cloud.google.com/gke-tpu-topology: 4x4x4
+            containers:
+            - command: [bash, -c, "python3 MaxText/train.py MaxText/configs/base.yml model_name=llama3.1-8b \
+                ici_fsdp_parallelism=64 dcn_data_parallelism=2 per_device_batch_size=4 max_target_length=8192"]
+              resources: {limits: {google.com/tpu: 4}}
+"""
+GROUP_OF_TWO = """\
+apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+spec:
+  leaderWorkerTemplate:
+    size: 2
+    workerTemplate:
+      spec:
+        containers:
+        - command: [vllm, serve, meta-llama/Llama-3.1-405B, --tensor-parallel-size, "8", --pipeline-parallel-size, "2"]
+          resources: {limits: {nvidia.com/gpu: 8}}
+"""
+
+
+def test_an_object_states_the_machine_and_its_command_the_layout() -> None:
+    found = given(read(SLICES))
+    machine = ("cluster.accelerator", "cluster.accelerators_per_node", "layout.nodes")
+    assert [found[key] for key in machine] == ["tpu-v5p", 4, 32]
+    launch = ("workload.model", "workload.sequence_length", "layout.framework", "layout.shard_group")
+    assert [found[key] for key in launch] == ["llama-3.1-8b", 8192, "maxtext", 64]
+    served = given(read(GROUP_OF_TWO))
+    both = ("layout.tp", "layout.pp", "layout.nodes", "cluster.accelerators_per_node")
+    assert [served[key] for key in both] == [8, 2, 2, 8]
+    assert "layout.tp" not in given(read(GROUP_OF_TWO, "kubernetes")), (
+        "a named kind is read alone where it is a machine"
+    )

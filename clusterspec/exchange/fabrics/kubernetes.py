@@ -46,7 +46,12 @@ def matches_kubernetes(file: InputFile) -> bool:
         return False
     if matches_nim(file):
         return False
-    return not matches_serving(file) or any(kind in _NO_ENGINES for kind in _KIND_LINE.findall(file.text))
+    return not matches_serving(file) or bool(kinds_of(file) & _NO_ENGINES)
+
+
+def kinds_of(file: InputFile) -> set[str]:
+    """The kinds of the objects at the root of a file."""
+    return set(_KIND_LINE.findall(file.text))
 
 
 def read_kubernetes(file: InputFile) -> ImportResult:

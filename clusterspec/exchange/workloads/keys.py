@@ -392,7 +392,8 @@ def override_words(command: Command) -> Keys:
         if match and word.branch and word.branch != own:
             keys.undecided.append((word.text[:60], word.line, word.branch))
         elif match:
-            keys.put(match[1], match[2], word.line)
+            value = match[2] if "[" in match[2] else match[2].rstrip("]")  # the end of a list of words in one line
+            keys.put(match[1], value, word.line)
     return keys
 
 
