@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from clusterspec.procurement.bill import money_text, rounded_text
@@ -17,9 +18,8 @@ ROUNDED = 100
 
 
 def faults_as_text(report: FaultsReport, ink: Ink = PLAIN) -> str:
-    """A row for each class of parts, with counts, hours and money per year; the goodput; the assumptions of the
-    figures."""
-    notes = "".join(paragraph(line, ink) for line in (*result_sentences(report), *assumption_sentences(report)))
+    """A row for each class of parts, with counts, hours and money per year; the goodput; what was assumed, by key."""
+    notes = "".join(paragraph(line, ink) for line in (*result_sentences(report), *_assumed_keys(report)))
     if not report.rows:
         return notes
     return _table(report, ink) + "\n" + _pairs_table(report, ink) + notes
@@ -112,11 +112,35 @@ def result_sentences(report: FaultsReport) -> Iterator[str]:
     yield from report.notes
 
 
+def assumptions_as_text(report: FaultsReport, ink: Ink = PLAIN) -> str:
+    """The keys that the spec does not state, with the value that was taken and its reason."""
+    if not report.assumptions:
+        return "The failures assume no key of the spec.\n"
+    rows = [(key, _assumed_value(value), why) for key, value, why in report.assumptions]
+    return text_table(("key", "taken", "why"), rows, wrap=(1, 2), ink=ink)
+
+
 def assumption_sentences(report: FaultsReport) -> Iterator[str]:
     """What the figures rest on."""
     for key, value, why in report.assumptions:
-        shown = display(value.value, value.unit) if isinstance(value, Figure) else value
-        yield f"Assumed: {key}: {shown}: {why}."
+        yield f"Assumed: {key}: {_assumed_value(value)}: {why}."
+
+
+def _assumed_value(value: Figure | str) -> str:
+    return display(value.value, value.unit) if isinstance(value, Figure) else value
+
+
+def _assumed_keys(report: FaultsReport) -> Iterator[str]:
+    """One sentence with the assumed keys, by the part of the spec that would state them."""
+    if not report.assumptions:
+        return
+    groups: dict[str, list[str]] = {}
+    for key, value, _ in report.assumptions:
+        above, _, name = key.rpartition(".")
+        brief = re.sub(r" \(.*", "", _assumed_value(value)).replace(" in a year", " a year")
+        groups.setdefault(above, []).append(f"{name} {brief}")
+    listed = "; ".join(f"{above}: {', '.join(names)}" if above else ", ".join(names) for above, names in groups.items())
+    yield f"Assumed, with ranges and sources under `--assumptions`: {listed}."
 
 
 def _price_of_stock(stock: Stock) -> Iterator[str]:

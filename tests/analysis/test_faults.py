@@ -17,8 +17,10 @@ from clusterspec.cost.estimate import legal_estimate
 from clusterspec.cost.failure_rates import YEAR, published_rate
 from clusterspec.exchange.exporters.fabric import Link, fabric_links
 from clusterspec.exchange.exporters.registry import ExportInput
+from clusterspec.quantity import Figure
 from clusterspec.records import replace
-from clusterspec.report.faults_text import faults_as_text, faults_csv
+from clusterspec.report.faults_text import assumptions_as_text, faults_as_text, faults_csv
+from clusterspec.report.ink import Ink
 from clusterspec.results.faults import FaultRow, FaultsReport
 from clusterspec.rules.knowledge.failing_parts import FailingMachine
 from clusterspec.studies.study import Study
@@ -490,6 +492,22 @@ def test_text_and_table_print_every_row() -> None:
     assert float(table[0]["hours_lost_per_year"]) == pytest.approx(936.4, rel=1e-4)
     assert text.splitlines()[1].split()[:5] == ["accelerator", "128", "1,124", "stops", "–"]
     assert "Goodput with failures of known rate and these effects: " in text
+
+
+def test_each_assumption_is_named_once_in_the_text_and_listed_whole_on_request() -> None:
+    """One sentence has every key with its value; the ranges and reasons are in the list and in JSON."""
+    report = found(job(operations="repair_time: 12 h"))
+    text = " ".join(faults_as_text(report).split())
+    listed = " ".join(assumptions_as_text(report, Ink(width=1000)).split())
+    assert text.count("Assumed") == 1 and len(report.assumptions) >= 5
+    assert "operations: mean_time_between_failures 16.5 days; operations.failures: accelerator 0.111 a year," in text
+    for key, value, why in report.assumptions:
+        assert f" {key.rpartition('.')[2]} " in text
+        assert why not in text
+        assert key in listed and " ".join(why.split()) in listed
+        assert isinstance(value, Figure) or value in listed
+    assert [each["key"] for each in report.to_json()["assumptions"]] == [key for key, _, _ in report.assumptions]
+    assert assumptions_as_text(replace(report, assumptions=())) == "The failures assume no key of the spec.\n"
 
 
 def test_rows_do_not_depend_on_the_size_of_a_class() -> None:

@@ -297,6 +297,9 @@ def describe_faults(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--period", metavar="TIME", help="the time that the logs cover, such as '90 days'")
     parser.add_argument("--nodes", metavar="N", type=positive_integer, help="the nodes that the logs cover")
     parser.add_argument("--write", action="store_true", help="store the rates of the logs in `operations.failures`")
+    parser.add_argument(
+        "--assumptions", action="store_true", help="list what the figures assume, with ranges and sources"
+    )
     format_option(parser, "text", "json", "csv")
 
 
@@ -331,12 +334,16 @@ def run_faults(args: argparse.Namespace) -> int:
         from clusterspec.cli.commands.failure_rates import run_failure_rates
 
         return run_failure_rates(args)
+    if args.assumptions and args.format == "csv":
+        raise UsageFault("--assumptions has a text; in JSON they are always listed")
     study = study_with_errors_named(args, args.spec)
     report = analysis.faults(study, pairs=args.pairs)
     if args.format == "json":
         print_json(report.to_json())
     elif args.format == "csv":
         print_text(faults_text.faults_csv(report))
+    elif args.assumptions:
+        print_text(faults_text.assumptions_as_text(report, ink_of(args)))
     else:
         print_text(faults_text.faults_as_text(report, ink_of(args)))
     return status_of(study, told=True)
