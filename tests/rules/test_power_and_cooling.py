@@ -98,3 +98,22 @@ def test_a_capped_node_may_draw_less_than_its_accelerators_are_rated(check: Chec
         cluster = f"accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 1, power: {{{power}}}"
         want = [("error", "cluster.power.node")] if wrong else []
         assert told(check, "node-power-below-accelerators", cluster) == want
+
+
+@pytest.mark.parametrize(
+    ("platform", "power", "severity"),
+    [
+        ("dgx-h100", "feeds: 2N", "note"),  # 3 × 3.3 = 9.9 of 10.2 kW: 37.5 of the 700 W of each, 5.4 %
+        ("dgx-b200", "feeds: 2N", "warning"),  # 9.9 of 14.3 kW: 550 of 1000 W
+        ("dgx-b200", "feeds: N+1", "warning"),  # 4 × 3.3 = 13.2 of 14.3 kW: 137.5 of 1000 W is above a tenth
+        ("dgx-b200", "feeds: 2N, accelerator_cap: 450 W", None),  # 14.3 - 8 × 0.55 = 9.9 kW
+        ("dgx-b200", "feeds: 2N, accelerator_cap: 460 W", "note"),  # 9.98 kW: 10 of 460 W
+        ("dgx-h100", "feeds: N+1", None),  # 13.2 kW
+        ("dgx-b200", "feeds: N", None),  # nothing is promised
+    ],
+)
+def test_supplies_of_the_feeds_that_are_left_carry_the_nodes(
+    check: Check, platform: str, power: str, severity: str | None
+) -> None:
+    wanted = [(severity, "cluster.power.feeds")] if severity else []
+    assert told(check, "feed-loss-throttles-nodes", f"platform: {platform}, nodes: 16, power: {{{power}}}") == wanted
