@@ -76,6 +76,7 @@ def resolve_rl(section: WorkloadSpec, layout: LayoutSpec | None, cluster: Cluste
         sync=_weight_sync(rl.weight_sync or WeightSyncSpec(), placement, section, log),
         rollout_pool=pool,
         recorded=rl.log_probabilities == "rollout",
+        batches_in_flight=rl.batches_in_flight or float(rl.max_staleness or 0),
     )
 
 

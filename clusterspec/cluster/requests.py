@@ -299,7 +299,8 @@ class Rl:
 
     A sample has a prompt of ``inputs`` tokens and ``outputs`` generated tokens over all its ``turns``, between which
     its environment takes ``environment_time`` seconds. A step has ``minibatches`` optimizer steps for each of
-    ``epochs``; rollout may run ``max_staleness`` steps ahead of the weights. ``placement`` is ``colocated`` (rollout
+    ``epochs``; rollout may run ``max_staleness`` steps ahead of the weights, and then generates the samples of
+    ``batches_in_flight`` steps at once. ``placement`` is ``colocated`` (rollout
     and trainer on the same nodes in turn), ``split`` (rollout on ``rollout_nodes`` of its own), or ``partial``
     (rollout on all nodes, its longest samples on its own). ``trainer_nodes`` are those of trainer.
     """
@@ -323,6 +324,7 @@ class Rl:
     """The pool of the spec that has the nodes of rollout; None for the cluster of the trainer."""
     recorded: bool = False
     """Whether the trainer takes the log-probabilities of samples that the engines recorded."""
+    batches_in_flight: float = 0.0
 
     @property
     def samples(self) -> int:

@@ -186,6 +186,19 @@ def test_every_expert_in_a_broadcast_of_its_own_is_a_message() -> None:
     assert two.each * two.messages == pytest.approx(one.each * one.messages + crossing * CROSSING.value)
 
 
+def test_samples_in_flight_are_those_of_the_stated_batches_else_of_the_staleness() -> None:
+    """Full slots set the rate at which samples end (Little's law), so fewer in flight end more slowly."""
+    split: dict[str, Any] = {"rollout": {"nodes": 2}, "placement": "split", "max_staleness": 4}
+    four, same = times(**split).rollout, times(**split, batches_in_flight=4).rollout
+    assert four == same
+    found = {part: times(**split, batches_in_flight=part).rollout for part in (0.5, 1.5, 3)}
+    for part, rollout in found.items():
+        assert rollout.slots == pytest.approx(rollout.samples * part)
+        busy = rollout.samples * rollout.mean * rollout.step / rollout.slots + rollout.prompts
+        assert rollout.busy == pytest.approx(busy)
+    assert four.busy < found[3].busy < found[1.5].busy < found[0.5].busy
+
+
 def test_engines_that_keep_their_requests_lose_no_time_to_stop() -> None:
     stopped, kept = (times(weight_sync={"requests": each}).sync for each in ("stopped", "kept"))
     assert (stopped.fixed, kept.fixed) == (0.5, 0.0)

@@ -51,6 +51,7 @@ def spec_of_row(row: Row) -> dict[str, Any]:
         "output_tokens": output,
         "minibatches": _number(row["minibatches"]),
         "max_staleness": _number(row["staleness"]),
+        "batches_in_flight": float(row["in_flight"]) if row["in_flight"] else None,
         "log_probabilities": row["log_probabilities"] or None,
         "placement": row["placement"],
         "rollout": _given(rollout),

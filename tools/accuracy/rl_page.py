@@ -37,16 +37,18 @@ it. The asynchronous runs of verl train on half of the GPUs in less time than al
 from 800 to 2,500 tokens. Where kernels are launched one by one (verl-01, -08 and -09, whose script sets
 `enforce_eager`, which their first description did not say: 4 of 6 pairs were right then), their launches set the rate
 of generation. Steps that stream minibatches to the trainer without stale samples (verl, 231 s on 128 GPUs) are not
-entered, since no spec can state them. The asynchronous steps of Qwen3.5 (verl-17 and -18) are predicted too fast: the
-scripts of verl train one sample at a time without packing, copy weights to the host for each minibatch, and state no
-other cost. The transfers of verl with FSDP on H100 (verl-20 to -22 and -27) take four to five times the predicted
-time: a profile in the source has 15 GB on the wire for 1.7 s, a fifth of the rate of one NIC, and TRL moves 65.5 GB in
-2.3 s by the same steps on other machines, as predicted. Two transfers of DeepSeek-V3.1 (verl-24 and -25) spend their
-time in a converter that sends names and shapes of every tensor as objects, which is not modeled, nor are the request
-for each tensor of skyrl-02 and the copies through host memory of megatron-lite-01. The handles of single tensors that
-engines of verl with SGLang and of SkyRL take (verl-23, skyrl-01) cost two to five times those of slime and vime, which
-differ by 2.5 themselves. Transfers of Awex and of marin's Snowball are published without machine, layout or model, and
-are not entered; nor are steps that users report as faults.
+entered, since no spec can state them. The asynchronous steps of Qwen3.5 (verl-17 and -18) were first described with
+eight batches in flight, as many as their staleness allows (-58 and -31 %); the trainer of verl starts one and adds one
+at the start of each step (commit 1dda039, verl/trainer/config/ppo_trainer.yaml and
+verl/trainer/ppo/v1/trainer_separate_async.py), so that a batch and a half is generated at once. The transfers of verl
+with FSDP on H100 (verl-20 to -22 and -27) take four to five times the predicted time: a profile in the source has 15
+GB on the wire for 1.7 s, a fifth of the rate of one NIC, and TRL moves 65.5 GB in 2.3 s by the same steps on other
+machines, as predicted. Two transfers of DeepSeek-V3.1 (verl-24 and -25) spend their time in a converter that sends
+names and shapes of every tensor as objects, which is not modeled, nor are the request for each tensor of skyrl-02 and
+the copies through host memory of megatron-lite-01. The handles of single tensors that engines of verl with SGLang and
+of SkyRL take (verl-23, skyrl-01) cost two to five times those of slime and vime, which differ by 2.5 themselves.
+Transfers of Awex and of marin's Snowball are published without machine, layout or model, and are not entered; nor are
+steps that users report as faults.
 
 A pair is two rows of one source that differ in placement alone; its order is right where the faster one is predicted
 to be faster. A transfer of weights is right within a factor of 1.5.

@@ -153,7 +153,9 @@ def batch_rollout(pools: Pools, rl: Rl, engines: Design) -> Rollout:
     batch, drained = run.batch(_evenly_mixed(lengths))
     repeated = each / len(lengths) if len(lengths) == MOST_SAMPLES else 1.0
     mean = float(rl.outputs.mean)
-    slots = max(slots, min(pools.limit, each * rl.max_staleness)) if rl.max_staleness else slots
+    if rl.max_staleness:
+        flying = min(pools.limit, each * rl.batches_in_flight)
+        slots = max(slots if rl.batches_in_flight >= 1 else 1.0, flying)
     step = run.step(slots, rl.inputs.mean + mean / 2)
     prompts = run.prompts(each)
     busy = rollout_busy_time(each, mean, slots, step, prompts)

@@ -342,6 +342,7 @@ class RlSpec:
     epochs: int | None = None
     log_probabilities: str | None = None
     max_staleness: int | None = None
+    batches_in_flight: float | None = None
     placement: str | None = None
     rollout: RolloutSpec | None = None
     reference: RoleSpec | None = None
