@@ -46,7 +46,8 @@ def bill_text(report: BillReport, ink: Ink = PLAIN) -> str:
         rows.append((report.bill.total_title, "", "", "", money_text(report.bill.total, report.bill.currency), ""))
     right = (2, 3, 4) if priced else (2,)
     table = grid.text_table(heads, rows, right=right, wrap=(0, 1, len(heads) - 1), ink=ink)
-    shown = "\n".join([table, fabric_text(report), *_uncounted_texts(report)]) + "\n"
+    fabric = wrapped_lines(fabric_text(report), ink.width, "", "  ")
+    shown = "\n".join([table, *fabric, *_uncounted_texts(report, ink)]) + "\n"
     return shown + errors_text(report.findings, report.input.name, ink)
 
 
@@ -57,8 +58,9 @@ def _bill_row(item: Item, *, priced: bool) -> tuple[str, ...]:
     return (part, kind_words(item.kind), f"{item.quantity:,}", *prices, derivation)
 
 
-def _uncounted_texts(report: BillReport) -> list[str]:
-    return ["Not counted:", *(f"  {line}" for line in report.bill.not_counted)] if report.bill.not_counted else []
+def _uncounted_texts(report: BillReport, ink: Ink) -> list[str]:
+    lines = [part for line in report.bill.not_counted for part in wrapped_lines(line, ink.width, "  ", "    ")]
+    return ["Not counted:", *lines] if lines else []
 
 
 def fabric_text(report: BillReport) -> str:

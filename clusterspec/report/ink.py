@@ -203,13 +203,15 @@ def text_table(
     """Rows under headings, two spaces apart; the columns in ``right`` are right-aligned.
 
     If the rows are wider than the terminal, the cells of the columns in ``wrap`` are wrapped; where that is not enough,
-    these columns except the first are printed beneath their row, the last one first.
+    these columns except the first are printed beneath their row, the last one first. On a terminal that is narrower
+    still, the last of the other columns follow there, each cell after its heading.
     """
     aligned, cells = set(right), [heads, *rows]
     widths = [max(text_width(row[k]) for row in cells) for k in range(len(heads))]
     least = {k: max(text_width(word) for row in cells for word in ("", *row[k].split())) for k in wrap}
     beside, widths, gap = _arranged_columns(widths, least, ink.width)
-    beneath = [k for k in range(len(heads)) if k not in beside]
+    beneath = [k for k in range(len(heads)) if k not in beside and k in least]
+    stacked = [k for k in range(len(heads)) if k not in beside and k not in least]
 
     def line(texts: Mapping[int, str]) -> str:
         pads = {k: " " * (widths[k] - text_width(texts[k])) for k in beside}
@@ -218,6 +220,8 @@ def text_table(
     def lines(row: Sequence[str]) -> list[str]:
         parts = [_cell_lines(row[k], widths[k]) for k in beside]
         below = [row[k].strip() for k in beneath if row[k].strip()]
+        if row is not heads and (named := [f"{heads[k]} {row[k].strip()}" for k in stacked if row[k].strip()]):
+            below = [", ".join(named), *below]
         shown = [line(dict(zip(beside, each, strict=True))) for each in zip_longest(*parts, fillvalue="")]
         return shown + [text for each in below for text in wrapped_lines(each, ink.width, BENEATH, BENEATH)]
 
@@ -243,6 +247,11 @@ def _arranged_columns(widths: list[int], least: Mapping[int, int], columns: int)
         if spare >= 0 or not last:
             break
         beside.remove(last)
+    while spare < 0 and len(beside) > 2:
+        beside.pop()
+        own = {k: least[k] for k in beside if k in least}
+        fitted = _fitted_widths({k: widths[k] for k in beside}, own, columns)
+        spare = columns - sum(fitted.values()) - (len(beside) - 1)
     gap = "  " if spare >= len(beside) - 1 else " "
     return beside, [fitted.get(k, 0) for k in range(len(widths))], gap
 

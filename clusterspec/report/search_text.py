@@ -192,7 +192,8 @@ def layouts_table(rows: tuple[LayoutRow, ...], ink: Ink, currency: str = "") -> 
     degrees = [[_value_text(row.layout.get(key, "")) for key in keys] for row in rows]
     lines = [(number, *cells, *found) for number, cells, found in zip(numbers, degrees, figures, strict=True)]
     last = range(len(heads) - costs, len(heads))
-    wide = grid.text_table(heads, lines, right=(0, *last), ink=ink)
+    unbounded = Ink(ink.on, width=1_000)
+    wide = grid.text_table(heads, lines, right=(0, *last), ink=unbounded)
     if max(map(grid.text_width, wide.splitlines())) <= ink.width:
         return wide
     folded = [layout_text(row.layout) for row in rows]

@@ -105,6 +105,13 @@ def test_a_table_that_is_folded_loses_no_word(rows: list[tuple[str, str, str]], 
     assert sorted(folded.split()) == words
 
 
+def test_columns_that_do_not_fit_follow_beneath_with_their_headings() -> None:
+    """Hand-worked: 5, 7 and 6 columns with two spaces between are 22; another 7 for the memory do not fit in 24."""
+    rows = [("nodes", "+48.0 %", "23.3 s", "55.4 GB"), ("fp8", "−26.1 %", "11.6 s", "")]
+    shown = text_table(("key", "effect", "step", "memory"), rows, right=(1, 2, 3), ink=Ink(width=24))
+    assert shown == ("key     effect    step\nnodes  +48.0 %  23.3 s\n      memory 55.4 GB\nfp8    −26.1 %  11.6 s\n")
+
+
 @given(rows=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=5))
 def test_a_table_that_fits_is_one_line_a_row(rows: list[tuple[str, str]]) -> None:
     assert len(text_table(("a", "b"), rows, wrap=(1,), ink=Ink(width=300)).splitlines()) == 1 + len(rows)
