@@ -38,6 +38,23 @@ def test_a_slice_is_the_machine_and_counts_the_batch(
     assert ("the machine" in unknown(reading)) == (machine[0] is None)
 
 
+@pytest.mark.parametrize(
+    ("options", "more", "layout"),
+    [  # an axis that takes what others leave: fsdp within a slice of 256, data over slices
+        ("--tpu-type=v6e-256 --num-slices=4", "", {"sharding": "hsdp", "shard_group": 256, "dp": 1024}),
+        ("--tpu-type=v6e-256 --num-slices=4", "dcn_fsdp_parallelism=4", {"sharding": "fsdp", "dp": 1024}),
+        ("--tpu-type=v6e-256", "ici_tensor_parallelism=8 ici_fsdp_parallelism=-1", {"tp": 8, "dp": 32}),
+        ("--tpu-type=v6e-256", "ici_tensor_parallelism=-1 ici_fsdp_parallelism=-1", {"tp": None, "dp": None}),
+        ("--tpu-type=v6e-256", "ici_tensor_parallelism=7", {"dp": None}),
+    ],
+)
+def test_an_axis_takes_the_devices_of_the_machine_that_others_leave(
+    options: str, more: str, layout: dict[str, object]
+) -> None:
+    found = given(read(launch(options, more=more)))
+    assert {key: found.get(f"layout.{key}") for key in layout} == layout
+
+
 def test_a_fraction_of_a_sequence_on_each_device_is_no_batch_unless_it_is_whole() -> None:
     options = "--device-type=v6e-256"
     assert given(read(launch(options, "0.5")))["workload.global_batch"] == 128

@@ -120,11 +120,32 @@ def read_maxtext(file: InputFile) -> ImportResult:
         raise FormatError("has neither model size nor parallelism keys of MaxText")
     builder.set("layout.framework", "maxtext", keys.line("base_emb_dim", "model_name", "ici_fsdp_parallelism"))
     _set_maxtext_model(keys, builder)
+    devices = set_started_slices(file, builder)
+    _fill_open_axes(keys, devices, builder)
     _set_layout(keys, builder)
     set_parameters(builder, keys.line("base_num_decoder_layers"))
-    _set_global_batch(keys, set_started_slices(file, builder), builder)
+    _set_global_batch(keys, devices, builder)
     list_unused(keys, builder)
     return builder.reading()
+
+
+_OPEN = {"ici": "fsdp", "dcn": "data"}
+"""The axis of each mesh that takes the devices which others leave, where no key states it: ``-1`` in base.yml."""
+
+
+def _fill_open_axes(keys: Keys, devices: int | None, builder: ImportBuilder) -> None:
+    """Give the axis that takes what is left, within slices and over them, its degree on the machine of the launch."""
+    slices, at = next(((each.value, each.at.line) for each in builder.counts if each.name == "slices"), (None, 0))
+    if devices is None or not isinstance(slices, int):
+        return
+    for mesh, whole in (("ici", devices // slices), ("dcn", slices)):
+        axes = re.compile(rf"{mesh}_\w+_parallelism")
+        degrees = {name: whole_of(value) for name, (value, _) in keys.values.items() if axes.fullmatch(name)}
+        degrees.setdefault(f"{mesh}_{_OPEN[mesh]}_parallelism", None)
+        left = [name for name, degree in degrees.items() if degree is None]
+        others = prod(degree for degree in degrees.values() if degree)
+        if len(left) == 1 and whole % others == 0:
+            keys.put(left[0], whole // others, at)
 
 
 def _set_maxtext_model(keys: Keys, builder: ImportBuilder) -> None:
