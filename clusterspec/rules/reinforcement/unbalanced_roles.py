@@ -24,7 +24,7 @@ The slower role sets the step. Nodes that wait belong to the other role, or to n
 
 ## What to do
 
-Move nodes from the role that waits to the other; `search` tabulates the splits.
+Move nodes from the role that waits to the other, or use a faster layout for a slow trainer; `search` tabulates the splits.
 
 ## When to ignore it
 
@@ -139,7 +139,7 @@ def _split_problem(rl: RlTimes, thresholds: Thresholds, design: Design) -> Itera
     yield RULE.problem(
         "workload.rl.rollout.nodes",
         f"{waits} with {plural(nodes, 'node')} waits for {percent(share, 2)} of the step of {display(rl.step, 's')} behind {works}",
-        f"move nodes to {works}; `clusterspec search` tabulates the splits",
+        f"{'use a faster layout for the trainer, or ' * (works == 'the trainer')}move nodes to {works}; `clusterspec search` tabulates the splits",
         severity=cost_severity(saved, (low / rl.step, high / rl.step), most="error" if share >= IDLE else "warning"),
     )
 
