@@ -302,6 +302,26 @@ def test_the_run_of_a_plan_that_does_not_fit_states_its_condition() -> None:
     assert run.endswith(" days if it fitted.")
 
 
+def test_two_goodputs_that_differ_say_why() -> None:
+    """The job restarts every 225 h (9,000 h of 40 nodes); a year has the repairs of storage and racks, too."""
+    spec = """clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 40
+  networks: {storage: {bandwidth: 200 GB/s, capacity: 1 PB}}
+  power: {nodes_per_rack: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 320, tokens: 1T}
+layout: {micro_batch: 1}
+operations: {node_mtbf: 9000 h, checkpoint: {interval: 30 min, pause: 8 s}, restart_time: 9 min, repair_time: 72 h}
+"""
+    full = report(spec)
+    assert full.reliability is not None and full.faults is not None and full.faults.goodput is not None
+    run, year = percent(full.reliability.goodput), percent(full.faults.goodput.mean)
+    assert run != year
+    page = paper.paper_as_html(compose(full))
+    assert f"The goodput of the run, {run}, counts a restart of the job every 9.38 days" in page
+
+
 def test_nodes_that_lie_across_leaves_are_drawn_below_one_leaf_of_whole_nodes() -> None:
     """42 ports down hold the eight links of five nodes; 132 nodes take 26 leaves, so some nodes lie on two."""
     fabric = "{technology: infiniband-ndr, topology: fat-tree, switch: quantum-2-qm9700, oversubscription: 2:1}"

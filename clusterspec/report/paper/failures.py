@@ -18,18 +18,21 @@ def reliability_section(report: FullReport) -> Section | None:
     """Goodput of a training plan with its checkpoints, and single failures of any plan."""
     kept, failed = report.reliability, report.faults
     goodput = _goodput_blocks(kept, report.estimate.storage) if kept is not None else ()
-    blocks = (*goodput, *(failure_blocks(failed) if failed is not None else ()))
+    blocks = (*goodput, *(failure_blocks(failed, kept) if failed is not None else ()))
     return Section("reliability", "Reliability", blocks) if blocks else None
 
 
 def failures_section(report: FullReport) -> Section | None:
     """Single failures alone, for buyers."""
-    blocks = tuple(failure_blocks(report.faults)) if report.faults is not None else ()
+    blocks = tuple(failure_blocks(report.faults, report.reliability)) if report.faults is not None else ()
     return Section("reliability", "Failures", blocks) if blocks else None
 
 
-def failure_blocks(found: FaultsReport) -> Iterator[Block]:
-    """What each failed part does to the job, as `clusterspec faults` prints it, and what a year of failures costs."""
+def failure_blocks(found: FaultsReport, kept: Reliability | None = None) -> Iterator[Block]:
+    """What each failed part does to the job, as `clusterspec faults` prints it, and what a year of failures costs.
+
+    ``kept`` has the goodput of the run, which counts failures in another manner.
+    """
     if not found.rows:
         return
     columns = [
@@ -44,8 +47,19 @@ def failure_blocks(found: FaultsReport) -> Iterator[Block]:
     ]
     rows = tuple(_failure_row(found, row, number) for number, row in enumerate(found.rows))
     yield PaperTable(tuple(columns), rows, "faults.rows", caption="What one failure does to the job")
-    if texts := (*result_sentences(found), *assumption_sentences(found)):
+    if texts := (*result_sentences(found), *_other_goodput(found, kept), *assumption_sentences(found)):
         yield Bullets("A year of failures", tuple((text, "faults") for text in texts))
+
+
+def _other_goodput(found: FaultsReport, kept: Reliability | None) -> Iterator[str]:
+    """Why the goodput of a year is another than that of the run, where they differ as printed."""
+    if kept is None or found.goodput is None or percent(kept.goodput) == percent(found.goodput.mean):
+        return
+    yield (
+        f"The goodput of the run, {percent(kept.goodput)}, counts a restart of the job every "
+        f"{display(kept.between, 's')}; that of a year counts each part, with what its failure does and how long its "
+        "repair takes."
+    )
 
 
 def _failure_row(found: FaultsReport, row: FaultRow, number: int) -> TableRow:
