@@ -42,6 +42,21 @@ def compute_time(flops: float, rate: float) -> float:
     return flops / rate
 
 
+@formula("flops / max(flops / rate - floor, flops / peak)")
+def rate_beyond_floor(flops: float, rate: float, floor: float, peak: float) -> float:
+    """The rate at which a kernel computes beyond its ``floor`` seconds, no more than ``peak``.
+
+    ``rate`` is that of the whole kernel, as measured: ``flops`` over its time.
+
+    Source: measured kernels (NVIDIA's AIConfigurator): the time of a GEMM is a floor, whatever its weights, and a time
+    in proportion to them.
+
+    >>> round(rate_beyond_floor(1e10, 5e14, 4e-6, 1e15) / 1e12, 6)
+    625.0
+    """
+    return flops / larger(flops / rate - floor, flops / peak)
+
+
 @formula("calls * max(floor, bytes_read / bandwidth)")
 def cache_time(calls: float, floor: float, bytes_read: float, bandwidth: float) -> float:
     """The time of calls that each read ``bytes_read`` bytes of the cache, at least ``floor`` seconds.

@@ -39,6 +39,8 @@ EXCHANGE = assumed_figure(GROUP, "exchange", 25e-6, "the smallest dispatch and c
 EXCHANGE_LINE = assumed_figure(
     GROUP, "exchange_line", 0.55, "share of the scale-up bandwidth in dispatch and combine, where none was measured"
 )
+MEASURED_WEIGHTS = 2.0**25
+"""Weights of the median GEMM in the tables of kernels: n and k from 2,048 to 16,384, in the geometric middle."""
 EXCHANGE_BYTES = 3.0
 """Bytes of an element sent to an expert in 8 bits and back in 16 (DeepSeek-V3, arXiv 2412.19437, section 3.2)."""
 LOW_LATENCY_TOKENS = 256

@@ -16,7 +16,7 @@ from clusterspec.cost.formulas.experts import (
     fullest_load,
     load_with_draw,
 )
-from clusterspec.cost.formulas.serving import expert_exchange_time, roofline_time
+from clusterspec.cost.formulas.serving import expert_exchange_time, rate_beyond_floor, roofline_time
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import Part, table_origins
 from clusterspec.precision import NARROW, precision_width
@@ -118,10 +118,19 @@ class KernelRates:
         share = interpolated_value(self.curves[self._measured_table(precision)], rows)
         return peak * min(1.0, share * self.scale) * self.clock
 
+    def dense_gemm_rate(self, precision: str, rows: float, peak: float) -> float:
+        """FLOP/s of a GEMM with ``rows`` rows beyond its floor, which the launches of a step count.
+
+        A table has the FLOPs of whole kernels over their time, floor included, in the median over shapes of weights.
+        """
+        counted = larger(rows, exp(self.curves[self._measured_table(precision)][0][0]))
+        whole, work = self.gemm_rate(precision, counted, peak), 2 * counted * constants.MEASURED_WEIGHTS
+        return rate_beyond_floor(work, whole, self.gemm_floor("bf16"), peak * self.clock)
+
     def padded_gemm_rate(self, precision: str, rows: float, peak: float) -> float:
-        """FLOP/s of a GEMM whose ``rows`` are filled up to a tile."""
+        """FLOP/s beyond the floor of a dense GEMM whose ``rows`` are filled up to a tile."""
         padded = larger(rows, self.tile)
-        return self.gemm_rate(precision, padded, peak) * (rows / padded if rows else 1.0)
+        return self.dense_gemm_rate(precision, padded, peak) * (rows / padded if rows else 1.0)
 
     def weight_read_rate(self, precision: str) -> float:
         """B/s at which a GEMM of few rows reads its weights."""

@@ -25,6 +25,7 @@ TINTS = {
     "experts": "ep",
     "cache": "activations",
     "latent_attention": "recomputation",
+    "absorbed_matrices": "stragglers",
     "attention": "recomputation",
     "all_reduce": "tp",
     "expert_exchange": "cp",
@@ -32,7 +33,7 @@ TINTS = {
     "prompts": "optimizer",
 }
 """The color of each part of a decode step."""
-OTHERS = ("pp", "dp", "gradients", "stragglers", "weights")
+OTHERS = ("pp", "dp", "gradients", "weights")
 STEP = "estimate.terms[1].parts[0]"
 """The decode step in the JSON document: the first part of the time of an output token."""
 FIRST_TOKEN = "estimate.terms[0]"

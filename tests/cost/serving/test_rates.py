@@ -8,6 +8,7 @@ import pytest
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator, Kernels
+from clusterspec.cost.formulas.serving import rate_beyond_floor
 from clusterspec.cost.serving.rates import KernelRates, interpolated_value, size_curves
 
 CATALOG = Catalog.open()
@@ -43,6 +44,28 @@ def test_products_of_many_rows_reach_the_measured_share_of_the_peak() -> None:
     found = rates("h100-sxm-80gb", "hopper")
     assert found.gemm_rate("bf16", 2048, 989.4e12) == pytest.approx(0.81 * 989.4e12)
     assert found.weight_read_rate("fp8") == pytest.approx(0.80 * 3350e9)
+
+
+@pytest.mark.parametrize("rows", [256, 512, 1024, 2048, 4096, 8192])
+@pytest.mark.parametrize("precision", ["bf16", "fp8"])
+@pytest.mark.parametrize("table", ["hopper", "hopper-h200", "blackwell", "blackwell-ultra", "blackwell-rtx"])
+def test_a_launch_and_a_gemm_beyond_its_floor_take_as_long_as_was_measured(
+    table: str, precision: str, rows: int
+) -> None:
+    """Of the median matrix, of 2^25 weights: the floor of a kernel counts once."""
+    entry = CATALOG.get("kernels", table)
+    assert isinstance(entry, Kernels) and entry.accelerator is not None
+    found = rates(entry.accelerator, table)
+    peak, work = found.peaks[precision], 2.0 * rows * 2**25
+    measured = work / (peak * entry.achievable[f"gemm.{precision}.{rows}"].value)
+    beyond = found.dense_gemm_rate(precision, float(rows), peak)
+    assert found.gemm_floor("bf16") + work / beyond == pytest.approx(measured, rel=1e-9)
+    assert found.gemm_rate(precision, float(rows), peak) < beyond <= peak
+
+
+def test_a_gemm_beyond_its_floor_is_no_faster_than_the_peak() -> None:
+    assert rate_beyond_floor(4e9, 800e12, 4e-6, 1000e12) == 1000e12  # 5 us whole, 1 without the floor, 4 at the peak
+    assert rate_beyond_floor(4e9, 400e12, 4e-6, 1000e12) == pytest.approx(4e9 / 6e-6)
 
 
 def test_an_accelerator_without_a_table_is_scaled_by_its_best_product() -> None:
