@@ -82,6 +82,8 @@ SAMPLES = {
     "openrlhf": "python3 -m openrlhf.cli.train_ppo_ray --pretrain a/b --rollout_batch_size 8 --zero_stage 3\n",
     "verl": "python3 -m verl.trainer.main_ppo actor_rollout_ref.rollout.n=8 data.train_batch_size=512\n",
     "easyr1": "python3 -m verl.trainer.main worker.rollout.n=8 data.rollout_batch_size=512\n",
+    "roll": "actor_train:\n  strategy_args: {strategy_name: megatron_train}\n  device_mapping: list(range(0,8))\n",
+    "nemo-rl": "policy:\n  generation:\n    vllm_cfg: {tensor_parallel_size: 2}\ngrpo: {num_prompts_per_step: 8}\n",
     "nemo-automodel": (
         "step_scheduler: {global_batch_size: 8}\nmodel: {_target_: nemo_automodel.A}\ndistributed: {tp_size: 2}\n"
     ),

@@ -137,6 +137,8 @@ WORKLOADS = (
     ),
     ImportFormat("verl", "workloads", "launches and configurations of verl", "workloads.verl"),
     ImportFormat("easyr1", "workloads", "launches and configurations of EasyR1", "workloads.easyr1"),
+    ImportFormat("roll", "workloads", "configurations of ROLL", "workloads.roll"),
+    ImportFormat("nemo-rl", "workloads", "recipes of NeMo RL that generate samples", "workloads.nemo_rl", ("nemorl",)),
     ImportFormat("srt-slurm", "workloads", "recipes of NVIDIA srt-slurm", "workloads.srt_slurm", ("srtctl",)),
     ImportFormat(
         "serving",

@@ -2,7 +2,7 @@
 
 Fields: MPIJob and PyTorchJob of Kubeflow (kubeflow/mpi-operator, kubeflow/trainer), JobSet (kubernetes-sigs/jobset,
 api/jobset/v1alpha2), RayCluster and RayJob (ray-project/kuberay), LeaderWorkerSet (kubernetes-sigs/lws), TrainJob
-(kubeflow/trainer, v1alpha1), and Job of ``batch/v1``. A pod that asks for accelerators counts as a node.
+(kubeflow/trainer, v1alpha1), Job of ``batch/v1``, and single pods. A pod that asks for accelerators counts as a node.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def read_kubernetes(file: InputFile) -> ImportResult:
     """
     builder = ImportBuilder(KUBERNETES, file.name)
     documents = [(str(yaml.mapping.get("kind")), yaml) for yaml in read_documents(file)]
-    read = [(kind, yaml) for kind, yaml in documents if kind in READERS]
+    read = [(kind, yaml) for kind, yaml in documents if kind in READERS and _asks(kind, yaml)]
     if not read:
         found = ", ".join(kind[:40] for kind, _ in documents)[:80]
         raise FormatError(f"holds {found}: supported Kubernetes kinds are {', '.join(READERS)}")
@@ -100,12 +100,15 @@ class _Pods(NamedTuple):
     accelerators: int
     line: int
     what: str
+    is_open: bool = False
+    """Whether a container asks for a number of accelerators that the text leaves open (``${GPUS}``)."""
 
 
 def _pods(yaml: Yaml, path: Path, template: Any, copies: Any, what: str) -> _Pods:
     """The pods of a template, which is at ``path`` or below."""
     asked = sum(_accelerators_asked(each) or 0 for each in _containers(template))
-    return _Pods(_count_of(copies), asked, yaml.line(*path), what)
+    is_open = not asked and any(name in _resources_of(each) for each in _containers(template) for name in _RESOURCES)
+    return _Pods(_count_of(copies), asked, yaml.line(*path), what, is_open)
 
 
 def _count_of(value: Any) -> int | None:
@@ -151,7 +154,9 @@ def _record_pods(groups: list[_Pods], builder: ImportBuilder, line: int) -> int 
     """Set nodes and accelerators of a node; the number of nodes, None if it is not decided."""
     asking = [each for each in groups if each.accelerators and each.copies != 0]
     if not asking:
-        builder.unknown("layout.nodes", "no container asks for accelerators", line)
+        why = "the number of accelerators of a container is a variable, or not stated"
+        is_open = any(each.is_open for each in groups)
+        builder.unknown("layout.nodes", why if is_open else "no container asks for accelerators", line)
         return None
     first, each_asks = asking[0], {pods.accelerators for pods in asking}
     if len(each_asks) == 1:
@@ -279,12 +284,7 @@ def _job_set(yaml: Yaml, builder: ImportBuilder) -> None:
     for number, job in enumerate(jobs):
         path = ("spec", "replicatedJobs", number)
         copies = _product(value_at(job, "replicas"), value_at(job, "template", "spec", "parallelism"))
-        pods = _pods(yaml, path, value_at(job, "template", "spec", "template"), copies, f"job {number + 1}")
-        if pods.copies is None:
-            why = "its replicas or parallelism are not a count"
-            builder.unknown(f"the nodes of job {number + 1}", why, yaml.line(*path))
-        else:
-            groups.append(pods)
+        groups.append(_pods(yaml, path, value_at(job, "template", "spec", "template"), copies, f"job {number + 1}"))
     _record_pods(groups, builder, yaml.line("spec", "replicatedJobs"))
 
 
@@ -295,6 +295,16 @@ def _job(yaml: Yaml, builder: ImportBuilder) -> None:
     if not pods.accelerators:
         raise FormatError("a Job whose containers ask for no accelerators", yaml.line("spec"))
     _record_pods([pods], builder, yaml.line("spec"))
+
+
+def _pod(yaml: Yaml, builder: ImportBuilder) -> None:
+    """One pod, which is one node."""
+    _record_pods([_pods(yaml, ("spec",), yaml.mapping, 1, "pod")], builder, yaml.line("spec"))
+
+
+def _asks(kind: str, yaml: Yaml) -> bool:
+    """Whether an object is a job; of the pods, those alone that ask for accelerators."""
+    return kind != "Pod" or any(_accelerators_asked(each) for each in _containers(yaml.mapping))
 
 
 def _leader_worker_set(yaml: Yaml, builder: ImportBuilder) -> None:
@@ -416,6 +426,7 @@ READERS = {
     "TrainJob": _train_job,
     "JobSet": _job_set,
     "Job": _job,
+    "Pod": _pod,
     "LeaderWorkerSet": _leader_worker_set,
     "RayCluster": _ray_cluster,
     "RayJob": _ray_job,

@@ -84,6 +84,8 @@ _QUANTIZATIONS: Mapping[str, tuple[str, str | None]] = {
 
 
 def matches_maxtext(file: InputFile) -> bool:
+    if _DIFFUSION.search(file.text):
+        return False
     if re.search(r"^base_config\s*:\s*[\"']?base\.yml", file.text, re.MULTILINE) and "model_name" in file.text:
         return True
     if _TRAINER.search(file.text) and re.search(r"\bmodel_name=", file.text):
@@ -95,6 +97,10 @@ _TRAINER = re.compile(
     r"\bMaxText[/.]train|\bmaxtext[/.]trainers[/.]pre_train|\bMaxText[/.]configs/base\.yml", re.IGNORECASE
 )
 """What a launch line of MaxText starts."""
+
+
+_DIFFUSION = re.compile(r"\bmaxdiffusion[/.](?:train|generate|configs|models)", re.IGNORECASE)
+"""Programs of MaxDiffusion, which has the names of MaxText's axes and trains other models."""
 
 
 _SERVES = re.compile(r"MaxText[./](?:maxengine_server|decode|inference_microbenchmark)\w*(?:\.py)?\b", re.IGNORECASE)

@@ -102,7 +102,8 @@ def read_megatron(file: InputFile) -> ImportResult:
     if roles := [key for key in keys.values if key.startswith(_ROLES) or f".{_ROLES[0]}" in key]:
         why = "sets the roles of reinforcement learning, each with a layout of its own: no single layout"
         raise FormatError(f"{why} ({roles[0][:60]})", keys.values[roles[0]][1])
-    if _DEEPSPEED.search(file.text) and framework == "megatron-core":
+    launched = keys.command.text if keys.command.words else file.text
+    if framework == "megatron-core" and (keys.find("deepspeed") or _DEEPSPEED.search(launched)):
         framework = "megatron-deepspeed"
     _take_earlier_names(keys)
     performance = bridge.is_performance_launch(keys)

@@ -15,6 +15,8 @@ NEURON = "distributed_strategy.tensor_model_parallel_size"
 """A key of NeuronX Distributed Training, which took the form of its configurations from NeMo."""
 _BACKENDS = ("policy.dtensor_cfg", "policy.megatron_cfg")
 """What trains in NeMo RL: one of the two is enabled (NVIDIA-NeMo/RL, examples/configs)."""
+_OTHER_STAGES = {"dpo", "kto", "ppo", "rm"}
+"""Stages of LLaMA-Factory that are not supervised training (also in ROLL's mcore_adapter)."""
 _OF_POLICY = {
     "train_global_batch_size": "global_batch_size",
     "train_micro_batch_size": "micro_batch_size",
@@ -24,7 +26,10 @@ _OF_POLICY = {
 
 
 def list_program(keys: Keys, builder: ImportBuilder) -> None:
-    """List as unknown that a program generates text, or trains a model that no key of a spec describes."""
+    """List as unknown that a program generates text, trains with other models, or one that no key describes."""
+    if str(keys.values.get("stage", ("",))[0]) in _OTHER_STAGES and keys.find("finetuning_type", "use_mca"):
+        why = "trains with a reference, rewards or pairs of answers: work that these keys do not describe"
+        builder.unknown(f"stage: {keys.get('stage')}", why, keys.line("stage"))
     program = next((word for word in keys.command.words if word.text.endswith(".py")), None)
     if program is None:
         return

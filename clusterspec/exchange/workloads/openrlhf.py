@@ -1,5 +1,5 @@
-"""Launches of OpenRLHF that train on samples they generate (``openrlhf.cli.train_ppo_ray``), and supervised ones
-(``openrlhf.cli.train_sft``).
+"""Launches of OpenRLHF that train on samples they generate (``openrlhf.cli.train_ppo_ray``), supervised ones
+(``openrlhf.cli.train_sft``), and those of reward models (``openrlhf.cli.train_rm``), whose samples are pairs.
 
 Names and defaults: OpenRLHF, openrlhf/cli/train_ppo_ray.py and openrlhf/utils/deepspeed/deepspeed.py, as in
 lilei199908/OpenRLHF 6f1f3bf1 (``advantage_estimator`` is ``gae``, ``init_kl_coef`` 0.01 where absent; 0 leaves out the
@@ -19,7 +19,8 @@ from clusterspec.exchange.workloads.samples import list_output_lengths, set_mini
 
 OPENRLHF = "openrlhf"
 _LAUNCH = re.compile(r"\bopenrlhf\.cli\.train_ppo_ray\b|\btrain_ppo_ray\.py\b")
-_SUPERVISED = re.compile(r"\bopenrlhf\.cli\.train_sft\b")
+_SUPERVISED = re.compile(r"\bopenrlhf\.cli\.train_(?:sft|rm)\b")
+_PAIRS = re.compile(r"\bopenrlhf\.cli\.train_rm\b")
 _COUNTS = {
     "layout.nodes": ("actor_num_nodes",),
     "layout.tp": ("ds_tensor_parallel_size",),
@@ -31,6 +32,9 @@ _COUNTS = {
 }
 _DOTTED = {
     "actor.model_name_or_path": "pretrain",
+    "model.model_name_or_path": "pretrain",
+    "model.gradient_checkpointing_enable": "gradient_checkpointing",
+    "data.max_len": "max_len",
     "actor.num_nodes": "actor_num_nodes",
     "actor.num_gpus_per_node": "actor_num_gpus_per_node",
     "actor.gradient_checkpointing_enable": "gradient_checkpointing",
@@ -90,12 +94,20 @@ def _read_supervised(file: InputFile, builder: ImportBuilder) -> ImportResult:
     keys = read_arguments(file, _SUPERVISED)
     _take_dotted_names(keys)
     if keys.find("pretrain", "train_batch_size", "zero_stage") is None:
-        raise FormatError("has no launch of openrlhf.cli.train_sft with its options")
+        raise FormatError("has no launch of openrlhf.cli.train_sft or train_rm with its options")
     builder.set("workload.kind", "train", keys.command.line)
     if isinstance(named := keys.get("pretrain"), str):
         set_model(named, builder, keys.line("pretrain"))
     counted = {name: _COUNTS[name] for name in ("layout.tp", "layout.cp")}
-    set_counts(keys, counted | {"workload.global_batch": ("train_batch_size",)}, builder)
+    if _PAIRS.search(keys.command.text):
+        why = "counts pairs of a chosen and a rejected answer, each a sequence of its own"
+        for name in ("train_batch_size", "micro_train_batch_size"):
+            if size := keys.whole(name):
+                builder.unknown(f"{name}: {size}", why, keys.line(name))
+                del keys.values[name]
+    else:
+        counted = counted | {"workload.global_batch": ("train_batch_size",)}
+    set_counts(keys, counted, builder)
     if length := keys.whole("max_len"):
         builder.count("max_len", length, keys.line("max_len"))
         why = f"sequences are cut at {length} tokens, shorter ones stay"
