@@ -87,6 +87,10 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     "speculation": ("workload.serving.speculative", "speculative decoding"),
     "prefix-cache": ("workload.serving.prefix_hit", "prefix caching"),
     "disaggregation": ("workload.serving.disaggregated", "separate engines for prefill and decode"),
+    "narrower-decode": (
+        "workload.serving.disaggregated.prefill.tp",
+        "prefill engines of more tensor-parallel ranks than decode engines",
+    ),
     "switch-reduction": ("cluster.scale_up.in_network_reduction", "reduction in the switches of a domain (NVLS)"),
     "tcp-fabric": ("cluster.scale_out.technology", "a fabric without RDMA"),
     "efa-fabric": ("cluster.scale_out.technology", "Elastic Fabric Adapters"),

@@ -222,6 +222,8 @@ def _settings_of_serving(serving: Serving) -> Iterator[str]:
         yield f"speculation-{serving.draft_method}" if serving.draft_method else ""
     yield "prefix-cache" if serving.prefix_hit else ""
     yield "disaggregation" if serving.prefill else ""
+    if serving.prefill and serving.decode and serving.prefill.tp > serving.decode.tp:
+        yield "narrower-decode"
 
 
 def sharding_use(sharding: str) -> str:
