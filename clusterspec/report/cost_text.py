@@ -1,34 +1,24 @@
-"""The bill of materials, the cost and the differences of designs, as text, CSV and Markdown."""
+"""The bill of materials and the cost of designs, as text and CSV."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Iterator
 
 from clusterspec.cost.term import Term
-from clusterspec.finding import Finding
 from clusterspec.procurement.bill import SHEET, Item, kind_words, money_text, sheet_rows
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.neighbor import Neighbor
 from clusterspec.report import ink as grid
 from clusterspec.report.estimate_rows import clock_text, value_text
-from clusterspec.report.findings_machines import markdown_cell
 from clusterspec.report.ink import (
     PLAIN,
     Ink,
     errors_text,
-    location_text,
     paragraph,
-    plain_line,
-    text_table,
-    title_text,
     wrapped_lines,
 )
 from clusterspec.results import BillReport
-from clusterspec.results.decision import PRICE, SHARE, CostReport, DiffReport, Effect
-from clusterspec.source import dotted_path
+from clusterspec.results.decision import CostReport
 from clusterspec.units import display, percent, plain, plural, portion, years_text
 
 FIELDS = ("kind", "part", "quantity", "derivation", "assumed", "unit_price", "price")
@@ -266,143 +256,3 @@ def _csv_rows(cost: Cost) -> Iterator[tuple[object, ...]]:
         for name, amount in row.parts.items():
             yield (name, row.year, amount, "", "", cost.currency, "")
         yield ("total", row.year, row.total, row.low, row.high, cost.currency, "")
-
-
-# The difference of two designs as text, and as Markdown for a pull request comment
-
-LONGEST = 60
-"""Characters of a value that are shown."""
-BETTER_LESS = (
-    "step time",
-    "time ",
-    "memory of",
-    "checkpoint",
-    "model, time",
-    "power",
-    "energy",
-    "oversubscription",
-    PRICE,
-)
-BETTER_MORE = ("tokens", "output tokens", "MFU", "goodput", "memory headroom", "concurrency", "bisection", "scale-")
-"""How the names of effects begin of which less or more is better."""
-
-
-def diff_as_text(report: DiffReport, ink: Ink = PLAIN) -> str:
-    """The changed keys, their effects, and new and fixed findings."""
-    parts = [f"{title_text(report.old.name)} -> {title_text(report.new.name)}\n"]
-    rows = [(title_text(dotted_path(one.path)), shown_value(one.old), shown_value(one.new)) for one in report.changes]
-    parts.append(text_table(("key", "old", "new"), rows, wrap=(1, 2), ink=ink) if rows else "No key differs.\n")
-    effects = [
-        (one.name, effect_figure(one, one.old), effect_figure(one, one.new), _colored_change(one, ink))
-        for one in report.effects
-    ]
-    heads = ("effect", "old", "new", "change")
-    parts.append(text_table(heads, effects, right=(1, 2), wrap=(0, 3), ink=ink) if effects else "No figure changes.\n")
-    if report.caution:
-        parts.append(paragraph(plain_line(report.caution), ink))
-    for label, findings in _labeled_findings(report):
-        parts += labeled_lines(label, findings, ink)
-    return "\n".join(parts)
-
-
-def labeled_lines(label: str, findings: Sequence[Finding], ink: Ink = PLAIN) -> list[str]:
-    """A paragraph for each finding that differs, the most severe first."""
-    lines = []
-    for one in _ranked_findings(findings):
-        what = f"{label} {one.severity}[{one.rule}]"
-        text = f"{what} {location_text(one.span)}: {plain_line(one.message)}"
-        shown = "\n".join(wrapped_lines(text, ink.measure, then="  ")) + "\n"
-        style = ink.painter("green") if label == "fixed" else partial(ink.severity, one.severity)
-        lines.append(shown.replace(what, style(what), 1) if shown.startswith(what) else shown)
-    return lines
-
-
-def diff_as_markdown(report: DiffReport) -> str:
-    """The difference as Markdown tables."""
-    parts = [
-        f"**clusterspec diff**: `{title_text(report.old.name)}` to `{title_text(report.new.name)}`".replace("``", "`")
-    ]
-    rows = [
-        (f"`{plain_line(dotted_path(one.path))}`", shown_value(one.old), shown_value(one.new)) for one in report.changes
-    ]
-    parts.append(markdown_table(("key", "old", "new"), rows) if rows else "No key differs.")
-    effects = [
-        (one.name, effect_figure(one, one.old), effect_figure(one, one.new), relative_change(one))
-        for one in report.effects
-    ]
-    parts.append(markdown_table(("effect", "old", "new", "change"), effects) if effects else "No figure changes.")
-    if report.caution:
-        parts.append(plain_line(report.caution))
-    found = [
-        (label, *finding_cells(one)) for label, many in _labeled_findings(report) for one in _ranked_findings(many)
-    ]
-    if found:
-        parts.append(markdown_table(("", "severity", "rule", "what"), found))
-    return "\n\n".join(parts) + "\n"
-
-
-def _labeled_findings(report: DiffReport) -> tuple[tuple[str, Sequence[Finding]], ...]:
-    """The findings that differ, by what happened to them."""
-    return ("new", report.found), ("fixed", report.fixed), ("no longer checked", report.unchecked)
-
-
-def _ranked_findings(findings: Sequence[Finding]) -> list[Finding]:
-    """The most severe first."""
-    return sorted(findings, key=lambda one: one.severity.rank)
-
-
-def markdown_table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    lines = [heads, ("---",) * len(heads), *(tuple(markdown_cell(text_) for text_ in row) for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def finding_cells(one: Finding) -> tuple[str, str, str]:
-    return str(one.severity), one.rule, one.message
-
-
-def shown_value(given: Any) -> str:
-    """A value of the spec on one line, shortened."""
-    if given is None:
-        return "absent"
-    shown = plain_line(given if isinstance(given, str) else json.dumps(given, ensure_ascii=False))
-    return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
-
-
-NEARLY_ALL = 0.9
-"""A share above this is printed with one more digit."""
-
-
-def _colored_change(effect: Effect, ink: Ink) -> str:
-    """The relative change, green where it is for the better and red where it is for the worse beyond the ranges."""
-    text = relative_change(effect)
-    if effect.old is None or effect.new is None or effect.within_band:
-        return text
-    less, more = effect.name.startswith(BETTER_LESS), effect.name.startswith(BETTER_MORE)
-    if not (less or more):
-        return text
-    return ink.paint("green" if (effect.new < effect.old) == less else "red", text)
-
-
-def effect_figure(effect: Effect, number: float | None) -> str:
-    """A figure with its unit."""
-    if number is None:
-        return "not known"
-    if effect.unit in {"B", "B/s", "s", "W", "J"}:
-        return display(number, effect.unit)
-    if effect.unit == SHARE:
-        return percent(number, 4 if number > NEARLY_ALL else 3)
-    if effect.name == PRICE:
-        return f"{number:,.0f} {effect.unit}".rstrip()
-    return f"{number:,.4g}" if abs(number) < 10_000 else f"{number:,.0f}"
-
-
-def relative_change(effect: Effect) -> str:
-    """The relative change of a figure, and whether it is significant."""
-    if effect.old is None or effect.new is None:
-        return ""
-    by = (
-        f"{'+' if effect.new > effect.old else '−'}{percent(abs(effect.new / effect.old - 1), 2)}"
-        if effect.old > 0
-        else ""
-    )
-    return f"{by} (within the uncertainty of the model)".strip() if effect.within_band else by

@@ -1,19 +1,17 @@
-"""Rows of estimates as text: latencies, verdict colors, communication, parts of sums, and assumptions."""
+"""Rows of estimates as text: latencies, verdict colors, communication, parts of sums, and values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from clusterspec.cluster.model import Assumption
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication, Term
 from clusterspec.quantity import Bandwidth, Figure, Quantity
 from clusterspec.records import NamedTuple
-from clusterspec.report.ink import PLAIN, Ink, share_bar, text_table, wrapped_lines
-from clusterspec.results import EstimateReport
-from clusterspec.results.verdict import LEAST, Influence, Verdict, VerdictStatus
+from clusterspec.report.ink import Ink, share_bar, text_table
+from clusterspec.results.verdict import Verdict, VerdictStatus
 from clusterspec.units import display, percent, plain, plural, portion
 
 if TYPE_CHECKING:
@@ -304,16 +302,7 @@ def folded_term(term: Term, most: int) -> Term:
     return Term.total(term.name, (*(part for part in parts if part in kept), small), term.unit)
 
 
-# The assumptions of an estimate as text: the influential ones, all of them, or the constants
-
-# Assumptions as shown by writers of estimates
-
-
-def assumption_groups(plan: Plan) -> tuple[tuple[Assumption, ...], tuple[Assumption, ...]]:
-    """The assumptions for absent keys of the spec, and the constants of machines and software without a source."""
-    assumed_keys = {key for key, _, _ in plan.design.assumptions}
-    open_ = tuple(each for each in plan.assumptions if each[0] in assumed_keys)
-    return open_, tuple(each for each in plan.assumptions if each[0] not in assumed_keys)
+# Values with their units, and headings
 
 
 LONGEST_LIST = 16
@@ -342,104 +331,5 @@ def value_text(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-# The assumptions of an estimate as text: the influential ones, all of them, or the constants
-
-LONGEST = 34
-MANIFOLD = 9.0
-"""A relative change from which it is printed as a factor."""
-EXACT = 0.0005
-"""A relative change that is printed as none."""
-
-
-def influences_text(influences: Sequence[Influence], report: EstimateReport, ink: Ink, most: int) -> str:
-    """The assumptions with the largest effect on step time or memory, in at most ``most`` lines."""
-    time = "time per output token" if report.plan.serving is not None else "step time"
-    moved = f"the {time} or the memory by more than {percent(LEAST)}"
-    rest = len(report.plan.assumptions)
-    if not influences:
-        return heading_line(f"No assumption moves {moved}", ink)
-    shown = influences[: max(1, most - 3)]
-    rows = [_influence_row(one) for one in shown]
-    heads = ("  assumed", "value", "alternative", "tpot" if report.plan.serving is not None else "step time", "memory")
-    table = text_table(heads, rows, right=(3, 4), ink=ink)
-    more = len(influences) - len(shown)
-    more_text = f"{plural(more, 'more assumption')} with an effect; " if more else ""
-    note = f"  {more_text}`--assumptions` and `--constants` list {rest:,}"
-    title = heading_line(f"Assumptions with most effect: more than {percent(LEAST)} of {time} or memory", ink)
-    return f"{title}{table}{ink.paint('dim', note)}\n"
-
-
-def _influence_row(influence: Influence) -> tuple[str, ...]:
-    key, value, _ = influence.assumption
-    return (
-        f"  {short_key(key)}",
-        cut_value(value_text(value)),
-        cut_value(value_text(influence.against)),
-        change_text(influence.step_time),
-        change_text(influence.memory),
-    )
-
-
-def short_key(key: str) -> str:
-    """A key that fits a column, without its entry if it is long; `--explain` accepts both forms.
-
-    >>> short_key("h100-sxm-80gb sustained.bf16"), short_key("stack/megatron-deepspeed-2022 memory.fragmentation")
-    ('h100-sxm-80gb sustained.bf16', 'memory.fragmentation')
-    """
-    return key if len(key) <= LONGEST else key.rpartition(" ")[2]
-
-
-def cut_value(text: str, most: int = 14) -> str:
-    """A value truncated for a column; `--assumptions` prints it completely.
-
-    >>> cut_value("tp, cp, ep, dp, pp"), cut_value("bf16")
-    ('tp, cp, ep, …', 'bf16')
-    """
-    return text if len(text) <= most else f"{text[: most - 2].rstrip()} …"
-
-
-def change_text(share: float) -> str:
-    """A relative change with its sign; from ten times upward as a factor.
-
-    >>> change_text(0.104), change_text(-0.5), change_text(0.0), change_text(28.9)
-    ('+10 %', '−50 %', '', '× 30')
-    """
-    if abs(share) < EXACT:
-        return ""
-    if share >= MANIFOLD:
-        return f"× {plain(1 + share, 2)}"
-    return ("+" if share > 0 else "−") + percent(abs(share), 2)
-
-
-def assumptions_text(report: EstimateReport, ink: Ink = PLAIN) -> str:
-    """The absent keys of the spec, with the assumed value and the reason."""
-    found, _ = assumption_groups(report.plan)
-    if not found:
-        return "The estimate assumes no key of the spec.\n"
-    rows = [(f"  {key}", value_text(value), why) for key, value, why in found]
-    return heading_line("Assumptions for keys that the spec does not state", ink) + text_table(
-        ("  key", "taken", "why"), rows, wrap=(1, 2), ink=ink
-    )
-
-
-def constants_text(report: EstimateReport, ink: Ink = PLAIN) -> str:
-    """The constants of machines and software without a source, with the reason below each."""
-    _, found = assumption_groups(report.plan)
-    if not found:
-        return "The estimate uses no constant without a source.\n"
-    return heading_line("Constants that no data sheet states", ink) + "".join(
-        f"{line}\n" for line in _assumption_lines(found, ink)
-    )
-
-
 def heading_line(text: str, ink: Ink) -> str:
     return ink.paint("bold", text) + "\n"
-
-
-def _assumption_lines(assumptions: tuple[Assumption, ...], ink: Ink) -> list[str]:
-    key = max(len(name) for name, _, _ in assumptions)
-    lines = []
-    for name, value, why in assumptions:
-        lines += wrapped_lines(value_text(value), ink.measure, f"  {name.ljust(key)}  ", " " * (key + 4))
-        lines += [ink.paint("dim", line) for line in wrapped_lines(why, ink.measure, " " * 6, " " * 6)]
-    return lines

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from shlex import quote
-from typing import TYPE_CHECKING
 
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.sites import accelerators_away
@@ -13,13 +12,13 @@ from clusterspec.cost.headline import sent_term
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication, MemoryUse, Term
 from clusterspec.report import estimate_rows as traffic
+from clusterspec.report.assumption_rows import influences_text
 from clusterspec.report.estimate_rows import (
     HOURS,
     MOST,
     VERDICT_COLORS,
     breakdown_text,
     day_rows,
-    influences_text,
     joined_notes,
     serving_rows,
     value_text,
@@ -27,14 +26,12 @@ from clusterspec.report.estimate_rows import (
 )
 from clusterspec.report.ink import PLAIN, Ink, plain_line, share_bar, text_table, title_text, wrapped_lines
 from clusterspec.report.power_rows import power_rows
+from clusterspec.report.rl_rows import rl_rows, rl_text
 from clusterspec.results import EstimateReport, count
 from clusterspec.results.estimate_json import HEADS, row, shares, terms
 from clusterspec.results.verdict import Influence, VerdictStatus
 from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plural, portion
-
-if TYPE_CHECKING:
-    from clusterspec.cost.reinforcement.times import RlTimes
 
 # Explanation of a name of an estimate: a term, a headline figure, a flow, or an assumption
 
@@ -297,48 +294,6 @@ def data_row(report: EstimateReport) -> tuple[str, str, str] | None:
         held = display(reads.whole.size.value, "B")
         whole = f"reading all {held} of the data set takes {display(reads.whole.seconds.value, 's')}"
     return "data", display(reads.needed.value, "B/s"), joined_notes(given, waits, whole)
-
-
-def rl_rows(times: RlTimes, held: str) -> Iterable[tuple[str, str, str]]:
-    """The headline figures of reinforcement learning."""
-    low, high = times.band
-    yield "step time", display(times.step, "s"), joined_notes(f"{display(low, 's')} to {display(high, 's')}", held)
-    rate = f"{times.tokens_per_second_per_accelerator:,.0f}"
-    yield "tokens per second", rate, joined_notes("per accelerator, of the whole step", held)
-    if times.mfu is not None:
-        yield "MFU", percent(times.mfu), joined_notes("of all roles over the whole step", held)
-    tail = f"{percent(times.rollout.idle_share, 2)} of it behind the longest samples"
-    yield "rollout", display(times.rollout.batch, "s"), joined_notes(f"to the last sample, {tail}", held)
-    sent, wire = display(times.sync.weights, "B"), display(times.sync.wire, "s")
-    note = f"{sent} by {times.sync.method}; the wire alone takes {wire}"
-    yield "weight sync", display(times.sync.seconds, "s"), joined_notes(note, held)
-
-
-def rl_text(times: RlTimes, ink: Ink) -> str:
-    """The roles with their seconds and the share of the step in which their accelerators wait."""
-    rows = [
-        (
-            f"  {part.role.replace('_', ' ')}",
-            display(part.seconds, "s"),
-            portion(part.seconds / times.step),
-            portion(part.idle_share),
-        )
-        for part in times.parts
-    ]
-    if times.memory is not None:
-        shared = [("rollout", times.memory.rollout), ("training", times.memory.training), ("sync", times.memory.sync)]
-        held = ", ".join(f"{name} {display(size, 'B')}" for name, size in shared if size)
-        moved = (
-            f"; {display(times.memory.offloaded, 'B')} of the trainer move to the host"
-            if times.memory.offloaded
-            else ""
-        )
-        beside = f", {display(times.memory.critic, 'B')} of it the critic" if times.memory.critic else ""
-        note = f"  (memory of an accelerator by phase: {held}{beside}{moved})"
-    else:
-        note = ""
-    table = text_table(("  role", "time", "of the step", "idle"), rows, right=(1, 2, 3), ink=ink)
-    return table + (ink.paint("dim", note) + "\n" if note else "")
 
 
 def memory_row(plan: Plan) -> tuple[str, str, str]:

@@ -10,8 +10,7 @@ from clusterspec.procurement.cost import OF_MACHINE
 from clusterspec.procurement.growth import Phase
 from clusterspec.report import cost_text
 from clusterspec.report.ink import PLAIN, Ink, csv_text, errors_text, paragraph, text_table, title_text, wrapped_lines
-from clusterspec.results.decision import DiffReport
-from clusterspec.results.fleet import POOL_FIGURES, FleetDiffReport, FleetReport, JobUse, LinkUse, PoolUse
+from clusterspec.results.fleet import FleetReport, JobUse, LinkUse, PoolUse
 from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plain, plural
 
@@ -256,7 +255,7 @@ def job_rows(report: FleetReport) -> list[tuple[str, ...]]:
 
 def pool_rows(report: FleetReport) -> list[tuple[str, ...]]:
     """The cells of `POOL_HEADS` for each pool, and the sums."""
-    return [*(_pool_row(name, use) for name, use in report.pools.items()), _sum_row(report)]
+    return [*(pool_row(name, use) for name, use in report.pools.items()), _sum_row(report)]
 
 
 def _job_row(report: FleetReport, name: str) -> tuple[str, ...]:
@@ -295,7 +294,7 @@ def _money_cells(report: FleetReport, name: str, use: JobUse) -> tuple[str, str]
     )
 
 
-def _pool_row(name: str, use: PoolUse) -> tuple[str, ...]:
+def pool_row(name: str, use: PoolUse) -> tuple[str, ...]:
     in_use = percent(use.used_share) if use.used_share is not None else UNKNOWN
     money = money_text(round(use.cost), use.currency) if use.cost is not None else UNKNOWN
     return (name, _count(use.nodes), str(use.used), _count(use.idle), in_use, _cell(use.power, "W"), money)
@@ -353,75 +352,6 @@ def _job_values(report: FleetReport) -> Iterator[Sequence[object]]:
         memory = plan.memory_bytes if plan and plan.memory_bytes else ""
         billed = use.billed if use.billed is not None else ""
         yield (name, use.pool, use.nodes, use.share, *times, *latency, memory, use.elapsed or "", billed)
-
-
-def fleet_diff_text(report: FleetDiffReport, ink: Ink = PLAIN, *, markdown: bool = False) -> str:
-    """The pools of both fleets, findings about the fleet, and the difference of every job that differs."""
-    heads = ("pool", *POOL_FIGURES)
-    pools = dict.fromkeys((*report.new_pools, *report.old_pools))
-    rows = [_pool_change(name, report.old_pools.get(name), report.new_pools.get(name)) for name in pools]
-    differing = {name: each for name, each in report.jobs.items() if _differs(each)}
-    same = tuple(name for name in report.jobs if name not in differing)
-    names = (("Jobs added", report.added), ("Jobs removed", report.removed), ("Jobs without a difference", same))
-    lists = [f"{title}: {', '.join(each)}\n" for title, each in names if each]
-    uses = [
-        _job_change(name, report.old_jobs[name], use) for name, use in report.new_jobs.items() if name in report.jobs
-    ]
-    if markdown:
-        jobs = [f"## {name}\n\n{cost_text.diff_as_markdown(each)}" for name, each in differing.items()]
-        tables = [
-            cost_text.markdown_table(each, some) + "\n" for each, some in ((heads, rows), (USE_HEADS, uses)) if some
-        ]
-        of_fleet = [f"- {line}" for line in _findings_of_fleet(report, PLAIN)]
-        return "\n".join((*tables, *lists, *of_fleet, *jobs))
-    jobs = [f"{ink.paint('bold', name)}\n{cost_text.diff_as_text(each, ink)}" for name, each in differing.items()]
-    tables = [
-        text_table(each, some, right=range(1 + number, len(each)), ink=ink)
-        for number, (each, some) in enumerate(((heads, rows), (USE_HEADS, uses)))
-        if some
-    ]
-    return "\n".join((*tables, *lists, *_findings_of_fleet(report, ink), *jobs))
-
-
-def _differs(report: DiffReport) -> bool:
-    """Whether a key, a figure or a finding of a job differs."""
-    return any((report.changes, report.effects, report.found, report.fixed, report.unchecked, report.caution))
-
-
-def _findings_of_fleet(report: FleetDiffReport, ink: Ink) -> list[str]:
-    """The findings that differ and are of no job, such as those about a store or a budget of all."""
-    lines = []
-    for label, findings, of_job in (("new", report.found, "found"), ("fixed", report.fixed, "fixed")):
-        known = {(one.rule, one.message) for each in report.jobs.values() for one in getattr(each, of_job)}
-        lines += cost_text.labeled_lines(label, [one for one in findings if (one.rule, one.message) not in known], ink)
-    return lines
-
-
-USE_HEADS = ("job", "pool", "nodes", "share", "run", "billed")
-"""The columns of the jobs' shares of a fleet, in a difference."""
-
-
-def _job_change(name: str, old: JobUse, new: JobUse) -> tuple[str, ...]:
-    """A job's share of both fleets; differences as old -> new."""
-    cells = [
-        (
-            use.pool or UNKNOWN,
-            f"{use.nodes:,}" if use.nodes is not None else UNKNOWN,
-            percent(use.share, 2),
-            display(use.elapsed, "s") if use.elapsed is not None else UNKNOWN,
-            f"{use.billed:,.0f}" if use.billed is not None else UNKNOWN,
-        )
-        for use in (old, new)
-    ]
-    pairs = zip(*cells, strict=True)
-    return (name, *(after if before == after else f"{before} -> {after}" for before, after in pairs))
-
-
-def _pool_change(name: str, old: PoolUse | None, new: PoolUse | None) -> tuple[str, ...]:
-    cells = [_pool_row(name, use)[1:] if use else (UNKNOWN,) * len(POOL_HEADS[1:]) for use in (old, new)]
-    kept = [index for index, head in enumerate(POOL_HEADS[1:]) if head in POOL_FIGURES]
-    pairs = [(cells[0][index], cells[1][index]) for index in kept]
-    return (name, *(after if before == after else f"{before} -> {after}" for before, after in pairs))
 
 
 def fleet_bill_csv(report: FleetReport) -> str:

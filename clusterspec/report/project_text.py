@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clusterspec.finding import Severity
-from clusterspec.report.cost_text import (
+from clusterspec.report.diff_text import (
     diff_as_markdown,
     diff_as_text,
     effect_figure,
@@ -14,7 +14,7 @@ from clusterspec.report.cost_text import (
     markdown_table,
     relative_change,
 )
-from clusterspec.report.fleet_text import fleet_diff_text
+from clusterspec.report.fleet_diff_text import fleet_diff_text
 from clusterspec.report.ink import PLAIN, Ink, plain_line, text_table
 from clusterspec.results.decision import PRICE, Effect, ProjectDiffReport, SpecDiff
 from clusterspec.units import plural

@@ -12,7 +12,7 @@ from clusterspec import analysis
 from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.procurement.neighbor import Neighbor
 from clusterspec.records import replace
-from clusterspec.report import cost_text, search_text, sweep_text
+from clusterspec.report import cost_text, diff_text, search_text, sweep_text
 from clusterspec.report.ink import Ink
 from clusterspec.report.paper.decision import failure_phrase
 from clusterspec.results import Input, Tool
@@ -294,7 +294,7 @@ FOUND = Finding(
     ],
 )
 def test_a_figure_of_a_difference_has_its_unit(effect: Effect, number: float | None, told: str) -> None:
-    assert cost_text.effect_figure(effect, number) == told
+    assert diff_text.effect_figure(effect, number) == told
 
 
 @pytest.mark.parametrize(
@@ -311,7 +311,7 @@ def test_a_figure_of_a_difference_has_its_unit(effect: Effect, number: float | N
 def test_a_change_has_its_sign_and_whether_it_is_significant(
     old: float | None, new: float | None, within: bool | None, told: str
 ) -> None:
-    assert cost_text.relative_change(Effect("step time", "s", old, new, within)) == told
+    assert diff_text.relative_change(Effect("step time", "s", old, new, within)) == told
 
 
 def test_a_difference_lists_keys_figures_and_findings() -> None:
@@ -320,7 +320,7 @@ def test_a_difference_lists_keys_figures_and_findings() -> None:
     whole = DiffReport(
         TOOL, READ, READ, (Change(("layout", "tp"), None, 4),), effects, (FOUND, error), (FOUND,), (), "why"
     )
-    text, page = cost_text.diff_as_text(whole, WIDE), cost_text.diff_as_markdown(whole)
+    text, page = diff_text.diff_as_text(whole, WIDE), diff_text.diff_as_markdown(whole)
     assert ["layout.tp", "absent", "4"] in cells(text) and ["step", "time", "2", "s", "1", "s", "−50", "%"] in cells(
         text
     )
@@ -328,13 +328,13 @@ def test_a_difference_lists_keys_figures_and_findings() -> None:
     assert (
         "\nwhy\n" in text and "| step time | 2 s | 1 s | −50 % |" in page and "| fixed | warning | few-spines |" in page
     )
-    nothing = cost_text.diff_as_text(DiffReport(TOOL, READ, READ, (), (), (), ()), WIDE)
+    nothing = diff_text.diff_as_text(DiffReport(TOOL, READ, READ, (), (), (), ()), WIDE)
     assert "No key differs." in nothing and "No figure changes." in nothing
 
 
 @pytest.mark.parametrize(("length", "shown"), [(60, "x" * 60), (61, "x" * 59 + "…")])
 def test_a_long_value_is_cut(length: int, shown: str) -> None:
-    assert cost_text.shown_value("x" * length) == shown
+    assert diff_text.shown_value("x" * length) == shown
 
 
 PRICES = "procurement: {currency: USD, as_of: 2026-11-01, prices: {node: [300000, 320000]}}\n"
@@ -405,7 +405,7 @@ def test_a_difference_is_colored_by_what_is_better_beyond_the_ranges() -> None:
         Effect("energy per token", "J", 1.0, 1.1, within_band=True),
         Effect(PRICE, "USD", 2e6, 1e6),
     )
-    made = cost_text.diff_as_text(
+    made = diff_text.diff_as_text(
         DiffReport(TOOL, READ, READ, (), effects, (FOUND,), (FOUND,)), Ink(on=True, width=200)
     )
     rows = made.splitlines()[5:10]

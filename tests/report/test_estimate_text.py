@@ -9,7 +9,7 @@ import pytest
 
 from clusterspec import analysis, studies
 from clusterspec.cost.term import Term
-from clusterspec.report import estimate_rows, estimate_text
+from clusterspec.report import assumption_rows, estimate_text
 from clusterspec.report import estimate_text as estimate_explain
 from clusterspec.report.ink import Ink
 from clusterspec.results.verdict import LEAST
@@ -155,7 +155,7 @@ def test_only_assumptions_that_move_something_are_shown_and_the_largest_first() 
 
 def test_assumptions_and_constants_together_list_every_assumption() -> None:
     report = analysis.estimate(study(SPEC))
-    both = estimate_rows.assumptions_text(report) + estimate_rows.constants_text(report)
+    both = assumption_rows.assumptions_text(report) + assumption_rows.constants_text(report)
     assert all(key in both for key, _, _ in report.plan.assumptions)
 
 

@@ -8,7 +8,7 @@ import io
 from clusterspec.analysis.fleets import fleet_report
 from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.records import replace
-from clusterspec.report import fleet_text, project_text
+from clusterspec.report import fleet_diff_text, fleet_text, project_text
 from clusterspec.report.ink import Ink
 from clusterspec.report.paper.blocks import Cards, Picture
 from clusterspec.report.paper.fleet import composed_fleet
@@ -47,7 +47,7 @@ FLEET_DIFF = FleetDiffReport(
 
 def test_a_fleet_shows_what_moved_of_its_pools_and_jobs() -> None:
     report = FLEET_DIFF
-    found = lines(fleet_text.fleet_diff_text(report, WIDE))
+    found = lines(fleet_diff_text.fleet_diff_text(report, WIDE))
     rows = {line.split()[0]: line for line in found}
     assert "16 -> 20" in rows["a"] and "160 kW -> 200 kW" in rows["a"]
     assert "– -> 16" in rows["b"] and "16 -> –" in rows["gone"]
@@ -59,10 +59,10 @@ def test_a_fleet_shows_what_moved_of_its_pools_and_jobs() -> None:
     told = [line for line in found if "too much" in line or "few spines" in line]
     assert len([line for line in told if "too much" in line]) == 1
     assert len([line for line in told if "few spines" in line]) == 1, "what is of a job is told with it alone"
-    page = fleet_text.fleet_diff_text(report, markdown=True)
+    page = fleet_diff_text.fleet_diff_text(report, markdown=True)
     assert "## slower" in page and "## same" not in page and "| a |" in page and "- new" in page
     alone = replace(report, jobs={}, added=(), removed=(), found=(), old_jobs={}, new_jobs={})
-    assert not any("Jobs" in line for line in lines(fleet_text.fleet_diff_text(alone, WIDE)))
+    assert not any("Jobs" in line for line in lines(fleet_diff_text.fleet_diff_text(alone, WIDE)))
 
 
 def test_a_repository_counts_its_specs_findings_and_sums() -> None:

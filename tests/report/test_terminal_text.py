@@ -17,7 +17,14 @@ from clusterspec.catalog import Catalog
 from clusterspec.config import Config
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Bandwidth, Figure
-from clusterspec.report import cost_text, estimate_rows, estimate_text, findings_text, fleet_text, measurement_text
+from clusterspec.report import (
+    assumption_rows,
+    cost_text,
+    estimate_text,
+    findings_text,
+    fleet_text,
+    measurement_text,
+)
 from clusterspec.report import estimate_text as estimate_explain
 from clusterspec.report import ink as page_text
 from clusterspec.report.estimate_rows import value_text
@@ -62,7 +69,7 @@ def test_an_estimate_fits_the_terminal_in_straight_columns(path: Path, width: in
         assert max(map(text_width, told.splitlines())) <= width
         assert not crooked(told)
     assert not crooked(said)
-    for write in (estimate_rows.assumptions_text, estimate_rows.constants_text):
+    for write in (assumption_rows.assumptions_text, assumption_rows.constants_text):
         assert max(map(text_width, write(report, Ink(width=width)).splitlines())) <= width
 
 

@@ -11,7 +11,7 @@ from clusterspec.cli.inputs import fleet_or_study, status_of, study_of, study_wi
 from clusterspec.cli.options import format_option, nonempty_name, path, positive_integer, spec_argument, suggestion_text
 from clusterspec.cli.terminal import ink_of, print_error, print_json, print_text
 from clusterspec.cost.collectives.algorithms import algorithm_names
-from clusterspec.report import estimate_rows, estimate_text
+from clusterspec.report import assumption_rows, estimate_text
 from clusterspec.report import estimate_text as estimate_explain
 from clusterspec.results import EstimateReport
 from clusterspec.units import plural
@@ -121,8 +121,8 @@ def run_estimate(args: argparse.Namespace) -> int:
         print_json(report.to_json())
     elif args.assumptions or args.constants:
         shown = [
-            (args.assumptions, estimate_rows.assumptions_text),
-            (args.constants, estimate_rows.constants_text),
+            (args.assumptions, assumption_rows.assumptions_text),
+            (args.constants, assumption_rows.constants_text),
         ]
         print_text("\n".join(write(report, ink_of(args)) for wanted, write in shown if wanted))
     else:
@@ -133,8 +133,8 @@ def run_estimate(args: argparse.Namespace) -> int:
 
 def assumption_lists(report: EstimateReport, args: argparse.Namespace) -> str:
     """All assumptions, all constants, or both."""
-    parts = [estimate_rows.assumptions_text(report, ink_of(args))] if args.assumptions else []
-    parts += [estimate_rows.constants_text(report, ink_of(args))] if args.constants else []
+    parts = [assumption_rows.assumptions_text(report, ink_of(args))] if args.assumptions else []
+    parts += [assumption_rows.constants_text(report, ink_of(args))] if args.constants else []
     return "\n".join(parts)
 
 

@@ -8,7 +8,7 @@ from clusterspec.analysis.comparison import Names
 from clusterspec.analysis.fleets import fleet_diff, fleet_report
 from clusterspec.cli.inputs import status_of
 from clusterspec.cli.terminal import ink_of, print_json, print_text
-from clusterspec.report import fleet_text
+from clusterspec.report import fleet_diff_text, fleet_text
 from clusterspec.results.fleet import FleetReport
 from clusterspec.studies.study import Study
 
@@ -31,7 +31,7 @@ def print_fleet_diff(args: argparse.Namespace, old: Study, new: Study, names: tu
     if args.format == "json":
         print_json(report.to_json())
     else:
-        print_text(fleet_text.fleet_diff_text(report, ink_of(args), markdown=args.format == "markdown"))
+        print_text(fleet_diff_text.fleet_diff_text(report, ink_of(args), markdown=args.format == "markdown"))
     return status_of(new, name=args.new)
 
 

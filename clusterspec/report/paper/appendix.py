@@ -10,7 +10,8 @@ from clusterspec.cost.term import Term
 from clusterspec.finding import Finding
 from clusterspec.origin import Cited
 from clusterspec.quantity import Figure
-from clusterspec.report.estimate_rows import change_text, value_text
+from clusterspec.report.assumption_rows import change_text
+from clusterspec.report.estimate_rows import value_text
 from clusterspec.report.paper.blocks import (
     Block,
     Bullets,

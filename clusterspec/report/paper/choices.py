@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.report.assumption_rows import change_text
 from clusterspec.report.charts.bars import HeatCell, heatmap_chart
 from clusterspec.report.charts.curves import LeverBar, WireRow, tornado_chart, wire_chart
 from clusterspec.report.charts.svg import cause_of
-from clusterspec.report.estimate_rows import change_text, value_text
+from clusterspec.report.estimate_rows import value_text
 from clusterspec.report.paper.blocks import (
     Block,
     PaperTable,

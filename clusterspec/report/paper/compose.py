@@ -18,6 +18,7 @@ from clusterspec.report.charts.bars import (
 from clusterspec.report.charts.curves import RooflinePoint, roofline_chart
 from clusterspec.report.charts.svg import cause_of
 from clusterspec.report.paper import (
+    acceptance,
     appendix,
     choices,
     decision,
@@ -290,7 +291,7 @@ def design_sections(report: FullReport) -> list[Section | None]:
         facility_section(report),
         materials.materials_section(report),
         materials.cost_section(report),
-        materials.acceptance_section(report),
+        acceptance.acceptance_section(report),
         appendix.measurements_section(report),
         appendix.assumptions_section(report),
         appendix.formulas_section(report.estimate.plan),
@@ -320,7 +321,7 @@ def procurement_sections(report: FullReport) -> list[Section | None]:
         materials.materials_section(report),
         cost,
         facility_section(report),
-        materials.acceptance_section(report),
+        acceptance.acceptance_section(report),
         delivery.delivery_section(report),
         failures.failures_section(report),
         appendix.findings_section(report),

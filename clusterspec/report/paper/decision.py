@@ -1,4 +1,4 @@
-"""The first page: verdict, areas, waivers, headline figures; for buyers the gates before a signature, and risks."""
+"""The first page: verdict, areas and waivers; for buyers the gates before a signature, and risks."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.money import Money
 from clusterspec.procurement.bill import rounded_text
+from clusterspec.report.assumption_rows import change_text
 from clusterspec.report.charts.bars import FallBar, waterfall_chart
 from clusterspec.report.charts.svg import cause_of
-from clusterspec.report.estimate_rows import change_text, joined_notes, serving_rows, verdict_word
+from clusterspec.report.estimate_rows import verdict_word
 from clusterspec.report.paper.blocks import (
     Block,
-    Card,
     Cards,
     PaperTable,
     Picture,
@@ -21,6 +21,7 @@ from clusterspec.report.paper.blocks import (
     Tone,
     VerdictBlock,
 )
+from clusterspec.report.paper.cards import headline_cards
 from clusterspec.report.paper.choices import lever_text
 from clusterspec.report.paper.options import choice_blocks, choice_name, difference_text
 from clusterspec.report.paper.serving import request_pictures
@@ -28,7 +29,7 @@ from clusterspec.report.paper.steps import roles_picture
 from clusterspec.report.paper.words import name_in_sentence
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import CLOSE, REQUESTS, Area, Gate, GateStatus, Purchase, Risk, Verdict, VerdictStatus
-from clusterspec.units import display, percent, plain, plural, portion, years_text
+from clusterspec.units import display, percent, plain, plural, portion
 
 TONES: dict[VerdictStatus, Tone] = {
     VerdictStatus.FAILS: "bad",
@@ -354,104 +355,3 @@ def waivers_table(report: FullReport) -> PaperTable:
         )
         rows.append(TableRow(cells, f"waived[{number}]", "bad" if one.finding.severity.rank == 0 else "plain"))
     return PaperTable(columns, tuple(rows), "waived", caption="Waivers")
-
-
-def headline_cards(report: FullReport) -> tuple[Card, ...]:
-    """The headline figures that could be computed; for buyers prices first, and no figures of a step."""
-    plan = report.estimate.plan
-    held, used = report.estimate.condition, report.estimate.used_text("")
-    share = f"on {used}" if " of " in used else ""
-    found = _rl_cards(report, held)
-    if plan.step_time and plan.rl is None:
-        band = plan.step_time_range
-        span = f"{display(band[0], 's')} to {display(band[1], 's')}" if band else ""
-        found.append(
-            Card("Step time", display(plan.step_time.value, "s"), joined_notes(span, share, held), "estimate.step_time")
-        )
-    if plan.mfu is not None and plan.rl is None:
-        again = f"HFU {percent(plan.hfu)}" if plan.hfu is not None else ""
-        found.append(Card("MFU", percent(plan.mfu), joined_notes(again, held), "estimate.mfu"))
-    if plan.tokens_per_second_per_accelerator is not None and plan.rl is None:
-        field, rate = "estimate.tokens_per_second_per_accelerator", plan.tokens_per_second_per_accelerator
-        each = "per accelerator used" if share else "per accelerator"
-        found.append(Card("Tokens per second", f"{rate:,.0f}", joined_notes(each, held), field))
-    work = (*_serving_cards(report, held), *_memory_cards(report), *_run_cards(report, held, share))
-    prices = tuple(_price_cards(report))
-    return (*prices, *work) if report.kind == "procurement" else (*found, *work, *prices)
-
-
-def _rl_cards(report: FullReport, held: str) -> list[Card]:
-    """The step of reinforcement learning, all roles together."""
-    times = report.estimate.plan.rl
-    if times is None:
-        return []
-    low, high = (display(end, "s") for end in times.band)
-    rate = f"{times.tokens_per_second_per_accelerator:,.0f}"
-    found = [
-        Card("Step, all roles", display(times.step, "s"), joined_notes(f"{low} to {high}", held), "estimate.rl"),
-        Card("Tokens per second", rate, joined_notes("per accelerator, all roles", held), "estimate.rl"),
-    ]
-    if times.mfu is not None:
-        found.append(Card("MFU", percent(times.mfu), joined_notes("of all roles", held), "estimate.rl.mfu"))
-    return found
-
-
-def _serving_cards(report: FullReport, held: str) -> list[Card]:
-    """The times of a serving plan, by the names and notes of `estimate`."""
-    plan = report.estimate.plan
-    work = plan.design.workload
-    if plan.serving is None or work is None or work.serving is None:
-        return []
-    found: list[Card] = []
-    for name, value, note, field in serving_rows(plan, work.serving, held):
-        title = f"{found[-1].label}, {name.strip()}" if name.startswith(" ") else f"{name[0].upper()}{name[1:]}"
-        found.append(Card(title, value, note, f"estimate.serving.{field}"))
-    return found
-
-
-def _memory_cards(report: FullReport) -> list[Card]:
-    plan = report.estimate.plan
-    if plan.memory is None or plan.memory.capacity is None:
-        return []
-    total, capacity = plan.memory.total.value, plan.memory.capacity.value
-    low, high = plan.memory_range or (total, total)
-    tone: Tone = "bad" if low > capacity else "fair" if high > capacity else "good"
-    word = {"bad": "does not fit", "fair": "may not fit", "good": "fits"}[tone]
-    note = f"{word}: {display(total, 'B')} of {plan.capacity_text}"
-    return [Card("Memory", percent(total / capacity), note, "estimate.memory.total", tone)]
-
-
-def _run_cards(report: FullReport, held: str, share: str) -> list[Card]:
-    plan, kept = report.estimate.plan, report.reliability
-    if plan.time_to_train is None:
-        return []
-    if kept is None or kept.with_interruptions is None:
-        return [
-            Card(
-                "Run",
-                display(plan.time_to_train, "s"),
-                joined_notes("without interruptions", share, held),
-                "estimate.time_to_train",
-            )
-        ]
-    note = joined_notes(f"{display(plan.time_to_train, 's')} without interruptions", share, held)
-    return [
-        Card("Run with interruptions", display(kept.with_interruptions, "s"), note, "reliability.with_interruptions")
-    ]
-
-
-def _price_cards(report: FullReport) -> list[Card]:
-    cost, bill = report.cost.cost, report.bill.bill
-    found = []
-    if bill.total is not None:
-        dated = f"prices of {cost.as_of}" if cost and cost.as_of else "prices without a date"
-        found.append(Card(bill.total_title, rounded_text(bill.total), dated, "bill.total.price"))
-    if cost and cost.total and cost.years:
-        whose = "of this pool alone" if report.estimate.design.spec.pools else ""
-        over = joined_notes(f"over {years_text(cost.years)}", whose, "a partial sum" if cost.missing else "")
-        title = "Cost over the term" if cost.of_machine else "Cost of operation over the term"
-        found.append(Card(title, rounded_text(Money.of(cost.total.value, cost.currency)), over, "cost.total"))
-    if cost and cost.per_million_tokens and report.serves:
-        each = rounded_text(Money.of(cost.per_million_tokens.value, cost.currency))
-        found.append(Card("A million output tokens", each, "at this load", "cost.per_million_output_tokens"))
-    return found

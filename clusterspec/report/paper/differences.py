@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Finding
-from clusterspec.report.cost_text import effect_figure, relative_change, shown_value
+from clusterspec.report.diff_text import effect_figure, relative_change, shown_value
 from clusterspec.report.paper.blocks import Block, Bullets, PaperTable, TableColumn, TableRow, Text
 from clusterspec.results.decision import DiffReport
 from clusterspec.results.full import FullReport

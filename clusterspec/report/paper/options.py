@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from clusterspec.money import Money
 from clusterspec.procurement.bill import rounded_text
 from clusterspec.records import NamedTuple
+from clusterspec.report.assumption_rows import change_text
 from clusterspec.report.charts.curves import ChoicePoint, choice_chart
-from clusterspec.report.estimate_rows import change_text, verdict_word
+from clusterspec.report.estimate_rows import verdict_word
 from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section, TableColumn, TableRow, Text
 from clusterspec.report.paper.differences import difference_blocks
 from clusterspec.report.sweep_text import sides_text

@@ -1,0 +1,55 @@
+"""The figures of reinforcement learning in the text of an estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from clusterspec.report.estimate_rows import joined_notes
+from clusterspec.report.ink import Ink, text_table
+from clusterspec.units import display, percent, portion
+
+if TYPE_CHECKING:
+    from clusterspec.cost.reinforcement.times import RlTimes
+
+
+def rl_rows(times: RlTimes, held: str) -> Iterable[tuple[str, str, str]]:
+    """The headline figures of reinforcement learning."""
+    low, high = times.band
+    yield "step time", display(times.step, "s"), joined_notes(f"{display(low, 's')} to {display(high, 's')}", held)
+    rate = f"{times.tokens_per_second_per_accelerator:,.0f}"
+    yield "tokens per second", rate, joined_notes("per accelerator, of the whole step", held)
+    if times.mfu is not None:
+        yield "MFU", percent(times.mfu), joined_notes("of all roles over the whole step", held)
+    tail = f"{percent(times.rollout.idle_share, 2)} of it behind the longest samples"
+    yield "rollout", display(times.rollout.batch, "s"), joined_notes(f"to the last sample, {tail}", held)
+    sent, wire = display(times.sync.weights, "B"), display(times.sync.wire, "s")
+    note = f"{sent} by {times.sync.method}; the wire alone takes {wire}"
+    yield "weight sync", display(times.sync.seconds, "s"), joined_notes(note, held)
+
+
+def rl_text(times: RlTimes, ink: Ink) -> str:
+    """The roles with their seconds and the share of the step in which their accelerators wait."""
+    rows = [
+        (
+            f"  {part.role.replace('_', ' ')}",
+            display(part.seconds, "s"),
+            portion(part.seconds / times.step),
+            portion(part.idle_share),
+        )
+        for part in times.parts
+    ]
+    if times.memory is not None:
+        shared = [("rollout", times.memory.rollout), ("training", times.memory.training), ("sync", times.memory.sync)]
+        held = ", ".join(f"{name} {display(size, 'B')}" for name, size in shared if size)
+        moved = (
+            f"; {display(times.memory.offloaded, 'B')} of the trainer move to the host"
+            if times.memory.offloaded
+            else ""
+        )
+        beside = f", {display(times.memory.critic, 'B')} of it the critic" if times.memory.critic else ""
+        note = f"  (memory of an accelerator by phase: {held}{beside}{moved})"
+    else:
+        note = ""
+    table = text_table(("  role", "time", "of the step", "idle"), rows, right=(1, 2, 3), ink=ink)
+    return table + (ink.paint("dim", note) + "\n" if note else "")
