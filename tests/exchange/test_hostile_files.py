@@ -43,6 +43,7 @@ HOSTILE = {
 
 def test_every_format_has_hostile_variants() -> None:
     assert set(SAMPLES) == set(NAMES)
+    assert len(NAMES) == len(set(NAMES)), "a format is registered twice"
 
 
 @each("name", HOSTILE)
