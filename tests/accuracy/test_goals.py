@@ -18,7 +18,7 @@ from tools.fit import result
 HELD_OUT_EARLIER = frozenset({"modalities", "nemo", "automodel", "xtuner", "swift", "jaxtoolbox", "glm"})
 """Sources whose rows no constant saw, without the last ones to be entered: worse rows must not hide a loss on these."""
 UNMEASURED = "modellink"
-"""A source on Ascend 910B, the last one entered: 27.0 % for nine in ten with its rows, 24.6 % without them."""
+"""A source on Ascend 910B, of which nothing is measured."""
 
 
 @pytest.fixture(scope="module")
@@ -53,19 +53,19 @@ def test_steps_of_sources_never_fitted_to_are_predicted() -> None:
     assert all(case.predicted == pytest.approx(shown[case.id].predicted, rel=1e-4) for case in new), "run `make board`"
     unseen = [case for case in new if is_held_out(training_source(case.id))]
     held = score("held out", unseen)
-    assert held.cases >= 168
+    assert held.cases >= 173
     assert held.median <= 0.09
-    assert held.mean <= 0.12
-    assert held.p90 <= 0.28
+    assert held.mean <= 0.115
+    assert held.p90 <= 0.235
     known = score("known chips", [case for case in unseen if training_source(case.id) != UNMEASURED])
-    assert known.cases >= 155
-    assert known.median <= 0.09
-    assert known.p90 <= 0.26
+    assert known.cases >= 160
+    assert known.median <= 0.085
+    assert known.p90 <= 0.23
     earlier = score("earlier", [case for case in new if training_source(case.id) in HELD_OUT_EARLIER])
     assert earlier.cases == 75
-    assert earlier.median <= 0.095
-    assert earlier.mean <= 0.125
-    assert earlier.p90 <= 0.25
+    assert earlier.median <= 0.08
+    assert earlier.mean <= 0.11
+    assert earlier.p90 <= 0.23
     assert held.inside is not None
     assert 0.76 <= held.inside <= 0.88, "four in five are promised: neither fewer nor many more"
 

@@ -66,6 +66,19 @@ SCORE_PASSES = (
         "reads and writes of scores in the backward pass: the gradients of both read two and write one",
     ),
 )
+COMPILED_SCORE_PASSES = (
+    _kernel_constant(
+        "scores.compiled.forward",
+        2.0,
+        "the same where a compiler fuses them (XLA): one read for the maximum and one for the sum; scale, mask, dropout"
+        " and division are computed where the products write and read the scores",
+    ),
+    _kernel_constant(
+        "scores.compiled.backward",
+        3.0,
+        "the same in the backward pass: the softmax and its gradient are read, that of the scores is written",
+    ),
+)
 LOSS_FORWARD = _kernel_constant(
     "loss.forward",
     0.6,
@@ -344,6 +357,8 @@ class Shard:
     """Bytes of one number of the accumulated gradients."""
     eager: bool = False
     """Whether the operations between GEMMs run one by one."""
+    compiled: bool = False
+    """Whether a compiler fuses whatever runs between GEMMs."""
 
     @property
     def width(self) -> float:
@@ -379,6 +394,7 @@ class Shard:
             trainable=workload.trainable,
             sum_width=precision_width(workload.gradient_precision),
             eager=layout.stack is not None and layout.stack.fused is False,
+            compiled=layout.stack is not None and layout.stack.compiled and layout.stack.fused is not False,
         )
 
 

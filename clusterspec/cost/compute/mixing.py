@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from clusterspec.catalog.models import LinearAttention
 from clusterspec.cost.compute import attention
 from clusterspec.cost.compute.kernels import (
+    COMPILED_SCORE_PASSES,
     SCORE_PASSES,
     GemmShape,
     Kernel,
@@ -200,7 +201,7 @@ def _softmax_projections(shard: Shard) -> Work:
 def _softmax_core(shard: Shard) -> Work:
     model = shard.model
     if not shard.flash or not (model.compressed or model.sparse):
-        return attention.attention_core(shard, SCORE_PASSES)
+        return attention.attention_core(shard, COMPILED_SCORE_PASSES if shard.compiled else SCORE_PASSES)
     scores = attention.index_scores(shard, model.sparse) if model.sparse else Work()
     if model.compressed:
         return scores + attention.compressed_core(shard, model.compressed)

@@ -45,6 +45,7 @@ def test_the_default_training_efficiency_is_the_median_of_measured_parts() -> No
 def test_plain_attention_moves_its_scores_as_often_as_its_kernels_do() -> None:
     """Forward: softmax reads and writes (2), dropout too with half a mask (2.5). Backward: three, and 2.5."""
     assert kernels.SCORE_PASSES == (2 + 2.5, 3 + 2.5)
+    assert kernels.COMPILED_SCORE_PASSES == (1 + 1, 2 + 1)  # a maximum and a sum are read; dropout moves nothing
 
 
 def test_counted_figures_equal_their_counts() -> None:
