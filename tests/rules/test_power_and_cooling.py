@@ -110,10 +110,12 @@ def test_a_capped_node_may_draw_less_than_its_accelerators_are_rated(check: Chec
         ("dgx-b200", "feeds: 2N, accelerator_cap: 460 W", "note"),  # 9.98 kW: 10 of 460 W
         ("dgx-h100", "feeds: N+1", None),  # 13.2 kW
         ("dgx-b200", "feeds: N", None),  # nothing is promised
+        ("gb200-nvl72", "feeds: 2N", None),  # 4 × 33 = 132 of 120 kW
+        ("gb300-nvl72", "feeds: 2N", "note"),  # 132 of 135 kW
     ],
 )
 def test_supplies_of_the_feeds_that_are_left_carry_the_nodes(
     check: Check, platform: str, power: str, severity: str | None
 ) -> None:
     wanted = [(severity, "cluster.power.feeds")] if severity else []
-    assert told(check, "feed-loss-throttles-nodes", f"platform: {platform}, nodes: 16, power: {{{power}}}") == wanted
+    assert told(check, "feed-loss-throttles-nodes", f"platform: {platform}, nodes: 18, power: {{{power}}}") == wanted
