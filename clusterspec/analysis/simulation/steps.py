@@ -8,7 +8,7 @@ from functools import partial
 
 from clusterspec.cost.serving.constants import LAUNCH
 from clusterspec.cost.serving.engine import Engine
-from clusterspec.cost.serving.parts import cache_reading_parts, prompt_attention_parts, step_parts
+from clusterspec.cost.serving.parts import absorbed_parts, cache_reading_parts, prompt_attention_parts, step_parts
 from clusterspec.records import dataclass
 from clusterspec.summation import sum_of
 
@@ -88,7 +88,7 @@ class StepTables:
                 Curve.of(partial(_step_seconds, engine, sequences=0.0, busy=busy), 1.0, MOST_TOKENS) for busy in shares
             ),
             shares=shares,
-            ending=Curve.of(lambda count: _step_seconds(engine, 1.0, count, 1.0) - least, 1.0, 2.0**16),
+            ending=Curve.of(lambda count: _ending_seconds(engine, count) - least, 1.0, 2.0**16),
             stored=Curve.of(engine.sequence_bytes, 1.0, MOST_TOKENS),
             reading=Curve.of(
                 lambda size: _reading_seconds(engine, size / unit, drafted), unit / REFERENCE, unit * 2**14
@@ -136,6 +136,12 @@ class StepTables:
 def _step_seconds(engine: Engine, tokens: float, sequences: float, busy: float) -> float:
     """A step without attention."""
     return sum_of(part.seconds for part in step_parts(engine, tokens, sequences, (), busy))
+
+
+def _ending_seconds(engine: Engine, sequences: float) -> float:
+    """A step of one token after which ``sequences`` tokens are produced, without reading their caches."""
+    absorbed = sum_of(part.seconds for part in absorbed_parts(engine, sequences, REFERENCE, most=sequences))
+    return float(_step_seconds(engine, 1.0, sequences, 1.0) + absorbed)
 
 
 def _reading_seconds(engine: Engine, sequences: float, drafted: float) -> float:

@@ -15,6 +15,7 @@ from clusterspec.cost.parameters import Share
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import HostOverhead, RankLinks, StepTime, rank_links
 from clusterspec.cost.serving.parts import (
+    absorbed_parts,
     cache_reading_parts,
     launches_per_step,
     prompt_attention_parts,
@@ -151,7 +152,8 @@ class Engine:
         key = (sequences, context, tokens)
         if key not in self.steps:
             ranks, most = float(self.layout.attention_dp), max(1.0, sequences * self.layout.attention_dp)
-            attention = cache_reading_parts(self, max(1.0, sequences), context, tokens, most=most)
+            batch = (max(1.0, sequences), context, tokens)
+            attention = (*cache_reading_parts(self, *batch, most=most), *absorbed_parts(self, *batch, most=most))
             every = max(1.0, sequences) * tokens
             self.steps[key] = StepTime.of(step_parts(self, every, every, attention, min(ranks, most)))
         return self.steps[key]
@@ -176,7 +178,8 @@ class Engine:
         attention = prompt_attention_parts(self, here, length, min(tokens, length))
         if beside.sequences:
             read = cache_reading_parts(self, *beside)
-            attention = (*attention, *(repeated_reads(part, self.reads_beside_prompts) for part in read))
+            repeated = (repeated_reads(part, self.reads_beside_prompts) for part in read)
+            attention = (*attention, *repeated, *absorbed_parts(self, *beside))
         every, ending = here + decoded, here / max(1.0, length) + decoded
         return StepTime.of(step_parts(self, every, ending, attention, busy), steps)
 

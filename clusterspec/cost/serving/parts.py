@@ -155,22 +155,28 @@ def cache_reading_parts(
     rate, measured = rates.latent_rate(engine.workload.kv_precision)
     numbers |= {"flops": flops, "rate": rate}
     origins |= table_origins(engine.rates.table, rate=measured)
-    return (Part("latent_attention", latent_time, numbers, origins), _absorbed_part(engine, fullest * tokens))
+    return (Part("latent_attention", latent_time, numbers, origins),)
 
 
-def _absorbed_part(engine: Engine, tokens: float) -> Part:
+def absorbed_parts(
+    engine: Engine, sequences: float, context: float, tokens: float = 1.0, *, most: float = inf
+) -> tuple[Part, ...]:
     """Activations of the absorbed matrices of latent attention, in 16 bits: a query of each head goes in as wide as the
     head and comes out as wide as the cache, an output the other way.
 
     With many heads they take longer than the weights. Source: on H100 the matrices for queries of 128 heads take 26.4
     us for 256 tokens and 72.6 us for 1,024, 3.3 TB/s (ai-dynamo/aiconfigurator, commit 095f58a5, mla_bmm, vLLM 0.24.0).
+    Sequences are those of `cache_reading_parts`; none of another attention, and the ``context`` changes nothing.
     """
+    if not engine.model.latent:
+        return ()
+    decoded = tokens * min(most, requests_on_fullest(sequences, unevenly_loaded_ranks(engine)))
     model, heads = engine.model, share_of_heads(engine.model.heads, engine.layout.tp)
     numbers = {
-        "bytes_read": tokens * engine.whole.full_layers * heads * 2 * (model.latent_kv + model.head_dim) * 2.0,
+        "bytes_read": decoded * engine.whole.full_layers * heads * 2 * (model.latent_kv + model.head_dim) * 2.0,
         "bandwidth": engine.rates.bandwidth * constants.STREAMING.value,
     }
-    return Part("absorbed_matrices", stream_time, numbers, {})
+    return (Part("absorbed_matrices", stream_time, numbers, {}),)
 
 
 def repeated_reads(part: Part, times: float) -> Part:
