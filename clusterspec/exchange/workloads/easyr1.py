@@ -13,7 +13,7 @@ from clusterspec.exchange.import_result import ImportBuilder, ImportResult, Inpu
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, list_unused, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model
-from clusterspec.exchange.workloads.samples import count_lengths_and_ranks, set_minibatches
+from clusterspec.exchange.workloads.samples import count_lengths_and_ranks, set_memory_fraction, set_minibatches
 from clusterspec.exchange.workloads.verl import launch_keys
 
 EASYR1 = "easyr1"
@@ -101,8 +101,6 @@ def _boolean(keys: Keys, name: str) -> bool | None:
 
 
 def _set_rollout(keys: Keys, builder: ImportBuilder, line: int) -> None:
-    share = f"{_ROLLOUT}gpu_memory_utilization"
-    if re.fullmatch(r"0?\.[0-9]{1,4}", str(keys.get(share))):
-        builder.set("workload.rl.rollout.memory_fraction", float(str(keys.get(share))), keys.line(share))
+    set_memory_fraction(keys, (f"{_ROLLOUT}gpu_memory_utilization",), builder)
     builder.set("workload.rl.placement", "colocated", line)
     count_lengths_and_ranks(keys, builder)

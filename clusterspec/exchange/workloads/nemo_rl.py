@@ -13,7 +13,7 @@ from clusterspec.exchange.import_result import ImportBuilder, ImportResult, Inpu
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, list_unused, set_choice, set_counts
 from clusterspec.exchange.workloads.megatron_programs import keep_enabled_backend
 from clusterspec.exchange.workloads.models import set_model
-from clusterspec.exchange.workloads.samples import set_minibatches
+from clusterspec.exchange.workloads.samples import set_memory_fraction, set_minibatches
 from clusterspec.exchange.workloads.verl import launch_keys
 
 NEMO_RL = "nemo-rl"
@@ -108,12 +108,11 @@ def _set_samples(keys: Keys, builder: ImportBuilder) -> None:
 
 def _set_rollout(keys: Keys, builder: ImportBuilder) -> None:
     """Set the engines, without what their weights are converted to."""
-    backend, share = f"{_GENERATION}backend", f"{_GENERATION}vllm_cfg.gpu_memory_utilization"
+    backend = f"{_GENERATION}backend"
     if backend in keys.values:
         kinds = {"vllm": "vllm", "sglang": "sglang"}
         set_choice(keys, "workload.rl.rollout.framework", (backend,), kinds, builder)
-    if re.fullmatch(r"0?\.[0-9]{1,4}", str(keys.get(share))):
-        builder.set("workload.rl.rollout.memory_fraction", float(str(keys.get(share))), keys.line(share))
+    set_memory_fraction(keys, (f"{_GENERATION}vllm_cfg.gpu_memory_utilization",), builder)
     precision = f"{_GENERATION}vllm_cfg.precision"
     if str(keys.values.get(precision, ("",))[0]).startswith("fp8"):
         why = "of the engines, for the layers that take it: state workload.rl.rollout.parameter_precision"

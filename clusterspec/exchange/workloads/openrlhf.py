@@ -15,7 +15,7 @@ from clusterspec.exchange.import_result import FormatError, ImportBuilder, Impor
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import Keys, list_unused, read_arguments, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model
-from clusterspec.exchange.workloads.samples import list_output_lengths, set_minibatches
+from clusterspec.exchange.workloads.samples import list_output_lengths, set_memory_fraction, set_minibatches
 
 OPENRLHF = "openrlhf"
 _LAUNCH = re.compile(r"\bopenrlhf\.cli\.train_ppo_ray\b|\btrain_ppo_ray\.py\b")
@@ -159,9 +159,7 @@ def _set_engines(keys: Keys, builder: ImportBuilder) -> None:
     """Set the engines, where they run, and what is known of the lengths."""
     if keys.whole("vllm_num_engines"):
         builder.set("workload.rl.rollout.framework", "vllm", keys.line("vllm_num_engines"))
-    share = "vllm_gpu_memory_utilization"
-    if re.fullmatch(r"0?\.[0-9]{1,4}", str(keys.get(share))):
-        builder.set("workload.rl.rollout.memory_fraction", float(str(keys.get(share))), keys.line(share))
+    set_memory_fraction(keys, ("vllm_gpu_memory_utilization",), builder)
     if keys.is_on("async_train"):
         why = "engines generate while the trainer works on earlier samples: state workload.rl.max_staleness"
         builder.unknown("async_train", why, keys.line("async_train"))

@@ -14,7 +14,7 @@ from math import prod
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads.keys import Keys, list_unused, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model
-from clusterspec.exchange.workloads.samples import list_output_lengths, set_minibatches
+from clusterspec.exchange.workloads.samples import list_output_lengths, set_memory_fraction, set_minibatches
 from clusterspec.exchange.workloads.verl import launch_keys
 
 ROLL = "roll"
@@ -158,8 +158,7 @@ def _set_rollout(keys: Keys, builder: ImportBuilder) -> None:
     """Set the engines; list the algorithm and what is known of lengths."""
     set_choice(keys, "workload.rl.rollout.framework", (f"{_ENGINES}strategy_name",), _SERVING, builder)
     shares = tuple(f"{_ENGINES}strategy_config.{name}" for name in ("gpu_memory_utilization", "mem_fraction_static"))
-    if re.fullmatch(r"0?\.[0-9]{1,4}", str(keys.get(*shares))):
-        builder.set("workload.rl.rollout.memory_fraction", float(str(keys.get(*shares))), keys.line(*shares))
+    set_memory_fraction(keys, shares, builder)
     for name in ("prompt_length", "response_length"):
         builder.count(name, keys.whole(name), keys.line(name))
     if keys.find("response_length"):

@@ -1,6 +1,8 @@
-"""What launches of reinforcement learning say of their samples in the same way: minibatches and lengths."""
+"""What launches of reinforcement learning say in the same way: minibatches, lengths, and the memory of engines."""
 
 from __future__ import annotations
+
+import re
 
 from clusterspec.exchange.import_result import ImportBuilder
 from clusterspec.exchange.workloads.keys import Keys
@@ -12,6 +14,12 @@ def set_minibatches(whole: int | None, part: int | None, builder: ImportBuilder,
         return False
     builder.set("workload.rl.minibatches", whole // part, line)
     return True
+
+
+def set_memory_fraction(keys: Keys, names: tuple[str, ...], builder: ImportBuilder) -> None:
+    """Set the share of the memory that engines of rollout fill, where it is a number below 1."""
+    if re.fullmatch(r"0?\.[0-9]{1,4}", share := str(keys.get(*names))):
+        builder.set("workload.rl.rollout.memory_fraction", float(share), keys.line(*names))
 
 
 def list_output_lengths(builder: ImportBuilder, line: int) -> None:

@@ -25,7 +25,7 @@ from clusterspec.exchange.workloads.keys import (
     set_counts,
 )
 from clusterspec.exchange.workloads.models import set_model
-from clusterspec.exchange.workloads.samples import count_lengths_and_ranks, set_minibatches
+from clusterspec.exchange.workloads.samples import count_lengths_and_ranks, set_memory_fraction, set_minibatches
 
 VERL = "verl"
 _MARK = re.compile(r"(?:^|\s)\+{0,2}actor_rollout_ref\.[\w.]{3,80}=", re.MULTILINE)
@@ -157,9 +157,7 @@ def _set_minibatches(keys: Keys, builder: ImportBuilder) -> None:
 
 def _set_rollout(keys: Keys, builder: ImportBuilder) -> None:
     set_choice(keys, "workload.rl.rollout.framework", (f"{_ROLLOUT}name",), _ENGINES, builder)
-    share = f"{_ROLLOUT}gpu_memory_utilization"
-    if re.fullmatch(r"0?\.[0-9]{1,4}", str(keys.get(share))):
-        builder.set("workload.rl.rollout.memory_fraction", float(str(keys.get(share))), keys.line(share))
+    set_memory_fraction(keys, (f"{_ROLLOUT}gpu_memory_utilization",), builder)
     hybrid = "actor_rollout_ref.hybrid_engine"
     program = next((word for word in keys.command.words if word.text.endswith("main_ppo")), None)
     if keys.is_on(hybrid):
