@@ -14,13 +14,12 @@ from clusterspec.exchange.workloads.keys import Keys, boolean_value, list_unused
 from clusterspec.exchange.workloads.megatron_programs import keep_enabled_backend
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.samples import set_memory_fraction, set_minibatches
-from clusterspec.exchange.workloads.verl import launch_keys
+from clusterspec.exchange.workloads.verl import configuration_keys
 
 NEMO_RL = "nemo-rl"
 _FILE = re.compile(r"^policy[ \t]*:", re.MULTILINE)
 _GENERATES = re.compile(r"^grpo[ \t]*:|^  generation[ \t]*:", re.MULTILINE)
 _BACKEND = re.compile(r"^ {2,8}(?:megatron_cfg|dtensor_cfg|vllm_cfg|sglang_cfg)[ \t]*:", re.MULTILINE)
-_NEVER = re.compile(r"(?!)")
 _MEGATRON, _GENERATION, _ASYNC = "policy.megatron_cfg.", "policy.generation.", "grpo.async_grpo."
 _CLUSTER = "cluster."
 _RESOURCES = f"{_GENERATION}colocated.resources."
@@ -43,7 +42,7 @@ def matches_nemo_rl(file: InputFile) -> bool:
 
 def read_nemo_rl(file: InputFile) -> ImportResult:
     """The samples, roles and layout of a recipe. Raises `FormatError` if it is no mapping."""
-    keys, builder = launch_keys(file, _NEVER, _FILE, "NeMo RL"), ImportBuilder(NEMO_RL, file.name)
+    keys, builder = configuration_keys(file, _FILE, "NeMo RL"), ImportBuilder(NEMO_RL, file.name)
     for name in ("train_global_batch_size", "train_micro_batch_size", "precision", "model_name"):
         if f"policy.{name}" in keys.values:  # keep_enabled_backend renames them for Megatron's reader
             keys.put(f"kept.{name}", *keys.values[f"policy.{name}"])

@@ -15,11 +15,10 @@ from clusterspec.exchange.import_result import FormatError, ImportBuilder, Impor
 from clusterspec.exchange.workloads.keys import Keys, list_unused, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.samples import list_output_lengths, set_memory_fraction, set_minibatches
-from clusterspec.exchange.workloads.verl import launch_keys
+from clusterspec.exchange.workloads.verl import configuration_keys
 
 ROLL = "roll"
 _FILE = re.compile(r"^actor_train[ \t]*:", re.MULTILINE)
-_NEVER = re.compile(r"(?!)")
 _RANGE = re.compile(r"list\(range\(\s*(\d{1,6})\s*,\s*(\d{1,6})\s*\)\)")
 _MOST_DEVICES = 1_000_000
 _TRAINED, _STRATEGY = "actor_train.training_args.", "actor_train.strategy_args."
@@ -51,7 +50,7 @@ def matches_roll(file: InputFile) -> bool:
 
 def read_roll(file: InputFile) -> ImportResult:
     """The samples, roles and layout of a configuration. Raises `FormatError` if no trainer has a strategy."""
-    keys, builder = launch_keys(file, _NEVER, _FILE, "ROLL"), ImportBuilder(ROLL, file.name)
+    keys, builder = configuration_keys(file, _FILE, "ROLL"), ImportBuilder(ROLL, file.name)
     if keys.find(f"{_STRATEGY}strategy_name") is None:
         raise FormatError("has no strategy of actor_train")
     builder.set("workload.kind", "rl", keys.line(f"{_STRATEGY}strategy_name"))

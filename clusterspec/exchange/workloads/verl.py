@@ -74,16 +74,23 @@ def read_verl(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
+def configuration_keys(file: InputFile, root: re.Pattern[str], name: str) -> Keys:
+    """The keys of a configuration, but for those left to a launch. Raises `FormatError` without the key ``root``."""
+    if not root.search(file.text):
+        raise FormatError(f"is no configuration of {name}")
+    keys, yaml = Keys(), read_yaml(file)
+    for key, value, line in flat_leaves(yaml.mapping, yaml.line):
+        if value is not None and not str(value).startswith("???"):
+            keys.put(key, value, line)
+    follow_references(keys)
+    keys.values = {key: held for key, held in keys.values.items() if not str(held[0]).startswith("${")}
+    return keys
+
+
 def launch_keys(file: InputFile, mark: re.Pattern[str], root: re.Pattern[str], name: str) -> Keys:
     """The keys of a configuration (YAML, with the key ``root``), or of the chosen launch that has a ``mark``."""
     if root.search(file.text) and not mark.search(file.text):
-        keys, yaml = Keys(), read_yaml(file)
-        for key, value, line in flat_leaves(yaml.mapping, yaml.line):
-            if value is not None and not str(value).startswith("???"):  # left to a launch
-                keys.put(key, value, line)
-        follow_references(keys)
-        keys.values = {key: held for key, held in keys.values.items() if not str(held[0]).startswith("${")}
-        return keys
+        return configuration_keys(file, root, name)
     commands = [override_words(command) for command in script_of(file.text).commands if mark.search(command.text)]
     found = [keys for keys in commands if keys.values or keys.undecided]  # not a wrapper of a quoted script
     different = {tuple((name, value) for name, (value, _) in keys.values.items()): keys for keys in reversed(found)}
