@@ -258,6 +258,9 @@ def test_attention_replicas_of_sglang_divide_its_limits_and_a_file_of_options_ne
     )
     serving = {name: keys[f"workload.serving.{name}"] for name in ("max_sequences", "chunk_tokens", "memory_fraction")}
     assert serving == {"max_sequences": 256, "chunk_tokens": 1152, "memory_fraction": 0.82}
+    undecided = read(text.replace("dp-size: '32'", "dp-size: '$DP'"))
+    assert "workload.serving.max_sequences" not in given(undecided), "of how many groups is not known"
+    assert "max_running_requests: 8192" in [each.what for each in undecided.unknown]
     whole = given(read(text.replace("enable-dp-attention: true\n", "")))
     assert (whole["workload.serving.max_sequences"], whole["layout.dp"]) == (8192, 32)
     vllm = given(read("tensor-parallel-size: 8\nmax-model-len: 8192\nmax-num-seqs: 64\n"))

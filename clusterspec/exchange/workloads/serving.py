@@ -269,14 +269,22 @@ def _set_sglang_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
             "no value of layout.dispatcher corresponds to it",
             keys.line("moe_a2a_backend"),
         )
+    limits = ("chunked_prefill_size", "max_running_requests")
+    for name in limits if apart else ():
+        _divide_limit(keys, name, dp, builder)
     memory = ("mem_fraction_static", "mem_fraction", "mem_frac")
-    if not (apart and dp):
-        _set_shared_limits(keys, builder, memory, ("chunked_prefill_size",), ("max_running_requests",))
-        return
-    for path, name in (("chunk_tokens", "chunked_prefill_size"), ("max_sequences", "max_running_requests")):
-        if whole := keys.whole(name):
-            builder.set(f"workload.serving.{path}", max(1, whole // dp), keys.line(name))
-    _set_shared_limits(keys, builder, memory, (), ())
+    _set_shared_limits(keys, builder, memory, limits[:1], limits[1:])
+
+
+def _divide_limit(keys: Keys, name: str, groups: int | None, builder: ImportBuilder) -> None:
+    """Replace a limit of all groups of attention by that of one; list it where the number of groups is not known."""
+    whole = keys.whole(name)
+    if whole and groups:
+        keys.put(name, max(1, whole // groups), keys.line(name))
+    elif whole:
+        why = "of all groups of attention, whose number is not known"
+        builder.unknown(f"{name}: {whole}", why, keys.line(name))
+        del keys.values[name]
 
 
 def _set_drafts(keys: Keys, builder: ImportBuilder) -> None:

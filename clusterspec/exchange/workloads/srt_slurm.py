@@ -198,9 +198,8 @@ def _set_split(yaml: Yaml, readings: Mapping[str, ImportResult], builder: Import
         at = yaml.line("resources", f"{role}_workers")
         builder.set(f"{base}.{role}.replicas", _engines(yaml, role, reading), at)
         for axis in _DEGREES:
-            value = next((each for each in reading.given if each.path == ("layout", axis)), None)
-            if value is not None:
-                builder.set(f"{base}.{role}.{axis}", value.value, value.at.line)
+            for each in _given_at(("layout", axis), [reading]):
+                builder.set(f"{base}.{role}.{axis}", each.value, each.at.line)
         builder.unknowns += [SkippedPart(f"{role}: {each.what}", each.why, each.at) for each in reading.unknown]
     _set_shared(readings, builder)
 
