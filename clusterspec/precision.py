@@ -66,6 +66,11 @@ PRECISIONS = {
     )
 }
 """All formats by name. tf32 is how products round fp32 numbers; they are stored in 32 bits."""
+ROUNDED = frozenset({"fp8", "mxfp8", "fp4", "nvfp4"})
+"""Formats of weights that engines multiply in the first of their rates: activations are rounded to it, too.
+
+Checkpoints in int4 and int8, and those in mxfp4 of others than AMD, may leave activations in 16 bits.
+"""
 WIDTHS = {name: one.bytes for name, one in PRECISIONS.items()}
 """The bytes of one number in each format."""
 OPERANDS = {"fp8": "mxfp8", "fp4": "nvfp4", "int8": "int8"}

@@ -8,7 +8,7 @@ from clusterspec.catalog.stacks import Stack
 from clusterspec.cluster.model import Trainable, Workload
 from clusterspec.cluster.resolution import Lookup, ResolutionLog, written_peak
 from clusterspec.cluster.transformer import resolve_model
-from clusterspec.precision import NARROW
+from clusterspec.precision import NARROW, PRECISIONS, ROUNDED
 from clusterspec.quantity import Peak, Quantity
 from clusterspec.records import NamedTuple
 from clusterspec.source import Path
@@ -154,13 +154,6 @@ def _optimizer(section: WorkloadSpec, kind: str, log: ResolutionLog) -> str:
     return log.written_or_assumed(section.optimizer, "workload.optimizer", "adam", "usual for transformers")
 
 
-PRODUCTS = {"fp8": "fp8", "mxfp8": "fp8", "fp4": "fp4", "nvfp4": "fp4"}
-"""The precision in which engines multiply weights that are kept in another: activations are rounded to it, too.
-
-Checkpoints in int4 and int8, and those in mxfp4 of others than AMD, may leave activations in 16 bits.
-"""
-
-
 class _Precisions(NamedTuple):
     work: str
     parameters: str
@@ -202,9 +195,9 @@ def _products_of(kept: str | None, model: Model | None, accelerator: Accelerator
     models that are published in mxfp4 have experts alone in it, with activations in 16 bits.
     """
     of_amd = accelerator is not None and accelerator.vendor == "AMD"
-    if kept == "mxfp4" and of_amd and model is not None and model.checkpoint_expert_precision != kept:
-        return "fp4"
-    return PRODUCTS.get(kept or "")
+    published = model.checkpoint_expert_precision if model is not None else kept
+    rounded = kept in ROUNDED or (kept == "mxfp4" and of_amd and published != kept)
+    return PRECISIONS[kept].rates[0] if kept and rounded else None
 
 
 def _loads_checkpoint(section: WorkloadSpec, model: Model) -> bool:

@@ -24,6 +24,7 @@ from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.times import serving_pools
+from clusterspec.precision import PRECISIONS, ROUNDED
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.spec.model import LayoutSpec, RolloutSpec, ServingSpec, WorkloadSpec
 
@@ -94,9 +95,8 @@ def rollout_design(design: Design, rl: Rl, nodes: int) -> Design:
     if rl.rollout_pool is not None:
         machine = design_on_pool(design, rl.rollout_pool, {("workload",): None, ("layout",): None}).cluster
     executed = machine.accelerator.peaks if machine else {}
-    format_ = "fp4" if kept and "4" in kept else "fp8"
-    widened = format_ not in executed and (kept != "nvfp4" or _has_kernels_of_nvfp4(machine))
-    narrow = kept in {"fp8", "mxfp8", "fp4", "mxfp4", "nvfp4"} and not widened
+    products = PRECISIONS[kept].rates[0] if kept and kept in {*ROUNDED, "mxfp4"} else None
+    widened = products not in executed and (kept != "nvfp4" or _has_kernels_of_nvfp4(machine))
     serving = ServingSpec(
         input_tokens=rl.inputs.mean,
         output_tokens=rl.outputs.mean,
@@ -108,7 +108,7 @@ def rollout_design(design: Design, rl: Rl, nodes: int) -> Design:
     served = WorkloadSpec(
         kind="serve",
         model=work.model,
-        precision=format_ if narrow else work.precision,
+        precision=work.precision if products is None or widened else products,
         parameter_precision=kept,
         kv_precision=rollout.kv_precision,
         serving=serving,
