@@ -132,12 +132,11 @@ def _report_of_design(study: Study, kind: str, audience: str, *, live: bool) -> 
     cluster = study.design.cluster
     power = study.design.spec.cluster.power if study.design.spec.cluster else None
     compared = _comparison_report(study, kind, audience)
+    fabric = compared.bill.bill.fabric
     whole = replace(
         compared,
         purchase=study.part("purchase", lambda: purchase_decision(compared), None) if audience != "tender" else None,
-        tiers=study.part(
-            "tiers", lambda: tiers(cluster, _without_folders(study), compared.bill.bill.fabric) if cluster else (), ()
-        ),
+        tiers=study.part("tiers", lambda: tiers(cluster, _without_folders(study), fabric) if cluster else (), ()),
         tests=study.part("acceptance tests", lambda: planned_tests(study), ()),
         facility=study.part(
             "facility", lambda: facility(study.design, compared.bill.bill, compared.estimate.drawn), None
@@ -166,7 +165,7 @@ def _report_of_design(study: Study, kind: str, audience: str, *, live: bool) -> 
         groups=study.part("groups of ranks", lambda: rank_groups(study.plan), ()),
         collectives=study.part("collectives by size", lambda: sized_collectives(study, whole.tests), ()),
         launch=study.part("launch", lambda: launch(study.design), None) if audience != "tender" else None,
-        pod=study.part("pod", lambda: pod(cluster, power, whole.bill.bill.fabric), None),
+        pod=study.part("pod", lambda: pod(cluster, power, fabric), None),
         survival=study.part("survival", lambda: survival(study.design, live=live), None),
     )
 
