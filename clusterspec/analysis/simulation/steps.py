@@ -140,7 +140,7 @@ def _step_seconds(engine: Engine, tokens: float, sequences: float, busy: float) 
 
 def _ending_seconds(engine: Engine, sequences: float) -> float:
     """A step of one token after which ``sequences`` tokens are produced, without reading their caches."""
-    absorbed = sum_of(part.seconds for part in absorbed_parts(engine, sequences, REFERENCE, most=sequences))
+    absorbed = sum_of(part.seconds for part in absorbed_parts(engine, sequences, most=sequences))
     return float(_step_seconds(engine, 1.0, sequences, 1.0) + absorbed)
 
 

@@ -152,9 +152,10 @@ class Engine:
         key = (sequences, context, tokens)
         if key not in self.steps:
             ranks, most = float(self.layout.attention_dp), max(1.0, sequences * self.layout.attention_dp)
-            batch = (max(1.0, sequences), context, tokens)
-            attention = (*cache_reading_parts(self, *batch, most=most), *absorbed_parts(self, *batch, most=most))
-            every = max(1.0, sequences) * tokens
+            mean = max(1.0, sequences)
+            read = cache_reading_parts(self, mean, context, tokens, most=most)
+            attention = (*read, *absorbed_parts(self, mean, tokens, most=most))
+            every = mean * tokens
             self.steps[key] = StepTime.of(step_parts(self, every, every, attention, min(ranks, most)))
         return self.steps[key]
 
@@ -179,7 +180,7 @@ class Engine:
         if beside.sequences:
             read = cache_reading_parts(self, *beside)
             repeated = (repeated_reads(part, self.reads_beside_prompts) for part in read)
-            attention = (*attention, *repeated, *absorbed_parts(self, *beside))
+            attention = (*attention, *repeated, *absorbed_parts(self, beside.sequences, beside.tokens))
         every, ending = here + decoded, here / max(1.0, length) + decoded
         return StepTime.of(step_parts(self, every, ending, attention, busy), steps)
 

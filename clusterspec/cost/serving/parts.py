@@ -136,7 +136,7 @@ def cache_reading_parts(
     """
     model, whole, rates = engine.model, engine.whole, engine.rates
     calls = float(max(1, whole.full_layers + whole.window_layers + whole.linear_layers))
-    fullest = min(most, requests_on_fullest(sequences, unevenly_loaded_ranks(engine)))
+    fullest = _sequences_on_fullest(engine, sequences, most)
     read = fullest * engine.sequence_bytes(context) / calls
     software = engine.layout.capabilities.framework.stacks or engine.layout.framework  # a fork runs its base's kernels
     table = DECODE if model.latent else rates.decode_table(software, engine.workload.kv_precision)
@@ -158,19 +158,22 @@ def cache_reading_parts(
     return (Part("latent_attention", latent_time, numbers, origins),)
 
 
-def absorbed_parts(
-    engine: Engine, sequences: float, context: float, tokens: float = 1.0, *, most: float = inf
-) -> tuple[Part, ...]:
+def _sequences_on_fullest(engine: Engine, sequences: float, most: float) -> float:
+    """Sequences of the rank with the most, where all have ``sequences`` in the mean."""
+    return min(most, requests_on_fullest(sequences, unevenly_loaded_ranks(engine)))
+
+
+def absorbed_parts(engine: Engine, sequences: float, tokens: float = 1.0, *, most: float = inf) -> tuple[Part, ...]:
     """Activations of the absorbed matrices of latent attention, in 16 bits: a query of each head goes in as wide as the
     head and comes out as wide as the cache, an output the other way.
 
     With many heads they take longer than the weights. Source: on H100 the matrices for queries of 128 heads take 26.4
     us for 256 tokens and 72.6 us for 1,024, 3.3 TB/s (ai-dynamo/aiconfigurator, commit 095f58a5, mla_bmm, vLLM 0.24.0).
-    Sequences are those of `cache_reading_parts`; none of another attention, and the ``context`` changes nothing.
+    Sequences are those of `cache_reading_parts`; no part of another attention.
     """
     if not engine.model.latent:
         return ()
-    decoded = tokens * min(most, requests_on_fullest(sequences, unevenly_loaded_ranks(engine)))
+    decoded = tokens * _sequences_on_fullest(engine, sequences, most)
     model, heads = engine.model, share_of_heads(engine.model.heads, engine.layout.tp)
     numbers = {
         "bytes_read": decoded * engine.whole.full_layers * heads * 2 * (model.latent_kv + model.head_dim) * 2.0,
