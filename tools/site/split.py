@@ -52,6 +52,7 @@ SPLIT: Mapping[str, Split] = {f"catalog/{kind}.md": Split(2, NAME) for kind in K
     "accuracy.md": Split(2, smallest=5_000),
     "board.md": Split(3, smallest=20_000),
     "catalog.md": Split(2, smallest=20_000),
+    "review.md": Split(2, smallest=20_000),
     "changelog.md": Split(3, smallest=10_000),
 }
 """The documents that are split, by the path of their page."""
