@@ -288,6 +288,50 @@ def entry_named(catalog: Catalog, name: str) -> EntryView:
     return entry_view(catalog.raw_entry(*resolved_id(catalog, name)))
 
 
+def entries_named(catalog: Catalog, name: str) -> tuple[EntryView, tuple[str, ...]]:
+    """The entry to show for a name, and the others of this name as ``kind/id``.
+
+    A name of one entry in several kinds is shown as the first kind: Ironwood is an accelerator, and the platform that
+    has it. The name of a generation stands for its accelerators.
+    Raises `UnknownEntry`, `BrokenEntry`, or `SeveralEntries`.
+    """
+    kinds, id_ = _kinds_of_name(catalog, name), name.rpartition("/")[2]
+    named = [(kind, id_) for kind in kinds] or _named_entries(catalog, name)
+    if not named:
+        named = [(kind, each) for kind in catalog.kinds for each in catalog.family(kind, name)]
+    if "/" not in name and named[:1] and named[0][0] == "kernels":
+        named = [*_accelerators_of(catalog, named[0][1]), *named]
+    if not named:
+        raise UnknownEntry("entry", name, _nearest_entries(catalog, id_))
+    first = [each for each in named if each[0] == named[0][0]]
+    if len(first) > 1:
+        raise SeveralEntries(name, tuple(map("/".join, first)))
+    return entry_view(catalog.raw_entry(*named[0])), tuple(map("/".join, named[1:]))
+
+
+def _named_entries(catalog: Catalog, name: str) -> list[tuple[str, str]]:
+    return [(kind, each) for kind in catalog.kinds for each in catalog.ids_named(kind, name)]
+
+
+def _accelerators_of(catalog: Catalog, kernels: str) -> Iterator[tuple[str, str]]:
+    """The accelerators that have the kernels of a generation."""
+    for each in catalog.ids("accelerator"):
+        fact = catalog.raw_entry("accelerator", each).facts.get("kernels")
+        if fact is not None and fact.value == kernels:
+            yield "accelerator", each
+
+
+@dataclass(eq=False)
+class SeveralEntries(LookupError):
+    """Raised for a name of several entries of one kind: H100 is sold as SXM, PCIe and NVL."""
+
+    name: str
+    entries: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"`{self.name}` is {len(self.entries)} entries; write one of {', '.join(self.entries)}"
+
+
 def compare(catalog: Catalog, left: str, right: str) -> Comparison:
     """Two entries as written, fact by fact. Raises as `entry_named`."""
     return comparison(*_entry_views(catalog, (left, right)))
@@ -327,7 +371,7 @@ def resolved_id(catalog: Catalog, name: str) -> tuple[str, str]:
         raise AmbiguousName(id_, kinds)
     if kinds:
         return kinds[0], id_
-    named = [(kind, each) for kind in catalog.kinds for each in catalog.ids_named(kind, name)]
+    named = _named_entries(catalog, name)
     if len(named) != 1:
         near = tuple("/".join(each) for each in named[:3])
         raise UnknownEntry("entry", name, near or _nearest_entries(catalog, id_))

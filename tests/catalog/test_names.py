@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec.catalog import KINDS, Catalog, UnknownEntry
 from clusterspec.catalog.export import shipped_rows
-from clusterspec.catalog.views import AmbiguousName, resolved_id
+from clusterspec.catalog.views import AmbiguousName, SeveralEntries, entries_named, resolved_id
 from tests.catalog.shipped import CATALOG
 
 FAMILIES = {
@@ -134,3 +134,28 @@ def test_every_id_resolves_to_itself() -> None:
     for kind in KINDS:
         for name in catalog.ids(kind):
             assert resolved_id(catalog, f"{kind}/{name}") == (kind, name)
+
+
+def test_a_name_of_two_kinds_is_shown_as_the_first_of_them() -> None:
+    view, others = entries_named(CATALOG, "Ironwood")
+    assert (view.kind, view.id, others) == ("accelerator", "tpu-v7x", ("platform/tpu-v7x",))
+    view, others = entries_named(CATALOG, "platform/tpu-v7x")
+    assert (view.kind, view.id, others) == ("platform", "tpu-v7x", ())
+
+
+@pytest.mark.parametrize(
+    ("name", "entries"),
+    [
+        ("H200", "accelerator/h200-nvl-141gb accelerator/h200-sxm-141gb"),
+        ("Blackwell Ultra", "accelerator/b300-sxm-288gb accelerator/gb300 accelerator/gb300-desktop"),
+        ("Llama 4", "model/llama-4-maverick model/llama-4-scout"),
+    ],
+)
+def test_a_family_and_a_generation_name_all_their_entries(name: str, entries: str) -> None:
+    with pytest.raises(SeveralEntries) as caught:
+        entries_named(CATALOG, name)
+    assert caught.value.entries == tuple(entries.split())
+
+
+def test_kernels_are_shown_by_their_kind() -> None:
+    assert entries_named(CATALOG, "kernels/blackwell-ultra")[0].kind == "kernels"

@@ -38,7 +38,9 @@ def _describe_lookups(actions: Actions, shared: argparse.ArgumentParser) -> None
         "--since", type=positive_integer, metavar="YEAR", help="entries first shipped in this year or later"
     )
     show = actions.add_parser("show", help="one entry, each figure with its source and equivalents", parents=[shared])
-    show.add_argument("entry", metavar="ENTRY", help="an id, or kind/id if two kinds share it")
+    show.add_argument(
+        "entry", metavar="ENTRY", help="an id, kind/id, or the name of a product, an instance or a checkpoint"
+    )
     search = actions.add_parser("search", help="entries that mention some words", parents=[shared])
     search.add_argument("words", nargs="+", metavar="WORD")
     compare = actions.add_parser("compare", help="several entries side by side in one convention", parents=[shared])
@@ -119,7 +121,7 @@ def run_catalog(args: argparse.Namespace) -> int:
         catalog = opened_catalog(args, chosen_config(args, Path.cwd()))
         catalog, broken = catalog.readable() if args.action in WHOLE else (catalog, ())
         text, body = actions[args.action](args, catalog)
-    except (UnknownEntry, BrokenEntry, views.AmbiguousName) as fault:
+    except (UnknownEntry, BrokenEntry, views.AmbiguousName, views.SeveralEntries) as fault:
         raise UsageFault(str(fault)) from None
     if broken:
         body = body | {"faults": [*map(str, broken), *body.get("faults", ())]}
@@ -146,8 +148,9 @@ def list_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
 
 
 def entry_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
-    view = views.entry_named(catalog, args.entry)
-    return export.show_text(view, ink_of(args).measure), {"entry": view.to_json()}
+    view, others = views.entries_named(catalog, args.entry)
+    same = f"also of this name: {', '.join(others)}\n" if others else ""
+    return export.show_text(view, ink_of(args).measure) + same, {"entry": view.to_json(), "others": list(others)}
 
 
 def search_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
