@@ -47,6 +47,21 @@ def test_verl_without_a_reference_model_or_with_filled_batches_is_left_open() ->
         read(f"{VERL}\n{VERL.replace('nnodes=4', 'nnodes=8')}")
 
 
+def test_verl_trains_a_critic_unless_another_estimator_is_stated() -> None:
+    critic = "critic.model.path=Qwen/Qwen3-4B reward_model.enable=True reward_model.model.path=a/scorer"
+    text = VERL.replace("algorithm.adv_estimator=grpo", critic)
+    reading = read(text)
+    assert given(reading)["workload.rl.algorithm"] == "ppo"
+    assert given(reading)["workload.rl.critic.model"] == "qwen3-4b"
+    assert "reward a/scorer" in unknown(reading)
+    known = read(text.replace("a/scorer", "meta-llama/Llama-3.1-8B"))
+    assert given(known)["workload.rl.reward.model"] == "llama-3.1-8b"
+    passed = VERL.replace("algorithm.adv_estimator=grpo", "")
+    assert "workload.rl.algorithm" not in given(read(passed))  # "$@" may state it
+    assert given(read(passed.replace(' "$@"', "")))["workload.rl.algorithm"] == "ppo"
+    assert "workload.rl.critic.model" not in given(read(VERL.replace("=grpo", f"=grpo {critic}")))
+
+
 def test_a_configuration_of_verl_states_the_same_and_comments_start_no_engine() -> None:
     listed = """\
         data: {train_batch_size: 512}

@@ -266,3 +266,33 @@ def test_a_launch_of_torchtitan_with_a_configuration_states_its_ranks_and_slurm_
     assert (given(reading)["layout.nodes"], counts(reading)["ranks_per_node"]) == (16, 8)
     nodes = read("NodeName  = gpu[001-013] Gres=gpu:volta:2 CPUs=48\n")
     assert (given(nodes)["cluster.nodes"], given(nodes)["cluster.accelerators_per_node"]) == (13, 2)
+
+
+@pytest.mark.parametrize(
+    ("switch", "length"),
+    [
+        ("", None),
+        ("sample_packing: false", None),
+        ("sample_packing: true", 4096),
+        ("sample_packing: false\npad_to_sequence_len: true", 4096),
+    ],
+)
+def test_the_sequences_of_axolotl_have_their_limit_where_they_are_filled_to_it(switch: str, length: int | None) -> None:
+    reading = read(f"base_model: Qwen/Qwen3-8B\nsequence_len: 4096\nmicro_batch_size: 2\n{switch}\n")
+    assert given(reading).get("workload.sequence_length") == length
+    assert ("sequences are cut at 4096 tokens" in unknown(reading)) is (length is None)
+
+
+def test_options_of_one_of_two_starts_are_listed() -> None:
+    script = """\
+        if [ $NODES -gt 1 ]; then
+          start="srun torchrun --nnodes=$NODES --nproc_per_node=8"
+        else
+          start="torchrun --nnodes=1 --nproc_per_node=8"
+        fi
+        $start train.py --per_device_train_batch_size 2 --bf16 True
+        """
+    reading = read(script)
+    assert given(reading)["layout.micro_batch"] == 2
+    assert "layout.nodes" not in given(reading)
+    assert "--nnodes=1: depends on the test on line 1" in unknown(reading)

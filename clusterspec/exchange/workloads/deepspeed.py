@@ -24,8 +24,9 @@ _AXOLOTL = {
     "layout.tp": ("tensor_parallel_size",),
     "layout.cp": ("context_parallel_size", "sequence_parallel_degree"),
     "layout.ep": ("expert_parallel_size",),
-    "workload.sequence_length": ("sequence_len",),
 }
+_FILLED = ("sample_packing", "pad_to_sequence_len")
+"""Switches of Axolotl with which each sequence has ``sequence_len`` tokens; it is the limit alone without them."""
 OPTIMIZERS = {
     "adam": "adam",
     "adamw": "adamw",
@@ -117,6 +118,7 @@ _EMPTY: tuple[object, ...] = (None, "", [], {})
 def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
     set_model(str(keys.get("base_model")), builder, keys.line("base_model"))
     set_counts(keys, _AXOLOTL, builder)
+    _set_axolotl_length(keys, builder)
     shard, replicate = keys.whole("dp_shard_size"), keys.whole("dp_replicate_size") or 1
     of_fsdp = [key for key, (value, _) in keys.values.items() if key.startswith("fsdp") and value not in _EMPTY]
     line = keys.line("dp_shard_size", *of_fsdp, "deepspeed")
@@ -146,6 +148,17 @@ def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
         names = [] if keys.is_on("lora_target_linear") else list(keys.words("lora_target_modules"))
         set_adapter(str(adapter), keys.whole("lora_r"), names, builder, line)
     list_accumulation(keys, builder)
+
+
+def _set_axolotl_length(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the length of sequences that are packed or padded to it; else count it as the longest."""
+    length, line = keys.whole("sequence_len"), keys.line("sequence_len")
+    keys.used |= {name for name in _FILLED if name in keys.values}
+    if length and any(keys.is_on(name) for name in _FILLED):
+        builder.set("workload.sequence_length", length, line)
+    elif length:
+        builder.count("sequence_len", length, line)
+        builder.unknown("workload.sequence_length", f"sequences are cut at {length} tokens, shorter ones stay", line)
 
 
 def _set_fsdp(keys: Keys, hybrid: bool, line: int, builder: ImportBuilder) -> None:

@@ -319,7 +319,7 @@ def command_keys(command: Command) -> Keys:
     """The options of one command; the last value of a name applies. Where a branch holds all of it, it decides them."""
     keys, words = Keys(command=command), [word for word in command.words if word.text not in PASSED_ON]
     program = next((word for word in words if word.text.endswith(".py")), words[0] if words else None)
-    own = {command.branch, program.branch if program else 0}
+    own = {command.branch, program.branch if program and not _has_alternatives(words, program.branch) else 0}
     for at, word in enumerate(words):
         if not _is_option(word.text):
             continue
@@ -337,6 +337,14 @@ def command_keys(command: Command) -> Keys:
             if len(several := tuple(word.text for word in following)) > 1:
                 keys.listed[name.replace("-", "_")] = several
     return keys
+
+
+_STARTERS = frozenset({"torchrun", "deepspeed", "accelerate", "python", "python3"})
+
+
+def _has_alternatives(words: Sequence[Word], branch: int) -> bool:
+    """Whether a test gives several starts of a command, one in each of its branches (``LAUNCHER="torchrun …"``)."""
+    return sum(word.text.rpartition("/")[2] in _STARTERS for word in words if branch and word.branch == branch) > 1
 
 
 def _commands(file: InputFile, model: re.Pattern[str] | None) -> tuple[Sequence[Command], Sequence[Command]]:

@@ -7,7 +7,11 @@ import re
 from clusterspec.exchange.import_result import ImportBuilder
 from clusterspec.exchange.workloads.keys import Keys
 
-_GENERATES = re.compile(r"text_generation|generate_(?:samples|text)|_inference\b|inference_server|run_\w{1,20}_server")
+_GENERATES = re.compile(
+    r"text_generation|generate_(?:samples|text)|_inference\b|inference_server|run_\w{1,20}_server"
+    r"|^(?:inference|generate|evaluat(?:e|ion))(?:_\w{1,40})?\.py$"
+)
+_CONVERTS = re.compile(r"^convert(?:_\w{1,40})?\.py$|_to_(?:hf|huggingface|megatron)\.py$")
 _ENCODERS = re.compile(
     r"(?:^|[/_])(?:bert|ict|biencoder|vit|vision|retro)(?=[_.])|_(?:bert|ict|vision\w{0,20}|retro)\.py$"
 )
@@ -36,6 +40,8 @@ def list_program(keys: Keys, builder: ImportBuilder) -> None:
     name = program.text.rpartition("/")[2]
     if _GENERATES.search(name):
         builder.unknown(name, "generates text: what it states is not a layout of training", program.line)
+    elif _CONVERTS.search(name):
+        builder.unknown(name, "converts a checkpoint: what it states is not a layout of training", program.line)
     elif _ENCODERS.search(name) or str(keys.get("tokenizer_type")).startswith("Bert"):
         builder.unknown(name, "trains an encoder: a spec describes text decoders alone", program.line)
 

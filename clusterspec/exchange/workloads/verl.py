@@ -1,9 +1,9 @@
 """Launches and configurations of verl (reinforcement learning): overrides on a command line, or a file of keys.
 
 Names and defaults: verl-project/verl 1dda039b, verl/trainer/config (``actor``, ``rollout``, ``ppo_trainer.yaml``, where
-``hybrid_engine`` is on: engines generate on the ranks that train) and verl/trainer/ppo/utils.py line 75 (a reference
-model takes part where a loss or a reward of its divergence is on). Sizes of minibatches count prompts. ``n_agent`` is
-the name of ``n`` in PeterGriffinJin/Search-R1.
+``adv_estimator`` is ``gae``, which trains a critic, and ``hybrid_engine`` is on: engines generate on the ranks that
+train) and verl/trainer/ppo/utils.py line 75 (a reference model takes part where a loss or a reward of its divergence
+is on). Sizes of minibatches count prompts. ``n_agent`` is the name of ``n`` in PeterGriffinJin/Search-R1.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from clusterspec.exchange.workloads.keys import (
     set_choice,
     set_counts,
 )
-from clusterspec.exchange.workloads.models import set_model
+from clusterspec.exchange.workloads.models import catalog_model, set_model
 from clusterspec.exchange.workloads.samples import count_lengths_and_ranks, set_memory_fraction, set_minibatches
 
 VERL = "verl"
@@ -49,6 +49,7 @@ _COUNTS = {
     "workload.rl.rollout.tp": (f"{_ROLLOUT}tensor_model_parallel_size",),
     "workload.rl.rollout.max_sequences": (f"{_ROLLOUT}max_num_seqs",),
 }
+_CRITIC = "critic.model.path"
 _ENGINES = {"vllm": "vllm", "sglang": "sglang"}
 
 
@@ -64,6 +65,7 @@ def read_verl(file: InputFile) -> ImportResult:
     if isinstance(named := keys.get("actor_rollout_ref.model.path"), str):
         set_model(named, builder, keys.line("actor_rollout_ref.model.path"))
     _set_algorithm(keys, builder)
+    _set_roles(keys, builder)
     _set_trainer(keys, builder)
     _set_adapters(keys, builder)
     set_counts(keys, _COUNTS, builder)
@@ -104,8 +106,34 @@ def _set_algorithm(keys: Keys, builder: ImportBuilder) -> None:
     if keys.get(name) in {"grpo", "rloo"} and not keys.is_on(f"{_ACTOR}use_kl_loss", "algorithm.use_kl_in_reward"):
         why = "without a loss or reward of divergence no reference model takes part, as in dapo: state the algorithm"
         builder.unknown(f"adv_estimator: {keys.get(name)}", why, keys.line(name))
-    else:
+    elif keys.find(name):
         set_choice(keys, "workload.rl.algorithm", (name,), {"gae": "ppo", "grpo": "grpo", "rloo": "rloo"}, builder)
+    elif not keys.is_undecided(name) and (keys.find(_CRITIC) == _CRITIC or _starts_ppo(keys)):
+        builder.set("workload.rl.algorithm", "ppo", keys.line(_CRITIC) or keys.command.line)
+
+
+def _starts_ppo(keys: Keys) -> bool:
+    """Whether a launch of ``main_ppo`` states all of its options, so that the default of what is absent holds."""
+    return not keys.elided and any(word.text.endswith("main_ppo") for word in keys.command.words)
+
+
+def _set_roles(keys: Keys, builder: ImportBuilder) -> None:
+    """Set a critic and a model of rewards that are not the trained model; a critic takes part in ppo alone."""
+    roles = (
+        ("critic", _CRITIC, str(keys.get("algorithm.adv_estimator") or "gae") == "gae"),
+        ("reward", "reward_model.model.path", keys.is_on("reward_model.enable")),
+    )
+    trained = catalog_model(str(keys.get("actor_rollout_ref.model.path") or ""))
+    for role, name, on in roles:
+        if not on or keys.find(name) != name:
+            continue
+        named, line = str(keys.get(name)), keys.line(name)
+        found = catalog_model(named)
+        if found and (role == "reward" or found != trained):  # a critic is the trained model where none is named
+            builder.set(f"workload.rl.{role}.model", found, line)
+        elif not found:
+            why = f"no catalog entry of this name: state workload.rl.{role}"
+            builder.unknown(f"{role} {named[:80]}", why, line)
 
 
 def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
