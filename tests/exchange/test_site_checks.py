@@ -140,9 +140,8 @@ def aicr_passes(text: str, busbw: float) -> bool:
     assert (document["kind"], document["apiVersion"]) == ("RecipeMetadata", "aicr.run/v1beta1")
     assert set(document["spec"]) <= {"base", "criteria", "constraints", "componentRefs", "validation"}
     performance = document["spec"]["validation"]["performance"]
-    assert performance["checks"] == ["nccl-all-reduce-bw"]
     (constraint,) = performance["constraints"]
-    assert constraint["name"] == "nccl-all-reduce-bw"
+    assert performance["checks"] == [constraint["name"]] == ["nccl-all-reduce-bw"]
     return busbw >= float(constraint["value"].strip().lstrip("><=! ").split(" ")[0]) * 0.9
 
 
@@ -221,6 +220,42 @@ def test_a_tool_of_another_vendor_or_scale_is_refused() -> None:
         with pytest.raises(NotExportable, match=why):
             exporter_of(kind).write(source(cluster))
     assert "nccl-all-reduce-bw" in content("aicr", source("{platform: dgx-h100, nodes: 2}"))
+
+
+def test_aicr_gets_the_check_that_its_validator_runs() -> None:
+    """By ``supportedNCCLCombinations``: the default check or that of NVLink over nodes; others are skipped."""
+    for platform, service, name, skipped in (
+        ("aws-p5-48xlarge", "eks", "nccl-all-reduce-bw", False),
+        ("aws-p6e-gb200-36xlarge", "eks", "nccl-all-reduce-bw-nvls", False),
+        ("oci-bm-gpu-gb200-4", "oke", "nccl-all-reduce-bw-nvls", False),
+        ("gb300-nvl72", "generic", "nccl-all-reduce-bw-nvls", False),
+        ("gb200-nvl72", None, "nccl-all-reduce-bw", False),
+        ("aws-p6e-gb300-36xlarge", "eks", "nccl-all-reduce-bw-nvls", True),
+        ("aws-p6-b200-48xlarge", "eks", "nccl-all-reduce-bw", True),
+    ):
+        file = exporter_of("aicr").write(source(f"{{platform: {platform}, nodes: 8}}"))
+        spec = yaml.safe_load(file.content)["spec"]
+        assert spec["criteria"].get("service") == service, platform
+        performance = spec["validation"]["performance"]
+        assert performance["checks"] == [each["name"] for each in performance["constraints"]] == [name], platform
+        assert any("the validator skips" in line for line in file.omitted) == skipped, platform
+
+
+def test_cvs_gets_only_sizes_that_its_sweep_reaches() -> None:
+    """From 2 GiB on, doubled: 4, 8 and 16 GiB, but never 3 GiB, whose limit would pass unseen."""
+    sizes = "".join(
+        f"  - {{collective: all-reduce, nodes: 16, size: {size} GiB, busbw: 300 GB/s}}\n" for size in (2, 3, 16)
+    )
+    file = exporter_of("cvs").write(source(MI300X.replace("NIC", "connectx-7"), f"acceptance:\n{sizes}"))
+    document = json.loads(file.content)["rccl"]
+    tested, last = (
+        int(document["rccl_test_params"]["start_msg_size"]),
+        int(document["rccl_test_params"]["end_msg_size"]),
+    )
+    swept = {str(tested << times) for times in range(40) if tested << times <= last}
+    (limits,) = document["cvs_params"]["results"]["connectx"].values()
+    assert set(limits) == {str(2 << 30), str(16 << 30)} <= swept
+    assert [line for line in file.omitted if "3 GiB" in line]
 
 
 def test_predictions_without_a_measurement_say_so_wherever_they_are_printed() -> None:

@@ -166,7 +166,8 @@ LIMITS = """
 these tools look for them: the figures of `acceptance:`, or, where the spec states none, the slow end of the predicted
 range. A tool that passes 90 % or 95 % of its figure gets the limit divided by that share, so that a machine fails below
 the limit itself. Limits behind which there is no measurement (such as those of NICs of 800 Gb/s) say so in the file and
-on standard error. The writers follow the parsers of these public sources:
+on standard error. The writers follow the parsers of these public sources, compared again on 2026-11-23 (the commits of
+the first three and the last are the newest that could be fetched):
 
 | kind | source | commit | files |
 | --- | --- | --- | --- |
@@ -174,7 +175,7 @@ on standard error. The writers follow the parsers of these public sources:
 | `cvs` | ROCm/cvs | dddd9143 | `cvs/lib/rccl_lib.py` |
 | `azure-nhc` | Azure/azurehpc-health-checks | 0e0a1ac2 | `customTests/azure_nccl_allreduce.nhc` |
 | `nvcre` | NVIDIA/cluster-readiness-engine | 00992e28 | `api/v1alpha1/certification_types.go` |
-| `aicr` | NVIDIA/aicr | 028a5a86 | `validators/performance/nccl_all_reduce_bw_constraint.go` |
+| `aicr` | NVIDIA/aicr | 028a5a86 | `validators/performance/nccl_all_reduce_bw_constraint.go` (checks by criteria) |
 | `health-scanner` | GoogleCloudPlatform/cluster-health-scanner | 81c525d8 | `src/nccl_healthcheck/nccl_startup.py` |
 
 `prometheus` writes alerting rules for a machine in service that has less than its design: nodes of the job and spares,

@@ -179,7 +179,7 @@ EXPORTERS = (
         "azure-nhc", "acceptance limits of a node for Azure node health checks", "site_checks", "azure_nhc", ("aznhc",)
     ),
     Exporter("nvcre", "acceptance limits for NVIDIA Cluster Readiness Engine", "site_checks", "readiness", ("cre",)),
-    Exporter("aicr", "acceptance limit as a recipe overlay of NVIDIA AICR", "site_checks", "aicr"),
+    Exporter("aicr", "acceptance limit as a recipe overlay of NVIDIA AICR", "aicr"),
     Exporter(
         "health-scanner",
         "acceptance limit of pairs of nodes for Google cluster-health-scanner",

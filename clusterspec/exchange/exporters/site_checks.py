@@ -77,7 +77,7 @@ def _limit_of(cluster: Cluster, case: AcceptanceCase, *, stated: bool) -> Limit:
     return _predicted_limit(cluster, case.collective, case.nodes, int(case.size))
 
 
-def _limit_on(source: ExportInput, collective: str, nodes: int, size: int | None = None) -> Limit:
+def limit_on(source: ExportInput, collective: str, nodes: int, size: int | None = None) -> Limit:
     """The limit of one test: the largest size that the spec states for it, else the prediction at ``size``, or at 8 GiB
     where a tool leaves the size open. Raises `NotExportable` where the machine has no such group.
     """
@@ -103,7 +103,7 @@ def _predicted_limit(cluster: Cluster, collective: str, nodes: int, size: int) -
     return Limit(collective, nodes, ranks, size, row.least_busbw, basis, unmeasured_part(cluster, row.tier))
 
 
-def _limits_file(content: str, limits: Sequence[Limit], omitted: Sequence[str] = ()) -> ExportedFile:
+def limits_file(content: str, limits: Sequence[Limit], omitted: Sequence[str] = ()) -> ExportedFile:
     """The file; its notes name the limits that rest on no measurement."""
     reasons = dict.fromkeys(each.unmeasured for each in limits if each.unmeasured)
     missing = (
@@ -113,16 +113,16 @@ def _limits_file(content: str, limits: Sequence[Limit], omitted: Sequence[str] =
     return ExportedFile(content, (*omitted, *missing))
 
 
-def _comment_lines(source: ExportInput, limits: Sequence[Limit], *more: str) -> list[str]:
+def comment_lines(source: ExportInput, limits: Sequence[Limit], *more: str) -> list[str]:
     lines = [f"Acceptance limits of {source.name}.", *more, *(line for each in limits for line in each.remarks())]
     return [f"# {line}" for line in lines]
 
 
-def _omitted_limits(limits: Sequence[Limit], written: Sequence[Limit], why: str) -> tuple[str, ...]:
+def omitted_limits(limits: Sequence[Limit], written: Sequence[Limit], why: str) -> tuple[str, ...]:
     return tuple(f"{each.title}: {why}" for each in limits if each not in written)
 
 
-def _require_vendor(source: ExportInput, vendor: str, tool: str) -> None:
+def require_accelerators_of(source: ExportInput, vendor: str, tool: str) -> None:
     if source.cluster.accelerator.vendor != vendor:
         raise NotExportable(f"{tool} is for accelerators of {vendor}, and {source.cluster.accelerator.name} is not")
 
@@ -150,7 +150,7 @@ def superbench(source: ExportInput) -> ExportedFile:
         raise NotExportable("SuperBench runs none of its collectives")
     benchmark = "rccl-bw" if source.cluster.accelerator.vendor == "AMD" else "nccl-bw"
     lines = [
-        *_comment_lines(
+        *comment_lines(
             source,
             written,
             f"Run each test as the benchmark {benchmark} with the annotation of its rule.",
@@ -171,8 +171,8 @@ def superbench(source: ExportInput) -> ExportedFile:
             "      metrics:",
             rf"        - '{benchmark}:{annotation}/{operation}_(\d+_\d+:)?{each.printed_size}_busbw'",
         ]
-    return _limits_file(
-        "\n".join(lines) + "\n", written, _omitted_limits(limits, written, "SuperBench does not run this collective")
+    return limits_file(
+        "\n".join(lines) + "\n", written, omitted_limits(limits, written, "SuperBench does not run this collective")
     )
 
 
@@ -186,17 +186,19 @@ def cvs(source: ExportInput) -> ExportedFile:
 
     Written for ROCm/cvs at dddd9143, ``cvs/lib/rccl_lib.py``: ``rccl_perf`` looks up
     ``cvs_params.results[NIC type][PROGRAM-TYPE-RANKS]``, and ``check_bus_bw`` reads ``[SIZE]["bus_bw"]`` below it and
-    passes 95 % of the figure. (The ``results`` beside ``cvs_params`` in its sample file are not read.)
+    passes 95 % of the figure. (The ``results`` beside ``cvs_params`` in its sample file are not read, and a size that
+    the sweep does not reach passes unseen.)
     """
-    _require_vendor(source, "AMD", "cvs")
+    require_accelerators_of(source, "AMD", "cvs")
     limits = [each for each in site_limits(source) if each.collective in PROGRAMS]
     fabric = source.cluster.scale_out
     vendor = fabric.nic.vendor if fabric is not None and fabric.nic is not None else None
     nic = CVS_NICS.get(vendor or "")
     nodes = max((each.nodes for each in limits), default=0)
-    written = [each for each in limits if each.nodes == nodes]
-    if not written:
+    of_nodes = [each for each in limits if each.nodes == nodes]
+    if not of_nodes:
         raise NotExportable("cvs runs none of its collectives")
+    written = _reached_by_doubling(of_nodes)
     results: dict[str, dict[str, dict[str, str]]] = {}
     for each in written:
         named = results.setdefault(f"{PROGRAMS[each.collective]}-float-{each.ranks}", {})
@@ -221,9 +223,16 @@ def cvs(source: ExportInput) -> ExportedFile:
     omitted = (
         *unstated,
         "paths and network devices (mpi_dir, rccl_tests_dir, rccl_result_file, env_source_script, mpi_oob_port)",
-        *_omitted_limits(limits, written, "a file of cvs is for one number of nodes"),
+        *omitted_limits(limits, of_nodes, "a file of cvs is for one number of nodes"),
+        *omitted_limits(of_nodes, written, "the sizes of cvs double, and from none do they reach this and the largest"),
     )
-    return _limits_file(json.dumps(document, indent=2, ensure_ascii=False) + "\n", written, omitted)
+    return limits_file(json.dumps(document, indent=2, ensure_ascii=False) + "\n", written, omitted)
+
+
+def _reached_by_doubling(limits: Sequence[Limit]) -> list[Limit]:
+    """The limits whose sizes, doubled some times, are the largest of all."""
+    largest = max(each.size for each in limits)
+    return [each for each in limits if largest % each.size == 0 and (largest // each.size).bit_count() == 1]
 
 
 def azure_nhc(source: ExportInput) -> ExportedFile:
@@ -236,18 +245,18 @@ def azure_nhc(source: ExportInput) -> ExportedFile:
     vendor = source.cluster.accelerator.vendor
     checks = {"NVIDIA": "check_nccl_allreduce", "AMD": "check_rccl_allreduce"}
     limits = site_limits(source)
-    limit = _limit_on(source, "all-reduce", 1)
+    limit = limit_on(source, "all-reduce", 1)
     count = f"check_gpu_count {source.cluster.accelerators_per_node}{' rocm' if vendor == 'AMD' else ''}"
     lines = [
-        *_comment_lines(source, [limit]),
+        *comment_lines(source, [limit]),
         f" * || {count}",
         f" * || {checks[vendor or '']} {limit.gigabytes:.2f} 1 {limit.size}",
     ]
     omitted = (
         "devices, host memory, and limits of ib_write_bw and copies, which the cost model does not predict",
-        *_omitted_limits(limits, [limit], "these checks run the all-reduce inside one node alone"),
+        *omitted_limits(limits, [limit], "these checks run the all-reduce inside one node alone"),
     )
-    return _limits_file("\n".join(lines) + "\n", [limit], omitted)
+    return limits_file("\n".join(lines) + "\n", [limit], omitted)
 
 
 CRE_VARIANTS = {"all-reduce": "nccl-all-reduce", "all-gather": "nccl-all-gather", "all-to-all": "nccl-alltoall"}
@@ -260,13 +269,13 @@ def readiness(source: ExportInput) -> ExportedFile:
     minima) and ``groupversion_info.go`` at 104a61a4 (API group; earlier commits name it cre.nvidia.com). The threshold
     is held against the largest bus bandwidth of all sizes up to ``maxBytes``.
     """
-    _require_vendor(source, "NVIDIA", "the Cluster Readiness Engine")
+    require_accelerators_of(source, "NVIDIA", "the Cluster Readiness Engine")
     cluster, limits = source.cluster, site_limits(source)
     written = [each for each in limits if each.collective in CRE_VARIANTS]
     if not written:
         raise NotExportable("the Cluster Readiness Engine runs none of its collectives")
     lines = [
-        *_comment_lines(
+        *comment_lines(
             source, written, "The best bus bandwidth of all sizes up to maxBytes is held against a threshold."
         ),
         "apiVersion: nvcre.nvidia.com/v1alpha1",
@@ -292,69 +301,8 @@ def readiness(source: ExportInput) -> ExportedFile:
             "        thresholds:",
             f'          busBandwidthGBps: "value >= {each.gigabytes:.2f}"',
         ]
-    omitted = _omitted_limits(limits, written, "the Cluster Readiness Engine has no test of this collective")
-    return _limits_file("\n".join(lines) + "\n", written, omitted)
-
-
-AICR_ACCELERATORS = ("h100", "h200", "gb200", "gb300", "b200", "a100", "l40", "l40s")
-AICR_SERVICES = {
-    "AWS": "eks",
-    "Google Cloud": "gke",
-    "Microsoft Azure": "aks",
-    "Oracle": "oke",
-    "Oracle Cloud": "oke",
-}
-AICR_RUNS = {"eks": ("h100", "h200"), "gke": ("h100",), "aks": ("h100",), None: ("b200", "gb200")}
-"""The accelerators by service (None: any) for which the validator runs the check ``nccl-all-reduce-bw``."""
-AICR_TOLERANCE = 0.9
-"""Share of a constraint's value that the validator accepts."""
-AICR_SIZES = {"gke": 8 * GIB}
-"""The largest message where it is not 16 GiB."""
-
-
-def aicr(source: ExportInput) -> ExportedFile:
-    """A recipe overlay of AICR, whose performance phase holds the all-reduce over all nodes against the limit.
-
-    Written for NVIDIA/aicr: ``recipes/overlays/h100-eks-training.yaml`` at 12327a79 (keys, and the API group; earlier
-    commits name it aicr.nvidia.com/v1alpha1), ``pkg/recipe/criteria.go`` at d82eee2a (accelerators, services) and
-    ``validators/performance/nccl_all_reduce_bw_constraint.go`` at 028a5a86 (GB/s at the largest size, passed from 90 %
-    of the value on; skipped where `AICR_RUNS` has no entry).
-    """
-    _require_vendor(source, "NVIDIA", "AICR")
-    cluster = source.cluster
-    kind = cluster.accelerator.id.split("-")[0] if cluster.accelerator.id else ""
-    if kind not in AICR_ACCELERATORS:
-        raise NotExportable(f"AICR has no criterion for {cluster.accelerator.name}")
-    if cluster.nodes < 2:
-        raise NotExportable("AICR tests collectives over two nodes and more")
-    service = AICR_SERVICES.get(cluster.platform.vendor or "") if cluster.platform else None
-    limit = _limit_on(source, "all-reduce", cluster.nodes, AICR_SIZES.get(service or "", 16 * GIB))
-    lines = [
-        *_comment_lines(source, [limit], "The value is the limit over 0.9, the share that the validator accepts."),
-        "kind: RecipeMetadata",
-        "apiVersion: aicr.run/v1beta1",
-        "metadata:",
-        f"  name: {source.name}-acceptance",
-        "spec:",
-        "  criteria:",
-        *([f"    service: {service}"] if service else []),
-        f"    accelerator: {kind}",
-        "    intent: training",
-        "  componentRefs: []",
-        "  validation:",
-        "    performance:",
-        "      checks:",
-        "        - nccl-all-reduce-bw",
-        "      constraints:",
-        "        - name: nccl-all-reduce-bw",
-        f'          value: ">= {limit.gigabytes / AICR_TOLERANCE:.2f}"',
-    ]
-    omitted = [] if service else ["the Kubernetes service, which the platform does not tell"]
-    if not any(kind in kinds for known, kinds in AICR_RUNS.items() if service in {None, known}):
-        runs = "H100 and H200 on EKS, H100 on GKE and AKS, and B200 and GB200 where the criteria name no service"
-        omitted.append(f"an effect: the validator skips this check except for {runs}")
-    omitted += _omitted_limits(site_limits(source), [limit], "AICR tests the all-reduce over all nodes")
-    return _limits_file("\n".join(lines) + "\n", [limit], omitted)
+    omitted = omitted_limits(limits, written, "the Cluster Readiness Engine has no test of this collective")
+    return limits_file("\n".join(lines) + "\n", written, omitted)
 
 
 def health_scanner(source: ExportInput) -> ExportedFile:
@@ -365,11 +313,11 @@ def health_scanner(source: ExportInput) -> ExportedFile:
     (``BANDWIDTH_THRESHOLD`` is a whole number of GB/s, held against the average bus bandwidth of all sizes; results are
     cut to whole numbers; ``BENCHMARK``) and ``deploy/helm/health_checks/nccl_healthcheck/a3ultra.yaml``.
     """
-    _require_vendor(source, "NVIDIA", "cluster-health-scanner")
+    require_accelerators_of(source, "NVIDIA", "cluster-health-scanner")
     if source.cluster.nodes < 2:
         raise NotExportable("cluster-health-scanner tests pairs of nodes")
     limits = [each for each in site_limits(source) if each.collective in PROGRAMS and each.nodes == 2]
-    limit = max(limits, key=lambda each: each.size) if limits else _limit_on(source, "all-gather", 2)
+    limit = max(limits, key=lambda each: each.size) if limits else limit_on(source, "all-gather", 2)
     values = {
         "BENCHMARK": PROGRAMS[limit.collective],
         "NHOSTS": "2",
@@ -379,10 +327,10 @@ def health_scanner(source: ExportInput) -> ExportedFile:
         "BANDWIDTH_THRESHOLD": str(int(limit.gigabytes)),
     }
     lines = [
-        *_comment_lines(source, [limit], "Results and thresholds of this tool are whole GB/s."),
+        *comment_lines(source, [limit], "Results and thresholds of this tool are whole GB/s."),
         "health_check:",
         "  env:",
         *(f'    {name}: "{value}"' for name, value in values.items()),
     ]
-    omitted = _omitted_limits(site_limits(source), [limit], "this tool tests one collective on pairs of nodes")
-    return _limits_file("\n".join(lines) + "\n", [limit], omitted)
+    omitted = omitted_limits(site_limits(source), [limit], "this tool tests one collective on pairs of nodes")
+    return limits_file("\n".join(lines) + "\n", [limit], omitted)
