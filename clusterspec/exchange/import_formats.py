@@ -200,7 +200,7 @@ WORKLOADS = (
     ImportFormat(
         "accelerate",
         "workloads",
-        "launch configurations of Hugging Face Accelerate",
+        "launch configurations and launch lines of Hugging Face Accelerate",
         "workloads.accelerate",
         ("accelerate-config", "hf-accelerate"),
     ),

@@ -62,13 +62,92 @@ def test_adapters_are_trained_where_an_option_or_the_program_turns_them_on() -> 
 def test_a_loss_that_takes_references_or_rewards_is_refused() -> None:
     batch = "--per_device_train_batch_size 1"
     for text in (
-        f"trl grpo --model Qwen/Qwen3-8B {batch}",
+        f"trl dpo --model Qwen/Qwen3-8B {batch}",
         f"python scripts/dpo.py {batch}",
         f"swift rlhf --rlhf_type kto {batch}",
-        "model_name_or_path: a/b\nper_device_train_batch_size: 4\nnum_generations: 8\n",
+        "model_name_or_path: a/b\nper_device_train_batch_size: 4\nref_model_name_or_path: c/d\n",
     ):
-        with pytest.raises(FormatError, match="supervised only"):
+        with pytest.raises(FormatError, match="supervised and GRPO only"):
             read(text)
+
+
+GROUPS = """\
+model_name_or_path: Qwen/Qwen2.5-1.5B-Instruct
+bf16: true
+use_vllm: {use}
+vllm_gpu_memory_utilization: 0.7
+vllm_mode: {mode}
+beta: {beta}
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 8
+num_generations: 12
+max_completion_length: 1024
+"""
+
+
+@pytest.mark.parametrize(
+    ("use", "mode", "beta", "expected", "open_"),
+    [
+        ("true", "colocate", "0.04", {"placement": "colocated", "rollout.memory_fraction": 0.7}, "counts samples"),
+        (
+            "true",
+            "server",
+            "0.04",
+            {"placement": "split", "rollout.framework": "vllm", "algorithm": "grpo"},
+            "output_t",
+        ),
+        ("true", "null", "0.0", {"placement": None, "algorithm": None}, "no reference model takes part"),
+        ("false", "null", "null", {"rollout.framework": None, "algorithm": None}, "from 0.19 on"),
+    ],
+)
+def test_grpo_of_trl_states_its_samples(
+    use: str, mode: str, beta: str, expected: dict[str, object], open_: str
+) -> None:
+    reading = read(GROUPS.format(use=use, mode=mode, beta=beta))
+    keys = given(reading)
+    assert (keys["workload.kind"], keys["workload.rl.samples_per_prompt"]) == ("rl", 12)
+    assert (keys["workload.model"], keys["layout.micro_batch"]) == ("qwen2.5-1.5b", 4)
+    assert {name: keys.get(f"workload.rl.{name}") for name in expected} == expected
+    assert open_ in unknown(reading) and "workload.global_batch" not in unknown(reading)
+
+
+def test_grpo_is_known_by_its_program_too() -> None:
+    for start in ("trl grpo --model a/b", "swift rlhf --rlhf_type grpo --model a/b", "python src/x/grpo.py"):
+        assert given(read(f"{start} --per_device_train_batch_size 1"))["workload.kind"] == "rl"
+
+
+ACCELERATE = "accelerate launch --num_processes 16 --num_machines 2 {} train.py --per_step 2 --num_machines 4"
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("--use_fsdp", {"framework": "fsdp", "sharding": "fsdp"}),
+        ("--use_fsdp --fsdp_sharding_strategy HYBRID_SHARD", {"framework": "fsdp", "sharding": "hsdp"}),
+        ("--use_fsdp --fsdp_reshard_after_forward false", {"framework": "fsdp", "sharding": "zero2"}),
+        (
+            "--use_deepspeed --zero_stage 2 --offload_optimizer_device cpu",
+            {"framework": "deepspeed", "sharding": "zero2", "offload.optimizer": 1},
+        ),
+        ("--multi_gpu", {"framework": None, "sharding": "none", "dp": 16}),
+        ("--config_file x.yaml", {"framework": None, "sharding": None, "dp": None}),
+    ],
+)
+def test_a_line_of_accelerate_states_its_distribution(options: str, expected: dict[str, object]) -> None:
+    reading = read(ACCELERATE.format(options))
+    keys = given(reading)
+    assert {name: keys.get(f"layout.{name}") for name in expected} == expected
+    assert (keys["layout.nodes"], counts(reading)["ranks_per_node"]) == (2, 8)  # not those of the program
+    assert "the program that is launched" in unknown(reading)
+    trained = given(read(ACCELERATE.format(options) + " --per_device_train_batch_size 2"))
+    shared = {name: value for name, value in expected.items() if name != "dp" and options != "--multi_gpu"}
+    assert {name: trained.get(f"layout.{name}") for name in shared} == shared
+
+
+def test_a_line_of_accelerate_without_machines_is_refused() -> None:
+    for options in ("", "--config_file x.yaml"):
+        with pytest.raises(FormatError, match="no import format"):
+            read(f"accelerate launch {options} eval.py --model a/b")
 
 
 SLURM = """\

@@ -1,8 +1,9 @@
-"""Launch configurations of Hugging Face Accelerate (YAML).
+"""Launch configurations of Hugging Face Accelerate (YAML), and lines of ``accelerate launch``.
 
-Keys: huggingface/accelerate, src/accelerate/commands/config/config_args.py and src/accelerate/utils/dataclasses.py
-(``FullyShardedDataParallelPlugin``, ``MegatronLMPlugin``), examples/config_yaml_templates. ``num_processes`` counts the
-processes of all machines, one for each accelerator.
+Keys: huggingface/accelerate, src/accelerate/commands/config/config_args.py, src/accelerate/commands/launch.py and
+src/accelerate/utils/dataclasses.py (``FullyShardedDataParallelPlugin``, ``MegatronLMPlugin``),
+examples/config_yaml_templates. ``num_processes`` counts the processes of all machines, one for each accelerator.
+The options of a line end at the program; what follows belongs to it.
 """
 
 from __future__ import annotations
@@ -10,8 +11,19 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.documents import read_yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
-from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, list_unused, set_choice, set_counts
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, without_comments
+from clusterspec.exchange.workloads.keys import (
+    Keys,
+    boolean_value,
+    chosen_launch,
+    command_keys,
+    flat_leaves,
+    launches_of,
+    list_unused,
+    set_choice,
+    set_counts,
+)
+from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
 
 ACCELERATE = "accelerate"
 _FRAMEWORKS = {"FSDP": "fsdp", "DEEPSPEED": "deepspeed", "MEGATRON_LM": "megatron-core"}
@@ -37,18 +49,32 @@ _UNRELATED = (
 """Keys of the launcher that do not describe a layout."""
 
 
+_TYPE = re.compile(r"^distributed_type[ \t]*:", re.MULTILINE)
+_BESIDE = re.compile(
+    r"^(?:num_processes|num_machines|mixed_precision|fsdp_config|deepspeed_config)[ \t]*:", re.MULTILINE
+)
+_LAUNCH = re.compile(r"\baccelerate(?:-launch|[ \t]+launch)\b")
+_STATED = re.compile(r"--(?:num_processes|num_machines|use_fsdp|use_deepspeed|zero_stage|multi_gpu)\b")
+_KINDS = {
+    "FSDP": ("use_fsdp",),
+    "DEEPSPEED": ("use_deepspeed", "deepspeed_config_file"),
+    "MEGATRON_LM": ("use_megatron_lm",),
+    "MULTI_GPU": ("multi_gpu",),
+}
+"""Options of a line that choose the type of distribution; without one a file of configuration does."""
+
+
 def matches_accelerate(file: InputFile) -> bool:
-    return bool(re.search(r"^distributed_type[ \t]*:", file.text, re.MULTILINE)) and bool(
-        re.search(
-            r"^(?:num_processes|num_machines|mixed_precision|fsdp_config|deepspeed_config)[ \t]*:",
-            file.text,
-            re.MULTILINE,
-        )
-    )
+    if _TYPE.search(file.text):
+        return bool(_BESIDE.search(file.text))
+    text = without_comments(file.text)
+    return bool(_LAUNCH.search(text) and _STATED.search(text))
 
 
 def read_accelerate(file: InputFile) -> ImportResult:
-    """The layout of a configuration. Raises `FormatError` if it has no type of distribution."""
+    """The layout of a configuration, or of a launch. Raises `FormatError` if it has no type of distribution."""
+    if not _TYPE.search(file.text) and _LAUNCH.search(file.text):
+        return _read_launch(file)
     builder, keys, yaml = ImportBuilder(ACCELERATE, file.name), Keys(), read_yaml(file)
     for name, value, line in flat_leaves(yaml.mapping, yaml.line):
         keys.put(name, value, line)
@@ -59,11 +85,67 @@ def read_accelerate(file: InputFile) -> ImportResult:
     line = keys.line("distributed_type")
     builder.set("workload.kind", "train", line)
     builder.set("layout.framework", _FRAMEWORKS.get(kind), line)
+    _set_machines(keys, builder)
+    _set_distribution(keys, kind, line, builder)
+    list_unused(keys, builder)
+    return builder.reading()
+
+
+def _read_launch(file: InputFile) -> ImportResult:
+    """The machines and the distribution of a line. Raises `FormatError` if it states neither, as for several lines."""
+    lines = [_own_options(keys) for keys in launches_of(file, _LAUNCH)]
+    different = {
+        tuple((name, value) for name, (value, _) in keys.values.items() if name not in _UNRELATED): keys
+        for keys in reversed(lines)
+    }
+    keys, builder = chosen_launch(list(different.values())[::-1], file.part), ImportBuilder(ACCELERATE, file.name)
+    if keys.find("num_processes", "num_machines", *(name for names in _KINDS.values() for name in names)) is None:
+        raise FormatError("has no line of accelerate launch with machines or a type of distribution")
+    keys.used |= {name for name in (*_UNRELATED, "main_process_ip", "main_process_port") if name in keys.values}
+    _set_machines(keys, builder)
+    set_job_nodes(file, keys, builder)
+    set_launcher(keys, builder)
+    builder.unknown(
+        "the program that is launched", "what it trains, and with which batch, its options say", keys.command.line
+    )
+    if other := keys.get("config_file"):
+        builder.unknown(f"{str(other)[:60]}", "a separate file: import it as well", keys.line("config_file"))
+    list_unused(keys, builder)
+    return builder.reading()
+
+
+_PROGRAM = re.compile(r"\S+\.py|-m|--module")
+
+
+def _own_options(keys: Keys) -> Keys:
+    """The options of a line before the program that it starts."""
+    words = keys.command.words
+    first = next((n for n, word in enumerate(words) if word.text == "launch" or word.text.endswith("-launch")), 0)
+    end = next((n for n, word in enumerate(words) if n > first and _PROGRAM.fullmatch(word.text)), len(words))
+    return command_keys(keys.command._replace(words=words[first:end]))
+
+
+def set_launcher(keys: Keys, builder: ImportBuilder) -> None:
+    """Set what the options of ``accelerate launch`` say of the distribution, if they name one."""
+    found = [(kind, name) for kind, names in _KINDS.items() for name in names if keys.find(name) == name]
+    kind, name = next(((kind, name) for kind, name in found if keys.get(name) not in {False, "false"}), ("", ""))
+    if not kind:
+        return
+    keys.used |= {name for _, name in found}
+    builder.set("layout.framework", _FRAMEWORKS.get(kind), keys.line(name))
+    _set_distribution(keys, kind, keys.line(name), builder)
+
+
+def _set_machines(keys: Keys, builder: ImportBuilder) -> None:
     machines, ranks = keys.whole("num_machines"), keys.whole("num_processes")
     builder.set("layout.nodes", machines, keys.line("num_machines"))
     builder.count("ranks", ranks, keys.line("num_processes"))
     if machines and ranks and ranks % machines == 0:
         builder.count("ranks_per_node", ranks // machines, keys.line("num_processes"))
+
+
+def _set_distribution(keys: Keys, kind: str, line: int, builder: ImportBuilder) -> None:
+    """Set precision, degrees and sharding of a type of distribution that is stated on a line."""
     precision = str(keys.get("mixed_precision") or "no").lower()
     if precision not in _PASSED:
         words = {name: name for name in ("bf16", "fp16", "fp8")}
@@ -77,11 +159,9 @@ def read_accelerate(file: InputFile) -> ImportResult:
         _set_megatron(keys, builder)
     elif kind in {"MULTI_GPU", "MULTI_XPU", "MULTI_NPU", "MULTI_HPU"}:
         builder.set("layout.sharding", "none", line)
-        builder.set("layout.dp", ranks, keys.line("num_processes"))
+        builder.set("layout.dp", keys.whole("num_processes"), keys.line("num_processes"))
     elif kind != "NO":
         builder.unknown(f"distributed_type: {kind[:40]}", "its layout has no keys in the spec", line)
-    list_unused(keys, builder)
-    return builder.reading()
 
 
 def _set_parallelism(keys: Keys, builder: ImportBuilder) -> None:
@@ -110,6 +190,8 @@ def _set_fsdp(keys: Keys, builder: ImportBuilder) -> None:
         set_choice(keys, "layout.sharding", (strategy,), STRATEGIES, builder)
     elif (full := boolean_value(keys.get(again))) is not None:
         builder.set("layout.sharding", "fsdp" if full else "zero2", keys.line(again))
+    elif keys.find("use_fsdp") and not keys.is_undecided(strategy, again):  # of a line: both defaults shard all
+        builder.set("layout.sharding", "fsdp", keys.line("use_fsdp"))
     else:
         why = "neither a strategy nor resharding is stated: the default depends on the release"
         builder.unknown("layout.sharding", why, keys.line("distributed_type"))

@@ -13,7 +13,7 @@ import re
 
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
-from clusterspec.exchange.workloads.accelerate import STAGES
+from clusterspec.exchange.workloads.accelerate import STAGES, set_launcher
 from clusterspec.exchange.workloads.deepspeed import (
     OPTIMIZERS,
     list_accumulation,
@@ -25,23 +25,25 @@ from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, 
 from clusterspec.exchange.workloads.llama_factory import UNRELATED, is_run, set_run
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
+from clusterspec.exchange.workloads.trl_samples import set_samples
 
 TRAINER = "trainer"
-_OPTION = re.compile(r"--per[_-]device[_-]train[_-]batch[_-]size\b")
+_OPTION = re.compile(r"--(?:[a-z]{1,20}\.)?per[_-]device[_-]train[_-]batch[_-]size\b")
 _FILE = re.compile(r"^per_device_train_batch_size[ \t]*:", re.MULTILINE)
 _JSON = re.compile(r"\s*\{[^{}]*\"per_device_train_batch_size\"[ \t]*:")
 """The key in the outermost mapping of a file, as ``HfArgumentParser`` reads it; a deeper one is of another program."""
 _LAYOUT = {
     "layout.nodes": ("nnodes", "num_machines", "num_nodes", "nodes"),
-    "layout.cp": ("sequence_parallel_size", "context_parallel_size"),
+    "layout.cp": ("sequence_parallel_size", "context_parallel_size", "seq_parallel_size"),
 }
 _SPLIT = re.compile(r"micro_(?:train_)?batch|ubatch")
 """Options of other programs that state the samples of one pass."""
-_MODEL = ("model_name_or_path", "model_id_or_path", "model", "model_id")
+_MODEL = ("model_name_or_path", "model_id_or_path", "model", "model_id", "model_name")
 _LENGTHS = ("max_seq_length", "max_length", "model_max_length", "max_seq_len")
 _PACKED = ("packing", "use_packed_ds")
 _QUANTIZED = ("qlora", "use_qlora", "q_lora")
-_SWITCHES = ("use_peft", "use_lora", "lora_enable", "lora", *_QUANTIZED)
+_SWITCHES = ("use_peft", "use_peft_lora", "use_lora", "lora_enable", "lora", *_QUANTIZED)
+_FOUR_BITS = ("load_in_4bit", "use_4bit_quantization", "use_4bit")
 _RANKS = ("lora_r", "lora_rank", "lora_dim")
 _MODULES = ("lora_target_modules", "target_modules")
 _METHODS = ("tuner_type", "train_type", "sft_type", "train_mode")
@@ -50,7 +52,9 @@ DEFAULT_RANK = 8
 _SWIFT = re.compile(r"(?:^|/)swift$|(?:^|/)swift/\S{0,80}\bsft\.py$")
 """The program of ms-swift, or its script; a script of the name alone may be anyone's."""
 _OTHER_LOSS = re.compile(r"(?:dpo|grpo|ppo|rlhf|kto|orpo|rloo|gkd|reward\w{0,20})", re.IGNORECASE)
-_OTHER_KEYS = ("rlhf_type", "num_generations", "reward_funcs", "ref_model_name_or_path")
+_OTHER_KEYS = ("ref_model_name_or_path", "num_generations", "reward_funcs")
+_GROUPS = frozenset({"grpo", "rlhf", "num_generations", "reward_funcs"})
+"""Words for the training on groups of samples; ``swift rlhf`` names its loss in ``rlhf_type``."""
 _PRESET = re.compile(r"zero([0-3])(_offload)?")
 """Configurations of DeepSpeed that ms-swift has by name."""
 _DTYPES = {"bfloat16": "bf16", "bf16": "bf16", "float16": "fp16", "fp16": "fp16"}
@@ -61,9 +65,9 @@ def matches_trainer(file: InputFile) -> bool:
 
 
 def read_trainer(file: InputFile) -> ImportResult:
-    """The workload and layout of supervised training.
+    """The workload and layout of supervised training, or of GRPO.
 
-    Raises `FormatError` if it trains with a reference or rewards, `SeveralParts` for several launches.
+    Raises `FormatError` if it trains on other pairs or rewards, `SeveralParts` for several launches.
     """
     builder, keys = ImportBuilder(TRAINER, file.name), _keys(file)
     name = "per_device_train_batch_size"
@@ -75,10 +79,13 @@ def read_trainer(file: InputFile) -> ImportResult:
         _set_ranks(keys, builder)
         set_run(keys, builder)
         return builder.reading()
-    _refuse_other_losses(keys)
+    generates = _generates(keys)
     _take_environment(keys)
     line = keys.line(name) or keys.command.line
-    builder.set("workload.kind", "train", line)
+    if generates:
+        set_samples(keys, builder, line)
+    else:
+        builder.set("workload.kind", "train", line)
     if isinstance(named := keys.get(*_MODEL), str):
         set_model(named, builder, keys.line(*_MODEL))
     _set_micro_batch(keys, builder)
@@ -89,19 +96,15 @@ def read_trainer(file: InputFile) -> ImportResult:
     _set_precision(keys, builder)
     _set_sharding(keys, builder)
     _set_adapters(keys, builder)
-    if keys.find("gradient_checkpointing"):
-        on = keys.is_on("gradient_checkpointing")
-        builder.set("layout.recompute", "full" if on else "none", keys.line("gradient_checkpointing"))
-    if keys.find("torch_compile"):
-        builder.set("layout.fused_kernels", keys.is_on("torch_compile"), keys.line("torch_compile"))
-    if keys.is_on("use_liger_kernel"):
-        builder.set("layout.fused_kernels", True, keys.line("use_liger_kernel"))
-        builder.set("layout.loss", "chunked", keys.line("use_liger_kernel"))
+    _set_kernels(keys, builder)
     for name in keys.values:
         if name.startswith("freeze_") and keys.is_on(name):
             builder.unknown(name, "trains a part of the model: state workload.trainable", keys.line(name))
     set_choice(keys, "workload.optimizer", ("optim", "optimizer"), OPTIMIZERS, builder)
-    list_accumulation(keys, builder)
+    if generates:
+        keys.get("gradient_accumulation_steps")
+    else:
+        list_accumulation(keys, builder)
     if other := keys.get("config_file", "config"):
         builder.unknown(f"{str(other)[:60]}", "a separate file: import it as well", keys.line("config_file", "config"))
     keys.used |= {name for name in keys.values if UNRELATED.match(name)}
@@ -120,19 +123,19 @@ def _keys(file: InputFile) -> Keys:
     return keys
 
 
-def _refuse_other_losses(keys: Keys) -> None:
-    """Raise `FormatError` for a loss that takes a second model, or samples of the model itself."""
+def _generates(keys: Keys) -> bool:
+    """Whether a run generates samples in groups (GRPO). Raises `FormatError` for other losses than those of a text."""
     words = [word for word in keys.command.words if not word.text.startswith("-")][:12]
     programs = [word for word in words if word.text.endswith(".py") or word.text.isalpha()]
     parts = [(part, word.line) for word in programs for part in re.split(r"[/_.]", word.text)]
-    found = next(((part, line) for part, line in parts if _OTHER_LOSS.fullmatch(part)), None)
-    key = keys.find(*_OTHER_KEYS)
-    if _OTHER_LOSS.fullmatch(str(keys.get("task_type"))):
-        key = "task_type"
-    if found is None and key is not None:
-        found = key, keys.line(key)
-    if found is not None:
-        raise FormatError(f"trains with a reference, rewards or samples ({found[0]}): supervised only", found[1])
+    found = [(part.lower(), part, line) for part, line in parts if _OTHER_LOSS.fullmatch(part)]
+    named = keys.find("rlhf_type") or ("task_type" if _OTHER_LOSS.fullmatch(str(keys.get("task_type"))) else None)
+    if key := named or keys.find(*_OTHER_KEYS):
+        found.append((str(keys.get(key)).lower() if named else key, key, keys.line(key)))
+    other = next((each for each in found if each[0] not in _GROUPS), None)
+    if other is not None:
+        raise FormatError(f"trains with a reference, rewards or pairs ({other[1]}): supervised and GRPO only", other[2])
+    return bool(found)
 
 
 def _set_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
@@ -166,6 +169,18 @@ def _set_ranks(keys: Keys, builder: ImportBuilder) -> None:
         builder.count(name, keys.whole(*options), keys.line(*options))
 
 
+def _set_kernels(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the recomputation, and what fuses kernels."""
+    if keys.find("gradient_checkpointing"):
+        on = keys.is_on("gradient_checkpointing")
+        builder.set("layout.recompute", "full" if on else "none", keys.line("gradient_checkpointing"))
+    if keys.find("torch_compile"):
+        builder.set("layout.fused_kernels", keys.is_on("torch_compile"), keys.line("torch_compile"))
+    if keys.is_on("use_liger_kernel"):
+        builder.set("layout.fused_kernels", True, keys.line("use_liger_kernel"))
+        builder.set("layout.loss", "chunked", keys.line("use_liger_kernel"))
+
+
 def _set_length(keys: Keys, builder: ImportBuilder) -> None:
     """Set the length of sequences that are filled: packed, or cut from one text (``block_size`` of ``run_clm.py``)."""
     if block := keys.whole("block_size"):
@@ -190,6 +205,9 @@ def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
+    if {"use_deepspeed", "use_fsdp"} & keys.values.keys() and not {"deepspeed", "fsdp"} & keys.values.keys():
+        set_launcher(keys, builder)
+        return
     config, line = keys.get("deepspeed", "deepspeed_config", "deepspeed_config_file"), keys.line("deepspeed")
     if config is not None and config is not False:
         builder.set("layout.framework", "deepspeed", line)
@@ -231,7 +249,8 @@ def _set_adapters(keys: Keys, builder: ImportBuilder) -> None:
         if rank:
             builder.unknown(f"adapters of rank {rank}", "no option turns them on", keys.line(*_RANKS))
         return
-    four = any([keys.is_on("load_in_4bit"), keys.is_on(*_QUANTIZED), keys.whole("quant_bits", "bits") == 4])
+    four = keys.whole("quant_bits", "bits") == 4 or any(keys.is_on(name) for name in (*_FOUR_BITS, *_QUANTIZED))
+    keys.used |= {name for name in (*_FOUR_BITS, *_QUANTIZED) if name in keys.values}
     stated = modules or swift
     names = [] if modules in ([], ["all-linear"]) else modules
     rank = rank or (DEFAULT_RANK if swift else None)
