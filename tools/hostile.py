@@ -46,6 +46,11 @@ SAMPLES = {
         "apiVersion: kubeflow.org/v2beta1\nkind: MPIJob\nspec: {mpiReplicaSpecs: {Worker: {replicas: 2}}}\n---\n"
     ),
     "netbox": "manufacturer: NVIDIA\nmodel: QM9700\nslug: q\ninterfaces:\n  - {name: p1, type: infiniband-ndr}\n",
+    "compose": "services:\n  a:\n    gpus: [{count: 4}]\n    image: own\n",
+    "parallelcluster": (
+        "Scheduling:\n  SlurmQueues:\n  - Name: q\n    ComputeResources:\n"
+        "    - {Name: c, InstanceType: p5.48xlarge, MinCount: 2, MaxCount: 2}\n"
+    ),
     "infragraph": "name: pod\ninstances:\n- {name: host, device: node, count: 2}\ndevices: []\nedges: []\n",
     "terraform": '{"format_version": "1.2", "planned_values": {"root_module": {"resources": []}}}\n',
     "nccom-test": (

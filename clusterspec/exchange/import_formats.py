@@ -55,7 +55,7 @@ class ImportFormat:
                 return _with_launch_in_objects(file, found)
             if self.group != "workloads" or self.name == "task":
                 return found
-            return _with_pods_of_launch(file, _with_nodes_of_task(file, found))
+            return _with_devices_of_service(file, _with_pods_of_launch(file, _with_nodes_of_task(file, found)))
         except OverflowError:  # an infinite number where a count belongs
             raise FormatError(f"holds a number that is not a count in {self.name}") from None
 
@@ -104,6 +104,17 @@ def _with_pods_of_launch(file: InputFile, found: ImportResult) -> ImportResult:
         return combined_result([found, read_kubernetes(file)])
     except (FormatError, SeveralParts):
         return found
+
+
+def _with_devices_of_service(file: InputFile, found: ImportResult) -> ImportResult:
+    """A launch with the accelerators that its service of Compose reserves, if it is in one."""
+    if "services" not in file.text or found.value(("cluster", "accelerators_per_node")) is not None:
+        return found
+    from clusterspec.exchange.machines.compose import declares_services, result_of_service
+
+    line = next((each.at.line for each in found.given if each.path == ("layout", "framework")), 0)
+    devices = result_of_service(file, line) if line and declares_services(file) else None
+    return combined_result([found, devices]) if devices else found
 
 
 def _log_reader(name: str) -> LogReader | None:
@@ -270,6 +281,20 @@ MACHINES = (
         ("kueue", "kueue-topology", "k8s-mpijob", "mpijob", "jobset", "raycluster"),
     ),
     ImportFormat("netbox", "machines", "NetBox device types", "fabrics.netbox", ("netbox-device-type", "device-type")),
+    ImportFormat(
+        "compose",
+        "machines",
+        "services of Docker Compose that reserve accelerators",
+        "machines.compose",
+        ("docker-compose",),
+    ),
+    ImportFormat(
+        "parallelcluster",
+        "machines",
+        "queues of AWS ParallelCluster 3",
+        "fabrics.parallelcluster",
+        ("aws-parallelcluster", "pcluster"),
+    ),
     ImportFormat("infragraph", "machines", "InfraGraph infrastructures", "fabrics.infragraph"),
 )
 MEASUREMENTS = (

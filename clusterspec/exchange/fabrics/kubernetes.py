@@ -2,7 +2,8 @@
 
 Fields: MPIJob and PyTorchJob of Kubeflow (kubeflow/mpi-operator, kubeflow/trainer), JobSet (kubernetes-sigs/jobset,
 api/jobset/v1alpha2), RayCluster and RayJob (ray-project/kuberay), LeaderWorkerSet (kubernetes-sigs/lws), TrainJob
-(kubeflow/trainer, v1alpha1), Job of ``batch/v1``, and single pods. A pod that asks for accelerators counts as a node.
+(kubeflow/trainer, v1alpha1), Job of ``batch/v1``, Deployment and StatefulSet of ``apps/v1``, and single pods. A pod
+that asks for accelerators counts as a node.
 """
 
 from __future__ import annotations
@@ -302,9 +303,34 @@ def _pod(yaml: Yaml, builder: ImportBuilder) -> None:
     _record_pods([_pods(yaml, ("spec",), yaml.mapping, 1, "pod")], builder, yaml.line("spec"))
 
 
+_JOINED = re.compile(r"\bray start\b|--nnodes\b|\btorchrun\b|distributed[-_]executor[-_]backend|--node-rank\b")
+"""What a text says whose pods may be the nodes of one launch."""
+
+
+def _deployment(yaml: Yaml, builder: ImportBuilder) -> None:
+    """The pods of a Deployment or StatefulSet: copies of one, each a node, unless they join in one launch."""
+    spec = _as_mapping(yaml.mapping.get("spec"))
+    pods = _pods(yaml, ("spec",), spec.get("template"), 1, "pod")
+    stated, line = spec.get("replicas"), yaml.line("spec", "replicas")
+    if _JOINED.search(without_comments(yaml.document.source.text)):
+        builder.set("cluster.accelerators_per_node", pods.accelerators, pods.line)
+        builder.unknown("layout.nodes", "its pods may join in one launch, which its commands decide", line)
+    else:
+        _record_pods([pods], builder, line)
+    if (copies := _count_of(stated)) is None:
+        builder.unknown("replicas", _NO_COUNT, line)
+    builder.count("replicas", copies, line)
+
+
+_PODS_OF = {"Pod": (), "Deployment": ("spec", "template"), "StatefulSet": ("spec", "template")}
+"""Where objects that are jobs only if they ask for accelerators have their pods."""
+
+
 def _asks(kind: str, yaml: Yaml) -> bool:
-    """Whether an object is a job; of the pods, those alone that ask for accelerators."""
-    return kind != "Pod" or any(_accelerators_asked(each) for each in _containers(yaml.mapping))
+    """Whether an object is a job; of pods and deployments, those alone that ask for accelerators."""
+    if kind not in _PODS_OF:
+        return True
+    return any(_accelerators_asked(each) for each in _containers(value_at(yaml.mapping, *_PODS_OF[kind])))
 
 
 def _leader_worker_set(yaml: Yaml, builder: ImportBuilder) -> None:
@@ -427,6 +453,8 @@ READERS = {
     "JobSet": _job_set,
     "Job": _job,
     "Pod": _pod,
+    "Deployment": _deployment,
+    "StatefulSet": _deployment,
     "LeaderWorkerSet": _leader_worker_set,
     "RayCluster": _ray_cluster,
     "RayJob": _ray_job,

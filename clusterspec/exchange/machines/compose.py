@@ -1,0 +1,144 @@
+"""Docker Compose files: the accelerators that a service reserves.
+
+Fields: ``deploy.resources.reservations.devices`` with ``count`` or ``device_ids`` and ``gpus`` of a service
+(compose-spec/compose-spec, deploy.md and 05-services.md; all of the host where neither is stated), and
+``NVIDIA_VISIBLE_DEVICES`` of its environment (NVIDIA Container Toolkit).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from clusterspec.exchange.documents import Yaml, read_yaml
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.exchange.workloads.keys import whole_of
+from clusterspec.exchange.workloads.serving import matches_serving
+from clusterspec.source import value_at
+from clusterspec.units import plural
+
+COMPOSE = "compose"
+_SERVICES = re.compile(r"^services[ \t]*:[ \t]*(?:#.*)?$", re.MULTILINE)
+_DEVICES = re.compile(r"\b(?:capabilities|gpus|runtime)[ \t]*:|\bNVIDIA_VISIBLE_DEVICES\b")
+_VISIBLE = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
+_RESERVED = ("deploy", "resources", "reservations", "devices")
+_ALL = "all accelerators of the host: their number is not stated"
+Path = tuple[str | int, ...]
+
+
+class _Reserved(NamedTuple):
+    """What a service reserves: its name, the number (None where not stated), why it is not, and the line of each."""
+
+    service: str
+    number: int | None
+    why: str
+    line: int
+    first: int
+
+
+def declares_services(file: InputFile) -> bool:
+    """Whether a file is of Compose, with accelerators for one of its services."""
+    return bool(_SERVICES.search(file.text)) and bool(_DEVICES.search(file.uncommented))
+
+
+def matches_compose(file: InputFile) -> bool:
+    """Whether a file is of Compose, and its services start no engine whose launch is read."""
+    return declares_services(file) and not matches_serving(file)
+
+
+def read_compose(file: InputFile) -> ImportResult:
+    """The accelerators of the service that reserves some. Raises `SeveralParts` for several such services."""
+    found = _reserved(file)
+    if not found:
+        raise FormatError("has no service that reserves accelerators")
+    shown = ", ".join(f"{each.service[:40]} {each.number or '(all)'}" for each in found[:8])
+    counted = plural(len(found), "service")
+    return _reading_of(file, chosen_part(found, file.part, f"{counted} with accelerators", f"{counted}: {shown}"))
+
+
+def result_of_service(file: InputFile, line: int) -> ImportResult | None:
+    """The accelerators of the service that has a line of its file; None if it reserves none."""
+    try:
+        found = [each for each in _reserved(file, every=True) if each.first <= line]
+    except FormatError:  # a page with a Compose file in it, or a template
+        return None
+    return _reading_of(file, found[-1]) if found and (found[-1].number or found[-1].why) else None
+
+
+def _reading_of(file: InputFile, reserved: _Reserved) -> ImportResult:
+    builder = ImportBuilder(COMPOSE, file.name)
+    if reserved.number is None:
+        builder.unknown("cluster.accelerators_per_node", reserved.why, reserved.line)
+    builder.set("cluster.accelerators_per_node", reserved.number, reserved.line)
+    return builder.reading()
+
+
+def _reserved(file: InputFile, *, every: bool = False) -> list[_Reserved]:
+    """The services that reserve accelerators, or ``every`` service, in the order of the file."""
+    yaml = read_yaml(file)
+    services = yaml.mapping.get("services")
+    found = []
+    for name, service in services.items() if isinstance(services, dict) else ():
+        path = ("services", name)
+        each = _devices(yaml, path, service, str(name)) or _Reserved(str(name), None, "", 0, yaml.line(*path))
+        if every or each.number or each.why:
+            found.append(each)
+    return sorted(found, key=lambda each: each.first)
+
+
+def _devices(yaml: Yaml, path: Path, service: Any, name: str) -> _Reserved | None:
+    """What one service reserves; None if it reserves no accelerators."""
+    first = yaml.line(*path)
+    devices, line = value_at(service, *_RESERVED), yaml.line(*path, *_RESERVED)
+    if devices is None and (short := value_at(service, "gpus")) is not None:
+        devices, line = (short if isinstance(short, list) else [{"count": short}]), yaml.line(*path, "gpus")
+    asked = [each for each in devices if _is_accelerator(each)] if isinstance(devices, list) else []
+    variable, listed = _visible(service)
+    visible = len(listed.split(",")) if re.fullmatch(r"\d{1,3}(?:,\d{1,3})*", listed) else None
+    if not asked:
+        if value_at(service, "runtime") != "nvidia" and not variable.startswith("NVIDIA"):
+            return None
+        return _Reserved(name, visible, "" if visible else _ALL, first, first)
+    count, why = _number_of(asked)
+    if count and visible and visible < count:
+        return _Reserved(name, None, f"{count} are reserved, and {variable} has {visible} of them", line, first)
+    return _Reserved(name, count or visible, "" if count or visible else why, line, first)
+
+
+def _is_accelerator(device: Any) -> bool:
+    """Whether a reserved device is an accelerator, by its capabilities or its driver."""
+    if not isinstance(device, dict):
+        return False
+    capabilities = device.get("capabilities")
+    words = {str(word).lower() for word in capabilities} if isinstance(capabilities, list) else {"gpu"}
+    return bool(words & {"gpu", "nvidia", "amd", "compute"})
+
+
+def _number_of(devices: list[dict[str, Any]]) -> tuple[int | None, str]:
+    """The accelerators of a list of devices, and why their number is not known."""
+    total = 0
+    for device in devices:
+        listed, stated = device.get("device_ids"), device.get("count", "all")
+        if isinstance(listed, list) and not any("$" in str(each) for each in listed):
+            words = [word for each in listed for word in str(each).split(",") if word.strip()]
+            if words == ["all"]:
+                return None, _ALL
+            total += len(words)
+        elif listed is None and (count := whole_of(stated)):
+            total += count
+        elif listed is None and str(stated) in {"all", "-1"}:
+            return None, _ALL
+        else:
+            return None, f"not a number: {str(stated if listed is None else listed)[:60]}"
+    return total, ""
+
+
+def _visible(service: Any) -> tuple[str, str]:
+    """The variable that limits the accelerators of a service, with its value; empty if none does."""
+    stated = value_at(service, "environment")
+    if isinstance(stated, list):
+        pairs = [str(each).partition("=") for each in stated]
+        stated = {name: value for name, _, value in pairs}
+    if not isinstance(stated, dict):
+        return "", ""
+    return next(((name, str(stated[name]).strip()) for name in _VISIBLE if stated.get(name) is not None), ("", ""))
