@@ -8,6 +8,7 @@ from itertools import chain
 
 from clusterspec.catalog import Catalog, UnknownEntry
 from clusterspec.catalog.reader import Fact, RawEntry, Status, quantity_of, si_value, value_text
+from clusterspec.document.schema import letters_and_digits
 from clusterspec.origin import Cited
 from clusterspec.quantity import Quantity
 from clusterspec.records import dataclass
@@ -302,6 +303,9 @@ def entries_named(catalog: Catalog, name: str) -> tuple[EntryView, tuple[str, ..
     if "/" not in name and named[:1] and named[0][0] == "kernels":
         named = [*_accelerators_of(catalog, named[0][1]), *named]
     if not named:
+        named = [("framework", each) for each in _frameworks_beneath(catalog, name)]
+        if named:
+            raise RunsOnFrameworks(name, tuple(map("/".join, named)))
         raise UnknownEntry("entry", name, _nearest_entries(catalog, id_))
     first = [each for each in named if each[0] == named[0][0]]
     if len(first) > 1:
@@ -319,6 +323,30 @@ def _accelerators_of(catalog: Catalog, kernels: str) -> Iterator[tuple[str, str]
         fact = catalog.raw_entry("accelerator", each).facts.get("kernels")
         if fact is not None and fact.value == kernels:
             yield "accelerator", each
+
+
+def _frameworks_beneath(catalog: Catalog, program: str) -> Iterator[str]:
+    """The frameworks that a program runs underneath: verl trains with FSDP or Megatron Core."""
+    wanted = letters_and_digits(program.lower())
+    for each in catalog.ids("framework"):
+        fact = catalog.raw_entry("framework", each).facts.get("run_by")
+        if (
+            fact is not None
+            and isinstance(fact.value, list)
+            and wanted in map(letters_and_digits, map(str, fact.value))
+        ):
+            yield each
+
+
+@dataclass(eq=False)
+class RunsOnFrameworks(LookupError):
+    """Raised for a program without an entry that runs frameworks underneath."""
+
+    name: str
+    entries: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"`{self.name}` runs {' or '.join(self.entries)} underneath, which the catalog describes"
 
 
 @dataclass(eq=False)
@@ -362,6 +390,10 @@ class AmbiguousName(LookupError):
         return (
             f"`{self.name}` is {' and '.join(self.kinds)}; write {' or '.join(f'{k}/{self.name}' for k in self.kinds)}"
         )
+
+
+MISSED = (AmbiguousName, SeveralEntries, RunsOnFrameworks)
+"""Raised for names that are not those of one entry."""
 
 
 def resolved_id(catalog: Catalog, name: str) -> tuple[str, str]:

@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec.catalog import KINDS, Catalog, UnknownEntry
 from clusterspec.catalog.export import shipped_rows
-from clusterspec.catalog.views import AmbiguousName, SeveralEntries, entries_named, resolved_id
+from clusterspec.catalog.views import AmbiguousName, RunsOnFrameworks, SeveralEntries, entries_named, resolved_id
 from tests.catalog.shipped import CATALOG
 
 FAMILIES = {
@@ -159,3 +159,10 @@ def test_a_family_and_a_generation_name_all_their_entries(name: str, entries: st
 
 def test_kernels_are_shown_by_their_kind() -> None:
     assert entries_named(CATALOG, "kernels/blackwell-ultra")[0].kind == "kernels"
+
+
+@pytest.mark.parametrize(("program", "beneath"), [("NeMo-RL", "fsdp megatron-core"), ("slime", "megatron-core")])
+def test_a_program_without_an_entry_names_what_it_runs(program: str, beneath: str) -> None:
+    with pytest.raises(RunsOnFrameworks) as caught:
+        entries_named(CATALOG, program)
+    assert caught.value.entries == tuple(f"framework/{each}" for each in beneath.split())

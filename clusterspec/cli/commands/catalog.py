@@ -121,7 +121,7 @@ def run_catalog(args: argparse.Namespace) -> int:
         catalog = opened_catalog(args, chosen_config(args, Path.cwd()))
         catalog, broken = catalog.readable() if args.action in WHOLE else (catalog, ())
         text, body = actions[args.action](args, catalog)
-    except (UnknownEntry, BrokenEntry, views.AmbiguousName, views.SeveralEntries) as fault:
+    except (UnknownEntry, BrokenEntry, *views.MISSED) as fault:
         raise UsageFault(str(fault)) from None
     if broken:
         body = body | {"faults": [*map(str, broken), *body.get("faults", ())]}
