@@ -1,15 +1,13 @@
 """Power draw: of accelerators and nodes by activity, of the machine at work and idle, and its energy.
 
-The constants are fitted to two sources: the power logs of MLPerf Training 4.0 (immersed nodes of eight H100: GPT-3 on
-64 nodes, Llama 2 70B LoRA on 1, 8 and 64), and of MLPerf Inference 4.1 (air-cooled nodes of eight H200 under caps); the
-idle power also to Inference 5.1. `tests/accuracy/power.csv` has their rows, and those of sources that were held out.
+Its constants, and what they were fitted to, are in `power_constants`.
 """
 
 from __future__ import annotations
 
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Assumption, Cluster
-from clusterspec.cost.compute.rates import IDLE_SHARE, capped_clock
+from clusterspec.cost.compute.rates import capped_clock
 from clusterspec.cost.energy import Supply, carbon_of, energy_assumptions, money_of, supply
 from clusterspec.cost.formulas.power import (
     accelerator_draw,
@@ -22,6 +20,17 @@ from clusterspec.cost.formulas.power import (
 from clusterspec.cost.heat import heat_assumptions
 from clusterspec.cost.nameplates import node_cooling, node_nameplates, power_draw
 from clusterspec.cost.plan import Plan
+from clusterspec.cost.power_constants import (
+    AT_IDLE,
+    AT_MEMORY,
+    AT_PRODUCTS,
+    AT_WAITING,
+    FANS,
+    HOST,
+    HOST_IDLE,
+    MAXQ,
+    OF_IDLE,
+)
 from clusterspec.cost.swing import RISE, Swings, swings
 from clusterspec.cost.term import NamedFigures, Term, computed_term, ranged_term
 from clusterspec.origin import Assumed, Computed, Origin
@@ -30,56 +39,6 @@ from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import PowerSpec
 from clusterspec.summation import sum_of
 
-SMC = (
-    "power logs of Sustainable Metal Cloud in MLPerf Training 4.0, immersed HGX H100 "
-    "(github.com/mlcommons/training_results_v4.0, smc-ac-power)"
-)
-MAXQ = (
-    "power logs of NVIDIA in MLPerf Inference 4.1, air-cooled H200 at caps of 350 to 500 W "
-    "(github.com/mlcommons/inference_results_v4.1, H200-SXM-141GBx8_TRT_MaxQ)"
-)
-
-
-def _assumed_range(name: str, values: tuple[float, float, float], why: str) -> tuple[Figure, Figure, Figure]:
-    unit = "W" if name.endswith("watts") else "1"
-    low, middle, high = (Figure(value, unit, Assumed(f"power.{name}", why)) for value in values)
-    return low, middle, high
-
-
-AT_PRODUCTS = _assumed_range(
-    "at_products", (0.93, 1.0, 1.0), f"accelerators in matrix products reach their power limit; {SMC}: 7.0 to 7.3 kW"
-)
-AT_MEMORY = _assumed_range(
-    "at_memory", (0.65, 0.85, 0.95), "by judgment, between products and waiting; no log tells it apart"
-)
-AT_WAITING = _assumed_range(
-    "at_waiting",
-    (0.45, 0.65, 0.8),
-    f"{SMC}: Llama 2 70B LoRA on 64 nodes, mostly communication, draws 0.76 of the limit",
-)
-AT_IDLE = _assumed_range(
-    "at_idle", (0.07, IDLE_SHARE.value, 0.14), f"{SMC}: an idle node draws 1.9 to 2.3 kW, its accelerators 70 W each"
-)
-HOST = _assumed_range("host", (0.24, 0.28, 0.32), f"{SMC}: 1.4 to 1.8 kW beside 8 × 700 W, without fans")
-"""Watts of the rest of a node without fans, per watt of its accelerators' limit: low, middle, high."""
-HOST_IDLE = _assumed_range(
-    "host_idle_watts",
-    (160.0, 196.0, 240.0),
-    "W for each accelerator at most: idle nodes of 8 × H100, H200 and B200 draw 1.55 kW beside accelerators and fans, "
-    "whatever the accelerators' limit (logs of MLPerf Training 4.0, Inference 4.1 and 5.1)",
-)
-"""Watts of the rest of an idle node without fans, for each accelerator, at most: low, middle, high."""
-FANS = {
-    "immersion": _assumed_range("fans", (0.0, 0.0, 0.0), "immersed nodes have no fans"),
-    "liquid": _assumed_range("fans", (0.0, 0.0, 0.04), "cold plates carry the heat; some nodes keep small fans"),
-    "air": _assumed_range(
-        "fans",
-        (0.1, 0.16, 0.2),
-        "an air-cooled HGX H100 draws at most 8.4 kW in training, an immersed one 7.2 kW (arXiv:2412.08602); "
-        f"{MAXQ}: 2.4 kW idle, 4.8 kW at 350 W, 6.2 kW at 500 W",
-    ),
-}
-"""Watts of the fans of a node at full load per watt of its accelerators' limit, by cooling: low, middle, high."""
 ENDS = (0, 1, 2)
 """Low, middle and high in the constants above."""
 
@@ -273,8 +232,7 @@ class _Machine:
         if shares is None:
             if self.written is not None and self.written.node_idle is not None:
                 return Term(name, self.written.node_idle.value, "W", "cluster.power.node_idle")
-            figure = Figure(limit.value * AT_IDLE[end].value, "W", Computed("limit * at_idle"))
-            draw = Term("draw", figure.value, "W", "limit * at_idle", (("limit", limit), ("at_idle", AT_IDLE[end])))
+            draw = self.idle_draw(end)
             host = host if host.value < HOST_IDLE[end].value else HOST_IDLE[end]
         else:
             draw = self.working_draw(shares, end)
@@ -290,6 +248,14 @@ class _Machine:
         if nameplate is None or term.value <= nameplate.value:
             return replace(term, inputs=(inputs[0], *inputs[2:]), parts=(draw,))
         return Term(name, nameplate.value, "W", "nameplate", (("nameplate", nameplate),))
+
+    def idle_draw(self, end: int) -> Term:
+        """The power of an accelerator without work: as measured on the part, else a share of its limit."""
+        known = self.cluster.accelerator.power_idle
+        name, figure, share = ("idle", known, OF_IDLE[end]) if known else ("limit", self.limit, AT_IDLE[end])
+        factor = "of_idle" if known else "at_idle"
+        value = figure.value * share.value
+        return Term("draw", value, "W", f"{name} * {factor}", ((name, figure), (factor, share)))
 
     def working_draw(self, shares: tuple[float, float], end: int) -> Term:
         """The mean power of an accelerator under load."""
@@ -340,7 +306,8 @@ class _Machine:
     def assumptions(self, *, working: bool) -> tuple[Assumption, ...]:
         """The constants that the power rests on."""
         at_work = (AT_PRODUCTS, AT_MEMORY, AT_WAITING, HOST) if working else ()
-        used = (AT_IDLE, HOST_IDLE, FANS[self.cooling], *at_work, *((RISE,) if working else ()))
+        idle = OF_IDLE if self.cluster.accelerator.power_idle else AT_IDLE
+        used = (idle, HOST_IDLE, FANS[self.cooling], *at_work, *((RISE,) if working else ()))
         middle = [each[1] for each in used]
         found = [(origin.key, figure, origin.why) for figure in middle if isinstance(origin := figure.origin, Assumed)]
         if (clock := capped_clock(self.cluster)) is not None:

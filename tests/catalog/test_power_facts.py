@@ -46,6 +46,9 @@ def test_a_power_says_what_it_counts_and_its_typical_figure_is_below_the_largest
         assert bool(counted) == (entry.power is not None), id_
         if entry.power is not None and entry.power_typical is not None:
             assert 0 < entry.power_typical.value <= entry.power.value, id_
+        if entry.power_idle is not None:
+            assert entry.power is not None, id_
+            assert 0 < entry.power_idle.value < 0.4 * entry.power.value, id_
 
 
 def test_a_node_draws_more_than_its_accelerators() -> None:

@@ -36,6 +36,14 @@ def test_a_node_is_its_accelerators_by_what_they_do_and_the_rest() -> None:
     assert found.idle.value / 64 == pytest.approx(8 * 70 + 0.28 * 8 * 700)
 
 
+def test_an_idle_part_draws_what_was_measured_of_it() -> None:
+    """MI300X: 133 W of 750 W, 0.9 to 1.1 times, and for each 160, 196 and 240 W of the rest, less than at work."""
+    found = drawn(spec("mi300x-ubb8", 4, "{cooling: immersion}", "dense").replace("nemo", "megatron-core")).idle
+    assert [end and end / 32 for end in (found.low, found.value, found.high)] == pytest.approx(
+        [0.9 * 133 + 160, 133 + 196, 1.1 * 133 + 240]
+    )
+
+
 def test_power_is_ordered_from_idle_to_the_nameplate() -> None:
     for platform in ("dgx-h100", "dgx-b200", "gb200-nvl72"):
         found = drawn(spec(platform, 16, "{nodes_per_rack: 4}", "dense").replace("tp: 8", "tp: 4"))

@@ -324,7 +324,7 @@ IDLE_SHARE = assumed_figure(
     "an idle accelerator draws 70 to 140 W; nodes of 8 draw 1.5 to 2.9 kW then (power logs of MLPerf Training 4.0 and"
     " Inference 2.1, 4.1 and 5.1)",
 )
-"""The share of its power limit that an idle accelerator draws."""
+"""The share of its power limit that an idle accelerator draws, where the catalog has no measurement."""
 LEAST_CAP = assumed_figure(
     "power",
     "least_cap",
@@ -341,7 +341,8 @@ def capped_clock(cluster: Cluster) -> Figure | None:
         return None
     from clusterspec.cost.formulas.power import capped_rate  # few designs have a cap
 
-    set_to, idle = max(cap.value, LEAST_CAP.value * own.value), IDLE_SHARE.value * own.value
+    set_to, measured = max(cap.value, LEAST_CAP.value * own.value), cluster.accelerator.power_idle
+    idle = measured.value if measured else IDLE_SHARE.value * own.value
     why = f"sqrt(({set_to:g} W - {idle:g} W) / ({own.value:g} W - {idle:g} W))"
     return Figure(capped_rate(set_to, own.value, idle), "1", Computed(why))
 
