@@ -78,6 +78,9 @@ SAMPLES = {
     ),
     "serving": "vllm serve org/model --tensor-parallel-size 8 --max-model-len 8192\n",
     "mlperf-config": "export DGXNNODES=2\nexport DGXNGPU=8\nexport TP=4\nexport MINIBS=8\n",
+    "torchtune": "model:\n  _component_: torchtune.models.llama3.llama3_8b\nbatch_size: 2\n"
+    "optimizer:\n  _component_: torch.optim.AdamW\n",
+    "litgpt": "checkpoint_dir: a/b\ntrain:\n  global_batch_size: 8\n  micro_batch_size: 2\nlogger_name: csv\n",
     "llama-factory": "model_name_or_path: a/b\nstage: sft\nfinetuning_type: full\nper_device_train_batch_size: 1\n",
     "torchtitan": "[parallelism]\ntensor_parallel_degree = 2\n[training]\nlocal_batch_size = 1\n",
     "megatron": "torchrun pretrain_gpt.py --tensor-model-parallel-size 8 --num-layers 32 --hidden-size 4096\n",

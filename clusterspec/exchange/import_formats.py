@@ -175,6 +175,8 @@ WORKLOADS = (
         ("mlperf-training",),
     ),
     ImportFormat("torchtitan", "workloads", "torchtitan configurations (TOML and Python)", "workloads.torchtitan"),
+    ImportFormat("torchtune", "workloads", "torchtune configurations and launches (tune run)", "workloads.torchtune"),
+    ImportFormat("litgpt", "workloads", "LitGPT configurations and launches", "workloads.litgpt", ("lit-gpt",)),
     ImportFormat(
         "llama-factory",
         "workloads",

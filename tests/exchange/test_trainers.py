@@ -375,3 +375,61 @@ def test_options_of_one_of_two_starts_are_listed() -> None:
     assert given(reading)["layout.micro_batch"] == 2
     assert "layout.nodes" not in given(reading)
     assert "--nnodes=1: depends on the test on line 1" in unknown(reading)
+
+
+TUNE = "tune run --nnodes 2 --nproc_per_node 8 {} --config {} batch_size=4 tokenizer.max_seq_len=4096 {}"
+
+
+@pytest.mark.parametrize(
+    ("recipe", "config", "override", "expected"),
+    [
+        (
+            "full_finetune_distributed",
+            "llama3_1/8B_full",
+            "dataset.packed=True",
+            {"workload.model": "llama-3.1-8b", "layout.sharding": "fsdp", "workload.sequence_length": 4096},
+        ),
+        (
+            "lora_finetune_distributed",
+            "mine.yaml",
+            "fsdp_reshard_after_forward=False tensor_parallel_dim=2",
+            {"workload.model": None, "layout.sharding": "zero2", "layout.tp": 2, "workload.sequence_length": None},
+        ),
+    ],
+)
+def test_a_launch_of_torchtune_states_its_recipe(
+    recipe: str, config: str, override: str, expected: dict[str, object]
+) -> None:
+    reading = read(TUNE.format(recipe, config, override))
+    keys = given(reading)
+    assert {name: keys.get(name) for name in expected} == expected
+    assert (keys["layout.nodes"], keys["layout.micro_batch"], counts(reading)["ranks_per_node"]) == (2, 4, 8)
+    assert config in unknown(reading)
+
+
+def test_a_recipe_of_one_device_has_one_node_and_shards_nothing() -> None:
+    keys = given(read("tune run full_finetune_single_device --config qwen2_5/3B_full_single_device batch_size=1"))
+    assert (keys["layout.nodes"], keys["layout.sharding"], keys["workload.model"]) == (1, "none", "qwen2.5-3b")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tune run lora_dpo_distributed --config llama3_1/8B_lora_dpo",
+        "model:\n  _component_: torchtune.models.llama3.llama3_8b\n",
+        "optimizer:\n  _component_: torch.optim.AdamW\nloss:\n  _component_: torchtune.rlhf.loss.DPOLoss\n",
+        "optimizer:\n  _component_: torch.optim.AdamW\nteacher_model:\n  _component_: torchtune.models.phi3.mini\n",
+    ],
+)
+def test_runs_of_torchtune_that_train_on_more_than_texts_are_refused(text: str) -> None:
+    with pytest.raises(FormatError, match=r"texts alone|no optimizer"):
+        read(text)
+
+
+def test_a_launch_of_litgpt_states_its_batch_and_adapters() -> None:
+    start = "litgpt finetune_lora checkpoints/meta-llama/Meta-Llama-3-8B --train.global_batch_size 16 "
+    reading = read(start + "--train.micro_batch_size 2 --lora_r 16 --quantize bnb.nf4 --train.max_seq_length 512")
+    keys = given(reading)
+    assert (keys["workload.model"], keys["workload.global_batch"], keys["layout.micro_batch"]) == ("llama-3-8b", 16, 2)
+    assert (keys["workload.trainable.method"], keys["workload.trainable.rank"]) == ("qlora", 16)
+    assert "workload.sequence_length" not in keys and "samples are cut at 512" in unknown(reading)
