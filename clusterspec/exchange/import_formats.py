@@ -176,6 +176,7 @@ WORKLOADS = (
     ),
     ImportFormat("torchtitan", "workloads", "torchtitan configurations (TOML and Python)", "workloads.torchtitan"),
     ImportFormat("torchtune", "workloads", "torchtune configurations and launches (tune run)", "workloads.torchtune"),
+    ImportFormat("neuronx", "workloads", "launches of NeuronX Distributed", "workloads.neuronx", ("nxd",)),
     ImportFormat("litgpt", "workloads", "LitGPT configurations and launches", "workloads.litgpt", ("lit-gpt",)),
     ImportFormat(
         "llama-factory",
@@ -219,6 +220,13 @@ WORKLOADS = (
     ),
     ImportFormat("maxtext", "workloads", "MaxText configurations and launch lines", "workloads.maxtext"),
     ImportFormat("task", "workloads", "tasks of SkyPilot and dstack", "workloads.tasks", ("skypilot", "dstack", "sky")),
+    ImportFormat(
+        "slurm-job",
+        "workloads",
+        "Slurm job scripts: the nodes and accelerators of their directives",
+        "workloads.slurm_scripts",
+        ("sbatch",),
+    ),
 )
 MACHINES = (
     ImportFormat(

@@ -6,13 +6,16 @@ Grammar: sbatch(1), https://slurm.schedmd.com/sbatch.html; the options hold wher
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 _DIRECTIVE = re.compile(
-    r"^#SBATCH[ \t]+(?:--(?P<name>nodes|ntasks|ntasks-per-node|gpus-per-node|gres)|-(?P<short>[Nn]))"
+    r"^#SBATCH[ \t]+(?:--(?P<name>nodes|ntasks|ntasks-per-node|gpus-per-node|gpus|gres)|-(?P<short>[NnG]))"
     r"(?:[ \t]*=[ \t]*|[ \t]*)"
-    r"(?:gpu:(?:[A-Za-z][\w.-]{0,40}:)?)?(?P<count>[0-9]{1,6})(?=[ \t]|$)",
+    r"(?:gpu:)?(?:(?P<kind>[A-Za-z][\w.-]{0,40}):)?(?P<count>[0-9]{1,6})(?=[ \t,]|$)",
     re.MULTILINE,
 )
+
+_SHORT = {"N": "nodes", "n": "ntasks", "G": "gpus"}
 
 
 def directives(text: str, offset: int = 0) -> dict[str, tuple[str, int]]:
@@ -21,8 +24,22 @@ def directives(text: str, offset: int = 0) -> dict[str, tuple[str, int]]:
     >>> directives("#SBATCH -N 4\\n#SBATCH --gres=gpu:h100:8")
     {'nodes': ('4', 1), 'gres': ('8', 2)}
     """
-    found: dict[str, tuple[str, int]] = {}
-    for line, words in enumerate(text.split("\n"), offset + 1):
-        if match := _DIRECTIVE.match(words):
-            found[match["name"] or {"N": "nodes", "n": "ntasks"}[match["short"]]] = match["count"], line
-    return found
+    return {
+        match["name"] or _SHORT[match["short"]]: (match["count"], line + offset) for line, match in _directives(text)
+    }
+
+
+def accelerator_kinds(text: str) -> list[tuple[str, int]]:
+    """The kinds of accelerators that directives name, each with its line.
+
+    >>> accelerator_kinds("#SBATCH -N 4\\n#SBATCH --gres=gpu:h100:8")
+    [('h100', 2)]
+    """
+    return [(match["kind"], line) for line, match in _directives(text) if match["kind"]]
+
+
+def _directives(text: str) -> Iterator[tuple[int, re.Match[str]]]:
+    """The directives with a count, each with its line; of the generic resources those of accelerators alone."""
+    for line, words in enumerate(text.split("\n"), 1):
+        if (match := _DIRECTIVE.match(words)) and (match["name"] != "gres" or "gpu:" in words):
+            yield line, match

@@ -433,3 +433,47 @@ def test_a_launch_of_litgpt_states_its_batch_and_adapters() -> None:
     assert (keys["workload.model"], keys["workload.global_batch"], keys["layout.micro_batch"]) == ("llama-3-8b", 16, 2)
     assert (keys["workload.trainable.method"], keys["workload.trainable.rank"]) == ("qlora", 16)
     assert "workload.sequence_length" not in keys and "samples are cut at 512" in unknown(reading)
+
+
+NEURON = "torchrun --nnodes 4 --nproc_per_node 32 {} --tensor_parallel_size 8 --seq_len 4096 {}"
+
+
+@pytest.mark.parametrize(
+    ("program", "options", "micro", "sharding"),
+    [
+        ("tp_zero1_llama_hf_pretrain.py", "--batch_size 2 --grad_accum_usteps 16 --use_zero_1", 2, "zero1"),
+        ("run_llama_nxd.py", "--train_batch_size 64 --num_microbatches 32 --use_zero1_optimizer 1", 2, "zero1"),
+        ("run_mixtral_pretrain_ptl.py", "--batch_size 64 --num_microbatches 64 --use_zero1_optimizer 0", 1, None),
+    ],
+)
+def test_a_launch_of_neuronx_states_degrees_and_the_batch_of_a_pass(
+    program: str, options: str, micro: int, sharding: str | None
+) -> None:
+    reading = read(NEURON.format(program, options))
+    keys = given(reading)
+    assert (keys["layout.tp"], keys["layout.nodes"], keys["workload.sequence_length"]) == (8, 4, 4096)
+    assert (keys["layout.micro_batch"], keys.get("layout.sharding")) == (micro, sharding)
+    assert "NeuronX Distributed" in unknown(reading) and counts(reading)["ranks_per_node"] == 32
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("#SBATCH --nodes=4\n#SBATCH --gres=gpu:h100:8", {"layout.nodes": 4, "cluster.accelerators_per_node": 8}),
+        ("#SBATCH -N 2\n#SBATCH --gpus-per-node=a100:4", {"layout.nodes": 2, "cluster.accelerators_per_node": 4}),
+        ("#SBATCH -N 2\n#SBATCH -G 8", {"layout.nodes": 2, "cluster.accelerators_per_node": 4}),
+        ("#SBATCH --gpus=8", {"layout.nodes": None, "cluster.accelerators_per_node": None}),
+        ("#SBATCH --gres=gpu:2,nvme:1", {"layout.nodes": None, "cluster.accelerators_per_node": 2}),
+    ],
+)
+def test_a_slurm_job_states_what_it_asks_for(lines: str, expected: dict[str, object]) -> None:
+    reading = read(f"#!/bin/bash\n{lines}\nsrun python a.py\n")
+    keys = given(reading)
+    assert {name: keys.get(name) for name in expected} == expected
+    assert "the commands of the script" in unknown(reading)
+
+
+def test_a_slurm_job_without_accelerators_is_refused() -> None:
+    for lines in ("#SBATCH --nodes=4", "#SBATCH -N 4\n#SBATCH --gres=craynetwork:1"):
+        with pytest.raises(FormatError, match="without a count of accelerators"):
+            read(f"#!/bin/bash\n{lines}\nsrun python a.py\n")

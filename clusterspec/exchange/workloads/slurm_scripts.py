@@ -1,0 +1,45 @@
+"""Slurm job scripts whose commands no reader knows: the nodes and accelerators that their directives ask for.
+
+Options: sbatch(1), https://slurm.schedmd.com/sbatch.html. ``--gpus-per-node`` and ``--gres`` count those of a node,
+``--gpus`` those of the job.
+"""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.slurm_directives import accelerator_kinds, directives
+
+SLURM_JOB = "slurm-job"
+_DIRECTIVE = re.compile(r"^#SBATCH[ \t]+-", re.MULTILINE)
+_OF_NODE = ("gpus-per-node", "gres")
+
+
+def matches_slurm_job(file: InputFile) -> bool:
+    return bool(_DIRECTIVE.search(file.text))
+
+
+def read_slurm_job(file: InputFile) -> ImportResult:
+    """The nodes and accelerators of a job. Raises `FormatError` if it asks for no accelerators."""
+    builder, found = ImportBuilder(SLURM_JOB, file.name), directives(file.text)
+    name = next((name for name in (*_OF_NODE, "gpus") if name in found), None)
+    if name is None:
+        raise FormatError("is a Slurm job without a count of accelerators (--gpus-per-node, --gres=gpu:N, --gpus)")
+    count, line = int(found[name][0]), found[name][1]
+    nodes, at = found.get("nodes", ("", 0))
+    builder.set("layout.nodes", int(nodes or 0) or None, at)
+    if name in _OF_NODE:
+        builder.set("cluster.accelerators_per_node", count or None, line)
+    else:
+        builder.count("accelerators", count, line)
+        if nodes and int(nodes) and count % int(nodes) == 0:
+            builder.set("cluster.accelerators_per_node", count // int(nodes), line)
+    tasks, at = found.get("ntasks-per-node", ("0", 0))
+    if int(tasks) > 1:  # one task of a node starts the others by itself
+        builder.count("ranks_per_node", int(tasks), at)
+    for kind, place in accelerator_kinds(file.text):
+        why = "a name of the site: it does not tell the form and the memory of the product"
+        builder.unknown(f"accelerator {kind}", why, place)
+    builder.unknown("the commands of the script", "no launch of a framework that a reader knows")
+    return builder.reading()
