@@ -111,6 +111,7 @@ def interconnect(read: FactReader) -> Interconnect:
         latency=read.figure("latency", "time"),
         mtu=read.figure("mtu", "bytes"),
         largest_slice=read.count("largest_slice"),
+        rdma_priorities=read.counts("rdma_priorities"),
         year=read.count("year"),
         achievable=read.achievable(),
     )
@@ -221,6 +222,7 @@ def platform(read: FactReader) -> Platform:
         supplies=read.count("supplies.count"),
         supply_power=read.figure("supplies.power", "power"),
         gpudirect_rdma=read.flag("gpudirect_rdma"),
+        mtu=read.figure("mtu", "bytes"),
         year=read.count("year"),
         market_rent=read.band("market.rent"),
     )

@@ -120,7 +120,8 @@ class Interconnect(Entry):
     ``single_vendor`` says whether switches and NICs have to be the vendor's, ``overlapped_latency`` says whether
     latency overlaps with transmission; ``mtu`` is the largest payload of a packet in bytes, or the largest frame of
     Ethernet; ``largest_slice`` counts the accelerators in the largest part of a torus that a cloud schedules, None
-    where that is the whole torus.
+    where that is the whole torus. ``rdma_priorities`` are those that its driver gives to
+    RDMA packets, the first to data; empty where a host chooses them.
     """
 
     scope: str = ""
@@ -148,6 +149,7 @@ class Interconnect(Entry):
     latency: Figure | None = None
     mtu: Figure | None = None
     largest_slice: int | None = None
+    rdma_priorities: tuple[int, ...] = ()
     year: int | None = None
     achievable: Mapping[str, Figure] = field(default_factory=dict)
 
@@ -287,6 +289,8 @@ class Platform(PoweredPart):
     """Power supplies of a node, or power shelves of a rack that is sold whole; ``supply_power`` watts each."""
     supply_power: Figure | None = None
     gpudirect_rdma: bool | None = None
+    mtu: Figure | None = None
+    """Bytes of the largest packet that the provider's network carries."""
     year: int | None = None
     market_rent: tuple[Figure, Figure] | None = None
     """Lowest and highest rent in US dollars of one accelerator for an hour, by the price list of its provider."""

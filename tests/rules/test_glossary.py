@@ -90,6 +90,7 @@ NAMES = {
         "MI325X",
         "MI355X",
         "MI455X",
+        "IP",
         "LD",
         "NC",
         "NIM",

@@ -10,7 +10,7 @@ A key that relies on a feature, where the catalog entry of the part says that it
 - `gpudirect_rdma: true` with an accelerator, cloud instance or NIC without it
 - `subnet_manager: switch` on an unmanaged switch; any subnet manager on Ethernet
 - `flow_control` by PFC or ECN on InfiniBand, which has credits on each link instead (a warning)
-- `mtu` above the largest packet of the technology, NIC or switch
+- `mtu` above the largest packet of the cloud instance, technology, NIC or switch
 - `collective_plugin` of another network on InfiniBand or RoCE, which the libraries drive themselves; reduction in the
   switches (SHARP) with `none` or the library's own transport, a warning
 
@@ -117,7 +117,7 @@ def check(written_scale_out: ScaleOutSpec, cluster: Cluster, scale_out: ScaleOut
     yield from _credit_problems(written_scale_out.flow_control or FlowControlSpec(), scale_out)
     yield from _gpudirect_problems(written_scale_out, cluster, scale_out)
     yield from _subnet_manager_problems(written_scale_out, scale_out)
-    yield from _mtu_problems(written_scale_out, scale_out)
+    yield from _mtu_problems(written_scale_out, cluster, scale_out)
     yield from _plugin_problems(written_scale_out.collective_plugin, scale_out)
 
 
@@ -178,8 +178,8 @@ def _subnet_manager_problems(written: ScaleOutSpec, scale_out: ScaleOut) -> Iter
         yield RULE.problem(f"{AT}.subnet_manager", message, "run it on hosts (OpenSM, UFM), or use a managed switch")
 
 
-def _mtu_problems(written: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
-    for part in (scale_out.technology, scale_out.nic, scale_out.switch):
+def _mtu_problems(written: ScaleOutSpec, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+    for part in (cluster.platform, scale_out.technology, scale_out.nic, scale_out.switch):
         largest = part.mtu.value if part is not None and part.mtu is not None else None
         if part is not None and written.mtu is not None and largest is not None and written.mtu > largest:
             message = f"packets of {written.mtu:,} bytes exceed the {largest:,.0f} bytes of {part.id}"

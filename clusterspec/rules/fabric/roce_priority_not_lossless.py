@@ -2,8 +2,9 @@
 
 ## What it finds
 
-On RoCE, a `flow_control.roce_priority` that is not among the `lossless_priorities`, or `pfc: false` beside lossless
-priorities, as an error; more than four lossless priorities, as a warning.
+On RoCE, a `flow_control.roce_priority`, or a priority that the driver of the accelerator gives to RDMA packets, that is
+not among the `lossless_priorities`, or `pfc: false` beside lossless priorities, as an error; more than four lossless
+priorities, as a warning.
 
 ## Why it matters
 
@@ -38,6 +39,14 @@ cluster:
   accelerators_per_node: 8
   nodes: 16
   scale_out: {technology: roce-v2, nics_per_node: 8, nic_bandwidth: 400 Gb/s, flow_control: {pfc: true, ecn: true, lossless_priorities: [0, 1, 2, 3, 4, 5, 6, 7]}}
+```
+
+```yaml cluster.scale_out.flow_control.lossless_priorities
+clusterspec: 1
+cluster:
+  platform: gaudi3-hls
+  nodes: 16
+  scale_out: {flow_control: {pfc: true, ecn: true, lossless_priorities: [3]}}
 ```
 
 ## Silent
@@ -83,6 +92,13 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Prob
         yield RULE.problem(
             f"{AT}.roce_priority", message, f"write {lossless[0]}, or add {used} to `lossless_priorities`"
         )
+    elif unprotected := [each for each in scale_out.technology.rdma_priorities if each not in lossless]:
+        driver = both(scale_out.technology.rdma_priorities)
+        message = (
+            f"the driver sends RDMA packets with the priorities {driver} ({scale_out.technology.id}), and flow control "
+            f"protects {both(sorted(set(lossless)))}: those of {both(unprotected)} are dropped under load"
+        )
+        yield RULE.problem(f"{AT}.lossless_priorities", message, f"add {both(unprotected)}")
     elif flow.pfc is False:
         message = "lossless priorities are stated, and priority flow control is off: nothing protects them"
         yield RULE.problem(f"{AT}.pfc", message, "write `pfc: true`, or remove `lossless_priorities`")
