@@ -21,6 +21,8 @@ class FailureRate:
     """As stated for the job, else for one node divided by the nodes of the job."""
     usual: float | None
     """Of a job of this size at the rates of the catalog, which are those of Llama 3's training."""
+    best: float | None = None
+    """Of a job of this size on the most reliable published fleet, in seconds between failures."""
     of_gpus: bool = True
     """Whether the accelerators are GPUs, as those of Llama 3's training were."""
 
@@ -29,12 +31,13 @@ def failure_rate(
     operations: OperationsSpec | None, cluster: Cluster | None, nodes: int | None, catalog: Catalog
 ) -> FailureRate:
     """The failure rate of a job on some nodes."""
-    usual = None
+    usual = best = None
     if cluster is not None and nodes:
-        usual = published_time_between_failures(cluster, nodes, catalog)[0].value
+        middle, (_, best) = published_time_between_failures(cluster, nodes, catalog)
+        usual = middle.value
     stated = stated_time_between_failures(operations, nodes) if operations is not None else None
     of_gpus = cluster is None or cluster.accelerator.vendor in GPU_VENDORS
-    return FailureRate(stated.value if stated else None, usual, of_gpus)
+    return FailureRate(stated.value if stated else None, usual, best, of_gpus)
 
 
 def poisson_percentile(mean: float, share: float) -> int:
