@@ -16,6 +16,7 @@ DEGREES: Mapping[str, tuple[str, str]] = {
     "ep": ("layout.ep", "expert parallelism"),
     "expert-tp": ("layout.expert_tp", "tensor parallelism of experts"),
     "attention-dp": ("layout.attention_dp", "data-parallel attention"),
+    "partial-ep": ("layout.ep", "expert parallelism over a part of the ranks of an engine"),
     "pp": ("layout.pp", "pipeline parallelism"),
     "virtual-stages": ("layout.virtual_stages", "interleaved virtual stages"),
     "uneven-stages": ("layout.stage_layers", "pipeline stages of different lengths"),

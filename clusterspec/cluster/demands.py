@@ -34,6 +34,8 @@ class Demands:
     """What the framework does not combine, as far as the layout decides it."""
     required: tuple[Multiple, ...] = ()
     """Numbers that have to be multiples of others."""
+    serves: bool = False
+    """The replicas are engines, which share no experts."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,7 @@ def demands_of(design: Design) -> Demands:
         training.sequence_length if training else None,
         serves_fp8(workload),
         *undecided_conditions(cluster, workload, layout),
+        serves=workload is not None and workload.kind == "serve",
     )
 
 
@@ -249,6 +252,7 @@ def _uses_of_degrees(numbers: LayoutNumbers, demands: Demands) -> Iterator[str]:
         yield axis if getattr(numbers, axis) > 1 else ""
     yield "sequence-parallel" if numbers.sequence_parallel and numbers.tp > 1 else ""
     yield "attention-dp" if numbers.attention_dp > 1 else ""
+    yield "partial-ep" if demands.serves and 1 < numbers.ep < numbers.replica // numbers.pp else ""
     yield "data-parallel" if numbers.dp(demands) > 1 else ""
     if demands.model is not None and demands.model.experts:
         yield "expert-tp" if numbers.expert_tp > 1 else ""

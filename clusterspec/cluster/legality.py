@@ -127,7 +127,11 @@ def _experts_indivisible(numbers: LayoutNumbers, demands: Demands) -> bool:
 
 
 def _expert_groups_indivisible(numbers: LayoutNumbers, demands: Demands) -> bool:
-    """Whether expert groups cannot be formed: some frameworks form them within dp, others within dp × cp × tp."""
+    """Whether expert groups cannot be formed: some frameworks form them within dp, others within dp × cp × tp, and
+    engines each on its own.
+    """
+    if demands.serves:  # what is left of an engine shards the experts
+        return numbers.replica // numbers.pp % numbers.ep != 0
     dp = numbers.dp(demands)
     if demands.capabilities.has("requires.experts_within_dp"):
         return dp % numbers.ep != 0
@@ -256,8 +260,17 @@ def refusals(design: Design) -> frozenset[str]:
     """The names of the rules that find an error in the degrees of a layout, by `CONDITIONS` and by what the framework
     combines; empty without a layout.
 
-    Layers that do not divide over stages are no error, since stages may differ; fewer layers than stages are.
+    Layers that do not divide over stages are no error, since stages may differ; fewer layers than stages are. Engines
+    for prefill are a second layout.
     """
+    from clusterspec.cluster.sites import prefill_design  # few designs have two layouts
+
+    work = design.workload
+    prefill = prefill_design(design) if work is not None and work.serving and work.serving.prefill else None
+    return _refusals_of_layout(design) | (_refusals_of_layout(prefill) if prefill is not None else frozenset())
+
+
+def _refusals_of_layout(design: Design) -> frozenset[str]:
     if design.cluster is None or design.layout is None or design.workload is None:
         return frozenset()
     found = violations(numbers_of(design), demands_of(design)) - {"layers-indivisible-by-pp", LACKS}

@@ -6,11 +6,11 @@ which the spec of the job has in ``pools``; ``pool_links`` says how both are con
 
 from __future__ import annotations
 
-from clusterspec.cluster.degrees import own_accelerators
+from clusterspec.cluster.degrees import layout_of_engines, own_accelerators
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cluster.requests import Rl
 from clusterspec.cluster.variation import Changes, design_on_machine
-from clusterspec.records import NamedTuple
+from clusterspec.records import NamedTuple, replace
 from clusterspec.spec.model import PoolLinkSpec, Spec
 
 FREE: Changes = {("pools",): None, ("pool_links",): None}
@@ -37,6 +37,20 @@ def design_on_pool(design: Design, pool: str, changes: Changes) -> Design:
     if machine is None:
         raise ValueError(f"no pool {pool!r}")
     return design_on_machine(design, machine, {**FREE, **changes})
+
+
+def prefill_design(design: Design) -> Design | None:
+    """The design with its engines for prefill as the layout, on their own machine where they name a pool; None where
+    prefill has no engines of its own.
+    """
+    engines = design.workload.serving.prefill if design.workload is not None and design.workload.serving else None
+    if engines is None:
+        return None
+    on = design_on_pool(design, engines.pool, {}) if engines.pool is not None else design
+    if on.layout is None or on.workload is None:
+        return None
+    layout = layout_of_engines(on.layout, engines, on.workload.model.layers)
+    return replace(on, layout=replace(layout, separate_engines=True))
 
 
 def link_with(spec: Spec, pool: str) -> PoolLinkSpec | None:

@@ -1,25 +1,27 @@
-"""The engines of rollout as a serving design of their own, and the findings about it at the keys of the rollout.
+"""Engines beside the layout of a spec, and the findings about them at their own keys.
 
 A spec of reinforcement learning describes two layouts: that of the trainer in `layout`, and that of the engines in
-`workload.rl.rollout`. Whether an engine can start (heads that divide, weights that fit, formats that the accelerator
-executes) is what the rules of serving plans say about a plan with that layout.
+`workload.rl.rollout`. A serving plan with separate engines describes two as well: those for prefill, and those for
+decode, which are its layout. Whether an engine can start (heads that divide, weights that fit, formats that the
+accelerator executes) is what the rules of serving plans say about a plan with that layout.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from clusterspec import rules
 from clusterspec.cluster.model import Design
+from clusterspec.cluster.sites import prefill_design
 from clusterspec.finding import Problem, Severity
 from clusterspec.records import fields, replace
 from clusterspec.source import Path
-from clusterspec.spec.model import RolloutSpec
+from clusterspec.spec.model import EnginesSpec, RolloutSpec
 
 ROLLOUT: Path = ("workload", "rl", "rollout")
-RULES = frozenset(
+SIDES: Path = ("workload", "serving", "disaggregated")
+DEGREE_RULES = frozenset(
     {
-        "unknown-choice",
-        "unknown-release",
-        "experts-indivisible-by-ep",
         "ep-without-experts",
         "ep-not-dividing-ranks",
         "ffn-indivisible-by-tp",
@@ -31,38 +33,83 @@ RULES = frozenset(
         "indivisible-for-framework",
         "layers-indivisible-by-pp",
         "neuron-core-group-unsupported",
-        "world-size-mismatch",
         "framework-lacks-feature",
-        "framework-not-on-accelerator",
-        "library-not-on-accelerator",
-        "precision-unsupported",
-        "states-exceed-memory",
-        "weights-leave-no-cache",
-        "memory-fraction-too-high",
-        "nodes-without-engine",
-        "experts-wider-than-replica",
-        "pipeline-where-model-fits",
-        "tp-crosses-scale-up-domain",
-        "tp-over-pcie",
-        "tp-on-small-weights",
     }
 )
+"""Rules about the degrees of an engine."""
+RULES = DEGREE_RULES | {
+    "unknown-choice",
+    "unknown-release",
+    "experts-indivisible-by-ep",
+    "world-size-mismatch",
+    "framework-not-on-accelerator",
+    "library-not-on-accelerator",
+    "precision-unsupported",
+    "states-exceed-memory",
+    "weights-leave-no-cache",
+    "memory-fraction-too-high",
+    "nodes-without-engine",
+    "experts-wider-than-replica",
+    "pipeline-where-model-fits",
+    "tp-crosses-scale-up-domain",
+    "tp-over-pcie",
+    "tp-on-small-weights",
+}
 """Rules about engines that do not depend on latencies or on the requests in flight."""
+DEGREES = frozenset(each.name for each in fields(EnginesSpec)) - {"pool", "replicas"}
 SPREAD = "tp-crosses-scale-up-domain"
 """A rule whose severity follows from the throughput of engines; a step of reinforcement learning loses only a part."""
 
 
 def engine_problems(design: Design, facts: rules.Facts) -> list[Problem]:
-    """The problems of the engines that generate samples, at the keys of `workload.rl.rollout`; none where the spec has
-    no reinforcement learning, or its machine is not known.
+    """The problems of the engines that the layout does not describe: those that generate samples of reinforcement
+    learning, and those for prefill of a serving plan with separate engines. None where the machine is not known.
     """
+    workload = design.workload
+    if workload is None or design.cluster is None or design.catalog is None:
+        return []
+    if workload.rl is not None:
+        return _rollout_problems(design, facts)
+    return [*_prefill_problems(design, facts)]
+
+
+def _prefill_problems(design: Design, facts: rules.Facts) -> Iterator[Problem]:
+    """The problems of the degrees of engines for prefill."""
+    engines = prefill_design(design)
+    if engines is None:
+        return
+    for problem in rules.run_rules(facts.engine_facts(engines, lambda: None), DEGREE_RULES):
+        found = _at_side(problem, design, "prefill")
+        if found is not None:
+            yield replace(found, message=f"engines for prefill: {found.message}", fix=None)
+
+
+def at_decode_engines(design: Design, problem: Problem) -> Problem:
+    """A problem at the keys of the engines for decode, where these are the layout and `layout` states no degree."""
+    if design.layout is None or not design.layout.separate_engines:
+        return problem
+    return _at_side(problem, design, "decode") or problem
+
+
+def _at_side(problem: Problem, design: Design, side: str) -> Problem | None:
+    """The problem of a degree in the layout at the key of one kind of engines; None for another problem."""
+    key = problem.path[1] if len(problem.path) == 2 and problem.path[0] == "layout" else None
+    if key not in DEGREES:
+        return None
+    work = design.spec.workload
+    sides = work.serving.disaggregated if work is not None and work.serving is not None else None
+    written = (getattr(sides, side) if sides is not None else None) or EnginesSpec()
+    where: Path = (*SIDES, side) if getattr(written, str(key)) is None else (*SIDES, side, str(key))
+    return replace(problem, path=where)
+
+
+def _rollout_problems(design: Design, facts: rules.Facts) -> list[Problem]:
+    """The problems of the engines that generate samples, at the keys of `workload.rl.rollout`."""
     from clusterspec.cost.estimate import legal_estimate
     from clusterspec.cost.reinforcement.rollout import rollout_design
 
-    workload = design.workload
-    if workload is None or workload.rl is None or design.cluster is None or design.catalog is None:
-        return []
-    rl = workload.rl
+    assert design.workload is not None and design.workload.rl is not None
+    rl = design.workload.rl
     nodes = rl.rollout_nodes + (rl.trainer_nodes if rl.placement != "split" else 0)
     engines = rollout_design(design, rl, nodes)
     served = facts.engine_facts(engines, lambda: legal_estimate(engines))

@@ -231,11 +231,21 @@ class Study:
         further, more = _problems_and_faults(lambda: rules.check_incomplete(facts, (*self.problems, *found)))
         own, others = _problems_and_faults(self._company_problems)
         engines, failed = _problems_and_faults(lambda: self._engine_problems(facts))
+        found = self._at_engines(found)
         return [*found, *further, *engines, *own], next(iter([*faults, *more, *failed, *others]), None)
 
+    def _at_engines(self, problems: list[Problem]) -> list[Problem]:
+        """Problems of a layout at the keys of the engines that are the layout."""
+        if self.design.layout is None or not self.design.layout.separate_engines:
+            return problems
+        from clusterspec.studies.engines import at_decode_engines
+
+        return [at_decode_engines(self.design, each) for each in problems]
+
     def _engine_problems(self, facts: rules.Facts) -> list[Problem]:
-        """The problems of the engines of rollout, in a spec of reinforcement learning."""
-        if self.design.workload is None or self.design.workload.rl is None:
+        """The problems of engines that the layout does not describe: of rollout, or for prefill."""
+        workload = self.design.workload
+        if workload is None or (workload.rl is None and (workload.serving is None or workload.serving.prefill is None)):
             return []
         from clusterspec.studies.engines import engine_problems
 

@@ -79,6 +79,14 @@ def test_a_layout_uses_what_has_more_than_one_rank(layout: dict[str, Any], ranks
     assert layout_uses(replace(ONE, **layout), replace(demands, model=EXPERT)) == {*uses.split()} | experts
 
 
+def test_experts_on_a_part_of_an_engine_are_a_use_of_engines_alone() -> None:
+    demands = Demands(ranks=16, capabilities=held("vllm"), model=EXPERT, batch=None, sequence=None, serves=True)
+    for ep, partial in ((1, False), (2, True), (4, True), (8, False)):
+        layout = replace(ONE, tp=4, attention_dp=2, pp=2, ep=ep)
+        assert ("partial-ep" in layout_uses(layout, demands)) == partial, ep
+        assert "partial-ep" not in layout_uses(layout, replace(demands, serves=False))
+
+
 def test_an_engine_of_which_nothing_is_said_is_one_rank() -> None:
     engine = Engines()
     assert (engine.replicas, engine.ranks, engine.ep, engine.expert_tp, engine.redundant_experts) == (1, 1, 1, 1, 0)

@@ -74,6 +74,9 @@ ROWS: list[tuple[Changes, Changes, Changes, set[str]]] = [  # layout, demands, m
     ({"micro_batch": 4}, {}, {}, set()),  # 4 replicas × 4
     ({"micro_batch": 5}, {}, {}, {BATCH}),
     ({"micro_batch": 8}, {}, {}, {BATCH}),
+    ({"ep": 2, "expert_tp": 1}, {"serves": True}, {}, set()),  # of the 2 ranks of a stage of one engine
+    ({"ep": 4, "expert_tp": 1}, {"serves": True}, {}, {RANKS}),  # engines share no experts
+    ({"ep": 4, "expert_tp": 1}, {}, {}, set()),  # the 4 replicas of a trainer do
     ({"interleaved": True}, {"batch": 12}, {}, {MICRO}),  # 3 micro-batches over 2 stages
     ({"interleaved": True}, {"batch": 16}, {}, set()),
     ({"interleaved": True}, {"batch": 4}, {}, {MICRO}),

@@ -127,7 +127,7 @@ def _is_legal(job: ServingJob, engine: Engines) -> bool:
     )
     refused, required = undecided_conditions(job.cluster, job.workload, job.layout)
     held, fp8 = job.layout.capabilities, serves_fp8(job.workload)
-    demands = Demands(engine.ranks, held, job.workload.model, None, None, fp8, refused, required)
+    demands = Demands(engine.ranks, held, job.workload.model, None, None, fp8, refused, required, serves=True)
     return not violations(numbers, demands)
 
 

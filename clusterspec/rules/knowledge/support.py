@@ -29,7 +29,9 @@ def _help(statement: Statement, feature: Feature) -> str:
         return f"use release {feature.since} or later{note}"
     if feature.value and feature.until:
         return f"use a release before {feature.until}{note}"
-    if len(named.clauses) + len(named.without) == 1:
+    if named.uses == (frozenset({"partial-ep"}),):
+        otherwise = "distribute the experts over all ranks of the engine"
+    elif len(named.clauses) + len(named.without) == 1:
         otherwise = "do without it"
     else:
         otherwise = "drop one of them" if named.uses else "use another accelerator"

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-Ranks of one pipeline stage (dp × cp × tp) that expert_tp × `ep` does not divide; in DeepSpeed, a dp that ep does not
-divide.
+Ranks of one pipeline stage (dp × cp × tp; in an engine that serves attention_dp × cp × tp) that expert_tp × `ep` does
+not divide; in DeepSpeed, a dp that ep does not divide.
 
 ## Why it matters
 
@@ -60,6 +60,9 @@ def check(legality: Legality, layout: Layout) -> Iterator[Problem]:
         return
     if layout.capabilities.has("requires.experts_within_dp"):
         message = f"{layout.framework} forms expert groups from dp {layout.dp}, which ep {layout.ep} does not divide"
+    elif legality.demands.serves:
+        ranks = layout.tp * layout.cp * layout.attention_dp
+        message = f"ep {layout.ep} does not divide the {plural(ranks, 'rank')} of a stage of an engine"
     else:
         ranks = layout.tp * layout.cp * layout.dp
         message = (
