@@ -6,11 +6,11 @@ which the spec of the job has in ``pools``; ``pool_links`` says how both are con
 
 from __future__ import annotations
 
-from clusterspec.cluster.degrees import layout_of_engines, own_accelerators
+from clusterspec.cluster.degrees import own_accelerators
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cluster.requests import Rl
-from clusterspec.cluster.variation import Changes, design_on_machine
-from clusterspec.records import NamedTuple, replace
+from clusterspec.cluster.variation import Changes, design_of_engines, design_on_machine
+from clusterspec.records import NamedTuple
 from clusterspec.spec.model import PoolLinkSpec, Spec
 
 FREE: Changes = {("pools",): None, ("pool_links",): None}
@@ -47,10 +47,7 @@ def prefill_design(design: Design) -> Design | None:
     if engines is None:
         return None
     on = design_on_pool(design, engines.pool, {}) if engines.pool is not None else design
-    if on.layout is None or on.workload is None:
-        return None
-    layout = layout_of_engines(on.layout, engines, on.workload.model.layers)
-    return replace(on, layout=replace(layout, separate_engines=True))
+    return design_of_engines(on, engines)
 
 
 def link_with(spec: Spec, pool: str) -> PoolLinkSpec | None:

@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from clusterspec.catalog import Catalog
+from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Design
+from clusterspec.cluster.requests import Engines
 from clusterspec.cluster.resolve import resolve
 from clusterspec.finding import Problem
 from clusterspec.records import is_dataclass, replace
@@ -54,6 +56,14 @@ def layout_changes(changes: Mapping[str, object]) -> dict[Path, object]:
 def design_with_keys(design: Design, changes: Changes) -> Design:
     """The design of the spec with other values of the types of `spec.model`."""
     return design_of_changed_spec(design, changed_spec(design.spec, changes))[0]
+
+
+def design_of_engines(design: Design, engines: Engines) -> Design | None:
+    """The design with other engines beside those for decode as its layout; None where it has none."""
+    if design.layout is None or design.workload is None:
+        return None
+    layout = layout_of_engines(design.layout, engines, design.workload.model.layers)
+    return replace(design, layout=replace(layout, separate_engines=True))
 
 
 def design_of_spec(

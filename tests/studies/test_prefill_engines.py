@@ -20,7 +20,7 @@ layout: {{software: {software}}}
 """
 SIDE = "workload.serving.disaggregated"
 QWEN, DEEPSEEK, TRT = "qwen3-235b-a22b", "deepseek-v3", "trt-llm 1.1"
-CASES: tuple[tuple[str, str, str, str, dict[str, str]], ...] = (  # model, software, prefill, decode, and what is found at the degrees of engines
+CASES: tuple[tuple[str, str, str, str, dict[str, str]], ...] = (  # at the degrees
     (QWEN, "sglang 0.5.10", "tp: 8", "tp: 8", {}),
     (QWEN, "sglang 0.5.10", "tp: 12", "tp: 8", {f"{SIDE}.prefill.tp": "heads-indivisible-by-tp"}),
     (QWEN, "sglang 0.5.10", "tp: 8", "tp: 12", {f"{SIDE}.decode.tp": "heads-indivisible-by-tp"}),
