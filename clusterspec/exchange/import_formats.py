@@ -16,6 +16,7 @@ from clusterspec.exchange.import_result import (
     SeveralParts,
     combined_result,
 )
+from clusterspec.exchange.surroundings import with_surroundings
 from clusterspec.logs.readers import READERS, LogReader
 from clusterspec.records import dataclass
 
@@ -55,7 +56,7 @@ class ImportFormat:
                 return _with_launch_in_objects(file, found)
             if self.group != "workloads" or self.name == "task":
                 return found
-            return _with_devices_of_service(file, _with_pods_of_launch(file, _with_nodes_of_task(file, found)))
+            return with_surroundings(self.name, file, found)
         except OverflowError:  # an infinite number where a count belongs
             raise FormatError(f"holds a number that is not a count in {self.name}") from None
 
@@ -66,15 +67,6 @@ class ImportFormat:
     def _function(self, verb: str) -> object:
         module = importlib.import_module(f"clusterspec.exchange.{self.module}")
         return getattr(module, f"{verb}_{self.name.replace('-', '_')}")
-
-
-def _with_nodes_of_task(file: InputFile, found: ImportResult) -> ImportResult:
-    """A launch with the nodes of the task of SkyPilot or dstack that runs it, if the file is one."""
-    if "resources" not in file.text:
-        return found
-    from clusterspec.exchange.workloads.tasks import matches_task, result_with_nodes
-
-    return result_with_nodes(file, found) if matches_task(file) else found
 
 
 LAUNCHED = ("maxtext", "megatron", "torchtitan", "verl", "openrlhf", "trainer")
@@ -90,31 +82,6 @@ def _with_launch_in_objects(file: InputFile, found: ImportResult) -> ImportResul
         except (FormatError, SeveralParts):
             continue
     return found
-
-
-def _with_pods_of_launch(file: InputFile, found: ImportResult) -> ImportResult:
-    """A launch with the nodes and accelerators that the object of Kubernetes around it asks for, if there is one."""
-    if file.part is not None or "apiVersion" not in file.text:
-        return found
-    from clusterspec.exchange.fabrics.kubernetes import READERS, kinds_of, read_kubernetes
-
-    if not kinds_of(file) & READERS.keys() - {"Topology"}:
-        return found
-    try:
-        return combined_result([found, read_kubernetes(file)])
-    except (FormatError, SeveralParts):
-        return found
-
-
-def _with_devices_of_service(file: InputFile, found: ImportResult) -> ImportResult:
-    """A launch with the accelerators that its service of Compose reserves, if it is in one."""
-    if "services" not in file.text or found.value(("cluster", "accelerators_per_node")) is not None:
-        return found
-    from clusterspec.exchange.machines.compose import declares_services, result_of_service
-
-    line = next((each.at.line for each in found.given if each.path == ("layout", "framework")), 0)
-    devices = result_of_service(file, line) if line and declares_services(file) else None
-    return combined_result([found, devices]) if devices else found
 
 
 def _log_reader(name: str) -> LogReader | None:

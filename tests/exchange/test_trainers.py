@@ -477,3 +477,43 @@ def test_a_slurm_job_without_accelerators_is_refused() -> None:
     for lines in ("#SBATCH --nodes=4", "#SBATCH -N 4\n#SBATCH --gres=craynetwork:1"):
         with pytest.raises(FormatError, match="without a count of accelerators"):
             read(f"#!/bin/bash\n{lines}\nsrun python a.py\n")
+
+
+WRITTEN = """\
+ZERO=2
+MBS=4
+cat <<EOT > ds.json
+{
+  "train_micro_batch_size_per_gpu": $MBS,
+  "train_batch_size": ${GBS},
+  "zero_optimization": {"stage": $ZERO, "offload_optimizer": {"device": "cpu"}},
+  "bf16": {"enabled": true}
+}
+EOT
+"""
+STARTED = "deepspeed train.py --model_name_or_path Qwen/Qwen3-8B --per_device_train_batch_size 4 --deepspeed ds.json\n"
+
+
+def test_a_configuration_of_deepspeed_that_a_script_writes_is_part_of_its_launch() -> None:
+    reading = read(WRITTEN + STARTED)
+    keys = given(reading)
+    assert (keys["layout.sharding"], keys["layout.offload.optimizer"], keys["workload.precision"]) == (
+        "zero2",
+        1,
+        "bf16",
+    )
+    assert (keys["workload.model"], keys["layout.micro_batch"]) == ("qwen3-8b", 4)
+    assert "ds.json" not in unknown(reading) and "train_batch_size: $GBS" in unknown(reading)
+    two = read(WRITTEN + WRITTEN.replace("ZERO=2", "ZERO=3") + STARTED)
+    assert "layout.sharding" not in given(two) and "ds.json" in unknown(two)
+
+
+def test_a_configuration_of_deepspeed_is_read_without_the_launch_as_well() -> None:
+    reading = read(WRITTEN + "singularity exec x.sif python fit.py --gpus 2\n")
+    keys = given(reading)
+    assert (reading.kind, keys["layout.sharding"], keys["layout.micro_batch"]) == ("deepspeed", "zero2", 4)
+    assert "the commands" in unknown(reading)
+    with pytest.raises(FormatError, match="2 configurations"):
+        read(WRITTEN + WRITTEN)
+    with pytest.raises(FormatError, match="writes no configuration"):
+        read("grep '\"zero_optimization\"' <<EOT\nx\nEOT\n")

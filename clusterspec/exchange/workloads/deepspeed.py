@@ -5,10 +5,19 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.documents import read_yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import (
+    FileLine,
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    SkippedPart,
+    chosen_part,
+)
 from clusterspec.exchange.workloads.accelerate import STAGES, STRATEGIES
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, list_unused, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model, set_parameters
+from clusterspec.records import replace
 
 # DeepSpeed configurations (JSON) and Axolotl configurations (YAML), which may name one.
 #
@@ -58,6 +67,8 @@ def matches_deepspeed(file: InputFile) -> bool:
 
 def read_deepspeed(file: InputFile) -> ImportResult:
     """The layout, and for Axolotl the model. Raises `FormatError` if the file is of neither format."""
+    if not file.text.lstrip().startswith("{") and "<<" in file.text:
+        return _read_written(file)
     builder, keys = ImportBuilder(DEEPSPEED, file.name), Keys()
     if file.text.lstrip().startswith("{"):
         plain = InputFile(file.name, _LAST_COMMA.sub(rb"\1", file.data), file.part)
@@ -109,6 +120,19 @@ def _set_deepspeed_keys(keys: Keys, builder: ImportBuilder) -> None:
     set_choice(keys, "workload.optimizer", ("optimizer.type",), OPTIMIZERS, builder)
     if tensor := keys.whole("tensor_parallel.autotp_size"):
         builder.set("layout.tp", tensor, keys.line("tensor_parallel.autotp_size"))
+
+
+def _read_written(file: InputFile) -> ImportResult:
+    """The configuration that a script writes; of what it launches no reader knows the options."""
+    from clusterspec.exchange.workloads.written_configs import written_configurations
+
+    found = written_configurations(file)
+    if not found:
+        raise FormatError("is a script that writes no configuration of DeepSpeed")
+    what = f"{len(found)} configurations that the script writes"
+    reading = read_deepspeed(chosen_part(found, file.part, what, f"holds {what}"))
+    why = "no launch of a framework that a reader knows"
+    return replace(reading, unknown=(*reading.unknown, SkippedPart("the commands", why, FileLine(file.name))))
 
 
 _EMPTY: tuple[object, ...] = (None, "", [], {})

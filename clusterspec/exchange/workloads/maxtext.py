@@ -15,12 +15,12 @@ from clusterspec.exchange.workloads.keys import (
     boolean_value,
     flat_leaves,
     list_unused,
-    override_keys,
     set_choice,
     set_counts,
     whole_of,
 )
 from clusterspec.exchange.workloads.models import set_model, set_parameters
+from clusterspec.exchange.workloads.overrides import override_keys
 
 # MaxText: model and job configurations (YAML), and ``key=value`` words of a command line.
 #

@@ -12,9 +12,7 @@ from clusterspec.exchange.workloads.keys import (
     Keys,
     boolean_value,
     flat_leaves,
-    follow_references,
     list_unused,
-    override_keys,
     read_arguments,
     set_choice,
     set_counts,
@@ -31,6 +29,7 @@ from clusterspec.exchange.workloads.megatron_training import (
     set_training,
 )
 from clusterspec.exchange.workloads.models import set_model, set_parameters
+from clusterspec.exchange.workloads.overrides import follow_references, override_keys
 from clusterspec.exchange.workloads.slime import set_rollouts
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
 

@@ -17,14 +17,13 @@ from clusterspec.exchange.workloads.keys import (
     Keys,
     boolean_value,
     flat_leaves,
-    follow_references,
     list_unused,
-    override_words,
     read_arguments,
     set_choice,
     set_counts,
 )
 from clusterspec.exchange.workloads.models import catalog_model, set_model
+from clusterspec.exchange.workloads.overrides import follow_references, override_words
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
 
 TORCHTUNE = "torchtune"

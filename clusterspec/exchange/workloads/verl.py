@@ -18,13 +18,12 @@ from clusterspec.exchange.workloads.keys import (
     Keys,
     chosen_launch,
     flat_leaves,
-    follow_references,
     list_unused,
-    override_words,
     set_choice,
     set_counts,
 )
 from clusterspec.exchange.workloads.models import catalog_model, set_model
+from clusterspec.exchange.workloads.overrides import follow_references, override_words
 from clusterspec.exchange.workloads.samples import count_lengths_and_ranks, set_memory_fraction, set_minibatches
 
 VERL = "verl"

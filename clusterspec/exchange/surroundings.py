@@ -1,0 +1,57 @@
+"""What a file states around a launch: its task or object, devices, and a configuration that its script writes."""
+
+from __future__ import annotations
+
+from clusterspec.exchange.import_result import FormatError, ImportResult, InputFile, SeveralParts, combined_result
+
+_CONFIGURED = frozenset({"megatron", "trainer"})
+"""Formats of launches whose sharding a configuration of DeepSpeed may state."""
+
+
+def with_surroundings(kind: str, file: InputFile, found: ImportResult) -> ImportResult:
+    """A launch of a format, with what the file states around it."""
+    found = _with_written_configuration(kind, file, found)
+    return _with_devices_of_service(file, _with_pods_of_launch(file, _with_nodes_of_task(file, found)))
+
+
+def _with_written_configuration(kind: str, file: InputFile, found: ImportResult) -> ImportResult:
+    """A launch with the configuration of DeepSpeed that its script writes."""
+    if kind not in _CONFIGURED or "<<" not in file.text:
+        return found
+    from clusterspec.exchange.workloads.written_configs import with_written_configuration
+
+    return with_written_configuration(file, found)
+
+
+def _with_nodes_of_task(file: InputFile, found: ImportResult) -> ImportResult:
+    """A launch with the nodes of the task of SkyPilot or dstack that runs it, if the file is one."""
+    if "resources" not in file.text:
+        return found
+    from clusterspec.exchange.workloads.tasks import matches_task, result_with_nodes
+
+    return result_with_nodes(file, found) if matches_task(file) else found
+
+
+def _with_pods_of_launch(file: InputFile, found: ImportResult) -> ImportResult:
+    """A launch with the nodes and accelerators that the object of Kubernetes around it asks for, if there is one."""
+    if file.part is not None or "apiVersion" not in file.text:
+        return found
+    from clusterspec.exchange.fabrics.kubernetes import READERS, kinds_of, read_kubernetes
+
+    if not kinds_of(file) & READERS.keys() - {"Topology"}:
+        return found
+    try:
+        return combined_result([found, read_kubernetes(file)])
+    except (FormatError, SeveralParts):
+        return found
+
+
+def _with_devices_of_service(file: InputFile, found: ImportResult) -> ImportResult:
+    """A launch with the accelerators that its service of Compose reserves, if it is in one."""
+    if "services" not in file.text or found.value(("cluster", "accelerators_per_node")) is not None:
+        return found
+    from clusterspec.exchange.machines.compose import declares_services, result_of_service
+
+    line = next((each.at.line for each in found.given if each.path == ("layout", "framework")), 0)
+    devices = result_of_service(file, line) if line and declares_services(file) else None
+    return combined_result([found, devices]) if devices else found

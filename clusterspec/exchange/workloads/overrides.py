@@ -1,0 +1,50 @@
+"""References between keys of a configuration, and overrides of keys on a command line (OmegaConf, Hydra)."""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.exchange.import_result import InputFile
+from clusterspec.exchange.shell import Command, script_of
+from clusterspec.exchange.workloads.keys import Keys
+
+_REFERENCE = re.compile(r"\$\{(\.{0,8})([A-Za-z_][\w.]{0,200})\}")
+
+
+def follow_references(keys: Keys) -> None:
+    """Replace a value such as ``${model.encoder_seq_length}`` by the value of that key, as OmegaConf does."""
+    for name, (value, line) in list(keys.values.items()):
+        match = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
+        if not match:
+            continue
+        dots = len(match[1])
+        base = name.split(".")[:-dots] if dots else []
+        target = ".".join([*base, match[2]])
+        if target in keys.values and not _REFERENCE.fullmatch(str(keys.values[target][0])):
+            keys.put(name, keys.values[target][0], line)
+
+
+def override_keys(file: InputFile) -> Keys:
+    """Words of the form ``a.b=value`` or ``+a.b=value``, as used by Hydra and MaxText."""
+    keys = Keys()
+    for command in script_of(file.text).commands:
+        own = override_words(command)
+        keys.values |= own.values
+        keys.undecided += own.undecided
+    return keys
+
+
+def override_words(command: Command) -> Keys:
+    """The words of one command that have the form of an override; the last value of a name applies.
+
+    Where a branch holds all of the command, it decides none of its words.
+    """
+    keys, own = Keys(command=command), command.branch
+    for word in command.words:
+        match = re.fullmatch(r"\+{0,2}([A-Za-z_][A-Za-z0-9_.]*)=(.*)", word.text, re.DOTALL)
+        if match and word.branch and word.branch != own:
+            keys.undecided.append((word.text[:60], word.line, word.branch))
+        elif match:
+            value = match[2] if "[" in match[2] else match[2].rstrip("]")  # the end of a list of words in one line
+            keys.put(match[1], value, word.line)
+    return keys

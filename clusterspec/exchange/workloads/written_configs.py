@@ -1,0 +1,75 @@
+"""Configurations of DeepSpeed that a script writes before it launches (``cat <<EOF > ds_config.json``)."""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.exchange.import_result import FormatError, ImportResult, InputFile, SkippedPart
+from clusterspec.exchange.shell import variables_of
+from clusterspec.exchange.workloads.deepspeed import read_deepspeed
+from clusterspec.records import replace
+
+_WRITTEN = re.compile(
+    r"<<-?[ \t]*([\"']?)(?P<end>\w{1,40})\1[^\n]*\n(?P<body>[ \t]*\{.{1,20000}?)\n[ \t]*(?P=end)[ \t]*$",
+    re.MULTILINE | re.DOTALL,
+)
+_KEY = re.compile(r"\"(?:zero_optimization|train_micro_batch_size_per_gpu|train_batch_size)\"")
+_VARIABLE = re.compile(r"(?P<quote>\"?)\$(?:\{(?P<held>[A-Za-z_]\w{0,60})\}|(?P<name>[A-Za-z_]\w{0,60}))(?P=quote)")
+_USED = re.compile(r"deepspeed")
+_SEPARATE = re.compile(r"deepspeed: |layout\.sharding$")
+"""What a reader of a launch lists where another file has the configuration."""
+
+
+def written_configurations(file: InputFile) -> list[InputFile]:
+    """The configurations of DeepSpeed that a script writes, on their lines, with its variables filled in."""
+    if not _KEY.search(file.text) or "<<" not in file.text:
+        return []
+    found = [match for match in _WRITTEN.finditer(file.text) if _KEY.search(match["body"])]
+    if not found:
+        return []
+    values = {name: word.text for name, word in variables_of(file.text).items() if not word.branch}
+    return [
+        InputFile(
+            file.name, ("\n" * file.text.count("\n", 0, match.start("body")) + _filled(match["body"], values)).encode()
+        )
+        for match in found
+    ]
+
+
+def _filled(text: str, values: dict[str, str]) -> str:
+    """A JSON text with variables filled in; one without a known value is its name as text.
+
+    >>> _filled('{"a": {"b": $N}, "c": "$M", "d": ${K}}', {"N": "2", "M": "x"})
+    '{"a": {"b": 2}, "c": "x", "d": "$K"}'
+    """
+
+    def value(match: re.Match[str]) -> str:
+        name = match["held"] or match["name"]
+        held = values.get(name, "$")
+        if "$" in held or "\n" in held or '"' in held:
+            return f'"${name}"'
+        return f"{match['quote']}{held}{match['quote']}"
+
+    return _VARIABLE.sub(value, text)
+
+
+def with_written_configuration(file: InputFile, launch: ImportResult) -> ImportResult:
+    """A launch with what the configuration of DeepSpeed says that its script writes, if it writes one."""
+    if launch.value(("layout", "sharding")) is not None or not _USED.search(file.text):
+        return launch
+    found = written_configurations(file)
+    if len(found) != 1:
+        return launch
+    try:
+        config = read_deepspeed(found[0])
+    except FormatError:
+        return launch
+    stated = {each.path for each in launch.given}
+    added = tuple(each for each in config.given if each.path not in stated)
+    kept = tuple(each for each in launch.unknown if not _is_answered(each, config))
+    return replace(launch, given=(*launch.given, *added), unknown=(*kept, *config.unknown))
+
+
+def _is_answered(part: SkippedPart, config: ImportResult) -> bool:
+    """Whether a part that a launch left to its configuration is stated by it."""
+    return bool(_SEPARATE.match(part.what)) and config.value(("layout", "sharding")) is not None
