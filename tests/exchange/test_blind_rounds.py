@@ -145,6 +145,7 @@ HJSON = '{"train_batch_size": 32,\n "zero_optimization": {"stage": 1,\n },\n}\n'
         (LAUNCH.format("pretrain_ict.py", ""), {"layout.tp": 2}, "", "trains an encoder"),
         (LAUNCH.format("tools/run_text_generation_server.py", ""), {"layout.tp": 2}, "", "generates text"),
         (LAUNCH.format("inference.py", ""), {"layout.tp": 2}, "", "generates text"),
+        (LAUNCH.format("./tasks/msdp/main.py", "--task MSDP-EVAL-F1"), {"layout.tp": 2}, "", "another task"),
         (LAUNCH.format("convert_ckpt.py", ""), {"layout.tp": 2}, "", "converts a checkpoint"),
         (LAUNCH.format("pretrain_gpt.py", "--attention-head-type multiquery"), {"workload.model.kv_heads": 1}, "", ""),
         (POLICY, {"workload.global_batch": 32, "workload.precision": "bf16"}, "layout.framework", "NeMo RL"),

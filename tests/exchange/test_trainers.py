@@ -517,3 +517,62 @@ def test_a_configuration_of_deepspeed_is_read_without_the_launch_as_well() -> No
         read(WRITTEN + WRITTEN)
     with pytest.raises(FormatError, match="writes no configuration"):
         read("grep '\"zero_optimization\"' <<EOT\nx\nEOT\n")
+
+
+def test_encoders_of_images_and_training_of_their_projector_are_listed() -> None:
+    tower = "--vision_tower openai/clip-vit-large-patch14-336 "
+    text = unknown(read(TRAINER + tower + "--tune_mm_mlp_adapter True"))
+    assert "images pass an encoder" in text and "trains the projector alone" in text
+    assert "trains the projector alone" not in unknown(read(TRAINER + tower + "--tune_mm_mlp_adapter False"))
+
+
+SUPERVISED = (
+    "torchrun --nnodes=2 --nproc_per_node=8 -m verl.trainer.{} data.train_batch_size=256 data.max_length=2048 "
+    "data.micro_batch_size_per_gpu=4 {} model.lora_rank={} ulysses_sequence_parallel_size=2"
+)
+
+
+@pytest.mark.parametrize(
+    ("program", "options", "rank", "expected"),
+    [
+        ("fsdp_sft_trainer", "model.partial_pretrain=Qwen/Qwen3-8B", 0, {"micro_batch": 4, "sharding": "fsdp"}),
+        ("fsdp_sft_trainer", "model.strategy=fsdp2", 8, {"micro_batch": 4, "framework": "fsdp"}),
+        ("sft_trainer", "engine=fsdp model.path=Qwen/Qwen3-8B", 0, {"micro_batch": None, "sharding": "fsdp"}),
+        ("sft_trainer", "engine=fsdp data.use_dynamic_bsz=False", 0, {"micro_batch": 4, "cp": 2}),
+        ("sft_trainer", "engine=megatron engine.tensor_model_parallel_size=4", 0, {"tp": 4, "sharding": None}),
+    ],
+)
+def test_supervised_training_with_verl_states_its_batch(
+    program: str, options: str, rank: int, expected: dict[str, object]
+) -> None:
+    reading = read(SUPERVISED.format(program, options, rank))
+    keys = given(reading)
+    assert (reading.kind, keys["workload.kind"], keys["workload.global_batch"]) == ("verl", "train", 256)
+    assert {name: keys.get(f"layout.{name}") for name in expected} == expected
+    assert (keys["layout.nodes"], counts(reading)["ranks_per_node"]) == (2, 8)
+    assert keys.get("workload.trainable.rank") == (rank or None)
+    assert "workload.sequence_length" not in keys and "sequences are cut at 2048" in unknown(reading)
+
+
+def test_a_configuration_of_supervised_training_with_verl_is_read() -> None:
+    found = given(
+        read("""\
+        data:
+          train_batch_size: 128
+          micro_batch_size_per_gpu: 2
+          max_length: 1024
+        model:
+          partial_pretrain: Qwen/Qwen3-4B
+          fsdp_config:
+            cpu_offload: False
+          enable_gradient_checkpointing: True
+          lora_rank: 0
+        """)
+    )
+    assert (found["workload.model"], found["workload.global_batch"], found["layout.micro_batch"]) == (
+        "qwen3-4b",
+        128,
+        2,
+    )
+    assert (found["layout.framework"], found["layout.recompute"]) == ("fsdp", "full")
+    assert "workload.trainable.method" not in found

@@ -11,6 +11,7 @@ _GENERATES = re.compile(
     r"text_generation|generate_(?:samples|text)|_inference\b|inference_server|run_\w{1,20}_server"
     r"|^(?:inference|generate|evaluat(?:e|ion))(?:_\w{1,40})?\.py$"
 )
+_TASK = re.compile(r"(?:^|/)tasks/(?:\w{1,30}/)?main\.py$")
 _CONVERTS = re.compile(r"^convert(?:_\w{1,40})?\.py$|_to_(?:hf|huggingface|megatron)\.py$")
 _ENCODERS = re.compile(
     r"(?:^|[/_])(?:bert|ict|biencoder|vit|vision|retro)(?=[_.])|_(?:bert|ict|vision\w{0,20}|retro)\.py$"
@@ -40,6 +41,8 @@ def list_program(keys: Keys, builder: ImportBuilder) -> None:
     name = program.text.rpartition("/")[2]
     if _GENERATES.search(name):
         builder.unknown(name, "generates text: what it states is not a layout of training", program.line)
+    elif _TASK.search(program.text) and keys.find("task"):
+        builder.unknown(f"{name} --task", "an evaluation or another task, not the training of this model", program.line)
     elif _CONVERTS.search(name):
         builder.unknown(name, "converts a checkpoint: what it states is not a layout of training", program.line)
     elif _ENCODERS.search(name) or str(keys.get("tokenizer_type")).startswith("Bert"):

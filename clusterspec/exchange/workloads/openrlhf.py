@@ -60,6 +60,7 @@ _DOTTED = {
     "ds.lora.target_modules": "target_modules",
     "ds.load_in_4bit": "load_in_4bit",
 }
+_ROLES = ("ref", "critic", "reward")
 _STAGES = {"0": "none", "1": "zero1", "2": "zero2", "3": "fsdp"}
 _ESTIMATORS = {"gae": "ppo", "group_norm": "grpo", "rloo": "rloo"}
 
@@ -165,10 +166,28 @@ def _set_engines(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown("async_train", why, keys.line("async_train"))
     elif keys.is_on("colocate_all_models"):
         builder.set("workload.rl.placement", "colocated", keys.line("colocate_all_models"))
+    elif keys.whole("vllm_num_engines"):
+        roles = [name for name in _ROLES if keys.whole(f"{name}_num_nodes", f"{name}_num_gpus_per_node")]
+        why = (
+            "each on accelerators of its own, unless an option joins them: state workload.rl.placement and their nodes"
+        )
+        shown = ", ".join(f"{name} ({_accelerators(keys, name)})" for name in roles)
+        line = keys.line("vllm_num_engines")
+        builder.unknown(f"the engines{', ' if shown else ''}{shown}", why, line)
+    if keys.find("remote_rm_url"):
+        why = "a program of its own gives the rewards: state workload.rl.reward if it is a model"
+        builder.unknown("remote_rm_url", why, keys.line("remote_rm_url"))
+        keys.get("remote_rm_url")
     for name in ("prompt_max_len", "generate_max_len"):
         builder.count(name, keys.whole(name), keys.line(name))
     if keys.find("generate_max_len"):
         list_output_lengths(builder, keys.line("generate_max_len"))
+
+
+def _accelerators(keys: Keys, role: str) -> str:
+    """The nodes of a role and the accelerators of each."""
+    nodes, ranks = (keys.whole(f"{role}_{name}") or "?" for name in ("num_nodes", "num_gpus_per_node"))
+    return f"{nodes} × {ranks}"
 
 
 def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:

@@ -57,6 +57,8 @@ _GROUPS = frozenset({"grpo", "rlhf", "num_generations", "reward_funcs"})
 """Words for the training on groups of samples; ``swift rlhf`` names its loss in ``rlhf_type``."""
 _PRESET = re.compile(r"zero([0-3])(_offload)?")
 """Configurations of DeepSpeed that ms-swift has by name."""
+_PROJECTORS = ("tune_mm_mlp_adapter", "tune_mm_projector_only")
+"""Switches of LLaVA (llava/train/train.py) with which only the projector of images is trained."""
 _DTYPES = {"bfloat16": "bf16", "bf16": "bf16", "float16": "fp16", "fp16": "fp16"}
 
 
@@ -97,9 +99,7 @@ def read_trainer(file: InputFile) -> ImportResult:
     _set_sharding(keys, builder)
     _set_adapters(keys, builder)
     _set_kernels(keys, builder)
-    for name in keys.values:
-        if name.startswith("freeze_") and keys.is_on(name):
-            builder.unknown(name, "trains a part of the model: state workload.trainable", keys.line(name))
+    _list_parts(keys, builder)
     set_choice(keys, "workload.optimizer", ("optim", "optimizer"), OPTIMIZERS, builder)
     if generates:
         keys.get("gradient_accumulation_steps")
@@ -167,6 +167,19 @@ def _set_ranks(keys: Keys, builder: ImportBuilder) -> None:
         ("ranks", ("num_processes",)),
     ):
         builder.count(name, keys.whole(*options), keys.line(*options))
+
+
+def _list_parts(keys: Keys, builder: ImportBuilder) -> None:
+    """List encoders of images, and switches with which only a part of the model is trained."""
+    if tower := keys.find("vision_tower", "mm_projector_type", "mm_projector"):
+        why = "images pass an encoder and a projector before the model, which a spec does not describe"
+        builder.unknown(tower, why, keys.line(tower))
+    for name in _PROJECTORS:
+        if keys.is_on(name):
+            builder.unknown(name, "trains the projector alone: no value of workload.trainable", keys.line(name))
+    for name in keys.values:
+        if name.startswith("freeze_") and keys.is_on(name):
+            builder.unknown(name, "trains a part of the model: state workload.trainable", keys.line(name))
 
 
 def _set_kernels(keys: Keys, builder: ImportBuilder) -> None:

@@ -25,8 +25,8 @@ from clusterspec.exchange.workloads.keys import (
 from clusterspec.exchange.workloads.models import catalog_model, set_model
 from clusterspec.exchange.workloads.overrides import follow_references, override_words
 from clusterspec.exchange.workloads.samples import count_lengths_and_ranks, set_memory_fraction, set_minibatches
+from clusterspec.exchange.workloads.verl_supervised import VERL, is_supervised, read_supervised
 
-VERL = "verl"
 _MARK = re.compile(r"(?:^|\s)\+{0,2}actor_rollout_ref\.[\w.]{3,80}=", re.MULTILINE)
 _FILE = re.compile(r"^actor_rollout_ref[ \t]*:", re.MULTILINE)
 _ACTOR, _ROLLOUT = "actor_rollout_ref.actor.", "actor_rollout_ref.rollout."
@@ -53,11 +53,13 @@ _ENGINES = {"vllm": "vllm", "sglang": "sglang"}
 
 
 def matches_verl(file: InputFile) -> bool:
-    return bool(_MARK.search(file.text) or _FILE.search(file.text))
+    return bool(_MARK.search(file.text) or _FILE.search(file.text)) or is_supervised(file)
 
 
 def read_verl(file: InputFile) -> ImportResult:
     """The samples, roles and layout of a launch. Raises `FormatError` if it has none, `SeveralParts` for several."""
+    if not (_MARK.search(file.text) or _FILE.search(file.text)) and is_supervised(file):
+        return read_supervised(file)
     keys = launch_keys(file, _MARK, _FILE, "verl (actor_rollout_ref.…=…)")
     builder, line = ImportBuilder(VERL, file.name), keys.command.line if keys.command.words else 0
     builder.set("workload.kind", "rl", line)

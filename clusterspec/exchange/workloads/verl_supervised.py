@@ -1,0 +1,116 @@
+"""Supervised training with verl: launches of ``fsdp_sft_trainer`` and ``sft_trainer``, and their configurations.
+
+Names and defaults: verl-project/verl 1dda039b, verl/trainer/config/sft_trainer_engine.yaml and engine (``sft_trainer``
+fills micro batches up to a number of tokens where ``use_dynamic_bsz`` is absent), and the configuration before it,
+SkyworkAI/Skywork-OR1 64e96afa, verl/trainer/config/sft_trainer.yaml. ``data.train_batch_size`` is the global batch,
+``lora_rank`` 0 turns adapters off.
+"""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.exchange.documents import read_yaml
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, without_comments
+from clusterspec.exchange.workloads.deepspeed import set_adapter
+from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, read_arguments, set_counts
+from clusterspec.exchange.workloads.models import set_model
+from clusterspec.exchange.workloads.overrides import follow_references, override_words
+
+VERL = "verl"
+_LAUNCH = re.compile(r"\bverl\.trainer\.(?:fsdp_)?sft_trainer\b|\bfsdp_sft_trainer\.py\b")
+_FILE = (
+    re.compile(r"^[ \t]+(?:partial_pretrain|pad_mode)[ \t]*:", re.MULTILINE),
+    re.compile(r"^data[ \t]*:[ \t]*$", re.MULTILINE),
+    re.compile(r"^[ \t]+micro_batch_size_per_gpu[ \t]*:", re.MULTILINE),
+)
+_COUNTS = {
+    "layout.nodes": ("trainer.nnodes", "nnodes"),
+    "workload.global_batch": ("data.train_batch_size",),
+    "layout.tp": ("engine.tensor_model_parallel_size",),
+    "layout.pp": ("engine.pipeline_model_parallel_size",),
+    "layout.ep": ("engine.expert_model_parallel_size",),
+    "layout.cp": (
+        "engine.context_parallel_size",
+        "engine.ulysses_sequence_parallel_size",
+        "ulysses_sequence_parallel_size",
+    ),
+}
+_MODEL = ("model.path", "model.partial_pretrain")
+_SIZE = "data.micro_batch_size_per_gpu"
+
+
+def is_supervised(file: InputFile) -> bool:
+    """Whether a file launches or configures supervised training with verl."""
+    text = without_comments(file.text)
+    return bool(_LAUNCH.search(text)) or all(mark.search(text) for mark in _FILE)
+
+
+def read_supervised(file: InputFile) -> ImportResult:
+    """The batch and layout of a run. Raises `FormatError` if it states none, `SeveralParts` for several launches."""
+    keys, builder = _keys(file), ImportBuilder(VERL, file.name)
+    if keys.find("data.train_batch_size", _SIZE, *_MODEL) is None:
+        raise FormatError("has no supervised training of verl with its batch or model")
+    builder.set("workload.kind", "train", keys.line("data.train_batch_size", *_MODEL))
+    if isinstance(named := keys.get(*_MODEL), str):
+        set_model(named, builder, keys.line(*_MODEL))
+    set_counts(keys, _COUNTS, builder)
+    for names in (("trainer.n_gpus_per_node", "nproc_per_node"),):
+        builder.count("ranks_per_node", keys.whole(*names), keys.line(*names))
+    _set_micro_batch(keys, builder)
+    _set_framework(keys, builder)
+    if length := keys.whole("data.max_length"):
+        builder.count("max_length", length, keys.line("data.max_length"))
+        why = f"sequences are cut at {length} tokens, shorter ones stay"
+        builder.unknown("workload.sequence_length", why, keys.line("data.max_length"))
+    if rank := keys.whole("model.lora_rank"):
+        words = keys.words("model.target_modules")
+        modules = [] if words in ((), ("all-linear",)) else [word.strip("[],'\"") for word in words]
+        set_adapter("lora", rank, modules, builder, keys.line("model.lora_rank"))
+    list_unused(keys, builder)
+    return builder.reading()
+
+
+def _keys(file: InputFile) -> Keys:
+    if _LAUNCH.search(without_comments(file.text)):
+        keys = read_arguments(file, _LAUNCH)
+        own = override_words(keys.command)
+        keys.values |= own.values
+        keys.undecided += own.undecided
+        return keys
+    keys, yaml = Keys(), read_yaml(file)
+    for name, value, line in flat_leaves(yaml.mapping, yaml.line):
+        if value is not None:
+            keys.put(name, value, line)
+    follow_references(keys)
+    return keys
+
+
+def _set_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the micro batch, unless micro batches are filled up to a number of tokens."""
+    of_engine = any(word.text.endswith("trainer.sft_trainer") for word in keys.command.words)
+    stated = keys.find("data.use_dynamic_bsz") is not None
+    if keys.is_on("data.use_dynamic_bsz") or (of_engine and not stated):
+        line = keys.line("data.use_dynamic_bsz", _SIZE) or keys.command.line
+        builder.unknown("layout.micro_batch", "micro batches are filled up to a number of tokens", line)
+        keys.used |= {_SIZE} & keys.values.keys()
+    else:
+        builder.set("layout.micro_batch", keys.whole(_SIZE), keys.line(_SIZE))
+
+
+def _set_framework(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the framework by the engine, or by the program, which trains with FSDP, and what its keys say."""
+    names = ("model.enable_gradient_checkpointing",)
+    if keys.find(*names):
+        builder.set("layout.recompute", "full" if keys.is_on(*names) else "none", keys.line(*names))
+    engine, line = str(keys.get("engine", "model.strategy") or ""), keys.line("engine", "model.strategy")
+    program = next((word for word in keys.command.words if "fsdp_sft_trainer" in word.text), None)
+    if engine == "megatron":
+        builder.set("layout.framework", "megatron-core", line)
+    elif engine in {"fsdp", "fsdp2"} or program is not None or keys.find("model.fsdp_config.cpu_offload"):
+        line = line or (program.line if program else keys.line("model.fsdp_config.cpu_offload"))
+        builder.set("layout.framework", "fsdp", line)
+        if str(keys.get("engine.fsdp_size") or -1) == "-1":
+            builder.set("layout.sharding", "fsdp", line)
+    elif engine:
+        builder.unknown(f"engine: {engine[:40]}", "no framework of the catalog corresponds to it", line)
