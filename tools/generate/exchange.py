@@ -68,6 +68,8 @@ no reader had seen were written down before the first reading, and what failed w
 | twenty-second, of 31 repositories that were never used, by lot; 30 of its files state none | 58 | 50 | 2 | 0 | 6 |
 | twenty-third, of 15 others by lot, after those corrections; 17 of its files state none | 24 | 22 | 2 | 0 | 0 |
 | twenty-fourth, 40 of 55 files by lot, of 12 repositories, most used before; 18 state none | 40 | 24 | 5 | 8 | 3 |
+| twenty-fifth, training files of 25 repositories, 24 of them never used, by lot; 14 state none | 44 | 30 | 2 | 11 | 1 |
+| twenty-sixth, of 21 others, and 4 files of two of those, after the corrections; 20 state none | 42 | 41 | 0 | 1 | 0 |
 
 Of the ten of the first set, four expectations were themselves wrong, as the files show on second sight. The other
 six: one file of several tools was read as one of them (twice), rows of several runs were joined, a sum over pairs of
@@ -158,6 +160,12 @@ are encoders that `tasks/main.py` trains. Lacking were references of OmegaConf i
 of a command that is as a whole in a branch. That one led to a worse fault, of no file of the set: options of a branch
 inside another branch were stated as if they were certain. In the twenty-third, launches of SkyRL were read as those of
 Megatron, without a word of their other roles; they are refused now, as those of RLinf.
+
+Of the twenty-fifth, the length of Axolotl's sequences was stated where it is a limit alone. Behind answers that agreed,
+a critic and a model of rewards of verl were lost, options of one of two starts of a launch were stated as if they were
+certain, and a program of inference was read as training. No reader knew torchtune, LitGPT, NeuronX Distributed, GRPO of
+TRL, lines of `accelerate launch` without options of the Trainer, and options with dots before them. In the
+twenty-sixth, a configuration of supervised training with verl was refused.
 """
 LIMITS = """
 ### Limits for the health checks of a site
