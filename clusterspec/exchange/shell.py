@@ -104,6 +104,7 @@ _SLURM_VARIABLES = {
     "ntasks-per-node": ("SLURM_NTASKS_PER_NODE",),
     "gpus-per-node": ("SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"),
     "gres": ("SLURM_GPUS_ON_NODE",),
+    "gpus": ("SLURM_GPUS",),
 }
 """The variables that Slurm sets from the options of a job: https://slurm.schedmd.com/sbatch.html, output variables."""
 

@@ -576,3 +576,9 @@ def test_a_configuration_of_supervised_training_with_verl_is_read() -> None:
     )
     assert (found["layout.framework"], found["layout.recompute"]) == ("fsdp", "full")
     assert "workload.trainable.method" not in found
+
+
+def test_the_accelerators_of_a_whole_job_are_a_variable_of_its_launch() -> None:
+    job = "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --gpus=16\n"
+    launch = "accelerate launch --num_machines 2 --num_processes $SLURM_GPUS train.py\n"
+    assert counts(read(job + launch)) == {"ranks": 16, "ranks_per_node": 8}
