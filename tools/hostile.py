@@ -80,6 +80,9 @@ SAMPLES = {
     "mlperf-config": "export DGXNNODES=2\nexport DGXNGPU=8\nexport TP=4\nexport MINIBS=8\n",
     "torchtune": "model:\n  _component_: torchtune.models.llama3.llama3_8b\nbatch_size: 2\n"
     "optimizer:\n  _component_: torch.optim.AdamW\n",
+    "nanotron": "parallelism:\n  dp: 2\n  tp: 2\n  pp: 1\ntokens:\n  micro_batch_size: 2\n"
+    "  batch_accumulation_per_replica: 4\n",
+    "llm-foundry": "model:\n  name: mpt_causal_lm\n  d_model: 512\n  n_layers: 2\nglobal_train_batch_size: 8\n",
     "neuronx": "torchrun --nproc_per_node 32 tp_zero1_llama_hf_pretrain.py --tensor_parallel_size 8 --seq_len 4096\n",
     "slurm-job": "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --gres=gpu:8\nsrun python a.py\n",
     "litgpt": "checkpoint_dir: a/b\ntrain:\n  global_batch_size: 8\n  micro_batch_size: 2\nlogger_name: csv\n",

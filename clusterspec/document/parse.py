@@ -68,7 +68,7 @@ class Composer:
     lines: Lines
     most: int = MAX_NODES
     merges: bool = False
-    """Whether ``<<`` is a key like others."""
+    """Whether ``<<`` is a key like others, and the last value of a key holds, as in the files of other programs."""
     problems: list[Problem] = field(default_factory=list)
     scalars: list[tuple[int, int]] = field(default_factory=list)
     """Stretches of the text that hold scalars: no comment starts inside one."""
@@ -199,6 +199,9 @@ class Composer:
             )
         elif node.plain and node.content == "<<" and not self.merges:
             self._report(node.start, node.end, "merge keys (<<) are refused", "repeat the keys, or use extends")
+        elif node.content in pairs and self.merges:
+            del pairs[node.content]
+            return True
         elif node.content in pairs:
             self.problems.append(self._duplicate_key_problem(node, pairs[node.content][0]))
         else:
@@ -246,7 +249,8 @@ def parse(source: Source, most: int = MAX_NODES, *, merges: bool = False) -> tup
     values.
 
     A byte order mark is dropped and does not count as a column. ``extends`` is not resolved. With ``merges``, the merge
-    key ``<<`` is a key like others; without, it is refused.
+    key ``<<`` is a key like others, and of a key that is given twice the last value holds (PyYAML, hjson and JSON in
+    Python); without, both are problems.
     """
     if source.text.startswith("\ufeff"):
         source = Source(source.name, source.text[1:])

@@ -143,6 +143,10 @@ WORKLOADS = (
     ),
     ImportFormat("torchtitan", "workloads", "torchtitan configurations (TOML and Python)", "workloads.torchtitan"),
     ImportFormat("torchtune", "workloads", "torchtune configurations and launches (tune run)", "workloads.torchtune"),
+    ImportFormat("nanotron", "workloads", "Nanotron configurations", "workloads.nanotron"),
+    ImportFormat(
+        "llm-foundry", "workloads", "LLM Foundry configurations", "workloads.llm_foundry", ("mosaicml", "composer")
+    ),
     ImportFormat("neuronx", "workloads", "launches of NeuronX Distributed", "workloads.neuronx", ("nxd",)),
     ImportFormat("litgpt", "workloads", "LitGPT configurations and launches", "workloads.litgpt", ("lit-gpt",)),
     ImportFormat(

@@ -209,7 +209,7 @@ def test_a_service_of_nim_has_the_engine_of_its_cache_and_the_degrees_of_its_nod
     wide = given(read(NIM + "  multiNode: {parallelism: {tensor: 8, pipeline: 2}}\n"))
     assert (wide["layout.tp"], wide["layout.pp"]) == (8, 2)
     with pytest.raises(FormatError, match="2 services"):
-        read(NIM + NIM)
+        read(NIM + "---\n" + NIM)
 
 
 def test_key_value_heads_and_adapters_keep_their_other_names() -> None:
@@ -582,3 +582,43 @@ def test_the_accelerators_of_a_whole_job_are_a_variable_of_its_launch() -> None:
     job = "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --gpus=16\n"
     launch = "accelerate launch --num_machines 2 --num_processes $SLURM_GPUS train.py\n"
     assert counts(read(job + launch)) == {"ranks": 16, "ranks_per_node": 8}
+
+
+def test_the_last_value_of_a_key_that_a_file_gives_twice_holds() -> None:
+    text = "distributed_type: FSDP\nnum_machines: 1\nnum_processes: 8\nmixed_precision: bf16\nnum_machines: 2\n"
+    reading = read(text)
+    assert (given(reading)["layout.nodes"], counts(reading)["ranks_per_node"]) == (2, 4)
+    assert [each.at.line for each in reading.given if each.path == ("layout", "nodes")] == [5]
+
+
+def test_a_base_model_alone_is_no_configuration_of_axolotl() -> None:
+    with pytest.raises(FormatError, match="no import format"):
+        read("_target_: fusion.CLIPVisionModelPool\nbase_model: openai/clip-vit-base-patch32\nmodels: {}\n")
+
+
+def test_training_of_a_prefix_is_listed() -> None:
+    assert "trains a prefix" in unknown(read(TRAINER + "--pre_seq_len 128 --quantization_bit 4"))
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes", "why"),
+    [
+        ("is_mamba_config: true\n    num_hidden_layers: 2", None, "not a dense decoder"),
+        ("is_llama_config: true\n    num_hidden_layers: 2\n    num_attention_heads: 8", 8, ""),
+    ],
+)
+def test_nanotron_states_the_sizes_of_dense_decoders_alone(text: str, sizes: int | None, why: str) -> None:
+    batch = "tokens:\n  micro_batch_size: 2\n  batch_accumulation_per_replica: 4\n"
+    reading = read(f"model:\n  model_config:\n    {text}\nparallelism:\n  dp: 2\n  tp: 2\n  pp: 1\n{batch}")
+    assert given(reading)["workload.global_batch"] == 16
+    assert given(reading).get("workload.model.kv_heads") == sizes and why in unknown(reading)
+
+
+@pytest.mark.parametrize(
+    ("loader", "length"), [("name: text", 1024), ("name: finetuning", None), ("dataset: {packing_ratio: 4}", 1024)]
+)
+def test_sequences_of_llm_foundry_are_filled_in_pretraining_or_by_packing(loader: str, length: int | None) -> None:
+    text = "model:\n  name: hf_causal_lm\n"
+    reading = read(f"{text}max_seq_len: 1024\ntrain_loader:\n  {loader}\nglobal_train_batch_size: 8\n")
+    assert given(reading).get("workload.sequence_length") == length
+    assert ("sequences are cut at 1024" in unknown(reading)) is (length is None)

@@ -147,7 +147,8 @@ def _set_machines(keys: Keys, builder: ImportBuilder) -> None:
 def _set_distribution(keys: Keys, kind: str, line: int, builder: ImportBuilder) -> None:
     """Set precision, degrees and sharding of a type of distribution that is stated on a line."""
     precision = str(keys.get("mixed_precision") or "no").lower()
-    if precision not in _PASSED:
+    decided = any(each.path == ("workload", "precision") for each in builder.given)  # by the program of a line
+    if precision not in _PASSED and not decided:
         words = {name: name for name in ("bf16", "fp16", "fp8")}
         set_choice(keys, "workload.precision", ("mixed_precision",), words, builder)
     _set_parallelism(keys, builder)

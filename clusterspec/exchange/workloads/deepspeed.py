@@ -56,12 +56,21 @@ _LAST_COMMA = re.compile(rb",(\s*[}\]])")
 deepspeed/runtime/config.py line 699."""
 
 
+_BASE_MODEL = re.compile(r"^base_model\s*:", re.MULTILINE)
+_BESIDE = re.compile(
+    r"^(?:micro_batch_size|sequence_len|gradient_accumulation_steps|num_epochs|max_steps|adapter|datasets|val_set_size"
+    r"|sample_packing|rl)\s*:",
+    re.MULTILINE,
+)
+"""Keys beside the base model of Axolotl, of which other programs have that key alone."""
+
+
 def matches_deepspeed(file: InputFile) -> bool:
     text = file.text
     if re.search(r"pipe[-_]parallel[-_]size", text):
         return False
-    return bool(re.search(r"\"zero_optimization\"|\"train_micro_batch_size_per_gpu\"", text)) or bool(
-        re.search(r"^base_model\s*:", text, re.MULTILINE)
+    return bool(re.search(r"\"zero_optimization\"|\"train_micro_batch_size_per_gpu\"", text)) or (
+        bool(_BASE_MODEL.search(text)) and bool(_BESIDE.search(text))
     )
 
 

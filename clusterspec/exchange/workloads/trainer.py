@@ -174,6 +174,10 @@ def _list_parts(keys: Keys, builder: ImportBuilder) -> None:
     if tower := keys.find("vision_tower", "mm_projector_type", "mm_projector"):
         why = "images pass an encoder and a projector before the model, which a spec does not describe"
         builder.unknown(tower, why, keys.line(tower))
+    if keys.whole("pre_seq_len"):  # of THUDM/ChatGLM2-6B, ptuning/main.py
+        why = "trains a prefix of each layer alone: no value of workload.trainable"
+        builder.unknown("pre_seq_len", why, keys.line("pre_seq_len"))
+        keys.used.add("pre_seq_len")
     for name in _PROJECTORS:
         if keys.is_on(name):
             builder.unknown(name, "trains the projector alone: no value of workload.trainable", keys.line(name))

@@ -1,0 +1,117 @@
+"""Configurations of LLM Foundry and Composer (YAML), and runs of the MosaicML platform that hold one.
+
+Names and defaults: mosaicml/llm-foundry 8c8dd48f, scripts/train/yamls and llmfoundry/models/mpt/configuration_mpt.py
+(embeddings are tied and networks not gated where MPT states nothing else). ``global_train_batch_size`` counts the
+sequences of a step; those of ``name: text`` are filled to ``max_seq_len``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.exchange.documents import read_yaml
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.workloads.accelerate import STRATEGIES
+from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, set_choice, set_counts, whole_of
+from clusterspec.exchange.workloads.models import set_model, set_parameters
+from clusterspec.exchange.workloads.overrides import follow_references
+
+LLM_FOUNDRY = "llm-foundry"
+_MARKS = (
+    re.compile(r"^[ \t]*global_train_batch_size[ \t]*:", re.MULTILINE),
+    re.compile(r"^[ \t]*name[ \t]*:[ \t]*(?:mpt|hf)_causal_lm\b", re.MULTILINE),
+)
+_MPT = {
+    "workload.model.layers": ("model.n_layers",),
+    "workload.model.hidden": ("model.d_model",),
+    "workload.model.heads": ("model.n_heads",),
+    "workload.model.vocab": ("model.vocab_size",),
+    "workload.model.max_sequence_length": ("model.max_seq_len",),
+}
+_PRECISIONS = {"amp_bf16": "bf16", "amp_fp16": "fp16", "amp_fp8": "fp8", "fp32": "fp32"}
+_OPTIMIZERS = {"decoupled_adamw": "adamw", "adamw": "adamw", "decoupled_lionw": "lion"}
+
+
+def matches_llm_foundry(file: InputFile) -> bool:
+    return all(mark.search(file.text) for mark in _MARKS)
+
+
+def read_llm_foundry(file: InputFile) -> ImportResult:
+    """The model, the batch and the sharding of a run. Raises `FormatError` if it has no batch."""
+    builder, keys, yaml = ImportBuilder(LLM_FOUNDRY, file.name), Keys(), read_yaml(file)
+    for name, value, line in flat_leaves(yaml.mapping, yaml.line):
+        if value is not None:
+            keys.put(name.removeprefix("parameters."), value, line)
+    follow_references(keys)
+    if keys.find("global_train_batch_size") is None:
+        raise FormatError("is no configuration of LLM Foundry: it has no global_train_batch_size")
+    builder.set("workload.kind", "train", keys.line("global_train_batch_size"))
+    set_counts(keys, {"workload.global_batch": ("global_train_batch_size",)}, builder)
+    name = "device_train_microbatch_size"
+    if str(keys.get(name)) == "auto":
+        builder.unknown(f"{name}: auto", "found at run time, by the memory that is left", keys.line(name))
+    else:
+        set_counts(keys, {"layout.micro_batch": (name,)}, builder)
+    _set_model(keys, builder)
+    _set_length(keys, builder)
+    set_choice(keys, "workload.precision", ("precision",), _PRECISIONS, builder)
+    set_choice(keys, "workload.optimizer", ("optimizer.name",), _OPTIMIZERS, builder)
+    _set_sharding(keys, builder)
+    if devices := keys.whole("compute.gpus", "gpu_num"):
+        builder.count("accelerators", devices, keys.line("compute.gpus", "gpu_num"))
+    set_parameters(builder, keys.line("model.n_layers"))
+    list_unused(keys, builder)
+    return builder.reading()
+
+
+def _set_model(keys: Keys, builder: ImportBuilder) -> None:
+    """Set a model of a hub by its name, or MPT by its sizes where they are those of a dense decoder."""
+    kind, line = str(keys.get("model.name")), keys.line("model.name")
+    if kind == "hf_causal_lm":
+        if isinstance(named := keys.get("model.pretrained_model_name_or_path"), str):
+            set_model(named, builder, keys.line("model.pretrained_model_name_or_path"))
+        if peft := next((name for name in keys.values if name.startswith("model.peft_config.")), None):
+            builder.unknown("peft_config", "adapters: state workload.trainable", keys.line(peft))
+        return
+    own = ("model.ffn_config.ffn_type", "model.block_overrides.order", "model.attn_config.sliding_window_size")
+    other = next((name for name in own if keys.find(name)), None)
+    if kind != "mpt_causal_lm" or (other and str(keys.get(other)) != "mptmlp"):
+        builder.unknown(f"model {other or kind}", "not a dense decoder with the networks of MPT", line)
+        return
+    set_counts(keys, _MPT, builder)
+    attention = str(keys.get("model.attn_config.attn_type"))
+    names = ("model.attn_config.kv_n_heads",) if attention == "grouped_query_attention" else ("model.n_heads",)
+    heads = 1 if attention == "multiquery_attention" else keys.whole(*names)
+    builder.set("workload.model.kv_heads", heads, keys.line(*names))
+    width, ratio = keys.whole("model.d_model"), whole_of(keys.get("model.expansion_ratio"))
+    if width and ratio:
+        builder.set("workload.model.ffn_hidden", width * ratio, keys.line("model.expansion_ratio"))
+    builder.set("workload.model.gated_ffn", False, line)
+    tied = keys.find("model.tie_word_embeddings") is None or keys.is_on("model.tie_word_embeddings")
+    builder.set("workload.model.tied_embeddings", tied, keys.line("model.tie_word_embeddings") or line)
+
+
+def _set_length(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the length of sequences that are filled; those of fine-tuning are only cut at it."""
+    length, line = keys.whole("max_seq_len"), keys.line("max_seq_len")
+    packed = keys.find("train_loader.dataset.packing_ratio") is not None
+    if length and (str(keys.get("train_loader.name")) == "text" or packed):
+        builder.set("workload.sequence_length", length, line)
+    elif length:
+        builder.count("max_seq_len", length, line)
+        builder.unknown("workload.sequence_length", f"sequences are cut at {length} tokens, shorter ones stay", line)
+
+
+def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
+    """Set FSDP as ``fsdp_config`` states it, and the recomputation."""
+    strategy = "fsdp_config.sharding_strategy"
+    if keys.find(strategy):
+        builder.set("layout.framework", "fsdp", keys.line(strategy))
+        set_choice(keys, "layout.sharding", (strategy,), STRATEGIES, builder)
+    name = "fsdp_config.activation_checkpointing"
+    if keys.find(name):
+        builder.set("layout.recompute", "full" if keys.is_on(name) else "none", keys.line(name))
+    if keys.is_on("fsdp_config.activation_cpu_offload"):
+        why = "activations move to the memory of the host: state layout.offload"
+        builder.unknown("activation_cpu_offload", why, keys.line("fsdp_config.activation_cpu_offload"))
+    keys.get("fsdp_config.activation_cpu_offload")
