@@ -100,6 +100,7 @@ ENUMERATED = FABRICS | {
     "rails, oversubscribed": "topology: rail-optimized, switch_ports: 16, tiers: 2, oversubscription: 3",
     "rails, three tiers": "topology: rail-optimized, switch_ports: 8, tiers: 3",
     "rails, three tiers, two planes": "topology: rail-optimized, switch_ports: 8, tiers: 3, planes: 2",
+    "spines that share cores": "topology: rail-optimized, switch_ports: 8, tiers: 3, planes: 2, oversubscription: 3",
 }
 LINKS = {"node_leaf": "NIC-leaf link", "leaf_spine": "leaf-spine link", "spine_core": "spine-core link"}
 Switch = tuple[int, str, int]

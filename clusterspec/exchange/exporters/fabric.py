@@ -163,7 +163,10 @@ def _uplinks(plane: FabricPlane) -> Iterator[tuple[LinkEnd, LinkEnd]]:
 
 
 def _corelinks(plane: FabricPlane) -> Iterator[tuple[LinkEnd, LinkEnd]]:
-    """Each spine spreads its uplinks over the cores of its group: as many groups as divide both rows."""
+    """Each spine spreads its uplinks over the cores of its group: as many groups as divide both rows.
+
+    Spines of one pod follow each other in their group, so that the cores of the group carry equally many of its links.
+    """
     if not plane.cores:
         return
     used = [0] * plane.cores
@@ -172,11 +175,13 @@ def _corelinks(plane: FabricPlane) -> Iterator[tuple[LinkEnd, LinkEnd]]:
     up, cores_of_group, spines_of_group = (
         plane.spine_core // plane.spines,
         plane.cores // groups,
-        plane.spines // groups,
+        spines_of_pod // groups,
     )
     below = parts_needed(parts_needed(plane.leaves, plane.pods) * plane.up, spines_of_pod)
     for spine in range(plane.spines):
-        group, device = divmod(spine, spines_of_group)
+        place, pod = divmod(spine, plane.pods)
+        group, place_in_group = divmod(place, spines_of_group)
+        device = pod * spines_of_group + place_in_group
         for uplink in range(up):
             core = group * cores_of_group + _switch_index(uplink, up, device, cores_of_group)
             used[core] += 1

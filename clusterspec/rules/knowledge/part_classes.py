@@ -170,7 +170,7 @@ def _core_classes(machine: BuiltMachine, fabric: Fabric, of_leaf: int, of_pod: i
     """The cores and their links, above leaves with ``of_leaf`` uplinks to the ``of_pod`` spines of a pod in a plane.
 
     Leaves of a pod that reach unlike spines meet in the core, as those of unlike pods. A spine reaches the cores of one
-    group.
+    group, as many groups as divide both rows; leaves that share spines reach the groups of those alone.
     """
     above, cores, planes = fabric.links["spine_core"], fabric.core_switches, fabric.planes
     if not above or not cores:
@@ -180,8 +180,9 @@ def _core_classes(machine: BuiltMachine, fabric: Fabric, of_leaf: int, of_pod: i
     why = f"one of {links:.0f} uplinks of a pod"
     yield PartClass("spine-core link", above, above, "link", 1 / links, "pod", machine.nodes, why)
     of_plane, each = max(1, round(links / planes)), max(1, cores // planes)
-    reached = min(each, of_plane, of_pod // apart * each // gcd(of_pod, each))
-    lost = parts_needed(of_plane, reached) / of_plane / planes
+    groups = gcd(of_pod, each)
+    reached = parts_needed(groups, apart)
+    lost = parts_needed(parts_needed(of_plane, reached), each // groups) / of_plane / planes
     why = f"{lost * links:.0f} of {links:.0f} uplinks of a pod"
     yield PartClass("core switch", cores, cores, "core", lost, "pod", machine.nodes, why)
 
