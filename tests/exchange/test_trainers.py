@@ -622,3 +622,32 @@ def test_sequences_of_llm_foundry_are_filled_in_pretraining_or_by_packing(loader
     reading = read(f"{text}max_seq_len: 1024\ntrain_loader:\n  {loader}\nglobal_train_batch_size: 8\n")
     assert given(reading).get("workload.sequence_length") == length
     assert ("sequences are cut at 1024" in unknown(reading)) is (length is None)
+
+
+def test_the_weight_of_a_divergence_is_of_no_supervised_training() -> None:
+    with pytest.raises(FormatError, match="beta"):
+        read(TRAINER + "--beta=0.5")
+
+
+@pytest.mark.parametrize(
+    ("program", "options", "method", "modules"),
+    [
+        (
+            "finetune_lora.py",
+            "--lora_r 8 --target_modules q_proj,up_proj --load_in_bits 4",
+            "qlora",
+            ["attention", "ffn"],
+        ),
+        ("run_sft_with_peft.py", "--lora_rank 8 --target_modules q_proj,v_proj", "lora", ["attention"]),
+        ("finetune.py", "--lora_r 8 --target_modules q_proj", None, None),
+        ("explorative.py", "--lora_r 8", None, None),
+        ("finetune_lora.py", "--lora_r 8 --use_adalora True", None, None),
+    ],
+)
+def test_a_program_named_after_adapters_trains_them(
+    program: str, options: str, method: str | None, modules: list[str] | None
+) -> None:
+    reading = read(f"torchrun {program} --model_name_or_path a/b --per_device_train_batch_size 1 {options}")
+    keys = given(reading)
+    assert (keys.get("workload.trainable.method"), keys.get("workload.trainable.modules")) == (method, modules)
+    assert method or "adapter" in unknown(reading)

@@ -70,6 +70,8 @@ no reader had seen were written down before the first reading, and what failed w
 | twenty-fourth, 40 of 55 files by lot, of 12 repositories, most used before; 18 state none | 40 | 24 | 5 | 8 | 3 |
 | twenty-fifth, training files of 25 repositories, 24 of them never used, by lot; 14 state none | 44 | 30 | 2 | 11 | 1 |
 | twenty-sixth, of 21 others, and 4 files of two of those, after the corrections; 20 state none | 42 | 41 | 0 | 1 | 0 |
+| twenty-seventh, of 17 repositories, 15 of them never used, after those; 15 state none | 33 | 28 | 0 | 3 | 2 |
+| twenty-eighth, of 19 others, after the corrections of the twenty-seventh; 11 state none | 34 | 29 | 3 | 0 | 2 |
 
 Of the ten of the first set, four expectations were themselves wrong, as the files show on second sight. The other
 six: one file of several tools was read as one of them (twice), rows of several runs were joined, a sum over pairs of
@@ -166,6 +168,12 @@ a critic and a model of rewards of verl were lost, options of one of two starts 
 certain, and a program of inference was read as training. No reader knew torchtune, LitGPT, NeuronX Distributed, GRPO of
 TRL, lines of `accelerate launch` without options of the Trainer, and options with dots before them. In the
 twenty-sixth, a configuration of supervised training with verl was refused.
+
+Of the two of the twenty-seventh, one ended in an internal error (`#SBATCH --gpus`, which the corrections had brought),
+and a list of CLIP models was taken for Axolotl. Refused were Nanotron and LLM Foundry. Behind answers that agreed, the
+first value of a key that a file gives twice was taken, not the last. In the twenty-eighth, training with preferences
+that only its option `beta` shows was read as supervised, and AdaLoRA as LoRA; lacking were adapters that only the name
+of the program turns on, which the output named.
 """
 LIMITS = """
 ### Limits for the health checks of a site

@@ -45,7 +45,11 @@ _QUANTIZED = ("qlora", "use_qlora", "q_lora")
 _SWITCHES = ("use_peft", "use_peft_lora", "use_lora", "lora_enable", "lora", *_QUANTIZED)
 _FOUR_BITS = ("load_in_4bit", "use_4bit_quantization", "use_4bit")
 _RANKS = ("lora_r", "lora_rank", "lora_dim")
-_MODULES = ("lora_target_modules", "target_modules")
+_BITS = ("quant_bits", "bits", "load_in_bits", "load_in_kbits")
+_OTHER_ADAPTERS = ("use_adalora", "use_dora")
+_MODULES = ("lora_target_modules", "target_modules", "lora_module_name")
+_OF_ADAPTERS = re.compile(r"(?:^|_)(?:q?lora|peft)(?=[_.])", re.IGNORECASE)
+"""Names of programs that train adapters (``finetune_lora.py``, ``run_clm_sft_with_peft.py``)."""
 _METHODS = ("tuner_type", "train_type", "sft_type", "train_mode")
 DEFAULT_RANK = 8
 """Rank of adapters of ms-swift where ``lora_rank`` is absent."""
@@ -133,6 +137,8 @@ def _generates(keys: Keys) -> bool:
     if key := named or keys.find(*_OTHER_KEYS):
         found.append((str(keys.get(key)).lower() if named else key, key, keys.line(key)))
     other = next((each for each in found if each[0] not in _GROUPS), None)
+    if not found and "beta" in keys.values:  # DPOConfig and others of TRL; TrainingArguments have no such option
+        other = "beta", "beta", keys.line("beta")
     if other is not None:
         raise FormatError(f"trains with a reference, rewards or pairs ({other[1]}): supervised and GRPO only", other[2])
     return bool(found)
@@ -253,20 +259,33 @@ def _set_fsdp(value: str, words: tuple[str, ...], line: int, builder: ImportBuil
         list_offloaded_parameters(builder, line)
 
 
+def _trains_adapters(keys: Keys) -> bool:
+    """Whether a launch runs a program that is named after the adapters that it trains."""
+    programs = (word.text.rpartition("/")[2] for word in keys.command.words if word.text.endswith(".py"))
+    return any(_OF_ADAPTERS.search(name) for name in programs)
+
+
 def _set_adapters(keys: Keys, builder: ImportBuilder) -> None:
     """Set low-rank adapters where a switch or ms-swift turns them on."""
     keys.used |= {name for name in ("lora_alpha", "lora_dropout") if name in keys.values}
     swift = _is_swift(keys)
     method = str(keys.get(*_METHODS) or ("lora" if swift else "full"))
     switched = any(keys.is_on(name) for name in _SWITCHES) or keys.whole("lora_dim")  # DeepSpeed-Chat: 0 is off
+    rank, modules = keys.whole(*_RANKS), [name for word in keys.words(*_MODULES) for name in word.split(",") if name]
+    switched = switched or (rank is not None and method == "full" and _trains_adapters(keys))
     on = method if method != "full" else "lora" if switched else ""
-    rank, modules = keys.whole(*_RANKS), list(keys.words(*_MODULES))
     line = keys.line(*_METHODS, *_SWITCHES, *_RANKS) or keys.line("per_device_train_batch_size")
     if not on:
         if rank:
             builder.unknown(f"adapters of rank {rank}", "no option turns them on", keys.line(*_RANKS))
         return
-    four = keys.whole("quant_bits", "bits") == 4 or any(keys.is_on(name) for name in (*_FOUR_BITS, *_QUANTIZED))
+    if other := next((name for name in _OTHER_ADAPTERS if keys.is_on(name)), None):
+        builder.unknown(other, "an adapter that a spec cannot say", keys.line(other))
+        return
+    if kept := keys.words("modules_to_save"):
+        why = "trained in full beside the adapters: no value of workload.trainable"
+        builder.unknown(f"modules_to_save: {' '.join(kept)[:60]}", why, keys.line("modules_to_save"))
+    four = keys.whole(*_BITS) == 4 or any(keys.is_on(name) for name in (*_FOUR_BITS, *_QUANTIZED))
     keys.used |= {name for name in (*_FOUR_BITS, *_QUANTIZED) if name in keys.values}
     stated = modules or swift
     names = [] if modules in ([], ["all-linear"]) else modules

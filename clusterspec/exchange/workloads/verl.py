@@ -65,6 +65,8 @@ def read_verl(file: InputFile) -> ImportResult:
     builder.set("workload.kind", "rl", line)
     if isinstance(named := keys.get("actor_rollout_ref.model.path"), str):
         set_model(named, builder, keys.line("actor_rollout_ref.model.path"))
+    if keys.is_on("trainer.val_only"):
+        builder.unknown("trainer.val_only", "validates, and trains nothing", keys.line("trainer.val_only"))
     _set_algorithm(keys, builder)
     _set_roles(keys, builder)
     _set_trainer(keys, builder)
