@@ -651,3 +651,10 @@ def test_a_program_named_after_adapters_trains_them(
     keys = given(reading)
     assert (keys.get("workload.trainable.method"), keys.get("workload.trainable.modules")) == (method, modules)
     assert method or "adapter" in unknown(reading)
+
+
+def test_shortened_options_of_torchrun_have_their_whole_names() -> None:
+    options = "train.py --per_device_train_batch_size 2"
+    reading = read(f"torchrun --nnode=2 --nproc 8 {options}")
+    assert (given(reading)["layout.nodes"], counts(reading)["ranks_per_node"]) == (2, 8)
+    assert "layout.nodes" not in given(read(f"deepspeed --nnode=2 {options}"))

@@ -72,6 +72,7 @@ no reader had seen were written down before the first reading, and what failed w
 | twenty-sixth, of 21 others, and 4 files of two of those, after the corrections; 20 state none | 42 | 41 | 0 | 1 | 0 |
 | twenty-seventh, of 17 repositories, 15 of them never used, after those; 15 state none | 33 | 28 | 0 | 3 | 2 |
 | twenty-eighth, of 19 others, after the corrections of the twenty-seventh; 11 state none | 34 | 29 | 3 | 0 | 2 |
+| twenty-ninth, of 7 others, after the corrections of the twenty-eighth; 7 state none | 14 | 13 | 1 | 0 | 0 |
 
 Of the ten of the first set, four expectations were themselves wrong, as the files show on second sight. The other
 six: one file of several tools was read as one of them (twice), rows of several runs were joined, a sum over pairs of
@@ -173,7 +174,7 @@ Of the two of the twenty-seventh, one ended in an internal error (`#SBATCH --gpu
 and a list of CLIP models was taken for Axolotl. Refused were Nanotron and LLM Foundry. Behind answers that agreed, the
 first value of a key that a file gives twice was taken, not the last. In the twenty-eighth, training with preferences
 that only its option `beta` shows was read as supervised, and AdaLoRA as LoRA; lacking were adapters that only the name
-of the program turns on, which the output named.
+of the program turns on, which the output named. In the twenty-ninth, a shortened option of `torchrun` was lacking.
 """
 LIMITS = """
 ### Limits for the health checks of a site
