@@ -316,6 +316,10 @@ class _Machine:
         cooling, why = node_cooling(self.cluster, self.written)
         if why:
             found.append(("cluster.power.cooling", cooling, why))
+        drawn = power_draw(self.cluster, self.fabric, self.written)
+        if drawn.switches and drawn.switch is None:
+            why = f"the power of the {drawn.switches} switches of the fabric is not known and not counted"
+            found.append(("cluster.power.switch", Figure(0.0, "W", Assumed("cluster.power.switch", why)), why))
         return tuple(found)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from clusterspec.cluster.fabric import counted_fabric
 from clusterspec.cost.energy import energy_assumptions, mean_price
 from clusterspec.cost.power import Drawn, drawn_power, time_shares
 from clusterspec.studies.study import Study, study_text
@@ -42,6 +43,22 @@ def test_an_idle_part_draws_what_was_measured_of_it() -> None:
     assert [end and end / 32 for end in (found.low, found.value, found.high)] == pytest.approx(
         [0.9 * 133 + 160, 133 + 196, 1.1 * 133 + 240]
     )
+
+
+def test_switches_of_unknown_power_are_left_out_aloud() -> None:
+    """16 nodes with eight NICs on 64 ports: four leaves and two spines."""
+    text = spec("hgx-h100", 16, "{cooling: air}", "dense").replace("fat-tree", "fat-tree, switch_ports: 64")
+    study = study_text(text, SETTINGS)
+    fabric = counted_fabric(study.design)
+    for power, said in (
+        ("{cooling: air}", ["the power of the 6 switches of the fabric is not known"]),
+        ("{switch: 1 kW}", []),
+    ):
+        plan = study_text(text.replace("{cooling: air}", power), SETTINGS).plan
+        found = drawn_power(plan, fabric)
+        assert found is not None
+        left_out = [why for key, _, why in found.assumptions if key == "cluster.power.switch"]
+        assert [why.partition(" and not")[0] for why in left_out] == said
 
 
 def test_power_is_ordered_from_idle_to_the_nameplate() -> None:
