@@ -263,11 +263,13 @@ def refusals(design: Design) -> frozenset[str]:
     Layers that do not divide over stages are no error, since stages may differ; fewer layers than stages are. Engines
     for prefill are a second layout.
     """
+    found, work = _refusals_of_layout(design), design.workload
+    if work is None or work.serving is None or work.serving.prefill is None:
+        return found
     from clusterspec.cluster.sites import prefill_design  # few designs have two layouts
 
-    work = design.workload
-    prefill = prefill_design(design) if work is not None and work.serving and work.serving.prefill else None
-    return _refusals_of_layout(design) | (_refusals_of_layout(prefill) if prefill is not None else frozenset())
+    prefill = prefill_design(design)
+    return found | (_refusals_of_layout(prefill) if prefill is not None else frozenset())
 
 
 def _refusals_of_layout(design: Design) -> frozenset[str]:

@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Design
-from clusterspec.cluster.requests import Engines
 from clusterspec.cluster.resolve import resolve
 from clusterspec.finding import Problem
 from clusterspec.records import is_dataclass, replace
@@ -23,6 +22,7 @@ from clusterspec.spec.reader import keys_of, types_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from clusterspec.cluster.requests import Engines
     from clusterspec.logs.traces import TraceSummary
 
 R = TypeVar("R")

@@ -271,17 +271,14 @@ def _job_row(values: Mapping[str, str | None], time: float, number: int) -> _Row
     return _Row(time, None, "", "", number, why)
 
 
-_DRAINED = re.compile(r"(.+?)\s+(\S+)\s+(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\s+(\S+)\s*")
-
-
 def _drained_rows(file: InputFile) -> Iterator[_Row]:
     """The nodes of ``sinfo -R``, each drained for the reason that the line states."""
     for number, line in enumerate(file.lines, 1):
-        match = _DRAINED.fullmatch(line)
-        time = time_of(match[3]) if match else None
-        if match and time is not None:
-            for host in expanded_hosts(match[4], number):
-                yield _named_row(time, match[1], host, "", number)
+        columns = line.rsplit(None, 3)  # the reason comes first, and has spaces
+        time = time_of(columns[2]) if len(columns) == 4 else None
+        if time is not None:
+            for host in expanded_hosts(columns[3], number):
+                yield _named_row(time, columns[0].strip(), host, "", number)
 
 
 # Kernel logs

@@ -131,9 +131,7 @@ LEFT_OUT: list[tuple[str, Given, str]] = [
     ("trt-llm", more(WIDE, serving=", redundant_experts: 32"), "32 redundant experts: see moe_config.load_balancer"),
     ("trt-llm", more(WIDE, layout=DEEPEP), "the dispatcher deepep: TensorRT-LLM chooses its own"),
     ("sglang", more(WIDE, layout=", dispatcher: hybrid"), "the dispatcher hybrid: see --moe-a2a-backend"),
-    ("sglang", {"model": EXPERTS, "layout": "tp: 16, ep: 8" + DEEPEP}, "experts over all 16 ranks"),
     ("vllm", more(ALONE, layout=DEEPEP), "the dispatcher deepep: see --all2all-backend"),
-    ("vllm", {"model": EXPERTS, "layout": "tp: 16, ep: 8"}, "expert parallelism 8: vLLM has experts over all 16 ranks"),
     *(
         (
             kind,

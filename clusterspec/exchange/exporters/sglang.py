@@ -94,13 +94,10 @@ def _may_overlap(layout: Layout) -> bool:
 def omitted_degrees(kinds: Iterable[EngineKind]) -> Iterator[str]:
     """What the layouts of engines state and the options cannot say."""
     for layout in (kind.layout for kind in kinds):
-        ranks = layout.tp * layout.attention_dp
         if layout.ep > 1 and layout.overlap.ep and not _may_overlap(layout):
             yield "the overlap of expert traffic: --enable-two-batch-overlap needs DeepEP or attention replicas"
         if layout.ep > 1 and layout.dispatcher.kind == "hybrid":
             yield "the dispatcher hybrid: see --moe-a2a-backend"
-        if 1 < layout.ep < ranks and layout.dispatcher.kind == "deepep":
-            yield f"expert parallelism {layout.ep}: with DeepEP, SGLang has experts over all {ranks} ranks"
 
 
 def batch_options(layout: Layout, work: Workload, release: str) -> Iterator[str]:

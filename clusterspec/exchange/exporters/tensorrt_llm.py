@@ -35,7 +35,7 @@ from clusterspec.exchange.exporters.engines import (
     served_workload,
     visible_accelerators,
 )
-from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable
+from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput
 from clusterspec.exchange.import_result import Value
 
 RELEASES = ("1.3.0rc11",)
@@ -80,12 +80,7 @@ def _launcher(launch: Launch) -> str:
 
 
 def _degrees(layout: Layout) -> Iterator[str]:
-    """The options of the degrees of an engine. Raises `NotExportable` for tensor-parallel attention replicas."""
-    if layout.tp > 1 and layout.attention_dp > 1:
-        raise NotExportable(
-            f"tp {layout.tp} with attention_dp {layout.attention_dp}: in TensorRT-LLM each rank is an attention "
-            "replica, or none is"
-        )
+    """The options of the degrees of an engine."""
     ranks = layout.tp * layout.attention_dp
     yield f"--tp_size {ranks}"
     if layout.pp > 1:

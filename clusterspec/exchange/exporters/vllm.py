@@ -100,8 +100,6 @@ def omitted_degrees(kinds: Iterable[EngineKind]) -> Iterator[str]:
             yield "the overlap of expert traffic: --enable-dbo needs attention replicas and kernels of DeepEP"
         if layout.ep > 1 and layout.dispatcher.kind != "all-to-all" and not within:
             yield f"the dispatcher {layout.dispatcher.kind}: see --all2all-backend"
-        if 1 < layout.ep < layout.tp * layout.attention_dp:
-            yield f"expert parallelism {layout.ep}: vLLM has experts over all {layout.tp * layout.attention_dp} ranks"
 
 
 def _launch_options(layout: Layout, launch: Launch) -> Iterator[str]:
