@@ -139,9 +139,15 @@ def step_range(
     """
     found = record.software.stack.achievable.get("spread.experts" if experts else "spread")
     spread = (found or UNKNOWN_SPREAD).value / (BY_YEAR.value if release_known else 1.0)
-    late = STRAGGLERS.value * record.times.straggling
-    width = 1 + hypot(spread, unseen, _communication_uncertainty(record) / record.seconds, late / record.seconds)
+    width = 1 + hypot(spread, spread_without_software(record, unseen))
     return (record.seconds - _hideable_seconds(record)) / width, record.seconds * max(width, ahead)
+
+
+def spread_without_software(record: StepRecord, unseen: float = 0.0) -> float:
+    """The relative half-width of a step's range but for that of its software: of exposed communication, stragglers, and
+    what is ``unseen`` of the accelerator."""
+    late = STRAGGLERS.value * record.times.straggling
+    return hypot(unseen, _communication_uncertainty(record) / record.seconds, late / record.seconds)
 
 
 def measured_step(design: Design) -> MeasuredShare | None:
