@@ -189,3 +189,12 @@ def test_a_file_outside_the_working_folder_keeps_its_name(call: Call) -> None:
     os.chdir("elsewhere")
     for name in ("../a.yaml", str(here / "a.yaml")):
         assert call("check", name, "--format", "concise").out.startswith(f"{name}:"), name
+
+
+def test_options_of_a_log_of_failures_need_a_log(call: Call) -> None:
+    Path("s.yaml").write_text(BASE)
+    Path("log.csv").write_text("time,part,host\n2026-01-02T00:00:00Z,gpu,n1\n")
+    for words in (("--period", "30 d"), ("--log", "log.csv", "--pairs"), ("--log", "log.csv", "--format", "csv")):
+        done = call("faults", "s.yaml", *words)
+        assert done.status == 2 and "--log takes no --pairs and prints no CSV" in done.error, words
+    assert call("faults", "s.yaml", "--log", "log.csv", "--period", "30 d").status == 0

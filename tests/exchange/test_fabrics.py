@@ -229,6 +229,9 @@ def test_an_inconsistent_topology_is_refused(text: str, why: str) -> None:
 
 def test_host_lists_keep_their_zeros() -> None:
     assert expanded_hosts("a[08-10],b,c[1-2]d[3,5]") == ["a08", "a09", "a10", "b", "c1d3", "c1d5", "c2d3", "c2d5"]
+    assert len(expanded_hosts("r[1-400]n[1-500]")) == 200_000
+    with pytest.raises(FormatError, match="more than 200,000 names"):
+        expanded_hosts("r[1-401]n[1-500]")
 
 
 def test_blocks_are_counted() -> None:

@@ -366,3 +366,17 @@ SIZES = {"a": 10.0, "b": 20.0, "c": 4.0}
 def test_a_plan_is_better_than_another_by_one_figure_and_worse_by_none(one: Place, other: Place, better: bool) -> None:
     pair = [curves.FrontPoint(*place, "", "") for place in (one, other)]
     assert curves._is_better(pair[0], pair[1]) is better
+
+
+def test_the_sum_of_a_year_stands_over_its_column_and_its_range() -> None:
+    low, high = StackPart("power", "tp", 2.0, "2 s"), StackPart("parts", "dp", 1.0, "1 s")
+    years = [bars.Year("1", (low, high), 2.0, 4.0), bars.Year("2", (low,), 2.0, 2.0)]
+    chart = bars.yearly_chart(years, "sum {}".format, "alt")
+    boxes = [box for box in shapes(chart, "rect") if box["text"]]
+    texts = {each["text"]: each for each in shapes(chart, "text")}
+    scale = number(boxes[0], "height") + bars.GAP  # 2 s
+    for name, column, most in (("sum 3.0", boxes[0], 4.0), ("sum 2.0", boxes[2], 2.0)):
+        middle = number(column, "x") + number(column, "width") / 2
+        bottom = number(column, "y") + number(column, "height") + bars.GAP
+        assert number(texts[name], "x") == pytest.approx(middle, abs=0.2)
+        assert number(texts[name], "y") == pytest.approx(bottom - most * scale / 2 - 5, abs=0.3)

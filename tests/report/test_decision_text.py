@@ -14,12 +14,12 @@ from clusterspec.procurement.neighbor import Neighbor
 from clusterspec.records import replace
 from clusterspec.report import cost_text, diff_text, search_text, sweep_text
 from clusterspec.report.ink import Ink
-from clusterspec.report.paper.decision import failure_phrase
+from clusterspec.report.paper.decision import failure_phrase, headroom_text
 from clusterspec.results import Input, Tool
 from clusterspec.results.decision import PRICE, Change, CostReport, DiffReport, Effect
 from clusterspec.results.levers import SweepRow
 from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, SearchReport
-from clusterspec.results.verdict import Gate, GateStatus, Purchase
+from clusterspec.results.verdict import Area, Gate, GateStatus, Purchase
 from clusterspec.source import Position, Span
 from clusterspec.studies.study import study_text
 from tests.cli.conftest import BASE
@@ -412,3 +412,10 @@ def test_a_difference_is_colored_by_what_is_better_beyond_the_ranges() -> None:
     colors = ["red" if "\x1b[1;31m+" in row else "green" if "\x1b[32m" in row else "" for row in rows]
     assert colors == ["red", "green", "", "", "green"]
     assert "\x1b[1;33mnew warning[" in made and "\x1b[32mfixed warning[" in made
+
+
+@pytest.mark.parametrize(("headroom", "text"), [
+    (None, "–"), (0.25, "25 %"), (0.0, "0 %"), (-0.5, "−50 %"), (-1.0, "−100 %"), (-1.5, "2.5 × the limit"),
+])  # fmt: skip
+def test_a_margin_is_a_share_up_to_twice_the_limit_and_a_multiple_above(headroom: float | None, text: str) -> None:
+    assert headroom_text(Area("power", "rack", 1.0, 1.0, "W", headroom, "good")) == text

@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.finding import Finding
+from clusterspec.rules.knowledge.nics import includes_frontend
+from clusterspec.studies.study import study_text
+from tests.settings import SETTINGS
 
 from .conftest import Check
 
@@ -218,3 +221,15 @@ def test_a_headline_peak_is_named(written: str, what: str, text: str, check: Che
     found = check(f"clusterspec: 1\ncluster: {{platform: dgx-h100, nodes: 2}}\nworkload: {workload}\n")
     (one,) = [finding for finding in found if finding.rule == "missing-sparsity"]
     assert one.message.endswith(f": it is {what}") and one.help == f"write `{text}`"
+
+
+def test_a_fabric_holds_the_front_end_where_one_of_its_figures_is_stated() -> None:
+    """8 × 200 Gb/s are the fabric of an A3 Mega, 200 Gb/s more its front end."""
+    platform = SETTINGS.catalog.platform("gcp-a3-megagpu-8g")
+    for nics, rate, holds in ((9, 200, True), (9, None, True), (None, 225, True), (8, 200, False), (None, None, False)):
+        written = {"nics_per_node": nics, "nic_bandwidth": rate and f"{rate} Gb/s"}
+        keys = ", ".join(f"{key}: {value}" for key, value in written.items() if value)
+        text = f"clusterspec: 1\ncluster: {{platform: gcp-a3-megagpu-8g, nodes: 4, scale_out: {{{keys}}}}}\n"
+        study = study_text(text, SETTINGS)
+        fabric = study.spec.cluster.scale_out if study.spec.cluster else None
+        assert includes_frontend(platform, study.design.cluster, fabric) == holds, keys
