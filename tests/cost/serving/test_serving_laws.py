@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import exp
+
 import pytest
 
 from clusterspec.cost.estimate import estimate
@@ -362,6 +364,16 @@ def test_attention_replicas_wait_for_the_one_that_runs_a_prompt() -> None:
     found = times(model="qwen3-235b-a22b", framework=layout, tp=1, input=4096, memory=141)
     alone = found.prefill.device - found.prefill.steps * found.decode.device
     assert found.carried_prefill > 2 * alone > 0
+
+
+def test_chunks_of_several_attention_replicas_share_a_step() -> None:
+    # eight ranks whose prompts take three chunks each, beside decoding: a step is longer once where any of them has one
+    layout, load = "vllm, attention_dp: 8, ep: 8", "concurrency: 64, chunk_tokens: 8192"
+    found = times(model="qwen3-235b-a22b", framework=layout, tp=1, input=16384, memory=141, load=load)
+    prompts = found.sequences / (found.output_tokens - 1)
+    chunk = found.prefill.device / 3 - found.decode.device
+    assert found.prefill.steps == 3
+    assert found.carried_prefill == pytest.approx(chunk * (1 - exp(-prompts * 3 * 8)) / prompts, rel=0.03)
 
 
 def test_fewer_requests_than_attention_replicas_leave_the_others_idle() -> None:
