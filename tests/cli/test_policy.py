@@ -54,6 +54,14 @@ def test_a_company_rule_reports_specs_that_violate_its_condition(demand: str, ho
     assert found == ([] if holds else [("own/small", "error", "/cluster/nodes", 5)])
 
 
+def test_a_company_rule_without_a_severity_is_a_warning(call: Call) -> None:
+    write("cluster.nodes <= 2")
+    rules = next(path for path in Path().rglob("*.yaml") if "severity: error" in path.read_text())
+    rules.write_text(rules.read_text().replace("severity: error", ""))
+    findings = json.loads(call("check", "spec.yaml", "--format", "json").out)["findings"]
+    assert [(one["rule"], one["severity"]) for one in findings] == [("own/small", "warning")]
+
+
 def test_a_company_rule_can_be_selected_waived_and_skipped(call: Call) -> None:
     write("cluster.nodes <= 2")
     assert call("check", "spec.yaml").status == 1

@@ -160,6 +160,9 @@ def test_a_part_of_a_year_is_paid_in_part() -> None:
     assert yearly_costs(Term("total", 30.0, "USD", ""), 0.0) == ()
     rows = yearly_costs(Term("total", 30.0, "USD", "", parts=(Term("support", 30.0, "USD", ""),)), 2.5)
     assert [row.total for row in rows] == pytest.approx([12.0, 12.0, 6.0])
+    support = Term("total", 30.0, "USD", "", parts=(Term("support", 30.0, "USD", ""),))
+    assert len(yearly_costs(support, 2.0005)) == 3, "four hours of a third year"
+    assert len(yearly_costs(support, 2.0 + 1e-12)) == 2
 
 
 RENTED = """

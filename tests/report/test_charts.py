@@ -364,6 +364,14 @@ def test_the_roofline_bends_at_the_peak_over_the_bandwidth_and_numbers_kernels_b
     assert len(set(marks)) == 5 and min(y for _, y in marks) == 50.0, "none is drawn above the roof"
 
 
+def test_the_line_of_a_front_goes_through_the_plan_of_the_spec_unless_another_is_better() -> None:
+    """The plan of the spec joins the front where no plan gives both users and accelerators more."""
+    for per_user, per_accelerator, joined in ((40.0, 400.0, 3), (15.0, 800.0, 2), (15.0, 1000.0, 3)):
+        chart = curves.front_chart(FRONT, FrontPoint(per_user, per_accelerator, "tp 8", "32 in flight"), "alt")
+        assert len(shapes(chart, "polyline")[0]["points"].split()) == joined, (per_user, per_accelerator)
+    assert len(shapes(curves.front_chart(FRONT, None, "alt"), "polyline")[0]["points"].split()) == 2
+
+
 def test_ticks_of_a_front_are_one_two_and_five() -> None:
     assert curves._decade_ticks(LogAxis(15.0, 600.0, 0, 1)) == pytest.approx([20, 50, 100, 200, 500])
     axis = curves._log_axis([20.0, 80.0], 0.0, 1.0)
