@@ -91,6 +91,8 @@ class Framework(Entry):
     stacks: str | None = None
     calendar: bool = False
     releases: Mapping[str, int | None] = field(default_factory=dict)
+    base_releases: Mapping[str, str] = field(default_factory=dict)
+    """The release of the base on which each release stands, oldest first."""
     synonyms: tuple[str, ...] = ()
     run_by: tuple[str, ...] = ()
     features: Mapping[str, Feature] = field(default_factory=dict)
@@ -105,17 +107,13 @@ class Framework(Entry):
         return not self.purposes or "train" in self.purposes
 
     def upon(self, base: Framework) -> Framework:
-        """This framework with the facts of its base where it states none."""
-        own = self.calendar or bool(self.releases)  # other numbers: those of the base cannot be compared, its years can
-        inherited = {name: _feature_by_year(each) if own else each for name, each in base.features.items()}
-        lines = {
-            text: replace(each, feature=_feature_by_year(each.feature)) if own else each
-            for text, each in base.statements.items()
-        }
-        required = {
-            text: replace(each, feature=_feature_by_year(each.feature)) if own else each
-            for text, each in base.multiples.items()
-        }
+        """This framework with the facts of its base where it states none.
+
+        A framework that numbers its own releases has those of the base in its own numbers where ``base_releases``
+        says on which each stands, and otherwise by their years.
+        """
+        own = self.calendar or bool(self.releases)
+        read = self._in_own_numbers if own else _unchanged
         return replace(
             self,
             vendors=self.vendors or base.vendors,
@@ -123,15 +121,32 @@ class Framework(Entry):
             purposes=self.purposes or base.purposes,
             stacks=self.stacks or base.stacks or base.id,
             releases=self.releases if own else base.releases,
-            features=inherited | dict(self.features),
-            statements=lines | dict(self.statements),
-            multiples=required | dict(self.multiples),
+            features={name: read(each) for name, each in base.features.items()} | dict(self.features),
+            statements=_lines_read(base.statements, read) | dict(self.statements),
+            multiples=_lines_read(base.multiples, read) | dict(self.multiples),
         )
 
+    def _in_own_numbers(self, feature: Feature) -> Feature:
+        """A feature of the base with its releases in the numbers of this framework, without those that none reaches."""
+        return replace(feature, since=self._first_upon(feature.since), until=self._first_upon(feature.until))
 
-def _feature_by_year(feature: Feature) -> Feature:
-    """The feature by the years of its releases, for a framework that numbers its own ones."""
-    return replace(feature, since="", until="")
+    def _first_upon(self, release: str) -> str:
+        """The first release of this framework that stands on a release of the base or a later one; empty where none."""
+        wanted = version_numbers(release) if release else ()
+        upon = (own for own, base in self.base_releases.items() if wanted and version_numbers(base) >= wanted)
+        return next(upon, "")
+
+
+def _unchanged(feature: Feature) -> Feature:
+    return feature
+
+
+_Line = TypeVar("_Line", "Statement", "Requirement")
+
+
+def _lines_read(lines: Mapping[str, _Line], read: Callable[[Feature], Feature]) -> dict[str, _Line]:
+    """Lines of a base, their features read by a framework upon it."""
+    return {text: replace(each, feature=read(each.feature)) for text, each in lines.items()}
 
 
 @dataclass(frozen=True)
@@ -186,7 +201,9 @@ NOTHING_KNOWN = Capabilities(Framework(OWN, "", "", Status("shipping", ""), ()),
 
 def capabilities(framework: Framework, release: str | None, year: int, *, named: bool = True) -> Capabilities:
     """The features of a framework in a release, or in a year where the release is not known."""
-    numbers = version_numbers(release) if release is not None and not framework.calendar else ()
+    numbers = version_numbers(release or "")
+    if framework.calendar and not _is_calendar(numbers):
+        numbers = ()  # another numbering, which cannot be compared
 
     def holds(feature: Feature) -> bool:
         return feature.holds(numbers if feature.since or feature.until else (), year)
@@ -222,6 +239,25 @@ def named_library(name: str, catalog: Catalog) -> Library | None:
         return next((each for each in entries if isinstance(each, Library) and wanted in each.synonyms), None)
     found = catalog.find("library", wanted)
     return found if isinstance(found, Library) else None
+
+
+def _is_calendar(release: tuple[int, ...]) -> bool:
+    """Whether the numbers of a release are a year and a month: (25, 11) is November 2025.
+
+    >>> _is_calendar((25, 11)), _is_calendar((26, 2, 1)), _is_calendar((2, 5, 0))
+    (True, True, False)
+    """
+    return len(release) > 1 and release[0] % 100 >= 20 and 1 <= release[1] <= 12
+
+
+def release_and_base(release: str) -> tuple[str, str]:
+    """A release and the release of the base on which it stands.
+
+    >>> release_and_base("0.3 on 0.16")
+    ('0.3', '0.16')
+    """
+    name, _, base = release.partition(" on ")
+    return name, base
 
 
 def release_and_year(release: str) -> tuple[str, int | None]:

@@ -95,9 +95,30 @@ def test_a_release_decides_where_a_year_would_not() -> None:
 def test_a_framework_has_the_facts_of_its_base_by_year_where_it_numbers_releases_itself() -> None:
     assert framework_of("nemo", CATALOG).stacks == "megatron-core"
     assert held("nemo", 2025).has("pipeline.fsdp") and held("nemo", 2024).refuses("pipeline.fsdp")
-    assert capabilities(framework_of("nemo", CATALOG), "25.11", 2025).has("pipeline.fsdp")
     assert held("deepspeed").has("requires.experts_within_dp") and not held("deepspeed").has("pads.vocabulary")
     assert held("megatron-deepspeed").has("pads.vocabulary")
+
+
+@pytest.mark.parametrize(
+    ("framework", "release", "year", "has"),
+    [  # Megatron Core has it from 0.15 on
+        ("megatron-bridge", "0.1", 2025, False),  # on 0.14
+        ("megatron-bridge", "0.2.1", 2025, True),
+        ("nemo", "25.09", 2025, False),  # on 0.14
+        ("nemo", "25.09.01", 2025, False),
+        ("nemo", "25.11", 2025, True),
+        ("nemo", "2.0.0", 2025, True),  # not a container: only its year is known
+        ("nemo", "2.0.0", 2024, False),
+    ],
+)
+def test_a_framework_has_what_the_release_of_its_base_has(framework: str, release: str, year: int, has: bool) -> None:
+    assert capabilities(framework_of(framework, CATALOG), release, year).has("pipeline.fsdp") is has
+
+
+def test_a_refusal_names_the_release_in_the_numbers_of_the_framework() -> None:
+    lines = framework_of("megatron-bridge", CATALOG).statements
+    assert lines["hybrid-dispatcher"].feature.since == "0.2"  # the first on Megatron Core 0.16
+    assert lines["optimizer-lion"].feature.since == "0.4"  # on 0.17
 
 
 SPEC = """\
