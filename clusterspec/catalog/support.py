@@ -207,10 +207,12 @@ def undecided_combinations(combinations: Iterable[Combination], settled: frozens
 QUANTITIES: Mapping[str, str] = {
     "hidden": "workload.model",
     "heads": "workload.model",
+    "kv_heads": "workload.model",
     "ffn_hidden": "workload.model",
     "expert_ffn_hidden": "workload.model",
     "linear_key_heads": "workload.model",
     "linear_value_heads": "workload.model",
+    "sequence_length": "workload.sequence_length",
     "tp": "layout.tp",
 }
 """Numbers of a design that may have to be multiples, each with the key that states it."""

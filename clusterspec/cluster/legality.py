@@ -211,7 +211,7 @@ def broken_multiples(numbers: LayoutNumbers, demands: Demands) -> Iterator[tuple
     """The numbers that are not the multiples that the framework requires, with their value and the required divisor."""
     used: frozenset[str] | None = None
     for each in demands.required:
-        value = _quantity(each.quantity, numbers, demands.model)
+        value = _quantity(each.quantity, numbers, demands)
         step = each.number * prod(getattr(numbers, axis) for axis in each.axes)
         if value % step:
             used = layout_uses(numbers, demands) if used is None else used
@@ -219,12 +219,16 @@ def broken_multiples(numbers: LayoutNumbers, demands: Demands) -> Iterator[tuple
                 yield each, value, step
 
 
-def _quantity(name: str, numbers: LayoutNumbers, model: Model | None) -> int:
+def _quantity(name: str, numbers: LayoutNumbers, demands: Demands) -> int:
     """A number of a design; 0, which every number divides, where the design lacks it."""
+    model = demands.model
     if name == "tp":
         return numbers.tp
+    if name == "sequence_length":
+        return demands.sequence or 0
     if (
         model is None
+        or (name == "kv_heads" and (model.latent or model.compressed))
         or (name == "ffn_hidden" and not model.dense_layers)
         or (name == "expert_ffn_hidden" and not model.experts)
     ):

@@ -13,8 +13,10 @@ from clusterspec.analysis.space.families import families, section_of
 from clusterspec.analysis.studied import job_of, whole_section
 from clusterspec.catalog.frameworks import NOTHING_KNOWN, Framework, Library, capabilities, framework_of
 from clusterspec.catalog.support import (
+    AXES,
     DEGREES,
     MODEL,
+    QUANTITIES,
     USES,
     VALUED,
     Combination,
@@ -444,6 +446,7 @@ def test_the_uses_are_listed_for_writers_of_entries() -> None:
     page = (Path(__file__).parents[2] / "docs" / "company-catalogs.md").read_text()
     listed = tuple(f"{start}-" for start in VALUED if f"`{start}-…`" in page)
     assert [name for name in USES if f"`{name}`" not in page and not name.startswith(listed)] == []
+    assert [name for name in (*QUANTITIES, *AXES) if f"`{name}`" not in page] == []
 
 
 def test_a_library_has_lines_and_releases() -> None:
