@@ -130,8 +130,8 @@ class FleetStudy:
     @cached_property
     def problems_and_fault(self) -> tuple[list[Problem], Exception | None]:
         """The problems of the file, of all parts and of the fleet, at the keys of the file, and the first exception."""
-        used = {pool for job in self._written_jobs.values() for pool in pools_of_job(job)}
-        parts = [*self.jobs.values(), *(study for name, study in self.pools.items() if name not in used)]
+        main = {main_pool(self._written_jobs[name]) for name in self.jobs}
+        parts = [*self.jobs.values(), *(study for name, study in self.pools.items() if name not in main)]
         of_fleet, fault = self._fleet_problems()
         faults = [fault, *(part.problems_and_fault[1] for part in parts)]
         of_parts = _part_problems([(one, part.fleet_part) for part in parts for one in part.problems_in_file])

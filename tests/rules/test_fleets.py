@@ -168,3 +168,23 @@ def test_a_model_on_another_pool_takes_the_time_that_its_accelerators_need() -> 
         assert seconds[-1] == pytest.approx(seconds[0] * ratio, rel=1e-3), keys
         generating = 0 if "pool" in keys else 1  # the node that the others of the job leave
         assert rl.accelerators == 8 * (2 + generating + int(keys[7]))
+
+
+ROLES = [
+    # keys of a job on pool `a` whose engines are on pool `b`
+    "workload: {kind: rl, model: qwen2.5-7b, rl: {prompts_per_step: 64, samples_per_prompt: 8, input_tokens: 512,"
+    " output_tokens: 300, rollout: {pool: b, nodes: 2, tp: 1}}}, layout: {framework: megatron-core}",
+    "workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 1000, output_tokens: 200, concurrency: 32,"
+    " disaggregated: {prefill: {pool: b, nodes: 2, tp: 1}, decode: {pool: a, nodes: 2, tp: 1}}}}",
+]
+
+
+@pytest.mark.parametrize("keys", ROLES)
+def test_the_machine_of_engines_on_another_pool_is_checked_as_its_own(keys: str) -> None:
+    machine = "platform: dgx-h100, nodes: 2, scale_out: {technology: roce-v2, nic_bandwidth"
+    rule = ("nic-rate-off-technology",)
+    for pool, rates in {"a": ("4000 Gb/s", "400 Gb/s"), "b": ("400 Gb/s", "4000 Gb/s")}.items():
+        pools = ", ".join(f"{name}: {{{machine}: {rate}}}}}" for name, rate in zip("ab", rates, strict=True))
+        links = "pool_links: [{between: [a, b], bandwidth: 800 Gb/s}]"
+        text = f"clusterspec: 1\npools: {{{pools}}}\n{links}\njobs: {{j: {{pool: a, {keys}}}}}\n"
+        assert fired(text, rule) == {rule[0]: [f"pools.{pool}.scale_out.nic_bandwidth"]}, pool
