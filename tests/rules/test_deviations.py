@@ -6,6 +6,7 @@ import pytest
 
 from clusterspec.finding import Finding
 from clusterspec.rules.knowledge.nics import includes_frontend
+from clusterspec.source import dotted_path
 from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
 
@@ -233,3 +234,11 @@ def test_a_fabric_holds_the_front_end_where_one_of_its_figures_is_stated() -> No
         study = study_text(text, SETTINGS)
         fabric = study.spec.cluster.scale_out if study.spec.cluster else None
         assert includes_frontend(platform, study.design.cluster, fabric) == holds, keys
+
+
+@pytest.mark.parametrize("rate", ["4000 Gb/s", "1600 Gb/s", "800 Gb/s", "400 Gb/s", "100 Gb/s", "40 Gb/s"])
+def test_a_rate_of_roce_is_one_of_the_nic_or_of_ethernet(check: Check, rate: str) -> None:
+    fabric = f"{{technology: roce-v2, nic: connectx-7, nic_bandwidth: {rate}}}"
+    text = f"clusterspec: 1\ncluster: {{platform: dgx-h100, nodes: 4, scale_out: {fabric}}}\n"
+    found = [one for one in check(text) if dotted_path(one.path) == "cluster.scale_out.nic_bandwidth"]
+    assert bool(found) is (rate in {"4000 Gb/s", "1600 Gb/s", "800 Gb/s"}), [one.message for one in found]

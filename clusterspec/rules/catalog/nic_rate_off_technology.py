@@ -82,11 +82,13 @@ def check(deviations: Deviations, written_scale_out: ScaleOutSpec | None, scale_
     yield from _plane_rate_problem(deviations, written_scale_out, scale_out)
     ports = [port.value for port in scale_out.technology.port_rates]
     for deviation in deviations.found:
-        if deviation.stated.kind != "nic" or deviation.causes or not ports:
+        if deviation.stated.kind != "nic" or deviation.causes:
             continue
         rate = deviation.stated.quantity.per_direction
         offered = either(display_bits(port) for port in ports)
         message = f"{scale_out.technology.name} has ports of {offered}, not {display_bits(rate)}{_doubled_ports_text(rate, ports)}"
+        if not ports:
+            message = deviation.comparison
         yield RULE.problem(
             deviation.stated.at, message, "write the line rate of one NIC per direction, and the NICs of a node"
         )
