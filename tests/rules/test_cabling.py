@@ -191,3 +191,20 @@ def test_quoted_transceivers_need_a_fiber(kinds: str, wrong: bool, check: Check)
     more = "procurement: {quote: [{part: node, quantity: 31}, {part: transceiver, quantity: 640}]}"
     found = told(check, "transceivers-off-count", f"cable_type: {kinds}", more)
     assert found == ([("error", "procurement.quote[1]")] if wrong else [])
+
+
+@pytest.mark.parametrize(
+    ("keys", "rule"),
+    [  # 31 nodes of 8 NICs: 248 links, of 31 twin-port cages each on 8 leaves
+        ("links: {node_leaf: 248}, cables: {node_leaf: 248}", None),
+        ("links: {node_leaf: 248}, cables: {node_leaf: 124}, links_per_cable: {node_leaf: 2}", None),
+        ("links: {node_leaf: 248}, cables: {node_leaf: 124}, links_per_cable: {node_leaf: 1}", "too-few-cables"),
+        ("links: {node_leaf: 248}, cables: {node_leaf: 25}", "too-few-cables"),
+        ("links: {node_leaf: 248}, cables: {node_leaf: 260}", None),  # spare ones
+        ("links: {node_leaf: 248}, cables: {node_leaf: 2480}", "surplus-fabric-parts"),
+    ],
+)
+def test_stated_cables_carry_the_stated_links(check: Check, keys: str, rule: str | None) -> None:
+    for each in ("too-few-cables", "surplus-fabric-parts"):
+        paths = [path for _, path in told(check, each, keys)]
+        assert paths == (["cluster.scale_out.cables.node_leaf"] if each == rule else [])

@@ -60,7 +60,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.fabric import LEVELS, Fabric
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.fabric_counts import FabricCount, ordered_links
+from clusterspec.rules.knowledge.fabric_counts import FabricCount, links_and_cables
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import percent, plural
@@ -97,8 +97,10 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: Scale
             message = f"{parts} stated, {percent(written / needed - 1, 2)} more than the {needed:,} needed: they add no bandwidth"
             yield RULE.problem(f"cluster.scale_out.{key}", message, "reduce the order, or state their purpose")
     for level in LEVELS:
-        stated, wanted = ordered_links(written_scale_out, level), fabric.links[level]
-        if stated and wanted and stated.links > MOST * wanted:
+        wanted = fabric.links[level] or 0
+        orders = links_and_cables(written_scale_out, level)
+        stated = next((each for each in orders if wanted and each.links > MOST * wanted), None)
+        if stated is not None:
             message = f"{stated.how}, {percent(stated.links / wanted - 1, 2)} more links than the {wanted:,} needed: they add no bandwidth"
             yield RULE.problem(stated.at, message, "reduce the order, or state their purpose")
 

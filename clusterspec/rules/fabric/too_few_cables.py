@@ -3,7 +3,7 @@
 ## What it finds
 
 `links.node_leaf`, or `cables.node_leaf` × `links_per_cable`, below the endpoints over all planes; or `leaf_spine` below
-the uplinks that the stated oversubscription requires. Where `links_per_cable` is absent, a cable carries the planes of
+the uplinks that the stated oversubscription requires. Where both keys are stated, each has to suffice. Where `links_per_cable` is absent, a cable carries the planes of
 a NIC, and the links of one whole port of the switch.
 
 ## Why it matters
@@ -57,7 +57,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.fabric_counts import FabricCount, ordered_links
+from clusterspec.rules.knowledge.fabric_counts import FabricCount, links_and_cables
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 
@@ -71,8 +71,9 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Prob
     needs = {"node_leaf": fabric.endpoints * fabric.planes, "leaf_spine": fabric.least_leaf_spine_links}
     between = {"node_leaf": "nodes and leaves", "leaf_spine": "leaves and spines"}
     for level, needed in needs.items():
-        written = ordered_links(written_scale_out, level, fabric.links_per_cable[level])
-        if written is not None and needed is not None and written.links < needed:
+        orders = links_and_cables(written_scale_out, level, fabric.links_per_cable[level])
+        written = next((each for each in orders if needed is not None and each.links < needed), None)
+        if written is not None and needed is not None:
             planes = f" over {fabric.planes} planes" if fabric.planes > 1 else ""
             message = (
                 f"{written.how} between {between[level]} stated, {needed:,} links needed{planes}: ports stay unused"

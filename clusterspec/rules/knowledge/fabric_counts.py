@@ -46,15 +46,19 @@ def ordered_links(written: ScaleOutSpec, level: str, usual: int = 1) -> OrderedL
 
     ``usual`` are the links of a cable where the spec states none.
     """
+    return next(links_and_cables(written, level, usual), None)
+
+
+def links_and_cables(written: ScaleOutSpec, level: str, usual: int = 1) -> Iterator[OrderedLinks]:
+    """The stated links of a level, then its stated cables, which may disagree; ``usual`` as in `ordered_links`."""
     links = getattr(written.links or LinkCounts(), level)
     if links is not None:
-        return OrderedLinks(f"cluster.scale_out.links.{level}", links, f"{links:,} links")
+        yield OrderedLinks(f"cluster.scale_out.links.{level}", links, f"{links:,} links")
     cables = getattr(written.cables or LinkCounts(), level)
-    if cables is None:
-        return None
-    carried = getattr(written.links_per_cable or LinkCounts(), level) or usual
-    each = f" of {carried} links" if carried > 1 else ""
-    return OrderedLinks(f"cluster.scale_out.cables.{level}", cables * carried, f"{cables:,} cables{each}")
+    if cables is not None:
+        carried = getattr(written.links_per_cable or LinkCounts(), level) or usual
+        each = f" of {carried} links" if carried > 1 else ""
+        yield OrderedLinks(f"cluster.scale_out.cables.{level}", cables * carried, f"{cables:,} cables{each}")
 
 
 def crossed_levels(cluster: Cluster, nodes: int) -> Iterator[Level]:

@@ -42,6 +42,20 @@ cluster: {platform: dgx-h100, nodes: 8}
 procurement: {currency: JPY, as_of: 2026-11-01, electricity: 0.12, pue: 1.3}
 ```
 
+```yaml cluster.networks.storage.read
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 8
+  networks: {storage: {bandwidth: 90 GB/s, read: 30 GB/s}}
+```
+
+```yaml procurement.prices.node[1]
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+procurement: {currency: USD, as_of: 2026-11-01, prices: {node: [275000, 2750000]}}
+```
+
 ## Silent
 
 ```yaml
@@ -68,6 +82,7 @@ from clusterspec.rules.knowledge.ranges import unusual_values
 from clusterspec.rules.rule import Rule
 from clusterspec.source import dotted_path
 from clusterspec.spec.model import Spec
+from clusterspec.units import percent
 
 RULE = Rule.of(
     __name__,
@@ -84,7 +99,15 @@ RULE = Rule.of(
 )
 
 
+WIDE = 5.0
+"""The upper end of a range of prices over its lower end, from which one of the two is likely mistyped."""
+SLOW_READ = 0.5
+"""The rate of reads over that of writes below which the two are likely exchanged."""
+
+
 def check(spec: Spec) -> Iterator[Problem]:
+    yield from _wide_price_problems(spec)
+    yield from _slow_read_problems(spec)
     for value in unusual_values(spec):
         key = dotted_path(value.path).partition("[")[0].rpartition(".")[2]
         message = f"`{key}: {value.written}` is outside the usual range of {value.bounds}"
@@ -92,3 +115,25 @@ def check(spec: Spec) -> Iterator[Problem]:
             yield RULE.problem(value.path, message, value.range.hint, severity="error", confidence="likely")
         else:
             yield RULE.problem(value.path, message, value.range.hint)
+
+
+def _wide_price_problems(spec: Spec) -> Iterator[Problem]:
+    """Ranges of prices whose ends lie so far apart that they are hardly those of one part."""
+    for part, price in ((spec.procurement.prices if spec.procurement else None) or {}).items():
+        if isinstance(price, tuple) and price[1] > WIDE * price[0] > 0:
+            message = (
+                f"the range of the price, {price[0]:,} to {price[1]:,}, spans a factor of {price[1] / price[0]:.2g}"
+            )
+            yield RULE.problem(f"procurement.prices.{part}[1]", message, "check both ends of the range")
+
+
+def _slow_read_problems(spec: Spec) -> Iterator[Problem]:
+    """Storage systems that would read at less than half of the rate at which they write."""
+    networks = spec.cluster.networks if spec.cluster else None
+    storage = networks.storage if networks else None
+    if storage is None or storage.read is None or storage.bandwidth is None:
+        return
+    read, write = storage.read.per_direction, storage.bandwidth.per_direction
+    if read < write * SLOW_READ:
+        message = f"the store reads at {storage.read.written}, {percent(read / write, 2)} of the {storage.bandwidth.written} of its writes: most read at least as fast as they write"
+        yield RULE.problem("cluster.networks.storage.read", message, "check which of the two figures is which")
