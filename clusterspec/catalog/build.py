@@ -218,6 +218,7 @@ def platform(read: FactReader) -> Platform:
         ecn=read.flag("flow_control.ecn"),
         sold_nodes=read.count("sold_nodes") or 1,
         node_sizes=read.counts("node_sizes"),
+        servers=read.texts("servers"),
         cooling=read.texts("cooling"),
         liquid_share=read.figure("liquid_share", "number"),
         supplies=read.count("supplies.count"),

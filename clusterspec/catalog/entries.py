@@ -259,6 +259,8 @@ class Platform(PoweredPart):
     accelerators_per_node: int | None = None
     node_sizes: tuple[int, ...] = ()
     """Accelerators of its nodes, where it is sold with several sizes of nodes."""
+    servers: tuple[str, ...] = ()
+    """Servers of other makers that are sold with it."""
     domain: int | None = None
     shape: tuple[int, ...] = ()
     topology: str | None = None

@@ -8,8 +8,8 @@ import pytest
 
 from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry
 from clusterspec.catalog.export import catalog_rows, show_text
+from clusterspec.catalog.lookup import entry_named
 from clusterspec.catalog.open_data import fact_records
-from clusterspec.catalog.views import entry_named
 from clusterspec.origin import Assumed, Cited
 
 COMPANY = Path(__file__).parent / "company"

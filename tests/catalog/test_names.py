@@ -6,7 +6,15 @@ import pytest
 
 from clusterspec.catalog import KINDS, Catalog, UnknownEntry
 from clusterspec.catalog.export import shipped_rows
-from clusterspec.catalog.views import AmbiguousName, RunsOnFrameworks, SeveralEntries, entries_named, resolved_id
+from clusterspec.catalog.lookup import (
+    AmbiguousName,
+    HoldsBoards,
+    NamesSlice,
+    RunsOnFrameworks,
+    SeveralEntries,
+    entries_named,
+    resolved_id,
+)
 from tests.catalog.shipped import CATALOG
 
 FAMILIES = {
@@ -166,3 +174,33 @@ def test_a_program_without_an_entry_names_what_it_runs(program: str, beneath: st
     with pytest.raises(RunsOnFrameworks) as caught:
         entries_named(CATALOG, program)
     assert caught.value.entries == tuple(f"framework/{each}" for each in beneath.split())
+
+
+@pytest.mark.parametrize(
+    ("server", "boards"),
+    [
+        ("XE9680", "gaudi3-hls hgx-h100 hgx-h200 mi300x-ubb8"),
+        ("Dell PowerEdge XE9712", "gb200-nvl72 gb300-nvl72"),
+        ("supermicro sys-a21ge-nbrt", "hgx-b200"),
+        ("SR680a V3", "hgx-b200 hgx-h200"),
+    ],
+)
+def test_a_server_of_another_maker_names_the_boards_it_is_sold_with(server: str, boards: str) -> None:
+    with pytest.raises(HoldsBoards) as caught:
+        entries_named(CATALOG, server)
+    assert caught.value.entries == tuple(f"platform/{each}" for each in boards.split())
+
+
+@pytest.mark.parametrize("name", ["SR680a V9", "PowerEdge", "Dell PowerEdge", "ThinkSystem", "XE968", "XE9680 XE9680"])
+def test_words_beside_a_designation_name_no_server(name: str) -> None:
+    with pytest.raises(UnknownEntry):
+        entries_named(CATALOG, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "chips", "chip"),
+    [("v5litepod-256", 256, "tpu-v5e"), ("v5p-512", 256, "tpu-v5p"), ("tpu7x-128", 64, "tpu-v7x")],
+)
+def test_a_slice_is_shown_as_its_chips(name: str, chips: int, chip: str) -> None:
+    with pytest.raises(NamesSlice, match=f"{chips} chips of accelerator/{chip}$"):
+        entries_named(CATALOG, name)

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from clusterspec.catalog import UnknownEntry
-from clusterspec.catalog.views import CONVENTION, AmbiguousName, SharedFact, compare_all, side_by_side_text
+from clusterspec.catalog.lookup import AmbiguousName, compare_all
+from clusterspec.catalog.views import CONVENTION, SharedFact, side_by_side_text
 from clusterspec.cli import run
 from tests.catalog.shipped import CATALOG
 

@@ -223,6 +223,16 @@ def test_the_name_of_a_slice_is_turned_into_chips(key: str, name: str, help_: st
     assert help_ in unknown.help and unknown.fix is None
 
 
+@pytest.mark.parametrize(
+    ("name", "help_", "fixed"),
+    [("XE9780", "write `hgx-b200` or `hgx-b300`", False), ("Supermicro SYS-821GE-TNHR", "write `hgx-h200`", True)],
+)
+def test_the_name_of_a_server_is_turned_into_its_board(name: str, help_: str, fixed: bool) -> None:
+    _, problems = resolve_text(f"cluster: {{platform: {name}, nodes: 1}}")
+    (unknown,) = [problem for problem in problems if problem.rule == "unknown-catalog-id"]
+    assert unknown.help.startswith(help_) and (unknown.fix is not None) is fixed
+
+
 def test_a_node_of_four_gh200_is_one_domain() -> None:
     alone, four = (
         cluster_of(f"cluster: {{accelerator: gh200-96gb, accelerators_per_node: {n}, nodes: 1}}") for n in (1, 4)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from clusterspec.catalog import FOLDER_OF_KIND, BrokenEntry, Catalog, UnknownEntry, export, views
+from clusterspec.catalog import FOLDER_OF_KIND, BrokenEntry, Catalog, UnknownEntry, export, lookup
 from clusterspec.cli import FOUND, OK, UsageFault
 from clusterspec.cli.choices import chosen_config, current_date, headed_document, opened_catalog
 from clusterspec.cli.options import FORMATS, format_option, path, positive_integer, shared_options
@@ -121,7 +121,7 @@ def run_catalog(args: argparse.Namespace) -> int:
         catalog = opened_catalog(args, chosen_config(args, Path.cwd()))
         catalog, broken = catalog.readable() if args.action in WHOLE else (catalog, ())
         text, body = actions[args.action](args, catalog)
-    except (UnknownEntry, BrokenEntry, *views.MISSED) as fault:
+    except (UnknownEntry, BrokenEntry, *lookup.MISSED) as fault:
         raise UsageFault(str(fault)) from None
     if broken:
         body = body | {"faults": [*map(str, broken), *body.get("faults", ())]}
@@ -148,7 +148,7 @@ def list_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
 
 
 def entry_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
-    view, others = views.entries_named(catalog, args.entry)
+    view, others = lookup.entries_named(catalog, args.entry)
     same = f"also of this name: {', '.join(others)}\n" if others else ""
     return export.show_text(view, ink_of(args).measure) + same, {"entry": view.to_json(), "others": list(others)}
 
@@ -163,12 +163,12 @@ def comparison_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
 
     if len(args.entries) < 2:
         raise UsageFault("compare takes two entries or more")
-    found = views.compare_all(catalog, args.entries)
+    found = lookup.compare_all(catalog, args.entries)
     return side_by_side_text(found), found.to_json()
 
 
 def difference_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
-    comparison = views.compare(catalog, args.old, args.new)
+    comparison = lookup.compare(catalog, args.old, args.new)
     return export.compare_text(comparison, _output_width(args)), comparison.to_json()
 
 

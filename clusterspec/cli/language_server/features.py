@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path as FilePath
 
 from clusterspec import rules
-from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry, export, views
+from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry, export, lookup
 from clusterspec.catalog.company import KINDS_OF_KEYS, ids_of_key
 from clusterspec.catalog.export import catalog_rows
 from clusterspec.document import conforms, project_root, text_at
@@ -200,8 +200,8 @@ def _value_lines(document: Document, catalog: Catalog, path: Path) -> Iterator[s
     kind = KINDS_OF_KEYS.get(str(path[-1]))
     if kind is not None and "\n" not in text:
         try:
-            yield _code_block(export.show_text(views.entry_named(catalog, f"{kind}/{text}"), WIDTH))
-        except (UnknownEntry, BrokenEntry, views.AmbiguousName):
+            yield _code_block(export.show_text(lookup.entry_named(catalog, f"{kind}/{text}"), WIDTH))
+        except (UnknownEntry, BrokenEntry, lookup.AmbiguousName):
             yield ""
     elif any("x-quantity" in branch for branch in conforms.node_branches(node, schema())):
         try:
