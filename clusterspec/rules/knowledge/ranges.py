@@ -78,7 +78,7 @@ RANGES: dict[str, UsualRange] = {
     "cluster.networks.out_of_band.nics_per_node": _count_range(1, 8, "count the ports of one node"),
     "cluster.networks.frontend.nic_bandwidth": UsualRange(GIGABIT, 1600 * GIGABIT, "b/s", _NETWORK),
     "cluster.networks.storage.nic_bandwidth": UsualRange(GIGABIT, 1600 * GIGABIT, "b/s", _NETWORK),
-    "cluster.networks.out_of_band.nic_bandwidth": UsualRange(GIGABIT / 10, 100 * GIGABIT, "b/s", _NETWORK),
+    "cluster.networks.out_of_band.nic_bandwidth": UsualRange(GIGABIT / 10, 50 * GIGABIT, "b/s", _NETWORK),
     "cluster.networks.storage.bandwidth": UsualRange(0.1 * GB, 100 * TB, "B/s", _NETWORK),
     "cluster.networks.storage.capacity": UsualRange(100 * GB, 10e18, "B", "check the prefix", limit=10),
     "cluster.power.switch": UsualRange(20, 20 * KW, "W", "give the power of one switch"),
@@ -94,6 +94,7 @@ RANGES: dict[str, UsualRange] = {
     "workload.serving.concurrency": _count_range(1, 2_000_000, "count requests in flight"),
     "workload.serving.targets.ttft": _time_range(0.005, 600.0, "check ms and s"),
     "workload.serving.targets.tpot": _time_range(0.0005, 5.0, "check ms and s"),
+    "workload.serving.targets.percentile": _count_range(50, 100, "99 promises that of 100 requests one may be slower"),
     "layout.micro_batch": _count_range(1, 4096, "count sequences, not tokens"),
     "layout.gradient_compression": _count_range(1, 1000, "give the factor by which bytes are divided"),
     "operations.checkpoint_interval": _time_range(10.0, 14 * DAY),
@@ -104,13 +105,16 @@ RANGES: dict[str, UsualRange] = {
     "operations.mean_time_between_failures": _time_range(60.0, 20 * YEAR),
     "operations.node_mtbf": _time_range(1 * DAY, 100 * YEAR, "give the time between failures of one node"),
     "operations.restart_time": _time_range(0.0, 2 * HOUR, "published restarts on spare nodes take minutes"),
-    "operations.repair_time": _time_range(60.0, 180 * DAY),
+    "operations.repair_time": _time_range(300.0, 180 * DAY, "give the time until a failed node works again"),
+    "operations.detection_time": _time_range(0.0, 4 * HOUR, "give the time until a stopped job is noticed"),
     "operations.burn_in": _time_range(0.0, 90 * DAY),
     "operations.carbon.intensity": UsualRange(
         0.005, 1.2, "1", "give kg of CO2 for one kWh: coal has about 1, most grids 0.03 to 0.7", limit=3
     ),
     "procurement.term": _time_range(1 * DAY, 15 * YEAR),
     "procurement.warranty": _time_range(0.0, 15 * YEAR),
+    "procurement.support.term": _time_range(7 * DAY, 15 * YEAR, "give the years for which support is paid"),
+    "procurement.support.response": _time_range(600.0, 90 * DAY, "give the time until a failed part is replaced"),
     "procurement.electricity": UsualRange(
         0.02, 0.6, "1", "give the price of one kWh: 14 cents are 0.14", True, limit=10
     ),

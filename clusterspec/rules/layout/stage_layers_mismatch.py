@@ -2,11 +2,12 @@
 
 ## What it finds
 
-A `stage_layers` whose sum is not the model's layers, or whose length is neither pp nor pp × `virtual_stages`.
+A `stage_layers` whose sum is not the model's layers, or whose length is neither pp nor pp × `virtual_stages`; a stage of 0
+layers that is neither the first, with the embedding, nor the last, with the loss.
 
 ## Why it matters
 
-Layers without a stage are not trained. A list of another length describes another pipeline.
+Layers without a stage are not trained. A stage without work adds to the bubble. A list of another length describes another pipeline.
 
 ## What to do
 
@@ -25,6 +26,13 @@ workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
 layout: {pp: 4, stage_layers: [7, 8, 8, 7]}
 ```
 
+```yaml layout.stage_layers[2]
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {pp: 4, stage_layers: [8, 12, 0, 12]}
+```
+
 ## Silent
 
 ```yaml
@@ -41,7 +49,7 @@ layout: {pp: 4, stage_layers: [7, 9, 9, 7]}
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.degrees import even_stages
@@ -68,3 +76,13 @@ def check(written_layout: LayoutSpec, layout: Layout, model: Model | None) -> It
         even = list(even_stages(layers, len(stages)))
         message = f"the stages have {sum(stages)} layers in all, the model has {layers}"
         yield RULE.problem(at, message, f"write {even}, which is as even as possible")
+    elif model is not None and (empty := _empty_stage(stages, model)) is not None:
+        message = f"stage {empty + 1} of {len(stages)} has no layers, and neither the embedding nor the loss is on it"
+        yield RULE.problem(f"{at}[{empty}]", message, "give it layers, or use fewer stages")
+
+
+def _empty_stage(stages: Sequence[int], model: Model) -> int | None:
+    """The place of a stage without layers that is not at an end of the pipeline; None where there is none. Layers of
+    token prediction may have the stage before the loss."""
+    first, last = 1, len(stages) - (2 if model.prediction else 1)
+    return next((place for place in range(first, last) if stages[place] == 0), None)

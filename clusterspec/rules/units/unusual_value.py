@@ -3,9 +3,12 @@
 ## What it finds
 
 A stated quantity outside the usual range of its key: an oversubscription of 1:4, electricity at 14 a kWh, a rack limit
-of 44 MW, a global batch of four million sequences. Prices in other currencies are compared at rough rates of exchange, with a
-wider range. It is a warning, and an error at least ten times outside the range of the price of electricity, the global batch, the
-memory of a node, the capacity of a store and the length of a cable, and three times outside that of the carbon of a kWh. Other rules compare figures with the catalog where it has them, such as bandwidths and the power of a node.
+of 44 MW, a global batch of four million sequences. Prices in other currencies are compared at rough rates of exchange,
+with a wider range. It is a warning, and an error at least ten times outside the range of the price of electricity, the
+global batch, the memory of a node, the capacity of a store and the length of a cable, and three times outside that of
+the carbon of a kWh. A range of prices whose upper end is more than 5 times its lower one is a warning; so is a store
+that reads at half of its rate of writing or less, and below three quarters it is a note. Other rules compare figures
+with the catalog where it has them, such as bandwidths and the power of a node.
 
 ## Why it matters
 
@@ -101,8 +104,10 @@ RULE = Rule.of(
 
 WIDE = 5.0
 """The upper end of a range of prices over its lower end, from which one of the two is likely mistyped."""
-SLOW_READ = 0.5
+SLOW_READ = 0.75
 """The rate of reads over that of writes below which the two are likely exchanged."""
+HALF = 0.5
+"""The ratio from which on downwards this is a warning."""
 
 
 def check(spec: Spec) -> Iterator[Problem]:
@@ -128,7 +133,7 @@ def _wide_price_problems(spec: Spec) -> Iterator[Problem]:
 
 
 def _slow_read_problems(spec: Spec) -> Iterator[Problem]:
-    """Storage systems that would read at less than half of the rate at which they write."""
+    """Storage systems that would read much more slowly than they write."""
     networks = spec.cluster.networks if spec.cluster else None
     storage = networks.storage if networks else None
     if storage is None or storage.read is None or storage.bandwidth is None:
@@ -136,4 +141,6 @@ def _slow_read_problems(spec: Spec) -> Iterator[Problem]:
     read, write = storage.read.per_direction, storage.bandwidth.per_direction
     if read < write * SLOW_READ:
         message = f"the store reads at {storage.read.written}, {percent(read / write, 2)} of the {storage.bandwidth.written} of its writes: most read at least as fast as they write"
-        yield RULE.problem("cluster.networks.storage.read", message, "check which of the two figures is which")
+        help_ = "check which of the two figures is which"
+        at = "cluster.networks.storage.read"
+        yield RULE.problem(at, message, help_, severity="note" if read > write * HALF else "")
