@@ -74,15 +74,15 @@ from collections.abc import Iterator
 
 from clusterspec.cost.reinforcement.times import RlTimes
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.shares import USUAL_TAIL
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.15
-USUAL, WASTED = 0.6, 0.7
-"""Shares of the step above which the finding is a warning and an error. Of 19 published colocated steps of NeMo RL and
-verl (docs/accuracy.md), 18 are predicted to lose at most 0.39, and one 0.54; slime's example of GLM-4.5 loses 0.55."""
+WASTED = 0.7
+"""Share of the step from which the finding is an error."""
 
 
 def check(rl: RlTimes, thresholds: Thresholds) -> Iterator[Problem]:
@@ -97,5 +97,5 @@ def check(rl: RlTimes, thresholds: Thresholds) -> Iterator[Problem]:
         f"{percent(lost, 2)} of the step of {display(rl.step, 's')} passes while slots are empty: the longest of {rl.rl.samples:,} samples has "
         f"{rollout.longest:,.0f} tokens, the mean {rollout.mean:,.0f}",
         "let rollout run ahead (`max_staleness: 1`), use `placement: partial`, or cut answers earlier",
-        severity="error" if lost >= WASTED else "warning" if lost > USUAL else "note",
+        severity="error" if lost >= WASTED else "warning" if lost > USUAL_TAIL else "note",
     )

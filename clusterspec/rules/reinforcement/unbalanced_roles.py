@@ -10,7 +10,8 @@ below the half-width of the prediction's range, a warning above it, and an error
 and even the low end of the range loses a quarter. Engines with few samples gain little from more nodes.
 
 Where the longest samples of a batch take longer than either role, both wait: the rule then names `max_staleness`, with the
-steps ahead that would keep them busy; a note where they wait for at most 25 % at the low end of the range.
+steps ahead that would keep them busy; a note where they wait for at most 60 % of it, as in published synchronous steps, or for
+at most 25 % at the low end of the range.
 
 A reference, critic or reward model on nodes of its own is reported at its nodes where all others wait for it for more than
 25 % of the step, with the same severities.
@@ -94,7 +95,7 @@ from clusterspec.cost.formulas.reinforcement import overlapped_step_time, serial
 from clusterspec.cost.reinforcement.rollout import rollout_of
 from clusterspec.cost.reinforcement.times import RlTimes
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.shares import cost_severity
+from clusterspec.rules.knowledge.shares import USUAL_TAIL, cost_severity
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent, plural
@@ -175,7 +176,7 @@ def _longest_samples_problem(rl: RlTimes, lost: float) -> Problem:
         f"the longest of {rl.rl.samples:,} samples takes {display(rl.rollout.batch, 's')}, and with {plural(ahead, 'step')} ahead every step takes "
         f"{display(rl.step, 's')}: rollout and the trainer both wait, for at least {percent(lost, 2)} of it",
         f"let rollout run {needed} steps ahead, cut answers earlier, or use fewer nodes",
-        severity=severity if 1 - busy / low > MOST else "note",
+        severity=severity if lost > USUAL_TAIL and 1 - busy / low > MOST else "note",
     )
 
 
