@@ -11,7 +11,7 @@ A key that relies on a feature, where the catalog entry of the part says that it
 - `subnet_manager: switch` on an unmanaged switch; any subnet manager on Ethernet
 - `flow_control` by PFC or ECN on InfiniBand, which has credits on each link instead (a warning)
 - `mtu` above the largest packet of the cloud instance, technology, NIC or switch
-- `collective_plugin` of another network on InfiniBand or RoCE, which the libraries drive themselves; reduction in the
+- `collective_plugin` of the library of another vendor's accelerators; of another network on InfiniBand or RoCE, which the libraries drive themselves; reduction in the
   switches (SHARP) with `none` or the library's own transport, a warning
 
 A feature that the entry does not mention is not checked.
@@ -48,6 +48,14 @@ cluster:
   accelerators_per_node: 8
   nodes: 4
   scale_out: {technology: roce-v2, nics_per_node: 2, nic_bandwidth: 100 Gb/s, gpudirect_rdma: true}
+```
+
+```yaml cluster.scale_out.collective_plugin
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 16
+  scale_out: {technology: infiniband-ndr, collective_plugin: hccl}
 ```
 
 ## Silent
@@ -95,6 +103,11 @@ FAMILIES = {
     "opx": ("omni-path",),
 }
 """The families of technologies that a plugin supports, for plugins that no entry of a technology names."""
+OF_NCCL = frozenset({"aws-ofi-nccl", "aws-ofi-rccl", "nccl-tcpx", "nccl-fastrak", "gib", "nccl-rdma-sharp"})
+LIBRARIES = {"hccl": "HCCL", "neuron": "the Neuron SDK"}
+"""The libraries whose transport a value of `collective_plugin` names."""
+VENDORS = {"NCCL and RCCL": ("NVIDIA", "AMD"), "HCCL": ("Intel", "Huawei"), "the Neuron SDK": ("AWS",)}
+"""The vendors of the accelerators on which these libraries run. HCCL is the name of two of them."""
 WITHOUT_PLUGIN = ("none", "built-in")
 """Values of `collective_plugin` with which the library uses its own transport."""
 VERBS = frozenset({"infiniband", "roce"})
@@ -118,7 +131,11 @@ def check(written_scale_out: ScaleOutSpec, cluster: Cluster, scale_out: ScaleOut
     yield from _gpudirect_problems(written_scale_out, cluster, scale_out)
     yield from _subnet_manager_problems(written_scale_out, scale_out)
     yield from _mtu_problems(written_scale_out, cluster, scale_out)
-    yield from _plugin_problems(written_scale_out.collective_plugin, scale_out)
+    foreign = _foreign_plugin_problem(written_scale_out.collective_plugin, cluster, scale_out)
+    if foreign is not None:
+        yield foreign
+    else:
+        yield from _plugin_problems(written_scale_out.collective_plugin, scale_out)
 
 
 def _reordering_problems(scale_out: ScaleOut) -> Iterator[Problem]:
@@ -185,6 +202,18 @@ def _mtu_problems(written: ScaleOutSpec, cluster: Cluster, scale_out: ScaleOut) 
             message = f"packets of {written.mtu:,} bytes exceed the {largest:,.0f} bytes of {part.id}"
             yield RULE.problem(f"{AT}.mtu", message, f"write at most {largest:.0f}")
             return
+
+
+def _foreign_plugin_problem(plugin: str | None, cluster: Cluster, scale_out: ScaleOut) -> Problem | None:
+    """A plugin of the collective library of other accelerators. Fabrics that need a plugin have a rule of their own."""
+    if scale_out.technology.proprietary:
+        return None
+    vendor = cluster.accelerator.vendor
+    of = "NCCL and RCCL" if plugin in OF_NCCL else LIBRARIES.get(plugin or "", "")
+    if not of or not vendor or vendor in VENDORS[of]:
+        return None
+    message = f"{plugin} belongs to {of}, which does not run on {cluster.accelerator.id}"
+    return RULE.problem(f"{AT}.collective_plugin", message, "remove the key, or name the plugin of its own library")
 
 
 def _plugin_problems(plugin: str | None, scale_out: ScaleOut) -> Iterator[Problem]:

@@ -9,6 +9,9 @@ A key and its nested form with different values: `operations.checkpoint_interval
 with a 99th percentile below their mean, above 14 times the mean, or above their maximum. In `layout`: a `software_year` more
 than a year from that of the release that `software` names.
 
+A topology and parts that it does not have: a second tier of a `single-switch`, or switches of a tree beside a `torus`.
+Networks that share the links of each other. As a warning: `weight_sync.precision` with fewer bits than the engines keep.
+
 ## Why it matters
 
 One of the two is wrong, and the program cannot tell which.
@@ -43,6 +46,29 @@ workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}
 layout: {software: megatron-core 0.15, software_year: 2023, tp: 2}
 ```
 
+```yaml cluster.scale_out.tiers
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 16, scale_out: {technology: infiniband-ndr, topology: single-switch, tiers: 2}}
+```
+
+```yaml cluster.networks.storage.shares
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 8
+  networks: {storage: {bandwidth: 40 GB/s, shares: storage}}
+```
+
+```yaml workload.rl.weight_sync.precision
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload:
+  kind: rl
+  model: qwen2.5-7b
+  rl: {prompts_per_step: 64, samples_per_prompt: 8, input_tokens: 512, output_tokens: 2000, weight_sync: {precision: int4}}
+layout: {framework: megatron-core}
+```
+
 ## Silent
 
 ```yaml
@@ -65,13 +91,15 @@ operations: {checkpoint_interval: 30 min, checkpoint: {interval: 1800 s}, burn_i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
+from clusterspec.precision import PRECISIONS
 from clusterspec.quantity import Quantity
+from clusterspec.records import fields
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import LayoutSpec, OperationsSpec, Spec
+from clusterspec.spec.model import LayoutSpec, OperationsSpec, ScaleOutSpec, Spec
 
 RULE = Rule.of(__name__, "error")
 
@@ -81,6 +109,9 @@ def check(
 ) -> Iterator[Problem]:
     yield from _checkpoint_time_problems(operations)
     yield from _power_budget_problems(spec)
+    yield from _topology_problems(spec.cluster.scale_out if spec.cluster else None)
+    yield from _shared_network_problems(spec)
+    yield from _weight_sync_problems(spec)
     if layout is None or written_layout is None or layout.capabilities.release is None:
         return
     year = written_layout.software_year
@@ -110,3 +141,55 @@ def _power_budget_problems(spec: Spec) -> Iterator[Problem]:
         (key, budget), (other, again) = spec.power_budgets
         message = f"`{key}` is {budget.written} and `{other}` is {again.written}, and both limit the same power"
         yield RULE.problem(other, message, "keep one of the two keys")
+
+
+WITHOUT: Mapping[str, tuple[str, ...]] = {
+    "single-switch": ("tiers", "core_switches"),
+    "torus": ("tiers", "leaf_switches", "spine_switches", "core_switches"),
+    "dragonfly": ("core_switches",),
+}
+"""What a topology does not have: further tiers, or the switches of a tree. `surplus-fabric-parts` reports the spines of a
+single switch."""
+
+
+def _topology_problems(written: ScaleOutSpec | None) -> Iterator[Problem]:
+    """Parts of a tree of switches beside a topology that has none."""
+    for key in WITHOUT.get((written.topology if written else None) or "", ()):
+        stated = getattr(written, key)
+        if written is not None and stated is not None and stated > (1 if key == "tiers" else 0):
+            message = f"`topology` is {written.topology}, and `{key}` is {stated:,}"
+            at = f"cluster.scale_out.{key}"
+            yield RULE.problem(at, message, "remove the key, or name the topology that has it, such as `fat-tree`")
+            return
+
+
+def _shared_network_problems(spec: Spec) -> Iterator[Problem]:
+    """Networks that share the links of each other, so that none has links."""
+    networks = spec.cluster.networks if spec.cluster else None
+    shares = (
+        {each.name: part.shares for each in fields(networks) if (part := getattr(networks, each.name))}
+        if networks
+        else {}
+    )
+    for name, other in shares.items():
+        if other == name or (other is not None and shares.get(other) == name):
+            message = f"the {name} network shares the links of the {other} network, which has none of its own"
+            help_ = "name the network that has the links, such as `scale_out`, or describe them"
+            yield RULE.problem(f"cluster.networks.{name}.shares", message, help_)
+            return
+
+
+def _weight_sync_problems(spec: Spec) -> Iterator[Problem]:
+    """Weights that are sent in fewer bits than the engines of rollout keep."""
+    work = spec.workload
+    rl = work.rl if work else None
+    sent = PRECISIONS.get((rl.weight_sync.precision if rl and rl.weight_sync else None) or "")
+    if work is None or rl is None or sent is None:
+        return
+    kept = PRECISIONS.get(
+        (rl.rollout.parameter_precision if rl.rollout else None) or work.parameter_precision or "bf16"
+    )
+    if kept is not None and sent.bits < kept.bits:
+        message = f"weights are sent in {sent.name}, and the engines keep them in {kept.name}"
+        help_ = f"state `rollout.parameter_precision: {sent.name}` if the engines serve that, or send {kept.name}"
+        yield RULE.problem("workload.rl.weight_sync.precision", message, help_, severity="warning")
