@@ -179,6 +179,7 @@ def test_a_program_without_an_entry_names_what_it_runs(program: str, beneath: st
 @pytest.mark.parametrize(
     ("server", "boards"),
     [
+        ("SYS-821GE-TNHR", "hgx-h100 hgx-h200"),
         ("XE9680", "gaudi3-hls hgx-h100 hgx-h200 mi300x-ubb8"),
         ("Dell PowerEdge XE9712", "gb200-nvl72 gb300-nvl72"),
         ("supermicro sys-a21ge-nbrt", "hgx-b200"),

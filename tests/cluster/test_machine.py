@@ -225,7 +225,7 @@ def test_the_name_of_a_slice_is_turned_into_chips(key: str, name: str, help_: st
 
 @pytest.mark.parametrize(
     ("name", "help_", "fixed"),
-    [("XE9780", "write `hgx-b200` or `hgx-b300`", False), ("Supermicro SYS-821GE-TNHR", "write `hgx-h200`", True)],
+    [("XE9780", "write `hgx-b200` or `hgx-b300`", False), ("Supermicro SYS-A21GE-NBRT", "write `hgx-b200`", True)],
 )
 def test_the_name_of_a_server_is_turned_into_its_board(name: str, help_: str, fixed: bool) -> None:
     _, problems = resolve_text(f"cluster: {{platform: {name}, nodes: 1}}")
