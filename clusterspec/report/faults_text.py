@@ -102,8 +102,10 @@ def result_sentences(report: FaultsReport) -> Iterator[str]:
     if report.first_year is not None:
         yield _first_year_sentence(report, report.first_year)
     if report.repairs:
-        listed = ", ".join(f"{part} {number:,}" for part, number in report.repairs.items())
-        yield f"In repair at once, 95 % of the time at most: {listed}."
+        waiting = [f"{part} {number:,}" for part, number in report.repairs.items() if number]
+        idle = "nothing else" if waiting else "nothing"
+        missing = [idle] if len(waiting) < len(report.repairs) else []
+        yield f"In repair at once, 95 % of the time at most: {', '.join(waiting + missing)}."
     if report.stock is not None:
         listed = ", ".join(f"{part} {number:,}" for part, number in report.stock.parts.items())
         lead, sure = display(report.stock.lead_time, "s"), percent(report.stock.percentile)
@@ -116,17 +118,12 @@ def assumptions_as_text(report: FaultsReport, ink: Ink = PLAIN) -> str:
     """The keys that the spec does not state, with the value that was taken and its reason."""
     if not report.assumptions:
         return "The failures assume no key of the spec.\n"
-    rows = [(key, _assumed_value(value), why) for key, value, why in report.assumptions]
+    rows = [(key, assumed_value(value), why) for key, value, why in report.assumptions]
     return text_table(("key", "taken", "why"), rows, wrap=(1, 2), ink=ink)
 
 
-def assumption_sentences(report: FaultsReport) -> Iterator[str]:
-    """What the figures rest on."""
-    for key, value, why in report.assumptions:
-        yield f"Assumed: {key}: {_assumed_value(value)}: {why}."
-
-
-def _assumed_value(value: Figure | str) -> str:
+def assumed_value(value: Figure | str) -> str:
+    """A value that the spec does not state, as it is printed."""
     return display(value.value, value.unit) if isinstance(value, Figure) else value
 
 
@@ -137,7 +134,7 @@ def _assumed_keys(report: FaultsReport) -> Iterator[str]:
     groups: dict[str, list[str]] = {}
     for key, value, _ in report.assumptions:
         above, _, name = key.rpartition(".")
-        brief = re.sub(r" \(.*", "", _assumed_value(value)).replace(" in a year", " a year")
+        brief = re.sub(r" \(.*", "", assumed_value(value)).replace(" in a year", " a year")
         groups.setdefault(above, []).append(f"{name} {brief}")
     listed = "; ".join(f"{above}: {', '.join(names)}" if above else ", ".join(names) for above, names in groups.items())
     yield f"Assumed, with ranges and sources under `--assumptions`: {listed}."

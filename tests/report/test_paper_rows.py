@@ -10,6 +10,7 @@ from clusterspec.cost.term import Term
 from clusterspec.records import replace
 from clusterspec.report.paper.blocks import PaperTable, Section, TableColumn, TableRow
 from clusterspec.report.paper.compose import _longest, _stage_pictures
+from clusterspec.report.paper.drawings import _node_picture
 from clusterspec.report.paper.failures import _goodput_blocks
 from clusterspec.report.paper.materials import _unit_cost_rows
 from clusterspec.report.paper.options import Compared, _cell_text
@@ -180,3 +181,43 @@ def test_a_backward_pass_begins_with_its_part_of_recomputation(
     paths = [re.fullmatch(r"M([\d.]+) [\d.]+h([\d.]+)v.*", each["d"]) for each in shapes(picture.svg, "path")]
     found_bars = [(float(path[1]), float(path[2])) for path in paths if path]
     assert found_bars == [pytest.approx(bar, abs=0.4) for bar in bars]
+
+
+def test_facts_of_the_catalog_are_written_in_words_where_a_column_names_them() -> None:
+    """A keyword of the layout keeps its own words, and an accelerator names what the figure is a share of."""
+    columns = TableColumn("Assumed", key="key"), TableColumn("For"), TableColumn("Why", key="why")
+    names = {"h200": "H200", "stack-2026": "Megatron-LM"}
+    cells = (
+        ("layout.micro_batch", "h200 peak.bf16; h200 power.max", "what stack-2026 does"),
+        ("h200 memory", "h200 memory", "by count"),
+        ("stack/stack-2026 memory.fragmentation", "h200 scale_up.peer_bandwidth", "h200 peak.bf16"),
+        ("layout.overlap.dp", "h200 new_fact.of_it", "by count"),
+    )
+    table = PaperTable(columns, tuple(TableRow(each, "field") for each in cells), "field")
+    (found,) = worded_section(Section("assumptions", "Assumptions", (table,)), names).blocks
+    assert isinstance(found, PaperTable)
+    assert [row.cells for row in found.rows] == [
+        ("micro-batch size", "H200: peak rate, bf16; H200: maximum power", "what Megatron-LM does"),
+        ("H200: memory bandwidth", "H200: memory", "by count"),
+        ("Megatron-LM: reserved over allocated memory", "H200: scale-up bandwidth between two", "H200 peak.bf16"),
+        ("overlap: data parallelism", "H200: new fact, of it", "by count"),
+    ]
+
+
+NODE = """\
+clusterspec: 1
+name: node
+cluster:
+  platform: {platform}
+  nodes: 18
+"""
+
+
+@pytest.mark.parametrize(
+    ("platform", "said"),
+    [("gb300-nvl72", "host, PCIe 5; NICs, PCIe 6"), ("gb200-nvl72", "host, PCIe 5"), ("tpu-v7x", "host")],
+)
+def test_a_node_is_drawn_with_the_pcie_of_its_nics_where_it_is_another(platform: str, said: str) -> None:
+    cluster = study_text(NODE.format(platform=platform), SETTINGS).design.cluster
+    assert cluster is not None
+    assert f">{said}<" in _node_picture(cluster).svg

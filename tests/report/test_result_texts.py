@@ -13,7 +13,7 @@ from clusterspec.cost.term import Term
 from clusterspec.records import replace
 from clusterspec.report import cost_text
 from clusterspec.report.estimate_rows import day_rows
-from clusterspec.report.faults_text import faults_as_text, faults_csv
+from clusterspec.report.faults_text import faults_as_text, faults_csv, result_sentences
 from clusterspec.report.fleet_search_text import fleet_search_text, options_csv
 from clusterspec.report.ink import Ink
 from clusterspec.report.machines_text import machines_csv, machines_text
@@ -383,3 +383,16 @@ def test_a_layout_on_fewer_nodes_says_what_it_saves_and_how_to_search_there() ->
         "Fewer nodes are faster: with 16 nodes of each domain (`layout.nodes_per_domain`) the best"
     )
     assert "`--set layout.nodes_per_domain=16`" in domain
+
+
+@pytest.mark.parametrize(
+    ("repairs", "said"),
+    [
+        ({"node": 0, "NIC": 0}, "nothing"),
+        ({"node": 2, "NIC": 0}, "node 2, nothing else"),
+        ({"node": 2, "NIC": 1}, "node 2, NIC 1"),
+    ],
+)
+def test_only_parts_that_wait_for_a_repair_are_listed(repairs: dict[str, int], said: str) -> None:
+    found = list(result_sentences(replace(FAULTS, repairs=repairs)))
+    assert f"In repair at once, 95 % of the time at most: {said}." in found

@@ -331,7 +331,8 @@ def procurement_sections(report: FullReport) -> list[Section | None]:
     ]
     sections.append(appendix.glossary_section(report, sections))
     designs = (report, *report.against)
-    names = {key: name for one in designs for key, name in catalog_names(one.estimate.design.cluster).items()}
+    drawn = (one.estimate.design for one in designs)
+    names = {key: name for each in drawn for key, name in catalog_names(each.cluster, each.layout).items()}
     return [section and worded_section(section, names) for section in sections]
 
 

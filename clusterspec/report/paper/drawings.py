@@ -62,7 +62,7 @@ def _node_picture(cluster: Cluster) -> Picture:
         nic_label=f"{nics} × {display_bits(out.nic_bandwidth.value)}, {out.technology.name}"
         if out
         else "no NIC stated",
-        host_label=f"host, PCIe {cluster.pcie_host}" if cluster.pcie_host else "host",
+        host_label=_host_label(cluster),
         links=links,
         link_label=f"{name}, {topology}: {rate}" if up.domain > 1 else "no scale-up links",
         others=spans - 1,
@@ -71,6 +71,15 @@ def _node_picture(cluster: Cluster) -> Picture:
     alt = f"{kind}: {node.nic_label}; {node.host_label}; {node.accelerators} × {node.name}; {node.link_label}"
     caption = f"One node: {kind}" if cluster.platform else "One node"
     return Picture(node_chart(node, alt), caption, "machine.accelerators_per_node")
+
+
+def _host_label(cluster: Cluster) -> str:
+    """The PCIe generation of the host, and that of the NICs where it is another."""
+    host, nic = cluster.pcie_host, cluster.pcie_nic
+    if host is None:
+        return "host"
+    nics = f"; NICs, PCIe {nic}" if cluster.scale_out and nic not in (None, host) else ""
+    return f"host, PCIe {host}{nics}"
 
 
 def _accelerator_text(cluster: Cluster) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clusterspec.cost.storage import StorageUse
 from clusterspec.report.charts.curves import goodput_chart
-from clusterspec.report.faults_text import assumption_sentences, cost_text, fault_cells, result_sentences
+from clusterspec.report.faults_text import assumed_value, cost_text, fault_cells, result_sentences
 from clusterspec.report.paper.blocks import Block, Bullets, PaperTable, Picture, Section, TableColumn, TableRow
 from clusterspec.results.faults import FaultRow, FaultsReport
 from clusterspec.results.full import FullReport
@@ -47,8 +47,23 @@ def failure_blocks(found: FaultsReport, kept: Reliability | None = None) -> Iter
     ]
     rows = tuple(_failure_row(found, row, number) for number, row in enumerate(found.rows))
     yield PaperTable(tuple(columns), rows, "faults.rows", caption="What one failure does to the job")
-    if texts := (*result_sentences(found), *_other_goodput(found, kept), *assumption_sentences(found)):
+    if texts := (*result_sentences(found), *_other_goodput(found, kept)):
         yield Bullets("A year of failures", tuple((text, "faults") for text in texts))
+    if found.assumptions:
+        yield _assumed_table(found)
+
+
+def _assumed_table(found: FaultsReport) -> PaperTable:
+    """The assumed rates and times; a reason that the row above has too is not repeated."""
+    above = ("", *(why for _, _, why in found.assumptions))
+    rows = (
+        TableRow((key, assumed_value(value), "as above" if why == before else why), f"faults.assumptions[{number}]")
+        for number, ((key, value, why), before) in enumerate(zip(found.assumptions, above, strict=False))
+    )
+    columns = TableColumn("Assumed", key="key"), TableColumn("Value", key="value"), TableColumn("Why", key="why")
+    return PaperTable(
+        columns, tuple(rows), "faults.assumptions", caption="Rates and times that the spec does not state"
+    )
 
 
 def _other_goodput(found: FaultsReport, kept: Reliability | None) -> Iterator[str]:

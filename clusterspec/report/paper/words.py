@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.records import replace
 from clusterspec.report.paper.blocks import Block, Bullets, PaperTable, Section, TableRow, Text
 
@@ -44,7 +44,55 @@ def name_in_sentence(name: str) -> str:
 AXES = {"tp": "tensor", "expert_tp": "tensor", "cp": "context", "ep": "expert", "pp": "pipeline"}
 COLLECTIVE = re.compile(r"\b([a-z]+(?:_[a-z]+)?) (?=(?:all-gather|reduce-scatter|all-reduce|all-to-all|send-recv)\b)")
 """An axis of a layout before its collective; axes that are not listed are data parallel."""
-HEADS = {"scale_out": "fabric between nodes", "scale_up": "links between accelerators", "kv": "KV cache"}
+HEADS = {
+    "scale_out": "fabric between nodes",
+    "scale_up": "links between accelerators",
+    "kv": "KV cache",
+    "software_year": "year of the software",
+    "micro_batch": "micro-batch size",
+    "tp": "tensor parallelism",
+    "expert_tp": "tensor parallelism of experts",
+    "cp": "context parallelism",
+    "cp_method": "method of context parallelism",
+    "ep": "expert parallelism",
+    "pp": "pipeline parallelism",
+    "dp": "data parallelism",
+    "sequence_parallel": "sequence parallelism",
+    "kv_precision": "precision of the KV cache",
+    "gpudirect_rdma": "GPUDirect RDMA",
+    "nic": "NIC",
+    "cdu": "CDU",
+}
+FACT = re.compile(r"(?P<entry>.*\S) (?P<fact>[a-z]\w*(?:\.\w+)*)|(?P<alone>[a-z]\w*(?:\.\w+)+)")
+"""The name of an entry and a fact of it, or a fact with parts alone."""
+PRECISION = re.compile(r"(?P<rate>sustained|peak|matmul)\.(?P<of>\w+)")
+RATES = {"sustained": "sustained GEMM rate", "peak": "peak rate", "matmul": "measured GEMM rate"}
+FACTS = {
+    "power.max": "maximum power",
+    "products": "GEMM rate kept in a step",
+    "products.grouped": "rate of grouped GEMMs",
+    "attention.backward": "backward pass of attention",
+    "memory.context": "memory of the driver and kernels",
+    "memory.communicator": "buffers of a communicator",
+    "memory.fragmentation": "reserved over allocated memory",
+    "memory.logits": "memory of a logit",
+    "fusion": "fused share of the traffic",
+    "interference": "slowdown by overlapped communication",
+    "unevenness": "unevenness of experts",
+    "hidden.tensor": "hidden tensor-parallel traffic",
+    "launch.gap": "time between kernel launches",
+    "nic_bandwidth": "NIC bandwidth",
+    "scale_out.nic_bandwidth": "NIC bandwidth",
+    "scale_up_bandwidth": "scale-up bandwidth",
+    "scale_up.bandwidth": "scale-up bandwidth",
+    "scale_up.peer_bandwidth": "scale-up bandwidth between two",
+    "latent_rope": "rotary part of the latent",
+    "vocab": "vocabulary",
+    "heads": "attention heads",
+    "hidden": "hidden size",
+    "ring": "share of the line rate in a ring",
+}
+"""Facts of catalog entries whose identifiers are not the words of their meaning."""
 
 
 def plain_words(text: str, names: Mapping[str, str] | None = None) -> str:
@@ -82,6 +130,30 @@ def _key_words(path: str) -> str:
     return ": ".join(parts) if len(parts) > 1 else parts[0]
 
 
+def fact_words(text: str) -> str:
+    """The name of an entry with one of its facts in words; other texts are unchanged.
+
+    >>> fact_words("H100 SXM5 80 GB sustained.bf16"), fact_words("B200 SXM 180 GB attention.y2025")
+    ('H100 SXM5 80 GB: sustained GEMM rate, bf16', 'B200 SXM 180 GB: attention kernels of 2025')
+    >>> fact_words("HGX H200 scale_up_bandwidth"), fact_words("memory.communicator"), fact_words("attention")
+    ('HGX H200: scale-up bandwidth', 'buffers of a communicator', 'attention')
+    """
+    match = FACT.fullmatch(text)
+    if match is None:
+        return text
+    entry, said = match["entry"], _one_fact(match["fact"] or match["alone"])
+    return f"{entry}: {said}" if entry else said
+
+
+def _one_fact(fact: str) -> str:
+    rate = PRECISION.fullmatch(fact)
+    if rate is not None:
+        return f"{RATES[rate['rate']]}, {rate['of']}"
+    if fact.startswith("attention.y"):
+        return f"attention kernels of {fact.removeprefix('attention.y')}"
+    return FACTS.get(fact) or fact.replace(".", ", ").replace("_", " ")
+
+
 def formula_words(formula: str) -> str:
     """A formula of the cost in words.
 
@@ -94,14 +166,17 @@ def formula_words(formula: str) -> str:
     return formula
 
 
-def catalog_names(cluster: Cluster | None) -> dict[str, str]:
-    """The names of the platform, the switches and the NIC of a cluster by their identifiers in the catalog."""
+def catalog_names(cluster: Cluster | None, layout: Layout | None = None) -> dict[str, str]:
+    """The names of the platform, the switches, the NIC and the software of a design by their identifiers."""
+    stack = layout.stack if layout is not None else None
+    software = {stack.id: stack.name.partition(", from ")[0]} if stack is not None else {}
     if cluster is None:
-        return {}
+        return software
     out = cluster.scale_out
     sold = (out.switch, out.nic, out.technology) if out else ()
-    used = (cluster.platform, cluster.accelerator, *sold)
-    return {entry.id: entry.name for entry in used if entry is not None and entry.id and entry.id != entry.name}
+    used = (cluster.platform, cluster.accelerator, cluster.scale_up.interconnect, *sold)
+    sold_names = {entry.id: entry.name for entry in used if entry is not None and entry.id and entry.id != entry.name}
+    return sold_names | software
 
 
 def worded_section(section: Section, names: Mapping[str, str]) -> Section:
@@ -114,8 +189,8 @@ def _worded_block(block: Block, names: Mapping[str, str]) -> Block:
     if isinstance(block, PaperTable):
         if block.code:
             return block
-        formulas = {number for number, column in enumerate(block.columns) if column.key == "formula"}
-        return replace(block, rows=tuple(_worded_row(row, formulas, names) for row in block.rows))
+        kinds = tuple("formula" if column.key == "formula" else column.label for column in block.columns)
+        return replace(block, rows=tuple(_worded_row(row, kinds, names) for row in block.rows))
     if isinstance(block, Text):
         return replace(block, text=plain_words(block.text, names))
     if isinstance(block, Bullets):
@@ -123,8 +198,18 @@ def _worded_block(block: Block, names: Mapping[str, str]) -> Block:
     return block
 
 
-def _worded_row(row: TableRow, formulas: set[int], names: Mapping[str, str]) -> TableRow:
-    cells = (
-        formula_words(cell) if number in formulas else plain_words(cell, names) for number, cell in enumerate(row.cells)
-    )
+def _worded_row(row: TableRow, kinds: tuple[str, ...], names: Mapping[str, str]) -> TableRow:
+    cells = (_worded_cell(cell, kind, names) for cell, kind in zip(row.cells, kinds, strict=True))
     return replace(row, cells=tuple(cells))
+
+
+def _worded_cell(cell: str, kind: str, names: Mapping[str, str]) -> str:
+    """A cell of a column of formulas, of assumptions, of the facts that a source states, or of another kind."""
+    if kind == "formula":
+        return formula_words(cell)
+    if kind == "For":
+        return "; ".join(fact_words(plain_words(each, names)) for each in cell.split("; "))
+    shown = plain_words(cell, names)
+    if kind != "Assumed" or KEY.fullmatch(cell):
+        return shown
+    return fact_words(f"{shown}_bandwidth" if shown.endswith(" memory") else shown)

@@ -250,7 +250,8 @@ class FailingMachine:
         yield from self._notes_of_goodput()
         idle = self.cluster.all_nodes - self.nodes
         if idle:
-            yield f"Not counted: failures of the {idle:,} of {self.cluster.all_nodes:,} nodes that do not run the job."
+            runs = "does" if idle == 1 else "do"
+            yield f"Not counted: failures of {idle:,} of {self.cluster.all_nodes:,} nodes that {runs} not run the job."
 
     def _notes_of_goodput(self) -> Iterator[str]:
         """Where the goodput rests on spares that the spec does not have, or on rare failures that are not rare."""
