@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from clusterspec import rules
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.sites import prefill_design
+from clusterspec.cluster.variation import design_with_keys
 from clusterspec.finding import Problem, Severity
 from clusterspec.records import fields, replace
 from clusterspec.source import Path
@@ -58,7 +59,7 @@ RULES = DEGREE_RULES | {
 """Rules about engines that do not depend on latencies or on the requests in flight."""
 DEGREES = frozenset(each.name for each in fields(EnginesSpec)) - {"pool", "replicas"}
 SPREAD = "tp-crosses-scale-up-domain"
-"""A rule whose severity follows from the throughput of engines; a step of reinforcement learning loses only a part."""
+"""A rule whose severity follows from the throughput of engines; of rollout, it follows from the step."""
 
 
 def engine_problems(design: Design, facts: rules.Facts) -> list[Problem]:
@@ -107,15 +108,39 @@ def _rollout_problems(design: Design, facts: rules.Facts) -> list[Problem]:
     """The problems of the engines that generate samples, at the keys of `workload.rl.rollout`."""
     from clusterspec.cost.estimate import legal_estimate
     from clusterspec.cost.reinforcement.rollout import rollout_design
+    from clusterspec.cost.reinforcement.times import engine_nodes
 
     assert design.workload is not None and design.workload.rl is not None
     rl = design.workload.rl
-    nodes = rl.rollout_nodes + (rl.trainer_nodes if rl.placement != "split" else 0)
-    engines = rollout_design(design, rl, nodes)
+    engines = rollout_design(design, rl, engine_nodes(rl))
     served = facts.engine_facts(engines, lambda: legal_estimate(engines))
     written = (design.spec.workload and design.spec.workload.rl and design.spec.workload.rl.rollout) or RolloutSpec()
     found = [_rollout_problem(problem, written) for problem in rules.run_rules(served, RULES)]
-    return [problem for problem in found if problem is not None]
+    return [
+        replace(problem, severity=_spread_severity(design, facts)) if problem.rule == SPREAD else problem
+        for problem in found
+        if problem is not None
+    ]
+
+
+def _spread_severity(design: Design, facts: rules.Facts) -> Severity:
+    """The severity of engines whose tensor parallelism leaves the domain, by the step that engines inside it save."""
+    from clusterspec.cost.reinforcement.rollout import rollout_of
+    from clusterspec.cost.reinforcement.times import composed_times, engine_nodes
+    from clusterspec.rules.knowledge.shares import cost_severity
+
+    times, plan = facts.rl, facts.timed
+    if times is None or plan is None:
+        return Severity.NOTE
+    inside = {(*ROLLOUT, "tp"): times.rollout.engine.cluster.ranks_per_domain, (*ROLLOUT, "pp"): 1}
+    changed = design_with_keys(design, inside)
+    rl = changed.workload.rl if changed.workload else None
+    rollout = rollout_of(changed, rl, engine_nodes(rl)) if rl else None
+    if rollout is None or rollout.slots < 2:
+        return Severity.NOTE  # the weights need the memory of more ranks
+    saved = 1 - composed_times(plan, rollout).step / times.step
+    low, high = times.band
+    return Severity(cost_severity(saved, (low / times.step, high / times.step)))
 
 
 def _rollout_problem(problem: Problem, written: RolloutSpec) -> Problem | None:
@@ -128,9 +153,7 @@ def _rollout_problem(problem: Problem, written: RolloutSpec) -> Problem | None:
     related = tuple(
         (path, text) for path, text in problem.related if isinstance(path, tuple) and path[:1] == ("cluster",)
     )
-    message, severity = f"engines of rollout: {problem.message}", problem.severity
-    lowest = Severity.NOTE if problem.rule == SPREAD else severity
-    return replace(problem, path=where, message=message, severity=lowest, related=related, fix=None)
+    return replace(problem, path=where, message=f"engines of rollout: {problem.message}", related=related, fix=None)
 
 
 def _engine_path(path: Path, written: RolloutSpec) -> Path | None:
@@ -139,6 +162,8 @@ def _engine_path(path: Path, written: RolloutSpec) -> Path | None:
             key = next(iter(path[len(section) :]), None)
             stated = any(each.name == key for each in fields(RolloutSpec)) and getattr(written, str(key)) is not None
             return (*ROLLOUT, key) if key is not None and stated else ROLLOUT
+    if path == ("workload", "model"):  # a model that the engines do not support
+        return (*ROLLOUT, "software") if written.software else ROLLOUT
     if path[:1] == ("workload",) and len(path) == 2 and path[1] in {"precision", "parameter_precision", "kv_precision"}:
         key = "kv_precision" if path[1] == "kv_precision" else "parameter_precision"
         return (*ROLLOUT, key) if getattr(written, key) is not None else None

@@ -27,6 +27,7 @@ CASES = (
         "memory-fraction-too-high",
         "workload.rl.rollout.memory_fraction",
     ),
+    ("dgx-h100", "qwen3-8b", "software: vllm 0.3, tp: 1", "framework-lacks-feature", "workload.rl.rollout.software"),
     ("dgx-a100", "qwen3-8b", "parameter_precision: fp8", "", ""),  # weights of 8 bits are widened
     ("dgx-h100", "qwen3-8b", "tp: 2", "", ""),
 )
@@ -39,3 +40,24 @@ def test_engines_that_cannot_start_are_found_at_their_keys() -> None:
             (each.rule, ".".join(map(str, each.path))) for each in findings if "engines of rollout" in each.message
         }
         assert found == ({(rule, path)} if rule else set()), (rollout, found)
+
+
+def test_engines_across_domains_are_as_grave_as_the_step_that_they_lose() -> None:
+    """With answers of 1,500 tokens the trainer sets the step, and rollout may be slower; with 6,000 rollout does. The
+    weights of a model of 405B need two nodes, so that no engine inside one is left."""
+    text = SPEC.format(platform="dgx-h100", model="qwen3-32b", rollout="tp: 16")
+    assert _across(text) == ["note"]
+    assert _across(text.replace("output_tokens: 1500", "output_tokens: 6000")) == ["error"]
+    assert _across(text.replace("tp: 16", "tp: 64")) == ["error"]
+    assert _across(text.replace("tp: 16", "tp: 8")) == []
+    assert _across(SPEC.format(platform="dgx-h100", model="llama-3.1-405b", rollout="tp: 16")) == ["note"]
+
+
+def _across(text: str) -> list[str]:
+    """The severities of tensor parallelism of engines beyond a domain."""
+    findings = study_text(text, SETTINGS).findings
+    return [
+        str(each.severity)
+        for each in findings
+        if each.rule == "tp-crosses-scale-up-domain" and "engines of rollout" in each.message
+    ]
