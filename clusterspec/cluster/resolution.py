@@ -17,9 +17,7 @@ from clusterspec.catalog.entries import (
     Switch,
 )
 from clusterspec.catalog.models import Entry, Model
-from clusterspec.catalog.servers import boards_of_server
 from clusterspec.cluster.model import Assumption
-from clusterspec.document.schema import alternatives_text
 from clusterspec.finding import Fix, Problem, Replacement
 from clusterspec.origin import Written
 from clusterspec.quantity import Bandwidth, Figure, Peak, Quantity
@@ -158,11 +156,8 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
     """
     if kind in {"accelerator", "platform"} and (slice_ := _slice_remedy(name, catalog)):
         return Problem("unknown-catalog-id", path, f"`{name}` names a slice, not {_kind_with_article(kind)}", slice_)
-    if kind == "platform" and (held := boards_of_server(name, catalog)):
-        fix = _fix_to_id(held[0], path) if len(held) == 1 else None
-        message = f"`{name}` is a server that holds a board of the catalog, and no id"
-        help_ = f"write {alternatives_text(list(held))}, and the NICs of the server"
-        return Problem("unknown-catalog-id", path, message, help_, fix=fix)
+    if kind == "platform" and (server := _server_problem(name, path, catalog)):
+        return server
     named, family, near = catalog.ids_named(kind, name), catalog.family(kind, name), catalog.nearest(kind, name)
     if len(named) == 1:
         message = f"`{name}` is a name of the {kind} `{named[0]}`, and no id of the catalog"
@@ -187,6 +182,20 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
     if others:
         message = f"`{name}` is {others}, not {_kind_with_article(kind)}"
     return Problem("unknown-catalog-id", path, message, help_, fix=_fix_to_id(meant, path) if meant else None)
+
+
+def _server_problem(name: str, path: Path, catalog: Catalog) -> Problem | None:
+    """The problem of a platform that is a server of another maker, whose boards have entries; None for other names."""
+    from clusterspec.catalog.servers import boards_of_server  # only for names that are no ids
+    from clusterspec.document.schema import alternatives_text
+
+    held = boards_of_server(name, catalog)
+    if not held:
+        return None
+    message = f"`{name}` is a server that holds a board of the catalog, and no id"
+    help_ = f"write {alternatives_text(list(held))}, and the NICs of the server"
+    fix = _fix_to_id(held[0], path) if len(held) == 1 else None
+    return Problem("unknown-catalog-id", path, message, help_, fix=fix)
 
 
 def _precision_remedy(name: str) -> str:
