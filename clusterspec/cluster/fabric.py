@@ -336,7 +336,7 @@ def _derivations(cluster: Cluster, count: SwitchCount, carries: Mapping[str, tup
     spares = f" and {cluster.spare_nodes:,} spare" if cluster.spare_nodes else ""
     extra = f" + {scale_out.extra_endpoints} extra endpoints" if scale_out.extra_endpoints else ""
     nodes = f"({cluster.nodes:,}{spares} nodes)" if spares else f"{cluster.nodes:,} nodes"
-    ends = f"{nodes} × {scale_out.nics_per_node} NICs{extra}"
+    ends = f"{nodes} × {plural(scale_out.nics_per_node, 'NIC')}{extra}"
     return (
         {name: text + planes * ("none" not in text) for name, text in count.how.items()}
         | {

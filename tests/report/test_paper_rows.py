@@ -6,12 +6,15 @@ import re
 
 import pytest
 
+from clusterspec.analysis.fleets import fleet_report
 from clusterspec.cost.term import Term
 from clusterspec.records import replace
 from clusterspec.report.paper.blocks import PaperTable, Section, TableColumn, TableRow
 from clusterspec.report.paper.compose import _longest, _stage_pictures
+from clusterspec.report.paper.differences import leaves
 from clusterspec.report.paper.drawings import _node_picture
 from clusterspec.report.paper.failures import _goodput_blocks
+from clusterspec.report.paper.fleet import _bill_section
 from clusterspec.report.paper.materials import _unit_cost_rows
 from clusterspec.report.paper.options import Compared, _cell_text
 from clusterspec.report.paper.serving import _plans_table
@@ -221,3 +224,36 @@ def test_a_node_is_drawn_with_the_pcie_of_its_nics_where_it_is_another(platform:
     cluster = study_text(NODE.format(platform=platform), SETTINGS).design.cluster
     assert cluster is not None
     assert f">{said}<" in _node_picture(cluster).svg
+
+
+def test_a_section_that_one_design_alone_has_is_listed_key_by_key() -> None:
+    """A changed value and a list stay whole: only sections that are added or removed are divided."""
+    fabric = {"technology": "roce-v2", "links": {"node_leaf": 8}}
+    path = ("cluster", "scale_out")
+    divided = [(("technology",), "roce-v2"), (("links", "node_leaf"), 8)]
+    assert list(leaves(path, None, fabric)) == [((*path, *rest), None, value) for rest, value in divided]
+    assert list(leaves(path, fabric, None)) == [((*path, *rest), value, None) for rest, value in divided]
+    assert list(leaves(path, "dgx-h100", fabric)) == [(path, "dgx-h100", fabric)]
+    assert list(leaves(path, None, [1])) == [(path, None, [1])]
+    assert list(leaves(path, 4, 8)) == [(path, 4, 8)]
+
+
+FLEET = """\
+clusterspec: 1
+name: fleet
+pools:
+  new: {platform: dgx-b200, nodes: 4, prices: {node: 400000}}
+jobs:
+  a: {pool: new, workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 64}, layout: {tp: 1}}
+procurement: {currency: EUR, as_of: 2026-11-01, term: 4 years}
+"""
+
+
+def test_the_bill_of_a_fleet_names_parts_and_keys_in_words() -> None:
+    """The identifiers of the platform and of the switches, and keys, are those of a spec, not of a bill."""
+    (section,) = _bill_section(fleet_report(study_text(FLEET, SETTINGS), "bom"))
+    (table,) = section.blocks
+    assert isinstance(table, PaperTable)
+    cells = [cell for row in table.rows for cell in row.cells]
+    assert "DGX B200" in cells and "Quantum-2 QM9700, leaf (assumed)" in cells
+    assert not [cell for cell in cells if re.search(r"dgx-|-qm\d|cluster\.", cell)]

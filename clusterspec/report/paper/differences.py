@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from clusterspec.finding import Finding
 from clusterspec.report.diff_text import effect_figure, relative_change, shown_value
 from clusterspec.report.paper.blocks import Block, Bullets, PaperTable, TableColumn, TableRow, Text
 from clusterspec.results.decision import DiffReport
 from clusterspec.results.full import FullReport
-from clusterspec.source import dotted_path
+from clusterspec.source import Path, dotted_path
 
 MOST_KEYS = 20
 """Keys that are listed; unlike designs differ in many."""
+SEPARATED = 10_000
+"""The least number that is printed with separators."""
 UNTOLD = frozenset({("name",), ("description",)})
 """Keys whose values the reader sees elsewhere."""
 
@@ -28,9 +31,12 @@ def difference_blocks(report: FullReport) -> Iterator[Block]:
 def _blocks_of(found: DiffReport, letters: tuple[str, str], root: str) -> Iterator[Block]:
     first, other = letters
     keys = tuple(
-        TableRow((dotted_path(one.path), shown_value(one.old), shown_value(one.new)), f"{root}.changes[{number}]")
+        TableRow(
+            (dotted_path(path), value_cell(old), value_cell(new)), f"{root}.changes[{number}]", bare=path != one.path
+        )
         for number, one in enumerate(found.changes)
         if one.path not in UNTOLD
+        for path, old, new in leaves(one.path, one.old, one.new)
     )
     sides = (TableColumn(first, key="old"), TableColumn(other, key="new"))
     if keys:
@@ -60,6 +66,26 @@ def _blocks_of(found: DiffReport, letters: tuple[str, str], root: str) -> Iterat
     yield from _finding_bullets(
         f"Findings of {first} that {other} does not have", found.fixed, f"{root}.findings.fixed"
     )
+
+
+def leaves(path: Path, old: Any, new: Any) -> Iterator[tuple[Path, Any, Any]]:
+    """The single keys of a section that one design has and the other has not; other changes as they are."""
+    both = [each for each in (old, new) if each is not None]
+    if not both or not all(isinstance(each, dict) and each for each in both):
+        yield path, old, new
+        return
+    for key in dict.fromkeys(key for each in both for key in each):
+        yield from leaves((*path, key), (old or {}).get(key), (new or {}).get(key))
+
+
+def value_cell(given: Any) -> str:
+    """A value of the spec in a cell; numbers of five digits and more are separated, years are not.
+
+    >>> value_cell(260000), value_cell(2026), value_cell("400 Gb/s"), value_cell(True)
+    ('260,000', '2026', '400 Gb/s', 'true')
+    """
+    number = isinstance(given, (int, float)) and not isinstance(given, bool) and given >= SEPARATED
+    return f"{given:,}" if number else shown_value(given)
 
 
 def _finding_bullets(title: str, findings: tuple[Finding, ...], field: str) -> Iterator[Bullets]:

@@ -28,6 +28,7 @@ from clusterspec.report.paper.blocks import (
 )
 from clusterspec.report.paper.decision import stated_verdict
 from clusterspec.report.paper.fleet_drawing import fleet_picture
+from clusterspec.report.paper.words import catalog_names, worded_section
 from clusterspec.results import BillReport, count
 from clusterspec.results.fleet import FleetReport, PoolUse
 from clusterspec.results.verdict import VerdictStatus
@@ -206,7 +207,9 @@ def _bill_section(report: FleetReport) -> Iterator[Section]:
     columns = tuple(TableColumn(head, "left" if head in {"Pool", "Part", "Derivation"} else "right") for head in heads)
     rows = tuple(row for name, bill in report.pool_bills.items() for row in _bill_rows(name, bill))
     if rows:
-        yield Section("materials", "Bill of materials", (PaperTable(columns, rows, "pools"),))
+        designs = (each.design for each in report.estimates.values())
+        names = {key: name for one in designs for key, name in catalog_names(one.cluster).items()}
+        yield worded_section(Section("materials", "Bill of materials", (PaperTable(columns, rows, "pools"),)), names)
 
 
 def _bill_rows(name: str, report: BillReport) -> Iterator[TableRow]:

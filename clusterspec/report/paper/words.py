@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from math import prod
 
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.records import replace
 from clusterspec.report.paper.blocks import Block, Bullets, PaperTable, Section, TableRow, Text
+from clusterspec.units import plural
 
 ROOTS = "cluster|networks|workload|layout|pools|jobs|measured|acceptance|operations|procurement|document"
 ENTRY = re.compile(
@@ -44,6 +46,7 @@ def name_in_sentence(name: str) -> str:
 AXES = {"tp": "tensor", "expert_tp": "tensor", "cp": "context", "ep": "expert", "pp": "pipeline"}
 COLLECTIVE = re.compile(r"\b([a-z]+(?:_[a-z]+)?) (?=(?:all-gather|reduce-scatter|all-reduce|all-to-all|send-recv)\b)")
 """An axis of a layout before its collective; axes that are not listed are data parallel."""
+ENGINES = re.compile(r"\b(?P<number>[\d,]+) × (?P<degrees>(?:(?:tp|adp|ep|pp) \d+ ?)+)(?:\b(?P<side>prefill|decode))?")
 HEADS = {
     "scale_out": "fabric between nodes",
     "scale_up": "links between accelerators",
@@ -61,6 +64,8 @@ HEADS = {
     "kv_precision": "precision of the KV cache",
     "gpudirect_rdma": "GPUDirect RDMA",
     "nic": "NIC",
+    "nic_bandwidth": "NIC bandwidth",
+    "nics_per_node": "NICs per node",
     "cdu": "CDU",
 }
 FACT = re.compile(r"(?P<entry>.*\S) (?P<fact>[a-z]\w*(?:\.\w+)*)|(?P<alone>[a-z]\w*(?:\.\w+)+)")
@@ -106,16 +111,25 @@ def plain_words(text: str, names: Mapping[str, str] | None = None) -> str:
     ('tensor-parallel all-gather (exposed 7 %)', 'data-parallel reduce-scatter', 'the all-reduce')
     >>> plain_words("accelerator/gb300 peak.fp8; systems/gb300.yaml", {"gb300": "GB300"})
     'GB300 peak.fp8; systems/gb300.yaml'
+    >>> plain_words("4 × tp 4 prefill + 1 × adp 8 ep 8 decode, or 2 × tp 8")
+    '4 prefill engines of 4 ranks + 1 decode engine of 8 ranks, or 2 engines of 8 ranks'
     """
     if text.startswith("https://"):
         return text
     text = ENTRY.sub("", text)
     text = KEY.sub(lambda match: _key_words(match[1]), ASIDE.sub("", text))
-    text = COLLECTIVE.sub(_axis_words, text)
+    text = ENGINES.sub(_engine_words, COLLECTIVE.sub(_axis_words, text))
     text = QUOTED.sub(lambda match: match[1].replace("_", " "), text)
     for name, shown in (names or {}).items():
         text = re.sub(rf"(?<![\w/-]){re.escape(name)}(?![\w-]|\.\w)", shown.replace("\\", r"\\"), text)
     return text
+
+
+def _engine_words(match: re.Match[str]) -> str:
+    """The number of engines and their ranks; expert parallelism takes the ranks of the other axes."""
+    ranks = prod(int(size) for axis, size in re.findall(r"(\w+) (\d+)", match["degrees"]) if axis != "ep")
+    kind = f"{match['side']} engine" if match["side"] else "engine"
+    return f"{plural(int(match['number'].replace(',', '')), kind)} of {plural(ranks, 'rank')}"
 
 
 def _axis_words(match: re.Match[str]) -> str:
