@@ -10,6 +10,7 @@ from clusterspec.analysis.fleets import fleet_report
 from clusterspec.cost.term import Term
 from clusterspec.records import replace
 from clusterspec.report.paper.blocks import PaperTable, Section, TableColumn, TableRow
+from clusterspec.report.paper.cards import headline_cards
 from clusterspec.report.paper.compose import _longest, _stage_pictures
 from clusterspec.report.paper.differences import leaves
 from clusterspec.report.paper.drawings import _node_picture
@@ -19,10 +20,12 @@ from clusterspec.report.paper.materials import _unit_cost_rows
 from clusterspec.report.paper.options import Compared, _cell_text
 from clusterspec.report.paper.serving import _plans_table
 from clusterspec.report.paper.steps import LEAST, drawn_pass, schedule_picture
+from clusterspec.report.paper.story import _memory_step
 from clusterspec.report.paper.words import worded_section
 from clusterspec.results.machine import LongestSequence, Operation, Schedule, StageMemory
 from clusterspec.results.search import LayoutRow
 from clusterspec.studies.study import study_text
+from clusterspec.units import display
 from tests.analysis.test_fleets import report as two_pools
 from tests.report.test_charts import shapes
 from tests.report.test_estimate_text import SPEC
@@ -257,3 +260,36 @@ def test_the_bill_of_a_fleet_names_parts_and_keys_in_words() -> None:
     cells = [cell for row in table.rows for cell in row.cells]
     assert "DGX B200" in cells and "Quantum-2 QM9700, leaf (assumed)" in cells
     assert not [cell for cell in cells if re.search(r"dgx-|-qm\d|cluster\.", cell)]
+
+
+ROLLOUT = """\
+clusterspec: 1
+name: grpo
+cluster: {platform: dgx-h200, nodes: 2}
+workload:
+  kind: rl
+  model: qwen3-8b
+  sequence_length: 8192
+  rl:
+    algorithm: grpo
+    prompts_per_step: 64
+    samples_per_prompt: 8
+    input_tokens: 300
+    output_tokens: {mean: 2000, max: 8000}
+    minibatches: 2
+    placement: colocated
+    rollout: {framework: vllm, tp: 1, memory_fraction: 0.75}
+layout: {framework: megatron-core, tp: 4, recompute: full}
+"""
+
+
+def test_the_memory_of_a_shared_accelerator_is_stated_of_the_update_and_of_rollout() -> None:
+    """Rollout takes three quarters of 151 GB, and the update a part of that: neither alone is the memory in use."""
+    found = report(ROLLOUT)
+    (card,) = (card for card in headline_cards(found) if card.label.startswith("Memory"))
+    step = _memory_step(found)
+    assert step is not None
+    held = found.estimate.plan.rl.memory.rollout if found.estimate.plan.rl and found.estimate.plan.rl.memory else 0.0
+    assert 0.75 * 150e9 < held < 151e9
+    assert card.label == "Memory in an update" and f"rollout holds {display(held, 'B')}" in card.note
+    assert step.text.startswith("In an update ") and step.text.endswith(f" In rollout it holds {display(held, 'B')}.")

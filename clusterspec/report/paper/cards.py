@@ -72,7 +72,11 @@ def _memory_cards(report: FullReport) -> list[Card]:
     tone: Tone = "bad" if low > capacity else "fair" if high > capacity else "good"
     word = {"bad": "does not fit", "fair": "may not fit", "good": "fits"}[tone]
     note = f"{word}: {display(total, 'B')} of {plan.capacity_text}"
-    return [Card("Memory", percent(total / capacity), note, "estimate.memory.total", tone)]
+    shared = plan.rl.memory if plan.rl is not None else None
+    if shared is not None:
+        note = joined_notes(note, f"rollout holds {display(shared.rollout, 'B')}")
+    title = "Memory" if plan.rl is None else "Memory in an update"
+    return [Card(title, percent(total / capacity), note, "estimate.memory.total", tone)]
 
 
 def _run_cards(report: FullReport, held: str, share: str) -> list[Card]:

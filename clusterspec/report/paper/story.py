@@ -145,9 +145,12 @@ def _memory_step(report: FullReport) -> StoryStep | None:
     misfit = "the design does not fit" if report.estimate.condition else "the design may not fit"
     rest = f"{percent(1 - share, 2)} remain free" if 1 - share > LEAST_FREE else "nothing remains free"
     end = misfit if plan.surely_fits is False else rest
+    shared = plan.rl.memory if plan.rl is not None else None
+    who = "The fullest accelerator" if plan.rl is None else "In an update the fullest accelerator"
+    beside = f" In rollout it holds {display(shared.rollout, 'B')}." if shared is not None else ""
     return StoryStep(
-        f"The fullest accelerator holds {display(plan.memory_bytes, 'B')}, most of it {first} and {second}, in "
-        f"{plan.capacity_text}: {end}.",
+        f"{who} holds {display(plan.memory_bytes, 'B')}, most of it {first} and {second}, in "
+        f"{plan.capacity_text}: {end}.{beside}",
         "estimate.memory",
         "memory",
     )
