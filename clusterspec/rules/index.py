@@ -14,7 +14,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "duplicate-key": ("document", ()),
     "expired-waiver": ("document", ()),
     "key-without-effect": ("document", ("written_workload", "workload", "model", "written_layout?")),
-    "keys-disagree": ("document", ("operations?", "written_layout?", "layout?", "spec")),
+    "keys-disagree": ("document", ("operations?", "written_layout?", "written_scale_out?", "layout?", "spec")),
     "missing-key": ("document", ()),
     "section-of-another-kind": ("document", ("spec", "written_workload")),
     "unknown-choice": ("document", ()),
@@ -388,6 +388,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
 
 SILENT: dict[str, Callable[..., object]] = {
     "description-off-keys": lambda description, spec, cluster, layout, workload: spec.pools or spec.jobs,
+    "keys-disagree": lambda operations, written_layout, written_scale_out, layout, spec: (operations is None or (operations.checkpoint if operations else None) is None) and (not len({budget.value for _, budget in spec.power_budgets}) > 1 and (not (written_scale_out is not None and written_scale_out.topology in {'single-switch', 'torus', 'dragonfly'}) and (not (spec.cluster is not None and spec.cluster.networks is not None and spec.cluster.networks.without_links) and (not (spec.workload is not None and spec.workload.rl is not None and (spec.workload.rl.weight_sync is not None)) and ((layout is None or written_layout is None or layout.capabilities.release is None) or not (written_layout.software_year is not None and abs(written_layout.software_year - layout.software_year) > 1)))))),
     "section-of-another-kind": lambda spec, written_workload: spec.unreadable(('workload', 'kind')) or not any((getattr(written_workload, section) is not None and (written_workload.kind or 'train') != needed for section, needed in {'serving': 'serve', 'rl': 'rl'}.items())),
     "engines-without-link": lambda fleet: not any((True for name, job in fleet.jobs.items())),
     "fleet-over-budget": lambda fleet: (fleet.spec.procurement is None or not fleet.spec.procurement.budget or len(fleet.pools) < 2) or (fleet.spec.procurement.quoted_total is not None and (not fleet.spec.procurement.quoted_total > float(fleet.spec.procurement.budget))),

@@ -97,21 +97,27 @@ from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.precision import PRECISIONS
 from clusterspec.quantity import Quantity
-from clusterspec.records import fields
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import LayoutSpec, OperationsSpec, ScaleOutSpec, Spec
+from clusterspec.spec.model import LayoutSpec, OperationsSpec, RlSpec, ScaleOutSpec, Spec, WorkloadSpec
 
 RULE = Rule.of(__name__, "error")
 
 
 def check(
-    operations: OperationsSpec | None, written_layout: LayoutSpec | None, layout: Layout | None, spec: Spec
+    operations: OperationsSpec | None,
+    written_layout: LayoutSpec | None,
+    written_scale_out: ScaleOutSpec | None,
+    layout: Layout | None,
+    spec: Spec,
 ) -> Iterator[Problem]:
     yield from _checkpoint_time_problems(operations)
     yield from _power_budget_problems(spec)
-    yield from _topology_problems(spec.cluster.scale_out if spec.cluster else None)
-    yield from _shared_network_problems(spec)
-    yield from _weight_sync_problems(spec)
+    if written_scale_out is not None and written_scale_out.topology in {"single-switch", "torus", "dragonfly"}:
+        yield from _topology_problems(written_scale_out)
+    if spec.cluster is not None and spec.cluster.networks is not None and spec.cluster.networks.without_links:
+        yield _shared_network_problem(*spec.cluster.networks.without_links)
+    if spec.workload is not None and spec.workload.rl is not None and spec.workload.rl.weight_sync is not None:
+        yield from _weight_sync_problems(spec.workload, spec.workload.rl)
     if layout is None or written_layout is None or layout.capabilities.release is None:
         return
     year = written_layout.software_year
@@ -152,44 +158,31 @@ WITHOUT: Mapping[str, tuple[str, ...]] = {
 single switch."""
 
 
-def _topology_problems(written: ScaleOutSpec | None) -> Iterator[Problem]:
+def _topology_problems(written: ScaleOutSpec) -> Iterator[Problem]:
     """Parts of a tree of switches beside a topology that has none."""
-    for key in WITHOUT.get((written.topology if written else None) or "", ()):
+    for key in WITHOUT[written.topology or ""]:
         stated = getattr(written, key)
-        if written is not None and stated is not None and stated > (1 if key == "tiers" else 0):
+        if stated is not None and stated > (1 if key == "tiers" else 0):
             message = f"`topology` is {written.topology}, and `{key}` is {stated:,}"
             at = f"cluster.scale_out.{key}"
             yield RULE.problem(at, message, "remove the key, or name the topology that has it, such as `fat-tree`")
             return
 
 
-def _shared_network_problems(spec: Spec) -> Iterator[Problem]:
+def _shared_network_problem(name: str, other: str) -> Problem:
     """Networks that share the links of each other, so that none has links."""
-    networks = spec.cluster.networks if spec.cluster else None
-    shares = (
-        {each.name: part.shares for each in fields(networks) if (part := getattr(networks, each.name))}
-        if networks
-        else {}
-    )
-    for name, other in shares.items():
-        if other == name or (other is not None and shares.get(other) == name):
-            message = f"the {name} network shares the links of the {other} network, which has none of its own"
-            help_ = "name the network that has the links, such as `scale_out`, or describe them"
-            yield RULE.problem(f"cluster.networks.{name}.shares", message, help_)
-            return
+    message = f"the {name} network shares the links of the {other} network, which has none of its own"
+    help_ = "name the network that has the links, such as `scale_out`, or describe them"
+    return RULE.problem(f"cluster.networks.{name}.shares", message, help_)
 
 
-def _weight_sync_problems(spec: Spec) -> Iterator[Problem]:
+def _weight_sync_problems(work: WorkloadSpec, rl: RlSpec) -> Iterator[Problem]:
     """Weights that are sent in fewer bits than the engines of rollout keep."""
-    work = spec.workload
-    rl = work.rl if work else None
-    sent = PRECISIONS.get((rl.weight_sync.precision if rl and rl.weight_sync else None) or "")
-    if work is None or rl is None or sent is None:
-        return
+    sent = PRECISIONS.get((rl.weight_sync.precision if rl.weight_sync else None) or "")
     kept = PRECISIONS.get(
         (rl.rollout.parameter_precision if rl.rollout else None) or work.parameter_precision or "bf16"
     )
-    if kept is not None and sent.bits < kept.bits:
+    if sent is not None and kept is not None and sent.bits < kept.bits:
         message = f"weights are sent in {sent.name}, and the engines keep them in {kept.name}"
         help_ = f"state `rollout.parameter_precision: {sent.name}` if the engines serve that, or send {kept.name}"
         yield RULE.problem("workload.rl.weight_sync.precision", message, help_, severity="warning")

@@ -139,6 +139,13 @@ class NetworksSpec:
     storage: NetworkSpec | None = None
     out_of_band: NetworkSpec | None = None
 
+    @property
+    def without_links(self) -> tuple[str, str] | None:
+        """A network and the one whose links it shares, which has none of its own; None where all have links."""
+        shares = {"frontend": self.frontend, "storage": self.storage, "out_of_band": self.out_of_band}
+        of = {name: part.shares for name, part in shares.items() if part is not None and part.shares in shares}
+        return next(((name, other) for name, other in of.items() if other == name or of.get(other) == name), None)
+
 
 @dataclass(frozen=True)
 class PowerSpec:
