@@ -9,8 +9,9 @@ A key and its nested form with different values: `operations.checkpoint_interval
 with a 99th percentile below their mean, above 14 times the mean, or above their maximum. In `layout`: a `software_year` more
 than a year from that of the release that `software` names.
 
-A topology and parts that it does not have: a second tier of a `single-switch`, or switches of a tree beside a `torus`.
-Networks that share the links of each other. As a warning: `weight_sync.precision` with fewer bits than the engines keep.
+All of these are errors. So are a topology and parts that it does not have: a second tier of a `single-switch`, or
+switches of a tree beside a `torus`; and networks that share the links of each other. A `weight_sync.precision` with
+fewer bits than the engines keep is a warning.
 
 ## Why it matters
 
