@@ -75,7 +75,7 @@ def check(legality: Legality, training: Workload, layout: Layout, what_if: WhatI
     batch = layout.pp * layout.dp * layout.micro_batch
     yield RULE.problem(
         "layout.pp",
-        f"{plural(many, 'micro-batch')} for {layout.pp} stages: about {percent(idle, 2)} of the step is idle",
+        f"{plural(many, 'micro-batch')} for {layout.pp} stages: about {percent(idle, 2)} of the pipeline schedule is idle",
         f"use a global batch of at least {batch:,}, a smaller micro-batch, or pp of at most {many}"
         + what_if.comparison(what_if.interleaved),
         severity="error" if layout.capabilities.has("requires.micro_batch_per_stage") else what_if.idle_severity(idle),
