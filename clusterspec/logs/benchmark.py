@@ -70,8 +70,20 @@ _PATTERNS = (
     ),
     ("unreachable", re.compile(r"(Socket creation failed : .{1,60})")),
     # ibv_wc_status of rdma-core (libibverbs/verbs.h): 12 retries exceeded, 4 local protection error
-    ("unreachable", re.compile(r"(Got completion (?:from peer .{1,80} )?with (?:error |status=)12\b.{0,40})")),
-    ("protection", re.compile(r"(Got completion (?:from peer .{1,80} )?with (?:error |status=)4\b.{0,40})")),
+    (
+        "unreachable",
+        re.compile(
+            r"(Got completion (?:from peer .{1,80} )?(?:with )?"
+            r"(?:error |status=)(?:IBV_WC_[A-Z_]{1,24}\()?12\b.{0,40})"
+        ),
+    ),
+    (
+        "protection",
+        re.compile(
+            r"(Got completion (?:from peer .{1,80} )?(?:with )?"
+            r"(?:error |status=)(?:IBV_WC_[A-Z_]{1,24}\()?4\b.{0,40})"
+        ),
+    ),
     ("network-error", re.compile(r"(remote process exited or there was a network error)")),
     ("registration", re.compile(r"(NET/OFI Unable to register memory .{0,120})")),
     ("registration", re.compile(r"(NET/OFI Couldn't set FI_OPT_\w{1,80})")),

@@ -107,6 +107,13 @@ ACS = "\t\tACSCtl:\tSrcValid+ TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+ Egres
         ),
         ("ray-project/ray_lightning/issues/24", PCIE, 2, f"{DIRECT}\nNCCL WARN {REFUSED}", "peer-access-off"),
         ("NVIDIA/nccl/issues/733", H100, 16, "NCCL WARN NET/IB : Got completion with error 12, opcode 1", TIMED_OUT),
+        (  # releases that name the status before its number
+            "NVIDIA/nccl/issues/2219",
+            H100,
+            16,
+            "NCCL WARN NET/IB: Got completion from peer x status=IBV_WC_RETRY_EXC_ERR(12) opcode=0 vendor_err=129",
+            TIMED_OUT,
+        ),
         (  # GIDs of a container that do not begin at 0
             "NVIDIA/nccl/issues/551",
             HALF,
