@@ -13,14 +13,17 @@ from tools.accuracy.cases import Case, study, table
 
 RACK = frozenset({"gb200", "gb300"})
 DEGREES = ("tp", "pp", "ep", "attention_dp")
+LIMITS = ("concurrency", "requests", "max_sequences")
 
 
 @cache
 def plans(name: str = "serving") -> tuple[tuple[dict[str, str], Design], ...]:
     """The published plans of a file with their designs: ``serving``; ``new_serving`` of sources that were entered since
-    the constants were fitted, to which nothing is fitted.
+    the constants were fitted, to which nothing is fitted. Recipes state the places of some for requests.
     """
-    return tuple((row, study(spec_of(row)).design) for row in table(f"{name}.csv"))
+    places = {row["id"]: row["max_sequences"] for row in table("serving_places.csv")}
+    rows = (row | {"max_sequences": places.get(row["id"], "")} for row in table(f"{name}.csv"))
+    return tuple((row, study(spec_of(row)).design) for row in rows)
 
 
 def cases(name: str = "serving") -> Iterator[Case]:
@@ -83,7 +86,7 @@ def spec_of(row: dict[str, str]) -> dict[str, Any]:
 
 def _requests(row: dict[str, str]) -> dict[str, Any]:
     load: dict[str, Any] = {name: int(row[name]) for name in ("input_tokens", "output_tokens")}
-    load |= {name: int(row[name]) for name in ("concurrency", "requests") if row[name]}
+    load |= {name: int(row[name]) for name in LIMITS if row.get(name)}
     load["load"] = row["load"]
     if row.get("request_rate"):
         load["request_rate"] = float(row["request_rate"])
