@@ -2,7 +2,7 @@
 
 ## What it finds
 
-`accelerator_cap` above the power of the accelerator (an error); a cap below it, with the rate that matrix products keep
+`accelerator_cap` above the power of the accelerator, or below 15 % of it (errors); a cap below it, with the rate that matrix products keep
 (a note, and a warning below two thirds of that power unless a stated `budget` or `rack_limit` needs the cap); and `node_idle` at or above the power of a node at full load (an error).
 
 ## Why it matters
@@ -28,6 +28,14 @@ cluster:
   platform: dgx-h100
   nodes: 8
   power: {accelerator_cap: 1000 W}
+```
+
+```yaml cluster.power.accelerator_cap
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 8
+  power: {accelerator_cap: 70 W}
 ```
 
 ## Silent
@@ -61,6 +69,9 @@ RULE = Rule.of(__name__, "note")
 AT = "cluster.power.accelerator_cap"
 DEEP = 2 / 3
 """Share of the power below which clocks in GEMMs surely fall."""
+LEAST = 0.15
+"""Share of the power below which drivers accept no limit: 200 of 700 W on H100 SXM, 100 of 400 W on A100, 200 of 1000 W
+on B200 (`nvidia-smi -q -d POWER`)."""
 
 
 def check(power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
@@ -75,6 +86,9 @@ def check(power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
     if cap.value > own.value:
         message = f"a cap of {display(cap.value, 'W')} is above the {display(own.value, 'W')} of {cluster.accelerator.id}: it limits nothing"
         yield RULE.problem(AT, message, "write the cap that is configured, or remove the key", severity="error")
+    elif cap.value < LEAST * own.value:
+        message = f"a cap of {display(cap.value, 'W')} is {percent(cap.value / own.value)} of the {display(own.value, 'W')} of {cluster.accelerator.id}, below every limit that drivers take"
+        yield RULE.problem(AT, message, "write the cap of one accelerator", severity="error")
     else:
         clock = capped_clock(cluster)
         kept = f": matrix products run at {percent(clock.value, 2)} of their rate" if clock is not None else ""
