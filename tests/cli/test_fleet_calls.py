@@ -159,9 +159,9 @@ def test_the_report_of_a_fleet_has_its_jobs_pools_parts_and_findings(call: Call)
     assert call("report", "x.yaml", "-o", "x.html").status == 0
     page = Path("x.html").read_text("utf-8")
     assert all(f"<td>{name}</td>" in page or f">{name}<" in page for name in ("a", "b", "c", "train", "serve"))
-    assert "dgx-b200" in page
+    assert "DGX B200" in page
     materials = page.rpartition("Bill of materials")[2]
-    assert all(f">{pool}<" in materials for pool in ("train", "serve")) and "dgx-b200" in materials
+    assert all(f">{pool}<" in materials for pool in ("train", "serve")) and "DGX B200" in materials
     for options in (("--audience", "tender"), ("--kind", "procurement"), ("--against", "x.yaml")):
         done = call("report", "x.yaml", "-o", "y.html", *options)
         assert (done.status, Path("y.html").exists()) == (2, False), options

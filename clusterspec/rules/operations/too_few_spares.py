@@ -3,11 +3,14 @@
 ## What it finds
 
 `spare_nodes` below the 95th percentile of nodes in repair at once: Poisson with the mean `repair_time` / time between
-failures. The rule applies only where the spec states both. The finding is a note where less than one node is in repair on
-average, and where the fabric is shared with other jobs and no spares are counted, so that other nodes of the site stand
-in, or where the job leaves as many nodes idle. It is an error where the job uses all nodes, and more nodes are in repair
-than there are spares for more than three quarters of the time. In all other cases it is a warning.
-A `recovery: hot-spare` without any node to recover on is an error.
+failures. The rule needs a stated `repair_time`. The finding is a note where less than one node is in repair on average,
+and where the fabric is shared with other jobs and no spares are counted, so that other nodes of the site stand in, or
+where the job leaves as many nodes idle. It is an error where the job uses all nodes, and more nodes are in repair than
+there are spares for more than three quarters of the time. In all other cases it is a warning.
+
+Where the spec states no failure rate, the finding is for fewer spare and idle nodes than are in repair on average at the
+rate of the most reliable published fleet, and at most a warning. A `recovery: hot-spare` without any node to recover on
+is an error.
 
 ## Why it matters
 
@@ -30,6 +33,12 @@ cluster: {platform: dgx-h100, nodes: 256, spare_nodes: 4}
 operations: {mean_time_between_failures: 3 h, repair_time: 24 h}
 ```
 
+```yaml cluster.spare_nodes
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 256, spare_nodes: 1}
+operations: {repair_time: 14 days}
+```
+
 ## Silent
 
 ```yaml
@@ -50,6 +59,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
+from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.failures import FailureRate, poisson_percentile
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec
@@ -72,7 +82,12 @@ def check(
             "operations.recovery", message, "add `spare_nodes`, or write `recovery: restart`", severity="error"
         )
         return
-    if operations.repair_time is None or not between or between <= 0:
+    if operations.repair_time is None:
+        return
+    if between is None:
+        yield from _unstated_rate_problem(operations.repair_time, failures, cluster, layout)
+        return
+    if between <= 0:
         return
     away = operations.repair_time.value / between
     needed = min(poisson_percentile(away, SURE), cluster.nodes)
@@ -89,6 +104,27 @@ def check(
             f"add {needed} spare {nodes} on the same spine, or shorten the repair",
             severity=_severity(away, needed, idle, cluster, layout),
         )
+
+
+def _unstated_rate_problem(
+    repair: Quantity, failures: FailureRate, cluster: Cluster, layout: Layout | None
+) -> Iterator[Problem]:
+    """The problem of fewer spares than are in repair on average even where nodes fail as rarely as they ever have."""
+    between = failures.best
+    if not between or not failures.of_gpus:
+        return
+    away = repair.value / between
+    idle = 0 if layout is None else cluster.nodes - layout.nodes
+    if away < 1 or cluster.spare_nodes + idle >= away:
+        return
+    needed = min(poisson_percentile(away, SURE), cluster.nodes)
+    message = (
+        f"no failure rate is stated; with a failure every {display(between, 's')}, as in the most reliable published fleet, and {repair.written} "
+        f"per repair, {plain(away, 2)} nodes are in repair on average, and the cluster has {cluster.spare_nodes} spare"
+    )
+    help_ = f"add {needed} spare nodes on the same spine, shorten the repair, or state the failure rate"
+    severity = "note" if _severity(away, needed, idle, cluster, layout) == "note" else "warning"
+    yield RULE.problem("cluster.spare_nodes", message, help_, severity=severity)
 
 
 def _severity(away: float, needed: int, idle: int, cluster: Cluster, layout: Layout | None) -> str:
