@@ -216,23 +216,26 @@ def _layer_transfers(kernels: LayerKernels, layout: Layout, timer: PhaseTimer) -
         routing = Routing.of(shard, timer.software.unevenness)
         domains = timer.group("ep").domains if is_divided(shard.ep) else 1
         routed = partial(traffic.expert_transfers, shard, routing, layout.dispatcher, domains)
-    blocks, there, back = _sharded_blocks(layer, shard), kernels.forward, kernels.backward
+    there, back = kernels.forward, kernels.backward
     forward = (
-        *traffic.tensor_forward_transfers(shard, blocks, there.gemms),
+        *traffic.tensor_forward_transfers(shard, _windows_of_blocks(layer, shard, there)),
         *traffic.context_forward_transfers(shard, method, there.core),
         *routed(there.device),
     )
     backward = (
-        *traffic.tensor_backward_transfers(shard, blocks, back.gemms),
+        *traffic.tensor_backward_transfers(shard, _windows_of_blocks(layer, shard, back)),
         *traffic.context_backward_transfers(shard, method, back.core),
         *routed(back.device),
     )
     return timer.transfer_times(forward), timer.transfer_times(backward)
 
 
-def _sharded_blocks(layer: Layer, shard: Shard) -> int:
-    """Blocks that tensor parallelism shards: the mixing, and a network other than that of routed experts."""
+def _windows_of_blocks(layer: Layer, shard: Shard, kernels: PassKernels) -> dict[str, float]:
+    """Seconds of GEMMs in each block that tensor parallelism cuts: the mixing, and a network other than that of routed
+    experts.
+    """
     cut = layer.network is FeedForward.DENSE or (
         layer.network is FeedForward.EXPERTS and shard.model.shared_experts > 0
     )
-    return int(layer.mixer is not Mixer.NONE) + int(cut)
+    mixing = {"token mixing": kernels.mixing_gemms} if layer.mixer is not Mixer.NONE else {}
+    return mixing | ({"feed-forward": kernels.network_gemms} if cut else {})

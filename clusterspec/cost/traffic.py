@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from clusterspec.cluster.model import Dispatcher, Layout, Workload
 from clusterspec.cost.compute import mixing
 from clusterspec.cost.compute.kernels import Shard
@@ -37,42 +39,42 @@ class Transfer:
 # Tensor parallelism: the exchange of activations around each block
 
 
-def tensor_forward_transfers(shard: Shard, blocks: int, overlap_window: float) -> tuple[Transfer, ...]:
+def tensor_forward_transfers(shard: Shard, windows: Mapping[str, float]) -> tuple[Transfer, ...]:
     """Each block of a layer gathers its input and scatters its output, or all-reduces its output.
 
     Korthikanti et al., arXiv 2205.05198, section 4: with sequence parallelism an all-gather and a reduce-scatter
-    replace each all-reduce. ``blocks`` is 2 in a dense layer; ``overlap_window`` the seconds of GEMMs in the pass,
-    which a framework may split to overlap them.
+    replace each all-reduce. ``windows`` has the blocks that are cut, with the seconds of their GEMMs in the pass, which
+    a framework may split to overlap them: the gather with the first half, the scatter with the second.
     """
-    if not is_divided(shard.tp) or not blocks:
+    if not is_divided(shard.tp):
         return ()
-    size, each = activation_bytes(shard), overlap_window / blocks
-    if not shard.sequence_parallel:
-        return (Transfer("tp", "all-reduce", size, blocks, each),)
-    return tuple(Transfer("tp", name, size, blocks, each / 2) for name in ("all-gather", "reduce-scatter"))
+    size = activation_bytes(shard)
+    kinds = {"all-gather": 0.5, "reduce-scatter": 0.5} if shard.sequence_parallel else {"all-reduce": 1.0}
+    return tuple(
+        Transfer("tp", name, size, 1, share * window, purpose=block)
+        for block, window in windows.items()
+        for name, share in kinds.items()
+    )
 
 
-def tensor_backward_transfers(shard: Shard, blocks: int, overlap_window: float) -> tuple[Transfer, ...]:
+def tensor_backward_transfers(shard: Shard, windows: Mapping[str, float]) -> tuple[Transfer, ...]:
     """The transfers of the backward pass.
 
     With sequence parallelism the inputs are gathered once more for the weight gradients, overlapped with the GEMMs of
-    the input gradients (Megatron-LM, core/tensor_parallel/layers.py).
+    the input gradients (Megatron-LM, core/tensor_parallel/layers.py). Each of the three transfers of a block has a
+    quarter of its GEMMs: the input gradients of the second matrix and of the first, and the weight gradients of the
+    first (Transformer Engine, pytorch/module/layernorm_linear.py, ``ub_bulk_dgrad`` and ``ub_bulk_wgrad``).
     """
-    mirror = tensor_forward_transfers(shard, blocks, overlap_window)
-    if not mirror or not shard.sequence_parallel:
-        return mirror
-    return (
-        *mirror,
+    if not is_divided(shard.tp) or not shard.sequence_parallel:
+        return tensor_forward_transfers(shard, windows)
+    size = activation_bytes(shard)
+    gathers = (
         Transfer(
-            "tp",
-            "all-gather",
-            activation_bytes(shard),
-            blocks,
-            overlap_window / (2 * blocks),
-            hidden_by_default=True,
-            purpose="inputs of weight gradients",
-        ),
+            "tp", "all-gather", size, 1, window / 4, hidden_by_default=True, purpose=f"inputs of {block} gradients"
+        )
+        for block, window in windows.items()
     )
+    return *tensor_forward_transfers(shard, {block: window / 2 for block, window in windows.items()}), *gathers
 
 
 def activation_bytes(shard: Shard) -> float:

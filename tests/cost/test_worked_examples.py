@@ -76,7 +76,8 @@ def shard(tokens: float, hidden: int, layers: int = 1) -> Shard:
 def tensor_parallel_calls(layers: int) -> float:
     """All-reduces of a forward and a backward pass over so many dense layers."""
     rank = shard(2048, 8192)
-    transfers = (*traffic.tensor_forward_transfers(rank, 2, 0.0), *traffic.tensor_backward_transfers(rank, 2, 0.0))
+    blocks = {"token mixing": 0.0, "feed-forward": 0.0}
+    transfers = (*traffic.tensor_forward_transfers(rank, blocks), *traffic.tensor_backward_transfers(rank, blocks))
     return float(layers * sum(transfer.calls for transfer in transfers))
 
 

@@ -79,7 +79,7 @@ class StageTable:
 
 # The layers of many layouts, timed together: kernels by the degrees that shard them, transfers by their groups
 
-SUMS = ("device", "gemms", "core", "launches", "expert_launches")
+SUMS = ("device", "mixing_gemms", "network_gemms", "core", "launches", "expert_launches")
 """The sums of the kernels of a pass that are stored."""
 AGAIN = ("device", "launches", "expert_launches")
 """The sums of recomputed kernels that are stored; no transfer overlaps with them."""
@@ -221,7 +221,7 @@ class LayerTimes:
         """Pass times of one kind of layer. Full recomputation repeats the transfers of the forward pass."""
         forward, backward, exposed, calls = passes[len(PASSES) * index :][: len(PASSES)]
         sums = dict(zip(AGAIN, map(as_number, repeated[len(AGAIN) * index :]), strict=False))
-        kernels = PassKernels((), gemms=0.0, core=0.0, flops=0.0, **sums)
+        kernels = PassKernels((), mixing_gemms=0.0, network_gemms=0.0, core=0.0, flops=0.0, **sums)
         sent, called = (as_number(self.library.where(full, each, 0.0)) for each in (exposed, calls))
         launch = self._phase_timer({}).launch_seconds(kernels, sent, called)
         return StageTime(as_number(forward), as_number(backward), kernels.device + sent + launch)

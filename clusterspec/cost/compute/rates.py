@@ -53,16 +53,32 @@ TimedKernels = tuple[tuple[Kernel, float], ...]
 """Kernels with their device seconds."""
 
 
-class PassKernels(NamedTuple):
-    """The kernels of one pass: seconds of all of them, of the GEMMs and of the token-mixing core one after another.
+MIXING_PARTS = ("projections", "output")
+"""Parts of a layer whose GEMMs tensor parallelism cuts around the core."""
 
-    ``launches`` counts the launches of the host, ``expert_launches`` those of grouped GEMMs. ``timed`` lists the
-    kernels; it is empty where the sums are columns.
+
+def cut_network_kernels(parts: Mapping[str, TimedKernels]) -> TimedKernels:
+    """Kernels of the network that tensor parallelism cuts: all of a dense one, and of experts the shared ones."""
+    shared = tuple(each for each in parts.get("experts", ()) if each[0].name.startswith("shared experts"))
+    return parts.get("feed-forward", ()) + shared
+
+
+def _gemm_seconds(kernels: TimedKernels) -> float:
+    return sum_of(seconds for kernel, seconds in kernels if kernel.rate.startswith("matmul"))
+
+
+class PassKernels(NamedTuple):
+    """The kernels of one pass: seconds of all of them and of the token-mixing core one after another.
+
+    ``mixing_gemms`` and ``network_gemms`` are seconds of the GEMMs that tensor parallelism cuts: those around the
+    core, and those of a dense network or of shared experts. ``launches`` counts the launches of the host,
+    ``expert_launches`` those of grouped GEMMs. ``timed`` lists the kernels; it is empty where the sums are columns.
     """
 
     timed: TimedKernels
     device: float
-    gemms: float
+    mixing_gemms: float
+    network_gemms: float
     core: float
     launches: float
     expert_launches: float
@@ -75,7 +91,8 @@ class PassKernels(NamedTuple):
         return cls(
             timed=timed,
             device=sum_of(seconds for _, seconds in timed),
-            gemms=sum_of(seconds for kernel, seconds in timed if kernel.rate.startswith("matmul")),
+            mixing_gemms=sum_of(_gemm_seconds(kernels) for name, kernels in parts.items() if name in MIXING_PARTS),
+            network_gemms=_gemm_seconds(cut_network_kernels(parts)),
             core=sum_of(seconds for _, seconds in parts.get("core", ())),
             launches=sum_of(kernel.launches for kernel, _ in timed),
             expert_launches=sum_of(expert_launches(kernel) for kernel, _ in timed),

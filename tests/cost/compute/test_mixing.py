@@ -94,7 +94,7 @@ def test_ranks_that_choose_keys_gather_what_all_heads_read(model: str, method: s
 def test_nothing_is_exchanged_around_a_layer_that_mixes_no_tokens() -> None:
     share, _ = shard({"model": "nemotron-3-super"}, Mixer.NONE, tp=2, cp=2, ep=1)
     assert traffic.context_forward_transfers(share, "ring", 0.0) == ()
-    assert traffic.tensor_forward_transfers(share, 0, 0.0) == traffic.tensor_backward_transfers(share, 0, 0.0) == ()
+    assert traffic.tensor_forward_transfers(share, {}) == traffic.tensor_backward_transfers(share, {}) == ()
 
 
 def test_experts_of_their_own_width_take_narrower_rows() -> None:

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from clusterspec.cluster.model import Overlap
-from clusterspec.cost.compute.kernels import Kernel, Work
+from clusterspec.cost.compute.kernels import Kernel, Shard, Work
 from clusterspec.cost.compute.rates import PassKernels, Speed
 from clusterspec.cost.estimate import estimate, step_range
 from clusterspec.cost.layer_tables import Group, Hiding, PhaseTimer
-from clusterspec.cost.layers import stage_groups
+from clusterspec.cost.layers import Mixer, stage_groups
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.rank import Rank
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import design_tables, timed_step
-from clusterspec.cost.traffic import Transfer
+from clusterspec.cost.traffic import Transfer, tensor_backward_transfers, tensor_forward_transfers
 from tests.cost.plans import MIXTRAL, design, plan, spec
 
 SPEED = Speed({"matmul_bf16": 1e12}, 1e9, 1, (), 0.0, 0.0)
@@ -70,6 +70,42 @@ def test_a_transfer_hides_in_its_window_where_the_layout_says_so() -> None:
     assert bare.transfer_time(always).exposed == pytest.approx(3 * seconds * 3 / 4)
     refused, _ = timer(HIDING._replace(by_default=False))
     assert refused.transfer_time(always).exposed == pytest.approx(3 * seconds)
+
+
+def test_traffic_of_a_block_hides_behind_the_products_of_that_block_alone() -> None:
+    """Products of 2, 3 and 5 s in the mixing, of 40 s in the dense network; experts and routers are not cut."""
+    kernels = {name: Kernel(name, flops * 1e12, 0.0, "matmul_bf16") for name, flops in PRODUCTS.items()}
+    parts = {
+        "projections": ("query", "key"),
+        "core": ("core",),
+        "output": ("output",),
+        "feed-forward": ("wide",),
+        "router": ("router",),
+        "experts": ("experts in", "shared experts in"),
+    }
+    timed = PassKernels.of(
+        {part: SPEED.timed_kernels(kernels[name] for name in names) for part, names in parts.items()}
+    )
+    assert (timed.mixing_gemms, timed.network_gemms) == (10.0, 47.0)
+
+
+PRODUCTS = {"query": 2, "key": 3, "core": 100, "output": 5, "wide": 40, "router": 1, "experts in": 60} | {
+    "shared experts in": 7
+}
+
+
+def test_transfers_of_a_pass_share_the_products_of_their_block() -> None:
+    layout = design(spec(layout={"tp": 8})).layout
+    workload = design(spec()).workload
+    assert layout is not None and workload is not None
+    blocks = {"token mixing": 8.0, "feed-forward": 40.0}
+    shard = Shard.of(workload, replace(layout, sequence_parallel=True), Mixer.FULL)
+    there, back = tensor_forward_transfers(shard, blocks), tensor_backward_transfers(shard, blocks)
+    assert [one.overlap_window for one in there] == [4.0, 4.0, 20.0, 20.0]
+    assert [one.overlap_window for one in back] == [2.0, 2.0, 10.0, 10.0, 2.0, 10.0]
+    assert [one.hidden_by_default for one in back] == [False] * 4 + [True] * 2
+    whole = tensor_forward_transfers(Shard.of(workload, replace(layout, sequence_parallel=False), Mixer.FULL), blocks)
+    assert [(one.collective, one.overlap_window) for one in whole] == [("all-reduce", 8.0), ("all-reduce", 40.0)]
 
 
 def test_pipelined_traffic_costs_its_interference_alone() -> None:
