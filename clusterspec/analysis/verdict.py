@@ -13,7 +13,7 @@ from clusterspec.finding import Finding, Severity
 from clusterspec.records import replace
 from clusterspec.results.verdict import CLOSE, OF_PURCHASE, REQUESTS, Area, Verdict, VerdictStatus
 from clusterspec.summation import sum_of
-from clusterspec.units import display, percent, plural
+from clusterspec.units import display, percent, plural, portion
 
 if TYPE_CHECKING:
     from clusterspec.procurement.bill import Bill
@@ -72,10 +72,11 @@ def _links(plan: Plan) -> Iterator[Area]:
         if not busy:
             continue
         seen = sum_of(row.exposed for row in rows)
-        note = f"exposed {100 * seen / plan.step_time.value:.0f} % of the step" + (f", {held}" if held else "")
-        found = _limited_area(
-            f"{tier} links", f"{first.axis} {first.collective}", busy, plan.step_time.value, unit="s", note=note
-        )
+        note = f"exposed {portion(seen / plan.step_time.value)} of the step" + (f", {held}" if held else "")
+        most = f"{first.axis} {first.collective}"
+        if len({(row.axis, row.collective) for row in rows}) > 1:  # the times are those of all traffic of the tier
+            most, note = f"{most} and other traffic", f"together {note}"
+        found = _limited_area(f"{tier} links", most, busy, plan.step_time.value, unit="s", note=note)
         yield replace(found, state="tight") if found.state == "good" and seen > CLOSE * plan.step_time.value else found
 
 

@@ -35,6 +35,28 @@ def test_links_of_different_torus_axes_are_not_added() -> None:
     assert found.state == "good"
 
 
+SPREAD = """\
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 16}
+workload: {model: mixtral-8x7b, sequence_length: 4096, global_batch: 512}
+layout: {framework: megatron-core, tp: TENSOR, pp: 1, ep: 8, recompute: full, sharding: none}
+"""
+
+
+def test_the_time_of_links_is_named_after_one_collective_only_where_they_carry_no_other() -> None:
+    for tensor in (1, 2):
+        plan = study_text(SPREAD.replace("TENSOR", str(tensor)), SETTINGS).plan
+        links = {area.area: area for area in areas(plan, Bill(), None) if area.area.endswith("links")}
+        assert links
+        for name, area in links.items():
+            rows = [row for row in plan.communication if f"{row.tier} links" == name]
+            assert area.value == sum(row.seconds for row in rows)
+            several = len({(row.axis, row.collective) for row in rows}) > 1
+            assert area.constraint.endswith(" and other traffic") == area.note.startswith("together ") == several
+        if tensor == 1:  # the experts of a node exchange tokens over NVLink, and nothing else does
+            assert links["scale-up links"].constraint == "ep all-to-all"
+
+
 def test_a_budget_inside_the_range_of_the_prices_is_tight_and_below_it_exceeded() -> None:
     """Eight nodes at 290,000 to 320,000 are 2,320,000 to 2,560,000."""
     states = {}

@@ -651,7 +651,7 @@ def test_a_failure_stops_the_engines_on_the_part_and_no_others() -> None:
     expected = {
         ("", ", tp: 8"): {"accelerator": 1 / 8, "node": 1 / 8, "NIC": 0.0, "leaf switch": 0.0, "storage system": 0.0},
         ("", ", tp: 2"): {"accelerator": 1 / 32, "node": 4 / 32, "NIC": 0.0, "storage system": 0.0},
-        (APART, ""): {"accelerator": 1 / 4, "node": 1 / 4, "NIC": 1.0, "leaf switch": 1.0, "storage system": 0.0},
+        (APART, ""): {"accelerator": 1 / 4, "node": 1 / 4, "NIC": 1 / 4, "leaf switch": 1.0, "storage system": 0.0},
     }
     for (engines, layout), losses in expected.items():
         rows = rows_of(study_of(SERVING.format(engines=engines, layout=layout)))

@@ -20,7 +20,7 @@ from clusterspec.report.paper.materials import _unit_cost_rows
 from clusterspec.report.paper.options import Compared, _cell_text
 from clusterspec.report.paper.serving import _plans_table
 from clusterspec.report.paper.steps import LEAST, drawn_pass, schedule_picture
-from clusterspec.report.paper.story import _memory_step
+from clusterspec.report.paper.story import _domain_step, _memory_step
 from clusterspec.report.paper.words import worded_section
 from clusterspec.results.machine import LongestSequence, Operation, Schedule, StageMemory
 from clusterspec.results.search import LayoutRow
@@ -293,3 +293,21 @@ def test_the_memory_of_a_shared_accelerator_is_stated_of_the_update_and_of_rollo
     assert 0.75 * 150e9 < held < 151e9
     assert card.label == "Memory in an update" and f"rollout holds {display(held, 'B')}" in card.note
     assert step.text.startswith("In an update ") and step.text.endswith(f" In rollout it holds {display(held, 'B')}.")
+
+
+SPREAD = """
+cluster: {platform: gb200-nvl72, nodes: 144}
+workload: {model: deepseek-v3, sequence_length: 4096, global_batch: 1152}
+layout: {framework: megatron-core, tp: 1, pp: 2, ep: EXPERTS, recompute: full}
+"""
+
+
+def test_the_story_keeps_experts_inside_a_domain_only_where_no_group_spans_two() -> None:
+    """A domain of 72 ranks holds 9 groups of 8; of groups of 32 the third has ranks 64 to 95, of two domains."""
+    for experts, words in (
+        (8, "expert parallelism over 8 ranks stays inside"),
+        (32, "some of its groups span 2 domains"),
+    ):
+        step = _domain_step(report(SPREAD.replace("EXPERTS", str(experts))))
+        assert step is not None and words in step.text
+        assert ("stays inside" in step.text) == (experts == 8)

@@ -26,7 +26,7 @@ from clusterspec.report.paper.choices import lever_text
 from clusterspec.report.paper.options import choice_blocks, choice_name, difference_text
 from clusterspec.report.paper.serving import request_pictures
 from clusterspec.report.paper.steps import roles_picture
-from clusterspec.report.paper.words import name_in_sentence
+from clusterspec.report.paper.words import collective_words, name_in_sentence
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import CLOSE, REQUESTS, Area, Gate, GateStatus, Purchase, Risk, Verdict, VerdictStatus
 from clusterspec.units import display, percent, plain, plural, portion
@@ -305,7 +305,7 @@ def _area_row(number: int, area: Area) -> TableRow:
     note = f" ({area.note})" if area.note and area.note != word else ""
     cells = (
         area.area[0].upper() + area.area[1:],
-        area.constraint + note,
+        collective_words(area.constraint) + note,
         amount_text(area.value, area.unit),
         amount_text(area.limit, area.unit),
         headroom_text(area),

@@ -114,7 +114,11 @@ def _domain_step(report: FullReport) -> StoryStep | None:
         inside = f"; {axis} parallelism over {plural(degree, 'rank')} stays inside, where the links between {some}"
         inside += f" accelerators have {display(rate, 'B/s')}"
     crossing = f"; {axis} parallelism over {plural(degree, 'rank')} leaves the domain, and pays that"
-    return StoryStep(f"{text}{inside if degree <= ranks else crossing}.", "tiers", "bandwidth")
+    spread = max((row.domains for row in report.groups if row.axis == ("tp" if axis == "tensor" else "ep")), default=1)
+    if degree <= ranks and spread > 1:  # groups of this size do not divide the ranks of a domain
+        crossing = f"; {axis} parallelism over {plural(degree, 'rank')} would fit inside, but some of its groups span "
+        crossing += f"{spread} domains, and pay that"
+    return StoryStep(f"{text}{inside if degree <= ranks and spread == 1 else crossing}.", "tiers", "bandwidth")
 
 
 def _latency_step(report: FullReport) -> StoryStep | None:

@@ -118,11 +118,20 @@ def plain_words(text: str, names: Mapping[str, str] | None = None) -> str:
         return text
     text = ENTRY.sub("", text)
     text = KEY.sub(lambda match: _key_words(match[1]), ASIDE.sub("", text))
-    text = ENGINES.sub(_engine_words, COLLECTIVE.sub(_axis_words, text))
+    text = ENGINES.sub(_engine_words, collective_words(text))
     text = QUOTED.sub(lambda match: match[1].replace("_", " "), text)
     for name, shown in (names or {}).items():
         text = re.sub(rf"(?<![\w/-]){re.escape(name)}(?![\w-]|\.\w)", shown.replace("\\", r"\\"), text)
     return text
+
+
+def collective_words(text: str) -> str:
+    """The text with the axis of each collective in words.
+
+    >>> collective_words("dp_cp reduce-scatter and other traffic"), collective_words("one all-reduce")
+    ('data-parallel reduce-scatter and other traffic', 'one all-reduce')
+    """
+    return COLLECTIVE.sub(_axis_words, text)
 
 
 def _engine_words(match: re.Match[str]) -> str:

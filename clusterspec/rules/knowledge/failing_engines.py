@@ -26,6 +26,8 @@ OF_FABRIC = frozenset(
     }
 )
 """The classes of parts that carry the traffic between nodes."""
+OF_EDGE = frozenset({"NIC", "NIC-leaf link", "leaf switch"})
+"""Those of them that some nodes need and no others."""
 LOADED = "engines run with the weights that they have loaded; none can start until it is back"
 INSIDE = "no traffic of the engines leaves a scale-up domain"
 
@@ -37,11 +39,12 @@ class Loss(NamedTuple):
     why: str
 
 
-def engine_loss(design: Design, part: str, nodes: int) -> Loss | None:
+def engine_loss(design: Design, part: str, nodes: int, *, whole: bool = True) -> Loss | None:
     """What one failure of a part does to the engines of a serving plan; ``nodes`` fail with it.
 
-    None for a design that does not serve, and for parts of the fabric that its traffic crosses: the failure of those
-    takes bandwidth, or all engines.
+    A NIC, its link or a leaf switch takes the engines on its nodes along where these lose the ``whole`` path to the
+    fabric. None for a design that does not serve, and for other parts of the fabric that its traffic crosses: the
+    failure of those takes bandwidth, or all engines.
     """
     cluster, work, layout = design.cluster, design.workload, design.layout
     if cluster is None or work is None or layout is None or work.kind != "serve":
@@ -50,7 +53,8 @@ def engine_loss(design: Design, part: str, nodes: int) -> Loss | None:
         return Loss(0.0, LOADED)
     if part in OF_FABRIC:
         inside = not traffic_uses_nics(Placements(cluster, layout), layout, work)
-        return Loss(0.0, INSIDE) if inside else None
+        if inside or not whole or part not in OF_EDGE:
+            return Loss(0.0, INSIDE) if inside else None
     within = part in {"accelerator", "software"}
     losses = [_loss_of_kind(name, kind, nodes, cluster, within) for name, kind in _engine_kinds(work, layout)]
     return max(losses, default=None)
