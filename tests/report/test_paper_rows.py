@@ -9,9 +9,10 @@ import pytest
 from clusterspec.analysis.fleets import fleet_report
 from clusterspec.cost.term import Term
 from clusterspec.records import replace
+from clusterspec.report import paper
 from clusterspec.report.paper.blocks import PaperTable, Section, TableColumn, TableRow
 from clusterspec.report.paper.cards import headline_cards
-from clusterspec.report.paper.compose import _longest, _stage_pictures
+from clusterspec.report.paper.compose import _longest, _stage_pictures, compose
 from clusterspec.report.paper.differences import leaves
 from clusterspec.report.paper.drawings import _node_picture
 from clusterspec.report.paper.failures import _goodput_blocks
@@ -311,3 +312,19 @@ def test_the_story_keeps_experts_inside_a_domain_only_where_no_group_spans_two()
         step = _domain_step(report(SPREAD.replace("EXPERTS", str(experts))))
         assert step is not None and words in step.text
         assert ("stays inside" in step.text) == (experts == 8)
+
+
+def test_findings_name_rules_and_lines_of_the_spec_to_engineers_and_to_nobody_else() -> None:
+    """Commands stay code; what the spec says does not."""
+    text = SPREAD.replace("EXPERTS", "32") + "procurement: {currency: USD, term: 4 years, prices: {node: 245000}}\n"
+    pages = {}
+    for kind in ("design", "procurement"):
+        whole = paper.paper_as_html(compose(report(text, kind)))
+        pages[kind] = whole[whole.index('id="findings"') :].split("</section>", 1)[0]
+    rules = {finding.rule for finding in report(text).estimate.findings}
+    assert {"ep-crosses-scale-up-domain", "undated-prices"} <= rules
+    assert {rule for rule in rules if rule in pages["design"]} == rules and "<pre>" in pages["design"]
+    assert not any(rule in pages["procurement"] for rule in rules) and "<pre>" not in pages["procurement"]
+    code = re.findall("<code>([^<]*)</code>", pages["procurement"])
+    assert all(each.startswith("clusterspec ") for each in code), code
+    assert re.search("<code>[a-z_]+: ", pages["design"]) and "have no date: they cannot" in pages["procurement"]

@@ -186,9 +186,10 @@ class Shown:
 
 @dataclass(frozen=True)
 class Findings:
-    """Findings in the order of their rules."""
+    """Findings in the order of their rules, ``named`` where the reader knows the rules by name."""
 
     shown: tuple[Shown, ...]
+    named: bool = True
     kind: str = "findings"
 
     @property

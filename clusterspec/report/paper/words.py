@@ -8,7 +8,7 @@ from math import prod
 
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.records import replace
-from clusterspec.report.paper.blocks import Block, Bullets, PaperTable, Section, TableRow, Text
+from clusterspec.report.paper.blocks import Block, Bullets, Findings, PaperTable, Section, Shown, TableRow, Text
 from clusterspec.units import plural
 
 ROOTS = "cluster|networks|workload|layout|pools|jobs|measured|acceptance|operations|procurement|document"
@@ -19,7 +19,12 @@ ENTRY = re.compile(
 ASIDE = re.compile(rf" \(`?(?:{ROOTS})(?:\.\w+)*`?\)")
 """A key in parentheses, which tells where a value is written."""
 KEY = re.compile(rf"`?\b(?:{ROOTS})((?:\.[a-z_]+)+)\b`?")
-QUOTED = re.compile(r"`([a-z]\w*)`")
+QUOTED = re.compile(r"`([^`]+)`")
+NAME = re.compile(r"(?:[a-z]\w*\.)*(?P<last>[a-z]\w*)")
+PAIRS = re.compile(r"(?P<key>[a-z]\w*): (?P<value>\{[^{}]*\}|\[[^\[\]]*\]|[^,{}\[\]]+)(?:, )?")
+"""A key with its value, as a remedy writes it: `tp: 8`, `overlap: {ep: true}`."""
+GROUPS = re.compile(r"\b(?P<axis>tp|cp|ep|pp|dp)(?= groups?\b)")
+ANSWERS = {"true": "yes", "false": "no"}
 SYMBOLS = (
     ("watts / 1000", "power in kW"),
     ("pue", "PUE"),
@@ -67,6 +72,9 @@ HEADS = {
     "nic_bandwidth": "NIC bandwidth",
     "nics_per_node": "NICs per node",
     "cdu": "CDU",
+    "as_of": "date",
+    "burn_in": "burn-in",
+    "recompute": "recomputation",
 }
 FACT = re.compile(r"(?P<entry>.*\S) (?P<fact>[a-z]\w*(?:\.\w+)*)|(?P<alone>[a-z]\w*(?:\.\w+)+)")
 """The name of an entry and a fact of it, or a fact with parts alone."""
@@ -109,6 +117,8 @@ def plain_words(text: str, names: Mapping[str, str] | None = None) -> str:
     ('spare nodes, in addition', 'DGX H100')
     >>> plain_words("tp all-gather (exposed 7 %)"), plain_words("dp_cp reduce-scatter"), plain_words("the all-reduce")
     ('tensor-parallel all-gather (exposed 7 %)', 'data-parallel reduce-scatter', 'the all-reduce')
+    >>> plain_words("use `ep: 8, recompute: full` or `overlap: {ep: true}`; `clusterspec faults`")
+    'use expert parallelism 8, recomputation: full or overlap: expert parallelism: yes; `clusterspec faults`'
     >>> plain_words("accelerator/gb300 peak.fp8; systems/gb300.yaml", {"gb300": "GB300"})
     'GB300 peak.fp8; systems/gb300.yaml'
     >>> plain_words("4 × tp 4 prefill + 1 × adp 8 ep 8 decode, or 2 × tp 8")
@@ -119,10 +129,29 @@ def plain_words(text: str, names: Mapping[str, str] | None = None) -> str:
     text = ENTRY.sub("", text)
     text = KEY.sub(lambda match: _key_words(match[1]), ASIDE.sub("", text))
     text = ENGINES.sub(_engine_words, collective_words(text))
-    text = QUOTED.sub(lambda match: match[1].replace("_", " "), text)
+    text = GROUPS.sub(lambda match: f"{AXES.get(match['axis'], 'data')}-parallel", text)
+    text = QUOTED.sub(lambda match: _written_words(match[1]) or match[0], text)
     for name, shown in (names or {}).items():
         text = re.sub(rf"(?<![\w/-]){re.escape(name)}(?![\w-]|\.\w)", shown.replace("\\", r"\\"), text)
     return text
+
+
+def _written_words(code: str) -> str:
+    """The words of a key, or of keys with their values; empty for commands and other code."""
+    if (name := NAME.fullmatch(code)) is not None:
+        return HEADS.get(name["last"], name["last"].replace("_", " "))
+    pairs = list(PAIRS.finditer(code))
+    if "".join(pair[0] for pair in pairs) != code:
+        return ""
+    return ", ".join(_pair_words(pair["key"], pair["value"].strip()) for pair in pairs)
+
+
+def _pair_words(key: str, value: str) -> str:
+    head = HEADS.get(key, key.replace("_", " "))
+    if value.startswith("{"):
+        return f"{head}: {_written_words(value[1:-1]) or value}"
+    between = " " if value[0].isdigit() else ": "
+    return f"{head}{between}{ANSWERS.get(value, HEADS.get(value, value))}"
 
 
 def collective_words(text: str) -> str:
@@ -203,7 +232,7 @@ def catalog_names(cluster: Cluster | None, layout: Layout | None = None) -> dict
 
 
 def worded_section(section: Section, names: Mapping[str, str]) -> Section:
-    """The section in words; commands, findings and code are unchanged."""
+    """The section in words; commands and code are unchanged."""
     lead = plain_words(section.lead, names)
     return replace(section, lead=lead, blocks=tuple(_worded_block(block, names) for block in section.blocks))
 
@@ -218,7 +247,16 @@ def _worded_block(block: Block, names: Mapping[str, str]) -> Block:
         return replace(block, text=plain_words(block.text, names))
     if isinstance(block, Bullets):
         return replace(block, items=tuple((plain_words(text, names), field) for text, field in block.items))
+    if isinstance(block, Findings):
+        return replace(block, shown=tuple(_worded_finding(one, names) for one in block.shown), named=False)
     return block
+
+
+def _worded_finding(shown: Shown, names: Mapping[str, str]) -> Shown:
+    """A finding without the line of the spec."""
+    found = shown.finding
+    message, remedy = plain_words(found.message, names), plain_words(found.help, names) if found.help else found.help
+    return replace(shown, finding=replace(found, message=message, help=remedy), line="")
 
 
 def _worded_row(row: TableRow, kinds: tuple[str, ...], names: Mapping[str, str]) -> TableRow:
