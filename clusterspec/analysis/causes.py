@@ -15,48 +15,10 @@ from clusterspec.analysis.host_causes import (
     peer_access_causes,
     topology_causes,
 )
-from clusterspec.analysis.placed_runs import PlacedRun
+from clusterspec.analysis.placed_runs import BUILT_WITH_MPI, PlacedRun
 from clusterspec.logs.benchmark import adapter_count, size_text
 from clusterspec.results.diagnosis import Cause
-from clusterspec.units import display, percent
-
-MEANINGS = {
-    "socket-fall-back": "The library uses TCP sockets, not RDMA.",
-    "plugin-missing": "The network needs a plugin of the collective library, and it is not loaded.",
-    "one-nic": "One or a few NICs of each node are used, and the bandwidth corresponds to that number.",
-    "few-nics": "The log names fewer NICs than a node has.",
-    "gpudirect-off": "Data passes host memory between accelerator and NIC.",
-    "acs": "Access control in PCIe bridges sends traffic between devices through the CPU.",
-    "no-nvls": "The switches of the scale-up domain do not reduce (NVLink SHARP).",
-    "small-messages": "The log ends below the sizes at which bandwidth, not latency, limits the time.",
-    "wrong-pcie-generation": "The slots run at an earlier generation than the spec states.",
-    "oversubscribed-level": "A level of the fabric is more oversubscribed than the spec states.",
-    "straggler": "One size is far slower than its neighbors: an intermittent delay.",
-    "duplex-misreading": "The sum of both directions was stated as one direction.",
-    "peer-access-off": "Peer access between accelerators is turned off, or their driver has none.",
-    "nic-distance": "NIC and accelerator are further apart than GPUDirect spans, such as on two sockets.",
-    "numa-balancing": "The kernel moves memory between NUMA nodes during the run.",
-    "fine-grain-off": "Peer access over PCIe is off in the runtime of ROCm.",
-    "numa-per-socket": "An AMD host interleaves memory over a whole socket (NPS1), which slows traffic through it.",
-    "wrong-topology": "The library plans with a topology that is not the machine's: a topology file, or a virtual one.",
-    "iommu-translation": "The IOMMU translates the addresses of devices, which slows traffic between them.",
-    "bonded-ports": "NICs are bonds of ports, and a connection of one queue pair uses one of the ports.",
-    "network-inside-domain": "Accelerators of one scale-up domain send over the network, not over their links.",
-    "packet-loss": "An Ethernet fabric drops packets of RDMA: flow control is off, or not on in all of its switches.",
-    "unstable-link": "The port of a NIC loses its link during the run: a cable, a transceiver or a switch port.",
-    "few-channels": "The library uses fewer channels than its NICs need, or the environment limits them.",
-    "latency-protocol": "The environment forces a protocol that is made for small messages.",
-    "unreachable-peer": "Ranks cannot reach each other: the GID, subnet or cabling of a NIC, or a firewall.",
-    "plugin-mismatch": "The release of the network plugin or libfabric does not fit that of the collective library.",
-    "wrong-interface": "The library uses a network interface that does not reach the other nodes, or finds none.",
-    "shared-memory": "Shared memory (/dev/shm) of a container is too small, or its ranks do not share it.",
-    "locked-memory": "Memory cannot be registered with a NIC: the limit of locked memory, or buffers too large for it.",
-    "mixed-releases": "Ranks run different releases of the collective library.",
-    "fabric-manager": "The service of the NVLink switches does not run, or was restarted below a job.",
-    "shared-accelerator": "Two ranks use one accelerator or one rank number: a launcher starts them wrongly.",
-    "wrong-results": "The benchmark found wrong values.",
-}
-"""What a cause means, by its name."""
+from clusterspec.units import display, percent, plural
 
 ONE_PORT_OF_TWO = 0.75
 """Share of the expected bandwidth up to which a bond may use one of its two ports: half, and what the other adds."""
@@ -85,7 +47,7 @@ def causes(run: PlacedRun) -> tuple[Cause, ...]:
     """The likely causes of a slow run, likeliest first; for other runs only errors that hold at any speed."""
     last = run.largest
     if not run.finished:
-        return _most_likely(causes_of_a_hang(run, CHECKS))
+        return _most_likely(causes_of_a_hang(run, (_separate_jobs, *CHECKS)))
     found = [cause for check in ALWAYS for cause in check(run)]
     if last.measured < last.low:
         found += [cause for check in CHECKS for cause in check(run)]
@@ -348,7 +310,7 @@ def _direction_error(run: PlacedRun) -> Iterator[Cause]:
         )
         following = f"write `bandwidth: {known.value * 2 / 1e9:g} GB/s duplex` under cluster.scale_up"
         yield Cause("duplex-misreading", evidence, following, STATED)
-    elif DUPLEX[0] <= last.measured / (2 * stated) <= DUPLEX[1]:
+    elif last.measured < last.low and DUPLEX[0] <= last.measured / (2 * stated) <= DUPLEX[1]:
         evidence = (
             f"{percent(last.measured / (2 * stated))} of {display(2 * stated, 'B/s')}, which adds both directions, is "
             f"{percent(last.measured / stated)} of the {display(stated, 'B/s')} of one"
@@ -363,6 +325,15 @@ def _wrong_results(run: PlacedRun) -> Iterator[Cause]:
         yield Cause("wrong-results", evidence, following, STATED)
 
 
+def _separate_jobs(run: PlacedRun) -> Iterator[Cause]:
+    """Copies of the benchmark that ran side by side (NVIDIA/nccl-tests issue 182), whatever their bandwidth."""
+    if run.series.jobs > 1:
+        evidence = (
+            f"the log lists rank 0 of {run.series.jobs} jobs: each has {plural(run.group.ranks, 'rank')} of its own"
+        )
+        yield Cause("separate-jobs", evidence, BUILT_WITH_MPI, STATED)
+
+
 def _narrowing_step(run: PlacedRun, by_node: str) -> str:
     """The next step towards the slow or faulty part: by nodes, or by accelerators where the run is on one node."""
     part = (
@@ -371,8 +342,8 @@ def _narrowing_step(run: PlacedRun, by_node: str) -> str:
     return f"{part}, until the one at fault remains"
 
 
-ALWAYS: tuple[Check, ...] = (_wrong_results, _direction_error)
-"""Checks that apply at any speed: wrong results, and a wrong figure in the spec."""
+ALWAYS: tuple[Check, ...] = (_wrong_results, _separate_jobs, _direction_error)
+"""Checks that apply at any speed: wrong results, jobs that were not joined, and a wrong figure in the spec."""
 CHECKS: tuple[Check, ...] = (
     _plugin_causes,  # causes before their symptoms, which have the same weight
     _nic_distance,

@@ -109,6 +109,22 @@ STOPS = {
         "family",
         "NCCL_DEBUG=VERSION on every node, and pip list | grep nccl: one release for all ranks",
     ),
+    "file-limit": (
+        "open-files",
+        "ulimit -n within the job: as its hard limit (ulimit -Hn), 65536 or more; LimitNOFILE of the service below it",
+    ),
+    "driver-release": (
+        "driver-release",
+        "nvidia-smi and nvcc --version: update the driver, or use a release of the program for its CUDA",
+    ),
+    "missing-accelerator": (
+        "no-device",
+        "print the hostname, LOCAL_RANK and nvidia-smi -L of every rank; ranks of a node times -g is its accelerators",
+    ),
+    "peer-limit": (
+        "peer-limit",
+        "one process for each accelerator, started by MPI, instead of -g; NCCL_P2P_LEVEL=PXB where that is not enough",
+    ),
     "fabric-manager": (
         "fabric-manager",
         "systemctl status nvidia-fabricmanager; enable it, and restart the node where it was restarted below a job",

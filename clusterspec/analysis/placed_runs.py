@@ -18,6 +18,10 @@ NO_RESULT = (float(1 << 30), 0.0)
 """Bytes, and bandwidth in B/s, of the row of such a run."""
 
 
+BUILT_WITH_MPI = "make clean, build nccl-tests with MPI=1, and start it with mpirun of that MPI"
+"""What joins copies of the benchmark to one job."""
+
+
 class NotComparable(Exception):
     """Raised, with the reason, if a series cannot be compared with a cluster."""
 
@@ -85,6 +89,8 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
     if count is None:
         raise NotComparable("the log does not state its ranks: use --ranks")
     most = cluster.all_nodes * cluster.ranks_per_node
+    if count == 1:
+        raise NotComparable(_one_rank(series))
     if not 2 <= count <= most:
         raise NotComparable(f"{count} ranks, but the cluster of the spec has {most}")
     nodes = series.nodes or -(-count // cluster.ranks_per_node)
@@ -95,6 +101,13 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
     if not rows:
         raise NotComparable(f"no algorithm runs {known} on {count} ranks")
     return PlacedRun(bare, known, group, series, benchmark, log, rows)
+
+
+def _one_rank(series: Series) -> str:
+    """Why a run of one rank is not compared. Published: NVIDIA/nccl-tests issues 107 and 249."""
+    if series.jobs > 1:
+        return f"{series.jobs} copies of the benchmark ran side by side, each with one rank: {BUILT_WITH_MPI}"
+    return "it has one rank, which sends nothing: its bus bandwidth is 0 by definition; run it with two ranks or more"
 
 
 def _compared_rows(cluster: Cluster, name: str, group: Placement, series: Series) -> tuple[ComparedRow, ...]:

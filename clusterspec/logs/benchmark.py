@@ -68,7 +68,15 @@ _PATTERNS = (
             r"(?:No route to host|Network is unreachable|Connection (?:refused|timed out)))"
         ),
     ),
-    ("unreachable", re.compile(r"(Socket creation failed : .{1,60})")),
+    ("unreachable", re.compile(r"(Socket creation failed : (?!Too many open files).{1,60})")),
+    ("open-files", re.compile(r"(Too many open files)")),
+    # cudaErrorInsufficientDriver, cudaErrorCompatNotSupportedOnDevice and cudaErrorUnsupportedPtxVersion
+    ("driver-release", re.compile(r"(CUDA driver version is insufficient for CUDA runtime version)")),
+    ("driver-release", re.compile(r"(forward compatibility was attempted on non supported HW)")),
+    ("driver-release", re.compile(r"(the provided PTX was compiled with an unsupported toolchain)")),
+    # cudaErrorInvalidDevice and cudaErrorNoDevice, and as HIP words them
+    ("no-device", re.compile(r"(invalid device ordinal|no (?:CUDA|ROCm)-capable device is detected)")),
+    ("peer-limit", re.compile(r"(peer mapping resources exhausted)")),  # cudaErrorTooManyPeers
     # ibv_wc_status of rdma-core (libibverbs/verbs.h): 12 retries exceeded, 4 local protection error
     (
         "unreachable",
@@ -96,6 +104,7 @@ _PATTERNS = (
     ("family", re.compile(r"(Message truncated : received [0-9]{1,12} bytes instead of [0-9]{1,12})")),
     ("fabric-manager", re.compile(r"(nvls\.cc:[0-9]{1,5} NCCL WARN Cuda failure .{0,60})")),
     ("fabric-manager", re.compile(r"(failure .{0,60}system not yet initialized)")),
+    ("fabric-manager", re.compile(r"(Failed to bind NVLink SHARP \(NVLS\) Multicast memory)")),
     ("shared-accelerator", re.compile(r"(Duplicate GPU detected ?: .{1,80})")),
     ("shared-accelerator", re.compile(r"(rank [0-9]{1,7} of [0-9]{1,7} ranks has already checked in)")),
     ("peer-refused", re.compile(r"(failed to open CUDA IPC handle ?: .{1,80})")),
@@ -112,7 +121,9 @@ _PATTERNS = (
 )
 _UNLIKE = re.compile(r"nranks|nNodes|(?:INFO|-) CPU/")
 """Texts of lines that differ by their digits alone, and are all read."""
-_MARK = re.compile(r"NCCL|RCCL|NET/|GDRDMA|FI_|ACSCtl|(?:Cuda|CUDA) failure|Duplicate GPU")
+_MARK = re.compile(r"NCCL|RCCL|CCOM WARN|NET/|GDRDMA|FI_|ACSCtl|(?:Cuda|CUDA|HIP) failure|Duplicate GPU")
+_LAST_ERROR = re.compile(r"\bLast error:\s*$")
+"""What PyTorch prints on the line before the last warning of the library, without its prefix."""
 _DIGITS = re.compile(r"[0-9]+")
 MOST_FORMS = 50_000
 """Different lines that are remembered, digits aside."""
@@ -134,8 +145,12 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
 
 def _log_statements(text: str) -> Iterator[Evidence]:
     seen: set[str] = set()
+    quoted = False
     for number, line in enumerate(text.split("\n"), 1):
-        if len(line) > 8_000 or not _MARK.search(line):
+        if len(line) > 8_000:
+            continue
+        marked, quoted = quoted or _MARK.search(line), bool(_LAST_ERROR.search(line))
+        if not marked:
             continue
         form = _DIGITS.sub("0", line)
         if form in seen and not _UNLIKE.search(line):
@@ -207,6 +222,7 @@ class Series:
     """A collective over message sizes. Fields that the log lacks are None; ``wrong`` counts wrong results.
 
     ``device`` is the name of the accelerators as the log prints it, ``buses`` are their bus addresses in a node.
+    ``jobs`` counts the copies of the benchmark that ran side by side, each alone.
     """
 
     collective: str | None
@@ -217,6 +233,7 @@ class Series:
     wrong: int = 0
     device: str | None = None
     buses: frozenset[str] = frozenset()
+    jobs: int = 1
 
     @property
     def largest(self) -> SizePoint:

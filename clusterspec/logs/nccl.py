@@ -141,7 +141,9 @@ def _series_of(log: NcclLog, evidence: tuple[Evidence, ...]) -> Series:
     points = _size_points(log)
     if not points:
         raise NotALogError("every row has a size or a time of zero")
-    return Series(collective, ranks, nodes, points, _forced_algorithm(evidence), log.wrong, log.device, log.buses)
+    return Series(
+        collective, ranks, nodes, points, _forced_algorithm(evidence), log.wrong, log.device, log.buses, log.jobs
+    )
 
 
 def _size_points(log: NcclLog) -> tuple[SizePoint, ...]:

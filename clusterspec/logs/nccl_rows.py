@@ -74,7 +74,7 @@ class NcclLog:
 
     ``tests`` are the collectives that it names, ``header`` the column headings up to busbw, ``wrong`` the number of
     wrong values, ``buses`` the bus addresses of the accelerators, ``tables`` the log of each table where a file holds
-    several.
+    several, ``jobs`` the copies of the benchmark that ran side by side, each alone.
     """
 
     lines: tuple[LogRow, ...]
@@ -86,6 +86,7 @@ class NcclLog:
     device: str | None = None
     buses: frozenset[str] = frozenset()
     tables: tuple[NcclLog, ...] = ()
+    jobs: int = 1
 
 
 def read_log(text: str) -> NcclLog:
@@ -112,7 +113,10 @@ def log_of_rows(text: str, lines: tuple[LogRow, ...], start: int) -> NcclLog:
     tests = _named_tests(head) or _named_tests(text)
     failed = max((int(count) for count in _OUT_OF_BOUNDS.findall(text)), default=0)
     wrong = max(sum(_wrong_values(line) for line in lines), failed)
-    return NcclLog(lines, tests, _table_columns(text), ranks, nodes, wrong, device, buses)
+    jobs = separate_jobs(head)
+    return NcclLog(
+        lines, tests, _table_columns(text), ranks, nodes if jobs == 1 else 1, wrong, device, buses, jobs=jobs
+    )
 
 
 def _named_tests(text: str) -> tuple[str, ...]:
@@ -208,6 +212,20 @@ def ranks_and_nodes(text: str) -> tuple[int | None, int | None]:
     ranks = max(rank for rank, _ in found) + 1
     whole = len({rank for rank, _ in found}) == ranks
     return ranks, len({host for _, host in found}) if whole else None
+
+
+def separate_jobs(text: str) -> int:
+    """The jobs whose lists of devices are in the head of one table: copies of the benchmark that ran side by side.
+
+    Each begins at rank 0, on a host of its own or as its only rank. A run that spans hosts lists rank 0 once.
+    """
+    hosts: dict[str, list[int]] = {}
+    for match in _RANK.finditer(text):
+        hosts.setdefault(match[2], []).append(int(match[1]))
+    if not any(any(ranks) for ranks in hosts.values()):
+        return max(1, sum(map(len, hosts.values())))
+    whole = all(sorted(set(ranks)) == list(range(len(set(ranks)))) for ranks in hosts.values())
+    return max(1, len(hosts)) if whole else 1
 
 
 def _device_and_buses(text: str) -> tuple[str | None, frozenset[str]]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from clusterspec.logs.benchmark import Benchmark, Series, largest_communicator, log_evidence
-from clusterspec.logs.nccl_rows import ranks_and_nodes
+from clusterspec.logs.nccl_rows import ranks_and_nodes, separate_jobs
 
 _MARK = re.compile(
-    r"\b(?:NCCL|RCCL) (?:INFO|WARN|error in:)|\bTest (?:CUDA|NCCL) failure|^ncclInvalidUsage|^# Using devices",
+    r"\b(?:NCCL|RCCL) (?:INFO|WARN|error in:)|\bCCOM WARN|\bTest (?:CUDA|HIP|NCCL) failure|^ncclInvalidUsage"
+    r"|^# Using devices",
     re.MULTILINE,
 )
 TOOL = "a run without a result"
@@ -23,6 +24,8 @@ def read_unfinished(text: str) -> Benchmark | None:
         return None
     evidence = log_evidence(text)
     ranks, nodes = ranks_and_nodes(text)
+    jobs = separate_jobs(text)
+    nodes = 1 if jobs > 1 else nodes
     if ranks is None:
         ranks, nodes = largest_communicator(evidence)
-    return Benchmark(TOOL, (Series(None, ranks, nodes, ()),), evidence=evidence)
+    return Benchmark(TOOL, (Series(None, ranks, nodes, (), jobs=jobs),), evidence=evidence)

@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 from clusterspec.analysis import causes, hangs, host_causes
-from clusterspec.analysis.causes import MEANINGS
+from clusterspec.analysis.cause_meanings import MEANINGS
 from clusterspec.analysis.fault_models import FAULT_MODELS
 
 

@@ -218,3 +218,44 @@ def test_values_out_of_bounds_are_wrong_results() -> None:
     text = f"all_reduce_perf\n# Rank 7 Group 0 Pid 1 on host device 7 [0x01] NVIDIA H100\n{row}\n{{}}\n"
     for end, wrong in (("# Out of bounds values : 12 FAILED", 12), ("# Out of bounds values : 0 OK", 0)):
         assert read_benchmark(text.format(end)).series[0].wrong == wrong
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        (
+            "h: Test CUDA failure common.cu:1 'CUDA driver version is insufficient for CUDA runtime version'",
+            "driver-release",
+        ),
+        ("NCCL WARN Cuda failure 804 'forward compatibility was attempted on non supported HW'", "driver-release"),
+        ("h: Test CUDA failure common.cu:1 'invalid device ordinal'", "missing-accelerator"),
+        ("h: Test HIP failure common.cu:1 'no ROCm-capable device is detected'", "missing-accelerator"),
+        ("NCCL WARN Cuda failure 711 'peer mapping resources exhausted'", "peer-limit"),
+        ("NCCL WARN Net : Socket creation failed : Too many open files", "file-limit"),
+        ("[3] bootstrap.cc:106 CCOM WARN Call to accept failed : Too many open files", "file-limit"),
+        (
+            "ncclUnhandledCudaError: Call to CUDA function failed, NCCL version 2.29.3\nLast error:\n"
+            "Failed to bind NVLink SHARP (NVLS) Multicast memory of size 2097152 : CUDA error 401",
+            "fabric-manager",
+        ),
+    ],
+)
+def test_an_error_of_the_runtime_or_the_system_names_what_it_is_about(line: str, cause: str) -> None:
+    """Each ends a run whatever the network does, and nothing else is named with certainty.
+
+    Published: NVIDIA/nccl issues 51 and 550, NVIDIA/nccl-tests issues 98, 165 and 263, InternLM/lmdeploy issue 1108,
+    aws-neuron/aws-neuron-sdk issue 713, pytorch/pytorch pull request 177472.
+    """
+    started = read_unfinished(f"# Rank 15 Group 0 Pid 1 on host device 1 [0x01] NVIDIA\n{line}\nNCCL INFO end\n")
+    assert started is not None
+    compared = diagnosed(cluster(H100), started)
+    assert [each.name for each in compared.causes if each.weight == 1] == [cause]
+
+
+def test_only_the_line_after_last_error_is_one_of_the_library() -> None:
+    """PyTorch repeats the last warning without its prefix; other lines of a program are not the library's."""
+    head = "# Rank 15 Group 0 Pid 1 on host device 1 [0x01] NVIDIA\nNCCL INFO init\n"
+    for before, named in (("Last error:\n", True), ("Last error:\nan empty line\n", False), ("", False)):
+        started = read_unfinished(f"{head}{before}open(data.bin): Too many open files\n")
+        assert started is not None
+        assert ("file-limit" in names(diagnosed(cluster(H100), started))) is named

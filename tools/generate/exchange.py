@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from clusterspec.analysis.causes import MEANINGS
+from clusterspec.analysis.cause_meanings import MEANINGS
 from clusterspec.cli import run
 from clusterspec.exchange.exporters.registry import EXPORTERS
 from clusterspec.exchange.import_formats import IMPORT_FORMATS
