@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil
+from typing import TypedDict
 
 from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.fabric import RACK_PITCH, level_optics, longest_runs, nodes_of_leaf
@@ -10,9 +12,10 @@ from clusterspec.cluster.levels import FIBER
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost.failure_rates import YEAR
 from clusterspec.cost.formulas.power import carbon_emitted, energy_of_run, flow_of_coolant, mean_draw
+from clusterspec.cost.nameplates import switch_power
 from clusterspec.cost.power import Drawn
 from clusterspec.procurement.bill import Bill
-from clusterspec.results.facility import AIR_RISE, LIQUID_RISE, CableRun, Facility
+from clusterspec.results.facility import AIR_RISE, LIQUID_RISE, RACK_UNITS, CableRun, Facility
 
 LEVELS = {"node_leaf": "nodes to leaves", "leaf_spine": "leaves to spines", "spine_core": "spines to cores"}
 
@@ -29,13 +32,14 @@ def facility(design: Design, bill: Bill, drawn: Drawn | None) -> Facility | None
     mean = mean_draw(busy.value, drawn.idle.value, used) if drawn and busy else None
     energy = energy_of_run(mean, YEAR) if mean is not None and pue else None
     heat = next((each for each in drawn.supply.heat if each.of == "hall"), None) if drawn else None
+    switches = fabric.leaf_switches + fabric.spine_switches + fabric.core_switches if fabric else 0
     stated = design.spec.operations.carbon if design.spec.operations else None
     intensity = stated.intensity if stated else None
     return Facility(
         pue=pue,
         meter_busy=busy.value * pue if busy and pue else None,
         meter_peak=peak.value * pue if peak and pue else None,
-        switches=fabric.leaf_switches + fabric.spine_switches + fabric.core_switches if fabric else 0,
+        switches=switches,
         units=cluster.platform.rack_units if cluster.platform else None,
         runs=tuple(_cable_runs(design, cluster, bill)),
         energy_of_year=energy * pue if energy is not None and pue else None,
@@ -48,7 +52,31 @@ def facility(design: Design, bill: Bill, drawn: Drawn | None) -> Facility | None
         if cluster.platform and cluster.platform.rack_units
         else None,
         carbon_of_year=carbon_emitted(energy, pue, intensity) if energy and pue and intensity is not None else None,
+        **_switches_to_place(design, cluster, switches, drawn.supply.racks if drawn else None),
     )
+
+
+class _Placed(TypedDict):
+    switch_units: int | None
+    switch_watts: float | None
+    switch_racks: int | None
+    all_meters: float | None
+
+
+def _switches_to_place(design: Design, cluster: Cluster, switches: int, racks: int | None) -> _Placed:
+    """The height, the power and the racks of the switches of the fabric, and the length of all racks."""
+    written = design.spec.cluster
+    power, floor = (written.power, written.floor) if written else (None, None)
+    switch, each = cluster.scale_out.switch if cluster.scale_out else None, switch_power(cluster, power)
+    units = switch.rack_units * switches if switch is not None and switch.rack_units and switches else None
+    watts = each.value * switches if each is not None and switches else None
+    limit = power.rack_limit.value if power and power.rack_limit else None
+    own = parts_needed(units, RACK_UNITS) if units else 0 if not switches else None
+    if own and watts and limit:
+        own = max(own, ceil(watts / limit))
+    pitch = floor.rack_pitch.value if floor and floor.rack_pitch else RACK_PITCH
+    meters = (racks + own) * pitch if racks is not None and own is not None else None
+    return _Placed(switch_units=units, switch_watts=watts, switch_racks=own or None, all_meters=meters)
 
 
 AIR = 1.2 * 1006.0

@@ -74,7 +74,7 @@ def power_draw(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | Non
     return PowerDraw(
         node=node[1] if node else None,
         nodes=cluster.all_nodes,
-        switch=_switch_power(cluster, written),
+        switch=switch_power(cluster, written),
         switches=switches,
         rack_overhead=Figure(stated.value if stated else 0.0, "W", Written("cluster.power.rack_overhead")),
         racks=parts_needed(cluster.all_nodes, per_rack) if per_rack else None,
@@ -174,7 +174,8 @@ def _rack_overhead(cluster: Cluster) -> Figure | None:
     return Figure(watts, "W", Computed("rack_power - nodes_of_rack * node_power")) if watts else None
 
 
-def _switch_power(cluster: Cluster, written: PowerSpec | None) -> Figure | None:
+def switch_power(cluster: Cluster, written: PowerSpec | None) -> Figure | None:
+    """Watts of one switch of the fabric, as stated or of the catalog."""
     if written is not None and written.switch is not None:
         return Figure(written.switch.value, "W", Written("cluster.power.switch"))
     switch = cluster.scale_out.switch if cluster.scale_out else None

@@ -8,6 +8,8 @@ from clusterspec.records import asdict, dataclass
 
 AIR_RISE = 15.0
 """Kelvin by which air warms from the inlet to the outlet of a node, for the flow that is shown."""
+RACK_UNITS = 42
+"""The height of a rack that is assumed, in rack units."""
 LIQUID_RISE = 10.0
 """Kelvin by which the water of a coolant loop warms."""
 
@@ -53,6 +55,14 @@ class Facility:
     """m³/s of water for the heat of the hall to liquid at a rise of `LIQUID_RISE`."""
     node_units: int | None = None
     """Rack units of all nodes, spare ones included; None where the height of one is not known."""
+    switch_units: int | None = None
+    """Rack units of all switches of the fabric; None where the height of one is not known."""
+    switch_watts: float | None = None
+    """Watts of all switches of the fabric at nameplates; None where the power of one is not known."""
+    switch_racks: int | None = None
+    """The fewest racks of their own that hold the switches, by height and by the stated limit of a rack, if any."""
+    all_meters: float | None = None
+    """The meters of all racks of nodes and of switches side by side; None where either are not known."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

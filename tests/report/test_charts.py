@@ -14,7 +14,8 @@ from clusterspec.report.charts import bars, curves, fleet, machine, steps, svg
 from clusterspec.report.charts.bars import AreaSquare, FallBar, HeatCell, Sent, StackPart, Year
 from clusterspec.report.charts.curves import ChoicePoint, DotRow, FrontPoint, LeverBar, RooflinePoint, WireRow
 from clusterspec.report.charts.fleet import DrawnLink, DrawnNodes, DrawnPool, DrawnTurn
-from clusterspec.report.charts.machine import DrawnBlock, DrawnNode, DrawnRacks, DrawnRow
+from clusterspec.report.charts.machine import DrawnBlock, DrawnNode, DrawnRow
+from clusterspec.report.charts.racks import DrawnRacks, DrawnSwitches, rack_chart
 from clusterspec.report.charts.steps import DrawnPass, Span
 from clusterspec.report.charts.svg import LinearAxis, LogAxis
 
@@ -118,7 +119,7 @@ CHARTS: dict[str, Callable[[], str]] = {
     "whole": lambda: machine.whole_chart(LEVELS, "alt", pods=25),
     "fleet": lambda: fleet.fleet_chart(POOLS, LINKS, "alt"),
     "torus": lambda: machine.torus_chart((8, 8, 16), "alt", "8 × 8 × 16", "270 GB/s"),
-    "racks": lambda: machine.rack_chart(DrawnRacks(520, 4, 8, "40.8 kW", 0.93, "520 racks"), "alt"),
+    "racks": lambda: rack_chart(DrawnRacks(520, 4, 8, "40.8 kW", 0.93, "520 racks"), "alt"),
     "schedule": lambda: steps.schedule_chart(["stage 1", "stage 2"], SPANS, seconds, "alt"),
     "layer": lambda: steps.layer_chart([PASS, PASS], seconds, "alt"),
     "goodput": lambda: curves.goodput_chart([(60.0, 0.9), (600.0, 0.97), (6000.0, 0.95)], (600.0, 0.97), "alt"),
@@ -566,17 +567,30 @@ def test_nodes_of_a_rack_are_to_scale_and_its_power_is_cut_at_the_limit() -> Non
     assert first == [(3.5, 8, 48, 150), *((6, y, 43, 26.6) for y in (130.4, 101.9, 73.3, 44.7))]
     racks = DrawnRacks(2, 4, 8, "", 0.5, "")
     for share, reach, drawn in ((0.5, 440.0, 220.0), (1.0, 440.0, 440.0), (1.25, 352.0, 440.0)):
-        chart = machine.rack_chart(replace(racks, share=share), "alt")
+        chart = rack_chart(replace(racks, share=share), "alt")
         limit, power = boxes_of(chart)[-2:]
         assert (limit[2], power[2], limit[3]) == (reach, drawn, 12.0), "at most the width of the page"
         (line,) = shapes(chart, "line")
         assert (number(line, "x1"), number(line, "y1"), number(line, "y2")) == (reach - 1, 200.0, 220.0)
-    unknown = boxes_of(machine.rack_chart(replace(racks, units=None, share=None), "alt"))
+    unknown = boxes_of(rack_chart(replace(racks, units=None, share=None), "alt"))
     assert unknown[1][3] == pytest.approx(150 / 8 - 2, abs=0.1), "an eighth of the rack"
-    tall = boxes_of(machine.rack_chart(replace(racks, units=15, share=None), "alt"))
+    tall = boxes_of(rack_chart(replace(racks, units=15, share=None), "alt"))
     assert tall[1][3] == 150 / 4 - 2, "60 rack units are drawn on the height of the rack"
-    thin = boxes_of(machine.rack_chart(replace(racks, nodes=100, units=1, share=None), "alt"))
+    thin = boxes_of(rack_chart(replace(racks, nodes=100, units=1, share=None), "alt"))
     assert thin[1][3] == 1.0, "a node of 1.5 without its gap is still a line"
+
+
+def test_each_rack_of_switches_holds_those_that_it_can_and_the_last_one_the_rest() -> None:
+    """60 switches in racks of 30, and 125 in racks of 42, of which the first and the last are drawn."""
+    racks = DrawnRacks(33, 4, 10, "", None, "")
+    for switches, held, drawn in ((60, 30, [30, 30]), (70, 42, [42, 28]), (125, 42, [42, 42, 41]), (200, 42, [42, 32])):
+        chart = rack_chart(replace(racks, switches=DrawnSwitches(switches, 1, held)), "alt")
+        frames = [box for box in boxes_of(chart) if box[3] == 150]
+        slots = [box for box in boxes_of(chart) if box[3] == pytest.approx(150 / 42 - 1, abs=0.06)]
+        inside = [sum(left < box[0] < left + wide for box in slots) for left, _, wide, _ in frames]
+        assert sorted(count for count in inside if count) == sorted(drawn), switches
+        assert len(frames) - sum(map(bool, inside)) == 8 - min(3, len(DrawnSwitches(switches, 1, held).in_racks)) - 1
+        assert max(left + wide for left, _, wide, _ in frames) <= 440
 
 
 def test_pools_of_a_fleet_have_a_box_for_each_node_divided_by_the_shares_of_jobs() -> None:

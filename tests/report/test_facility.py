@@ -49,10 +49,25 @@ def test_power_heat_racks_and_cables_are_those_of_the_spec() -> None:
     assert cells["Coolant"][0] == "0.719 l/s", "30 kW / (998 kg/m³ × 4,182 J/(kg K) × 10 K) in m³/s"
     assert cells["Racks of nodes"][0] == "2" and "16 of 42 rack units" in cells["Racks of nodes"][1]
     assert cells["Cables, nodes to leaves"] == ("32", "longest 12 m: as stated")
+    placed = cells["Switches to place"]
+    assert placed[0] == "1" and "1 rack unit and 2 kW at nameplates: 1 rack of their own" in placed[1]
+    assert cells["Racks side by side"][0] == "1.8 m", "2 racks of nodes and one of a switch, 0.6 m each"
     assert "At work" not in cells, "no work is planned"
     told = " ".join(text for block in section.blocks if isinstance(block, Bullets) for text, _ in block.items)
     assert "`operations.carbon.intensity`" in told
     assert "type of the cables from nodes to leaves: not stated" in told
+
+
+def test_switches_take_as_many_racks_as_their_height_and_the_limit_of_a_rack_ask() -> None:
+    """64 nodes have 512 NICs: 16 leaves and 8 spines, 24 units of 2 kW; in racks of 12 kW six switches each."""
+    larger = HALL.replace("nodes: 4", "nodes: 64")
+    for text, racks in ((larger, 1), (larger.replace("nodes_per_rack: 2", "nodes_per_rack: 1, rack_limit: 12 kW"), 4)):
+        hall = report(study_text(text, SETTINGS), "design").facility
+        assert hall is not None and (hall.switches, hall.switch_units, hall.switch_watts) == (24, 24, 48e3)
+        assert hall.switch_racks == racks
+    unknown = report(study_text(larger.replace("switch: quantum-2-qm9700", "switch_ports: 64"), SETTINGS), "design")
+    assert unknown.facility is not None and unknown.facility.switches == 24
+    assert unknown.facility.switch_units is unknown.facility.switch_racks is unknown.facility.all_meters is None
 
 
 def test_the_carbon_of_a_year_is_its_energy_times_the_stated_intensity() -> None:

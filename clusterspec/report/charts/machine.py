@@ -1,4 +1,4 @@
-"""Drawings of the machine: a node, one block of nodes below its leaves, the whole by repetition, a torus, and racks.
+"""Drawings of the machine: a node, one block of nodes below its leaves, the whole by repetition, and a torus.
 
 Labels stand in boxes or beside the links, so that no line crosses one. What repeats is drawn a few times and counted.
 """
@@ -42,11 +42,11 @@ def numbers_of(count: int, most: int) -> list[int | None]:
     return [*range(1, most - 1), None, count]
 
 
-def _dots(x: float, y: float) -> str:
+def dots_shape(x: float, y: float) -> str:
     return svg.text_shape(x, y, "…", size=15, end="middle", bold=True)
 
 
-def _labeled_box(
+def labeled_box(
     x: float, y: float, measures: tuple[float, float], tint: str, label: str = "", *, size: float = 11
 ) -> str:
     """A box of a width and height around a center line, with a label inside where it fits."""
@@ -87,9 +87,9 @@ def node_chart(node: DrawnNode, alt: str) -> str:
     row = host + 50
     for number, x in zip(numbers_of(node.accelerators, 32), centers, strict=True):
         if x is None:
-            parts.append(_dots(_middle_of_gap(centers), row + 20))
+            parts.append(dots_shape(middle_of_gap(centers), row + 20))
             continue
-        parts += [svg.segment(x, host + 26, x, row, "other"), _labeled_box(x, row, (wide, 34), "memory", f"{number}")]
+        parts += [svg.segment(x, host + 26, x, row, "other"), labeled_box(x, row, (wide, 34), "memory", f"{number}")]
     shapes, low = _link_shapes(node, [x for x in centers if x is not None], row + 34, start, end)
     parts += shapes
     named = wrap(unbroken_numbers(f"{plural(node.accelerators, 'accelerator')}: {node.name}"), LETTERS)
@@ -111,7 +111,7 @@ def _nic_shapes(node: DrawnNode, start: float, end: float) -> list[str]:
         if x is None:
             continue
         parts += [svg.segment(x, 22, x, 40, "scale-out", width=2), svg.segment(x, 58, x, 80, "other")]
-        parts.append(_labeled_box(x, 40, (min(40.0, pitch - 3), 18), "scale-out", "NIC"))
+        parts.append(labeled_box(x, 40, (min(40.0, pitch - 3), 18), "scale-out", "NIC"))
     return parts
 
 
@@ -207,13 +207,13 @@ def _numbered_boxes(
     top, size, tint = look
     for number, x in zip(numbers_of(*count), centers, strict=True):
         if x is None:
-            yield _dots(_middle_of_gap(centers), top + size[1] * 0.7)
+            yield dots_shape(middle_of_gap(centers), top + size[1] * 0.7)
             continue
         label = f"{word} {number}"
-        yield _labeled_box(x, top, size, tint, label if svg.text_width(label, 11) <= size[0] - 2 else f"{number:,}")
+        yield labeled_box(x, top, size, tint, label if svg.text_width(label, 11) <= size[0] - 2 else f"{number:,}")
 
 
-def _middle_of_gap(centers: Sequence[float | None]) -> float:
+def middle_of_gap(centers: Sequence[float | None]) -> float:
     """The middle of the gap, which is the one before the last."""
     known = [x for x in centers if x is not None]
     return (known[-2] + known[-1]) / 2 if len(known) > 1 else known[0]
@@ -257,9 +257,9 @@ def whole_chart(rows: Sequence[DrawnRow], alt: str, *, pods: int = 1) -> str:
         parts.append(svg.text_shape(0, y + 30, row.note, size=11, tint="soft"))
         for x in centers:
             shown = (
-                _dots(_middle_of_gap(centers), y + high / 2 + 4)
+                dots_shape(middle_of_gap(centers), y + high / 2 + 4)
                 if x is None
-                else _labeled_box(x, y, (min(pitch - 5, 60), high), row.tint, row.box)
+                else labeled_box(x, y, (min(pitch - 5, 60), high), row.tint, row.box)
             )
             parts.append(shown)
     return svg.drawing(top + len(rows) * (high + gap) - gap + 6, parts, alt, name="whole")
@@ -312,52 +312,3 @@ def _plane_shapes(across: int, down: int, at: tuple[float, float], pitch: float,
     parts += [svg.segment(x + n * pitch, y - stub, x + n * pitch, low + stub, tint) for n in range(across) if down > 1]
     dots = [(x + n * pitch, y + row * pitch) for row in range(down) for n in range(across)]
     return [*parts, *(svg.dot(a, b, "memory" if tint == "scale-up" else tint, radius=3.4) for a, b in dots)]
-
-
-# Racks in elevation, with their power
-
-
-@dataclass(frozen=True)
-class DrawnRacks:
-    """Racks of ``nodes`` each, of ``units`` rack units; ``share`` is the power of a full rack over its limit."""
-
-    racks: int
-    nodes: int
-    units: int | None
-    power_label: str
-    share: float | None
-    note: str
-
-
-MOST_RACKS = 8
-RACK_UNITS = 42
-
-
-def rack_chart(racks: DrawnRacks, alt: str) -> str:
-    """Racks side by side, nodes to scale where their height is known, and the power of one against its limit."""
-    tall, top = 150.0, 8.0
-    centers, pitch = box_centers(racks.racks, MOST_RACKS, 0.0, svg.WIDTH)
-    wide = min(48.0, pitch - 6)
-    unit = tall / max(RACK_UNITS, (racks.units or 0) * racks.nodes)
-    height = unit * racks.units if racks.units else tall / max(racks.nodes, 8)
-    parts: list[str] = []
-    for number, x in zip(numbers_of(racks.racks, MOST_RACKS), centers, strict=True):
-        if x is None:
-            parts.append(_dots(_middle_of_gap(centers), top + tall / 2))
-            continue
-        parts.append(svg.frame(x - wide / 2, top, wide, tall, "soft", stroke=1.5))
-        label = f"{racks.units} U" if racks.units and height >= 14 else ""
-        for place in range(racks.nodes):
-            y = top + tall - height * (place + 1)
-            parts.append(_labeled_box(x, y + 1, (wide - 5, max(1.0, height - 2)), "memory", label, size=10))
-        parts.append(svg.text_shape(x, top + tall + 15, f"{number:,}", size=11, tint="soft", end="middle"))
-    y = top + tall + 38
-    parts.append(svg.text_shape(0, y, racks.power_label, size=12, bold=True))
-    if racks.share is not None:
-        reach = svg.WIDTH / max(1.0, racks.share)
-        parts.append(svg.box(0, y + 8, reach, 12, "wash"))
-        parts.append(svg.box(0, y + 8, racks.share * reach, 12, "bad" if racks.share > 1 else "energy"))
-        parts.append(svg.segment(reach - 1, y + 4, reach - 1, y + 24, "limit", width=2))
-        y += 24
-    parts.append(svg.text_shape(0, y + 18, racks.note, size=12, tint="soft"))
-    return svg.drawing(y + 26, parts, alt, name="racks")

@@ -6,19 +6,18 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.power import Drawn
 from clusterspec.report.charts.machine import (
     DrawnBlock,
     DrawnNode,
-    DrawnRacks,
     DrawnRow,
     block_chart,
     node_chart,
-    rack_chart,
     torus_chart,
     whole_chart,
 )
+from clusterspec.report.charts.racks import DrawnRacks, DrawnSwitches, rack_chart
 from clusterspec.report.paper.blocks import Picture, embedded_json
+from clusterspec.results.facility import Facility
 from clusterspec.results.full import FullReport
 from clusterspec.results.machine import Machine, Pod
 from clusterspec.units import display, display_bits, percent, plural
@@ -36,7 +35,7 @@ def machine_pictures(report: FullReport) -> tuple[Picture, ...]:
     last = drawn.pop()
     return (
         *drawn,
-        *_rack_picture(machine, cluster, report.estimate.drawn),
+        *_rack_picture(machine, cluster, report),
         _with_paths(last, report.pod) if report.pod else last,
     )
 
@@ -164,8 +163,24 @@ def _whole_picture(cluster: Cluster, fabric: Fabric, size: tuple[int, int]) -> P
     return Picture(whole_chart(rows, alt, pods=pods), f"The whole by repetition{grouped}", "machine.rows")
 
 
-def _rack_picture(machine: Machine, cluster: Cluster, drawn_power: Drawn | None) -> Iterator[Picture]:
-    rack = machine.rack
+def _switches_in_racks(hall: Facility | None) -> DrawnSwitches | None:
+    """The switches of the fabric in the fewest racks of their own; None where their height is not known."""
+    if hall is None or not hall.switches or not hall.switch_units or not hall.switch_racks:
+        return None
+    return DrawnSwitches(hall.switches, hall.switch_units // hall.switches, -(-hall.switches // hall.switch_racks))
+
+
+def _switch_note(hall: Facility | None, switches: DrawnSwitches | None) -> str:
+    if hall is None or not hall.switches:
+        return ""
+    if switches is None:
+        return "; racks of switches are not drawn: their height is not known"
+    racks = plural(len(switches.in_racks), "rack")
+    return f"; {plural(hall.switches, 'switch')} (S) in {racks} of their own, or in those of nodes"
+
+
+def _rack_picture(machine: Machine, cluster: Cluster, report: FullReport) -> Iterator[Picture]:
+    rack, drawn_power = machine.rack, report.estimate.drawn
     if rack is None:
         return
     full = drawn_power.supply.rack if drawn_power else None
@@ -174,13 +189,15 @@ def _rack_picture(machine: Machine, cluster: Cluster, drawn_power: Drawn | None)
     share = watts / rack.limit if watts is not None and rack.limit else None
     limit = f", {percent(share)} of its limit of {display(rack.limit, 'W')}" if share and rack.limit else ""
     units = cluster.platform.rack_units if cluster.platform else None
+    switches = _switches_in_racks(report.facility)
     drawn = DrawnRacks(
         racks=rack.racks,
         nodes=min(rack.nodes, cluster.all_nodes),
         units=units,
         power_label=f"{power}{limit}",
         share=share,
-        note=f"{plural(rack.racks, 'rack')} of {plural(rack.nodes, 'node')}; racks of switches are not drawn",
+        note=f"{plural(rack.racks, 'rack')} of {plural(rack.nodes, 'node')}{_switch_note(report.facility, switches)}",
+        switches=switches,
     )
     caption = "Racks in elevation" + (", nodes to scale in 42 rack units" if units else "")
     yield Picture(rack_chart(drawn, f"{drawn.note}; {drawn.power_label}"), caption, "machine.rack")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clusterspec.cost.term import Term
 from clusterspec.report.paper.blocks import Block, Bullets, PaperTable, Section, TableColumn, TableRow
-from clusterspec.results.facility import AIR_RISE, LIQUID_RISE
+from clusterspec.results.facility import AIR_RISE, LIQUID_RISE, Facility
 from clusterspec.results.full import FullReport
 from clusterspec.units import display, percent, plain, plural
 
@@ -163,13 +163,25 @@ def _space_rows(report: FullReport) -> Iterator[TableRow]:
         text = f"a full one is {plain(hall.row_meters)} m long"
         yield TableRow(("Rows of racks", f"{hall.rows:,}", text), "facility.rows", bare=True)
     if hall.switches:
-        text = "of the fabric, in racks of their own or in those of nodes"
-        yield TableRow(("Switches to place", f"{hall.switches:,}", text), "facility.switches", bare=True)
+        yield TableRow(("Switches to place", f"{hall.switches:,}", _placed_text(hall)), "facility.switches", bare=True)
+    if hall.all_meters is not None:
+        racks = "racks of nodes and of switches" if hall.switches else "racks of nodes"
+        text = f"all {racks}; storage, the depth of racks and the aisles come on top"
+        yield TableRow(("Racks side by side", f"{plain(hall.all_meters)} m", text), "facility.all_meters", bare=True)
     for number, run in enumerate(hall.runs):
         length = f"longest {plain(run.meters)} m" if run.meters is not None else "length not known"
         parts = f"; {run.parts}" if run.parts else ""
         cells = (f"Cables, {run.level}", f"{run.cables:,}", f"{length}: {run.how}{parts}")
         yield TableRow(cells, f"facility.runs[{number}]", bare=True)
+
+
+def _placed_text(hall: Facility) -> str:
+    """What the switches of the fabric take, in racks of their own or in those of nodes."""
+    if hall.switch_units is None or hall.switch_racks is None:
+        return "of the fabric, in racks of their own or in those of nodes; their height is not known"
+    power = f" and {display(hall.switch_watts, 'W')} at nameplates" if hall.switch_watts is not None else ""
+    units = f"of the fabric, {plural(hall.switch_units, 'rack unit')}{power}"
+    return f"{units}: {plural(hall.switch_racks, 'rack')} of their own at least, or in those of nodes"
 
 
 def _unknown(report: FullReport) -> Iterator[str]:
