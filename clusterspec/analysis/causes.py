@@ -16,7 +16,7 @@ from clusterspec.analysis.host_causes import (
     topology_causes,
 )
 from clusterspec.analysis.placed_runs import BUILT_WITH_MPI, PlacedRun
-from clusterspec.logs.benchmark import adapter_count, size_text
+from clusterspec.logs.benchmark import size_text
 from clusterspec.results.diagnosis import Cause
 from clusterspec.units import display, percent, plural
 
@@ -114,7 +114,7 @@ def _plugin_causes(run: PlacedRun) -> Iterator[Cause]:
 
 
 def _too_few_nics(run: PlacedRun) -> Iterator[Cause]:
-    fabric, used = run.cluster.scale_out, adapter_count(run.benchmark.evidence)
+    fabric, used = run.cluster.scale_out, run.nics_used
     if not run.uses_network or fabric is None or used is None:
         return
     if used >= fabric.nics_per_node:
@@ -122,7 +122,7 @@ def _too_few_nics(run: PlacedRun) -> Iterator[Cause]:
             evidence = f"line {line} of the log: all channels use NIC {text} of {used}"
             yield Cause("one-nic", evidence, _NEXT["one-nic"], STRONG)
         return
-    line = next(each.line for each in run.benchmark.evidence if each.name == "hcas")
+    line = (run.log_lines("hcas") or run.log_lines("socket"))[0][1]
     name = "one-nic" if used == 1 else "few-nics"
     evidence = f"line {line} of the log: {used} of {fabric.nics_per_node} NICs are used"
     limited = [text for text, _ in run.log_lines("environment") if text.startswith("NCCL_IB_HCA")]

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.variation import Changes, with_values
-from clusterspec.logs.benchmark import adapter_count
 from clusterspec.records import dataclass
 from clusterspec.units import display
 
@@ -124,7 +123,7 @@ class FaultFit:
 
 def _is_contradicted(run: PlacedRun, name: str) -> bool:
     """Whether the log states the opposite of a fault."""
-    fabric, used = run.cluster.scale_out, adapter_count(run.benchmark.evidence)
+    fabric, used = run.cluster.scale_out, run.nics_used
     rdma = bool(run.log_lines("gdr", "hcas", "ofi"))
     opposite = {
         "socket-fall-back": rdma and not run.log_lines("socket", "no-ib"),

@@ -29,6 +29,10 @@ _SLOWS = frozenset(
 )
 """Causes that slow a run and do not stop it."""
 _INTERFACE = "ip -br addr; set NCCL_SOCKET_IFNAME to the interface that reaches the other nodes, on all of them"
+_GLOO = (
+    "ip -br addr; set GLOO_SOCKET_IFNAME on every node to the interface that reaches the others; without it, Gloo "
+    "announces the address of the host's name"
+)
 Check = Callable[[PlacedRun], Iterator[Cause]]
 _UNLOCK = {
     "acs": "sudo lspci -vvv | grep -i ACSCtl; turn ACS off in the firmware; or, to test, set NCCL_P2P_DISABLE=1",
@@ -55,6 +59,9 @@ def causes_of_a_hang(run: PlacedRun, checks: Sequence[Check]) -> Iterator[Cause]
     for text, line in lost:  # deepspeedai/DeepSpeedExamples issue 845: an interface that reached no other node
         for name in ("unreachable-peer", "wrong-interface"):
             yield Cause(name, f"line {line} of the log: {text}, which does not say why", _INTERFACE, GIVEN)
+    for text, line in run.log_lines("bus-error")[:1]:  # NVIDIA/nccl issue 983
+        evidence = f"line {line} of the log: {text}, which is what a write to a full /dev/shm ends with"
+        yield Cause("shared-memory", evidence, STOPS["shared-memory"][1], STRONG)
     over_pcie = not run.uses_network and run.cluster.scale_up.topology in {"pcie", "bridge"}
     for text, line in run.log_lines("p2p-direct")[:1] if over_pcie else ():
         evidence = f"line {line} of the log: {text} over PCIe, and no result after it"
@@ -74,7 +81,8 @@ def _stated_stops(run: PlacedRun) -> Iterator[Cause]:
     """What the log states to have stopped the run."""
     for name, (evidence, following) in STOPS.items():
         for text, line in run.log_lines(evidence)[:1]:
-            if name != "mixed-releases" or run.group.nodes > 1:  # on one node a fault of NCCL: NVIDIA/nccl issue 2057
+            several = run.group.nodes > 1 and not _unused_interface(run)
+            if name != "mixed-releases" or several:  # on one node a fault of NCCL: NVIDIA/nccl issue 2057
                 yield Cause(name, f"line {line} of the log: {text}", following, STATED)
 
 
@@ -86,10 +94,30 @@ def _wrong_interface(run: PlacedRun) -> Iterator[Cause]:
     """
     for text, line in run.log_lines("no-interface")[:1]:
         yield Cause("wrong-interface", f"line {line} of the log: {text}", _INTERFACE, STATED)
+    named = _unused_interface(run)
+    for text, line in run.log_lines("family")[:1] if named else ():
+        evidence = f"line {line} of the log: {text}; NCCL_SOCKET_IFNAME={named}, and no line uses it"
+        yield Cause("wrong-interface", evidence, _INTERFACE, STATED)
+    for text, line in run.log_lines("gloo")[:1]:
+        yield Cause("wrong-interface", f"line {line} of the log: {text}", _GLOO, STRONG)
     stopped = not run.finished and run.group.nodes > 1 and not run.log_lines("gdr", "no-gdr", "hcas")
     for text, line in run.log_lines("local-interface")[:1] if stopped else ():
         evidence = f"line {line} of the log: {text}, an address that reaches no other node"
         yield Cause("wrong-interface", evidence, _INTERFACE, STRONG if ":fe80:" in text else STATED)
+
+
+def _unused_interface(run: PlacedRun) -> str:
+    """What NCCL_SOCKET_IFNAME names, if no line of the log uses such an interface; empty otherwise.
+
+    Published: NVIDIA/nccl issue 1837, where the library goes on with an address that was never set.
+    """
+    used = [text for text, _ in run.log_lines("interface")]
+    for text, _ in run.log_lines("environment"):
+        name, _, value = text.partition(" ")
+        if name == "NCCL_SOCKET_IFNAME" and not value.startswith("^"):
+            wanted = tuple(part for part in value.removeprefix("=").split(",") if part)
+            return "" if any(each.startswith(wanted) for each in used) else value
+    return ""
 
 
 STOPS = {

@@ -7,7 +7,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.collectives.model import NAMES
 from clusterspec.cost.measured import applicable_cost
-from clusterspec.logs.benchmark import Benchmark, Series
+from clusterspec.logs.benchmark import Benchmark, Series, adapter_count, interface_count
 from clusterspec.records import dataclass
 from clusterspec.results.diagnosis import ComparedRow
 from clusterspec.summation import sum_of
@@ -66,6 +66,13 @@ class PlacedRun:
     def log_lines(self, *names: str) -> list[tuple[str, int]]:
         """Text and line of the evidence in the log with any of these names."""
         return [(each.text, each.line) for each in self.benchmark.evidence if each.name in names]
+
+    @property
+    def nics_used(self) -> int | None:
+        """The NICs of a node that the log lists: interfaces where the fabric is one of sockets; None without a list."""
+        fabric = self.cluster.scale_out
+        sockets = fabric is not None and fabric.technology.family == "tcp" and not fabric.technology.proprietary
+        return (interface_count if sockets else adapter_count)(self.benchmark.evidence)
 
     def predicted_bandwidth(self, cluster: Cluster, size: float, algorithm: str | None = None) -> float | None:
         """The predicted bus bandwidth of this run on another machine in B/s; None if it cannot run there."""

@@ -99,6 +99,10 @@ _PATTERNS = (
     ("shared-memory", re.compile(r"((?:posix_fallocate|shm_open) failed ?: .{1,60})")),
     ("shared-memory", re.compile(r"(failed to extend /dev/shm/.{1,100})")),
     ("shared-memory", re.compile(r"(Error while (?:creating|attaching to) shared memory segment .{1,80})")),
+    (
+        "bus-error",
+        re.compile(r"(Signal: Bus error|received signal SIGBUS|signal: Bus error|Bus error \(core dumped\))"),
+    ),
     ("locked-memory", re.compile(r"(ibv_(?:reg_mr\w{0,8}|reg_dmabuf_mr|create_cq|create_qp) failed.{0,60})")),
     ("family", re.compile(r"(address .{0,80}with family [0-9]{1,8} is neither AF_INET.{0,40})")),
     ("family", re.compile(r"(Message truncated : received [0-9]{1,12} bytes instead of [0-9]{1,12})")),
@@ -109,6 +113,8 @@ _PATTERNS = (
     ("shared-accelerator", re.compile(r"(rank [0-9]{1,7} of [0-9]{1,7} ranks has already checked in)")),
     ("peer-refused", re.compile(r"(failed to open CUDA IPC handle ?: .{1,80})")),
     ("peer-refused", re.compile(r"(Cuda failure .{0,10}peer access is not supported.{0,40})")),
+    ("interface", re.compile(r"(?:Bootstrap|NET/Socket|NET) ?: Using (?:interface )?(?:\[[0-9]+\])?([\w.@-]{1,40}):")),
+    ("gloo", re.compile(r"(Gloo connectFullMesh failed.{0,120})")),
     ("no-interface", re.compile(r"([Nn]o (?:socket |IP )?interface found.{0,60})")),
     (
         "local-interface",
@@ -121,7 +127,9 @@ _PATTERNS = (
 )
 _UNLIKE = re.compile(r"nranks|nNodes|(?:INFO|-) CPU/")
 """Texts of lines that differ by their digits alone, and are all read."""
-_MARK = re.compile(r"NCCL|RCCL|CCOM WARN|NET/|GDRDMA|FI_|ACSCtl|(?:Cuda|CUDA|HIP) failure|Duplicate GPU")
+_MARK = re.compile(
+    r"NCCL|RCCL|CCOM WARN|NET/|GDRDMA|FI_|ACSCtl|(?:Cuda|CUDA|HIP) failure|Duplicate GPU|SIGBUS|Bus error|Gloo "
+)
 _LAST_ERROR = re.compile(r"\bLast error:\s*$")
 """What PyTorch prints on the line before the last warning of the library, without its prefix."""
 _DIGITS = re.compile(r"[0-9]+")
@@ -163,7 +171,9 @@ def _log_statements(text: str) -> Iterator[Evidence]:
                 yield Evidence(name, text, number)
 
 
-_NETWORK_CHANNEL = re.compile(r"Channel ([0-9]{1,3})(?:/[0-9]+)? : [^\n]{1,80} via NET/IB\w{0,6}/([0-9]{1,3})")
+_NETWORK_CHANNEL = re.compile(
+    r"(?:Channel|Ring) ([0-9]{1,3})(?:/[0-9]+)? : [^\n]{1,80} via NET/(?:IB\w{0,6}|Socket)/([0-9]{1,3})"
+)
 
 
 def _only_adapter(text: str) -> Iterator[Evidence]:
@@ -185,9 +195,21 @@ def adapter_count(evidence: tuple[Evidence, ...]) -> int | None:
     >>> adapter_count((Evidence("hcas", "[0]={[0] mlx5_7:1/RoCE, [1] mlx5_6:1/RoCE} ; OOB eth0:10.0.0.1<0>", 3),))
     2
     """
-    counts = [
-        len(re.findall(r"\[[0-9]+\](?!=)", each.text.split("OOB")[0])) for each in evidence if each.name == "hcas"
-    ]
+    return _listed(evidence, "hcas")
+
+
+def interface_count(evidence: tuple[Evidence, ...]) -> int | None:
+    """The number of interfaces whose sockets NCCL uses on a node: the maximum over ranks; None if no rank names any.
+
+    >>> interface_count((Evidence("socket", "[0]eth0:10.0.0.1<0> [1]eth1:10.0.1.1<0>", 3),))
+    2
+    """
+    return _listed(evidence, "socket") or None
+
+
+def _listed(evidence: tuple[Evidence, ...], name: str) -> int | None:
+    """The most devices, numbered in brackets, that a line of this name lists."""
+    counts = [len(re.findall(r"\[[0-9]+\](?!=)", each.text.split("OOB")[0])) for each in evidence if each.name == name]
     return max(counts, default=None)
 
 

@@ -9,7 +9,7 @@ from clusterspec.logs.nccl_rows import ranks_and_nodes, separate_jobs
 
 _MARK = re.compile(
     r"\b(?:NCCL|RCCL) (?:INFO|WARN|error in:)|\bCCOM WARN|\bTest (?:CUDA|HIP|NCCL) failure|^ncclInvalidUsage"
-    r"|^# Using devices",
+    r"|^# Using devices|\bGloo connectFullMesh failed",
     re.MULTILINE,
 )
 TOOL = "a run without a result"

@@ -13,7 +13,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives.predict import collective_table
 from clusterspec.logs.benchmark import Benchmark
 from clusterspec.logs.readers import read_benchmark
-from clusterspec.results.diagnosis import Compared
+from clusterspec.results.diagnosis import LIKELY, Compared
 from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
 
@@ -231,3 +231,27 @@ def test_the_calibration_is_the_largest_size() -> None:
     assert isinstance(entry.value, dict)
     assert (entry.value["ranks"], entry.value["nodes"], entry.value["size"]) == (32, 4, "8 GiB")
     assert str(entry.at).startswith("a.log:")
+
+
+ETHERNET = cluster(
+    "{accelerator: v100-sxm-32gb, accelerators_per_node: 4, nodes: 2, scale_up: {topology: full-mesh, domain: 4}, "
+    "scale_out: {technology: ethernet, nics_per_node: 2, nic_bandwidth: 100 Gb/s}}"
+)
+INTERFACES = "NCCL INFO NET/Socket : Using [0]eth0:10.0.0.1<0> [1]eth1:10.0.1.1<0>"
+
+
+@pytest.mark.parametrize(
+    ("listed", "used", "cause"),
+    [
+        (INTERFACES, (0, 0), "one-nic"),  # NVIDIA/nccl issue 278: all channels use the first of two
+        (INTERFACES, (0, 1), None),
+        (INTERFACES.split(" [1]", maxsplit=1)[0], (0, 0), "one-nic"),
+    ],
+)
+def test_interfaces_that_sockets_leave_unused_are_nics_left_unused(
+    listed: str, used: tuple[int, int], cause: str | None
+) -> None:
+    lines = [f"NCCL INFO Ring 0{ring} : 3[b0] -> 4[20] [send] via NET/Socket/{nic}" for ring, nic in enumerate(used)]
+    found = diagnosed(ETHERNET, log(ETHERNET, 8, before="\n".join([listed, *lines]), scale=0.5)).causes
+    likely = [each.name for each in found if each.weight >= LIKELY]
+    assert likely[:1] == ([cause] if cause else [])

@@ -259,3 +259,26 @@ def test_only_the_line_after_last_error_is_one_of_the_library() -> None:
         started = read_unfinished(f"{head}{before}open(data.bin): Too many open files\n")
         assert started is not None
         assert ("file-limit" in names(diagnosed(cluster(H100), started))) is named
+
+
+NAMED = "NCCL INFO NCCL_SOCKET_IFNAME set by environment to eth2"
+NO_FAMILY = (
+    "Last error:\nncclSocketInit: connecting to address  with family 59936 is neither AF_INET(2) nor AF_INET6(10)"
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "cause"),
+    [
+        (f"{NAMED}\n{NO_FAMILY}", INTERFACE),  # NVIDIA/nccl issue 1837: no interface of that name
+        (f"{NAMED}\nNCCL INFO Bootstrap : Using eth2:10.0.0.1<0>\n{NO_FAMILY}", "mixed-releases"),
+        (f"NCCL INFO NCCL_SOCKET_IFNAME set by environment to ^docker0\n{NO_FAMILY}", "mixed-releases"),
+        ("RuntimeError: Gloo connectFullMesh failed with [pair.cc:144] no error", INTERFACE),  # sglang issue 3226
+        (f"{GDR.replace('/GDRDMA', '')}\n[h:1] Signal: Bus error (7)", SHARED),  # NVIDIA/nccl issue 983
+    ],
+)
+def test_an_interface_that_no_line_uses_is_wrong_and_a_bus_error_is_full_memory(lines: str, cause: str) -> None:
+    started = read_unfinished(f"# Rank 15 Group 0 Pid 1 on host device 1 [0x01] NVIDIA\n{lines}\n")
+    assert started is not None
+    found = names(diagnosed(cluster(H100), started))
+    assert found[0] == cause and not {INTERFACE, "mixed-releases"} <= set(found)
