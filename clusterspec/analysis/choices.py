@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import ceil
 
+from clusterspec.analysis.fitting_sizes import fitting_machine
 from clusterspec.analysis.gates import expected_amount
 from clusterspec.analysis.serving_choices import (
     Changes,
@@ -172,12 +173,19 @@ def _rent_term(found: Cost | None, buying: ProcurementSpec | None) -> str:
 
 
 def _sizes(study: Study) -> Iterator[Choice]:
-    """The machine of a training design with other numbers of nodes and the same layout, as far as its batch divides."""
+    """The machine of a training design with other numbers of nodes and the same layout, as far as its batch divides;
+    where the design does not fit, also the smallest on which some layout does.
+    """
     studied = Studied(study)
     for _, changes in _other_sizes(study):
         choice = _choice_of_size(variation.rewritten_study(study, changes), studied)
         if choice is not None:
             yield choice
+    cluster = study.design.cluster
+    for fitting in fitting_machine(study, lambda nodes: _changes_of_size(cluster, nodes)) if cluster else ():
+        choice = _choice_of_size(fitting.study, studied)
+        if choice is not None:
+            yield replace(choice, kind="plan", settings=fitting.layout)
 
 
 def _serving_sizes(study: Study) -> Iterator[Choice]:

@@ -138,14 +138,14 @@ class Choice:
     """A machine that a buyer may choose.
 
     ``kind`` is ``design``, ``option`` (another spec), ``size`` (this machine with other nodes) or ``plan`` (this
-    machine with the ``engines`` that a search found). ``amount`` is its price, or its rent over the term, at the prices
-    of its spec; ``work`` is the time of the run in seconds, or the most output tokens a second within the targets, at
-    the load of the spec where there are none. ``holds_load`` is false where a serving machine misses its targets at
-    that load. ``errors`` are the rules that refuse the machine, whatever the purchase lacks;
-    ``surely_fits`` is false where memory may be exceeded within the range of its prediction. ``rent`` is the term of a
-    rent as written, empty for a purchase; amounts with different ones do not compare. ``per_million`` is the cost of a
-    million tokens that carry the whole machine over the term, None without a term. ``over_budget`` is true where even
-    the low end of the amount exceeds the budget of its spec.
+    machine with the ``engines``, or of a training job the ``settings`` of the layout, that a search found). ``amount``
+    is its price, or its rent over the term, at the prices of its spec; ``work`` is the time of the run in seconds, or
+    the most output tokens a second within the targets, at the load of the spec where there are none. ``holds_load`` is
+    false where a serving machine misses its targets at that load. ``errors`` are the rules that refuse the machine,
+    whatever the purchase lacks; ``surely_fits`` is false where memory may be exceeded within the range of its
+    prediction. ``rent`` is the term of a rent as written, empty for a purchase; amounts with different ones do not
+    compare. ``per_million`` is the cost of a million tokens that carry the whole machine over the term, None without a
+    term. ``over_budget`` is true where even the low end of the amount exceeds the budget of its spec.
     """
 
     name: str
@@ -160,6 +160,7 @@ class Choice:
     over_budget: bool = False
     holds_load: bool = True
     engines: Mapping[str, Any] | None = None
+    settings: Mapping[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"amount": self.amount.to_json(), "errors": list(self.errors)}

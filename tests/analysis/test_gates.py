@@ -286,3 +286,27 @@ def test_engines_far_beyond_their_load_are_not_in_use(concurrency: int | None, s
     most = study_text(text.format(2), SETTINGS).plan.serving
     assert most is not None and most.most_in_flight
     assert status(decided(text.format(concurrency or most.most_in_flight)), "use") == state
+
+
+LARGE = """
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-405b, sequence_length: 16384, global_batch: 64, tokens: 100B}
+layout: {framework: megatron-core, tp: 8, pp: 2, micro_batch: 2}
+procurement: {currency: EUR, prices: {node: 310000}}
+"""
+
+
+def test_a_machine_that_does_not_hold_its_job_is_compared_with_the_smallest_multiple_that_does() -> None:
+    """Weights, gradients and optimizer states of 405B take 16 B each, 6.5 TB: 64 H100 have 5.5 TB, 128 have 10.9 TB."""
+    found = report(study_text(LARGE, SETTINGS), "procurement").choices
+    assert found is not None and found.recommended is not None
+    best = found.rows[found.recommended]
+    assert (best.kind, best.nodes, best.amount.low) == ("plan", 16, 16 * 310_000)
+    assert best.surely_fits and not best.errors and best.settings is not None
+    keys = "".join(f", {key}: {value}" for key, value in best.settings.items() if not isinstance(value, list))
+    other = LARGE.replace("nodes: 8}", "nodes: 16}").replace(", tp: 8, pp: 2, micro_batch: 2", keys)
+    plan = study_text(other, SETTINGS).plan
+    assert plan.surely_fits and "16 nodes of this machine with the layout tp 8, pp 16" in recommendation_text(found)
+    held = report(study_text(other, SETTINGS), "procurement").choices
+    assert held is not None and not any(row.settings for row in held.rows), "the job fits"

@@ -64,7 +64,8 @@ def _choice_picture(found: Choices) -> Picture:
 
 
 def _mark_label(row: Choice) -> str:
-    return f"{row.name}, other engines" if row.kind == "plan" else row.name
+    other = "layout" if row.settings else "engines"
+    return f"{row.name}, other {other}" if row.kind == "plan" else row.name
 
 
 def _throughput_text(found: Choices) -> str:
@@ -103,7 +104,7 @@ def _choice_row(found: Choices, number: int) -> TableRow:
         recommended,
     )
     shown = ", ".join(mark for mark in marks if mark)
-    name = f"{row.name} with {sides_text(row.engines or {})}" if row.kind == "plan" else row.name
+    name = f"{row.name} with {_plan_text(row)}" if row.kind == "plan" else row.name
     cells = (f"{name} ({shown})" if shown else name, rounded_text(row.amount), _work_text(found, row))
     return TableRow(cells, f"choices.rows[{number}]", bare=True)
 
@@ -153,8 +154,20 @@ def recommendation_text(found: Choices) -> str:
 def choice_name(choice: Choice) -> str:
     """A choice in a sentence."""
     if choice.kind == "plan":
-        return f"{choice.name} of this machine with {sides_text(choice.engines or {})}"
+        return f"{choice.name} of this machine with {_plan_text(choice)}"
     return f"{choice.name} of this machine" if choice.kind == "size" else choice.name
+
+
+def _plan_text(choice: Choice) -> str:
+    """The engines or the layout that a search found: `the layout tp 8, pp 16, recompute full`."""
+    if choice.settings is None:
+        return sides_text(choice.engines or {})
+    shown = ", ".join(f"{key} {choice.settings[key]}" for key in SHOWN_KEYS if key in choice.settings)
+    return f"the layout {shown}"
+
+
+SHOWN_KEYS = ("tp", "cp", "ep", "pp", "recompute")
+"""The keys that tell layouts apart for a reader who does not write them."""
 
 
 def slower_text(found: Choices) -> str:
