@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Assumption, Cluster
+from clusterspec.cost.activity import Activity, activity_of
 from clusterspec.cost.compute.rates import capped_clock
 from clusterspec.cost.energy import Supply, carbon_of, energy_assumptions, money_of, supply
 from clusterspec.cost.formulas.power import (
@@ -21,6 +22,8 @@ from clusterspec.cost.heat import heat_assumptions
 from clusterspec.cost.nameplates import node_cooling, node_nameplates, power_draw
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.power_constants import (
+    AT_ARITHMETIC,
+    AT_HOST,
     AT_IDLE,
     AT_MEMORY,
     AT_PRODUCTS,
@@ -37,7 +40,6 @@ from clusterspec.origin import Assumed, Computed, Origin
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import PowerSpec
-from clusterspec.summation import sum_of
 
 ENDS = (0, 1, 2)
 """Low, middle and high in the constants above."""
@@ -115,7 +117,7 @@ def drawn_power(plan: Plan, fabric: Fabric | None, *, run: float | None = None) 
     if cluster is None or cluster.accelerator.power is None or cluster.cloud:
         return None
     machine = _Machine(cluster, written, fabric)
-    shares = time_shares(plan)
+    shares = activity_of(plan)
     used = design.layout.nodes if design.layout is not None else cluster.nodes
     idle = ranged_term(*(machine.power("idle", 0, end, None) for end in ENDS))
     busy = ranged_term(*(machine.power("busy", used, end, shares) for end in ENDS)) if shares else None
@@ -155,30 +157,15 @@ def _million_tokens(token: Term) -> Term:
     return replace(token, value=1e6 * token.value, low=low, high=high)
 
 
-def time_shares(plan: Plan) -> tuple[float, float] | None:
-    """The shares of the time that accelerators spend in matrix products with attention, and in kernels bound by memory.
-
-    None without times, and for reinforcement learning, whose roles do unlike work. Decoding is bound by memory, prefill
-    by products.
-    """
-    written = plan.design.spec.workload
-    if written is not None and written.kind == "rl":
+def accelerator_draws(plan: Plan) -> tuple[Term, Term, Term] | None:
+    """The mean power of an accelerator under the planned work: low, middle and high; None where it is not known."""
+    cluster, shares = plan.design.cluster, activity_of(plan)
+    if cluster is None or cluster.accelerator.power is None or shares is None:
         return None
-    if plan.serving is not None:
-        prefill = min(1.0, max(0.0, plan.serving.prefill_share))
-        return prefill, 1.0 - prefill
-    step = plan.step_time
-    if step is None or not step.value:
-        return None
-    products = memory = 0.0
-    for phase in step.parts:
-        if phase.name not in {"forward", "backward", "recomputation", "optimizer"}:
-            continue
-        inside = [part.value for part in phase.parts if part.name.endswith(("_matrix_products", "_attention"))]
-        whole = sum_of(inside) if inside else (phase.value if phase.name == "recomputation" else 0.0)
-        products += whole
-        memory += max(0.0, phase.value - whole)
-    return products / step.value, memory / step.value
+    written = plan.design.spec.cluster.power if plan.design.spec.cluster else None
+    machine = _Machine(cluster, written, None)
+    low, middle, high = (machine.working_draw(shares, end) for end in ENDS)
+    return low, middle, high
 
 
 @dataclass(frozen=True)
@@ -225,7 +212,7 @@ class _Machine:
         drawn = power_draw(self.cluster, self.fabric, self.written)
         return drawn.switches * drawn.switch.value if drawn.switch else 0.0
 
-    def node_power(self, name: str, end: int, shares: tuple[float, float] | None) -> Term:
+    def node_power(self, name: str, end: int, shares: Activity | None) -> Term:
         """The power of a node under load, or idle without ``shares``."""
         limit, fans = self.limit, FANS[self.cooling][end]
         host = Figure(HOST[end].value * limit.value, "W", Computed("host * limit"))
@@ -257,20 +244,30 @@ class _Machine:
         value = figure.value * share.value
         return Term("draw", value, "W", f"{name} * {factor}", ((name, figure), (factor, share)))
 
-    def working_draw(self, shares: tuple[float, float], end: int) -> Term:
+    def working_draw(self, shares: Activity, end: int) -> Term:
         """The mean power of an accelerator under load."""
+        found = (
+            ("busy", shares.products, "share of the time in matrix products and attention"),
+            ("memory_bound", shares.memory, "share of the time in kernels bound by memory"),
+            ("host_bound", shares.host, "share of the time in which the host launches kernels"),
+            ("unused", shares.idle, "share of the time without a request"),
+            ("arithmetic", shares.arithmetic, "share of the matrix peak in kernels bound by memory"),
+        )
+        idle = self.idle_draw(end)
         inputs = (
             ("limit", self.limit),
             ("cap", self.cap),
-            ("busy", Figure(shares[0], "1", Computed("share of the time in matrix products and attention"))),
-            ("memory_bound", Figure(shares[1], "1", Computed("share of the time in kernels bound by memory"))),
+            *((name, Figure(value, "1", Computed(why))) for name, value, why in found),
+            ("idle", Figure(idle.value, "W", Computed(idle.formula))),
             ("at_products", AT_PRODUCTS[end]),
             ("at_memory", AT_MEMORY[end]),
+            ("at_arithmetic", AT_ARITHMETIC[end]),
+            ("at_host", AT_HOST[end]),
             ("at_waiting", AT_WAITING[end]),
         )
         return computed_term("draw", accelerator_draw, "W", inputs)
 
-    def power(self, name: str, used: int, end: int, shares: tuple[float, float] | None) -> Term:
+    def power(self, name: str, used: int, end: int, shares: Activity | None) -> Term:
         """The power of the machine with ``used`` nodes under load."""
         idle = self.node_power("node_idle", end, None)
         busy = self.node_power("node_busy", end, shares) if shares else replace(idle, name="node_busy")
@@ -296,7 +293,7 @@ class _Machine:
         )
         return computed_term("swing", power_swing, "W", figures)
 
-    def swings(self, used: int, shares: tuple[float, float]) -> Swings:
+    def swings(self, used: int, shares: Activity) -> Swings:
         """The swings of the power of the job."""
         step = ranged_term(*(self.swing_power(used, end) for end in ENDS))
         low, middle, high = (self.node_power("node_busy", end, shares) for end in ENDS)
@@ -305,7 +302,7 @@ class _Machine:
 
     def assumptions(self, *, working: bool) -> tuple[Assumption, ...]:
         """The constants that the power rests on."""
-        at_work = (AT_PRODUCTS, AT_MEMORY, AT_WAITING, HOST) if working else ()
+        at_work = (AT_PRODUCTS, AT_MEMORY, AT_ARITHMETIC, AT_HOST, AT_WAITING, HOST) if working else ()
         idle = OF_IDLE if self.cluster.accelerator.power_idle else AT_IDLE
         used = (idle, HOST_IDLE, FANS[self.cooling], *at_work, *((RISE,) if working else ()))
         middle = [each[1] for each in used]

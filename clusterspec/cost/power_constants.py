@@ -30,8 +30,24 @@ def _assumed_range(name: str, values: tuple[float, float, float], why: str) -> t
 AT_PRODUCTS = _assumed_range(
     "at_products", (0.93, 1.0, 1.0), f"accelerators in matrix products reach their power limit; {SMC}: 7.0 to 7.3 kW"
 )
+ML_ENERGY = (
+    "237 serving runs of vLLM on H100 and B200 (ML.ENERGY leaderboard 3.0, github.com/ml-energy/leaderboard 0cd52da, "
+    "public/data/tasks)"
+)
 AT_MEMORY = _assumed_range(
-    "at_memory", (0.65, 0.85, 0.95), "by judgment, between products and waiting; no log tells it apart"
+    "at_memory", (0.65, 0.8, 1.0), f"kernels that stream weights and caches; {ML_ENERGY}: fitted at measured gaps"
+)
+AT_ARITHMETIC = _assumed_range(
+    "at_arithmetic",
+    (0.5, 1.0, 2.0),
+    f"what kernels bound by memory draw beside it at the whole matrix peak; {ML_ENERGY}: batches of 8 draw 0.6 to 0.75 "
+    "of the limit, of 500 up to 0.98",
+)
+AT_HOST = _assumed_range(
+    "at_host",
+    (0.2, 0.3, 0.5),
+    f"an accelerator that waits for its host; {ML_ENERGY}: 0.29 of the limit where steps are seven times as long as "
+    "their kernels",
 )
 AT_WAITING = _assumed_range(
     "at_waiting",

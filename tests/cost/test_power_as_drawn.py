@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from clusterspec.cluster.fabric import counted_fabric
+from clusterspec.cost.activity import activity_of
 from clusterspec.cost.energy import energy_assumptions, mean_price
-from clusterspec.cost.power import Drawn, drawn_power, time_shares
+from clusterspec.cost.power import Drawn, drawn_power
 from clusterspec.studies.study import Study, study_text
 from tests.settings import SETTINGS
 from tools.accuracy.cases import table
@@ -28,10 +29,11 @@ def drawn(text: str) -> Drawn:
 
 def test_a_node_is_its_accelerators_by_what_they_do_and_the_rest() -> None:
     text = spec("hgx-h100", 64, "{cooling: immersion}", "gpt3")
-    shares = time_shares(study_text(text, SETTINGS).plan)
-    assert shares is not None and 0.6 < shares[0] < 0.75 and 0.1 < shares[1] < 0.25
+    shares = activity_of(study_text(text, SETTINGS).plan)
+    assert shares is not None and 0.6 < shares.products < 0.75 and 0.1 < shares.memory < 0.25
+    assert shares.host == shares.idle == shares.arithmetic == 0
     found = drawn(text)
-    accelerator = 700 * (shares[0] * 1.0 + shares[1] * 0.85 + (1 - sum(shares)) * 0.65)
+    accelerator = 700 * (shares[0] * 1.0 + shares[1] * 0.8 + (1 - sum(shares)) * 0.65)
     assert found.busy is not None
     assert found.busy.value / 64 == pytest.approx(8 * accelerator + 8 * 0.28 * 700)
     assert found.idle.value / 64 == pytest.approx(8 * 70 + 0.28 * 8 * 700)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from clusterspec import studies
-from clusterspec.cost.power import Drawn, drawn_power
+from clusterspec.cost.power import Drawn, accelerator_draws, drawn_power
 from tools.accuracy.cases import Case, settings, table
 
 LORA = "{{model: llama-2-70b, sequence_length: 4096, global_batch: {}, precision: fp8, trainable: {{method: lora}}}}"
@@ -77,6 +77,26 @@ def spec_of(row: dict[str, str]) -> str:
 def drawn_of(row: dict[str, str]) -> Drawn | None:
     """The predicted power of a reading."""
     return drawn_power(studies.study_text(spec_of(row), settings()).plan, None)
+
+
+def serving_spec(row: dict[str, str]) -> str:
+    """The plan of a serving engine whose accelerators were measured; inputs of the chat and the exam are assumed."""
+    stored = "" if row["weights"] == "bf16" else f"parameter_precision: {row['weights']}, "
+    work = "precision: fp8, " if row["weights"] == "fp8" else ""
+    requests = ", ".join(f"{key}: {row[key]}" for key in ("input_tokens", "output_tokens", "concurrency"))
+    machine = f"{{accelerator: {row['accelerator']}, nodes: 1, accelerators_per_node: {row['count']}}}"
+    return (
+        f"clusterspec: 1\ncluster: {machine}\n"
+        f"workload: {{kind: serve, model: {row['model']}, {work}{stored}serving: {{{requests}}}}}\n"
+        f"layout: {{framework: {row['framework']}, tp: {row['tp']}}}\n"
+    )
+
+
+def accelerator_draw_of(row: dict[str, str]) -> tuple[float, float, float] | None:
+    """The predicted watts of one accelerator of a serving engine: low, middle and high."""
+    plan = studies.study_text(serving_spec(row), settings()).plan
+    draws = accelerator_draws(plan)
+    return None if draws is None else (draws[0].value, draws[1].value, draws[2].value)
 
 
 def cases() -> Iterator[Case]:

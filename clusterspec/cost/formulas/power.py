@@ -22,8 +22,10 @@ def capped_rate(cap: float, draw: float, idle: float) -> float:
 
 
 @formula(
-    "busy * min(cap, at_products * limit) + memory_bound * min(cap, at_memory * limit)"
-    " + (1 - busy - memory_bound) * min(cap, at_waiting * limit)"
+    "busy * min(cap, at_products * limit)"
+    " + memory_bound * min(cap, limit, (at_memory + at_arithmetic * arithmetic) * limit)"
+    " + host_bound * min(cap, at_host * limit) + unused * idle"
+    " + (1 - busy - memory_bound - host_bound - unused) * min(cap, at_waiting * limit)"
 )
 def accelerator_draw(
     limit: float,
@@ -31,26 +33,43 @@ def accelerator_draw(
     busy: float,
     memory_bound: float,
     *,
+    host_bound: float,
+    unused: float,
+    arithmetic: float,
+    idle: float,
     at_products: float,
     at_memory: float,
+    at_arithmetic: float,
+    at_host: float,
     at_waiting: float,
 ) -> float:
     """The mean power of one accelerator under load, in watts.
 
     ``limit`` is its own power limit and ``cap`` the one that is set; ``busy`` and ``memory_bound`` are the shares of
-    the time in matrix products with attention, and in kernels bound by memory, at most 1 together. The rest waits: for
-    exposed communication, other stages, stragglers.
-    ``at_products``, ``at_memory`` and ``at_waiting`` are the shares of the limit that it draws then.
+    the time in matrix products with attention, and in kernels bound by memory, ``host_bound`` that in which it waits
+    for its host, ``unused`` that without a request: at most 1 together. The rest waits: for exposed communication,
+    other stages, stragglers. ``arithmetic`` is the share of its matrix peak within kernels bound by memory, and
+    ``idle`` its power in watts without work. ``at_products``, ``at_memory``, ``at_host`` and ``at_waiting`` are the
+    shares of the limit that it draws then; ``at_arithmetic`` is what the whole matrix peak adds to ``at_memory``.
 
-    >>> accelerator_draw(700.0, 700.0, 0.6, 0.2, at_products=1.0, at_memory=0.8, at_waiting=0.5)
-    602.0
-    >>> accelerator_draw(700.0, 500.0, 0.6, 0.2, at_products=1.0, at_memory=0.8, at_waiting=0.5)
-    470.0
+    Source: power as a constant part with one for bytes and one for arithmetic: Choi et al., "A Roofline Model of
+    Energy", IPDPS 2013.
+
+    >>> def draw(cap, *shares):
+    ...     names = ("busy", "memory_bound", "host_bound", "unused", "arithmetic")
+    ...     at = dict(at_products=1.0, at_memory=0.8, at_arithmetic=1.0, at_host=0.25, at_waiting=0.5)
+    ...     return accelerator_draw(700.0, cap, **dict(zip(names, shares)), idle=70.0, **at)
+    >>> draw(700.0, 0.6, 0.2, 0.0, 0.0, 0.0), draw(500.0, 0.6, 0.2, 0.0, 0.0, 0.0)
+    (602.0, 470.0)
+    >>> draw(700.0, 0.0, 0.5, 0.2, 0.2, 0.1)
+    399.0
     """
-    waiting = 1 - busy - memory_bound
+    waiting = 1 - busy - memory_bound - host_bound - unused
     return (
         busy * smaller(cap, at_products * limit)
-        + memory_bound * smaller(cap, at_memory * limit)
+        + memory_bound * smaller(smaller(cap, limit), (at_memory + at_arithmetic * arithmetic) * limit)
+        + host_bound * smaller(cap, at_host * limit)
+        + unused * idle
         + waiting * smaller(cap, at_waiting * limit)
     )
 

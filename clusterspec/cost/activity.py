@@ -1,0 +1,95 @@
+"""What accelerators do while a plan runs, as shares of the time: what their power follows from."""
+
+from __future__ import annotations
+
+import math
+
+from clusterspec.cost.plan import Plan
+from clusterspec.cost.serving.constants import LAUNCH, Part
+from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.precision import peak_name
+from clusterspec.records import NamedTuple
+from clusterspec.summation import sum_of
+
+COLLECTIVES = ("all_reduce", "expert_exchange")
+"""Parts of a serving step that move data between accelerators."""
+PHASES = ("forward", "backward", "recomputation", "optimizer")
+
+
+class Activity(NamedTuple):
+    """Shares of the time of accelerators, by what they do; the rest waits in collectives and for others.
+
+    ``products`` are matrix products with attention, ``memory`` kernels bound by memory, ``host`` waits for the host
+    that launches them, ``idle`` the time without a request. ``arithmetic`` is the share of the matrix peak that kernels
+    bound by memory use while they run.
+    """
+
+    products: float
+    memory: float
+    host: float = 0.0
+    idle: float = 0.0
+    arithmetic: float = 0.0
+
+
+def activity_of(plan: Plan) -> Activity | None:
+    """The activity of a plan; None without times, and for reinforcement learning, whose roles do unlike work."""
+    written = plan.design.spec.workload
+    if written is not None and written.kind == "rl":
+        return None
+    if plan.serving is not None:
+        return serving_activity(plan.serving, _peak_of_rank(plan), open_load=_has_open_load(plan))
+    step = plan.step_time
+    if step is None or not step.value:
+        return None
+    products = memory = 0.0
+    for phase in step.parts:
+        if phase.name not in PHASES:
+            continue
+        inside = [part.value for part in phase.parts if part.name.endswith(("_matrix_products", "_attention"))]
+        whole = sum_of(inside) if inside else (phase.value if phase.name == "recomputation" else 0.0)
+        products += whole
+        memory += max(0.0, phase.value - whole)
+    return Activity(products / step.value, memory / step.value)
+
+
+def serving_activity(times: ServingTimes, peak: float | None, *, open_load: bool) -> Activity:
+    """The activity of engines: prefill is products; a decode step reads memory, exchanges data, and waits for its host.
+
+    ``peak`` is the dense FLOP/s of one rank. In an open load an engine has no request for ``exp(-requests)`` of the
+    time, as requests of random arrival are Poisson distributed.
+    """
+    prefill = min(1.0, max(0.0, times.prefill_share))
+    requests = times.sequences * times.coupled_ranks + prefill
+    idle = min(1.0 - prefill, math.exp(-requests)) if open_load else 0.0
+    parts = times.decode.parts
+    host, collectives = (
+        sum_of(part.seconds for part in parts if part.name in names) for names in ((LAUNCH,), COLLECTIVES)
+    )
+    whole = sum_of(part.seconds for part in parts)
+    kernels = whole - host - collectives
+    if kernels <= 0:
+        return Activity(prefill, 1.0 - prefill - idle, idle=idle)
+    of_decode = (1.0 - prefill - idle) / whole
+    arithmetic = min(1.0, sum_of(map(_flops_of, parts)) / (peak * kernels)) if peak else 0.0
+    return Activity(prefill, kernels * of_decode, host * of_decode, idle, arithmetic)
+
+
+def _flops_of(part: Part) -> float:
+    return part.numbers.get("flops", 0.0) * part.numbers.get("calls", 1.0)
+
+
+def _has_open_load(plan: Plan) -> bool:
+    """Whether requests of a serving plan arrive at random."""
+    workload = plan.design.workload
+    return workload is not None and workload.serving is not None and workload.serving.load == "open"
+
+
+def _peak_of_rank(plan: Plan) -> float | None:
+    """The dense FLOP/s of one rank in the precision of the plan, else in 16 bits; None where they are not known."""
+    cluster, workload = plan.design.cluster, plan.design.workload
+    if cluster is None:
+        return None
+    peaks = cluster.accelerator.peaks
+    names = (peak_name(workload.precision, peaks) if workload is not None else None, "bf16", "fp16")
+    found = next((peaks[name] for name in names if name is not None and name in peaks), None)
+    return found.value / cluster.ranks_per_accelerator if found is not None else None

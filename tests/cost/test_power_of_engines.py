@@ -1,0 +1,89 @@
+"""The power of serving engines: by the parts of a decode step, by the load, and against readings of accelerators."""
+
+from __future__ import annotations
+
+import math
+from statistics import median
+
+import pytest
+
+from clusterspec.cost.activity import Activity, activity_of
+from clusterspec.cost.power import accelerator_draws
+from clusterspec.studies.study import study_text
+from tests.settings import SETTINGS
+from tools.accuracy.cases import table
+from tools.accuracy.power_cases import accelerator_draw_of
+
+ROWS = list(table("power_serving.csv"))
+ENGINE = """
+clusterspec: 1
+cluster: {{accelerator: h100-sxm-80gb, nodes: 1, accelerators_per_node: 8}}
+workload: {{kind: serve, model: llama-3.1-70b, serving: {{input_tokens: 512, output_tokens: 512, {load}}}}}
+layout: {{framework: vllm, tp: 8}}
+"""
+
+
+def activity(load: str) -> Activity:
+    found = activity_of(study_text(ENGINE.format(load=load), SETTINGS).plan)
+    assert found is not None
+    return found
+
+
+def watts(load: str) -> float:
+    draws = accelerator_draws(study_text(ENGINE.format(load=load), SETTINGS).plan)
+    assert draws is not None
+    low, middle, high = draws
+    assert low.value < middle.value < high.value <= 700
+    return middle.value
+
+
+def test_a_decode_step_draws_by_its_parts() -> None:
+    """Kernels at 0.8 of 700 W and more by their arithmetic, launches at 0.3, collectives at 0.65, prompts at 1."""
+    plan = study_text(ENGINE.format(load="concurrency: 4"), SETTINGS).plan
+    shares, times = activity_of(plan), plan.serving
+    assert shares is not None and times is not None
+    parts = {part.name: part.seconds / times.decode.total for part in times.decode.parts}
+    decode = 1 - times.prefill_share
+    assert shares.host == pytest.approx(decode * parts["launch"])
+    assert shares.memory == pytest.approx(decode * (1 - parts["launch"] - parts["all_reduce"]))
+    flops = sum(part.numbers.get("flops", 0.0) for part in times.decode.parts)
+    assert shares.arithmetic == pytest.approx(
+        flops / (989.4e12 * times.decode.total * shares.memory / decode), rel=1e-3
+    )
+    waiting = decode * parts["all_reduce"]
+    kernels = shares.memory * (0.8 + shares.arithmetic)
+    assert watts("concurrency: 4") == pytest.approx(
+        700 * (shares.products + kernels + 0.3 * shares.host + 0.65 * waiting), rel=1e-6
+    )
+
+
+def test_larger_batches_never_draw_less() -> None:
+    drawn = [watts(f"concurrency: {number}") for number in (1, 8, 64, 256)]
+    assert drawn == sorted(drawn) and drawn[0] < 0.7 * 700 < 0.85 * 700 < drawn[-1]
+
+
+def test_an_engine_without_requests_draws_what_an_idle_one_does() -> None:
+    """A request every 1,000 s leaves the engine empty for all but its seconds: near 70 W, a tenth of the limit."""
+    few, many = activity("request_rate: 0.001"), activity("request_rate: 4")
+    plan = study_text(ENGINE.format(load="request_rate: 0.001"), SETTINGS).plan
+    assert plan.serving is not None
+    assert few.idle == pytest.approx(math.exp(-plan.serving.sequences - few.products), rel=1e-3)
+    assert few.idle > 0.98 and many.idle < 1e-6
+    assert 70 < watts("request_rate: 0.001") < 78
+    assert activity("concurrency: 1").idle == 0, "a closed loop sends the next request at once"
+
+
+def test_accelerators_of_published_engines_draw_what_is_predicted() -> None:
+    """Every tenth of 237 runs of ML.ENERGY (fitted), and a reading of MI325X, to which nothing was fitted."""
+    errors = list[float]()
+    for row in ROWS:
+        found, read = accelerator_draw_of(row), float(row["watts_of_accelerator"])
+        assert found is not None, row
+        low, middle, high = found
+        if row["side"] == "fitted":
+            errors.append(middle / read - 1)
+        else:
+            assert low <= read <= high and middle / read - 1 < 0.25, (row, found)
+    assert len(errors) == 24
+    assert median(map(abs, errors)) <= 0.10, errors
+    assert abs(median(errors)) <= 0.07, errors
