@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from clusterspec.cost.collectives.predict import REPEATS
 from clusterspec.report import ink as grid
 from clusterspec.report.ink import PLAIN, Ink, errors_text, paragraph, plain_line, share_bar, text_table, wrapped_lines
 from clusterspec.results import CollectiveReport
@@ -206,10 +207,26 @@ def acceptance_as_text(report: AcceptanceReport, ink: Ink = PLAIN) -> str:
         names = ", ".join(name for name, own in report.unmeasured.items() if own == why)
         lines += [*wrapped_lines(f"{names}: a pass is weak evidence: {why}.", ink.measure), ""]
     lines += [plain_line(f"{log}: belongs to no test: {why}") for log, why in report.unused]
+    lines += _changed_lines(report, ink)
     lines += [plain_line(each) for each in _range_lines(report)]
     count = {status: sum(test.status == status for test in report.tests) for status in ("pass", "fail", "not-run")}
     lines.append(f"{count['pass']} passed, {count['fail']} failed, {count['not-run']} not run")
     return "\n".join(lines) + "\n"
+
+
+def _changed_lines(report: AcceptanceReport, ink: Ink) -> list[str]:
+    """The tests whose change since the earlier acceptance is more than a repeat, and what that means."""
+    changes = {test.name: report.drift(test) for test in report.tests if report.beyond_repeats(test)}
+    found = list[str]()
+    for worse, means in (
+        (True, "`clusterspec diagnose` ranks the causes"),
+        (False, "something was repaired or changed"),
+    ):
+        names = ", ".join(name for name, drift in changes.items() if drift is not None and (drift < 0) == worse)
+        if names:
+            than = f"{'slower' if worse else 'faster'} than then by more than two runs of one machine differ"
+            found += wrapped_lines(f"{names}: {than} ({percent(REPEATS, 2)}): {means}.", ink.measure)
+    return found
 
 
 def _range_lines(report: AcceptanceReport) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from clusterspec.cost.collectives.predict import REPEATS
 from clusterspec.records import NamedTuple, asdict, dataclass
 from clusterspec.results import Input, Result, Tool, head, result_repr
 
@@ -210,6 +211,11 @@ class AcceptanceReport(Result):
         before = self.earlier.get(test.name) if self.earlier is not None else None
         return test.measured / before - 1 if test.measured is not None and before else None
 
+    def beyond_repeats(self, test: AcceptanceOutcome) -> bool | None:
+        """Whether the change is larger than two measurements of an unchanged machine differ; None if unknown."""
+        drift = self.drift(test)
+        return abs(drift) > REPEATS if drift is not None else None
+
     @property
     def unmeasured(self) -> dict[str, str]:
         """The tests whose threshold is predicted from unmeasured shares, with the names of these shares."""
@@ -231,6 +237,7 @@ class AcceptanceReport(Result):
                     "unmeasured": self.unmeasured.get(test.name),
                     "earlier": self.earlier.get(test.name) if self.earlier is not None else None,
                     "drift": self.drift(test),
+                    "beyond_repeats": self.beyond_repeats(test),
                     "logs": [{"log": log, "sha256": digest} for log, digest in test.logs],
                 }
                 for test in self.tests

@@ -115,6 +115,12 @@ def test_an_acceptance_lists_and_counts_its_tests() -> None:
         "two 1,000.0 990.0 fail not measured below",
         "three 50.0 not run not measured no log",
     ]
+    changed = "than then by more than two runs of one machine differ (5.7 %):"
+    said = f"one: faster {changed} something was repaired or changed."
+    assert said in " ".join(found)
+    slower = lines(measurement_text.acceptance_as_text(replace(earlier, earlier={"one": 120e9, "two": 1e12}), WIDE))
+    assert f"one: slower {changed} `clusterspec diagnose` ranks the causes." in " ".join(slower)
+    assert "two: slower" not in " ".join(slower), "1 % is a repeat"
 
 
 def test_the_form_of_an_acceptance_names_logs_and_a_remedy_where_a_test_did_not_pass() -> None:

@@ -361,6 +361,14 @@ def test_the_drift_of_a_test_is_its_change_since_the_earlier_acceptance() -> Non
     assert replace(report, earlier=None).drift(outcomes["a"]) is None
 
 
+def test_a_change_is_beyond_repeats_where_two_runs_of_one_machine_differ_less() -> None:
+    """Each run is within 4 % of the machine, so two differ by at most 4 % × sqrt(2) = 5.66 %, in both directions."""
+    report = AcceptanceReport(TOOL, READ, (), earlier={"a": 200.0})
+    for measured, beyond in ((188.5, True), (189.0, False), (211.0, False), (211.5, True), (None, None)):
+        outcome = AcceptanceOutcome("a", 180.0, measured, "pass", "")
+        assert report.beyond_repeats(outcome) is beyond, measured
+
+
 def test_a_target_is_met_up_to_its_value_and_where_no_request_has_one() -> None:
     told = {value: SimulatedTarget("ttft", 90.0, 1.0, value).met for value in (0.9, 1.0, 1.1, None)}
     assert told == {0.9: True, 1.0: True, 1.1: False, None: True}
