@@ -140,7 +140,7 @@ def _separation_side(job: ServingJob, rated: Rated) -> SeparationSide:
         value=plan_value(job, rated.plan),
         meets_targets=rated.meets,
         excess=rated.excess,
-        prefill_share=times.prompt_load if pools else times.prefill_share,
+        prefill_share=times.prefill_busy if pools else times.prefill_share,
         handoff=times.handoff,
     )
 

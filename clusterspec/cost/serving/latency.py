@@ -80,7 +80,7 @@ class ServingTimes:
     started: float
     """The time per output token of separate decode engines, half of which passes before a computed prompt decodes."""
     prompt_load: float
-    """Utilization of the prefill engines."""
+    """Utilization of the prefill engines, or of the links that carry their caches where these take longer."""
     coupled_ranks: int = 1
     """Attention ranks of an engine whose steps wait for each other, each with prompts at times of its own."""
     loading: float = 0.0
@@ -132,6 +132,16 @@ class ServingTimes:
     def prefill_share(self) -> float:
         """The share of an engine's time for prompts."""
         return self.state.prompt / self.request_latency if self.starts_together else self.state.share
+
+    @property
+    def links_limit_prefill(self) -> bool:
+        """Whether the cache of a prompt occupies its links for longer than the prompt takes on separate engines."""
+        return self.sent is not None and self.state.service > self.prompt_service
+
+    @property
+    def prefill_busy(self) -> float:
+        """The share of the time in which separate prefill engines compute prompts."""
+        return self.prompt_load * self.prompt_service / self.state.service if self.state.service else 0.0
 
     @property
     def sequences(self) -> float:

@@ -127,7 +127,9 @@ def _prefill_row(times: ServingTimes, load: Serving) -> TableRow:
     """The share of prefill in the time of the engines, of a static batch, or of the separate prefill engines."""
     share = "estimate.serving.prefill_share"
     if load.prefill is not None:
-        return _time_row("Utilization of the prefill engines", percent(min(1.0, times.prompt_load), 2), "")
+        filled = percent(min(1.0, times.prompt_load), 2)
+        links = f"the links that carry caches: {filled}" if times.links_limit_prefill else ""
+        return _time_row("Utilization of the prefill engines", percent(min(1.0, times.prefill_busy), 2), links)
     title = (
         "Share of prefill in the time of the batch"
         if load.load == "static"

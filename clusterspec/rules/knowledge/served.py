@@ -100,6 +100,16 @@ def prompts_asked(served: Served) -> float:
     return served.times.offered / (served.load.output_tokens * served.times.tpot)
 
 
+def link_advice(served: Served) -> str:
+    """What makes the links for caches faster, where prompts wait for them rather than for their engines; else empty."""
+    sent = served.times.sent
+    if sent is None or not served.times.links_limit_prefill:
+        return ""
+    if served.load.prefill is not None and served.load.prefill.pool is not None:
+        return "use a faster link between the pools, or a smaller cache (`kv_precision: fp8`)"
+    return transfer_advice(sent.transfer)
+
+
 def transfer_advice(sent: CacheTransfer) -> str:
     """What makes the transfer of a cache faster: larger blocks where their number takes the time, else the link."""
     if sent.descriptors and sent.seconds > sent.size / sent.bandwidth:

@@ -5,7 +5,8 @@
 An open load (`request_rate`) whose output tokens exceed the predicted throughput by more than 2 %. The finding is an error
 if they exceed the high end of its range too, a warning if they are nearer to that end than to the prediction, and a note
 otherwise. The finding is also a note if the load is served, but its mean wait for prefill is more than half of the mean time
-to first token. The rule is silent for a finite run (`requests`).
+to first token. Where the links between prefill and decode engines take longer for a cache than the engines for its prompt, the
+rule says so. The rule is silent for a finite run (`requests`).
 
 ## Why it matters
 
@@ -14,7 +15,8 @@ estimate. Near it, small changes of the load double the wait.
 
 ## What to do
 
-Use more engines, shorter prompts, a prefix cache, or a lower rate. Plan for a utilization of 60 to 80 %.
+Use more engines, shorter prompts, a prefix cache, or a lower rate; where links are full, faster ones. Plan for a utilization of 60
+to 80 %.
 
 ## When to ignore it
 
@@ -61,7 +63,7 @@ from collections.abc import Iterator
 from clusterspec.cost.serving.latency import serving_range
 from clusterspec.cost.serving.targets import exceeds_capacity, mostly_waits
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.served import LOAD, Served
+from clusterspec.rules.knowledge.served import LOAD, Served, link_advice
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent, plain
 
@@ -76,11 +78,13 @@ def check(served: Served) -> Iterator[Problem]:
     offered, each = load.request_rate * load.output_tokens, times.output_tokens_per_second
     if exceeds_capacity(times, load):
         low, high = serving_range(times, "output_tokens_per_second")
+        behind = " behind the links that carry caches" if times.links_limit_prefill else ""
         message = (
             f"{plain(load.request_rate)} requests a second ask for {plain(offered, 3)} output tokens a second, and the engines "
-            f"produce {plain(each, 3)} ({plain(low, 3)} to {plain(high, 3)}): the queue grows without end"
+            f"produce {plain(each, 3)} ({plain(low, 3)} to {plain(high, 3)}){behind}: the queue grows without end"
         )
-        help_ = f"use {plain(1.25 * offered / each, 2)} times as many engines, or at most {plain(each / load.output_tokens, 2)} requests a second"
+        more = f"use {plain(1.25 * offered / each, 2)} times as many engines"
+        help_ = f"{link_advice(served) or more}, or at most {plain(each / load.output_tokens, 2)} requests a second"
         yield RULE.problem(
             KEY,
             message,
@@ -88,8 +92,10 @@ def check(served: Served) -> Iterator[Problem]:
             severity="error" if offered > high else "warning" if offered > (each + high) / 2 else "note",
         )
     elif mostly_waits(times):
+        awaited = "the links that carry caches" if times.links_limit_prefill else "prefill"
         message = (
-            f"requests wait {display(times.wait, 's')} for prefill, {percent(times.wait / times.ttft_mean, 2)} of the mean time to first "
+            f"requests wait {display(times.wait, 's')} for {awaited}, {percent(times.wait / times.ttft_mean, 2)} of the mean time to first "
             f"token of {display(times.ttft_mean, 's')}"
         )
-        yield RULE.problem(KEY, message, "use more prefill engines, or a lower rate", severity="note")
+        help_ = f"{link_advice(served) or 'use more prefill engines'}, or a lower rate"
+        yield RULE.problem(KEY, message, help_, severity="note")

@@ -89,7 +89,7 @@ def check(served: Served) -> Iterator[Problem]:
             PREFILL,
             f"{_load_text(served, asked)}, {plain(asked / prompts, 2)} times "
             f"the {plain(prompts, 2)} that the prefill engines process: the decode engines idle",
-            "use more prefill engines, or move some from decode",
+            "use more prefill engines, or move some from decode" + _links_first(served),
             severity="note"
             if asked <= ADAPTED * prompts and _load_adapts(served)
             else _severity(served, 1 - prompts / asked, prompts=False),
@@ -104,6 +104,11 @@ def check(served: Served) -> Iterator[Problem]:
             "move engines from prefill to decode, or remove some",
             severity=_severity(served, 1 - answers / prompts, prompts=True),
         )
+
+
+def _links_first(served: Served) -> str:
+    """What has to change first where the links for caches carry still fewer prompts."""
+    return ", after the links that carry caches" if served.times.links_limit_prefill else ""
 
 
 def _above(one: float, other: float) -> bool:

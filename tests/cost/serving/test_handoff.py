@@ -147,6 +147,16 @@ def test_links_carry_no_more_prompts_than_they_have_time_for() -> None:
     assert rate < 0.5 * times(load="concurrency: 256", output=50).output_tokens_per_second / 50
 
 
+def test_engines_that_wait_for_links_are_not_busy() -> None:
+    """At the same rate engines compute for the same share of the time, over whichever links; busy are the links."""
+    fast, slow = (times(nic=nic, load="request_rate: 0.5") for nic in (400, 4))
+    assert not fast.links_limit_prefill
+    assert fast.prefill_busy == fast.prompt_load
+    assert slow.links_limit_prefill
+    assert slow.prompt_load > slow.prefill_busy == pytest.approx(fast.prefill_busy)
+    assert slow.prompt_load == pytest.approx(0.5 * slow.state.service)
+
+
 def test_a_wide_decode_engine_receives_from_several_prefill_engines_at_once() -> None:
     """Each of eight ranks receives an eighth of a cache, of which a sender of tp 2 sends a half: four times as long."""
     design = plan("block_tokens: 16").design
