@@ -224,6 +224,14 @@ def sheet_rows(items: Iterable[Item]) -> Iterator[tuple[object, ...]]:
     return ((item.kind, item.part, item.quantity, *[""] * (len(SHEET) - 3)) for item in items)
 
 
+def _storage_links_text(cluster: Cluster, store: NetworkSpec | None) -> str:
+    """What the price of a storage system has to include: the network that joins it to the nodes."""
+    if store is None or store.shares or not store.nics_per_node:
+        return ""
+    links = cluster.all_nodes * store.nics_per_node
+    return f", with the switches and cables of its {plural(links, 'link')} to nodes"
+
+
 def bill(design: Design) -> Bill:
     """The bill of a design, including spare nodes with their NICs and cables. Parts with a quantity of zero are
     omitted.
@@ -356,12 +364,8 @@ def _other_items(cluster: Cluster, written: ClusterSpec, procurement: Procuremen
         yield f"storage: counted with pool `{store.pool}` (`cluster.networks.storage.pool`)"
     elif store is not None or "storage" in prices:
         capacity = f" of {store.capacity.written}" if store and store.capacity else ""
-        yield Item(
-            "storage",
-            f"storage system{capacity}",
-            1,
-            "cluster.networks.storage" if store else "procurement.prices.storage",
-        )
+        key = "cluster.networks.storage" if store else "procurement.prices.storage"
+        yield Item("storage", f"storage system{capacity}", 1, f"{key}{_storage_links_text(cluster, store)}")
     else:
         yield "storage: not described (`cluster.networks.storage`)"
     stated = written.power.nodes_per_rack if written.power else None

@@ -49,7 +49,7 @@ def _pairs_table(report: FaultsReport, ink: Ink) -> str:
             _number_text(row.failures),
             ("unaffected" if row.effect == "none" else row.effect) + (" *" if row.worse else ""),
             display(row.step_time, "s", 4) if row.step_time is not None else UNKNOWN,
-            _number_text(row.hours),
+            _hours_text(row.hours),
         )
         for row in report.pairs
     ]
@@ -65,7 +65,7 @@ def fault_cells(row: FaultRow) -> tuple[str, ...]:
         _number_text(row.failures),
         "unaffected" if row.effect == "none" else row.effect,
         display(row.step_time, "s", 4) if row.step_time is not None else UNKNOWN,
-        _number_text(row.hours),
+        _hours_text(row.hours),
     )
 
 
@@ -73,6 +73,14 @@ def _number_text(value: float | None) -> str:
     if value is None:
         return UNKNOWN
     return f"{value:,.0f}" if value >= ROUNDED else plain(value, 3)
+
+
+def _hours_text(hours: float | None) -> str:
+    """Hours of a year; those of less than a few seconds are not given in digits."""
+    return f"< {LEAST_HOURS:g}" if hours is not None and 0 < hours < LEAST_HOURS else _number_text(hours)
+
+
+LEAST_HOURS = 0.001
 
 
 def cost_text(row: FaultRow) -> str:

@@ -186,3 +186,6 @@ def test_what_the_spec_does_not_describe_is_listed_as_not_counted() -> None:
         "rack": 8,
     }
     assert found.not_counted == ("out-of-band network switches: not stated (`networks.out_of_band.switch`)",)
+    joined = bill(clean(described.replace("storage: {", "storage: {nics_per_node: 2, nic_bandwidth: 200 Gb/s, ")))
+    (store,) = (item for item in joined.items if item.kind == "storage")
+    assert store.derivation.endswith("with the switches and cables of its 64 links to nodes"), "32 nodes of 2 NICs"

@@ -621,3 +621,14 @@ def test_a_torus_is_a_grid_with_links_around_and_planes_behind_it() -> None:
     ring = machine.torus_chart((4,), "alt", "4", "")
     assert len(shapes(ring, "line")) == 1, "a ring has one row, and no columns"
     assert [number(dot, "cx") for dot in shapes(ring, "circle")] == [24, 58, 92, 126], "at most 34 apart"
+
+
+def test_no_label_of_a_choice_lies_on_the_line_of_the_load() -> None:
+    for load in range(5, 40):
+        points = [ChoicePoint("8 nodes", (3.0, 3.0), 12.0), ChoicePoint("this design", (6.0, 6.0), 30.0, "A", "limit")]
+        heads, texts = ("price", "tokens per second"), (str, str)
+        drawn = curves.choice_chart(points, heads, texts, "alt", (float(load), "load"))
+        (line,) = (each for each in shapes(drawn, "line") if "stroke-dasharray" in each)
+        (label,) = (each for each in shapes(drawn, "text") if each["text"] == "8 nodes")
+        base, level = number(label, "y"), number(line, "y1")
+        assert not base - 10 < level < base + 3, load

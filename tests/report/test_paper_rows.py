@@ -328,3 +328,14 @@ def test_findings_name_rules_and_lines_of_the_spec_to_engineers_and_to_nobody_el
     code = re.findall("<code>([^<]*)</code>", pages["procurement"])
     assert all(each.startswith("clusterspec ") for each in code), code
     assert re.search("<code>[a-z_]+: ", pages["design"]) and "have no date: they cannot" in pages["procurement"]
+
+
+def test_the_step_says_what_its_range_rests_on_where_no_step_is_measured() -> None:
+    text = SPREAD.replace("EXPERTS", "8")
+    known, measured, tender = (
+        compose(report(one, "design", audience))
+        for one, audience in ((text, None), (text + "measured: [{step_time: 9 s}]\n", None), (text, "tender"))
+    )
+    leads = [next(section.lead for section in page.sections if section.key == "step") for page in (known, measured)]
+    assert "What the range rests on: four in five published runs with experts lie within" in leads[0]
+    assert "rests on" not in leads[1] and not any("rests on" in section.lead for section in tender.sections)

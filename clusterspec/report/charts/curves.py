@@ -124,22 +124,25 @@ def choice_chart(
         parts += [svg.segment(*mark, *spot, point.tint)] if spot != mark else []
         parts += _choice_shapes(point, spot)
         if not point.letter:
-            parts += _choice_label(point.label, mark, marks, rising=rising)
+            parts += _choice_label(point.label, mark, marks, rising=rising, level=y(level[0]) if level else None)
     return svg.drawing(bottom + 42, parts, alt, name="choices")
 
 
 def _choice_label(
-    label: str, mark: tuple[float, float], marks: Sequence[tuple[float, float]], *, rising: bool
+    label: str, mark: tuple[float, float], marks: Sequence[tuple[float, float]], *, rising: bool, level: float | None
 ) -> Iterator[str]:
-    """The label of a size on a plate, below the line that joins the sizes and clear of other marks."""
+    """The label of a size on a plate, below the line that joins the sizes and clear of other marks and of the
+    ``level``."""
     wide = svg.text_width(label, 11)
     below = (mark[0] + 8, mark[1] + 16) if rising else (mark[0] - 8 - wide, mark[1] + 16)
     above = (mark[0] - 8 - wide, mark[1] - 8) if rising else (mark[0] + 8, mark[1] - 8)
-    places = [(min(max(left, 2.0), svg.WIDTH - wide - 2), base) for left, base in (below, above)]
+    beyond = (below[0], below[1] + 14) if level is not None and abs(level - below[1] + 4) < 10 else below
+    places = [(min(max(left, 2.0), svg.WIDTH - wide - 2), base) for left, base in (below, above, beyond)]
     clear = [
         (left, base)
         for left, base in places
-        if all(
+        if (level is None or not base - 12 < level < base + 5)
+        and all(
             x < left - 11 or x > left + wide + 11 or not base - 20 < y < base + 12 for x, y in marks if (x, y) != mark
         )
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.estimate import RUN_TO_RUN, measured_step
 from clusterspec.cost.plan import Plan
 from clusterspec.report import cost_text
 from clusterspec.report import estimate_rows as traffic
@@ -42,7 +41,7 @@ from clusterspec.report.paper.blocks import (
     TitleFact,
 )
 from clusterspec.report.paper.facility import facility_section
-from clusterspec.report.paper.steps import layer_picture, rl_section, schedule_picture
+from clusterspec.report.paper.steps import layer_picture, range_text, rl_section, schedule_picture
 from clusterspec.report.paper.story import story_section
 from clusterspec.report.paper.words import catalog_names, name_in_sentence, worded_section
 from clusterspec.results import EstimateReport, count
@@ -82,17 +81,8 @@ def step_section(report: FullReport) -> Section | None:
         "step",
         "Step time" if plan.rl is None else "Update of one minibatch",
         tuple(blocks),
-        lead=lead + (f" {held}." if held else ".") + _narrower_range(report, high / low),
+        lead=lead + (f" {held}." if held else ".") + range_text(report, high / low),
     )
-
-
-def _narrower_range(report: FullReport, ratio: float) -> str:
-    """What a measured step of the job makes of its range with this ``ratio`` of high to low; empty where one is
-    measured, where the range is as narrow already, and in a tender."""
-    plan, least = report.estimate.plan, RUN_TO_RUN.value
-    if report.tender or plan.rl is not None or measured_step(plan.design) or ratio <= (1 + least) ** 2:
-        return ""
-    return f" A measured step of this job would narrow the range to ±{percent(least)} at best (`measured[].step_time`)."
 
 
 def timeline_of(plan: Plan) -> Picture:

@@ -1,16 +1,19 @@
-"""The drawings of a training step: the pipeline schedule, and the passes over one layer."""
+"""The drawings of a training step: the pipeline schedule, and the passes over one layer; what its range rests on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from clusterspec.cost.compute.kernels import Kernel
+from clusterspec.cost.estimate import RUN_TO_RUN, measured_step, range_figure
 from clusterspec.cost.record import PhaseTime, StepRecord, TransferTime
 from clusterspec.cost.reinforcement.times import RlTimes
+from clusterspec.origin import Assumed
 from clusterspec.report.charts.bars import StackPart, StackRow, rows_text, timed_rows_chart
 from clusterspec.report.charts.steps import DrawnPass, Span, layer_chart, schedule_chart
 from clusterspec.report.charts.svg import cause_of
 from clusterspec.report.paper.blocks import PaperTable, Picture, Section, TableColumn, TableRow
+from clusterspec.results.full import FullReport
 from clusterspec.results.machine import Schedule
 from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plural, portion
@@ -154,3 +157,35 @@ def _seconds_by_axis(transfers: tuple[TransferTime, ...]) -> Iterator[tuple[str,
 
 def _stack_part(label: str, tint: str, seconds: float) -> StackPart:
     return StackPart(label, tint, seconds, display(seconds, "s"))
+
+
+# What the range of a step rests on
+
+
+def range_text(report: FullReport, ratio: float) -> str:
+    """What the range of a step with this ``ratio`` of high to low rests on, and what would narrow it."""
+    return _evidence_text(report) + _narrower_range(report, ratio)
+
+
+def _evidence_text(report: FullReport) -> str:
+    """What the range of a step rests on: published runs with this software, and what it gains without one like the
+    design; empty of a measured step and in a tender.
+    """
+    plan = report.estimate.plan
+    work, step = plan.design.workload, plan.step
+    if report.tender or work is None or step is None or measured_step(plan.design):
+        return ""
+    known = step.software.stack.achievable.get("spread.experts" if work.model.experts else "spread")
+    reasons = [known.origin.why] if known is not None and isinstance(known.origin, Assumed) else []
+    if (gained := range_figure(plan.design, step.seconds)) is not None and isinstance(gained[1].origin, Assumed):
+        reasons.append(f"{percent(gained[1].value)} is the {gained[1].origin.why}")
+    return f" What the range rests on: {'; '.join(reasons)}." if reasons else ""
+
+
+def _narrower_range(report: FullReport, ratio: float) -> str:
+    """What a measured step of the job makes of its range with this ``ratio`` of high to low; empty where one is
+    measured, where the range is as narrow already, and in a tender."""
+    plan, least = report.estimate.plan, RUN_TO_RUN.value
+    if report.tender or plan.rl is not None or measured_step(plan.design) or ratio <= (1 + least) ** 2:
+        return ""
+    return f" A measured step of this job would narrow the range to ±{percent(least)} at best (`measured[].step_time`)."
