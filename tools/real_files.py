@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
 
 from clusterspec.exchange import import_formats
 from clusterspec.exchange.import_result import FormatError, ImportResult, InputFile
@@ -54,7 +55,7 @@ def content(file: RealFile, clones: Path | None) -> bytes | None:
             return done.stdout if done.returncode == 0 else None
     kept = KEPT / file.repository / file.commit / file.path
     if not kept.is_file():
-        address = f"https://raw.githubusercontent.com/{file.repository}/{file.commit}/{file.path}"
+        address = f"https://raw.githubusercontent.com/{file.repository}/{file.commit}/{quote(file.path)}"
         try:
             with urllib.request.urlopen(address, timeout=30) as answer:
                 data = answer.read(LARGEST)

@@ -64,16 +64,47 @@ def _parser() -> Parser:
     return Parser(Language(language()))
 
 
-_BACKQUOTED = re.compile(r"`([^`\n]+)`")
+_BACKQUOTED = re.compile(rb"`([^`\n]+)`")
+
+
+_CUT_NAME = re.compile(rb"[A-Za-z_]\w{0,100}(?=,)")
+
+
+MOST_CUTS = 20
+"""Times that a script is parsed again for words that the grammar cuts."""
 
 
 def tree_of(text: str) -> Node:
-    """The tree of a script: with ``$(…)`` for commands in backquotes, where the grammar takes these only so."""
-    tree = _parser().parse(text.encode("utf-8", "replace")).root_node
-    if not tree.has_error or "`" not in text:
+    """The tree of a script: with braces for variables that the grammar cuts, and with ``$(…)`` for commands in
+    backquotes, where the grammar takes these only so.
+    """
+    source = text.encode("utf-8", "replace")
+    tree = _parser().parse(source).root_node
+    for _ in range(MOST_CUTS):  # the next one of a word shows once that before it is whole
+        if not (cut := sorted(_cut_variables(tree, source))):
+            break
+        for at in reversed(cut):
+            end = _CUT_NAME.match(source, at).end()  # type: ignore[union-attr]
+            source = b"%b{%b}%b" % (source[:at], source[at:end], source[end:])
+        tree = _parser().parse(source).root_node
+    if not tree.has_error or b"`" not in source:
         return tree
-    other = _parser().parse(_BACKQUOTED.sub(r"$(\1)", text).encode("utf-8", "replace")).root_node
+    other = _parser().parse(_BACKQUOTED.sub(rb"$(\1)", source)).root_node
     return other if _unparsed(other) < _unparsed(tree) else tree
+
+
+def _cut_variables(tree: Node, source: bytes) -> Iterator[int]:
+    """Where names of variables begin whose ``$`` the grammar takes for the end of a word: before a comma, in a word
+    that continues quotes or a bracket (``"a"b=$B,c``).
+    """
+    waiting = [tree] if b"$" in source and b"," in source else []
+    while waiting:
+        node = waiting.pop()
+        waiting += [] if node.type in {"simple_expansion", "raw_string"} else node.children
+        before = source[max(node.end_byte - 2, 0) : node.end_byte]
+        is_cut = not node.children and before[-1:] == b"$" and before[:1] != b"\\"
+        if is_cut and node.type != "raw_string" and _CUT_NAME.match(source, node.end_byte):
+            yield node.end_byte
 
 
 def _unparsed(node: Node) -> int:

@@ -270,6 +270,7 @@ OSU_TOOL = "osu"
 _OSU = re.compile(
     r"^[ \t]{0,16}# OSU (?:MPI|NCCL|OpenSHMEM|UPC\S*|xCCL)?\S* ?(.{3,60}?) Test(?: v([0-9.]{1,12}))?", re.MULTILINE
 )
+_OSU_BUFFERS = re.compile(r"^[ \t]{0,16}# Send Buffer on (\w{2,12}) .{0,20}Receive Buffer on (\w{2,12})", re.MULTILINE)
 _OSU_ROW = re.compile(r"^([0-9]{1,13})\s+([0-9]{1,12}(?:\.[0-9]{1,6})?)(?:\s|$)")
 
 
@@ -298,6 +299,8 @@ def read_osu_test(text: str) -> Benchmark:
             remarks.append((f"the OSU test {name} sums the bandwidths of several pairs of ranks{shown}", start))
         elif "Bandwidth" not in name:
             remarks.append((f"the OSU test {name} prints times without its number of ranks: no bus bandwidth", start))
+        elif (where := _OSU_BUFFERS.search("\n".join(lines[start:end][:8]))) and "HOST" in where.groups():
+            remarks.append((f"the OSU test {name} has a buffer in host memory: not between accelerators", start))
         elif points:
             remarks.append(("whether both ranks are on one node is not printed", start))
             if "Bi-Directional" in name:

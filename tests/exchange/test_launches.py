@@ -52,6 +52,41 @@ def test_arguments_that_a_script_passes_on_leave_defaults_open() -> None:
     assert "passes on arguments" in unknown(passed)
 
 
+@pytest.mark.parametrize(
+    ("rest", "stated"),
+    [
+        ("$EXTRA_ARGS", False),
+        ("${serve_flags} --port 3", False),
+        ("$(cat options.txt)", False),
+        ("--log-level info `cat options.txt`", False),
+        ("--port $(free_port)", True),
+        ("--chat-template `pwd`/x.jinja", True),
+        ("--port $PORT", True),
+        ("${EXTRA_ARGS:-}", True),  # nothing, by the script's own default
+    ],
+)
+def test_options_that_the_script_does_not_decide_leave_defaults_open(rest: str, stated: bool) -> None:
+    reading = read(f"python3 -m sglang.launch_server --model-path Qwen/Qwen3-14B {rest}\n", "serving")
+    assert ("layout.tp" in given(reading)) is stated
+    assert ("passes on arguments" in unknown(reading)) is not stated
+
+
+@pytest.mark.parametrize(
+    ("options", "sharding"),
+    [
+        ("--fp16 --zero-stage 0", "none"),
+        ("--bf16 --zero-stage 0", "zero1"),
+        ("--bf16 --zero-stage 2", "zero2"),
+        ("--bf16 --zero-stage 0 --no-pipeline-parallel", None),
+    ],
+)
+def test_deepspeed_keeps_parts_of_the_optimizer_in_bf16_at_stage_0(options: str, sharding: str | None) -> None:
+    """Its pipeline engine wraps the optimizer of bf16, which divides the states among the data-parallel ranks."""
+    reading = read(f"deepspeed pretrain_gpt.py {MEGATRON.partition('pretrain_gpt.py ')[2]} --deepspeed {options}\n")
+    assert given(reading).get("layout.sharding") == sharding
+    assert ("bf16 at stage 0" in unknown(reading)) is (sharding is None)
+
+
 MEGATRON = (
     "DATA=<path of the data>\nLOAD=<path of a checkpoint>\ntorchrun pretrain_gpt.py --tensor-model-parallel-size 2 "
     "--num-layers 24 --hidden-size 1024 --num-attention-heads 16 --data-path <path of the data>_text "

@@ -350,3 +350,16 @@ def test_a_configuration_of_accelerate_states_all_that_it_has_a_key_for() -> Non
         assert (left in unknown(reading)) and (left != "" or not unknown(reading)), (lines, unknown(reading))
     uneven = read(ACCELERATE.format("NO").replace("16", "15").replace("bf16", "no"))
     assert counts(uneven) == {"ranks": 15}
+
+
+def test_a_log_that_a_script_quotes_in_a_comment_is_not_its_content() -> None:
+    """A launch with the log of an earlier run below is a launch."""
+    step = (
+        "iteration 70/ 1000 | consumed samples: 280 | elapsed time per iteration (ms): 2738.6 | global batch size: 4 |"
+    )
+    launch = "torchrun pretrain_gpt.py --tensor-model-parallel-size 2 --num-layers 24 --hidden-size 1024 --bf16"
+    reading = read(f"#!/bin/bash\n{launch}\n# {step}\n")
+    assert given(reading)["layout.tp"] == 2 and "step_seconds" not in counts(reading)
+    assert counts(read(f"{step}\n"))["step_seconds"] == 2.7386
+    with pytest.raises(FormatError, match="has no step"):
+        read(f"# {step}\n", "step-log")

@@ -42,6 +42,9 @@ SCRIPTS = {
     "an unset variable is empty in a test": 'if [ -z "$NOT_OF_THIS_SCRIPT" ]; then X=1; fi\nlaunch $X',
     "a pipeline in backquotes": "A=`seq 1 2 | sort -r <(seq 3) | head -n 1`\nlaunch --a 1",
     "comments": "# launch --no\nlaunch --a # --b\n",
+    "a variable before a comma, beside quotes": (
+        'B=2\nexport A="--a "x=$B,y=$B,z=$B,w=1" --c"\nlaunch $A --d "x="$B,3 z=[$B,4] \'$B,\' "\\$B,$B,"'
+    ),
     "a redirected pipeline": "launch --a 2>&1 | cat > /dev/stderr",
 }
 

@@ -332,6 +332,7 @@ OSU = """\
 1048576    24000.00
 4194304    48000.50
 """
+WHERE = ("DEVICE (D)", "HOST (H)")
 OSU_REFUSED = {
     OSU.format(" Multiple Bandwidth / Message Rate"): "several pairs",
     OSU.format(" Allreduce Latency"): "times without its number of ranks",
@@ -351,6 +352,11 @@ def test_osu_counts_megabytes_of_a_million_and_one_direction() -> None:
             (2.0**22, share * 48.0005e9, 6),
         ]
         assert [line for _, line in found.remarks] == [2] * (1 if share == 1 else 2)
+    on_devices, from_host = (f"# Send Buffer on {where} and Receive Buffer on DEVICE (D)\n" for where in WHERE)
+    head, size, rest = OSU.format("-CUDA Bandwidth").partition("# Size")
+    assert len(read_benchmark(f"{head}{on_devices}{size}{rest}").series) == 1
+    with pytest.raises(NotALogError, match="a buffer in host memory"):
+        read_benchmark(f"{head}{from_host}{size}{rest}")
     for text, why in OSU_REFUSED.items():
         with pytest.raises(NotALogError, match=why):
             read_benchmark(text)

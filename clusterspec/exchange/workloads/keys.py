@@ -93,11 +93,26 @@ class Keys:
 
     @property
     def elided(self) -> bool:
-        """Whether the launch leaves options out (``...``), or passes on arguments of its script (``"$@"``)."""
-        return any(word.text in {"...", "…", *PASSED_ON} for word in self.command.words)
+        """Whether the launch leaves options out (``...``), or passes on arguments of its script (``"$@"``) or of a
+        variable or command that the script does not decide (``$EXTRA_ARGS``, ``$(cat options)``).
+        """
+        words = [word.text for word in self.command.words]
+        left_out = {"...", "…", *PASSED_ON}
+        return any(
+            word in left_out or _OPTIONS_OF.fullmatch(word) or (_OUTPUT.fullmatch(word) and not _is_option(before))
+            for before, word in zip(("", *words), words, strict=False)
+        )
 
     def unused(self) -> list[str]:
         return [key for key in self.values if key not in self.used]
+
+
+_OPTIONS_OF = re.compile(
+    r"\$\{?\w{0,60}?(?:args|arguments|flags|opts|options|params|extra)(?:_str|_string)?(?:\[@\])?\}?", re.IGNORECASE
+)
+"""A variable that no line sets, by the usual names of variables that hold options."""
+_OUTPUT = re.compile(r"\$\((?!\()[^)]{0,200}\)?|`[^`]{0,200}`")
+"""What a command prints, in place of options; not as a part of a word, such as a folder."""
 
 
 def whole_of(value: Any) -> int | None:

@@ -134,6 +134,9 @@ def set_sharding(keys: Keys, builder: ImportBuilder, framework: str) -> None:
         return
     stage = {"0": "none", "1": "zero1", "2": "zero2", "3": "fsdp"}
     if framework == "megatron-deepspeed" or keys.find("zero_stage"):  # a fork that leaves the sharding to DeepSpeed
+        if keys.is_on("bf16") and str(keys.get("zero_stage")) == "0":
+            _set_sharding_of_bf16(keys, builder)
+            return
         set_choice(keys, "layout.sharding", ("zero_stage",), stage, builder)
         if keys.find("zero_stage") is None:
             builder.unknown("layout.sharding", "a DeepSpeed configuration states it", keys.line("deepspeed"))
@@ -153,6 +156,19 @@ def set_sharding(keys: Keys, builder: ImportBuilder, framework: str) -> None:
     elif keys.command.words:
         why = "no --use-distributed-optimizer, whose default a program other than pretrain_*.py may change"
         builder.unknown("layout.sharding", why, keys.command.line)
+
+
+def _set_sharding_of_bf16(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the sharding of bf16 at stage 0: the pipeline engine of DeepSpeed wraps the optimizer so that each
+    data-parallel rank keeps a part of its states.
+
+    DeepSpeed edaa7221, deepspeed/runtime/engine.py, line 2014, and bf16_optimizer.py, line 141.
+    """
+    line = keys.line("zero_stage")
+    if keys.is_on("no_pipeline_parallel"):
+        builder.unknown("layout.sharding", "bf16 at stage 0 without the pipeline engine depends on the release", line)
+    else:
+        builder.set("layout.sharding", "zero1", line)
 
 
 def _set_groups(keys: Keys, copies: int, builder: ImportBuilder) -> None:

@@ -91,7 +91,13 @@ class RunLogs:
 def matches_step_log(file: InputFile) -> bool:
     marks = [mark for mark in _MARKS if mark in file.text]
     lines = (line[:4_000] for line in file.text.split("\n") if any(mark in line for mark in marks)) if marks else ()
+    lines = (line for line in lines if not _is_comment(line))
     return any(pattern.search(_COLORS.sub("", line)) for line in lines for pattern in (_MEGATRON, _TITAN, _MAXTEXT))
+
+
+def _is_comment(line: str) -> bool:
+    """Whether a line is a comment of a script that quotes a log; no framework prints it."""
+    return line.lstrip().startswith("#")
 
 
 def read_step_log(file: InputFile) -> ImportResult:
@@ -151,6 +157,8 @@ def _record_sizes(log: StepLog, builder: ImportBuilder) -> None:
 
 
 def _read_line(line: str, number: int, runs: RunLogs) -> None:
+    if _is_comment(line):
+        return
     if not runs.deepspeed and _DEEPSPEED.search(line):
         runs.deepspeed = True
     if match := _MEGATRON_SIZES.search(line):
