@@ -48,6 +48,15 @@ def test_a_step_is_the_sum_of_its_roles_where_they_take_turns() -> None:
     assert all(0 <= part.idle_share <= 1 for part in found.parts)
 
 
+def test_slots_that_wait_for_the_longest_samples_are_idle_in_every_placement() -> None:
+    """Rollout on nodes of its own is idle for what exceeds the work of its slots, with and without staleness."""
+    for ahead in (0, 1):
+        found = times(rollout={"nodes": 2}, placement="split", max_staleness=ahead)
+        idle = next(part.idle_share for part in found.parts if part.role == "rollout")
+        assert idle == pytest.approx((found.step - found.rollout.busy) / found.step)
+        assert found.rollout.busy < found.rollout.batch
+
+
 def test_ahead_of_the_weights_the_slower_role_sets_the_step() -> None:
     """One step ahead: training and its transfer, generation and its transfer, or the longest sample of one batch."""
     one = times(rollout={"nodes": 2}, placement="split", max_staleness=1)

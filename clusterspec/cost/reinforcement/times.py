@@ -148,8 +148,7 @@ class RlTimes:
         """The roles in the order of a step."""
         step, rollout = self.step, self.rollout
         shared = self.rl.placement == "colocated"
-        generating = rollout.batch if self.rl.max_staleness == 0 else rollout.busy
-        idle = 1 - generating / step
+        idle = 1 - rollout.busy / step
         found = [
             RlPart("rollout", rollout.batch, rollout.idle_share * rollout.batch / step if shared else idle),
             RlPart("log_probabilities", self.log_probabilities, 0.0),

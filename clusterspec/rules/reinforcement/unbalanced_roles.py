@@ -121,7 +121,7 @@ def _split_problem(rl: RlTimes, thresholds: Thresholds, design: Design) -> Itera
     """The problem of a role that waits for the other on nodes which that one could use."""
     plan = rl.rl
     sync = rl.sync.seconds / rl.step  # both roles wait for it, which `weight-sync-exposed` reports
-    idle = {part.role: part.idle_share - sync for part in rl.parts if part.role in {"rollout", "update"}}
+    idle = {role: share - sync for role, share in _idle_by_role(rl).items()}
     role, share = max(idle.items(), key=lambda each: each[1])
     nodes = plan.rollout_nodes if role == "rollout" else plan.trainer_nodes
     if share <= thresholds.of(RULE.name, MOST) or (nodes < 2 and idle["rollout"] == share):
@@ -180,10 +180,19 @@ def _longest_samples_problem(rl: RlTimes, lost: float) -> Problem:
     )
 
 
+def _idle_by_role(rl: RlTimes) -> dict[str, float]:
+    """The shares of the step in which nodes of rollout and of the trainer wait for each other.
+
+    Where both take turns, the wait for the longest samples is that of `rollout-tail-idles-accelerators`.
+    """
+    idle = {part.role: part.idle_share for part in rl.parts if part.role in {"rollout", "update"}}
+    return idle if rl.rl.max_staleness else idle | {"rollout": 1 - rl.rollout.batch / rl.step}
+
+
 def _turn_taking_problem(rl: RlTimes, design: Design) -> Problem | None:
     """The problem of roles on nodes of their own of which each waits for the other, as nothing runs ahead."""
     written = design.spec.workload.rl if design.spec.workload else None
-    idle = {part.role: part.idle_share for part in rl.parts if part.role in {"rollout", "update"}}
+    idle = _idle_by_role(rl)
     if rl.rl.placement != "split" or rl.rl.max_staleness or written is None or written.max_staleness is None:
         return None
     if min(idle.values(), default=0.0) <= MOST:
