@@ -73,6 +73,21 @@ def test_an_engine_without_requests_draws_what_an_idle_one_does() -> None:
     assert activity("concurrency: 1").idle == 0, "a closed loop sends the next request at once"
 
 
+def test_separate_prefill_engines_compute_prompts_or_are_idle() -> None:
+    """Three of four engines run prompts for their load and are idle else; the fourth decodes, without any prompt."""
+    for load in ("concurrency: 64", "request_rate: 0.01"):
+        engines = "disaggregated: {prefill: {replicas: 3, tp: 8}, decode: {replicas: 1, tp: 8}}"
+        text = ENGINE.format(load=f"{load}, {engines}").replace("nodes: 1", "nodes: 4").replace("vllm, tp: 8", "sglang")
+        plan = study_text(text, SETTINGS).plan
+        shares, times = activity_of(plan), plan.serving
+        assert shares is not None and times is not None and 0 < times.prompt_load < 1
+        step = {part.name: part.seconds / times.decode.total for part in times.decode.parts}
+        empty = math.exp(-times.sequences) if "rate" in load else 0.0
+        assert shares.products == pytest.approx(0.75 * times.prompt_load)
+        assert shares.idle == pytest.approx(0.75 * (1 - times.prompt_load) + 0.25 * empty)
+        assert shares.host == pytest.approx(0.25 * (1 - empty) * step["launch"])
+
+
 def test_accelerators_of_published_engines_draw_what_is_predicted() -> None:
     """Every tenth of 237 runs of ML.ENERGY (fitted), and a reading of MI325X, to which nothing was fitted."""
     errors = list[float]()

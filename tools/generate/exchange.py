@@ -270,7 +270,8 @@ tests of each tier with the slow end of the predicted band as the threshold. A t
 for reach the figure at its size without wrong values; a run at another size or on other ranks is none. Exit status 0
 means that every test passes. `--against LOG…` names the logs of an earlier
 acceptance: each test then shows its change since, which tells a machine that wears out from one that was never better.
-A change above 5.7 % is named, since two runs of a machine, each within 4 % of it, differ by less (`beyond_repeats` in JSON).
+A change above 5.7 % is named (`beyond_repeats` in JSON), since two runs of a machine, each within 4 % of it, differ by
+less.
 `--write` stores the measurements of a passed acceptance in `measured:`, as `diagnose --write` does: each sets the
 achieved share of the link that limits it, and predictions with it have the range of shares measured on the same machine
 (4 % of the time to send). A simulated truth with runs 2 % about it is in that range in 96 % of cases.
