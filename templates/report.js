@@ -114,13 +114,14 @@
     var marks = ["A", "B"].map(function (name) {
       var group = shape("g", { class: "mark" });
       group.appendChild(shape("rect", { width: side + 4, height: side + 4, fill: "none", class: "s-limit", "stroke-width": 2.5 }));
-      var label = shape("text", { class: "c-ink", "font-size": 13, "font-weight": 600, "text-anchor": "middle" });
+      var label = shape("text", { class: side < 14 ? "c-ink beside" : "c-ink", "font-size": 13, "font-weight": 600, "text-anchor": "middle" });
       label.textContent = name;
       group.appendChild(label);
       svg.appendChild(group);
       return group;
     });
-    var ends = [[0, 0], [Math.min(data.nodes - 1, data.block && data.block < data.nodes ? data.block : data.nodes - 1), 0]];
+    var beyond = [data.domain_nodes, data.block].filter(function (size) { return size && size < data.nodes; });
+    var ends = [[0, 0], [beyond.length ? Math.max.apply(null, beyond) : data.nodes - 1, 0]];
     var turn = 0, fields = [];
     var controls = el("div", { class: "controls" });
     ["A", "B"].forEach(function (name, which) {
@@ -171,7 +172,8 @@
         var p = place(ends[which][0]);
         mark.firstChild.setAttribute("x", p[0] - 2);
         mark.firstChild.setAttribute("y", p[1] - 2);
-        mark.lastChild.setAttribute("x", p[0] + side / 2 + (which ? 9 : -9) * (side < 14 ? 1 : 0));
+        var right = which ? p[0] < width - 24 : p[0] < 12;
+        mark.lastChild.setAttribute("x", p[0] + side / 2 + (right ? 1 : -1) * (side < 14 ? side / 2 + 8 : 0));
         mark.lastChild.setAttribute("y", p[1] + side / 2 + 5);
       });
       var number = meet(), at = "pod.classes[" + number + "].";
@@ -193,7 +195,7 @@
       }
       if (data.rails > 1 && outside) lines.push(["Rails", same ? "both on rail " + (rail(ends[0]) + 1) : "rail " + (rail(ends[0]) + 1) + " and rail " + (rail(ends[1]) + 1) + ": one hop over the scale-up interconnect first", "pod.rails"]);
       lines.push(["Bottleneck", one.bottleneck, at + "bottleneck"], ["Line rate, this pair alone", display(one.bandwidth, "B/s") + " each way", at + "bandwidth"], ["Line rate, all accelerators at once", display(one.shared, "B/s") + " each way", at + "shared"]);
-      lines.push(["Predicted for long messages, all at once", display(one.predicted, "B/s"), at + "predicted"], ["Latency of a short message", display(one.latency, "s"), at + "latency"]);
+      lines.push(["Predicted, each sends one long message", display(one.predicted, "B/s"), at + "predicted"], ["Latency of a short message", display(one.latency, "s"), at + "latency"]);
       rows(panel, lines);
     }
     var note = "Choose A and B on the map in turn, or in the fields.";

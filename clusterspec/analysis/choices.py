@@ -207,12 +207,20 @@ def _other_sizes(study: Study) -> Iterator[tuple[Fraction, Changes]]:
     cluster, layout = study.design.cluster, study.design.layout
     if cluster is None or layout is None or study.document is None:
         return
-    unit = nodes_of_domain(cluster)
+    unit = 1 if _is_slice(study, cluster) else nodes_of_domain(cluster)
     base = layout.nodes if layout.nodes_per_domain is None else cluster.nodes
     for factor in SIZES:
         nodes = int(base * factor)
         if nodes != cluster.nodes and nodes == base * factor and not nodes % unit and nodes:
             yield factor, _changes_of_size(cluster, nodes)
+
+
+def _is_slice(study: Study, cluster: Cluster) -> bool:
+    """Whether a cloud rents the machine as a part of a larger domain, whose size follows from that of the machine."""
+    stated = study.spec.cluster.scale_up if study.spec.cluster else None
+    free = stated is None or (stated.domain is None and stated.shape is None)
+    whole = cluster.platform.domain if cluster.platform and cluster.cloud else None
+    return free and whole is not None and cluster.accelerators <= cluster.scale_up.domain < whole
 
 
 def _changes_of_size(cluster: Cluster, nodes: int) -> Changes:

@@ -310,3 +310,23 @@ def test_a_machine_that_does_not_hold_its_job_is_compared_with_the_smallest_mult
     assert plan.surely_fits and "16 nodes of this machine with the layout tp 8, pp 16" in recommendation_text(found)
     held = report(study_text(other, SETTINGS), "procurement").choices
     assert held is not None and not any(row.settings for row in held.rows), "the job fits"
+
+
+SLICE = """
+clusterspec: 1
+cluster: {platform: tpu-v5p, accelerators: 256STATED}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512, tokens: 1T}
+layout: {framework: maxtext, sharding: fsdp, micro_batch: 1, recompute: full}
+procurement: {currency: USD, term: 1 year, prices: {node_hour: 8.4}}
+"""
+
+
+def test_a_slice_of_a_pod_is_compared_with_slices_of_other_sizes() -> None:
+    """256 chips of the 8,960 of a pod are 64 hosts; a slice whose shape is stated has that size alone."""
+    found = report(study_text(SLICE.replace("STATED", ""), SETTINGS), "procurement").choices
+    assert found is not None
+    sizes = {row.nodes: row.work for row in found.rows if row.kind == "size" and not row.errors}
+    assert {32, 128} <= sizes.keys() and sizes[32] > found.rows[0].work > sizes[128]
+    fixed = study_text(SLICE.replace("STATED", ", scale_up: {shape: [4, 8, 8]}"), SETTINGS)
+    stated = report(fixed, "procurement").choices
+    assert stated is None or not {row.nodes for row in stated.rows} & {32, 16, 48}

@@ -211,7 +211,7 @@ def bandwidth_section(report: FullReport) -> Section | None:
     picture = Picture(dot_chart(rows, alt), "Bandwidth of one accelerator on each tier", "tiers", "pyramid", data)
     lead = (
         "Line rates count one direction; device memory counts reads and writes together. Predictions are for long "
-        "messages when all accelerators send."
+        "messages when all accelerators send: an all-gather inside a domain, one message of each elsewhere."
     )
     costs = _communication_costs_table(report.tiers)
     tables: tuple[Block | None, ...] = (
