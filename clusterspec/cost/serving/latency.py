@@ -39,6 +39,26 @@ class Highest:
         return self._found
 
 
+class Stretched:
+    """The plan of an open load if each of its times were longer by a factor: the same plan at a request rate that is
+    higher by it, in time that runs slower by it. The times of both ends of a range are kept.
+    """
+
+    __slots__ = ("_found", "_pools", "_times")
+
+    def __init__(self, times: Callable[[Pools, float], ServingTimes], pools: Pools) -> None:
+        self._times = times
+        self._pools = pools
+        self._found: dict[float, ServingTimes] = {}
+
+    def seconds(self, name: str, factor: float) -> float:
+        """A latency of the plan whose times are longer by ``factor``."""
+        if factor not in self._found:
+            self._found[factor] = self._times(self._pools, factor)
+        value: float = getattr(self._found[factor], name)
+        return factor * value
+
+
 @dataclass(frozen=True)
 class ServingTimes:
     """Seconds, bytes and tokens of a serving plan.
@@ -112,6 +132,8 @@ class ServingTimes:
     shares: PromptShares | None = None
     """The shares of the steps of requests that hold prompts, in an open load; None in others."""
     highest: Highest | None = field(default=None, repr=False, compare=False)
+    stretched: Stretched | None = field(default=None, repr=False, compare=False)
+    """The plan with other times in an open load; None in others, where latencies grow as the times do."""
 
     @property
     def decode(self) -> StepTime:
@@ -213,21 +235,30 @@ class ServingTimes:
 
 def serving_range(times: ServingTimes, name: str) -> list[float]:
     """The low and the high end of a field: a latency, its mean, or the output tokens per second."""
-    low, high = range_factors(times, name.removesuffix("_mean"))
+    low, high = range_factors(times, name)
     value: float = getattr(times, name)
     return [value * low, value * high]
 
 
-def range_factors(times: ServingTimes, quantity: str) -> tuple[float, float]:
-    """The ends of the range of a quantity over its prediction.
+def range_factors(times: ServingTimes, name: str) -> tuple[float, float]:
+    """The ends of the range of a field over its prediction.
 
     The time to first token is least certain with separate prefill engines, which queue, with experts, and in a batch
-    that starts together; throughput with experts.
+    that starts together; throughput with experts. Where requests arrive at a rate, a plan whose steps take longer is
+    nearer to its limit, and the ends are those of plans whose times are all as much shorter or longer.
     """
-    kind = quantity
+    low, high = RANGES[_range_kind(times, name.removesuffix("_mean"), times.regime)]
+    value: float = getattr(times, name)
+    if times.stretched is None or name == "output_tokens_per_second" or not value:
+        return low, high
+    ends = RANGES[_range_kind(times, name.removesuffix("_mean"), "")]
+    least, most = (times.stretched.seconds(name, end) / value for end in ends)
+    return min(low, least), max(high, most)
+
+
+def _range_kind(times: ServingTimes, quantity: str, regime: str) -> str:
+    """The name of the range of a quantity in a regime."""
     routed = any(part.name == "experts" for part in times.prefill.parts)
     if quantity == "output_tokens_per_second" and routed:
-        kind = "output_tokens_per_second experts"
-    elif quantity == "ttft":
-        kind = f"ttft {times.regime or ('experts' if routed else '')}".strip()
-    return RANGES[kind]
+        return "output_tokens_per_second experts"
+    return f"ttft {regime or ('experts' if routed else '')}".strip() if quantity == "ttft" else quantity

@@ -23,15 +23,14 @@ def tail_factors(times: ServingTimes, quantity: str, share: float) -> tuple[floa
     """The ends of the range of ``ttft`` or ``tpot`` at a percentile (``share`` from 0.5 to 1) over its prediction.
 
     Those of the median and of the 99th percentile were measured. Between them the ends follow the exponential tail of
-    waits; above, they are those of the 99th.
+    waits; above, they are those of the 99th. In an open load, whose medians may be less certain than the measured 99th
+    percentiles of closed loops, they are no closer than those of the median.
     """
     kind = "ttft apart" if quantity == "ttft" and times.regime == "apart" else quantity
     part = min(1.0, log(0.5 / (1 - share)) / log(0.5 / 0.01))
-    low, high = (
-        middle ** (1 - part) * end**part
-        for middle, end in zip(range_factors(times, quantity), TAILS[kind], strict=True)
-    )
-    return low, high
+    least, most = range_factors(times, quantity)
+    low, high = (middle ** (1 - part) * end**part for middle, end in zip((least, most), TAILS[kind], strict=True))
+    return (low, high) if times.stretched is None else (min(least, low), max(most, high))
 
 
 # Latencies at a percentile. TTFT is the time from a request to its first token, TPOT the mean time between the tokens

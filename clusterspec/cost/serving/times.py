@@ -19,7 +19,7 @@ from clusterspec.cost.mixers import next_token_elements
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.handoff import Handoff
-from clusterspec.cost.serving.latency import Highest, ServingTimes
+from clusterspec.cost.serving.latency import Highest, ServingTimes, Stretched
 from clusterspec.cost.serving.loads import finite_run, is_open_run, open_run, steady_load
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.plan_engines import bare_pools, cache_capacity, pools_with_link
@@ -164,7 +164,14 @@ def _at_any_load(pools: Pools) -> dict[str, Any]:
         "loading": pools.loading,
         "prefix_hit": load.prefix_hit,
         "prompts_alone": engine.prompts_alone,
+        "stretched": Stretched(_times_at_rate, pools) if load.load == "open" and load.request_rate else None,
     }
+
+
+def _times_at_rate(pools: Pools, factor: float) -> ServingTimes:
+    """The times of the same pools at a request rate that is higher by a factor."""
+    other = pools._replace(load=replace(pools.load, request_rate=(pools.load.request_rate or 0.0) * factor))
+    return _times_at(other, *steady_load(other))
 
 
 def _prompts_of_turns(pools: Pools, now: Steady) -> tuple[tuple[float, float], ...]:

@@ -7,7 +7,9 @@ from functools import cache
 import pytest
 
 from clusterspec.cluster.requests import Serving
-from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.constants import RANGES
+from clusterspec.cost.serving.latency import ServingTimes, range_factors, serving_range
+from clusterspec.cost.serving.percentiles import latency_factors
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 from clusterspec.cost.serving.times import serving_pools, serving_times
 from tests.cluster.resolving import clean
@@ -116,3 +118,33 @@ def test_a_run_has_the_places_and_the_prompts_of_its_engines() -> None:
     assert isinstance(arriving, OpenRun)
     assert (arriving.requests, arriving.rate, arriving.last) == (200, 6, 0)
     assert plan("open run")[0].lasting == pytest.approx(199 / 6 + plan("open run")[0].request_latency, rel=0.01)
+
+
+def test_a_plan_whose_times_are_all_longer_is_the_same_plan_at_a_higher_rate_in_slower_time() -> None:
+    """A plan that is slower by a half serves 2 requests a second as the plan itself serves 3, in longer seconds."""
+    loads = {rate: f"load: open, request_rate: {rate}" for rate in (2, 3)}
+    fast, slow = (
+        serving_times(clean(PLAN.format(load=load, layout="tp: 8", framework="vllm"))) for load in loads.values()
+    )
+    assert fast is not None and fast.stretched is not None and slow is not None
+    for name in ("ttft", "tpot", "ttft_mean"):
+        assert fast.stretched.seconds(name, 1.5) == pytest.approx(1.5 * getattr(slow, name), rel=1e-9)
+
+
+def test_the_range_of_an_open_load_widens_as_it_nears_the_limit_of_the_plan() -> None:
+    ends = []
+    for rate in (8, 12, 16):
+        found = serving_times(
+            clean(PLAN.format(load=f"load: open, request_rate: {rate}", layout="tp: 8", framework="vllm"))
+        )
+        assert found is not None
+        low, high = range_factors(found, "ttft")
+        assert low <= RANGES["ttft"][0] and high >= RANGES["ttft"][1]
+        ends.append(high / low)
+        assert serving_range(found, "ttft") == [found.ttft * low, found.ttft * high]
+        assert range_factors(found, "output_tokens_per_second") == RANGES["output_tokens_per_second"]
+        after = latency_factors(found, "ttft", 99)
+        assert after[0] <= low and after[1] >= high
+    assert ends == sorted(ends)
+    assert ends[-1] > 2 * ends[0]  # with 16 a second a plan that is slower by a half is full
+    assert plan("closed")[0].stretched is None  # the loop waits for the plan
