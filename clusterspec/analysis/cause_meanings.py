@@ -40,6 +40,9 @@ MEANINGS = {
     "driver-release": "The driver of the accelerators is older than the runtime that a program was built with.",
     "missing-accelerator": "A rank addresses an accelerator that it does not see: too many ranks, or hidden ones.",
     "peer-limit": "A process opens more peer connections than a device has: eight on a system, by the CUDA runtime.",
+    "accelerator-fault": "An accelerator or its link reports an error of its hardware.",
+    "memory-full": "The memory of an accelerator is full when the library allocates its buffers.",
+    "ranks-diverge": "Ranks wait in different collectives: the program parts them, not the network.",
     "separate-jobs": "Every process runs the benchmark alone: it was built without MPI, or started by another one.",
     "wrong-results": "The benchmark found wrong values.",
 }

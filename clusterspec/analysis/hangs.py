@@ -149,6 +149,18 @@ STOPS = {
         "no-device",
         "print the hostname, LOCAL_RANK and nvidia-smi -L of every rank; ranks of a node times -g is its accelerators",
     ),
+    "accelerator-fault": (
+        "hardware",
+        "dmesg | grep Xid and nvidia-smi -q -d ECC on the host of that line; dcgmi diag -r 3; exchange the part",
+    ),
+    "memory-full": (
+        "out-of-memory",
+        "nvidia-smi on the host of that line: other processes; give the engine a smaller share of the memory",
+    ),
+    "ranks-diverge": (
+        "diverging",
+        "TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1: the calls of each rank; find where they part",
+    ),
     "peer-limit": (
         "peer-limit",
         "one process for each accelerator, started by MPI, instead of -g; NCCL_P2P_LEVEL=PXB where that is not enough",
@@ -171,5 +183,6 @@ STOPS = {
 Published: NVIDIA/nccl issues 290 and 342 (shared memory), NVIDIA/nccl-tests issue 206 (limit of locked memory),
 vllm-project/vllm issue 19613 (buffers), NVIDIA/nccl issue 1267 (releases), aws/aws-ofi-nccl issue 241 (libfabric),
 NVIDIA/nccl issue 976 and NVIDIA/nccl-tests issue 264 (fabric manager), huggingface/accelerate issue 2246 (ranks that
-share an accelerator), ray-project/ray_lightning issue 24 (peer access).
+share an accelerator), ray-project/ray_lightning issue 24 (peer access), vllm-project/vllm issue 5222 (hardware),
+NVIDIA/nccl issue 1235 (memory), ROCm/rccl issue 429 (ranks in different collectives).
 """

@@ -9,7 +9,8 @@ from clusterspec.logs.nccl_rows import ranks_and_nodes, separate_jobs
 
 _MARK = re.compile(
     r"\b(?:NCCL|RCCL) (?:INFO|WARN|error in:)|\bCCOM WARN|\bTest (?:CUDA|HIP|NCCL) failure|^ncclInvalidUsage"
-    r"|^# Using devices|\bGloo connectFullMesh failed",
+    r"|^# Using devices|\bGloo connectFullMesh failed|Watchdog caught collective operation timeout"
+    r"|\buncorrectable (?:ECC|NVLink) error|\bNVRM: Xid",
     re.MULTILINE,
 )
 TOOL = "a run without a result"

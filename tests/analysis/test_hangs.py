@@ -233,6 +233,9 @@ def test_values_out_of_bounds_are_wrong_results() -> None:
         ("NCCL WARN Cuda failure 711 'peer mapping resources exhausted'", "peer-limit"),
         ("NCCL WARN Net : Socket creation failed : Too many open files", "file-limit"),
         ("[3] bootstrap.cc:106 CCOM WARN Call to accept failed : Too many open files", "file-limit"),
+        ("RuntimeError: CUDA error: uncorrectable ECC error encountered", "accelerator-fault"),
+        ("[9.1] NVRM: Xid (PCI:0000:5d:00): 79, pid=1, GPU has fallen off the bus.", "accelerator-fault"),
+        ("include/alloc.h:178 NCCL WARN Cuda failure 'out of memory'", "memory-full"),
         (
             "ncclUnhandledCudaError: Call to CUDA function failed, NCCL version 2.29.3\nLast error:\n"
             "Failed to bind NVLink SHARP (NVLS) Multicast memory of size 2097152 : CUDA error 401",
@@ -282,3 +285,48 @@ def test_an_interface_that_no_line_uses_is_wrong_and_a_bus_error_is_full_memory(
     assert started is not None
     found = names(diagnosed(cluster(H100), started))
     assert found[0] == cause and not {INTERFACE, "mixed-releases"} <= set(found)
+
+
+WATCHDOG = (
+    "[E1] [{group}Rank {rank}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum={number}, OpType={kind}, N"
+)
+CALLED = (
+    "h:1:2 [{rank}] NCCL INFO {kind}: opCount 28c sendbuff 0x7f recvbuff 0x7f count 99 datatype 7 op 0 root 0 "
+    "comm 0x55b{rank}{of} [nranks=4] stream 0x55"
+)
+
+
+@pytest.mark.parametrize(
+    ("calls", "named"),
+    [
+        ([(0, 808, "ALLREDUCE", ""), (1, 808, "ALLREDUCE", ""), (2, 800, "BROADCAST", "")], True),
+        ([(0, 808, "ALLREDUCE", ""), (1, 808, "ALLREDUCE", ""), (2, 808, "ALLREDUCE", "")], False),
+        ([(0, 808, "ALLREDUCE", "PG 1 "), (1, 800, "BROADCAST", "PG 2 ")], False),
+        ([(0, 808, "ALLREDUCE", ""), (0, 800, "BROADCAST", ""), (1, 800, "BROADCAST", "")], False),  # of two groups
+    ],
+)
+def test_ranks_of_one_group_in_different_collectives_part_by_their_program(
+    calls: list[tuple[int, int, str, str]], named: bool
+) -> None:
+    text = "\n".join(WATCHDOG.format(rank=rank, number=n, kind=kind, group=group) for rank, n, kind, group in calls)
+    started = read_unfinished(f"# Rank 3 Group 0 Pid 1 on host device 1 [0x01] NVIDIA\n{text}\n")
+    assert started is not None
+    compared = diagnosed(cluster(ONE), started)
+    assert names(compared)[:1] == (["ranks-diverge"] if named else [])
+    assert not named or "ALLREDUCE number 808 by 2 ranks, BROADCAST number 800 by rank 2" in compared.causes[0].evidence
+
+
+@pytest.mark.parametrize(
+    ("kinds", "of", "named"),
+    [
+        (("AllReduce", "AllReduce", "AllGather"), "000", True),  # ROCm/rccl issue 429
+        (("AllReduce", "AllReduce", "AllReduce"), "000", False),
+        (("Send", "Recv", "Recv"), "000", False),
+        (("AllReduce", "AllReduce", "AllGather", "AllReduce"), "0001", False),  # a rank with two communicators
+    ],
+)
+def test_calls_of_one_number_are_the_same_on_all_ranks(kinds: tuple[str, ...], of: str, named: bool) -> None:
+    lines = (CALLED.format(rank=at % 3, kind=kind, of=of[at]) for at, kind in enumerate(kinds))
+    started = read_unfinished("# Rank 3 Group 0 Pid 1 on host device 1 [0x01] NVIDIA\n" + "\n".join(lines) + "\n")
+    assert started is not None
+    assert ("ranks-diverge" in names(diagnosed(cluster(ONE), started))) is named

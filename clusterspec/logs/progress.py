@@ -1,0 +1,74 @@
+"""The collectives in which the ranks of a log wait, as PyTorch and collective libraries print them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_WATCHDOG = re.compile(
+    r"(?:\[rank([0-9]{1,7})\].{0,80}?)?\[(PG [^\]\n]{1,60} )?Rank ([0-9]{1,7})\] "
+    r"Watchdog caught collective operation timeout: WorkNCCL\(SeqNum=([0-9]{1,12}), OpType=(\w{1,40}),"
+)
+"""PyTorch 2.1 to 2.9, torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp: a collective that a rank did not leave."""
+_CALLED = re.compile(
+    r"\[([0-9]{1,3})\] (?:NCCL|RCCL) INFO ((?:All|Reduce|Broad)\w{0,20}): opCount ([0-9a-f]{1,12}) [^\n]{1,200}? "
+    r"count ([0-9]{1,18}) [^\n]{1,80}? comm (0x[0-9a-f]{1,16}) \[nranks=([0-9]{1,7})\]"
+)
+"""NCCL and RCCL with NCCL_DEBUG_SUBSYS=COLL, src/enqueue.cc: a collective that a rank begins."""
+MOST_SHOWN = 3
+"""Collectives of a divergence that its text names."""
+
+
+def diverging_ranks(text: str) -> tuple[str, int] | None:
+    """The different collectives in which ranks of one group wait, with the line of the first; None if there are none.
+
+    The ranks of a group call the same collectives in the same order, so that those of one number are the same. Elements
+    may differ between ranks of an all-to-all, and are not compared.
+    """
+    for found in (_waiting(text), _called(text)):
+        for calls in found:
+            if len({call for call, _ in calls.values()}) > 1:
+                return _divergence_text(calls), min(line for _, line in calls.values())
+    return None
+
+
+Calls = dict[int, tuple[str, int]]
+"""The collective of each rank of a group, with its line."""
+
+
+def _waiting(text: str) -> Iterator[Calls]:
+    """The collective that the watchdog of each rank names, by group. Releases that do not name groups leave them
+    unclear where a rank is in two collectives, or its number in the group is not that in the job.
+    """
+    groups: dict[str, Calls] = {}
+    unclear: set[str] = set()
+    for number, line in enumerate(text.split("\n"), 1):
+        if "Watchdog caught" in line and (match := _WATCHDOG.search(line[:2_000])):
+            whole, group, rank = match[1], match[2] or "", int(match[3])
+            calls, call = groups.setdefault(group, {}), f"{match[5]} number {match[4]}"
+            if calls.setdefault(rank, (call, number))[0] != call or (not group and int(whole or rank) != rank):
+                unclear.add(group)
+    yield from (calls for name, calls in groups.items() if name not in unclear)
+
+
+def _called(text: str) -> Iterator[Calls]:
+    """The collective of each device of a node at each number, if every device has one communicator in the log."""
+    found: dict[str, Calls] = {}
+    communicators: dict[int, set[str]] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        if "opCount" in line and (match := _CALLED.search(line[:2_000])):
+            device = int(match[1])
+            communicators.setdefault(device, set()).add(match[5] + match[6])
+            found.setdefault(match[3], {}).setdefault(device, (f"{match[2]} number {match[3]}", number))
+    if all(len(each) == 1 for each in communicators.values()):
+        yield from found.values()
+
+
+def _divergence_text(calls: Calls) -> str:
+    """The collectives, those of most ranks first."""
+    ranks: dict[str, list[int]] = {}
+    for rank, (call, _) in sorted(calls.items()):
+        ranks.setdefault(call, []).append(rank)
+    ordered = sorted(ranks.items(), key=lambda each: -len(each[1]))[:MOST_SHOWN]
+    shown = (f"{call} by {len(of)} ranks" if len(of) > 1 else f"{call} by rank {of[0]}" for call, of in ordered)
+    return "ranks wait in different collectives: " + ", ".join(shown)
