@@ -139,7 +139,47 @@ def tiers_of(links: Sequence[Link]) -> list[tuple[str, object]]:
 @pytest.mark.parametrize("fabric", ENUMERATED.values(), ids=ENUMERATED)
 def test_what_every_single_part_takes_is_what_its_class_says(fabric: str) -> None:
     """Brute force: each link, switch and plane of the enumerated fabric is taken away by itself."""
-    study = job(fabric)
+    every_part_takes_what_its_class_says(job(fabric))
+
+
+LARGER = {
+    "racks on rails": ("gb200-nvl72", 72, "topology: rail-optimized, switch_ports: 64, tiers: 2"),
+    "racks on rails in planes": ("gb300-nvl72", 36, "topology: rail-optimized, switch_ports: 64, tiers: 2, planes: 2"),
+    "racks on a tapered tree": (
+        "gb200-nvl72",
+        72,
+        "topology: fat-tree, switch_ports: 32, tiers: 3, oversubscription: 2",
+    ),
+    "pods of small switches": ("dgx-h100", 128, "topology: fat-tree, switch_ports: 32, tiers: 3"),
+    "a pod that is not full": (
+        "dgx-b200",
+        60,
+        "topology: rail-optimized, switch_ports: 16, tiers: 3, oversubscription: 2",
+    ),
+}
+
+
+@pytest.mark.parametrize(("platform", "nodes", "fabric"), LARGER.values(), ids=LARGER)
+def test_parts_of_racks_and_pods_are_those_of_every_link(platform: str, nodes: int, fabric: str) -> None:
+    """Counts, bandwidth and the nodes below a leaf, of racks of 18 nodes and of pods below cores."""
+    study = study_of(job(fabric, nodes=nodes).source.text.replace("dgx-h100", platform))
+    links = list(fabric_links(ExportInput(study.design)))
+    classes = {part.name: part for part in FailingMachine(study.design, None, None).classes}
+    every_part_takes_what_its_class_says(study)
+    kinds = Counter(kind for _, kind, _ in {end for link in links for end in ends_of(link)})
+    for kind in ("leaf", "spine", "core"):
+        named = classes.get(f"{kind} switch")
+        assert (named.count if named is not None else 0) == kinds[kind], kind
+    below: dict[Switch, set[int]] = {}
+    for link in links:
+        if link.level == "node_leaf":
+            below.setdefault(ends_of(link)[1], set()).add(link.low.number)
+    assert classes["leaf switch"].nodes == max(map(len, below.values()))
+    if "nvl72" in platform:
+        assert (classes["scale-up domain"].count, classes["scale-up domain"].nodes) == (nodes // 18, 18)
+
+
+def every_part_takes_what_its_class_says(study: Study) -> None:
     out = study.design.cluster.scale_out if study.design.cluster else None
     assert out is not None
     machine = FailingMachine(study.design, None, None)

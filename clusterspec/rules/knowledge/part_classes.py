@@ -140,7 +140,7 @@ def _edge_classes(machine: BuiltMachine, fabric: Fabric) -> Iterator[PartClass]:
     left = f"{planes - 1} of {planes} planes are left" if planes > 1 else "there is one plane"
     links = machine.nodes * out.nics_per_node * planes
     yield PartClass("NIC-leaf link", links, links, "link", lost, "nic", 1, left)
-    leaves, below = fabric.leaf_switches, machine.levels[0].nodes if machine.levels else None
+    leaves, below = fabric.leaf_switches, _nodes_at_leaf(machine, fabric)
     below = min(below or machine.nodes, machine.nodes)
     yield PartClass("leaf switch", leaves, leaves, "leaf", lost, "nic", below, f"{below} nodes below it; {left}")
     rails = out.rails if out.topology in RAIL_TOPOLOGIES else 1
@@ -148,6 +148,22 @@ def _edge_classes(machine: BuiltMachine, fabric: Fabric) -> Iterator[PartClass]:
         yield PartClass("rail", rails * planes, rails * planes, "", lost, "nic", machine.nodes, left)
     if planes > 1:
         yield PartClass("plane", planes, planes, "", lost, "nic", machine.nodes, left)
+
+
+def _nodes_at_leaf(machine: BuiltMachine, fabric: Fabric) -> int | None:
+    """The most nodes with a NIC at one leaf; None without levels.
+
+    Nodes fill leaves in order. Where the NICs of a node do not divide the ports of a leaf, some have theirs at two.
+    """
+    out, whole = machine.cluster.scale_out, machine.levels[0].nodes if machine.levels else None
+    assert out is not None
+    each = parts_needed(out.nics_per_node, out.rails if out.topology in RAIL_TOPOLOGIES else 1)
+    ports = fabric.down_ports
+    if whole is None or whole != ports // each:
+        return whole
+    leaves, nics = max(1, fabric.leaf_switches // fabric.planes), machine.cluster.all_nodes * each
+    filled = ((leaf * ports, min(nics, (leaf + 1) * ports)) for leaf in range(min(each, leaves)))
+    return max(parts_needed(last, each) - first // each for first, last in filled)
 
 
 def _tree_classes(machine: BuiltMachine, fabric: Fabric) -> Iterator[PartClass]:
