@@ -71,6 +71,15 @@ def test_options_that_the_script_does_not_decide_leave_defaults_open(rest: str, 
     assert ("passes on arguments" in unknown(reading)) is not stated
 
 
+def test_a_quoted_script_that_a_command_cuts_leaves_defaults_open() -> None:
+    """What ``printf %q`` prints is not known, and its quotes end those of the inner script."""
+    inner = "docker exec server bash -c 'trtllm-serve ${ARGS} --host 0.0.0.0'"
+    launch = 'ARGS=OPTIONS\nsrun --nodes=1 bash -c "\n  ' + inner + '\n"\n'
+    assert given(read(launch.replace("OPTIONS", '"Qwen/Qwen3-14B --tp_size 4"'), "serving"))["layout.tp"] == 4
+    reading = read(launch.replace("OPTIONS", "$(printf '%q ' \"${GIVEN[@]}\")"), "serving")
+    assert "layout.tp" not in given(reading) and "passes on arguments" in unknown(reading)
+
+
 @pytest.mark.parametrize(
     ("options", "sharding"),
     [

@@ -97,9 +97,11 @@ class Keys:
         variable or command that the script does not decide (``$EXTRA_ARGS``, ``$(cat options)``).
         """
         words = [word.text for word in self.command.words]
-        left_out = {"...", "…", *PASSED_ON}
         return any(
-            word in left_out or _OPTIONS_OF.fullmatch(word) or (_OUTPUT.fullmatch(word) and not _is_option(before))
+            word in {"...", "…", *PASSED_ON}
+            or _OPTIONS_OF.fullmatch(word)
+            or _CUT_SCRIPT.fullmatch(word)
+            or (_OUTPUT.fullmatch(word) and not _is_option(before))
             for before, word in zip(("", *words), words, strict=False)
         )
 
@@ -113,6 +115,8 @@ _OPTIONS_OF = re.compile(
 """A variable that no line sets, by the usual names of variables that hold options."""
 _OUTPUT = re.compile(r"\$\((?!\()[^)]{0,200}\)?|`[^`]{0,200}`")
 """What a command prints, in place of options; not as a part of a word, such as a folder."""
+_CUT_SCRIPT = re.compile(r"\w[^$\n]{0,200}\s\$\((?!\()[^)]{0,200}")
+"""A script in quotes up to a command whose own quotes end it, so that the options after it are not known."""
 
 
 def whole_of(value: Any) -> int | None:
