@@ -63,6 +63,7 @@ def test_a_head_is_wrapped_to_half_of_what_a_cell_takes() -> None:
 
 
 SMALL, BROAD = table(("1", "2")), table(("x" * 60, "y" * 60))
+LONG, LONGER = table(*[("1", "2")] * 14), table(*[("1", "2")] * 15)
 DRAWN, WIDE = Picture("<svg/>", "", "x"), Picture("<svg/>", "", "x", wide=True)
 SAID, TOLD, TITLE = Text("said"), Story(()), Heading("title")
 
@@ -80,6 +81,10 @@ SAID, TOLD, TITLE = Text("said"), Story(()), Heading("title")
         ((WIDE, SAID), [1, 1]),
         ((WIDE, SMALL), [1, 1]),
         ((DRAWN, SMALL, SAID), [2, 1]),
+        ((DRAWN, LONG), [2]),
+        ((DRAWN, LONGER), [1, 1]),
+        ((DRAWN, DRAWN, LONG), [2, 1]),
+        ((SMALL, LONG), [1, 1]),
         ((DRAWN, SAID, SAID), [2, 1]),
         ((TOLD, DRAWN, SMALL, SMALL), [2, 2]),
         ((SAID, BROAD, TITLE), [1, 1, 1]),

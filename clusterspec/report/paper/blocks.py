@@ -35,6 +35,8 @@ SLIM = 70
 SLIM_TEXT = 34
 SHORT = 8
 """Rows of a table that is printed beside another block."""
+BESIDE = 14
+"""Rows of a table that is printed beside the picture before it."""
 UNBROKEN = 4
 UNBROKEN_TEXT = 450
 """Rows and characters of a table that is not divided between pages."""
@@ -90,7 +92,12 @@ class PaperTable:
     @property
     def slim(self) -> bool:
         """Whether the table is short, and readable on half the width of a printed page."""
-        return len(self.rows) <= SHORT and self._width(SLIM_TEXT) <= SLIM
+        return len(self.rows) <= SHORT and self.thin
+
+    @property
+    def thin(self) -> bool:
+        """Whether the table is readable on half the width of a printed page."""
+        return self._width(SLIM_TEXT) <= SLIM
 
     @property
     def narrow(self) -> bool:
@@ -261,13 +268,14 @@ def paired_blocks(
     blocks: Sequence[Block], fits_half: Callable[[PaperTable], bool] = lambda _: True
 ) -> list[tuple[Block, ...]]:
     """The blocks in order; two in succession that both fit on half the width of a printed page are together, and a
-    paragraph beside the picture before it. ``fits_half`` says so of the words of a short table.
+    paragraph or a longer table beside the picture before it. ``fits_half`` says so of the words of a short table.
     """
     rows: list[tuple[Block, ...]] = []
     waiting = False
     for block in map(without_empty_columns, blocks):
-        half = _takes_half(block, fits_half) or (
-            waiting and isinstance(block, Text) and isinstance(rows[-1][0], Picture)
+        after_picture = waiting and isinstance(rows[-1][0], Picture)
+        half = _takes_half(block, fits_half, BESIDE if after_picture else SHORT) or (
+            after_picture and isinstance(block, Text)
         )
         if half and waiting:
             rows[-1] = (*rows[-1], block)
@@ -278,9 +286,9 @@ def paired_blocks(
     return rows
 
 
-def _takes_half(block: Block, fits_half: Callable[[PaperTable], bool]) -> bool:
+def _takes_half(block: Block, fits_half: Callable[[PaperTable], bool], rows: int) -> bool:
     if isinstance(block, PaperTable):
-        return block.slim and fits_half(block)
+        return len(block.rows) <= rows and block.thin and fits_half(block)
     return (isinstance(block, Story) and block.start == 1) or (isinstance(block, Picture) and not block.wide)
 
 
