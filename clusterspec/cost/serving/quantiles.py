@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import pairwise
 from math import erf, exp, inf, lgamma, log, log1p, sqrt
 
@@ -44,6 +45,7 @@ def longest_over_mean(lengths: Lengths, count: float) -> float:
     return found / lengths.mean
 
 
+@lru_cache(maxsize=256)  # every plan of a search asks for the same shares
 def normal_quantile(share: float) -> float:
     """The value that a standard normal variable does not exceed with a probability between 0 and 1.
 
