@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
-from clusterspec.cluster.requests import Serving
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.serving.constants import LAUNCH, Part
-from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.precision import peak_name
 from clusterspec.records import NamedTuple
 from clusterspec.summation import sum_of
 
-COLLECTIVES = ("all_reduce", "expert_exchange")
-"""Parts of a serving step that move data between accelerators."""
 PHASES = ("forward", "backward", "recomputation", "optimizer")
 
 
@@ -39,6 +32,8 @@ def activity_of(plan: Plan) -> Activity | None:
         return None
     workload = plan.design.workload
     if plan.serving is not None and workload is not None and workload.serving is not None:
+        from clusterspec.cost.serving.activity import serving_activity  # a training plan needs none of its modules
+
         return serving_activity(plan.serving, _peak_of_rank(plan), workload.serving)
     step = plan.step_time
     if step is None or not step.value:
@@ -52,48 +47,6 @@ def activity_of(plan: Plan) -> Activity | None:
         products += whole
         memory += max(0.0, phase.value - whole)
     return Activity(products / step.value, memory / step.value)
-
-
-def serving_activity(times: ServingTimes, peak: float | None, load: Serving) -> Activity:
-    """The activity of engines: prefill is products; a decode step reads memory, exchanges data, and waits for its host.
-
-    ``peak`` is the dense FLOP/s of one rank. In an open load an engine that decodes has no request for
-    ``exp(-requests)`` of the time, as requests of random arrival are Poisson distributed; separate prefill engines are
-    idle while they have no prompt.
-    """
-    share, prefill = 0.0, min(1.0, max(0.0, times.prefill_share))
-    if load.prefill is not None and load.decode is not None:
-        prompts, answers = (side.replicas * side.ranks for side in (load.prefill, load.decode))
-        share, prefill = prompts / (prompts + answers), 0.0
-    requests = times.sequences * times.coupled_ranks + prefill
-    idle = min(1.0 - prefill, math.exp(-requests)) if load.load == "open" else 0.0
-    decoding = _decoding_activity(times, peak, 1.0 - prefill - idle)
-    loaded = min(1.0, max(0.0, times.prompt_load))
-    return Activity(
-        share * loaded + (1 - share) * prefill,
-        (1 - share) * decoding.memory,
-        (1 - share) * decoding.host,
-        share * (1 - loaded) + (1 - share) * idle,
-        decoding.arithmetic,
-    )
-
-
-def _decoding_activity(times: ServingTimes, peak: float | None, working: float) -> Activity:
-    """The activity of decode steps that take the share ``working`` of the time."""
-    parts = times.decode.parts
-    host, collectives = (
-        sum_of(part.seconds for part in parts if part.name in names) for names in ((LAUNCH,), COLLECTIVES)
-    )
-    whole = sum_of(part.seconds for part in parts)
-    kernels = whole - host - collectives
-    if kernels <= 0:
-        return Activity(0.0, working)
-    arithmetic = min(1.0, sum_of(map(_flops_of, parts)) / (peak * kernels)) if peak else 0.0
-    return Activity(0.0, working * kernels / whole, working * host / whole, 0.0, arithmetic)
-
-
-def _flops_of(part: Part) -> float:
-    return part.numbers.get("flops", 0.0) * part.numbers.get("calls", 1.0)
 
 
 def _peak_of_rank(plan: Plan) -> float | None:
