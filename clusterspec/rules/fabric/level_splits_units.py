@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A level of `scale_out.levels` whose `nodes` are not a multiple of the `nodes` of the level below.
+A level of `scale_out.levels` whose `nodes` are not a multiple of the `nodes` of the level below, or are fewer.
 
 ## Why it matters
 
@@ -32,6 +32,15 @@ cluster:
     flow_control: {pfc: true, ecn: true}
 ```
 
+```yaml cluster.scale_out.levels[1].nodes
+clusterspec: 1
+cluster:
+  platform: hgx-h100
+  nodes: 96
+  scale_out:
+    levels: [{name: leaf, nodes: 48, oversubscription: 1}, {name: pod, nodes: 8, oversubscription: 4}]
+```
+
 ## Silent
 
 ```yaml
@@ -59,7 +68,7 @@ from collections.abc import Iterator
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
-from clusterspec.units import plain
+from clusterspec.units import plain, plural
 
 RULE = Rule.of(__name__, "error")
 
@@ -68,7 +77,13 @@ def check(written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
     below = None
     for number, level in enumerate(written_scale_out.levels or ()):
         nodes = level.nodes
-        if below is not None and nodes is not None and nodes > below and nodes % below:
+        if below is not None and nodes is not None and nodes < below:
+            yield RULE.problem(
+                f"cluster.scale_out.levels.{number}.nodes",
+                f"a block of {plural(nodes, 'node')} is smaller than one of the level below, which has {below:,}",
+                "list the levels from the leaves to the core, each with the nodes of one of its blocks",
+            )
+        elif below is not None and nodes is not None and nodes % below:
             least = nodes // below * below
             yield RULE.problem(
                 f"cluster.scale_out.levels.{number}.nodes",

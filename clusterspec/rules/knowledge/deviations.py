@@ -14,6 +14,7 @@ from clusterspec.finding import Fix, Problem
 from clusterspec.quantity import Direction
 from clusterspec.records import dataclass
 from clusterspec.rules.knowledge.stated import CatalogFigure, StatedFigure, rate, stated_figures
+from clusterspec.rules.knowledge.switches import ETHERNET_PORTS
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import ClusterSpec
 from clusterspec.units.readings import (
@@ -41,8 +42,6 @@ RAW = 1 / 0.9412
 25.
 """
 RATES = frozenset({"scale-up", "peer", "nic"})
-ETHERNET = (1, 2.5, 5, 10, 25, 40, 50, 100, 200, 400, 800, 1600)
-"""Gb/s of Ethernet ports (IEEE 802.3)."""
 SLOWEST_NIC = 1e9 / 8
 """B/s of the slowest port used for a fabric (1 Gb/s)."""
 POWER_OF_A_NODE = (100.0, 1e6)
@@ -187,7 +186,7 @@ def _halved_line_rate(stated: StatedFigure) -> Deviation | None:
 
 def _is_ethernet_rate(speed: float) -> bool:
     """Whether Ethernet ports of this rate (B/s) are sold."""
-    return any(agrees_within(speed * 8, gigabits * 1e9, 0.001) for gigabits in ETHERNET)
+    return any(agrees_within(speed * 8, gigabits * 1e9, 0.001) for gigabits in ETHERNET_PORTS)
 
 
 def _causes(stated: StatedFigure, figure: CatalogFigure) -> Iterator[LikelyCause]:

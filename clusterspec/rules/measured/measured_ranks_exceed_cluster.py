@@ -1,16 +1,17 @@
-"""A measurement has more ranks than the cluster.
+"""A measurement has more ranks than the cluster, or fewer ranks than nodes.
 
 ## What it finds
 
-A measured entry with more ranks or nodes than the cluster has, spares included.
+A measured entry with more ranks or nodes than the cluster has, spares included, or with fewer ranks than nodes.
 
 ## Why it matters
 
-The measurement is from another machine, and would replace the efficiencies of this one.
+The measurement is from another machine, and would replace the efficiencies of this one. Each node of a measurement has at
+least one rank: with fewer, the two numbers are swapped or one of them is wrong, and the traffic is timed on the wrong links.
 
 ## What to do
 
-Remove it, or correct the cluster.
+Remove it, or correct the cluster or the numbers.
 
 ## When to ignore it
 
@@ -23,6 +24,13 @@ clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 2}
 measured:
   - {collective: all-reduce, ranks: 32, size: 8 GiB, busbw: 360 GB/s}
+```
+
+```yaml measured[0].ranks
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64}
+measured:
+  - {collective: all-reduce, nodes: 32, ranks: 4, size: 8 GiB, busbw: 360 GB/s}
 ```
 
 ## Silent
@@ -48,6 +56,7 @@ from clusterspec.cost.measured import Measurement
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import MeasuredSpec
+from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "error")
 
@@ -66,3 +75,7 @@ def check(
             key = "ranks" if written.ranks is not None else measurement.at[-1]
             message = f"a measurement over {measurement.ranks:,} ranks exceeds the cluster of {most:,}"
             yield RULE.problem((*at, key), message, "remove the entry, which is of another machine")
+        elif written.nodes is not None and written.ranks is not None and written.ranks < written.nodes:
+            message = f"{plural(written.ranks, 'rank')} cannot lie on {written.nodes:,} nodes: each has at least one"
+            help_ = f"write {written.nodes * cluster.ranks_per_node:,}, all ranks of these nodes, or swap the two"
+            yield RULE.problem((*at, "ranks"), message, help_)

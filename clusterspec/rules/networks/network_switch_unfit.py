@@ -1,10 +1,12 @@
-"""The switch of a frontend, storage or out-of-band network does not take its NICs.
+"""No port of a frontend, storage or out-of-band network has the rate of its NICs.
 
 ## What it finds
 
 A `networks.storage.switch`, `networks.frontend.switch` or `networks.out_of_band.switch` whose ports are slower than the
-`nic_bandwidth` of the network, or that does not carry its `technology`. NICs that are slower than the ports are not reported:
-the slow ports of a switch of management networks are not in the catalog.
+`nic_bandwidth` of the network, or that does not carry its `technology`: an error. NICs that are slower than the ports are not reported:
+the slow ports of a switch of management networks are not in the catalog. Without a switch, a warning for a rate that no
+port of Ethernet or InfiniBand has, and no two of them together, such as 320 Gb/s; not on rented machines, whose operators
+limit the rate.
 
 ## Why it matters
 
@@ -13,7 +15,7 @@ the storage system that they should reach cannot be used.
 
 ## What to do
 
-Use a switch with ports of the rate of the NICs.
+Use a switch with ports of the rate of the NICs; write the line rate of one NIC in one direction.
 
 ## When to ignore it
 
@@ -32,6 +34,17 @@ cluster:
     out_of_band: {nic_bandwidth: 1 Gb/s, switch: spectrum-sn2201}
 ```
 
+```yaml cluster.networks.storage.nic_bandwidth
+clusterspec: 1
+cluster:
+  platform: dgx-b200
+  nodes: 32
+  networks:
+    frontend: {nics_per_node: 1, nic_bandwidth: 100 Gb/s}
+    storage: {nics_per_node: 2, nic_bandwidth: 40 GB/s, bandwidth: 200 GB/s}
+    out_of_band: {nic_bandwidth: 1 Gb/s}
+```
+
 ## Silent
 
 ```yaml
@@ -47,6 +60,7 @@ cluster:
 
 ## Sources
 
+- Rates of Ethernet: https://standards.ieee.org/ieee/802.3/10422/
 - What each switch carries: `clusterspec catalog show switch/spectrum-sn2201`
 """
 
@@ -56,30 +70,53 @@ from collections.abc import Iterator
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Interconnect, Switch
+from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.switches import forwards
+from clusterspec.rules.knowledge.switches import ETHERNET_PORTS, forwards
 from clusterspec.rules.rule import Rule
-from clusterspec.rules.words import both
-from clusterspec.spec.model import NetworksSpec
-from clusterspec.units import display_bits
+from clusterspec.rules.words import both, either
+from clusterspec.spec.model import NetworkSpec, NetworksSpec
+from clusterspec.units import display_bits, plain
+from clusterspec.units.readings import agrees_within
 
 RULE = Rule.of(__name__, "error")
 ROUNDED = 1.01
+PORT_RATES = (0.1, *ETHERNET_PORTS, 56)
+"""Gb/s of ports of Ethernet, its management ports, and FDR InfiniBand; those of other InfiniBand are Ethernet's."""
 
 
-def check(networks: NetworksSpec, catalog: Catalog) -> Iterator[Problem]:
+def check(networks: NetworksSpec, catalog: Catalog, cluster: Cluster) -> Iterator[Problem]:
     for name in ("frontend", "storage", "out_of_band"):
         network = getattr(networks, name)
         switch = catalog.find("switch", network.switch) if network is not None and network.switch else None
-        if not isinstance(switch, Switch):
-            continue
-        at, port, nic = f"cluster.networks.{name}.switch", switch.port_bandwidth, network.nic_bandwidth
-        technology = catalog.find("interconnect", network.technology) if network.technology else None
-        if isinstance(technology, Interconnect) and not forwards(switch, technology.family):
-            message = f"{switch.name} supports {both(switch.families)}, not {technology.name}"
-            yield RULE.problem(at, message, f"use a switch for {technology.family}")
-        elif port is not None and nic is not None and nic.per_direction > port.value * ROUNDED:
-            message = (
-                f"the ports of {switch.name} run at {display_bits(port.value)}, slower than the NICs of {nic.written}"
-            )
-            yield RULE.problem(at, message, "use a faster switch, or slower NICs")
+        if isinstance(switch, Switch):
+            yield from _switch_problem(f"cluster.networks.{name}.switch", network, switch, catalog)
+        elif network is not None and not cluster.cloud:
+            yield from _rate_problem(f"cluster.networks.{name}.nic_bandwidth", network)
+
+
+def _switch_problem(at: str, network: NetworkSpec, switch: Switch, catalog: Catalog) -> Iterator[Problem]:
+    """The problem of a switch that forwards other packets, or whose ports are slower than the NICs."""
+    port, nic = switch.port_bandwidth, network.nic_bandwidth
+    technology = catalog.find("interconnect", network.technology) if network.technology else None
+    if isinstance(technology, Interconnect) and not forwards(switch, technology.family):
+        message = f"{switch.name} supports {both(switch.families)}, not {technology.name}"
+        yield RULE.problem(at, message, f"use a switch for {technology.family}")
+    elif port is not None and nic is not None and nic.per_direction > port.value * ROUNDED:
+        message = f"the ports of {switch.name} run at {display_bits(port.value)}, slower than the NICs of {nic.written}"
+        yield RULE.problem(at, message, "use a faster switch, or slower NICs")
+
+
+def _rate_problem(at: str, network: NetworkSpec) -> Iterator[Problem]:
+    """The problem of a rate that neither one port nor a pair of ports has."""
+    if network.nic_bandwidth is None:
+        return
+    rate = network.nic_bandwidth.per_direction * 8 / 1e9
+    if any(agrees_within(rate, count * port, ROUNDED - 1) for port in PORT_RATES for count in (1, 2)):
+        return
+    near = sorted(sorted(PORT_RATES, key=lambda port: abs(port - rate))[:2])
+    message = f"no NIC has a line rate of {display_bits(network.nic_bandwidth.per_direction)}"
+    advice = (
+        f"write the line rate of one NIC in one direction, such as {either(f'{plain(port)} Gb/s' for port in near)}"
+    )
+    yield RULE.problem(at, message, advice, severity="warning")

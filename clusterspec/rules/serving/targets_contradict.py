@@ -4,7 +4,8 @@
 
 Targets that no service can have together: a higher percentile with a shorter time than a lower one (`p50: 3 s, p99: 1 s`), a
 whole request (`end_to_end`) that ends before its first token (`ttft`) at the same percentile, and a `percentile` of at
-most 1, such as 0.99.
+most 1, such as 0.99: an error. A warning where each later token (`tpot`) may take longer than the first one at the same percentile: the
+first one takes a step of the engine too, after the prompt.
 
 ## Why it matters
 
@@ -18,7 +19,7 @@ Swap or correct the figures; write percentiles from 1 to 100, such as 99.
 
 ## When to ignore it
 
-Do not ignore it.
+Do not ignore errors. Ignore it, where it is a warning, if another tier of the service promises the first token.
 
 ## Fires
 
@@ -33,6 +34,13 @@ layout: {framework: vllm, tp: 1}
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 1}
 workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 8, targets: {ttft: 3 s, percentile: 0.99}}}
+layout: {framework: vllm, tp: 1}
+```
+
+```yaml workload.serving.targets.tpot
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 8, targets: {ttft: 100 ms, tpot: 2 s}}}
 layout: {framework: vllm, tp: 1}
 ```
 
@@ -81,6 +89,9 @@ def check(workload: Workload, written_workload: WorkloadSpec) -> Iterator[Proble
     firsts = {each.percentile: each for each in targets if each.quantity == "ttft"}
     for whole in targets:
         first = firsts.get(whole.percentile)
+        if whole.quantity == "tpot" and first is not None and whole.seconds > first.seconds:
+            message = f"each later token may take {display(whole.seconds, 's')}, longer than the prompt and the first token ({display(first.seconds, 's')})"
+            yield RULE.problem(f"{AT}.{whole.key}", message, "swap or correct the times", severity="warning")
         if whole.quantity == "end_to_end" and first is not None and whole.seconds < first.seconds:
             message = f"a whole request is to take at most {display(whole.seconds, 's')}, and its first token alone {display(first.seconds, 's')}"
             yield RULE.problem(
