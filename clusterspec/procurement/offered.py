@@ -16,7 +16,7 @@ WORDS: tuple[tuple[str, str], ...] = (
         "other",
         "support|warranty|care|license|licence|subscription|software|install|installation|freight|shipping|training|"
         "service|services|tax|vat|discount|rebate|rack|racks|pdu|cdu|storage|spare parts|frontend|out-of-band|oob|"
-        "management|power",
+        "management|power|feed|feeds|store|chiller|ups",
     ),
     ("transceiver", "transceiver|transceivers|optic|optics|osfp|qsfp|qsfp56|qsfp112|module|modules"),
     ("cable", "cabling|cable|cables|dac|dacs|aoc|aocs|aec|aecs|acc|accs|fiber|fibers|fibre|fibres|mpo|mtp|jumper"),
@@ -125,6 +125,11 @@ def _is_of_site(line: QuoteLine, cluster: Cluster) -> bool:
 def is_credit(line: QuoteLine) -> bool:
     """Whether a line takes an amount off the quote, such as a trade-in: it offers no part of the bill."""
     return min(line.price or 0, line.unit_price or 0) < 0
+
+
+def is_service(line: QuoteLine) -> bool:
+    """Whether a line is a credit, or names what the bill does not count: support, freight, a rack, storage."""
+    return is_credit(line) or "other" in _kinds_of_words(plain_part(line))
 
 
 def words_of(line: QuoteLine) -> set[str]:

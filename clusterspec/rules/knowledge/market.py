@@ -33,6 +33,7 @@ BANDS = {
     "core_switch": Band(0.2, 8.0, "Gb/s of its ports"),
     "nic": Band(1.5, 20.0, "Gb/s"),
     "transceiver": Band(0.15, 12.0, "Gb/s"),
+    "cable": Band(0.02, 12.0, "Gb/s"),
     "storage": Band(8.0, 5000.0, "TB"),
     "rack_per_month": Band(15.0, 800.0, "kW of the rack"),
     "support_per_year": Band(0.004, 0.3, "of the price of the parts"),
@@ -50,8 +51,12 @@ BANDS = {
 - optics: $1.5 million for the modules of 1,024 NICs of 400 Gb/s at list prices
   (https://ascentoptics.com/blog/osfp-nvidia-infiniband-ndr/), some $500 each;
 - switches and NICs: assumed from the prices of the project's own examples, $1.2 to $1.4 a Gb/s for 64 ports of 400 Gb/s
-  and $4 a Gb/s for a NIC, a sixth to a third of it as the lower end.
+  and $4 a Gb/s for a NIC, a sixth to a third of it as the lower end;
+- cables: assumed from $8 for a fiber jumper of 400 Gb/s to an active optical cable, which costs as its two modules.
 """
+
+OF_RANGES = frozenset({"cable"})
+"""Kinds whose prices in `procurement.prices` have a usual range of their own."""
 
 
 class StatedPrice(NamedTuple):
@@ -83,7 +88,7 @@ def stated_prices(procurement: ProcurementSpec, design: Design) -> Iterator[Stat
     stated: list[tuple[Path, str, Price]] = [
         (("procurement", "prices", kind), kind, price)
         for kind, price in (procurement.prices or {}).items()
-        if kind in BANDS
+        if kind in BANDS and kind not in OF_RANGES
     ]
     stated += [
         (("procurement", "quote", line.index, "unit_price"), line.kind, line.line.unit_price)
@@ -106,7 +111,7 @@ def _priced_amount(kind: str, design: Design, rate: float) -> float | None:
         if switch is None or switch.ports is None or switch.port_bandwidth is None:
             return None
         return switch.ports * switch.port_bandwidth.value / GIGABIT
-    if kind in {"nic", "transceiver"}:
+    if kind in {"nic", "transceiver", "cable"}:
         return fabric.nic_bandwidth.value / GIGABIT if fabric else None
     if kind == "storage":
         store = written.networks.storage if written and written.networks else None

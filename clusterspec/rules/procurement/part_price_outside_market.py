@@ -2,8 +2,8 @@
 
 ## What it finds
 
-Prices in `prices` or in lines of the quote, over what they pay for: a switch over the rate of its ports, a NIC or a
-transceiver over its rate, storage over its capacity, a rack over its power, and a year of support over the price of the
+Prices in `prices` or in lines of the quote, over what they pay for: a switch over the rate of its ports, a NIC, a
+transceiver or a cable over its rate, storage over its capacity, a rack over its power, and a year of support over the price of the
 parts. A price outside the range of the market is a warning, one outside by three times an error. Prices of nodes are reported
 by `price-outside-market`.
 

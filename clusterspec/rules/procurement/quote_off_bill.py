@@ -4,7 +4,7 @@
 
 Each kind of part of `clusterspec bom` against the lines of `quote`. Fewer nodes, leaf switches or NICs than needed is an
 error, and so is a third fewer spines, or fewer cables or transceivers by 15 % (from 2 % on a warning); so is a quote of a fabric that lacks a kind of part, except that a
-quote of nodes alone is a warning, and so is all that rests on parts that
+quote of nodes alone is a warning, like one of switches without nodes, and so is all that rests on parts that
 the spec does not name, and a lack of NICs alone, which servers often contain. A line of one lot (`cabling`, `network`)
 offers all parts of its kind. A fabric that a serving design does not describe is a note, and so
 is one of unknown topology that the machine shares with others: it has its parts already. A number of nodes that equals the number of accelerators is an
@@ -82,6 +82,22 @@ procurement:
     - {part: transceiver, quantity: 1020, unit_price: 1200, price: 1224000}
 ```
 
+```yaml procurement.quote
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 31
+  spare_nodes: 1
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: rail-optimized}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: leaf switch, quantity: 8, unit_price: 36000, price: 288000}
+    - {part: spine switch, quantity: 4, unit_price: 36000, price: 144000}
+    - {part: support for 3 years, quantity: 1, unit_price: 150000, price: 150000}
+```
+
 ## Silent
 
 ```yaml
@@ -117,7 +133,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import Bill, bill, may_have_fixed_ends
-from clusterspec.procurement.offered import NETWORKED, SWITCHES, Offered, offered_lines
+from clusterspec.procurement.offered import NETWORKED, SWITCHES, Offered, is_service, offered_lines
 from clusterspec.procurement.quotes import needed_parts
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
 from clusterspec.rules.rule import Rule
@@ -238,7 +254,13 @@ def _missing_part_problems(
     kinds = {kind for line in lines for kind in line.covers}
     whole = bool(kinds & {*NETWORKED, "switch"})
     missing = {kind: count for kind, count in needed.items() if kind not in kinds and kind != "node"}
-    if not missing or not kinds & {"node", "accelerator"}:
+    if not kinds & {"node", "accelerator"}:
+        if needed.get("node") and _names_every_part(lines):
+            message = f"the quote has no line for the {plural(needed['node'], 'node')} of the design"
+            help_ = "ask for the line, name it `node`, or say in a waiver who delivers the nodes"
+            yield RULE.problem("procurement.quote", message, help_, severity="warning")
+        return
+    if not missing:
         return
     named = both(f"{count:,} × {kind.replace('_', ' ')}" for kind, count in missing.items())
     assumed = counted.fabric is not None and bool(counted.fabric.modules.assumed) and set(missing) == {"transceiver"}
@@ -250,6 +272,13 @@ def _missing_part_problems(
         help_ += "; state `cable_type` where cables have fixed ends"
     severity = "note" if elsewhere else "error" if whole and not assumed else "warning"
     yield RULE.problem("procurement.quote", message, help_, severity=severity)
+
+
+def _names_every_part(lines: Sequence[Offered]) -> bool:
+    """Whether a quote offers switches by the piece, and each of its lines names a part or a service that is known."""
+    return any(line.kind in {"switch", *SWITCHES} for line in lines) and all(
+        line.covers != NETWORKED and (line.kind != "other" or is_service(line.line)) for line in lines
+    )
 
 
 def _offered_quantity(lines: Sequence[Offered]) -> float:
