@@ -129,6 +129,8 @@ class ServingSoftware:
     """Steps with prompts hold no sequences that decode."""
     repeated_reads: frozenset[str] = frozenset()
     """Architectures on which attention reads the cache once for each query head in steps with prompts."""
+    prompt_graphs: int = 0
+    """Tokens up to which captured graphs hold all of a step with prompts but its attention."""
 
     def defaults_for(self, accelerator: Accelerator) -> ServingSoftware:
         """The defaults on an accelerator."""
@@ -255,6 +257,7 @@ def serving_software(read: FactReader) -> ServingSoftware | None:
         chunk_of_engine=read.text(f"{SERVING}.chunk_of") == "engine",
         prompts_alone=read.text(f"{SERVING}.prompt_steps") == "alone",
         repeated_reads=frozenset(read.texts(f"{SERVING}.repeated_reads")),
+        prompt_graphs=read.count(f"{SERVING}.prompt_graphs") or 0,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import pytest
 
 from clusterspec.analysis.simulation import outcomes
@@ -27,7 +29,9 @@ def tables(
 ) -> StepTables:
     """A step takes a second for each token of the fullest of some ranks, two where all have as many."""
     working, shares = ((EACH,), (1.0,)) if ranks == 1 else ((EACH, TWICE), (1.0, float(ranks)))
-    return StepTables(working, shares, NONE, EACH, NONE, NONE, 0.0, ranks, drafted, gained, stages, 1.0, apart)
+    return StepTables(
+        working, shares, NONE, EACH, NONE, NONE, ((inf, 0.0),), ranks, drafted, gained, stages, 1.0, apart
+    )
 
 
 def limits(

@@ -16,22 +16,22 @@ class Request:
     """One request: its lengths, its progress, and the times of its arrival, admission, first token and end.
 
     ``todo`` tokens of its prompt are not computed yet, ``left`` decoding steps remain from step ``joined`` on, ``held``
-    tokens are in the cache. Its prompt ``began`` at a time, in ``chunks`` steps so far; ``cached`` tokens of it need
-    not be computed (below zero: the share of the limits), and take ``loading`` seconds to read. Its chunks have
-    ``passed`` all pipeline stages at a time. ``rank`` of all engines has them, -1 for any.
+    tokens are in the cache. Its prompt ``began`` at a time, in steps that took ``launched`` seconds to launch so far;
+    ``cached`` tokens of it need not be computed (below zero: the share of the limits), and take ``loading`` seconds to
+    read. Its chunks have ``passed`` all pipeline stages at a time. ``rank`` of all engines has them, -1 for any.
     """
 
     __slots__ = (
-        *("admitted", "arrival", "began", "cached", "chunks", "ended", "first", "held", "index", "joined", "lag"),
-        *("left", "loading", "output", "passed", "prompt", "rank", "todo"),
+        *("admitted", "arrival", "began", "cached", "ended", "first", "held", "index", "joined", "lag"),
+        *("launched", "left", "loading", "output", "passed", "prompt", "rank", "todo"),
     )
 
     def __init__(self, index: int, arrival: float, prompt: int, output: int) -> None:
         self.index, self.arrival, self.prompt, self.output = index, arrival, prompt, output
         self.admitted = self.began = self.first = self.ended = -1.0
-        self.todo = self.held = self.lag = self.loading = self.passed = 0.0
+        self.todo = self.held = self.lag = self.loading = self.passed = self.launched = 0.0
         self.cached, self.rank = -1.0, -1
-        self.left = self.joined = self.chunks = 0
+        self.left = self.joined = 0
 
 
 class AttentionRank:
@@ -95,7 +95,7 @@ class SimulatedEngine:
         self.tables, self.limits, self.gaps = tables, limits, gaps
         self.ranks = [AttentionRank() for _ in range(tables.ranks)]
         self.version = 0
-        self.started, self.each, self.steps, self.passing = 0.0, 0.0, 0, 0.0
+        self.started, self.each, self.steps, self.passing, self.floor = 0.0, 0.0, 0, 0.0, 0.0
         self.running = self.mixed = False
         self.preempted = 0
         self.requests = 0
@@ -284,6 +284,7 @@ class SimulatedEngine:
             for rank, taken in pairs
         ]
         busy = sum(tokens) / max(tokens)
+        self.floor = self.tables.launch_floor(max(tokens))
         longest = [(rank, taken) for rank, taken in pairs if taken] + [(rank, []) for rank in _fullest(pairs)]
         whole, alone = max(self._mixed_seconds(rank, taken, busy) for rank, taken in longest), 0.0
         decoding = [rank for rank, taken in pairs if rank.count and not self._pauses(taken)]
@@ -293,7 +294,7 @@ class SimulatedEngine:
         here = max(0.0, whole - alone) / stages
         self.each, self.passing = alone + here, here * (stages - 1)
         if not decoding:
-            self.each = max(self.each, self.tables.floor / stages)
+            self.each = max(self.each, self.floor / stages)
 
     def _mixed_seconds(self, rank: AttentionRank, taken: list[tuple[Request, float]], busy: float) -> float:
         """A step with these parts of prompts on one rank."""
@@ -324,7 +325,7 @@ class SimulatedEngine:
         for place, (rank, taken) in enumerate(zip(self.ranks, self.chunks, strict=True)):
             for request, part in taken:
                 request.todo -= part
-                request.chunks += 1
+                request.launched += self.floor
                 request.passed = max(request.passed, now + self.passing)  # a short chunk follows a long one
                 if request.began < 0:
                     request.began = self.started
@@ -332,7 +333,7 @@ class SimulatedEngine:
                     continue
                 rank.prompts.popleft()
                 if request.first < 0:
-                    request.first = max(request.passed, request.began + request.chunks * self.tables.floor)
+                    request.first = max(request.passed, request.began + request.launched)
                 if self.limits.apart == "prefill" or request.output <= 1:
                     _leave(rank)
                     rank.used -= request.held + (request.output if self.limits.whole else 0)

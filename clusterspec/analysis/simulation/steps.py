@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 from functools import partial
+from math import inf
 
 from clusterspec.cost.serving.constants import LAUNCH
 from clusterspec.cost.serving.engine import Engine
@@ -53,10 +54,11 @@ class StepTables:
     A step is the sum of what depends on its tokens (``working``, a curve for each of the numbers ``shares`` of
     attention ranks that have as many), on the sequences that produce a token (``ending``), on the bytes of cache that
     they read (``reading``; ``stored`` bytes of a sequence over its tokens), and on the position of a prompt's tokens
-    (``seeing``, of one token). ``floor`` is the least time of a prompt without captured graphs; ``drafted`` tokens of
-    each sequence are computed in a step, of which it gains ``gained``. ``stages`` work on different batches. In a step
-    with prompts the cache is read ``repeated`` times; ``apart`` from those that decode is whether such steps hold
-    prompts alone, and ``pausing`` whether a rank with prompts does not decode beside them while others do.
+    (``seeing``, of one token). ``floors`` has the least seconds to launch a step with prompts, up to so many tokens;
+    ``drafted`` tokens of each sequence are computed in a step, of which it gains ``gained``. ``stages`` work on
+    different batches. In a step with prompts the cache is read ``repeated`` times; ``apart`` from those that decode is
+    whether such steps hold prompts alone, and ``pausing`` whether a rank with prompts does not decode beside them while
+    others do.
     """
 
     working: tuple[Curve, ...]
@@ -65,7 +67,7 @@ class StepTables:
     stored: Curve
     reading: Curve
     seeing: Curve
-    floor: float
+    floors: tuple[tuple[float, float], ...]
     ranks: int
     drafted: float
     gained: float
@@ -94,7 +96,7 @@ class StepTables:
                 lambda size: _reading_seconds(engine, size / unit, drafted), unit / REFERENCE, unit * 2**14
             ),
             seeing=Curve.of(lambda place: _seeing_seconds(engine, place), 1.0, MOST_TOKENS),
-            floor=engine.launch_floor(1.0),
+            floors=tuple((most, engine.launch_floor(most)) for most in (engine.most_in_graphs, inf)),
             ranks=ranks,
             drafted=drafted,
             gained=1.0 + load.draft_tokens * load.draft_acceptance,
@@ -103,6 +105,10 @@ class StepTables:
             apart=engine.prompts_alone or (engine.replica_prompts_alone and load.draft_tokens > 0),
             pausing=engine.replica_prompts_alone,
         )
+
+    def launch_floor(self, tokens: float) -> float:
+        """The least seconds to launch a step of ``tokens`` with prompts."""
+        return next(seconds for most, seconds in self.floors if tokens <= most)
 
     def decode_seconds(self, sequences: float, context: float, mean: float) -> float:
         """Seconds to decode ``sequences`` of ``context`` tokens on the fullest rank, ``mean`` on average."""

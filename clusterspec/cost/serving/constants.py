@@ -241,15 +241,18 @@ class Part(NamedTuple):
 
 
 class StepTime(NamedTuple):
-    """Equal steps of an engine: the parts of one, their number, and their seconds. ``device`` excludes launches."""
+    """Equal steps of an engine: the parts of one, their number, and their seconds. ``device`` excludes launches, and
+    ``floor`` is what the host needs at least to launch them; 0 where graphs hold whole steps.
+    """
 
     parts: tuple[Part, ...]
     steps: float
     total: float
     device: float
+    floor: float = 0.0
 
     @classmethod
-    def of(cls, parts: tuple[Part, ...], steps: float = 1.0) -> StepTime:
+    def of(cls, parts: tuple[Part, ...], steps: float = 1.0, floor: float = 0.0) -> StepTime:
         """The steps of these parts."""
         launch = device = 0.0
         for part in parts:
@@ -257,7 +260,7 @@ class StepTime(NamedTuple):
                 launch += part.seconds
             else:
                 device += part.seconds
-        return cls(parts, steps, steps * (launch + device), steps * device)
+        return cls(parts, steps, steps * (launch + device), steps * device, steps * floor)
 
 
 # The links between the ranks of one engine

@@ -182,7 +182,7 @@ class Engine:
             repeated = (repeated_reads(part, self.reads_beside_prompts) for part in read)
             attention = (*attention, *repeated, *absorbed_parts(self, beside.sequences, beside.tokens))
         every, ending = here + decoded, here / max(1.0, length) + decoded
-        return StepTime.of(step_parts(self, every, ending, attention, busy), steps)
+        return StepTime.of(step_parts(self, every, ending, attention, busy), steps, self.launch_floor(every))
 
     @property
     def prompts_alone(self) -> bool:
@@ -225,9 +225,19 @@ class Engine:
         heads, keys = (share_of_heads(number, self.layout.tp) for number in (model.heads, model.kv_heads))
         return max(1.0, heads / keys / constants.REREAD.value)
 
-    def launch_floor(self, steps: float) -> float:
-        """Seconds that the host needs at least to launch ``steps`` steps of a prompt without captured graphs."""
-        return steps * self.launches * self.habits.eager
+    def launch_floor(self, tokens: float) -> float:
+        """Seconds that the host needs at least to launch a step of ``tokens`` with prompts: without captured graphs, or
+        with those of all but the attention of each layer.
+        """
+        return (self.model.layers if tokens <= self.most_in_graphs else self.launches) * self.habits.eager
+
+    @property
+    def most_in_graphs(self) -> float:
+        """Tokens of a step with prompts up to which captured graphs hold all but its attention."""
+        stack, serving = self.layout.stack, self.workload.serving
+        if stack is None or stack.serving is None or (serving is not None and not serving.captured_graphs):
+            return 0.0
+        return float(stack.serving.prompt_graphs)
 
 
 def _gemm_peak(name: str, rates: KernelRates) -> tuple[str, float]:

@@ -125,7 +125,9 @@ def _prompt_term(times: ServingTimes) -> Term:
         ("steps", _computed_figure(times.prefill.steps, "chunks processed in one step")),
         (
             "floor",
-            _computed_figure(times.prompt_floor, "launching every kernel of the prompt without captured graphs", "s"),
+            _computed_figure(
+                times.prompt_floor, "launching every kernel of the prompt outside of captured graphs", "s"
+            ),
         ),
         ("stages", _computed_figure(float(times.stages[0]), "pipeline stages")),
     )

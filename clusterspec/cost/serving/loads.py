@@ -175,4 +175,4 @@ def _starting_service(pools: Pools, together: float) -> float:
     budget = (load.chunk_tokens or fresh) - beside.sequences * beside.tokens
     prompts = max(1.0, min(own, budget / fresh))
     step = engine.prefill(prompts * fresh, length, float(engine.layout.attention_dp), beside)
-    return max(step.total, engine.launch_floor(step.steps)) / engine.layout.pp / prompts / engine.attention_ranks
+    return max(step.total, step.floor) / engine.layout.pp / prompts / engine.attention_ranks

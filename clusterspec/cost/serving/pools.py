@@ -62,8 +62,8 @@ def most_beside_prompts(load: Serving) -> float:
 
 def prompt_seconds(engine: Engine, prefill: StepTime) -> float:
     """Seconds of the steps of one prompt, which the stages of a pipeline process in succession."""
-    floor, each = engine.launch_floor(prefill.steps), prefill.total / prefill.steps
-    return prompt_time(prefill.steps, each, floor, float(engine.layout.pp))
+    each = prefill.total / prefill.steps
+    return prompt_time(prefill.steps, each, prefill.floor, float(engine.layout.pp))
 
 
 def prompts_per_step(pools: Pools) -> float:

@@ -115,7 +115,7 @@ def state_before_wait(pools: Pools, sequences: float, *, full: bool = False) -> 
     decode = engine.decode(few, context, drafted)
     gained = 1 + load.draft_tokens * load.draft_acceptance
     prefill = _prompt_step(pools, sequences, Decoding(each, context, drafted), decode.total / gained)
-    prompt = prompt_seconds(pools.prompts, prefill)
+    prompt = prompt_seconds(pools.prompts, _alone(pools) or prefill)
     carried = (
         0.0
         if pools.has_prefill_engines or static
@@ -159,6 +159,16 @@ def _outside_seconds(pools: Pools, prompt: float, chunks: float, tpot: float) ->
     """Seconds of a request before and after the engines, and on its way from prefill to decode engines."""
     sent = cache_handoff(pools, prompt, chunks)
     return pools.decode.habits.request + (sent.seconds + 0.5 * tpot if sent else 0.0)
+
+
+def _alone(pools: Pools) -> StepTime | None:
+    """The steps of the prompt of the only request in flight, beside which nothing decodes; None where there are more,
+    or other attention replicas.
+    """
+    load, engine = pools.load, pools.prompts
+    if load.concurrency != 1 or engine.layout.attention_dp > 1:
+        return None
+    return engine.prefill(load.input_tokens * (1 - load.prefix_hit), float(load.input_tokens), 1.0)
 
 
 def _prompt_step(pools: Pools, sequences: float, decoding: Decoding, token: float) -> StepTime:

@@ -137,7 +137,7 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
         burst=(early, delay),
         run=run,
         lasting=lasting,
-        prompt_floor=prompts.launch_floor(now.prefill.steps),
+        prompt_floor=now.prefill.floor,
         sent=sent,
         offered=offered,
         started=started,

@@ -188,7 +188,7 @@ def seconds_of_prompts(pools: Pools, together: float) -> float:
     engine, load = pools.prompts, pools.load
     fresh = load.input_tokens * (1 - load.prefix_hit)
     step = engine.prefill(max(1.0, together) * fresh, float(load.input_tokens), float(engine.layout.attention_dp))
-    return max(step.total, engine.launch_floor(step.steps))
+    return max(step.total, step.floor)
 
 
 def service_seconds(pools: Pools, prefill: StepTime) -> float:
@@ -208,7 +208,7 @@ def computed_seconds(pools: Pools, prefill: StepTime) -> float:
     if pools.has_prefill_engines:
         together = _prompts_of_full_steps(pools.load)
         return seconds_of_prompts(pools, together) / together / stages
-    launched = pools.prompts.launch_floor(prefill.steps) / together
+    launched = prefill.floor / together
     return max(prefill.device if together > 1 else prefill.total, launched) / stages
 
 

@@ -112,7 +112,10 @@ def test_launches_cost_the_host_where_graphs_are_not_captured() -> None:
     captured, launched = (numbers(each.decode(1.0, 10.0), "launch")["each"] for each in (plain, eager))
     assert captured == plain.rates.gemm_floor("bf16")
     assert launched == eager.habits.eager > captured
-    assert plain.launch_floor(3.0) == pytest.approx(3 * 128 * plain.habits.eager)
+    # graphs of up to 512 tokens hold all but the attention of 32 layers; of four launches of a layer in longer steps
+    for each, tokens, launches in ((plain, 512.0, 32), (plain, 513.0, 128), (eager, 512.0, 128)):
+        assert each.launch_floor(tokens) == pytest.approx(launches * each.habits.eager)
+    assert plain.prefill(512.0, 512.0, 1.0).floor == plain.launch_floor(512.0)
 
 
 EXPERTS = "tp: 1, attention_dp: 16, ep: 16"
