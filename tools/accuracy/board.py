@@ -123,6 +123,8 @@ def _side(area: str, case: Case) -> str:
         return "held out" if is_held_out(training_source(case.id)) else "fitted"
     if area.startswith("training"):
         return "fitted" if fitted_runs().get(case.id, True) else "held out"
+    if area == "reinforcement learning":
+        return "held out" if is_held_out(case.source) else "fitted"
     source = repository(case.source) if area == "collective" else case.id.rsplit("-", 1)[0]
     before = source in COLLECTIVES_BEFORE or area == "serving"
     return "fitted" if before or not is_held_out(source) else "held out"

@@ -40,6 +40,7 @@ def spec_of_row(row: Row) -> dict[str, Any]:
         "memory_fraction": float(row["memory_fraction"]) if row["memory_fraction"] else None,
         "parameter_precision": row["rollout_precision"] or None,
         "captured_graphs": False if row["eager"] == "yes" else None,
+        "max_sequences": _number(row["max_sequences"]),
         "attention_dp": _number(row["rollout_dp"]),
         "ep": _number(row["rollout_ep"]),
     }

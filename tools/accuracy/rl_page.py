@@ -11,12 +11,12 @@ HEAD = """## Reinforcement learning
 
 Published steps (`tests/accuracy/rl.csv`), with the models, lengths, layouts and placements that their sources state. A
 hash of the source's name decided, before its rows were read, whether constants may be fitted to it. Sources with
-fitted constants are NeMo RL, checkpoint-engine, AReaL, miles, slime, vime and Perplexity, those without verl, SkyRL,
-vLLM, prime-rl, TRL and Megatron-LM lite; of miles, vLLM and the last the side was looked up just after their rows were
-seen. Where a source does not state the mean length of outputs, a length is assumed: the row counts for the order of
-placements only. Assumed are, too, NICs of AReaL's machines and of those of verl with H20, the nodes that train beside
-AReaL's rollout, the machines of slime, Perplexity and verl-24 to -26, and Perplexity's engines of 32 GPUs; degrees of
-the layouts of verl and slime are those of their scripts.
+fitted constants are NeMo RL, checkpoint-engine, AReaL, miles, slime, vime, Perplexity and THisisPX/slime, those without
+verl, SkyRL, vLLM, prime-rl, TRL, Megatron-LM lite, THisisPX/verl_cambricon and rocm-miles; of miles, vLLM and the last
+four the side was looked up just after their rows were seen. Where a source does not state the mean length of outputs, a
+length is assumed: the row counts for the order of placements only. Assumed are, too, NICs of AReaL's machines and of
+those of verl with H20, the nodes that train beside AReaL's rollout, the machines of slime, Perplexity and verl-24 to
+-26, and Perplexity's engines of 32 GPUs; degrees of the layouts of verl and slime are those of their scripts.
 
 The rows from verl-16 on, and those of SkyRL, vLLM, prime-rl and miles, were entered on 2026-11-22. Their first
 prediction: 22.0 % in the median of all steps of unfitted sources, 6 of 7 pairs, 3 of 10 transfers, and 8 of the 12 of
@@ -29,6 +29,18 @@ and prime-rl-01 were described as tensor-parallel first; their sources say exper
 of a single tensor was given a cost inside a domain and another between domains, and broadcasts of every expert were
 counted as slime has them: fitted transfers 25 -> 28 of 30, unfitted 9 of 18 as before (verl-19 and trl-02 came within
 the factor, verl-23 and skyrl-01 left it). The three transfers of Megatron-LM lite came then: 0 of 3 at first.
+
+The last nine rows state each part of a step. First prediction: 16, 36 and -23 % for px-slime-01 to -03; 10, 7, -22,
+-34 and -48 % for px-verl-01 to -05 and -26 % for rocm-miles-01 (23.9 % in the median of the unfitted); 0 of 5
+transfers. Then the rows were given the limits of sequences of their engines, which the reports state (-14 and -32 %
+for px-verl-04 and -05), and px-slime captures graphs for at most 16 sequences (36, 66 and 5 %); the time of such steps
+was then taken at their own context rather than between short and long ones (28 and 55 %). No constant was changed. The
+means of px-slime are those of the steps after the first, its length of prompts and that of px-verl are assumed, and so
+is that the four accelerators of each role are a node. The length of rocm-miles-01 follows from its tokens per second,
+and its script offloads the optimizer; its report does not say what takes 75 s of a step. What is known of them:
+updates of samples that are not packed take 1.3 to 2.8 times the predicted time, a step of the driver a second rather
+than 30, SGLang with 64 sequences on two A100 27 ms a token where 43 are predicted, and the transfers 2 to 14 times the
+predicted time.
 
 What is known of the worst rows: the same work is published slower on 128 than on 64 GPUs of NVIDIA GB200 (nemo-rl-14
 and -15), and rollout beside the trainer slower than in turn (nemo-rl-17 and -18); neither kernels nor links explain

@@ -20,7 +20,6 @@ from clusterspec.cluster.variation import design_with_keys
 from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas.pipeline import expected_largest
 from clusterspec.cost.formulas.reinforcement import rollout_busy_time
-from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.times import serving_pools
@@ -228,17 +227,20 @@ def _spread_order(count: int) -> tuple[int, ...]:
 
 
 class _StepLine(NamedTuple):
-    """Seconds of a decoding step over the mean context: ``start`` + ``slope`` × tokens."""
+    """Seconds of a decoding step inside the training loop over its mean context: ``launch``, and kernels of
+    ``start`` + ``slope`` × tokens.
+    """
 
+    launch: float
     start: float
     slope: float
 
-
-def _trainer_loop_seconds(step: StepTime) -> float:
-    """Seconds of a step inside the training loop: kernels at `EFFICIENCY` of their rate, or the step with its launches,
-    whose gaps leave the device the time that it loses.
-    """
-    return max(step.total, step.device / EFFICIENCY.value)
+    def seconds(self, context: float) -> float:
+        """Kernels at `EFFICIENCY` of their rate, or with their launches, whose gaps leave the device the time that it
+        loses.
+        """
+        kernels = self.start + self.slope * context
+        return max(self.launch + kernels, kernels / EFFICIENCY.value)
 
 
 class _EngineRun:
@@ -254,7 +256,7 @@ class _EngineRun:
         line = self._between.get(sequences)
         if line is None:
             line = self._between[sequences] = self._line_between(sequences)
-        return line.start + line.slope * context
+        return line.seconds(context)
 
     def _line_between(self, sequences: float) -> _StepLine:
         """Step time over context for ``sequences`` sequences, interpolated between the adjacent powers of `RATIO`."""
@@ -269,9 +271,9 @@ class _EngineRun:
         if found is None:
             engine = self.pools.decode
             each = max(1.0 / engine.layout.attention_dp, RATIO**place / engine.layout.pp)
-            near, far = (_trainer_loop_seconds(engine.decode(each, tokens)) for tokens in (NEAR, FAR))
-            slope = (far - near) / (FAR - NEAR)
-            found = self._lines[place] = _StepLine(near - NEAR * slope, slope)
+            near, far = (engine.decode(each, tokens) for tokens in (NEAR, FAR))
+            slope = (far.device - near.device) / (FAR - NEAR)
+            found = self._lines[place] = _StepLine(near.total - near.device, near.device - NEAR * slope, slope)
         return found
 
     def prompts(self, count: float) -> float:
@@ -291,7 +293,7 @@ class _EngineRun:
         for length in lengths[count:]:
             end = ends[0][0]
             context = self.prompt + (done + end) / 2 - starts / count
-            now += (end - done) * (line.start + line.slope * context)
+            now += (end - done) * line.seconds(context)
             done = end
             _, start = heapreplace(ends, (done + length, done))
             starts += done - start
