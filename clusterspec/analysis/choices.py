@@ -35,8 +35,9 @@ from clusterspec.studies.study import Study
 from clusterspec.units import plural
 
 SIZES = (Fraction(1, 2), Fraction(3, 4), Fraction(1), Fraction(3, 2), Fraction(2))
-"""Other sizes of the machine, as multiples of the nodes that its job uses, or of the whole domains that it uses a part
-of."""
+"""Other sizes of the machine, as multiples of the nodes of its job; of whole scale-up domains if the job uses part of
+one.
+"""
 OF_SIZE: tuple[Path, ...] = (
     ("cluster", "accelerators"),
     *(("cluster", "scale_out", key) for key in ("leaf_switches", "spine_switches", "core_switches", "links", "cables")),

@@ -305,7 +305,7 @@ def _findings_beyond(findings: Sequence[Finding], known: Sequence[Finding]) -> t
 
 
 def _unmatched(findings: list[Finding], others: list[Finding], alike: Callable[[Finding], object]) -> list[Finding]:
-    """The findings without a like one among the others, each of which matches one."""
+    """The findings without an equal among ``others``. Each of ``others`` matches at most one finding."""
     there = Counter(map(alike, others))
     found = []
     for one in findings:

@@ -15,8 +15,9 @@ from clusterspec.units import display
 class FaultModel:
     """A fault: the machines that have it, each with a description, and the command that confirms it.
 
-    ``across`` is true if only groups across scale-up domains show the fault, false if only groups inside one do, None
-    if both do. ``free`` is true if the machines together cover nearly any bandwidth: a match is then weak evidence.
+    ``across`` is true if only groups across scale-up domains show the fault, false if only groups inside a domain do,
+    and None if both do. ``free`` is true if the faulty machines together predict nearly any bandwidth, so that a match
+    is weak evidence.
     """
 
     name: str

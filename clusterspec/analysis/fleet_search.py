@@ -221,7 +221,7 @@ def _optimality_gap(assignment: Assignment, bound: float) -> float:
 
 
 def _store_wait_factors(fleet: Fleet, places: Iterable[Place]) -> dict[str, float]:
-    """The factors by which jobs on some places wait for the stores that they share, where they are above 1."""
+    """Factors above 1 by which jobs take longer because they wait for a shared store, by placement."""
     found: dict[str, float] = {}
     by_pool: dict[str, list[tuple[str, ...]]] = {}
     for place in places:

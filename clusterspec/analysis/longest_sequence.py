@@ -12,7 +12,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.results.machine import LongestSequence
 
 STEP = 1024
-"""Tokens between the lengths that are tried, on each rank of context parallelism where these divide it."""
+"""Tried lengths are multiples of these tokens and of the context-parallel degree."""
 MOST = 1 << 20
 """Tokens of the longest sequence that is tried."""
 

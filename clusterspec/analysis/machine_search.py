@@ -56,8 +56,9 @@ def machine_search(
 ) -> MachinesReport:
     """The machines of all candidates, sizes and fabrics, with their best layouts for the workload of a study.
 
-    Without ``nodes`` the sizes follow from the limits, and sizes between one that misses the time limit and one that
-    meets it are tried too. Raises `MachineFault` where there is no workload, or no limit to take a size from.
+    Without ``nodes`` the sizes follow from the limits; sizes between the largest that misses the time limit and the
+    smallest that meets it are tried too. Raises `MachineFault` where there is no workload, or no limit to take a size
+    from.
     """
     listed, allowed = prices or Prices(), limits or Limits()
     currency = currency_of_all(work, candidates, listed)

@@ -141,7 +141,7 @@ def _machine_with_plan(study: Study, changes: Changes, plan: Plan, share: float)
 
 
 def engines_of(plan: Plan) -> Json:
-    """The engines of a plan as JSON: those of each side, under ``both`` where one kind does all."""
+    """The engines of a plan as JSON: prefill and decode engines, or ``both`` if the same engines do both."""
     prefill, decode = plan
     sides = {"prefill": prefill, "decode": decode} if prefill is not None else {"both": decode}
     return {side: engine_section(engine) for side, engine in sides.items() if engine is not None}

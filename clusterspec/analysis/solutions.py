@@ -147,8 +147,8 @@ class _Seeker:
 
 
 def _counts_to_scan(lever: Lever, present: float, sought: float | None = None) -> tuple[float, ...]:
-    """Counts to scan: the usual values, the present one, and its integer multiples and divisors, and `NEAR` whole
-    numbers up to the one at which a metric that is proportional to the count reaches its limit.
+    """Counts to scan: the usual values, the present value with its integer multiples and divisors, and `NEAR` whole
+    numbers below the count at which a metric proportional to it reaches its limit.
     """
     near = {present * factor for factor in range(1, 9)} | set(_related_counts(present))
     if sought is not None:

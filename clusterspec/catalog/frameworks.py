@@ -75,12 +75,13 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Framework(Entry):
-    """A framework. A fact that an entry does not state is that of its ``base``.
+    """A framework. Facts that its entry does not state are inherited from its ``base``.
 
     ``vendors`` are the vendors of the accelerators on which it runs (empty: not known), ``purposes`` are ``train`` and
     ``serve``, ``stacks`` is the framework whose stacks describe its time and memory, ``synonyms`` are other names,
     ``run_by`` the programs that run it underneath. ``releases`` has the year of each release, oldest first;
     ``calendar``: they are numbered by year and month.
+
     """
 
     base: str | None = None
@@ -109,8 +110,8 @@ class Framework(Entry):
     def upon(self, base: Framework) -> Framework:
         """This framework with the facts of its base where it states none.
 
-        A framework that numbers its own releases has those of the base in its own numbers where ``base_releases``
-        says on which each stands, and otherwise by their years.
+        If the framework numbers its own releases, ``base_releases`` maps each of them to a release of the base; where
+        it does not, the releases of the base are matched by year.
         """
         own = self.calendar or bool(self.releases)
         read = self._in_own_numbers if own else _unchanged

@@ -185,7 +185,7 @@ class _Writer:
 # Quantities and texts of catalog facts, for arithmetic, tables and documentation alike
 
 _KINDS = ("rate", "bytes", "power", "time", "length")
-"""Kinds of quantities whose units exclude each other, so that their order does not matter."""
+"""Kinds of quantities. No two share a unit, so their order does not matter."""
 _COUNTS = ("parameters", "active_parameters", "encoder_parameters")
 
 
@@ -226,7 +226,7 @@ def value_text(value: Plain) -> str:
 
 
 def figure_text(fact: Fact) -> str:
-    """The value as written, with what it is a figure of, its scope and basis, and the releases in which it holds."""
+    """The value as written, with the measured quantity, its scope and basis, and the releases to which it applies."""
     releases = f"from {fact.since}" * bool(fact.since), f"until {fact.until}" * bool(fact.until)
     counts = ", ".join(word for word in (fact.scope, fact.basis, *releases) if word)
     of = f" of {fact.of}" if fact.of else ""

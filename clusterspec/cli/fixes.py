@@ -63,7 +63,7 @@ def quoted_text(text: str) -> str:
 
 @dataclass(frozen=True)
 class FixedFiles:
-    """The changes of the fixes, and one line for each fix that is left out because it would make its file worse."""
+    """The changes made by fixes, and one line for each fix that was left out because it would make its file worse."""
 
     changes: Changes
     refused: tuple[str, ...]
@@ -132,7 +132,7 @@ def overlaps_spans(edit: Edit, spans: Sequence[tuple[Position, Position]]) -> bo
 
 
 MOST_TRIED = 50
-"""Fixes of one file that are tried one by one, after all of them together made it worse."""
+"""How many fixes of one file are tried singly after applying all of them made the file worse."""
 
 
 class Trial:

@@ -1,6 +1,7 @@
-"""``clusterspec diff REVISION [REVISION]``: all specs of a repository between two revisions, or one and the work tree.
+"""``clusterspec diff REVISION [REVISION]``: compares all specs of a repository between two revisions, or between a
+revision and the work tree.
 
-A spec has changed where it, or a file that it refers to, such as the base that it extends, has changed.
+A spec counts as changed if its own file changed, or a file that it refers to, such as the base that it extends.
 """
 
 from __future__ import annotations

@@ -207,7 +207,7 @@ def nodes_beside_trainer(job: JobSpec) -> int | None:
 
 
 def stated_nodes(job: JobSpec) -> int | None:
-    """The nodes of its pool that a job states, itself or in its layout, whose nodes are those of the trainer."""
+    """The number of nodes that a job states, in the job or in its layout; the layout's nodes are the trainer's."""
     return job.nodes if job.nodes is not None else nodes_of_layout(job)
 
 

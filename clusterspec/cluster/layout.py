@@ -58,8 +58,8 @@ class Software:
 def resolve_software(section: LayoutSpec, lookup: Lookup, *, serves: bool = False) -> Software:
     """The software of a layout. ``serves`` is true for serving.
 
-    A release precedes a year. An unknown release is replaced by the nearest known one, as an assumption. The stacks of
-    `OWN` stand in for those of a framework that has none, and those that `UNNAMED` names where none is named.
+    A stated release takes precedence over a year. An unknown release is replaced by the nearest known release, as an
+    assumption. A framework without stacks uses those of `OWN`; without a named framework, `UNNAMED` gives the stacks.
     """
     stated = LayoutSpec(framework=section.framework, software=section.software, software_year=section.software_year)
     software, log = _logged_software(stated, serves, lookup.catalog)

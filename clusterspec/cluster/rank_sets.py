@@ -249,9 +249,10 @@ def _groups_leaving_node(start: int, length: int, turn: int, stride: int) -> int
 
 
 def _split_groups(inside: int, turn: int, stride: int) -> int:
-    """Groups of one turn with members on both sides, where ``inside`` of its ranks are on one side.
+    """Number of groups of one turn with members on both sides, if ``inside`` of the turn's ranks are on one side.
 
-    Each group is on at least one side, so those on both are the excess of the two sides' groups over all.
+    Each group is on at least one side; the groups on both are therefore the sum of the two sides' groups less all
+    groups.
     """
     return min(inside, stride) + min(turn - inside, stride) - stride
 

@@ -282,8 +282,8 @@ class WeightSync:
     ranks: str = "all"
     """The ranks of the trainer that join a broadcast: ``all``, or ``one``."""
     gather: str = "packed"
-    """How the trainer assembles tensors: many in one collective (``packed``), or each by itself, experts at the same
-    place of all ranks together (``single``) or each in a broadcast of its own (``every-expert``).
+    """How the trainer assembles tensors: many in one collective (``packed``); one tensor per collective, with the
+    experts at the same index of all ranks together (``single``); or one broadcast for each expert (``every-expert``).
     """
     load: str = "packed"
     """How an engine takes them: many in one buffer (``packed``), each by its own handle (``single``), or written to

@@ -20,7 +20,8 @@ FREE: Changes = {("pools",): None, ("pool_links",): None}
 class PoolLink(NamedTuple):
     """The connection of two machines: B/s per direction of all nodes together, and seconds of one message.
 
-    ``node`` is the B/s of one node at its slower end, where both machines are on one fabric; else infinite.
+    ``node`` is the B/s per direction of one node at the slower end if both machines are on one fabric, and infinite
+    otherwise.
     """
 
     total: float

@@ -28,7 +28,9 @@ class NoPathError(Exception):
 
 
 class Group:
-    """Groups with the same ``paths`` (None where no fabric connects them), and the ``placement`` of one of them."""
+    """Groups with the same ``paths`` (None if no fabric connects their ranks), and the ``placement`` of one of the
+    groups.
+    """
 
     def __init__(self, cluster: Cluster, placement: Placement, paths: Paths | None) -> None:
         self.cluster, self.placement, self.paths = cluster, placement, paths

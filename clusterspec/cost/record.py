@@ -156,7 +156,7 @@ Sent = tuple[Communication, CollectiveCost]
 
 
 def communication_rows(record: StepRecord) -> tuple[Communication, ...]:
-    """One row for each collective of each axis, in the order in which a step first runs them."""
+    """One row for each collective of each axis, in the order of their first use in a step."""
     found: dict[tuple[str, str, int], Communication] = {}
     for row, _ in transfer_rows(record):
         key = (row.axis, row.collective, row.ranks)

@@ -155,10 +155,10 @@ def _stated_bandwidth(store: NetworkSpec | None) -> Quantity | None:
 
 
 def path_to_store(networks: NetworksSpec) -> tuple[str, NetworkSpec] | None:
-    """The network with the NICs over which a node reaches the storage system, and its name.
+    """The network whose NICs carry a node's storage traffic, and its name: the storage network if it has NICs, else the
+    network that it shares, else the frontend.
 
-    They are its own, else those of the network that it shares, else the frontend. None where it shares the scale-out
-    fabric, or the rate of these NICs is not stated.
+    None if storage shares the scale-out fabric, or if the rate of the NICs is not stated.
     """
     store = networks.storage
     if store is None or store.shares == "scale_out":

@@ -63,7 +63,7 @@ def layer_kinds(model: Model) -> tuple[Layer, ...]:
 
 
 def held_share(workload: Workload, layout: Layout, chunks: tuple[Chunk, ...]) -> Share:
-    """The weights of a rank that holds these chunks, with those of its adapters where the workload trains adapters."""
+    """The weights of a rank that holds these chunks, including adapter weights if the workload trains adapters."""
     share = parameters.rank_share(workload.model, layout, chunks)
     if workload.trainable is None:
         return share

@@ -178,7 +178,7 @@ def applied_edits(text: str, edits: Iterable[Edit]) -> list[Edit]:
 
 
 def _applied_edits(text: str, edits: Iterable[Edit]) -> Iterator[tuple[int, int, Edit]]:
-    """The edits that do not overlap an earlier one, each with the offsets of the text that it replaces."""
+    """The edits that do not overlap an earlier edit, each with the offsets of the replaced text."""
     starts = [0]
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)

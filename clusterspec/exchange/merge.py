@@ -24,7 +24,9 @@ class Merged:
     written: tuple[ImportedValue, ...]
     same: tuple[ImportedValue, ...]
     kept: tuple[tuple[ImportedValue, str], ...]
-    """Values not written because the spec has another one, each with a text that names that value and its place."""
+    """Values that are not written because the spec states a different value, each with a text that names the spec's
+    value and its line.
+    """
 
 
 def spec_tree(reading: ImportResult) -> dict[str, Any]:

@@ -34,7 +34,9 @@ DEEPEST = 24
 """Functions and quoted scripts inside each other."""
 _ARGUMENT = re.compile(r"[\"']?\$\{?(?:OPTARG|[1-9])\}?[\"']?")
 _FIRST_ARGUMENT = re.compile(r"\$\{?(?:1|arg|key|opt|option|param|para)\}?")
-"""The argument that a loop over those of a script looks at, by its place or the names that such loops have."""
+"""The argument that a loop over a script's arguments examines: its position, or the variable names that are usual in
+such loops.
+"""
 _PRINTERS = frozenset({"echo", "printf"})
 _OPTION_IN = re.compile(r"(?:^|\s)--?[A-Za-z]")
 PASSED_ON = ("$@",)

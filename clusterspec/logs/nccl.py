@@ -127,9 +127,8 @@ def read(text: str) -> Benchmark:
 
 
 def _series_of(log: NcclLog, evidence: tuple[Evidence, ...]) -> Series:
-    """The series of one table, with the ranks that its head states, else those that its columns imply.
-
-    Where the columns imply more ranks than the head lists, the list was shortened.
+    """The series of one table, with the number of ranks from its header, or from its columns if the header lists none
+    or fewer (a shortened list).
     """
     most, hosts = largest_communicator(evidence)
     collective = collective_of(log)

@@ -20,10 +20,11 @@ MOST_SHOWN = 3
 
 
 def diverging_ranks(text: str) -> tuple[str, int] | None:
-    """The different collectives in which ranks of one group wait, with the line of the first; None if there are none.
+    """The different collectives in which ranks of one group wait, with the line of the first; None if all wait in the
+    same one.
 
-    The ranks of a group call the same collectives in the same order, so that those of one number are the same. Elements
-    may differ between ranks of an all-to-all, and are not compared.
+    The ranks of a group must call the same collectives in the same order, so calls with the same sequence number must
+    match. Element counts may differ between ranks of an all-to-all, and are not compared.
     """
     for found in (_waiting(text), _called(text)):
         for calls in found:
@@ -37,8 +38,8 @@ Calls = dict[int, tuple[str, int]]
 
 
 def _waiting(text: str) -> Iterator[Calls]:
-    """The collective that the watchdog of each rank names, by group. Releases that do not name groups leave them
-    unclear where a rank is in two collectives, or its number in the group is not that in the job.
+    """The collective that the watchdog of each rank names, by group. In releases that do not name groups, the group is
+    ambiguous if a rank waits in two collectives, or if its number in the group differs from its number in the job.
     """
     groups: dict[str, Calls] = {}
     unclear: set[str] = set()

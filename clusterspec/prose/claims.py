@@ -271,7 +271,7 @@ def _is_of_one_nic(sentence: Sentence, at: int, end: int) -> bool:
 
 
 def _subjects_of(sentence: Sentence, at: int) -> Iterator[Subject]:
-    """The parts that a quantity may refer to: the one that closely follows it, then the one before it."""
+    """The parts to which a quantity may refer: first the part right after it, then the part before it."""
     network = _is_of_nics(sentence, at)
     allowed = [named for named in sentence.named if not network or _may_have_nics(named.subject)]
     behind = next((named for named in allowed if named.start > at), None)

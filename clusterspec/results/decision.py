@@ -163,8 +163,9 @@ class Effect:
 
 @dataclass(frozen=True)
 class DiffReport(Result):
-    """The difference of two designs. ``unchecked`` are findings of the old one that the new one lacks because their
-    section, or what their rule needs, is gone."""
+    """The difference of two designs. ``unchecked`` are findings of the old design that the new design cannot have,
+    because it lacks their section or the facts that their rule needs.
+    """
 
     tool: Tool
     old: Input
@@ -206,8 +207,8 @@ SUMMED = ("accelerators", PRICE)
 class SpecDiff:
     """One spec of a repository: ``added``, ``removed`` or ``changed``, with the difference of its two sides.
 
-    ``figures`` are those of an added or removed spec, whose other side is None, and ``found`` the findings of an added
-    one, all of which are new.
+    ``figures`` belong to an added or removed spec, which has no difference; ``found`` are the findings of an added
+    spec, all of them new.
     """
 
     path: str

@@ -73,8 +73,8 @@ class JobUse:
 
 @dataclass(frozen=True)
 class LinkUse:
-    """What jobs send over the link between two pools, in B/s per direction: ``rate`` is what caches and weights can
-    have, ``mean`` what each job sends on average, and ``burst`` while it sends, both by job.
+    """What jobs send over the link between two pools, in B/s per direction: ``rate`` is available to caches and
+    weights; ``mean`` is what each job sends on average, and ``burst`` what it sends during a transfer, both by job.
     """
 
     between: tuple[str, ...]

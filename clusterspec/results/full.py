@@ -163,7 +163,7 @@ class FullReport(Result):
         }
 
     def _analysis_json(self) -> Json:
-        """What limits the plan, what changes it, and what failures do to it."""
+        """The limits of the plan, the effects of changes, and the effects of failures."""
         return {
             "stages": [stage.to_json() for stage in self.stages],
             "longest_sequence": self.longest.to_json() if self.longest else None,

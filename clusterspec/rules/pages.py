@@ -175,8 +175,8 @@ def explain(name: str) -> str:
 
 
 def nearest(name: str, limit: int = 3, others: Iterable[str] = ()) -> list[str]:
-    """The names of rules, and of ``others``, most similar to ``name``; between the near ones and others those that
-    contain it.
+    """The names of rules and of ``others`` most similar to ``name``: first near spellings, then names that contain it,
+    then the rest.
     """
     from difflib import get_close_matches
 

@@ -1,8 +1,8 @@
 """Engines beside the layout of a spec, and the findings about them at their own keys.
 
-A spec of reinforcement learning describes two layouts: that of the trainer in `layout`, and that of the engines in
-`workload.rl.rollout`. A serving plan with separate engines describes two as well: those for prefill, and those for
-decode, which are its layout. Whether an engine can start (heads that divide, weights that fit, formats that the
+A spec of reinforcement learning describes two layouts: the trainer's in `layout`, and the engines' in
+`workload.rl.rollout`. A serving plan with separate engines describes two as well: the prefill engines, and the decode
+engines, whose layout is `layout`. Whether an engine can start (heads that divide, weights that fit, formats that the
 accelerator executes) is what the rules of serving plans say about a plan with that layout.
 """
 

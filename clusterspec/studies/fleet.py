@@ -68,7 +68,7 @@ class FleetStudy:
 
     @cached_property
     def link_shares(self) -> Mapping[str, float]:
-        """The share of the link to its engines on another pool that others leave a job, where it is less than 1."""
+        """For each job with engines on another pool, the share of the link that other jobs leave to it, if below 1."""
         sending = [name for name, job in self._written_jobs.items() if engines_away(job)]
         if len(sending) < 2 or not self.study.spec.pool_links:
             return {}
@@ -225,8 +225,8 @@ NAMED_BY_PARTS = frozenset({"missing-direction", "missing-sparsity", "unreadable
 
 
 def _part_problems(of_parts: Iterable[tuple[Problem, tuple[Document, FleetPart] | None]]) -> list[Problem]:
-    """The problems of the parts; where parts differ in what they say at a key of all of them, each names its part: the
-    pool, or the job where jobs of one pool differ.
+    """The problems of all parts. If the parts have different messages at a key that they share, each message names its
+    part: the pool, or the job if jobs of one pool differ.
     """
     found = [(one, part[1] if part else None) for one, part in of_parts]
     named: dict[tuple[str, Path], dict[str, list[FleetPart]]] = {}
@@ -237,7 +237,7 @@ def _part_problems(of_parts: Iterable[tuple[Problem, tuple[Document, FleetPart] 
 
 
 def _problem_with_parts(problem: Problem, by_message: Mapping[str, Sequence[FleetPart]]) -> Problem:
-    """The problem with the parts that it is about, where other parts have another message at its key."""
+    """The problem, with the names of its parts if other parts have a different message at the same key."""
     if len(by_message) < 2:
         return problem
     pools = [{part.pool for part in parts} for parts in by_message.values()]

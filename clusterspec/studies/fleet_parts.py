@@ -105,15 +105,15 @@ def _engines_value(whole: Value, part: FleetPart, value: Value) -> Value:
 
 
 def store_owner(whole: object, pool: str) -> str | None:
-    """The pool whose storage system a pool names as its own; None where it has one of its own, or names no other."""
+    """The other pool whose storage system a pool uses; None if the pool has its own, or names none."""
     owner = mapping_at(whole, ("pools", pool, *STORE)).get("pool")
     known = isinstance(owner, str) and owner != pool and mapping_at(whole, ("pools", owner))
     return owner if known else None
 
 
 def _store_value(whole: Value, part: FleetPart, value: Value) -> Value:
-    """The cluster of a pool that has the storage system of another one, with what that pool states of it, and that
-    pool; without the key where there is no such pool.
+    """The cluster of a pool that uses another pool's storage system, with the storage keys of that other pool, and that
+    pool under ``pools``. If no such pool exists, the cluster lacks the key.
     """
     own = mapping_at(whole, (*part.pool_path, *STORE))
     if "pool" not in own:

@@ -1,8 +1,8 @@
 """Variations of a study: the spec with some keys changed, read, resolved and checked like a file of its own.
 
-A variation keeps the settings, waivers and catalogs of the study. Its measurements are of the machine of the study: the
-shares of links that they show hold for a changed machine too, its rules do not compare them with it. Nor do they
-compare it with the description, which is of the text.
+A variation keeps the settings, waivers and catalogs of the study. Measurements were taken on the machine of the study.
+The achieved shares of links that they give also apply to a changed machine, but the rules of a variation do not compare
+the measurements with the changed machine. Nor do they compare the description, which belongs to the original text.
 """
 
 from __future__ import annotations

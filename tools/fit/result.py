@@ -17,7 +17,7 @@ from tools.fit.search import Fit, sensitive
 from tools.fit.spread import unseen
 
 NOTICED = 0.003
-"""Relative change of a run over that of a constant from which the run counts as one that notices it."""
+"""A run depends on a constant if its relative change is at least this share of the constant's relative change."""
 FILE = Path(__file__).resolve().parents[2] / "tests" / "accuracy" / "fit.json"
 
 
@@ -105,8 +105,9 @@ def _constant(fit: Fit, constant: Constant) -> dict[str, object]:
 
 
 def worth(fit: Fit, constant: Constant) -> float:
-    """How much the mean error of the runs that notice a constant grows where it keeps its prior and the others are
-    fitted again."""
+    """By how much the mean error of the runs that depend on a constant grows if the constant keeps its prior and all
+    others are fitted again.
+    """
     column = np.abs(fit.slopes[:, fit.free.index(constant)])
     kept = [run for run, slope in zip(fit.runs, column, strict=True) if run.id not in left_out() and slope > NOTICED]
     with_prior = fit.without(frozenset(), held=constant)

@@ -45,7 +45,7 @@ class Fit:
     slopes: Column
 
     def without(self, dropped: AbstractSet[str], held: Constant | None = None) -> dict[Constant, float]:
-        """The values of a fit that does not see the runs of these names, or where one constant keeps its prior."""
+        """The values of a fit without the runs of these names, or with one constant kept at its prior."""
         seen = np.array([float(counts(run) and run.id not in dropped) for run in self.runs])
         held_here = np.array([constant is held for constant in self.free])
         start, priors = logs(self.free, self.values), np.array([log(constant.prior) for constant in self.free])

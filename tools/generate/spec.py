@@ -70,7 +70,7 @@ or assumed, and `estimate` lists what was assumed.
 
 
 def page() -> str:
-    """The keys of a spec: one table of those at the top, and a section for each of them that has keys of its own."""
+    """The page of the spec's keys: a table of the top-level keys, and a section for each of them that has subkeys."""
     schema: Schema = json.loads((resources.schemas() / "spec.schema.json").read_text("utf-8"))
     tables: dict[str, list[str]] = {}
     for row in rows(schema, schema, ""):

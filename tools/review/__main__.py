@@ -24,7 +24,9 @@ def fired(path: Path) -> dict[str, str]:
 
 
 def is_met(case: Case) -> bool:
-    """Whether a design now draws a finding that states its flaw, or, if it is sound, none of those that were false."""
+    """Whether the present check reports the flaw of a design or, for a sound design, no longer reports its false
+    findings.
+    """
     now = fired(case.design)
     return bool(set(case.rules) & now.keys()) == case.flawed
 

@@ -101,10 +101,10 @@ def checked(language: str, text: str, rule: str) -> CheckReport:
 
 
 def with_difference(text: str, target: str) -> str:
-    """The page of a rule with a mended example and what was changed.
+    """The page of a rule with a corrected example and the difference to the faulty one.
 
-    That is what the fix of the rule writes, else the example in which it is silent that differs least from one in which
-    it fires.
+    The correction is what the rule's fix writes; without a fix it is the silent example that differs least from an
+    example that fires.
     """
     rule, (fires, heading, silent) = Path(target).stem, text.partition("\n## Silent\n")
     sections = fires.partition("\n## Fires\n")[2], silent.partition("\n## ")[0]

@@ -1,8 +1,8 @@
 """Long documents of the repository as several pages of the site: one for each entry of the catalog, each group of
 formulas, each machine of the gallery, each long table of the evidence.
 
-A document stays one text in the repository. On the site its page keeps the head and what is not split off, with a list
-of the parts, and links to a heading of the document lead to the page that has it.
+In the repository a document stays one file. On the site its page keeps the introduction, the sections that are not
+split off and a list of the parts; links to a heading lead to the page that contains it.
 """
 
 from __future__ import annotations

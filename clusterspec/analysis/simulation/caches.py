@@ -125,7 +125,7 @@ def with_hits(
 ) -> tuple[list[Arrival], dict[str, float]]:
     """The requests with their cached tokens and the seconds to read them, and the share of tokens from each tier.
 
-    Where they arrive at times of their own, ``queued``, each cache reads for one after the other.
+    If requests are ``queued`` (they arrive at different times), each cache reads for one request at a time.
     """
     found: list[Arrival] = []
     total = [0] * len(replay.tiers)
@@ -225,7 +225,9 @@ def session_arrivals(
 def session_blocks(
     number: int, turn: int, session: Session, output: int
 ) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
-    """The blocks of a turn's prompt, which the next turn repeats, and those of its answer, which it does not."""
+    """The blocks of a turn's prompt, which the next turn's prompt repeats, and the blocks of its answer, which are not
+    repeated.
+    """
     repeated = min(output, session.growth)
     blocks: list[Block] = [
         ("shared", session.shared_prefix),

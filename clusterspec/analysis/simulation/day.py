@@ -1,5 +1,5 @@
-"""The hours of a day of a serving plan, each simulated with the engines that it needs, and the rises of its load that
-engines answer too late.
+"""The hours of a serving plan's day, each simulated with the engines that the hour needs, and the load increases to
+which engines are added too late.
 """
 
 from __future__ import annotations

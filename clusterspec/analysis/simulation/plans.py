@@ -17,10 +17,8 @@ ARRIVAL, STEP_END, HANDED_OVER, LOADED = 0, 1, 2, 3
 
 
 class Links(NamedTuple):
-    """The transfer of the cache of a prompt in seconds.
-
-    It occupies the link of the rank that sends it for ``sending``, and of the one that receives it for ``receiving``;
-    ``hidden`` of it overlap with the prompt. ``passing`` it takes besides.
+    """The transfer of a prompt's cache, in seconds: ``sending`` on the link of the sending rank, ``receiving`` on the
+    link of the receiving rank, ``hidden`` of it overlapped with the prompt, and ``passing`` as additional latency.
     """
 
     sending: float = 0.0

@@ -106,7 +106,7 @@ def simulate(
 def _with_hits(
     traffic: Traffic, pools: Pools, expected: ServingTimes
 ) -> tuple[Traffic, dict[str, float], tuple[HitsBySize, ...]]:
-    """The requests with what caches have of their prompts, the hit rate of each tier, and those by the size of one."""
+    """The requests with their cached tokens, the hit rate of each tier, and the hit rates by the size of a tier."""
     stated = {"accelerator": pools.load.prefix_hit} if pools.load.prefix_hit else {}
     if not any(each.blocks for each in traffic.arrivals):
         return traffic, stated, ()

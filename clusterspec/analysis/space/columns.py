@@ -154,8 +154,8 @@ def batches(space: Space) -> Iterator[BatchRows]:
 
 
 def _tables(members: list[tuple[int, Family]], kind: str, schedule: str) -> list[tuple[RowTable, Columns]]:
-    """The layouts of some families with one sharding and one schedule, by their orders, each with its divisions; these
-    are numbered one after another.
+    """The layouts of some families with one sharding and one schedule, by axis order, each with its divisions; the
+    divisions are numbered consecutively.
     """
     by_orders: dict[tuple[tuple[str, ...], ...], list[tuple[int, Family]]] = {}
     for each in members:

@@ -15,8 +15,9 @@ Numbers = Sequence[float]
 
 @dataclass(frozen=True)
 class Kept:
-    """One layout that was kept: its step time in seconds, its memory in bytes, the value that it is ranked by, and its
-    number in the space, which breaks ties."""
+    """A layout that the search keeps: step time in seconds, memory in bytes, the value by which it is ranked, and its
+    number in the search space, which breaks ties.
+    """
 
     key: float
     step_time: float

@@ -53,7 +53,9 @@ def evaluation(design: Design, job: SearchJob) -> Evaluate:
 
 
 def one_by_one(design: Design, job: SearchJob) -> Evaluate:
-    """Each layout estimated by itself, the likely ones first, so that a search that is ended early has seen them."""
+    """Estimates each layout separately, the most promising first, so that a search that is stopped early has covered
+    them.
+    """
     from clusterspec.analysis.space.singly import Walk  # no command with NumPy needs it
 
     def evaluate(space: Space) -> Iterator[EvaluatedBlock]:
@@ -95,9 +97,10 @@ class Limits:
 
 
 class Held(NamedTuple):
-    """Rows by their memory: ``allowed`` within the limits, ``sure`` to fit, and ``likely`` to, as predicted.
+    """Rows by memory: ``allowed`` within the limits, ``sure`` to fit (high end of the range), and ``likely`` to fit
+    (prediction).
 
-    Blocks that differ only in the order of axes hold one memory, so that these rows are found once for all of them.
+    Blocks that differ only in the axis order have the same memory, so their rows are computed once.
     """
 
     memory: Numbers
@@ -150,7 +153,7 @@ class Found:
 
 
 class Collected:
-    """What a search keeps of the layouts of one kind, such as those that surely fit."""
+    """The layouts of one kind that a search keeps, such as the layouts that surely fit."""
 
     def __init__(self, objective: str, top: int, firsts: Sequence[int]) -> None:
         self.objective, self.firsts = objective, firsts

@@ -254,8 +254,8 @@ class Call:
         return [self.known.library.concatenate([next(found) for _ in part]) for part in self.parts]
 
     def columns(self) -> list[list[Array]]:
-        """For each part the columns of memory and of the high end of its range, then those of the step time, one for
-        each of its orders.
+        """For each part: the columns of memory and of the high end of its range, followed by one step-time column for
+        each axis order.
         """
         blocks = iter([*held, *times] for held, times in zip(self.memory(), self.step_times(), strict=True))
         join = self.known.library.concatenate

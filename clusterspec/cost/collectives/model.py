@@ -161,8 +161,8 @@ class Between:
 
 @dataclass(frozen=True)
 class Paths:
-    """All links of one group, by tier. ``processes`` is ``rank`` where each rank has a process of its own, ``node``
-    where one process drives all ranks of a node, None where nobody says.
+    """All links of one group, by tier. ``processes`` is ``rank`` if each rank has its own process, ``node`` if one
+    process drives all ranks of a node, and None if it is not stated.
     """
 
     ranks: int

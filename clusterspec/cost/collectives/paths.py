@@ -187,9 +187,9 @@ def _inside_domain(cluster: Cluster, group: Placement) -> Inside:
 
 
 def _line_rate(cluster: Cluster, group: Placement, packages: int) -> Bandwidth:
-    """The bandwidth of a rank of the group to the others in its domain.
+    """The bandwidth of a rank to the other ranks of its group in its domain.
 
-    Ranks of one package share its links: those of the same group forward each other's traffic, those of different
+    Ranks of one package share its links: ranks of the same group forward each other's traffic, ranks of different
     groups divide the links.
     """
     up = cluster.scale_up
@@ -321,8 +321,8 @@ LONE_RANK = assumed_figure(
 
 
 def _share_of_lone_ranks(cluster: Cluster, line: float, share: Figure) -> Figure:
-    """The share of ``line``, the rate of a NIC in B/s, that a network reaches; less where each node has one rank, whose
-    few channels bound it.
+    """The achieved share of ``line``, the rate of a NIC in B/s per direction. It is lower if each node has one rank,
+    because few channels then drive the NIC.
     """
     if cluster.ranks_per_node > 1 or LONE_RANK.value >= share.value * line:
         return share

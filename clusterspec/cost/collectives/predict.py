@@ -95,7 +95,7 @@ SENDING = {
 }
 """Relative uncertainty of the sending time, by the origin of the achieved share of the line."""
 REPEATS = 2**0.5 * SENDING["measured"].value
-"""The most, as a share, by which two measurements of one machine differ where each is within its half-width."""
+"""Largest relative difference between two measurements of one machine that are both within their half-width."""
 STARTING = assumed_figure(GROUP, "starting", 0.3, f"half-width of launch time, latency and pipeline fill, {_COUNTED}")
 
 ALONE = assumed_figure(

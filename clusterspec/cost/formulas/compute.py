@@ -206,12 +206,13 @@ def launch_overhead(
 ) -> float:
     """Seconds that launch overhead adds to ``device`` seconds of kernels and exposed communication.
 
-    Each launch leaves the device idle for ``gap`` seconds, and takes the host ``interval`` seconds;
-    experts that it launches one by one take ``expert_interval`` each.
+    Each launch leaves the device idle for ``gap`` seconds and takes the host ``interval`` seconds, or
+    ``expert_interval`` seconds for an expert that is launched singly.
 
     >>> host = {"gap": 0.1, "interval": 0.5, "expert_launches": 0, "expert_interval": 0.0}
     >>> launch_overhead(10, 2.0, **host), launch_overhead(10, 9.0, **host)
     (3.0, 1.0)
+
     """
     gaps = launches * gap
     return gaps + launch_idle_time(device + gaps, launches * interval + expert_launches * expert_interval)

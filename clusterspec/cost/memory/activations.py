@@ -218,7 +218,7 @@ def layer_input_tensor(job: Job, name: str = "layer inputs", source: str = KORTH
 def _residual_tensors(job: Job, modules: frozenset[str]) -> list[Tensor]:
     """The input and the output of each normalization; module ``norm`` recomputes the output.
 
-    A norm that runs operation by operation keeps its input in fp32, and what it multiplies with its weights.
+    An unfused norm keeps its input in fp32, and the normalized input that it multiplies with its weights.
     """
     width = precision_width("fp32") + job.width if job.framework.unfused else job.width
     whole = job.residual_ranks if job.framework.gathered_inputs else 1.0

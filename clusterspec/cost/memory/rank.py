@@ -143,8 +143,8 @@ SHORTLIST = 16
 
 
 def distinct_groups(layout: Layout, groups: tuple[StageGroup, ...]) -> tuple[StageGroup, ...]:
-    """The groups without those that hold the same chunks as an earlier one, which has at least as many micro-batches in
-    flight. In DualPipe all of them.
+    """The groups without repetitions: a group with the same chunks as an earlier group is left out, as the earlier one
+    has at least as many micro-batches in flight. In DualPipe all groups are kept.
     """
     if layout.schedule == "dualpipe":
         return groups

@@ -109,9 +109,9 @@ def checkpoint_tensors(model: Model, ep: int = 1) -> int:
 
 
 def loaded_tensors(workload: Workload, rl: Rl, ep: int) -> int:
-    """Tensors that one rank of an engine loads: all of a checkpoint, of its own experts alone where each rank is sent
-    its part (``rdma``), one stack of experts for each matrix where weights are written to their place, or two for each
-    matrix with an adapter where these alone are trained.
+    """Number of tensors that one rank of an engine loads. It is all tensors of a checkpoint; with ``rdma``, where each
+    rank is sent its own part, the experts of other ranks are left out. For weights that are written in place, all
+    experts of a matrix are one tensor. If adapters alone are trained, each matrix with an adapter has two tensors.
     """
     model = workload.model
     if workload.trainable is not None:

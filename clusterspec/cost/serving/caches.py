@@ -98,8 +98,8 @@ def retained_seconds(session: Session, output: float, rate: float, tokens: float
 
 
 class ConversationTokens(NamedTuple):
-    """Tokens of one conversation: those of an answer that the next prompt repeats, all of its prompts, and those that
-    later prompts repeat beyond what all requests share.
+    """Token counts of one conversation: answer tokens that the next prompt repeats, tokens of all its prompts, and
+    tokens that later prompts repeat beyond the prefix shared by all requests.
     """
 
     repeated: float

@@ -122,8 +122,8 @@ def linked_transfers(
 ) -> tuple[CacheTransfer, CacheTransfer]:
     """`side_transfers` between the machines of prefill and decode engines, over the link between them.
 
-    A rank has its share of the NICs of its machine, of the slower end of a fabric that both share, and of what the
-    link carries in all: the ranks of one engine send a cache at the same time.
+    The ranks of one engine send a cache at the same time. Each rank therefore has its share of its machine's NICs, of
+    the slower end of a shared fabric, and of the total bandwidth of the link.
     """
     stated = workload.serving.transfer if workload.serving is not None else Transfer()
 
@@ -145,9 +145,10 @@ def link_seconds(workload: Workload, layout: Layout, tokens: float, link: PoolLi
 
 
 def _descriptors(workload: Workload, sides: tuple[Layout, Layout], tokens: float, block: int) -> float:
-    """Descriptors of a transfer on a rank of the first of two ``sides``: blocks of each layer, for keys and for values.
+    """Number of descriptors of a transfer on a rank of the first of two ``sides``: one for each block of each layer,
+    for keys and for values.
 
-    Where the other side has more shards of the heads, a rank has a part of each block for each of them.
+    If the other side shards the heads further, each block is split into one part for each of its shards.
     """
     model, whole = workload.model, whole_model(workload)
     window = min(tokens, float(model.window.tokens)) if model.window else 0.0

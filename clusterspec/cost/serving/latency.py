@@ -40,8 +40,9 @@ class Highest:
 
 
 class Stretched:
-    """The plan of an open load if each of its times were longer by a factor: the same plan at a request rate that is
-    higher by it, in time that runs slower by it. The times of both ends of a range are kept.
+    """The plan of an open load if each of its times were longer by a factor. This equals the same plan at a request
+    rate higher by the factor, with all resulting times multiplied by the factor. The times of both ends of a range are
+    kept.
     """
 
     __slots__ = ("_found", "_pools", "_times")
@@ -102,7 +103,9 @@ class ServingTimes:
     prompt_load: float
     """Utilization of the prefill engines, or of the links that carry their caches where these take longer."""
     coupled_ranks: int = 1
-    """Attention ranks of an engine whose steps wait for each other, each with prompts at times of its own."""
+    """Number of attention ranks of an engine whose steps wait for each other, and which start prompts at different
+    times.
+    """
     loading: float = 0.0
     """Mean seconds of a request to read cached tokens from memory below the accelerators'."""
     prefix_hit: float = 0.0
@@ -241,11 +244,11 @@ def serving_range(times: ServingTimes, name: str) -> list[float]:
 
 
 def range_factors(times: ServingTimes, name: str) -> tuple[float, float]:
-    """The ends of the range of a field over its prediction.
+    """The low and high ends of a field's range as factors of its prediction.
 
-    The time to first token is least certain with separate prefill engines, which queue, with experts, and in a batch
-    that starts together; throughput with experts. Where requests arrive at a rate, a plan whose steps take longer is
-    nearer to its limit, and the ends are those of plans whose times are all as much shorter or longer.
+    The time to first token is least certain with separate prefill engines, with experts, and for a batch that starts
+    together; throughput is least certain with experts. If requests arrive at a rate, slower steps bring the plan closer
+    to saturation: the ends are then those of plans all of whose times are shorter or longer by one factor.
     """
     low, high = RANGES[_range_kind(times, name.removesuffix("_mean"), times.regime)]
     value: float = getattr(times, name)

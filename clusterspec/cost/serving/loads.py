@@ -77,10 +77,11 @@ def _wanted_sequences(pools: Pools, rate: float, now: Steady) -> float:
 
 
 def _sequences_at_rate(pools: Pools, rate: float) -> tuple[float, Steady]:
-    """Sequences of a rank that a request rate keeps in flight, up to those for which there are places, and the state
-    before the waits with them, where prompts take no places and have time.
+    """Sequences per rank that a request rate keeps in flight, at most the number of places, and the steady state with
+    them before waits.
 
-    The secant goes further than the difference where it rises ever more steeply, and so never past the first solution.
+    It applies where prompts occupy no places and their engines are not saturated. The secant method never steps past
+    the first solution, because the difference rises ever more steeply.
     """
     found, now = 1e-3, state_before_wait(pools, 1e-3)
     missing = taken = part = 0.0
@@ -118,8 +119,8 @@ def _full_service(pools: Pools, now: Steady) -> float:
 
 
 def _open_run_state(pools: Pools, rate: float, requests: float) -> tuple[float, Steady]:
-    """Requests in flight on the whole plan in a run of ``requests`` that come at a rate, as one of them meets them, and
-    the steady state with them, by fixed-point iteration.
+    """Requests in flight on the whole plan, as an arriving request finds them in a run of ``requests`` at a given rate,
+    and the steady state with that number, by fixed-point iteration.
     """
     load, ranks, found = pools.load, pools.decode.attention_ranks, 1e-3
     now = state_before_wait(pools, found)

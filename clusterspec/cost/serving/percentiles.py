@@ -96,10 +96,10 @@ def _first_token(times: ServingTimes, load: Serving, share: float) -> float:
 
 
 def _varied_wait(times: ServingTimes, load: Serving) -> float:
-    """The part of the mean wait that differs among requests of a steady state.
+    """The part of the mean wait that varies among requests of a steady state.
 
-    In a closed loop all wait as long for another to end, and the number that waits for prompts differs by the root of
-    those that do not wait, since that is a Poisson number (the machine-repair model).
+    In a closed loop all requests wait equally long for another to end. The number of requests that do not wait for
+    prompts is Poisson distributed (machine-repair model), so the number that waits varies by the square root of it.
     """
     if times.run is not None:
         return 0.0

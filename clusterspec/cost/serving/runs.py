@@ -114,16 +114,17 @@ class OpenRun(NamedTuple):
         return max(0.0, self.service - 1 / self.rate)
 
     def queue_wait(self, number: float) -> float:
-        """The wait of a request of this number for a place, or for the prompts before it where that takes longer.
+        """The wait of request ``number`` for a place, or for the prompts before it if that is longer.
 
-        The first requests end as far apart as they came, so that each of as many as there are places waits as long as
-        those before and after it, and each of the next ones as much longer again; here in proportion to the number.
+        Requests end at the intervals at which they arrived. The wait therefore rises by the same amount with every full
+        set of places; between sets it is interpolated in proportion to the number.
 
         >>> run = OpenRun(200.0, 10.0, 50.0, 0.2, 0.0)  # each takes 10 s, the places are taken after 5 s
         >>> run.queue_wait(50.0), run.queue_wait(75.0), run.queue_wait(125.0)
         (0.0, 5.0, 10.0)
         >>> run._replace(rate=8.0, service=0.25).queue_wait(40.0)  # 0.25 s apart instead of 0.125
         5.0
+
         """
         prompts = self.behind * number
         return max(prompts, self.longer * (number - self.places / 2)) if number > self.places else prompts

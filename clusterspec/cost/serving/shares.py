@@ -70,8 +70,8 @@ def output_parts(load: Serving) -> list[tuple[float, float]]:
 
 
 def prompt_shares(pools: Pools, now: Steady) -> PromptShares | None:
-    """The shares of steps with prompts in a steady state; None where requests do not arrive at a rate, where prompts
-    have steps or engines of their own, and where the steps of several attention ranks wait for each other.
+    """The shares of steps that contain prompts in a steady state. None if requests do not arrive at a rate, if prompts
+    run in separate steps or on separate engines, or if the steps of several attention ranks wait for each other.
     """
     load, engine = pools.load, pools.decode
     apart = pools.has_prefill_engines or engine.prompts_alone or unevenly_loaded_ranks(engine) > 1

@@ -310,8 +310,8 @@ def placed_state(pools: Pools, places: float) -> Steady:
 def placed_before_wait(pools: Pools, places: float) -> Steady:
     """The same state without the wait of a prompt.
 
-    A request has its place while its prompt is computed, too, except where prompts have separate engines, whose time
-    then limits how many sequences decode, and where the budget of tokens of a step is what limits the places.
+    A request occupies a place while its prompt is computed. There are two exceptions: prompts on separate engines,
+    whose time then limits how many sequences decode, and places that the token budget of a step limits.
     """
     found, load = state_before_wait(pools, places, full=True), pools.load
     if load.load == "static" or (not pools.has_prefill_engines and pools.limit >= most_beside_prompts(load)):

@@ -77,7 +77,7 @@ def times_with_engines(pools: Pools, engines: tuple[int, int], rate: float) -> S
 
 
 def pools_with_engines(pools: Pools, engines: tuple[int, int], rate: float) -> tuple[Pools, tuple[TierUse, ...]]:
-    """The same engines with the prefix hits that their caches give, and what each tier does."""
+    """The engines with the prefix hit rate that their caches give, and the use of each cache tier."""
     decode = pools.decode.times(engines[1])
     prompts = pools.prompts.times(engines[0]) if pools.has_prefill_engines else decode
     other = pools._replace(decode=decode, prompts=prompts, load=replace(pools.load, request_rate=rate))
@@ -149,7 +149,9 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
 
 
 def _at_any_load(pools: Pools) -> dict[str, Any]:
-    """What `ServingTimes` states of a plan at any load: its engines, their caches and what they add to each request."""
+    """The fields of `ServingTimes` that do not depend on the load: the engines, their caches, and their fixed time per
+    request.
+    """
     engine, load, ranks = pools.decode, pools.load, pools.decode.attention_ranks
     return {
         "accelerators": _used_accelerators(pools),
@@ -253,7 +255,7 @@ def _waits(
 
 
 def _place_wait(pools: Pools, now: Steady, offered: float) -> float:
-    """Seconds until a request has a place, without those in which it waits for its prompt or computes it."""
+    """Seconds until a request has a place, excluding the wait for its prompt and the prompt's computation."""
     load, places = pools.load, pools.limit * pools.decode.attention_ranks
     if load.load == "offline":
         return 0.0
@@ -279,8 +281,8 @@ def _median_above_mean(pools: Pools, now: Steady) -> float:
 
 
 def _steps_in_place(pools: Pools) -> float:
-    """Steps for which a request takes a place: those in which it decodes, and one of its prompt, which takes none where
-    the budget of a step is what limits the places.
+    """Steps for which a request occupies a place: its decode steps, and one step of its prompt unless the token budget
+    of a step limits the places.
     """
     load = pools.load
     apart = pools.has_prefill_engines or pools.decode.prompts_alone

@@ -192,8 +192,8 @@ def seconds_of_prompts(pools: Pools, together: float) -> float:
 
 
 def service_seconds(pools: Pools, prefill: StepTime) -> float:
-    """Seconds of an attention rank per prompt: of its computation, and on separate engines no less than the seconds in
-    which the links, of those that send or of those that receive, are busy with its cache.
+    """Seconds for which a prompt occupies an attention rank. It is the time of its computation; on separate prefill
+    engines it is at least the time for which the links of the sending or the receiving engine carry its cache.
     """
     sending, receiving = pools.transfer
     shared = receiving * pools.prompts.attention_ranks / pools.decode.attention_ranks
@@ -219,11 +219,11 @@ def _prompts_of_full_steps(load: Serving) -> float:
 
 
 def _wait_amid_steps_of_prompts(pools: Pools, plain: float, prompts: float, busy: float) -> float:
-    """Seconds of a prompt of an open load where prompts have steps of their own, which go before those that decode.
+    """Seconds that a prompt of an open load waits if prompts run in separate steps that precede decode steps.
 
-    It waits for the rest of the running step, one of ``plain`` seconds that decodes or one of ``prompts``, and for the
-    steps that are full of prompts before it; where it finds the engine idle, which is ``busy`` for the rest of the
-    time, for nothing.
+    An engine is ``busy`` for that share of the time; a prompt that finds it idle waits for nothing. Otherwise it waits
+    for the rest of the running step, a decode step of ``plain`` seconds or one of ``prompts``, and for the full steps
+    of prompts queued before it.
     """
     steps, each = steps_of_prompts(pools, prompts, plain)
     cycle, most = plain + steps * each, prompts_per_step(pools)
@@ -281,11 +281,11 @@ def separate_prompt_wait(pools: Pools, rate: float, each: tuple[float, float]) -
 
 
 def _shared_step_seconds(pools: Pools, rate: float, alone: float) -> float:
-    """Seconds of a step of a prefill engine whose attention ranks wait for the one with the most prompts.
+    """Seconds of a step of a prefill engine whose attention ranks wait for the rank with the most prompts.
 
-    ``rate`` prompts a second arrive at all engines, and one takes ``alone`` seconds. Those that arrive in a step run in
-    the next one. A router that counts the requests of each rank, the running ones included, sends the new ones to ranks
-    with few of them, which then have up to twice the mean.
+    ``rate`` prompts per second arrive at all engines, and one prompt takes ``alone`` seconds. Prompts that arrive
+    during a step run in the next step. The router counts the requests of each rank, running ones included, and sends
+    new requests to the ranks with the fewest; such a rank then has up to twice the mean.
     """
     engine, load = pools.prompts, pools.load
     ranks = engine.layout.attention_dp

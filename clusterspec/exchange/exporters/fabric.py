@@ -163,9 +163,10 @@ def _uplinks(plane: FabricPlane) -> Iterator[tuple[LinkEnd, LinkEnd]]:
 
 
 def _corelinks(plane: FabricPlane) -> Iterator[tuple[LinkEnd, LinkEnd]]:
-    """Each spine spreads its uplinks over the cores of its group: as many groups as divide both rows.
+    """Each spine spreads its uplinks over the cores of its group.
 
-    Spines of one pod follow each other in their group, so that the cores of the group carry equally many of its links.
+    The number of groups is the greatest common divisor of the spines of a pod and the cores. Spines of one pod are
+    numbered consecutively within a group, so that every core of the group carries equally many links of the pod.
     """
     if not plane.cores:
         return

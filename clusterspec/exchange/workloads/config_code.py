@@ -113,9 +113,9 @@ class _Reader:
     def _configuration(
         self, node: ast.expr, names: Mapping[str, Any], depth: int, returned: bool = False
     ) -> CodeConfig | None:
-        """The configuration that an expression makes; None if it is none.
+        """The configuration that an expression creates; None if it creates none.
 
-        A class of the file, derived from a configuration, is one where a function that states its class returns it.
+        A class of the file that derives from a configuration counts if a function annotated with its class returns it.
         """
         if isinstance(node, ast.Name):
             held = names.get(node.id)

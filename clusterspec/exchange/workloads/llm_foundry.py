@@ -65,7 +65,7 @@ def read_llm_foundry(file: InputFile) -> ImportResult:
 
 
 def _set_model(keys: Keys, builder: ImportBuilder) -> None:
-    """Set a model of a hub by its name, or MPT by its sizes where they are those of a dense decoder."""
+    """Set a model of a hub by its name, or an MPT model by its sizes if they describe a dense decoder."""
     kind, line = str(keys.get("model.name")), keys.line("model.name")
     if kind == "hf_causal_lm":
         if isinstance(named := keys.get("model.pretrained_model_name_or_path"), str):

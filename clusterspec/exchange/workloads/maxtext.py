@@ -136,7 +136,7 @@ def read_maxtext(file: InputFile) -> ImportResult:
 
 
 _OPEN = {"ici": "fsdp", "dcn": "data"}
-"""The axis of each mesh that takes the devices which others leave, where no key states it: ``-1`` in base.yml."""
+"""The axis of each mesh that takes the remaining devices unless a key states its size (``-1`` in base.yml)."""
 
 
 def _fill_open_axes(keys: Keys, devices: int | None, builder: ImportBuilder) -> None:

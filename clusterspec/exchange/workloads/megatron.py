@@ -264,10 +264,11 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
 
 
 def _set_experts(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the experts; one is a dense layer.
+    """Set the number of experts; a single expert is a dense layer.
 
-    Megatron-DeepSpeed has a number for each layer with experts, or one for all, in every second layer where
-    ``expert-interval`` is absent, and gates one expert where ``topk`` is (f4157bea, megatron/arguments.py, line 608).
+    Megatron-DeepSpeed takes a number for each layer with experts, or one number for all. Without ``expert-interval``
+    every second layer has experts, and without ``topk`` each token visits one expert (f4157bea, megatron/arguments.py,
+    line 608).
     """
     names, base = ("num_experts", "num_moe_experts"), "workload.model"
     experts, several = keys.whole(*names), keys.listed.get("num_experts", ())

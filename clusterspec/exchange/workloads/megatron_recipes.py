@@ -97,7 +97,7 @@ def _named_values(tree: ast.AST) -> Iterator[tuple[str, ast.expr, int]]:
 
 
 def _values_of_call(call: ast.Call) -> Iterator[tuple[str, ast.expr, int]]:
-    """The keywords of a call, those with short names by their long ones, and the model whose recipe it takes."""
+    """The keyword arguments of a call, short names replaced by long ones, and the model whose recipe is called."""
     yield from (
         (each.arg, each.value, each.value.lineno) for each in call.keywords if each.arg and each.arg not in _SHORT
     )

@@ -192,7 +192,9 @@ def _set_replicas(yaml: Yaml, reading: ImportResult, builder: ImportBuilder) -> 
 
 
 def _set_split(yaml: Yaml, readings: Mapping[str, ImportResult], builder: ImportBuilder) -> None:
-    """Set the engines of prefill and decode; of other keys those that both state alike, or that belong to one role."""
+    """Set the engines of prefill and decode. Other keys are set if both roles state the same value, or if they belong
+    to one role.
+    """
     base = "workload.serving.disaggregated"
     for role, reading in readings.items():
         at = yaml.line("resources", f"{role}_workers")

@@ -115,7 +115,9 @@ def set_options(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _role_keys(yaml: Yaml, file: InputFile) -> Keys:
-    """The options of an engine; those of one role, with the ones shared, where the file has servers of both."""
+    """The options of an engine. If the file has servers of both roles, the options of one role together with the shared
+    ones.
+    """
     value = yaml.mapping
     keys, roles = Keys(), [name for name in _ROLES if isinstance(value.get(name), dict)]
     chosen = chosen_part(roles, file.part, f"{len(roles)} roles", f"holds {' and '.join(roles)}") if roles else ""

@@ -54,7 +54,7 @@ def _filled(text: str, values: dict[str, str]) -> str:
 
 
 def with_written_configuration(file: InputFile, launch: ImportResult) -> ImportResult:
-    """A launch with what the configuration of DeepSpeed says that its script writes, if it writes one."""
+    """A launch together with the values of the DeepSpeed configuration that its script writes, if it writes one."""
     if launch.value(("layout", "sharding")) is not None or not _USED.search(file.text):
         return launch
     found = written_configurations(file)

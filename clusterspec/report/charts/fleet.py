@@ -24,7 +24,7 @@ class DrawnTurn:
 
 @dataclass(frozen=True)
 class DrawnNodes:
-    """Nodes of a pool that lie next to each other, with the jobs that take turns on them."""
+    """Adjacent nodes of a pool, with the jobs that take turns on them."""
 
     count: int
     turns: tuple[DrawnTurn, ...]
@@ -33,7 +33,7 @@ class DrawnNodes:
 
 @dataclass(frozen=True)
 class DrawnPool:
-    """A pool: name, what it consists of, its nodes in the order in which they lie, and spares beside them."""
+    """A pool: its name, a description of its nodes, the nodes in physical order, and the number of spares."""
 
     name: str
     note: str

@@ -68,8 +68,9 @@ from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "warning", yields_to=("too-few-switches",))
 LITTLE = 0.05
-"""Share of the uplinks, lost where all spines carry as much as those with the fewest links, up to which the loss is within
-what flows that hash unevenly lose anyway; by judgment."""
+"""Share of the uplinks beyond an equal number for each spine, below which the finding is a note: uneven hashing of
+flows loses as much (an assumption).
+"""
 
 
 def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:

@@ -24,8 +24,8 @@ SOCKETS = 0.15
 
 
 def ranks_of(stated: AcceptanceSpec, cluster: Cluster) -> int | None:
-    """Ranks of the test: as stated, else those of all its nodes; None where neither is stated, or where they contradict
-    each other.
+    """Ranks of the test: as stated, or all ranks of its nodes. None if neither is stated, or if the two contradict each
+    other.
     """
     whole = stated.nodes * cluster.ranks_per_node if stated.nodes else None
     if stated.ranks is None:

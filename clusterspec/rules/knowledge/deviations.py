@@ -121,7 +121,9 @@ class Deviations:
         return tuple(deviation for deviation in self.found if deviation.stated.kind in kinds)
 
     def concern(self, *kinds: str) -> bool:
-        """Whether a figure of one of these kinds differs from the catalog's, so that other rules do not use it."""
+        """Whether a stated figure of one of these kinds differs from the catalog; other rules then do not use the
+        figure.
+        """
         return bool(self.of(*kinds))
 
     @property

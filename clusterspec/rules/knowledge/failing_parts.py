@@ -272,7 +272,7 @@ class FailingMachine:
 
 
 OFTEN = 0.2
-"""The share of the time between failures that one failure takes, above which failures that meet others matter."""
+"""Duration of one failure over the time between failures, above which overlapping failures matter."""
 
 
 def step_of_job(plan: Plan) -> float | None:

@@ -86,8 +86,8 @@ def link_demand(fleet: Fleet, link: PoolLinkSpec) -> LinkDemand | None:
 
 
 def shares_of_links(fleet: Fleet) -> Mapping[str, float]:
-    """The share of the link to its engines on another pool that others leave a job, where several jobs have one link
-    with a bandwidth of its own. Jobs on one fabric have NICs of their own.
+    """For each job whose engines are on another pool, the share of the link between the pools that other jobs leave to
+    it. Counted only where several jobs share a link of stated bandwidth; jobs on one fabric have their own NICs.
     """
     shares: dict[str, float] = {}
     for link in fleet.spec.pool_links or ():

@@ -118,7 +118,7 @@ def check(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Probl
 
 
 def _split_problem(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Problem]:
-    """The problem of a role that waits for the other on nodes which that one could use."""
+    """The problem of a role that waits for the other role, on nodes that the other role could use."""
     plan = rl.rl
     sync = rl.sync.seconds / rl.step  # both roles wait for it, which `weight-sync-exposed` reports
     idle = {role: share - sync for role, share in _idle_by_role(rl).items()}

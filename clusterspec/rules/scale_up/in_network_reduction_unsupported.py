@@ -94,7 +94,7 @@ def check(
 
 
 def _test_problems(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
-    """Tests that name an algorithm of switches where their ranks have no such switches between them."""
+    """Tests that name an in-switch algorithm although no such switches connect their ranks."""
     domain = max(1, cluster.scale_up.domain // cluster.accelerators_per_node)
     links = cluster.scale_up.interconnect
     for number, test in enumerate(acceptance):

@@ -123,7 +123,7 @@ def check(spec: Spec) -> Iterator[Problem]:
 
 
 def _wide_price_problems(spec: Spec) -> Iterator[Problem]:
-    """Ranges of prices whose ends lie so far apart that they are hardly those of one part."""
+    """Price ranges whose ends are too far apart to be prices of one part."""
     for part, price in ((spec.procurement.prices if spec.procurement else None) or {}).items():
         if isinstance(price, tuple) and price[1] > WIDE * price[0] > 0:
             message = (

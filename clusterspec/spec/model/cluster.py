@@ -141,7 +141,9 @@ class NetworksSpec:
 
     @property
     def without_links(self) -> tuple[str, str] | None:
-        """A network and the one whose links it shares, which has none of its own; None where all have links."""
+        """A network that shares the links of another network without links of its own, and that other network; None if
+        all networks have links.
+        """
         shares = {"frontend": self.frontend, "storage": self.storage, "out_of_band": self.out_of_band}
         of = {name: part.shares for name, part in shares.items() if part is not None and part.shares in shares}
         return next(((name, other) for name, other in of.items() if other == name or of.get(other) == name), None)
