@@ -109,12 +109,12 @@ def state_before_wait(pools: Pools, sequences: float, *, full: bool = False) -> 
     engine, load = pools.decode, pools.load
     static = load.load == "static"
     met = _met_sequences(pools, sequences)
-    each, context = max(1.0, met / engine.layout.pp), load.input_tokens + load.output_tokens / 2
-    drafted = 1.0 + load.draft_tokens
+    decoding = _decoding(pools, met)
+    each, context, drafted = decoding
     few = max(1.0 / engine.layout.attention_dp, met / engine.layout.pp)
     decode = engine.decode(few, context, drafted)
     gained = 1 + load.draft_tokens * load.draft_acceptance
-    prefill = _prompt_step(pools, sequences, Decoding(each, context, drafted), decode.total / gained)
+    prefill = _prompt_step(pools, sequences, decoding, decode.total / gained)
     prompt = prompt_seconds(pools.prompts, _alone(pools) or prefill)
     carried = (
         0.0
@@ -177,14 +177,33 @@ def _prompt_step(pools: Pools, sequences: float, decoding: Decoding, token: floa
     """
     engine, load = pools.decode, pools.load
     fresh, busy = load.input_tokens * (1 - load.prefix_hit), float(engine.layout.attention_dp)
-    apart = pools.has_prefill_engines or load.load == "static" or engine.separates_prompts
     if pools.has_prefill_engines:
         busy = _busy_ranks(pools, sequences, token)
     elif unevenly_loaded_ranks(engine) > 1:  # ranks that have a prompt beside that of another
         steps = max(1.0, fresh / (load.chunk_tokens or fresh or 1.0))
         gained = 1 + load.draft_tokens * load.draft_acceptance
         busy = 1.0 + (busy - 1.0) * -expm1(-decoding.sequences * gained / load.gaps * steps)
-    return pools.prompts.prefill(fresh, float(load.input_tokens), busy, NOTHING if apart else decoding)
+    return pools.prompts.prefill(fresh, float(load.input_tokens), busy, _beside_prompts(pools, decoding))
+
+
+def prompt_beside_decoding(pools: Pools, sequences: float, fresh: float, length: float) -> float:
+    """Seconds of a prompt of ``length`` tokens, of which ``fresh`` are computed, beside ``sequences`` that decode."""
+    engine = pools.prompts
+    beside = _beside_prompts(pools, _decoding(pools, _met_sequences(pools, sequences)))
+    return prompt_seconds(engine, engine.prefill(max(1.0, fresh), length, float(engine.layout.attention_dp), beside))
+
+
+def _decoding(pools: Pools, met: float) -> Decoding:
+    """The sequences that decode in one step of an attention rank with ``met`` of them."""
+    load = pools.load
+    context = load.input_tokens + load.output_tokens / 2
+    return Decoding(max(1.0, met / pools.decode.layout.pp), context, 1.0 + load.draft_tokens)
+
+
+def _beside_prompts(pools: Pools, decoding: Decoding) -> Decoding:
+    """The sequences that decode in steps with prompts: none where such steps hold prompts alone."""
+    apart = pools.has_prefill_engines or pools.load.load == "static" or pools.decode.separates_prompts
+    return NOTHING if apart else decoding
 
 
 def _bunched_sequences(pools: Pools, sequences: float) -> float:

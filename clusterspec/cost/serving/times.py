@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import accumulate
 from math import expm1, inf
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ from clusterspec.cost.serving.plan_engines import bare_pools, cache_capacity, po
 from clusterspec.cost.serving.pools import Pools, cache_handoff, most_beside_prompts, prompt_seconds
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 from clusterspec.cost.serving.shares import prompt_shares, with_prompts_left
-from clusterspec.cost.serving.steady import Steady, largest_satisfying, steady_state
+from clusterspec.cost.serving.steady import Steady, largest_satisfying, prompt_beside_decoding, steady_state
 from clusterspec.cost.serving.targets import target_excess
 from clusterspec.cost.serving.waits import computed_seconds
 from clusterspec.precision import precision_width
@@ -184,11 +185,10 @@ def _prompts_of_turns(pools: Pools, now: Steady) -> tuple[tuple[float, float], .
         return ()
     from clusterspec.cost.serving.caches import turn_prompts
 
-    engine, busy = pools.prompts, float(pools.prompts.layout.attention_dp)
-    mean = pools.load.input_tokens * (1 - pools.load.prefix_hit)
-    alone = prompt_seconds(engine, engine.prefill(max(1.0, mean), float(pools.load.input_tokens), busy))
-    found = ((prompt_seconds(engine, engine.prefill(*each[:2], busy)), each.share) for each in turn_prompts(pools.load))
-    return tuple(sorted((seconds / alone, share) for seconds, share in found if share))
+    load, at_load = pools.load, partial(prompt_beside_decoding, pools, now.sequences)
+    mean = at_load(load.input_tokens * (1 - load.prefix_hit), float(load.input_tokens))
+    found = ((at_load(*each[:2]), each.share) for each in turn_prompts(load))
+    return tuple(sorted((seconds / mean, share) for seconds, share in found if share))
 
 
 def _growing_share(pools: Pools, now: Steady) -> float:
