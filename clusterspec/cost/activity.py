@@ -1,4 +1,4 @@
-"""What accelerators do while a plan runs, as shares of the time: what their power follows from."""
+"""Time shares of what accelerators do while a plan runs, as input to their power draw."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ PHASES = ("forward", "backward", "recomputation", "optimizer")
 
 
 class Activity(NamedTuple):
-    """Shares of the time of accelerators, by what they do; the rest waits in collectives and for others.
+    """Shares of the accelerators' time by activity; the rest waits in collectives and for other ranks.
 
-    ``products`` are matrix products with attention, ``memory`` kernels bound by memory, ``host`` waits for the host
-    that launches them, ``idle`` the time without a request. ``arithmetic`` is the share of the matrix peak that kernels
-    bound by memory use while they run.
+    ``products`` are matrix products and attention, ``memory`` memory-bound kernels, ``host`` waiting for kernel
+    launches, ``idle`` time without a request. ``arithmetic`` is the share of the matrix peak that memory-bound kernels
+    use while they run.
     """
 
     products: float

@@ -18,7 +18,7 @@ from clusterspec.summation import sum_of
 
 
 def share_with_adapters(share: Share, workload: Workload, layout: Layout, held: tuple[Chunk, ...]) -> Share:
-    """The weights of a rank whose pipeline stage has the chunks ``held``, with those of its adapters."""
+    """The weights of a rank whose pipeline stage has the chunks ``held``, including adapter weights."""
     dense, expert, unit = _adapters_of_chunks(workload, layout, held)
     return replace(share, adapters=dense, expert_adapters=expert, adapter_unit=unit)
 
@@ -45,7 +45,7 @@ def _layer_counts(held: tuple[Chunk, ...]) -> Iterator[tuple[Layer, int]]:
 
 
 def _adapters_of_layer(workload: Workload, layout: Layout, layer: Layer) -> tuple[float, float]:
-    """Weights of the adapters of one layer on a rank: those outside routed experts, and those of its experts."""
+    """Adapter weights of one layer on a rank: outside routed experts, and inside them."""
     shard = Shard.of(workload, layout, layer.mixer)
     dense, expert = [0.0], [0.0]
     for part, kernel in _forward_kernels(shard, layer):

@@ -1,4 +1,4 @@
-"""The reads of a data set by a training job: the rate that its steps need, and what the storage system gives."""
+"""Reads of a data set by a training job: the rate that its steps need, and the rate of the storage system."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ SMALL_VOCABULARY = 65500
 
 
 class DataReads(NamedTuple):
-    """``needed`` are the bytes a second of the predicted steps; ``batch`` the reading of one global batch by all nodes,
-    as at the start of the job, with the rate that the storage system gives them. ``whole`` is the reading of the data
-    set once, as where it is copied to the nodes; None where its size is not stated.
+    """The reads of a training data set. ``needed`` is the rate in bytes per second that the predicted steps consume;
+    ``batch`` one global batch read by all nodes, as at the start of the job, with the achieved rate; ``whole`` the data
+    set read once, as for a copy to the nodes (None where its size is not stated).
     """
 
     needed: Term
@@ -30,12 +30,12 @@ class DataReads(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The share of the reading rate that training needs; above 1 it waits for its data."""
+        """The share of the read rate that training needs; above 1, training waits for data."""
         return self.needed.value / self.batch.rate.value
 
     @property
     def stall(self) -> float:
-        """The share of the time in which training waits for its data, as they are read ahead while it computes."""
+        """The share of the time in which training waits for data, with reads overlapping computation."""
         return max(0.0, 1 - 1 / self.share) if self.share else 0.0
 
     @property

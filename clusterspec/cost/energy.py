@@ -1,6 +1,4 @@
-"""What follows from the power of a machine: money and carbon of its energy, the power of racks, rows and feeds, and
-where its heat goes.
-"""
+"""Consequences of a machine's power: cost and carbon of energy, power of racks, rows and feeds, and heat flow."""
 
 from __future__ import annotations
 
@@ -228,7 +226,7 @@ def _load_of_feed(name: str, function: Callable[..., float], whole: Term, count:
 
 
 def _over_range(whole: Term, function: Callable[[float], Term]) -> Term:
-    """A term that depends on the value of another one, over the range of that."""
+    """A term that depends on another term's value, evaluated over the range of that term."""
     low, high = (whole.value if end is None else end for end in (whole.low, whole.high))
     return ranged_term(function(low), function(whole.value), function(high))
 

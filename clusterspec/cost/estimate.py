@@ -102,9 +102,9 @@ def highest_mfu(design: Design) -> float | None:
 
 
 def mfu_figure_name(design: Design) -> str | None:
-    """Name of the accelerator's figure for published runs like this design; None where it trains nothing.
+    """Name of the accelerator's figure for published runs like this design; None if the design trains nothing.
 
-    Runs of 16 bits and more count as one precision, and a framework includes those that share its kernels.
+    Runs in 16 or more bits count as one precision, and frameworks that share kernels count as one framework.
     """
     workload, layout = design.workload, design.layout
     if workload is None or layout is None or layout.stack is None:
@@ -144,8 +144,9 @@ def step_range(
 
 
 def spread_without_software(record: StepRecord, unseen: float = 0.0) -> float:
-    """The relative half-width of a step's range but for that of its software: of exposed communication, stragglers, and
-    what is ``unseen`` of the accelerator."""
+    """The relative half-width of a step's range without the uncertainty of its software: exposed communication,
+    stragglers, and ``unseen`` errors of the accelerator.
+    """
     late = STRAGGLERS.value * record.times.straggling
     return hypot(unseen, _communication_uncertainty(record) / record.seconds, late / record.seconds)
 
@@ -164,8 +165,9 @@ def is_of_measured_job(share: MeasuredShare, seconds: float) -> bool:
 def range_figure(design: Design, seconds: float) -> tuple[str, Figure] | None:
     """The half-width of a step's range that does not come from its software, with its key as an assumption.
 
-    For the measured job, the half-width of its range. Otherwise what the range gains because a measured step of another
-    job sets the rate of products, or because no published run is like the design; None where one is.
+    For the measured job itself it is the half-width of the measurement. Otherwise it is the extra width because a
+    measured step of another job sets the GEMM rate, or because no published run resembles the design; None where one
+    does.
     """
     measured = measured_step(design)
     if measured is not None:
@@ -190,10 +192,11 @@ def _hideable_seconds(record: StepRecord) -> float:
 
 
 def _communication_uncertainty(record: StepRecord) -> float:
-    """The uncertainty of exposed communication in seconds: for each axis that of its most uncertain collective.
+    """The uncertainty of exposed communication in seconds: for each axis, the uncertainty of its most uncertain
+    collective.
 
-    Of data parallelism, which overlaps, the whole transfer counts where some of it is exposed: what computation does
-    not cover is the difference of two times, and takes the error of the transfer.
+    Data parallelism overlaps with computation. If part of its transfer is exposed, the error of the whole transfer
+    counts, because the exposed part is the difference of two times.
     """
     sent: defaultdict[str, float] = defaultdict(float)
     widest: defaultdict[str, float] = defaultdict(float)

@@ -50,7 +50,7 @@ def step_term(record: StepRecord, band: tuple[float, float] | None = None) -> Te
 
 
 class _StepExplanation:
-    """The record of one step, and the figures that its leaves share."""
+    """The record of one step, and the figures that its leaf terms share."""
 
     def __init__(self, record: StepRecord) -> None:
         self.record, self.inputs, self.choices = record, record.inputs, record.choices
@@ -123,14 +123,16 @@ class _StepExplanation:
         return leaf_term(name, compute.kernel_time, arguments, repeats)
 
     def _streaming_bandwidth(self, kernel: Kernel) -> Argument:
-        """The bandwidth of a memory-bound kernel: that of the memory, or the most that its kind reaches."""
+        """The bandwidth of a memory-bound kernel: the memory's, limited to the highest that this kind of kernel
+        reaches.
+        """
         reached = self.record.rates.speed.streaming_bandwidth(kernel)
         if reached == self.record.rates.speed.bandwidth:
             return self.bandwidth
         return computed_figure(reached, "most of a kernel that copies or adds one number to a thread", "B/s")
 
     def _filled_rate(self, kernel: Kernel) -> Expanded:
-        """The rate of a kernel: that of its kind times the share that its shape allows."""
+        """The rate of a kernel: the rate of its kind times the share that its shape allows."""
         best, fill = self._rate_product(kernel.rate), self.record.rates.speed.fill(kernel)
         why = "length of the sequence" if kernel.rate.startswith("attention") else "tile and wave quantization, depth"
         inputs: Inputs = (*best.inputs, ("fill", computed_figure(fill, why)))

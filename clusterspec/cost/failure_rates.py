@@ -1,4 +1,4 @@
-"""Failures of single parts in a year: as the spec states them, else those of the catalog, with their ranges."""
+"""Annual failures of single parts, with ranges: as the spec states them, else from the catalog."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ YEAR = 365.25 * DAY
 
 
 class PartRate(NamedTuple):
-    """How often one part fails: ``yearly`` failures in a year, most likely between ``low`` and ``high`` (5 and 95 %),
-    which are equal to it where nothing is known of the range. ``repair`` are seconds until it works again, None where
-    that is not known of its kind.
+    """How often one part fails.
+
+    ``yearly`` is failures per year, most likely between ``low`` and ``high`` (5 and 95 %), which equal ``yearly`` where
+    no range is known. ``repair`` is the seconds until the part works again, None where unknown for its kind.
     """
 
     part: str

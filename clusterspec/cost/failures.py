@@ -205,8 +205,8 @@ def _checkpoint_time(
 def read_after_failure(
     written: OperationsSpec, networks: NetworksSpec | None, parameters: float | None, layout: Layout
 ) -> float:
-    """Seconds in which all ranks read the last checkpoint; 0 where the restart time is stated, which includes them, or
-    the spec states no bandwidth of the storage system.
+    """Seconds in which all ranks read the last checkpoint; 0 where the stated restart time already includes them, or
+    where the spec states no storage bandwidth.
     """
     if written.restart_time is not None or networks is None or parameters is None:
         return 0.0
@@ -216,7 +216,7 @@ def read_after_failure(
 
 
 def standby_nodes(cluster: Cluster, layout: Layout) -> int:
-    """Nodes that can take over from failed ones: the spares, and those on which the layout places no ranks."""
+    """Nodes that can replace failed ones: spares, and nodes without ranks of the layout."""
     return cluster.spare_nodes + max(0, cluster.nodes - layout.nodes)
 
 

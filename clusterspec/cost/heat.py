@@ -55,9 +55,9 @@ def liquid_shares(cluster: Cluster, written: PowerSpec | None) -> tuple[Figure, 
 
 
 def heat_of(name: str, watts: Term, cluster: Cluster, written: PowerSpec | None, *, switches: float = 0.0) -> Heat:
-    """The heat of nodes that draw ``watts``, and of fabric switches that draw ``switches`` watts beside them.
+    """The heat of nodes that draw ``watts`` and of fabric switches that draw ``switches`` watts.
 
-    The switches are cooled by air, except those that are sold with liquid cooling only.
+    Switches are air-cooled unless they are sold only with liquid cooling.
     """
     low, middle, high = liquid_shares(cluster, written)
     switch = cluster.scale_out.switch if cluster.scale_out else None

@@ -56,7 +56,9 @@ def model_layers(model: Model) -> tuple[Layer, ...]:
 
 
 def _evenly_spread(some: int, every: int) -> tuple[bool, ...]:
-    """For each of ``every`` positions, whether it holds one of ``some`` items spread evenly, late in each period."""
+    """For each of ``every`` positions, whether it holds one of ``some`` evenly spread items; the item is late in each
+    period.
+    """
     turns = [(place + 1) * some // every for place in range(every)]
     return tuple(now > before for before, now in zip([0, *turns], turns, strict=False))
 

@@ -152,7 +152,7 @@ def _check_bandwidth_ratio(log: NcclLog, collective: str | None, ranks: int | No
 
 
 def _log_rows(log: NcclLog) -> tuple[MeasuredSize, ...]:
-    """One row for each size: sizes that were run several times by their mean time."""
+    """One row per size; sizes that were run several times have their mean time."""
     seconds: defaultdict[float, list[float]] = defaultdict(list)
     ratio: dict[float, float] = {}
     for line in log.lines:
@@ -173,7 +173,7 @@ def _stated_rows(entry: MeasuredSpec, collective: str | None, ranks: int | None)
 def stated_bus_bandwidth(
     entry: MeasuredSpec | AcceptanceSpec, collective: str | None, ranks: int | None
 ) -> Bandwidth | None:
-    """The bus bandwidth that an entry states, or that follows from its algorithm bandwidth."""
+    """The bus bandwidth that an entry states or that its algorithm bandwidth implies."""
     if entry.busbw is not None:
         return Bandwidth.of(entry.busbw, Written("busbw"), Basis.BUS)
     if entry.algbw is None or collective is None or ranks is None or ranks < 2:
@@ -209,8 +209,8 @@ _LOWEST = 1e-4
 def calibrated_design(design: Design, measurements: Sequence[Measurement]) -> Design:
     """The design with the shares that reproduce the measurements.
 
-    Measurements that are too small, not placed on the machine, or above the ceiling of its links change nothing; rules
-    report them.
+    Measurements that are too small, cannot be placed on the machine, or exceed the ceiling of its links change nothing;
+    rules report them.
     """
     cluster = design.cluster
     if cluster is None or not measurements:
@@ -231,7 +231,9 @@ def expected_cost(cluster: Cluster, measurement: Measurement, size: float) -> Co
 def applicable_cost(
     cluster: Cluster, name: str, group: Placement, size: float, algorithm: str | None
 ) -> CollectiveCost | None:
-    """The collective by the algorithm that is stated; by the fastest one where that does not apply."""
+    """The cost of the collective with the stated algorithm, or with the fastest one where the stated one does not
+    apply.
+    """
     for choice in dict.fromkeys((algorithm, None)):
         try:
             return collective_cost(cluster, name, group, size, choice)
@@ -270,8 +272,9 @@ class _ShareSearch:
         self.name = measurement.collective or ""
 
     def solved_cluster(self) -> Cluster:
-        """The cluster on which the best algorithm reproduces the measurement, as closely as shares allow; also one as
-        predicted has a measured share, whose range is narrower.
+        """The cluster on which the best algorithm reproduces the measurement as closely as shares allow.
+
+        A measurement that equals the prediction also yields a measured share, because its range is narrower.
         """
         cluster = self.cluster
         for adjusted in range(MOST_PARTS):
@@ -302,7 +305,7 @@ class _ShareSearch:
         return "exchange" if self.name == "all-to-all" else "ring"
 
     def _with_share(self, cluster: Cluster, part: str, tier: str, share: float) -> Cluster:
-        """The cluster with one share, which replaces an earlier one of the same kind."""
+        """The cluster with one measured share in place of an earlier one of the same kind."""
         found = MeasuredShare(self.name, tier, part, self.group.ranks, Figure(share, "1", Measured(self._derivation())))
         same = (found.collective, found.tier, found.part, found.ranks)
         others = (each for each in cluster.measured if (each.collective, each.tier, each.part, each.ranks) != same)

@@ -23,8 +23,8 @@ DIVIDED = ("tp", "cp", "ep", "expert_tp", "pp", "dp", "shard_group")
 """The degrees of a division."""
 FIRST_AXES = frozenset({"tp", "expert_tp"})
 """The axes whose groups are the same with every order that begins with tp."""
-ALONE = {"micro_batch": 1, "virtual_stages": 1}
-"""What a layout needs besides them for its groups."""
+SINGLE_STAGE = {"micro_batch": 1, "virtual_stages": 1}
+"""The further inputs that the groups of a layout depend on."""
 
 
 class Divisions:
@@ -57,7 +57,7 @@ class Divisions:
 
         def group_of(row: int, axis: str) -> Group:
             degrees = {name: int(column[row]) for name, column in self.columns.items()}
-            return known.tables.group(layout_of(template, known.tables.workload, degrees | ALONE), axis)
+            return known.tables.group(layout_of(template, known.tables.workload, degrees | SINGLE_STAGE), axis)
 
         every = (*inside, "pp", *outside)
         placed = [axis for axis in every if axes is None or axis in axes]
@@ -86,7 +86,7 @@ class PlacedDivisions(NamedTuple):
 # One call of a batch: numbers its rows, computes new sub-results together, and composes the step of every row
 
 ROWS = 1 << 13
-"""Rows that are composed together: their columns fit the second-level cache of one core."""
+"""Rows per block of a computation: the columns of one block fit the second-level cache of one core."""
 
 
 class JobTables(BatchTables):
@@ -152,11 +152,11 @@ class RowBlock:
 
 
 Part = tuple[Sequence[PlacedDivisions], Mapping[str, Array]]
-"""Rows, and their divisions placed with each of their orders of axes."""
+"""Rows, and the placement of their divisions for each order of axes."""
 
 
 class Call:
-    """Rows that all have one pipeline stage or all have several, evaluated with each of their orders of axes."""
+    """Rows that either all have one pipeline stage or all have several, evaluated with each of their orders of axes."""
 
     def __init__(
         self, known: JobTables, variants: Sequence[Layout], divisions: Divisions, parts: Sequence[Part]
@@ -336,8 +336,8 @@ class Batch:
     def least_times(
         self, variants: Sequence[Layout], divisions: Mapping[str, Array], some: Sequence[RowsOfOrders]
     ) -> list[Array]:
-        """A lower bound of the seconds of a step of each row, with every one of its orders of axes: the transfers of
-        tensor parallelism are those of the first axis, which no order moves; all others take no time.
+        """A lower bound of the step time of each row in seconds, valid for all its orders of axes: it counts the
+        transfers of tensor parallelism, which is always the first axis, and takes all other transfers as free.
 
         Not a number where no fabric connects the ranks of a tensor-parallel group.
         """
@@ -354,7 +354,7 @@ class Batch:
         parts: Sequence[Part],
         alike: Array,
     ) -> None:
-        """Writes the columns of the rows whose division is one of those ``alike``."""
+        """Write the columns of the rows whose division is one of ``alike``."""
         chosen = [self.library.flatnonzero(alike.take(rows["division"])) for _, rows in parts]
         numbers = [at for at, rows in enumerate(chosen) if len(rows)]
         taken = [(parts[at][0], {name: each[chosen[at]] for name, each in parts[at][1].items()}) for at in numbers]

@@ -158,7 +158,7 @@ class LayoutColumns(NamedTuple):
         return self.library.maximum(self.workload.global_batch // each, 1)
 
     def column_layout(self, template: Layout, ones: Sequence[str] = ()) -> Layout:
-        """One layout whose degrees are columns of all rows; the degrees named in ``ones`` are 1 in all rows."""
+        """One layout whose degrees are columns over all rows; a degree named in ``ones`` is 1 for all rows."""
         floats: dict[str, Any] = {name: self._float(column) for name, column in self.degrees.items()}
         floats |= dict.fromkeys(ones, 1)
         return replace(template, **floats, micro_batches=as_integer(self._float(self.micro_batches)))

@@ -28,7 +28,9 @@ from clusterspec.records import NamedTuple, dataclass
 
 @dataclass(frozen=True)
 class StageKind:
-    """Stages of one layout with equal contents: their count, their `Content`, and the chunks of the first of them."""
+    """Stages of one layout with equal contents: the number of such stages, their `Content`, and the chunks of the first
+    one.
+    """
 
     count: int
     content: Content
@@ -82,7 +84,7 @@ class StageTable:
 SUMS = ("device", "mixing_gemms", "network_gemms", "core", "launches", "expert_launches")
 """The sums of the kernels of a pass that are stored."""
 AGAIN = ("device", "launches", "expert_launches")
-"""The sums of recomputed kernels that are stored; no transfer overlaps with them."""
+"""The sums stored for recomputed kernels, which overlap with no transfer."""
 PASSES = ("forward", "backward", "exposed", "calls")
 """Stored values of a layer: seconds of both passes, exposed seconds and calls of its forward transfers."""
 
@@ -104,7 +106,7 @@ class LayerRows(NamedTuple):
 
 
 Part = tuple[Array, LayerRows, Layout]
-"""Positions of rows whose layouts differ in numbers alone, the rows, and a layout with what they have in common."""
+"""Rows whose layouts differ only in numbers: their positions, the rows, and a layout with the common settings."""
 
 
 class LayerTimes:
@@ -164,7 +166,9 @@ class LayerTimes:
         return Numbers(codes, method.end * 2 ** len(LAYER_AXES))
 
     def _rows_of_equal_codes(self, rows: LayerRows, codes: Array, template: Layout) -> Iterator[Part]:
-        """Rows with equal codes, whose layouts differ in numbers alone; axes that have one rank in all rows are 1."""
+        """Rows grouped by equal codes, so that the layouts of a group differ only in numbers; an axis with one rank in
+        all rows is 1.
+        """
         variants = tuple(self.known.variants)
         for at in positions_by_number(self.library, codes).values():
             part = rows.rows_at(at)

@@ -54,7 +54,7 @@ NETWORKS: tuple[frozenset[Layers], ...] = (
 LAYER_NUMBERS = 2 * (len(KINDS) + len(NETWORKS) + 1)
 """Numbers of a layer: a sum and the high end of its range for each."""
 TOGETHER = 1 << 14
-"""Rows that are computed together: their columns fit the caches of one core."""
+"""Rows per block of a memory computation: the columns of one block fit the caches of one core."""
 SHARES = ("dense", "replicated", "expert", "embedding", "head", "unit", "units", "shapes", *ADAPTERS)
 
 
@@ -75,7 +75,9 @@ class MemoryTables:
 
 
 class MemoryRows(NamedTuple):
-    """Layouts with two indices: ``cut`` of the degrees that shard weights, ``shape`` of those that shard a layer."""
+    """Layouts with two indices: ``cut`` numbers the degrees that shard weights, ``shape`` the degrees that shard a
+    layer.
+    """
 
     layouts: LayoutColumns
     cut: Numbers

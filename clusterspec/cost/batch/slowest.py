@@ -152,7 +152,7 @@ class SlowestStages:
         return stage, every, Numbers(self.library.asarray(found, "int64"), len(stages))
 
     def _send_seconds(self, rows: StageRows, template: Layout) -> float:
-        """Seconds of the sends of one stage for one micro-batch; 0 where there is one stage."""
+        """Seconds of the sends of one stage for one micro-batch; 0 with a single stage."""
         layouts = rows.layouts
         found = self.library.zeros(len(layouts.variant))
         degrees, variants = layouts.degrees, tuple(self.known.variants)
@@ -200,7 +200,7 @@ def _joined_stages(parts: Sequence[StageRows]) -> StageRows:
 
 
 class ReplicaRows(NamedTuple):
-    """Some layouts, the numbers of their weights, and of the groups of each axis that shares them."""
+    """Layouts, with an index of their weights and, for each axis that replicates weights, of its groups."""
 
     layouts: LayoutColumns
     share: Array

@@ -1,4 +1,4 @@
-"""Which networks and domains published collectives were compared with, and of which a prediction rests on none."""
+"""Which networks and domains published collectives cover, and which part of a prediction none covers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ MEASURED_DOMAINS = frozenset({"nvlink-3", "nvlink-4", "nvlink-5", "xgmi-mi300x",
 
 
 def unmeasured_part(cluster: Cluster, tier: str) -> str:
-    """What of a tier no published measurement covers; empty where one does, or where the spec states a measurement."""
+    """The part of a tier that no published measurement covers; empty where one does, or where the spec states a
+    measurement.
+    """
     fabric = cluster.scale_out
     part = "network" if tier == "scale-out" else None
     if any(share.part == part if part else share.tier == tier for share in cluster.measured):

@@ -250,7 +250,7 @@ def least_reduced_ranks(entry: Interconnect | None) -> Figure:
 
 
 def _switch_chunks(cluster: Cluster, group: Placement) -> int:
-    """Chunks that the switches hold for each rank: one of each channel of their reduction."""
+    """Chunks in the switches for each rank: one for each channel of an in-switch reduction."""
     name = "reduction.channels" if group.domains == 1 else "reduction.channels.domains"
     return int(achieved_share(cluster.scale_up.interconnect, (name,), REDUCTION_CHANNELS).value)
 
@@ -267,8 +267,8 @@ def _inside_host(cluster: Cluster, ranks: int) -> Inside:
 
 
 def crosses_host_memory(cluster: Cluster) -> bool:
-    """Whether accelerators of a node exchange data through its memory: their driver blocks direct access over PCIe, and
-    the spec states no bandwidth that they reach.
+    """Whether accelerators of a node exchange data through host memory: their driver blocks peer access over PCIe, and
+    the spec states no measured bandwidth.
     """
     stated = isinstance(cluster.scale_up.peer_bandwidth.origin, Written)
     return cluster.scale_up.topology == "pcie" and cluster.accelerator.peer_to_peer is False and not stated
@@ -370,7 +370,7 @@ def _crossed_oversubscription(cluster: Cluster, group: Placement) -> float:
 
 
 def _slot_bandwidth(cluster: Cluster, ranks: int, own: float) -> float:
-    """B/s of a node's ranks through their PCIe slots, per direction; at least that of their own NICs."""
+    """B/s of a node's ranks through their PCIe slots, per direction; at least the rate of the ranks' own NICs."""
     if cluster.pcie_host is None:
         return float("inf")
     return ranks * max(own, slot_rate(cluster.pcie_host) / cluster.ranks_per_accelerator)

@@ -48,7 +48,7 @@ def with_measured_shares(paths: Paths, name: str, measured: Sequence[MeasuredSha
 
 
 def _inside_share(paths: Paths, name: str, measured: Sequence[MeasuredShare], part: str) -> Figure | None:
-    """The measurement of the tier that the group crosses, else that of the tier inside its islands."""
+    """The measurement of the tier that the group crosses, else the measurement of the tier inside its islands."""
     for tier in dict.fromkeys((paths.tier, paths.inside.tier)):
         fitting = [
             each for each in measured if each.part == part and each.tier == tier and _measurement_applies(paths, each)
@@ -59,8 +59,10 @@ def _inside_share(paths: Paths, name: str, measured: Sequence[MeasuredShare], pa
 
 
 def _measurement_applies(paths: Paths, share: MeasuredShare) -> bool:
-    """Whether a measurement on one group applies to a group of another size: a pair in a mesh has one link, a rack has
-    its own switches.
+    """Whether a measurement on one group applies to a group of another size.
+
+    On a mesh, a pair (one link) is not comparable to a larger group. Inside one domain, a group of node size is not
+    comparable to a rack, which has its own switches.
     """
     if paths.inside.topology in MESHES and (paths.ranks > 2) != (share.ranks > 2):
         return False
@@ -196,7 +198,7 @@ def cost_of_nothing(name: str, ranks: int, size: float) -> CollectiveCost:
 
 @dataclass(frozen=True)
 class CollectiveTiming:
-    """A collective over one group, for any size: its candidates, and the ceiling of its links.
+    """A collective over one group, for any size: its candidate algorithms, and the ceiling of its links.
 
     ``ceiling`` is the bus bandwidth at line rate, B/s; ``bus_factor`` is bus bandwidth over algorithm bandwidth.
     """

@@ -97,8 +97,8 @@ BEST_OF_MESH = assumed_figure(
 
 
 def _mesh_rate(paths: Paths) -> float:
-    """B/s of rings inside an island. Where rings over nodes gain on a mesh, they reach no more than the best share of
-    its links that is published.
+    """B/s of rings inside an island. Rings across nodes that gain on a mesh are limited to the highest published share
+    of its links.
     """
     line, share = paths.inside.line.value, paths.inside.ring.value
     return line * min(share * _mesh_gain(paths), max(share, BEST_OF_MESH.value))

@@ -15,10 +15,8 @@ _SOURCES = f"https://github.com/NVIDIA/nccl/blob/{_COMMIT}/src"
 MICRO = 1e-6
 MEBI = 2**20
 LIBRARY = "collectives"
-"""The group of these constants.
-
-Assumed figures are read off public logs, each as its reason says; docs/accuracy.md shows what leaving out each
-source does to them.
+"""The group of the constants of this module. Assumed figures are read from public logs, as each reason says;
+docs/accuracy.md shows how each figure changes when one source is left out.
 """
 
 
@@ -256,9 +254,9 @@ def highest_ll_rate(paths: Paths) -> float:
 
 
 def copy_seconds_per_byte(paths: Paths, own: float) -> float:
-    """Seconds per byte to copy the ``own`` part of the size from one buffer of a rank to the other.
+    """Seconds per byte to copy a rank's ``own`` part of the size from one of its buffers to the other.
 
-    It counts behind a switch; on a mesh it runs beside the sending, which single links limit.
+    The copy adds to the time behind a switch. On a mesh it runs in parallel with sending, which single links limit.
     """
     if paths.inside.topology != SWITCHED:
         return 0.0

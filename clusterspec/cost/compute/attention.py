@@ -127,7 +127,7 @@ def attention_core(shard: Shard, score_passes: tuple[float, float]) -> Work:
 
 
 def unmasked_pairs(shard: Shard) -> float:
-    """Unmasked pairs of one micro-batch on one rank; context parallelism balances them."""
+    """Unmasked pairs of one micro-batch on one rank; context parallelism is assumed to balance them across ranks."""
     window = shard.model.window
     return windowed_pairs(shard, window.tokens if window and shard.mixer is Mixer.WINDOW else shard.length)
 
@@ -195,8 +195,8 @@ def _compressor_width(shard: Shard, part: CompressedAttention) -> float:
 
 
 def compressed_core(shard: Shard, part: CompressedAttention) -> Work:
-    """Scores and values of the last tokens and of the entries before them: all of them, or those that an index
-    selects.
+    """Scores and values of the last tokens and of the compressed entries before them: of all entries, or of those that
+    an index selects.
     """
     window, model = shard.model.window, shard.model
     pairs = windowed_pairs(shard, part.window or (window.tokens if window else 0))
@@ -236,7 +236,7 @@ def indexed_share(shard: Shard, part: SparseAttention) -> float:
 
 
 def index_projections(shard: Shard, part: SparseAttention) -> Work:
-    """Queries of the index with their weights, and its keys unless those are compressed with the entries."""
+    """Queries of the index with their weights, and the index keys unless compression computes them with the entries."""
     model = shard.model
     width = model.compressed.q if model.compressed else model.latent_q or model.hidden
     keys = part.index_heads + (0 if model.compressed else part.index_dim)

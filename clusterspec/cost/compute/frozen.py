@@ -31,9 +31,8 @@ def module_of_kernel(part: str, kernel: Kernel) -> str | None:
 
 
 def matrices_of_kernel(shard: Shard, kernel: Kernel) -> int:
-    """The matrices that a GEMM multiplies at once, each of which has an adapter of its own (as in PEFT).
-
-    Queries, keys and values are three, the two halves of a gated network two.
+    """The number of matrices that a fused GEMM multiplies, each with a separate adapter (as in PEFT): three for
+    queries, keys and values, two for the halves of a gated network.
     """
     if kernel.name == "query, key, value":
         return 2 if shard.model.shared_kv else 3

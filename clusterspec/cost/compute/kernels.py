@@ -1,6 +1,4 @@
-"""Kernels, the smallest unit of work that the cost model times: their constants, their shapes, and the shard that
-they run on.
-"""
+"""Kernels, the smallest unit of work in the cost model: constants, shapes, and the shard that a kernel runs on."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ from clusterspec.records import NamedTuple, dataclass, replace
 
 KERNELS = "kernels"
 FIXED = CONSTANTS.setdefault(KERNELS, {})
-"""All of these figures by name; a plan lists them among its assumptions."""
+"""The constants of this module by name; a plan lists them among its assumptions."""
 
 
 def _kernel_constant(name: str, value: float, why: str, unit: str = "1") -> float:

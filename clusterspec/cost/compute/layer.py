@@ -125,7 +125,7 @@ def router_work(shard: Shard) -> Work:
 
 
 def permutation_work(shard: Shard, routing: Routing) -> Work:
-    """Permutation of tokens before dispatch, sorting by expert after it, and the reverse.
+    """Work of permuting tokens before dispatch, sorting them by expert afterwards, and reversing both.
 
     A dispatcher that forwards tokens reads them where they are, and sends one copy to each rank; each arriving copy is
     read once and written for each of its experts (DeepEP, legacy README; Megatron-Core, token_dispatcher.py).

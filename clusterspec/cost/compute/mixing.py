@@ -109,9 +109,7 @@ def _low_rank_gate(name: str, shard: Shard, rank: int, outputs: float) -> Work:
 
 
 def convolution_work(shard: Shard, part: LinearAttention) -> Work:
-    """The short causal convolution: it reads its input and writes its output; the backward pass also reads a
-    gradient.
-    """
+    """The short causal convolution reads its input and writes its output; the backward pass also reads a gradient."""
     held = recurrence_widths(shard, part)
     moved = shard.width * shard.tokens * (2 * held.keys + held.values)
     return streaming_work("convolution", (2 * moved, 3 * moved), role=Role.LIGHT)
@@ -160,7 +158,7 @@ def recurrence_output(shard: Shard, part: LinearAttention) -> Work:
 
 
 def state_bytes(shard: Shard, part: LinearAttention) -> float:
-    """The state of one micro-batch on one rank, in 32 bits, which context parallelism passes on."""
+    """The recurrent state of one micro-batch on one rank in 32 bits, as context parallelism sends it."""
     held = recurrence_widths(shard, part)
     return 4 * shard.sequences * formulas.state_elements(held.heads, part.key_head_dim, part.value_head_dim)
 

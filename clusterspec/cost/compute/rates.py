@@ -58,7 +58,9 @@ MIXING_PARTS = ("projections", "output")
 
 
 def cut_network_kernels(parts: Mapping[str, TimedKernels]) -> TimedKernels:
-    """Kernels of the network that tensor parallelism cuts: all of a dense one, and of experts the shared ones."""
+    """Kernels of the feed-forward network that tensor parallelism shards: all kernels of a dense network, or the shared
+    experts.
+    """
     shared = tuple(each for each in parts.get("experts", ()) if each[0].name.startswith("shared experts"))
     return parts.get("feed-forward", ()) + shared
 
@@ -229,7 +231,7 @@ def rank_rates(cluster: Cluster, workload: Workload, software: SoftwareBehavior,
 def _rate_factors(
     cluster: Cluster, workload: Workload, software: SoftwareBehavior, year: int, reached: _Reached
 ) -> dict[str, Factors]:
-    """For each rate, the figures whose product it is on one accelerator."""
+    """For each rate, the figures whose product is the rate on one accelerator."""
     accelerator = cluster.accelerator
     assert workload.peak is not None
     assert accelerator.memory_bandwidth is not None
@@ -270,7 +272,7 @@ def _attention_figure(workload: Workload, software: SoftwareBehavior, year: int,
 
 
 def _attention_year(workload: Workload, software: SoftwareBehavior, year: int) -> int:
-    """The year of the attention kernels; those of FlashAttention-2 stay what they were on later accelerators."""
+    """The year of the attention kernels; FlashAttention-2 kernels keep their year on later accelerators."""
     newest = max(year, software.stack.attention_year)
     return min(newest, FLASH_2_YEAR) if workload.attention == FLASH_2 else newest
 
@@ -291,15 +293,15 @@ def _rank_speed(cluster: Cluster, software: SoftwareBehavior, reached: dict[str,
 
 
 def attention_length(accelerator: Accelerator) -> float:
-    """Tokens of a sequence at which attention kernels reach half of the rate that they have on long ones: as measured
-    on the accelerator, else the usual one.
+    """The sequence length in tokens at which attention kernels reach half of their long-sequence rate: as measured on
+    the accelerator, else the usual one.
     """
     measured = accelerator.achievable.get("attention.length")
     return LENGTH_START if measured is None else measured.value
 
 
 def share_precision(precision: str) -> str:
-    """The precision under which an entry keeps the achieved shares of another; those above 16 bits share one."""
+    """The precision under which an entry lists the achieved shares of ``precision``; all above 16 bits use one."""
     return precision if precision in NARROWER else "bf16"
 
 

@@ -1,4 +1,4 @@
-"""The load of experts and of the ranks that hold them: a law or counts, redundant copies, and their placement."""
+"""Load of experts and expert-parallel ranks, from a law or from counts, with redundant copies and their placement."""
 
 from __future__ import annotations
 
@@ -98,9 +98,9 @@ def token_shares(load: ExpertLoad, experts: int, chosen: int) -> tuple[float, ..
 def placed_experts(load: ExpertLoad, experts: int, chosen: int, ranks: int, copies: int) -> Placed:
     """The experts of a layer on ``ranks``, with redundant ``copies``.
 
-    Balanced placement gives each copy to the expert with the most tokens per copy and each slot, the fullest first, to
-    the rank with the fewest tokens that has a free one. Otherwise experts lie in their order: that of the counts, or,
-    for a law, a random one.
+    Balanced placement gives each extra copy to the expert with the most tokens per copy. It then assigns the copies,
+    the fullest first, to the rank with the fewest tokens among those with a free slot. Unbalanced placement keeps the
+    order of the experts: the order of the counts, or a random order for a law.
 
     Source: the load balancer of DeepSeek (github.com/deepseek-ai/EPLB), its global policy.
     """

@@ -27,7 +27,7 @@ def least_token_time(cluster: Cluster, workload: Workload, layout: Layout, load:
 
 
 def token_weight_bytes(workload: Workload, layout: Layout) -> float:
-    """Bytes of weights on one rank, over all stages, that one token is multiplied with."""
+    """Bytes of weights on one rank, over all stages, that take part in the products of one token."""
     share = parameters.rank_share(workload.model, layout, (whole_model(workload),))
     dense = (share.dense + share.replicated) * precision_width(workload.parameter_precision)
     head = share.output * table_width(workload.parameter_precision)
@@ -53,7 +53,7 @@ def least_prompt_time(cluster: Cluster, workload: Workload, layout: Layout, load
 
 
 def compute_bound_tokens(cluster: Cluster, workload: Workload) -> float | None:
-    """Tokens of one step from which the GEMMs of dense weights take longer than reading them.
+    """Tokens per step above which the GEMMs of dense weights are compute-bound, not bound by reading the weights.
 
     Source: Williams et al., "Roofline", CACM 52(4), 2009: the ridge, at the dense peak and the full bandwidth.
     """

@@ -26,21 +26,21 @@ ACCELERATOR = "accelerator"
 """The name of the cache beside the weights."""
 DAY = 86400.0
 WORKING = 3.0
-"""Think times after which all but one in twenty users have returned: the retention that a working set needs."""
+"""Retention of a working set, in mean think times: within it 19 of 20 users have returned."""
 MOST_HIT = 0.999
 """Share of the input tokens that caches give at most: every prompt has new ones."""
 LONGEST = 1e9
-"""Seconds of retention above which a tier counts as large enough for all."""
+"""Seconds of retention from which a tier counts as large enough for all requests."""
 
 
 class TierUse(NamedTuple):
-    """What a tier does for the requests.
+    """How requests use a tier.
 
-    ``units`` share the plan, each with ``tokens`` of space that keep a request for ``retention`` seconds. ``hit`` is
-    the share of the input tokens read from this tier, and from none above it; ``within`` the share that it has at all.
-    Reading takes a request ``load`` seconds on average. ``read`` and ``written`` are B/s of one unit, ``busy`` the
-    share of its read bandwidth, ``working_set`` the bytes in which one unit keeps nearly all that returns,
-    ``token_bytes`` those of one token.
+    The plan has ``units`` of the tier, each with space for ``tokens``, which retain a request for ``retention``
+    seconds. ``within`` is the share of input tokens that the tier holds; ``hit`` the share read from it because no
+    faster tier holds them. Reading takes a request ``load`` seconds on average. ``read`` and ``written`` are B/s per
+    unit, ``busy`` the utilization of its read bandwidth. ``working_set`` is the bytes with which one unit retains
+    nearly all tokens that are reused; ``token_bytes`` the bytes per token.
     """
 
     medium: str
@@ -65,10 +65,11 @@ class TierUse(NamedTuple):
 
 
 def occupied_tokens(session: Session, output: float, rate: float, retention: float, running: float = 0.0) -> float:
-    """Tokens that the requests of one unit keep, ``rate`` a second, each until it returns or ``retention`` has passed.
+    """Tokens that one unit holds at ``rate`` requests per second, if each is held until its next use, for at most
+    ``retention`` seconds.
 
-    Every turn leaves its prompt and its ``output`` tokens behind, ``running`` seconds before the answer ends. The next
-    turn renews them; after the last one they stay for the whole retention. The shared prefix is there once.
+    Each turn stores its prompt and its ``output`` tokens, ``running`` seconds before the answer ends. The next turn
+    refreshes them; tokens of the last turn stay for the full retention. The shared prefix counts once.
     """
     think, turns = session.think_time, session.turns
     paused = max(0.0, retention - running)
@@ -118,10 +119,10 @@ def conversation_tokens(session: Session, output: float) -> ConversationTokens:
 def returning_share(
     session: Session, output: float, rate: float, retention: float, *, running: float = 0.0, in_use: float = 0.0
 ) -> float:
-    """The share of all input tokens that a cache still has, which keeps them ``retention`` seconds.
+    """The share of all input tokens found in a cache that retains tokens for ``retention`` seconds.
 
-    A later turn repeats the prompt before it and as much of its answer as fits. Tokens that all requests
-    share stay for another ``in_use`` seconds in the accelerators' memory, while a request runs.
+    Each later turn repeats the previous prompt and its answer, as far as the growth per turn allows. The accelerators'
+    memory also holds the prefix that all requests share for the ``in_use`` seconds that a request runs.
     """
     turns, (_, whole, found) = session.turns, conversation_tokens(session, output)
     paused = retention - running
@@ -139,9 +140,11 @@ class TurnPrompt(NamedTuple):
 
 
 def turn_prompts(load: Serving) -> tuple[TurnPrompt, ...]:
-    """The prompts of first turns, of later ones that find the turn before in a cache, and of those that do not.
+    """The prompts of three kinds: first turns, later turns that find the previous turn in a cache, and later turns that
+    do not.
 
-    The share of the input tokens that caches have says how many find it: first what all requests share, then the rest.
+    Their shares follow from the cached share of the input tokens, assigned first to the shared prefix, then to previous
+    turns.
     """
     session = load.session
     assert session is not None
@@ -207,15 +210,16 @@ def tier_uses(pools: Pools, now: Steady) -> tuple[TierUse, ...]:
 
 ROUNDS, CLOSE = 40, 1e-4
 LEAST_PART = 0.1
-"""The least part of the way to the hits that a round finds."""
+"""The smallest part of the computed difference by which a round changes the hits."""
 
 
 def settled_caches(pools: Pools, state: Callable[[Pools], Steady]) -> tuple[Pools, tuple[TierUse, ...]]:
-    """The plan with the prefix hits that its caches give at the rate that these hits allow, by the secant method.
+    """The plan with consistent prefix hits and request rate, by the secant method, and the use of each tier.
 
-    It starts with all hits: a plan that keeps up with its load only while its caches are full has them in this state.
-    No round goes further than the hits that it found, so that none passes that state; where more hits raise the rate
-    of a closed loop and empty the caches sooner, it goes a part of the way.
+    Hits raise the rate, and the rate shortens the retention that produces hits. The search starts at the maximum of
+    hits, so a plan that sustains its load only with warm caches is found with warm caches. No round steps past the hits
+    that it computes, so the search cannot skip that solution; in a closed loop, where more hits can raise the rate and
+    evict caches sooner, the steps are shorter.
     """
     assert pools.load.session is not None
     hit = min(MOST_HIT, returning_share(pools.load.session, float(pools.load.output_tokens), 1.0, LONGEST))
@@ -234,7 +238,7 @@ def settled_caches(pools: Pools, state: Callable[[Pools], Steady]) -> tuple[Pool
 
 
 def bare_tiers(pools: Pools) -> tuple[TierUse, ...]:
-    """The tiers of a plan whose conversations a trace has: their space and their links alone."""
+    """The tiers of a plan whose conversations come from a trace: only space and links, without rates."""
     engine, load = pools.prompts, pools.load
     token_bytes = _token_bytes(engine, load.input_tokens + load.output_tokens / 2)
     found = []
@@ -247,8 +251,8 @@ def bare_tiers(pools: Pools) -> tuple[TierUse, ...]:
 
 
 def tiers_with_stated_hits(pools: Pools, rate: float) -> tuple[TierUse, ...]:
-    """The tiers of a plan whose prefix hits the spec states, at a rate in requests per second: their space, and what is
-    written to them. Each tier keeps a copy of every new token.
+    """The tiers of a plan whose prefix hits the spec states: their space, and the B/s written at ``rate`` requests per
+    second. Each tier stores a copy of every new token.
     """
     load = pools.load
     fresh = load.input_tokens * (1 - load.prefix_hit) + load.output_tokens

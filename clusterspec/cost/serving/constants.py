@@ -98,10 +98,10 @@ WEIGHT_ONLY = assumed_figure(
     "a warp do not reach the peak; fitted to published plans",
 )
 WARP_PRODUCTS = 0.629
-"""Rate of warp-level products over the peak on Hopper, whose peak needs products of warp groups (Luo et al., arXiv
-2501.12084, section 6.2). Kernels that convert weights use warp-level products (Marlin, mma.sync), which reach the
-peak on Ampere and Ada, and on workstation Blackwell, which has no others (triton-lang/triton, pull request 6680 of
-2025-05-02).
+"""Rate of warp-level matrix products relative to the peak on Hopper, which reaches its peak only with warp-group
+products (Luo et al., arXiv 2501.12084, section 6.2). Kernels that convert weights use warp-level products (Marlin,
+mma.sync). These reach the peak on Ampere, Ada and workstation Blackwell, which has no other kind (triton-lang/triton,
+pull request 6680 of 2025-05-02).
 """
 WARP_LEVEL = frozenset({"sm_80", "sm_86", "sm_87", "sm_89", "sm_120", "sm_121"})
 """Architectures whose peak is that of warp-level products."""
@@ -133,9 +133,9 @@ tiles of weights and of tokens, as those of experts do, fill up less.
 HEAD_WIDTH = 128.0
 """Elements of the heads with which attention was measured."""
 ATTENTION_TILE = 128.0
-"""Queries of one tile of attention over prompts: the keys that a window shows to any of them are computed for all. The
-medians of aiconfigurator (commit 095f58a5) for windows of 128 and 1,024 tokens are 0.12 of the peak on H100 (vLLM 0.24)
-and 0.1 and 0.4 on B200 (SGLang 0.5.10), with heads of 128.
+"""Queries per tile of prompt attention: a windowed kernel computes every key that is visible to any query of the tile
+for all of them. The medians of aiconfigurator (commit 095f58a5) for windows of 128 and 1,024 tokens are 0.12 of the
+peak on H100 (vLLM 0.24) and 0.1 and 0.4 on B200 (SGLang 0.5.10), with heads of 128.
 """
 REREAD = assumed_figure(
     GROUP,
@@ -228,7 +228,7 @@ LAUNCH = "launch"
 
 
 class Part(NamedTuple):
-    """One part of a step: a formula of `cost.formulas.serving`, its numbers and their origins."""
+    """One part of a step: a formula of `cost.formulas.serving`, its inputs and their origins."""
 
     name: str
     formula: Callable[..., float]
@@ -241,8 +241,10 @@ class Part(NamedTuple):
 
 
 class StepTime(NamedTuple):
-    """Equal steps of an engine: the parts of one, their number, and their seconds. ``device`` excludes launches, and
-    ``floor`` is what the host needs at least to launch them; 0 where graphs hold whole steps.
+    """Equal steps of an engine: the parts of one step, the number of steps, and their seconds.
+
+    ``device`` excludes launches. ``floor`` is the minimum time that the host needs to launch the steps; 0 where graphs
+    capture whole steps.
     """
 
     parts: tuple[Part, ...]
@@ -314,11 +316,11 @@ def rank_links(cluster: Cluster, ranks: int) -> RankLinks | None:
 
 @dataclass(frozen=True)
 class HostOverhead:
-    """Seconds of one generation of serving software.
+    """Host time of one generation of serving software, in seconds.
 
-    ``host`` of one step on the host that the device does not hide, ``sequence`` of it for each sequence;
-    ``eager`` to launch one kernel of a prompt without captured graphs; ``request`` of one request before and
-    after the engine: tokenizing, scheduling, transport.
+    ``host`` per step, not hidden by the device; ``sequence`` more for each sequence of the step; ``eager`` to launch
+    one kernel of a prompt without captured graphs; ``request`` per request before and after the engine: tokenizing,
+    scheduling, transport.
     """
 
     host: float

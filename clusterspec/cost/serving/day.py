@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 DAY_SECONDS = DAY_MINUTES * 60.0
 OVERLOAD = 4.0
-"""Times the rate of an hour at which the capacity of its engines is sought first."""
+"""The first rate offered in the search for the capacity of an hour's engines, as a multiple of the hour's rate."""
 SERVED = 0.95
-"""The share of a rate above which engines that serve it may sustain more."""
+"""If the engines sustain more than this share of an offered rate, a higher rate is tried."""
 LARGEST_RATE = 1e7
 """Requests per second at which that search ends."""
 SLOWEST = 99.0
@@ -36,10 +36,10 @@ Replicas = tuple[int, int]
 class HourPlan(NamedTuple):
     """Hours of a day with one load, and the engines that they need.
 
-    ``prefill`` is 0 where the same engines decode. ``accelerators`` are those of these engines. ``times`` are those of
-    the plan with them, None without engines; ``served`` says whether they serve the load within its targets, which not
-    even all engines of the plan do where it is False. ``capacity`` is the rate in requests per second that they sustain
-    without targets, ``slowest`` the time to the first token of the 99th percentile in seconds, None without engines.
+    ``prefill`` is 0 where the same engines decode. ``accelerators`` counts the accelerators of these engines, ``times``
+    are the plan's times with them (None without engines). ``served`` is False if even all engines of the plan miss the
+    targets at this load. ``capacity`` is the highest sustainable rate in requests per second, regardless of targets;
+    ``slowest`` the 99th-percentile time to first token in seconds (None without engines).
     """
 
     hours: Hours
@@ -172,10 +172,10 @@ def _fewest(plan: Callable[[int], HourPlan], least: int, most: int, whole: HourP
 
 
 def _running_hours(counts: list[tuple[Hours, int]], ahead: float) -> float:
-    """The hours of a day summed over the engines that run, which start ``ahead`` seconds before they are needed.
+    """Engine-hours of a day, where each engine starts ``ahead`` seconds before it is needed.
 
-    At any time as many run as any time until ``ahead`` seconds later needs, so that an engine does not stop where it
-    would have to start again before it had stopped.
+    The number running at any time is the maximum needed within the next ``ahead`` seconds. An engine therefore keeps
+    running if it would otherwise have to restart before it had stopped.
     """
     early = min(ahead, DAY_SECONDS) / 60
     edges = {0.0, float(DAY_MINUTES)}
@@ -189,7 +189,7 @@ def _running_hours(counts: list[tuple[Hours, int]], ahead: float) -> float:
 
 
 def _most_needed(counts: list[tuple[Hours, int]], minute: float, early: float) -> int:
-    """The most engines that a minute, or one of the next ``early``, needs."""
+    """The maximum number of engines needed from a minute of the day to ``early`` minutes later."""
     return max(
         count
         for hours, count in counts

@@ -29,10 +29,10 @@ from clusterspec.summation import sum_of
 
 
 class Decoding(NamedTuple):
-    """Sequences of one attention rank that decode, each with ``context`` tokens in the cache.
+    """Decoding sequences of one attention rank, each with ``context`` tokens in the cache.
 
-    ``tokens`` of each are computed in a step: one, and the drafted ones. They are as many in a step with a prompt as in
-    one without, so that the difference of both steps is the prompt.
+    A step computes ``tokens`` per sequence: one plus the drafted ones. The number of sequences is the same in steps
+    with and without a prompt, so the difference of the two step times is the time of the prompt.
     """
 
     sequences: float
@@ -148,7 +148,7 @@ class Engine:
         return found
 
     def decode(self, sequences: float, context: float, tokens: float = 1.0) -> StepTime:
-        """One step that decodes ``tokens`` of each of ``sequences`` on every attention rank: one, or drafted ones."""
+        """One step that decodes ``sequences`` on every attention rank, ``tokens`` of each: one plus drafted ones."""
         key = (sequences, context, tokens)
         if key not in self.steps:
             ranks, most = float(self.layout.attention_dp), max(1.0, sequences * self.layout.attention_dp)
@@ -160,9 +160,11 @@ class Engine:
         return self.steps[key]
 
     def prefill(self, tokens: float, length: float, busy: float, beside: Decoding = NOTHING) -> StepTime:
-        """``tokens`` of prompts of ``length`` on each of ``busy`` attention ranks, through all layers.
+        """The steps of ``tokens`` prompt tokens, from prompts of ``length``, on each of ``busy`` attention ranks,
+        through all layers.
 
-        Each chunk of a prompt is one step, in which the sequences ``beside`` it decode; it includes their tokens.
+        Each chunk of a prompt is one step. The step also decodes the sequences of ``beside``, and its time includes
+        them.
         """
         key = (tokens, length, busy, beside)
         if key not in self.steps:
@@ -191,8 +193,8 @@ class Engine:
 
     @property
     def replica_prompts_alone(self) -> bool:
-        """Whether attention replicas, whose steps run together, do not decode in steps with prompts of their own; with
-        drafted tokens, in steps with prompts of any.
+        """Whether an attention replica does not decode in steps that run its own prompts; with drafted tokens, in steps
+        that run prompts of any replica. The steps of all replicas run together.
 
         Source: SGLang, python/sglang/srt/managers/scheduler.py (get_next_batch_to_run): each replica runs its prompts
         or its sequences, and the batches of all go through the experts in one step; replicas without prompts are idle
@@ -208,9 +210,9 @@ class Engine:
 
     @property
     def reads_beside_prompts(self) -> float:
-        """Reads of the cache in a step with prompts over those of a step that only decodes, by the time they take.
+        """Time of cache reads in a step with prompts relative to a decode-only step.
 
-        Where each query head reads the cache of its key itself, the second-level cache delivers the repetitions.
+        Where each query head reads its key's cache itself, the second-level cache serves the repeated reads.
         """
         stack, model, chip = self.layout.stack, self.model, self.cluster.accelerator.architecture
         software = stack.serving if stack is not None else None
@@ -241,7 +243,9 @@ class Engine:
 
 
 def _gemm_peak(name: str, rates: KernelRates) -> tuple[str, float]:
-    """The precision whose peak the accelerator uses for GEMMs in ``name``, and that peak; 16 bits where it has none."""
+    """The precision whose peak rate GEMMs in ``name`` use on this accelerator, and that peak; 16 bits if it has no peak
+    in ``name``.
+    """
     found = peak_name(name, rates.peaks)
     return (found, rates.peaks[found]) if found else ("bf16", rates.wide)
 

@@ -96,10 +96,11 @@ def slower_transfer(sides: tuple[CacheTransfer, CacheTransfer]) -> CacheTransfer
 def side_transfers(
     cluster: Cluster, workload: Workload, pools: tuple[Layout, Layout], tokens: float
 ) -> tuple[CacheTransfer, CacheTransfer] | None:
-    """Cache bytes of a prompt that a rank of a prefill engine sends, and that a rank of a decode engine receives.
+    """The transfer of a prompt's KV cache from a rank of a prefill engine, and to a rank of a decode engine.
 
-    Each has its own part: over the link that the spec states for caches, over the scale-up interconnect where all
-    engines are in one domain, else over its share of the NICs. None where no fabric connects them.
+    Each side sends or receives its own part. The link is the one that the spec states for caches, else the scale-up
+    interconnect if all engines are in one domain, else the rank's share of the NICs. None where no fabric connects
+    them.
     """
     stated = workload.serving.transfer if workload.serving is not None else Transfer()
     inside = cluster.accelerators <= cluster.scale_up.domain
@@ -120,7 +121,7 @@ def side_transfers(
 def linked_transfers(
     clusters: tuple[Cluster, Cluster], workload: Workload, pools: tuple[Layout, Layout], tokens: float, link: PoolLink
 ) -> tuple[CacheTransfer, CacheTransfer]:
-    """`side_transfers` between the machines of prefill and decode engines, over the link between them.
+    """`side_transfers` for prefill and decode engines on two machines with a link between them.
 
     The ranks of one engine send a cache at the same time. Each rank therefore has its share of its machine's NICs, of
     the slower end of a shared fabric, and of the total bandwidth of the link.
@@ -139,7 +140,7 @@ def linked_transfers(
 
 
 def link_seconds(workload: Workload, layout: Layout, tokens: float, link: PoolLink) -> float:
-    """Seconds in which the cache of a prompt from an engine of a layout occupies all that a link carries."""
+    """Seconds in which transferring the cache of one prompt from an engine takes the whole rate of a link."""
     whole = request_bytes(workload, layout, tokens) * layout.tp
     return stream_time(whole, link.total * HANDOFF_SHARE)
 

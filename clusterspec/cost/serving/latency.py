@@ -79,13 +79,13 @@ class ServingTimes:
     kv_capacity_tokens: float
     kv_capacity_sequences: float
     prompt_service: float
-    """Seconds in which each pipeline stage of an attention rank computes one prompt: the time between two prompts of an
-    engine that has enough of them. ``prompt_time`` is the time of one through all stages.
+    """Seconds per prompt of each pipeline stage of an attention rank, when prompts always queue. ``prompt_time`` is the
+    time of one prompt through all stages.
     """
     wait: float
     burst: tuple[float, float]
-    """Seconds of the median and of the mean time to first token beside the mean wait: of the burst at the start of a
-    run, or, in an open load, what the median wait is shorter.
+    """Seconds by which the median and the mean time to first token exceed the time at the mean wait: positive for the
+    burst at the start of a run; in an open load the median is negative.
     """
     stages: tuple[int, int]
     """Pipeline stages of a prefill and of a decode engine."""
@@ -101,7 +101,7 @@ class ServingTimes:
     started: float
     """The time per output token of separate decode engines, half of which passes before a computed prompt decodes."""
     prompt_load: float
-    """Utilization of the prefill engines, or of the links that carry their caches where these take longer."""
+    """Utilization of the prefill engines, or of the links that carry their KV caches if those are busier."""
     coupled_ranks: int = 1
     """Number of attention ranks of an engine whose steps wait for each other, and which start prompts at different
     times.
@@ -115,11 +115,11 @@ class ServingTimes:
     experts: ExpertUse | None = None
     """How uneven the ranks are under the load of experts that the spec states."""
     typical_prompt: float = 1.0
-    """The time of the median prompt over that of a mean one, which ``prompt_time`` is."""
+    """The median prompt time relative to the mean (``prompt_time``)."""
     growing: float = 1.0
     """The share of the time of a mean prompt that is in proportion to its length."""
     turns: tuple[tuple[float, float], ...] = ()
-    """The times of the prompts of conversations over that of a mean one, with their shares; empty without them."""
+    """Conversations only: prompt times relative to the mean, each with its share of the requests; otherwise empty."""
     starts_together: bool = False
     """Whether all requests start and end together."""
     queued: float = 0.0

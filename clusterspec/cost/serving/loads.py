@@ -22,15 +22,16 @@ from clusterspec.cost.serving.steady import (
 )
 
 WALK = 2 / 3 * sqrt(2 / pi)
-"""The mean wait of a run of prompts that arrive as fast as they are computed, over the seconds of one and the root of
-their number: the mean distance of a random walk of n steps is the root of 2 n / π."""
+"""The mean wait in a run of n prompts that arrive as fast as they are served, divided by service time · √n: the mean
+distance of a random walk of n steps is √(2 n / π).
+"""
 MOST_PART = 4.0
-"""The most that a round of this iteration adds, over the difference that it finds."""
+"""The largest step of a secant round, as a multiple of the difference that the round finds."""
 STEADILY = 1.02
-"""How much less steeply it may rise in a round for that."""
+"""A round may step further than the difference only if the slope falls by less than this factor."""
 FLIGHT_ROUNDS = 80
 SETTLED = 1e-14
-"""Relative change of the requests that a request rate keeps in flight at which their iteration ends."""
+"""The iteration for the requests in flight ends at this relative change."""
 
 
 def steady_load(pools: Pools) -> tuple[float, Steady]:
@@ -52,7 +53,8 @@ def steady_load(pools: Pools) -> tuple[float, Steady]:
 def _open_loop_state(pools: Pools, rate: float) -> tuple[float, Steady]:
     """Requests that a request rate keeps in flight, and the steady state with them, by fixed-point iteration.
 
-    First as if prompts took no places and had time. Prefill engines without time for them limit the rate of the plan.
+    The first solution assumes that prompts take no places and prefill keeps up. Saturated prefill engines then limit
+    the rate of the plan.
     """
     ranks, limit, apart = pools.decode.attention_ranks, pools.limit, pools.has_prefill_engines
     found, now = _sequences_at_rate(pools, rate)
@@ -72,7 +74,7 @@ def _open_loop_state(pools: Pools, rate: float) -> tuple[float, Steady]:
 
 
 def _wanted_sequences(pools: Pools, rate: float, now: Steady) -> float:
-    """Sequences of a rank that a request rate keeps in flight where a token takes as long as in a state."""
+    """Sequences per rank that the request rate keeps in flight at the time per output token of the state ``now``."""
     return min(rate * pools.load.gaps * now.tpot / pools.decode.attention_ranks, 4 * pools.limit)
 
 
@@ -114,7 +116,7 @@ def open_run(pools: Pools, now: Steady) -> OpenRun:
 
 
 def _full_service(pools: Pools, now: Steady) -> float:
-    """Seconds of the whole plan for each prompt of full steps, beside half of the sequences of a state."""
+    """Seconds of the whole plan per prompt in full prefill steps, with half of the sequences of a state decoding."""
     return _starting_service(pools, max(1.0, now.sequences * pools.decode.attention_ranks))
 
 
@@ -136,18 +138,18 @@ def _open_run_state(pools: Pools, rate: float, requests: float) -> tuple[float, 
 
 
 def _filled_places(full: Steady, rate: float, ranks: int, gaps: float) -> Steady:
-    """The state of engines all of whose places are taken, where prompts have steps of their own.
+    """The state of engines with all places taken, where prompts run in separate steps.
 
-    Fewer steps of prompts stop its sequences than those of engines with free places, to which prompts come at any time.
-    Where it would serve a request rate with fewer sequences, a token takes what Little's law gives with all of them.
+    Full engines run fewer prompt steps than engines with free places, because prompts wait for places. Where the state
+    would therefore exceed the request rate, Little's law with all sequences gives the time per token.
     """
     tpot = full.sequences * ranks / (rate * gaps)
     return full._replace(tpot=max(full.tpot, tpot), rate=min(full.rate, rate))
 
 
 def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> FiniteRun:
-    """The run of the requests that a load states, where ``offered`` are in flight and ``queued`` seconds pass until one
-    has a place in the steady state.
+    """The run of the load's requests, with ``offered`` requests in flight and ``queued`` seconds until a request has a
+    place in the steady state.
     """
     ranks, requests = pools.decode.attention_ranks, float(pools.load.requests or 1)
     flight, places = min(offered, requests), pools.limit * ranks
@@ -162,10 +164,11 @@ def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> F
 
 
 def _starting_service(pools: Pools, together: float) -> float:
-    """Seconds of the whole plan for each prompt of a run whose requests all start at once; ``together`` have a place.
+    """Seconds of the whole plan per prompt in a run whose requests all start at once, ``together`` of them with a
+    place.
 
-    Steps are full of prompts. Where the same engine decodes, half of the requests with a place decode in the same step
-    on average. Requests that follow one another start and end in waves; one prompt per step approximates them.
+    Steps are full of prompts. Where the same engine decodes, on average half of the requests with a place decode in the
+    same step. Requests that follow others start and end in waves; one prompt per step approximates them.
     """
     engine, load = pools.prompts, pools.load
     fresh, length = max(1.0, load.input_tokens * (1 - load.prefix_hit)), float(load.input_tokens)

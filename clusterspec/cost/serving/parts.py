@@ -230,7 +230,7 @@ def _dense_part(engine: Engine, tokens: float) -> Part:
 
 
 def _dense_rate(engine: Engine, tokens: float) -> float:
-    """FLOP/s of dense GEMMs; the share of those that convert weights counts their tiles."""
+    """FLOP/s of dense GEMMs; where GEMMs convert weights, the number of tiles lowers the rate."""
     kept, name = engine.workload.parameter_precision, engine.precision
     if not converts_weights(kept, name):
         return engine.rates.padded_gemm_rate(name, tokens, engine.peak)

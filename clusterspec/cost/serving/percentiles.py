@@ -20,11 +20,11 @@ from clusterspec.cost.serving.shares import output_parts
 
 
 def tail_factors(times: ServingTimes, quantity: str, share: float) -> tuple[float, float]:
-    """The ends of the range of ``ttft`` or ``tpot`` at a percentile (``share`` from 0.5 to 1) over its prediction.
+    """The low and the high end of the range of ``ttft`` or ``tpot`` at a percentile (``share`` from 0.5 to 1), relative
+    to the prediction.
 
-    Those of the median and of the 99th percentile were measured. Between them the ends follow the exponential tail of
-    waits; above, they are those of the 99th. In an open load, whose medians may be less certain than the measured 99th
-    percentiles of closed loops, they are no closer than those of the median.
+    The ends at the median and at the 99th percentile were measured. Between the two they follow the exponential tail of
+    waits; above the 99th they are constant. In an open load they are at least as wide as at the median.
     """
     kind = "ttft apart" if quantity == "ttft" and times.regime == "apart" else quantity
     part = min(1.0, log(0.5 / (1 - share)) / log(0.5 / 0.01))
@@ -38,7 +38,7 @@ def tail_factors(times: ServingTimes, quantity: str, share: float) -> tuple[floa
 
 MEDIAN = 50.0
 LONG_WAITS = 0.9
-"""The share of waits from which on those of an open load have the tail of their mean."""
+"""In an open load, waits from this percentile on (as a share) have an exponential tail with their mean."""
 HIGHEST = 99.9
 """The percentile up to which the exponential tail of the waits is used."""
 QUANTITIES = {
@@ -61,9 +61,10 @@ def latency_at(times: ServingTimes, load: Serving, quantity: str, percentile: fl
 
 
 def latency_range(times: ServingTimes, load: Serving, quantity: str, percentile: float) -> tuple[float, float]:
-    """The ends of the range of a latency at a percentile, in seconds.
+    """The low and the high end of the range of a latency at a percentile, in seconds.
 
-    Gaps are as uncertain as their mean; the ends of the whole request are those of its first token and of the others.
+    A single gap is as uncertain as the mean gap. The range of the end-to-end latency adds those of the first token and
+    of the remaining tokens.
     """
     value = latency_at(times, load, quantity, percentile)
     if quantity == "end_to_end":
@@ -82,11 +83,11 @@ def latency_factors(times: ServingTimes, quantity: str, percentile: float) -> tu
 
 
 def _first_token(times: ServingTimes, load: Serving, share: float) -> float:
-    """The time to the first token at a share of the requests above a half.
+    """The time to first token that a ``share`` of the requests (above 0.5) does not exceed, in seconds.
 
-    Waits in a steady state have an exponential tail. In a finite run the requests of the burst at its start are the
-    slowest: each waits for those before it, so that the place in the burst is the percentile. Prompts of varied lengths
-    take times in proportion.
+    Waits in a steady state have an exponential tail. In a finite run the slowest requests are in the initial burst,
+    where each waits for those ahead of it: the position in the burst is the percentile. Prompt time is proportional to
+    the prompt's length where lengths vary.
     """
     burst, varied = _burst_wait(times, share), _varied_wait(times, load)
     burst -= times.shorter * max(0.0, 1 - wait_above_median(1.0, share) / wait_above_median(1.0, LONG_WAITS))
@@ -130,11 +131,12 @@ def _burst_wait(times: ServingTimes, share: float) -> float:
 
 
 def _mean_gap(times: ServingTimes, load: Serving, share: float) -> float:
-    """The mean gap of one request at a share of the requests.
+    """The mean gap between the tokens of one request that a ``share`` of the requests does not exceed, in seconds.
 
-    All requests of a batch share its steps, so that equal requests have equal means. Of varied or of irregular ones,
-    the prompts that start during a request's output vary as a Poisson count, most over short outputs. Those of an open
-    load on engines that mix them with decoding include the prompts left when it starts, and differ as `PromptShares`.
+    Equal requests in a batch share all steps and so have equal means. If lengths vary or arrivals are irregular, the
+    number of prompts that start during an output is Poisson distributed, with the largest relative variation over short
+    outputs. In an open load on engines that mix prompts with decoding, `PromptShares` gives the distribution, with the
+    prompts that are unfinished when decoding starts.
     """
     varied = load.input_lengths or load.output_lengths or load.load == "open"
     prompts = times.sequences / load.gaps * times.coupled_ranks

@@ -1,4 +1,4 @@
-"""The engines of a serving plan, the requests that fit their caches, and the links between them."""
+"""The engines of a serving plan, the number of requests that fit their caches, and the links between engines."""
 
 from __future__ import annotations
 

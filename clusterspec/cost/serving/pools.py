@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 class Pools(NamedTuple):
     """The decode engines, the prefill engines (the same ones, or a separate pool), and the load.
 
-    ``limit`` is the maximum of sequences on one attention rank: that of its cache, which holds ``tokens``, or that of
-    the software, ``sequences``. ``prompt_tokens`` is what the cache of a rank that runs prompts holds. Reading cached
-    tokens from other memory takes a request ``loading`` seconds on average; ``transfer`` has the seconds in
-    which the cache of a prompt occupies the link of a rank that sends it, and of one that receives it; ``sent`` is the
-    transfer on the one that takes longer, None where no fabric connects them. ``link`` is that between the machines of
-    prefill and decode engines, where these are two.
+    ``limit`` is the maximum number of sequences on one attention rank: the lower of the cache limit, from ``tokens`` of
+    space, and the software limit, ``sequences``. ``prompt_tokens`` is the cache space in tokens of a rank that runs
+    prompts. Reading cached tokens from other memory takes a request ``loading`` seconds on average. ``transfer`` is the
+    seconds in which the cache of a prompt occupies the link of a sending rank, and of a receiving rank; ``sent`` is the
+    transfer on the slower side, None where no fabric connects them. ``link`` connects the machines of prefill and
+    decode engines, if these are two machines.
     """
 
     decode: Engine
@@ -46,9 +46,10 @@ class Pools(NamedTuple):
 
 
 def most_beside_prompts(load: Serving) -> float:
-    """Sequences that one attention rank decodes while the rest of each chunk keeps up with the prompts that follow.
+    """The highest number of sequences that one attention rank can decode while the rest of the token budget keeps up
+    with new prompts.
 
-    A step has at most ``chunk_tokens`` tokens, those of decoding sequences included: with s sequences, s / gaps
+    A step has at most ``chunk_tokens`` tokens, including those of decoding sequences. With s sequences, s / gaps
     prompts begin in a step, so that s (drafted + gained prompt / gaps) = chunk. Infinite without chunks.
 
     Source: Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 4.3: the budget of tokens of a step.
@@ -67,13 +68,13 @@ def prompt_seconds(engine: Engine, prefill: StepTime) -> float:
 
 
 def prompts_per_step(pools: Pools) -> float:
-    """Whole prompts that the budget of tokens of one step holds; one where there is no budget."""
+    """Whole prompts that fit the token budget of one step; 1 without a budget."""
     return float(floor(prompts_of_step(pools, 0.0)))
 
 
 def prompts_of_step(pools: Pools, taken: float) -> float:
-    """Prompts that the budget of tokens of one step holds beside ``taken`` ones, the last one in part; at least one,
-    and one where there is no budget.
+    """Prompts that fit the token budget of one step after ``taken`` tokens, fractions included; at least 1, and 1
+    without a budget.
     """
     load = pools.load
     fresh = max(1.0, load.input_tokens * (1 - load.prefix_hit))

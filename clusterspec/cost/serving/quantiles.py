@@ -186,11 +186,12 @@ NEAR = 0.05
 def bisected_interval(
     function: Callable[[float], float], low: Point, high: Point, rounds: int, width: float = 0.0
 ) -> tuple[float, float]:
-    """The interval that a bisection ends with: values at which a rising function is at most zero, and above it.
+    """The final interval of a bracketing search for the zero of a rising function, as its two ends: at most zero, and
+    above zero.
 
-    It ends after ``rounds``, or where the interval is shorter than ``width`` of its end. Which half has the zero is
-    known from the nearest values on both sides, which come closer by inverse quadratic interpolation: a third to a half
-    of the evaluations of the middles.
+    It ends after ``rounds`` or once the interval is shorter than ``width`` times its upper end. Each round evaluates
+    the point of an inverse quadratic interpolation or the middle, which takes a third to a half of the evaluations of
+    plain bisection.
 
     Source: Chandrupatla, Advances in Engineering Software 28(3), 1997.
 

@@ -75,10 +75,10 @@ def interpolated_value(curve: Curve, size: float) -> float:
 class KernelRates:
     """The achieved rates of kernels on one rank of an accelerator.
 
-    ``peaks`` dense FLOP/s by precision and ``bandwidth`` B/s of one rank; ``single`` the figures of the kernel table
-    that have no size, ``all_reduces`` the curves of all-reduces by number of ranks, ``scale`` the best GEMM of the
-    accelerator over that of the measured one, ``clock`` the rate of products under a power cap over that without,
-    ``tile`` the rows that a product computes at least.
+    ``peaks`` dense FLOP/s by precision and ``bandwidth`` B/s of one rank; ``single`` the size-independent figures of
+    the kernel table, ``all_reduces`` the all-reduce curves by number of ranks, ``scale`` the best GEMM rate of this
+    accelerator relative to the measured one, ``clock`` the GEMM rate under the power cap relative to uncapped, ``tile``
+    the minimum number of rows that a GEMM computes.
     """
 
     table: str
@@ -163,10 +163,10 @@ class KernelRates:
         return self.wide * reached * self.head_share(width) * self.clock
 
     def head_share(self, width: float) -> float:
-        """The share of the rate of attention over prompts that heads of ``width`` elements reach.
+        """The rate of prompt attention with heads of ``width`` elements, relative to the rate with wide heads.
 
-        Each pair of a query and a key takes an exponential, whatever the width of the head: the time of a pair is a sum
-        of one part that grows with the width and one that does not.
+        Each query-key pair costs one exponential whatever the head width: the time per pair is a constant plus a part
+        proportional to the width.
         """
         part = min(1.0, width / constants.HEAD_WIDTH)
         pairs = 1 / self.single.get("attention.prefill.heads_64", 1.0) - 1
@@ -174,7 +174,7 @@ class KernelRates:
 
     @property
     def latent_rows(self) -> float:
-        """Rows to which the kernel of latent attention fills up the heads of one sequence: the height of its tile."""
+        """Rows to which the latent-attention kernel pads the heads of one sequence: the height of its tile."""
         return self.single.get("attention.latent.rows", 1.0)
 
     def latent_rate(self, precision: str) -> tuple[float, str]:
@@ -218,7 +218,7 @@ def expert_read_rate(engine: Engine) -> float:
 
 
 def converts_weights(kept: str, name: str) -> bool:
-    """Whether GEMMs convert their weights to a wider precision, that of their products, on load."""
+    """Whether GEMMs convert their weights on load to the wider precision in which they multiply."""
     return name not in NARROW and precision_width(kept) < precision_width(name)
 
 
@@ -276,7 +276,7 @@ def expert_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]
     """
     model, name, kept = engine.model, engine.expert_precision, engine.workload.expert_parameter_precision
     copies = tokens * busy * model.experts_per_token
-    hit, read = _read_experts(engine, tokens * busy)
+    hit, read = _experts_hit_and_read(engine, tokens * busy)
     work = 2 * engine.expert * engine.whole.moe_layers * copies / engine.ranks
     numbers = {
         "bytes_read": engine.share.expert * read * precision_width(kept),
@@ -289,12 +289,12 @@ def expert_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]
     return (Part("experts", roofline_time, numbers, origins),)
 
 
-def _read_experts(engine: Engine, tokens: float) -> tuple[float, float]:
-    """The experts that ``tokens`` select, and the share of its experts that the rank with the most of them reads."""
+def _experts_hit_and_read(engine: Engine, tokens: float) -> tuple[float, float]:
+    """The number of experts that ``tokens`` select, and the largest share of its experts that any rank reads."""
     model, held = engine.model, placed_experts(engine)
     if held is None:
         hit = experts_hit(model.experts, tokens, model.experts_per_token, constants.UNEVEN.value)
-        ranks = _unbalanced_ranks(engine)
+        ranks = _ranks_without_balancing(engine)
         return hit, experts_hit_on_fullest(hit, model.experts, ranks) / (model.experts / ranks)
     from clusterspec.cost.serving.balance import slots_hit
 
@@ -320,10 +320,10 @@ def placed_experts(engine: Engine, ranks: int | None = None) -> Placed | None:
 
 
 def exchange_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]:
-    """Dispatch and combine of the fullest rank, where the ranks of an engine hold different tokens.
+    """Dispatch and combine on the slowest rank, where the ranks of an engine hold different tokens.
 
-    Each of ``busy`` attention ranks sends ``tokens``. A rank is done when it has sent its own and received those for
-    its experts: where few ranks have tokens, the first takes longer.
+    Each of ``busy`` attention ranks sends ``tokens``. A rank finishes when it has sent its own tokens and received
+    those for its experts; if few ranks have tokens, sending takes longer.
     """
     links, expert_layers = engine.exchange_links, engine.whole.moe_layers
     if not expert_layers or links is None:
@@ -355,16 +355,17 @@ def uses_throughput_kernels(tokens: float) -> bool:
 
 
 def _low_latency_copies(engine: Engine, tokens: float, busy: float) -> tuple[float, float]:
-    """Tokens of the fullest rank, and the copies of each: one for each of its experts."""
+    """Low-latency mode: tokens of the fullest rank, and copies per token (one for each selected expert)."""
     copies = float(engine.model.experts_per_token)
     fullest = fullest_load_factor(engine, tokens * busy * copies)
     return tokens * larger(1.0, busy / engine.layout.attention_dp * fullest), copies
 
 
 def _forwarded_copies(engine: Engine, tokens: float, busy: float) -> tuple[float, float]:
-    """The same for many tokens: a copy for each rank of one domain, or for each domain, which forwards it.
+    """High-throughput mode: tokens of the fullest rank, and copies per token: one per rank within a domain, or one per
+    domain, which forwards it.
 
-    A router may limit the number of domains that a token reaches; none receives more than all tokens.
+    A router may limit the number of domains that a token reaches. No rank receives more than all tokens.
 
     Source: DeepSeek-V3 technical report, arXiv 2412.19437, section 3.2.2; DeepEP measures 61 GB/s with copies for
     four domains on NICs of 50 GB/s, the own domain's included (github.com/deepseek-ai/DeepEP, README at dd758ca).
@@ -383,9 +384,9 @@ def _forwarded_copies(engine: Engine, tokens: float, busy: float) -> tuple[float
 def fullest_load_factor(engine: Engine, copies: float, groups: int | None = None) -> float:
     """The copies of tokens on the fullest rank over the mean, with ``copies`` for all experts of a layer.
 
-    Both the popularity of the experts and the draw of few tokens make it uneven. 1 on one rank, and where copies of
-    experts balance the load. A stated ratio of the fullest rank has both. With ``groups`` of adjacent ranks, that of
-    the fullest group.
+    Two effects make the load uneven: some experts are more popular, and few tokens draw unevenly; a stated ratio
+    includes both. The result is 1 on one rank, and where redundant experts balance the load. With ``groups`` of
+    adjacent ranks it is the factor of the fullest group.
     """
     ranks, held = groups or engine.layout.ep, engine.model.experts
     placement = placed_experts(engine, ranks)
@@ -399,7 +400,9 @@ def fullest_load_factor(engine: Engine, copies: float, groups: int | None = None
 
 
 def _stated_load_factor(engine: Engine, placement: Placed, copies: float, ranks: int) -> float:
-    """The load of the fullest rank over the mean by the placement of the spec's load, and the draw of few tokens."""
+    """The load of the fullest rank over the mean, from the expert load that the spec states and the uneven draw of few
+    tokens.
+    """
     load = engine.workload.serving
     if engine.layout.ep == 1 or ranks == 1:
         return 1.0
@@ -408,8 +411,8 @@ def _stated_load_factor(engine: Engine, placement: Placed, copies: float, ranks:
     return smaller(ranks, load_with_draw(placement.fullest, ranks, copies / ranks))
 
 
-def _unbalanced_ranks(engine: Engine) -> int:
-    """Ranks that hold different experts, without copies of them that balance the load."""
+def _ranks_without_balancing(engine: Engine) -> int:
+    """The expert-parallel ranks; 1 where redundant experts balance their load."""
     return 1 if engine.layout.redundant_experts else engine.layout.ep
 
 

@@ -1,4 +1,4 @@
-"""The steps of attention replicas that run prompts or decode, and end together."""
+"""Steps of attention replicas that run either prompts or decode, with a common end of each step."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clusterspec.cost.serving.quantiles import longest_over_mean, secant_part
 from clusterspec.records import NamedTuple
 
 LENGTHS = 3
-"""Iterations of the seconds of a step with prompts, which holds those that came in the one before."""
+"""Iterations for the length of a step with prompts, which depends on the arrivals during the previous step."""
 ROUNDS, CLOSE = 24, 1e-13
 """Iterations of the seconds between two steps in which a replica decodes, and their relative change at the end."""
 LEAST_PART = 0.2
@@ -20,10 +20,10 @@ LEAST_PART = 0.2
 
 
 class ReplicaSteps(NamedTuple):
-    """The steps of ``ranks`` replicas, to each of which prompts come at a ``rate`` per second at any time.
+    """The steps of ``ranks`` replicas, each with prompts arriving at any time at ``rate`` per second.
 
-    A step takes ``plain`` seconds where all decode, ``longer`` where one has prompts, of which a step takes ``most``. A
-    step has prompts where some came in the one before: more come in a long one.
+    A step takes ``plain`` seconds if all replicas decode, ``longer`` if any runs prompts, at most ``most`` of them. A
+    replica runs prompts in a step if some arrived during the previous step.
     """
 
     ranks: float
@@ -49,13 +49,13 @@ class ReplicaSteps(NamedTuple):
 
     @property
     def own(self) -> float:
-        """The share of the steps in which one of the replicas has prompts."""
+        """The share of the steps in which a given replica runs prompts."""
         short, long = (-expm1(-self.rate * each) for each in (self.plain, self.longer))
         return max(short + self.mixed * (long - short), self.rate * self.mean / self.most)
 
     @property
     def fullest(self) -> float:
-        """Prompts of the replica with the most of them, in steps that have any."""
+        """Mean number of prompts on the replica with the most prompts, over the steps that have any."""
         short, long = (prompts_on_fullest(self.rate * each, int(self.ranks)) for each in (self.plain, self.longer))
         return max(1.0, min(self.most, long + (1 / self.mixed - 1) * short))
 
@@ -66,7 +66,9 @@ class ReplicaSteps(NamedTuple):
 
 
 def _steps_of_replicas(steps: ReplicaSteps, prompts: float, start: float) -> ReplicaSteps:
-    """The steps at the rate at which so many prompts come while a replica decodes one."""
+    """The steps at the arrival rate at which ``prompts`` arrive per decode step of a replica, starting from ``start``
+    seconds between decode steps.
+    """
     seconds, missing, taken = start, 0.0, 0.0
     for _ in range(ROUNDS):
         former, missing = missing, steps._replace(rate=prompts / seconds).between - seconds
@@ -78,11 +80,11 @@ def _steps_of_replicas(steps: ReplicaSteps, prompts: float, start: float) -> Rep
 
 
 def carried_by_replicas(pools: Pools, prompts: float, steps: tuple[StepTime, StepTime], *, follow: bool) -> float:
-    """Seconds that one prompt adds to the decode steps of attention replicas that run prompts or decode.
+    """Seconds that one prompt adds to the decode steps of attention replicas that run either prompts or decode.
 
-    ``prompts`` begin on each for each step that it decodes; where they ``follow`` at any time, in steps with prompts,
-    too. A replica does not decode in the steps with prompts of its own, with drafted tokens in those of any, and a step
-    lasts as long as the most prompts of a replica.
+    ``prompts`` begin on each replica per decode step; with ``follow``, prompts also arrive during prompt steps. A
+    replica does not decode in the steps that run its own prompts (with drafted tokens, in the steps that run any
+    prompts). Each step lasts as long as the replica with the most prompts takes.
     """
     load, (decode, prefill) = pools.load, steps
     if follow and prefill.steps == 1 and not load.draft_tokens:
@@ -102,7 +104,7 @@ def carried_by_replicas(pools: Pools, prompts: float, steps: tuple[StepTime, Ste
 
 
 def _carried_at_any_time(pools: Pools, prompts: float, steps: tuple[StepTime, StepTime]) -> float:
-    """The same for prompts of one step that come at any time."""
+    """`carried_by_replicas` for prompts of one step each that arrive at any time."""
     (decode, prefill), ranks = steps, pools.decode.layout.attention_dp
     found = ReplicaSteps(ranks, 0.0, decode.total, max(decode.total, prefill.total), prompts_per_step(pools))
     for _ in range(LENGTHS):
@@ -113,8 +115,8 @@ def _carried_at_any_time(pools: Pools, prompts: float, steps: tuple[StepTime, St
 
 
 def _seconds_of_step(pools: Pools, fullest: float, whole: float) -> float:
-    """Seconds of a step with ``whole`` prompts, so many of them on the replica that has most; of varied lengths those
-    have as many more tokens as the longest prompt has.
+    """Seconds of a step with ``whole`` prompts, ``fullest`` of them on the replica with the most. Where lengths vary,
+    the fullest replica has the longest prompt of the step.
     """
     engine, load = pools.decode, pools.load
     fresh = load.input_tokens * (1 - load.prefix_hit)

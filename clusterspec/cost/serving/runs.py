@@ -1,4 +1,4 @@
-"""Runs of a stated number of requests: how long each waits that starts with others, and how long the run takes."""
+"""Runs of a stated number of requests: the waits of the requests that start together, and the duration of the run."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ MOST_SHARE = 1 - 1e-6
 
 
 class FiniteRun(NamedTuple):
-    """A run of ``requests``, of which ``concurrency`` are in flight and ``places`` run at once. Seconds.
+    """A closed loop of ``requests`` in total, ``concurrency`` in flight and ``places`` running at once. Times in
+    seconds.
 
-    The first ones start together: as many as there are places wait for the prompts before them alone, each of
-    ``service`` of the whole plan; the others of them for requests that end, one in ``turn``. Those that follow wait as
-    in a steady state: ``queued`` for a place, and ``varied`` for other prompts, with an exponential tail. ``prompt`` is
-    the time from a place to the first token.
+    The first ``concurrency`` requests start together. Those with a place wait for the prompts before theirs, of which
+    the plan completes one per ``service``; the rest wait for a running request to end, one per ``turn``. Later requests
+    wait as in the steady state: ``queued`` for a place, and ``varied`` for other prompts, with an exponential tail.
+    ``prompt`` is the time from getting a place to the first token.
     """
 
     requests: float
@@ -31,8 +32,8 @@ class FiniteRun(NamedTuple):
 
     @property
     def starting(self) -> tuple[tuple[float, float, float], ...]:
-        """Of the requests that start together those with a place, and the others: the share of all requests, and the
-        shortest and the longest wait.
+        """The requests that start together, first those with a place, then the rest: for each group its share of all
+        requests and its shortest and longest wait.
         """
         first = min(self.places, self.concurrency)
         last = max(0.0, first - 1) * self.service
@@ -79,8 +80,8 @@ class FiniteRun(NamedTuple):
         return smallest_reaching(within, share * (1 - 1e-12), 0.0, top) if top else 0.0
 
     def seconds(self, latency: float, final: float) -> float:
-        """The duration of the run: rounds of ``latency`` in a steady state, the wait of the last of those that start
-        together, and ``final`` seconds from then to its end.
+        """The duration of the run: the steady-state rounds of ``latency`` each, the longest wait among the requests
+        that start together, and the ``final`` seconds from then to the end.
 
         >>> round(FiniteRun(640, 64, 64, 0.1, 1.0, 0.0, 0.0, 0.0).seconds(20.0, 20.0), 6)  # 6.3 s to start
         206.3
@@ -89,11 +90,11 @@ class FiniteRun(NamedTuple):
 
 
 class OpenRun(NamedTuple):
-    """A run of ``requests`` that arrive at a ``rate`` per second, of which ``places`` run at once. Seconds.
+    """A run of ``requests`` that arrive at a ``rate`` per second, ``places`` of which run at once. Times in seconds.
 
-    One in ``turn`` ends while all places are taken, and those that find no place wait for that. ``varied`` is the mean
-    wait for other prompts, with an exponential tail. Steps full of prompts compute one in ``service``: where prompts
-    come faster, each waits for those before it.
+    While all places are taken, one request ends per ``turn``, and requests without a place queue. ``varied`` is the
+    mean wait for other prompts, with an exponential tail. A full prefill step completes one prompt per ``service``;
+    prompts that arrive faster queue.
     """
 
     requests: float
@@ -105,12 +106,12 @@ class OpenRun(NamedTuple):
 
     @property
     def longer(self) -> float:
-        """Seconds by which the requests of full engines end further apart than they arrive."""
+        """Seconds by which the interval between completions exceeds the interval between arrivals, at full engines."""
         return max(0.0, self.turn - 1 / self.rate)
 
     @property
     def behind(self) -> float:
-        """Seconds by which the prompts of full steps are further apart than they arrive."""
+        """Seconds by which ``service`` exceeds the interval between arrivals."""
         return max(0.0, self.service - 1 / self.rate)
 
     def queue_wait(self, number: float) -> float:
@@ -150,11 +151,11 @@ class OpenRun(NamedTuple):
         return self.queue_wait(self.requests)
 
     def wait_at(self, share: float) -> float:
-        """The wait that a share of the requests does not exceed: those that come later wait longer."""
+        """The wait in seconds that a ``share`` of the requests does not exceed; later requests wait longer."""
         return self.queue_wait(share * self.requests) + self.varied * (1 - log(2) - log(1 - min(share, MOST_SHARE)))
 
     def seconds(self, latency: float) -> float:
-        """The duration of the run: that of the arrivals, and of the last request, which takes ``latency`` and its wait.
+        """The duration of the run in seconds: all arrivals, then the wait and the ``latency`` of the last request.
 
         >>> OpenRun(200.0, 10.0, 50.0, 0.2, 0.5).seconds(10.0)
         47.4

@@ -1,4 +1,4 @@
-"""The shares of the steps of a request that hold prompts, in an open load on engines that also run its prompts."""
+"""The share of a request's steps that also run prompts, in an open load on engines that mix prompts with decoding."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class PromptShares(NamedTuple):
     def within(self, value: float, gaps: float) -> float:
         """The probability that at most the share ``value`` of the steps of a request hold prompts.
 
-        A beta variable with the mean, and with the variance of a Poisson number of prompts, each of which lengthens the
-        time in which others come; bounded, since all steps hold prompts at most.
+        A beta distribution with the mean of `mean` and the variance of a Poisson number of prompts, increased because
+        each prompt lengthens the time in which others arrive. A beta variable keeps the share at most 1.
         """
         mean = self.mean(gaps)
         slowed = 1 - self.share + self.share * self.longer
@@ -53,8 +53,8 @@ class PromptShares(NamedTuple):
         return beta_share(value, mean * total, (1 - mean) * total)
 
     def at(self, share: float, outputs: list[tuple[float, float]]) -> float:
-        """The share of steps with prompts that the ``share`` of the requests does not exceed; ``outputs`` are lengths
-        of more than one token, with their shares of the requests.
+        """The share of steps with prompts that a ``share`` of the requests does not exceed. ``outputs`` are output
+        lengths above one token, each with its share of the requests.
         """
         whole = sum(part for _, part in outputs)
 
@@ -88,7 +88,7 @@ def prompt_shares(pools: Pools, now: Steady) -> PromptShares | None:
 
 
 def with_prompts_left(now: Steady, shares: PromptShares | None, pools: Pools) -> Steady:
-    """The same state, in which requests also meet the prompts that are left when they start to decode."""
+    """The same state, with the delay from prompts that are unfinished when a request starts to decode."""
     if shares is None or not shares.share:
         return now
     load, each = pools.load, now.sequences / shares.share

@@ -35,23 +35,23 @@ ROUNDS = 24
 
 
 CLOSE = 1e-3
-"""Width of the last interval of that bisection over the number, in a closed loop."""
+"""The bisection over concurrent sequences in a closed loop ends at this interval width."""
 TAKEN = 0.01
-"""The share of the places below which those of prompts do not change what a plan does."""
+"""Prompts that take less than this share of the places are neglected."""
 BUSY = inf
-"""Excess of requests in flight of a plan whose prefill engines are always busy."""
+"""Excess of requests in flight reported for a plan whose prefill engines are always busy."""
 
 
 class Steady(NamedTuple):
     """A steady state: a decode step, the steps and seconds of a prompt, and the resulting times.
 
-    ``sequences`` of one attention rank decode concurrently; prompts of ``delaying`` of them delay each, those of
-    ``typical`` the median request of a run or of an open load, those of ``met`` one on average (None: ``delaying``).
-    ``carried`` is the seconds of a prompt on the decode steps of the same engine, ``each_token`` of them in each gap of
-    a request; ``share`` is the share of the engine's time for prompts.
+    ``sequences`` of one attention rank decode concurrently. Each is delayed by the prompts of ``delaying`` sequences;
+    for the median request of a run or an open load the number is ``typical``, for the mean request ``met`` (None:
+    ``delaying``). ``carried`` is the seconds that one prompt adds to the decode steps of the same engine,
+    ``each_token`` the part of it in one gap between tokens; ``share`` is the share of engine time spent on prompts.
     ``service`` is the seconds per prompt of an attention rank that runs prompts, ``wait`` the queueing time,
-    ``loading`` the seconds to read cached tokens, ``outside`` those of a request outside the engines or on its way from
-    one to another, ``rate`` the requests per second of the plan.
+    ``loading`` the seconds to read cached tokens, ``outside`` the seconds that a request spends outside the engines or
+    between them, ``rate`` the requests per second of the plan.
     """
 
     sequences: float
@@ -84,28 +84,28 @@ class Steady(NamedTuple):
 
     @property
     def full_token(self) -> float:
-        """The time per output token beside the prompts of all sequences, in seconds."""
+        """The time per output token if the prompts of all sequences, its own included, delay it, in seconds."""
         return self.decode.total / self.tokens_per_step + self.sequences * self.each_token
 
     @property
     def before_decode(self) -> float:
-        """Seconds of a request before it decodes: its wait, its cached tokens and its prompt."""
+        """Seconds from arrival to the start of decoding: queueing, reading cached tokens, and the prompt."""
         return self.wait + self.loading + self.prompt
 
     def requests_in_flight(self, ranks: int, tokens: int) -> float:
-        """Requests in flight on the whole plan, those that wait, are in prefill, or outside of the engines included."""
+        """Requests in flight on the whole plan, including those queued, in prefill, or outside the engines."""
         return self.sequences * ranks + self.rate * (self.before_decode + self.outside)
 
 
 def steady_state(pools: Pools, sequences: float, *, full: bool = False) -> Steady:
-    """The steady state with ``sequences`` concurrent sequences on each attention rank; ``full`` where they and their
+    """The steady state with ``sequences`` concurrent sequences on each attention rank; with ``full``, they and their
     prompts take all places.
     """
     return with_wait(pools, state_before_wait(pools, sequences, full=full))
 
 
 def state_before_wait(pools: Pools, sequences: float, *, full: bool = False) -> Steady:
-    """The same state without the wait of a prompt, which none of its other times depend on."""
+    """The steady state with a wait of 0; no other time of the state depends on the wait."""
     engine, load = pools.decode, pools.load
     static = load.load == "static"
     met = _met_sequences(pools, sequences)
@@ -115,7 +115,7 @@ def state_before_wait(pools: Pools, sequences: float, *, full: bool = False) -> 
     decode = engine.decode(few, context, drafted)
     gained = 1 + load.draft_tokens * load.draft_acceptance
     prefill = _prompt_step(pools, sequences, decoding, decode.total / gained)
-    prompt = prompt_seconds(pools.prompts, _alone(pools) or prefill)
+    prompt = prompt_seconds(pools.prompts, _lone_prompt(pools) or prefill)
     carried = (
         0.0
         if pools.has_prefill_engines or static
@@ -161,10 +161,8 @@ def _outside_seconds(pools: Pools, prompt: float, chunks: float, tpot: float) ->
     return pools.decode.habits.request + (sent.seconds + 0.5 * tpot if sent else 0.0)
 
 
-def _alone(pools: Pools) -> StepTime | None:
-    """The steps of the prompt of the only request in flight, beside which nothing decodes; None where there are more,
-    or other attention replicas.
-    """
+def _lone_prompt(pools: Pools) -> StepTime | None:
+    """The steps of the prompt if only one request is in flight and no other attention replica runs; otherwise None."""
     load, engine = pools.load, pools.prompts
     if load.concurrency != 1 or engine.layout.attention_dp > 1:
         return None
@@ -172,8 +170,8 @@ def _alone(pools: Pools) -> StepTime | None:
 
 
 def _prompt_step(pools: Pools, sequences: float, decoding: Decoding, token: float) -> StepTime:
-    """The steps of one prompt: beside sequences that are ``decoding``, each token of which takes ``token`` seconds,
-    unless they hold prompts alone; and beside the prompts of other attention ranks.
+    """The steps of one prompt. Unless prompts have separate steps, the sequences in ``decoding``, at ``token`` seconds
+    per token, decode in the same steps. Prompts on other attention ranks add to the load of the experts.
     """
     engine, load = pools.decode, pools.load
     fresh, busy = load.input_tokens * (1 - load.prefix_hit), float(engine.layout.attention_dp)
@@ -207,7 +205,9 @@ def _beside_prompts(pools: Pools, decoding: Decoding) -> Decoding:
 
 
 def _bunched_sequences(pools: Pools, sequences: float) -> float:
-    """The sequences of a rank beside an average one that an open load has for its arrivals in bursts."""
+    """Additional concurrent sequences of a rank that a request meets because arrivals come in bursts; 0 unless open
+    load.
+    """
     load, ranks = pools.load, pools.decode.attention_ranks
     if load.load != "open" or load.arrival_cv == 1 or load.output_tokens == 1:
         return 0.0
@@ -215,13 +215,12 @@ def _bunched_sequences(pools: Pools, sequences: float) -> float:
 
 
 def _delaying_sequences(pools: Pools, sequences: float, step: float, prompt: float, part: float) -> float:
-    """Sequences of a rank whose prompts delay each output token; ``step`` and ``prompt`` are seconds of one token and
-    of the prompt that each output token brings.
+    """Sequences of a rank whose prompts delay each output token. ``step`` is the seconds of one token without prompts,
+    ``prompt`` the prompt seconds that one sequence adds per output token.
 
-    In a closed loop, or where requests always wait, a request decodes beside the prompts of the others alone. Its own
-    takes the share ``load`` of the engine that those of all take, instead of all of it: of s sequences, s - (1 - load)
-    delay it, where the load is s ``prompt`` over the time per token. In a run a request decodes beside the share
-    ``part`` of the prompts.
+    In a closed loop, or where requests always queue, a request is delayed by the prompts of other sequences, not its
+    own: of s sequences, s − (1 − load) delay it, with load = s ``prompt`` over the time per token. In a run only the
+    share ``part`` of the prompts delays a request.
     """
     load, ranks = pools.load, unevenly_loaded_ranks(pools.decode)
     if load.load == "open":
@@ -235,13 +234,13 @@ def _delaying_sequences(pools: Pools, sequences: float, step: float, prompt: flo
 
 
 def prompts_of_run(pools: Pools, sequences: float = inf) -> tuple[float, float]:
-    """The prompts beside which a request decodes, over those of a steady state: the median and the mean of a run.
+    """The prompts that delay a request in a run relative to a steady state: for the median request, and on average.
 
-    Those of requests that arrive meet the prompts after their own alone, `prompts_amid_run`; a rank has ``sequences``.
+    In a run with an arrival rate a request meets only later prompts (`prompts_amid_run`); a rank has ``sequences``.
 
-    Of the last requests that run together each decodes beside the prompts after its own alone, so that the share is
-    uniform among them; all others decode beside as many as in a steady state. Where prompts have steps of
-    their own, equal requests that are sent at once start and end together, in waves.
+    In a closed loop each of the last requests meets only the prompts after its own, so their share is uniform between 0
+    and 1; all earlier requests meet as many as in a steady state. Where prompts have separate steps, equal requests
+    sent at once start and end together, in waves.
     """
     load = pools.load
     if load.load == "open" and load.requests and not pools.has_prefill_engines:
@@ -262,8 +261,8 @@ def _carried_prefill(
     """Seconds that one prompt adds to the decode steps of its engine.
 
     ``sequences`` holds the sequences of a step and their context in tokens; each gains ``gained`` tokens per step.
-    ``steps`` holds a decode step and the steps of one prompt. Where several sequences end in one step, as many prompts
-    share the next one. Attention replicas wait for the one with the most prompts in every step.
+    ``steps`` holds a decode step and the steps of one prompt. Sequences that end in the same step are replaced by
+    prompts that share the next step. In every step, attention replicas wait for the replica with the most prompts.
     """
     engine, load = pools.decode, pools.load
     (each, context), (decode, prefill) = sequences, steps
@@ -296,10 +295,11 @@ def _carried_prefill(
 
 
 def _shared_reads(pools: Pools, each: float, prompts: float, steps: tuple[StepTime, StepTime]) -> float:
-    """Seconds of repeated reads of the cache that a prompt of several chunks does not add: the next prompt fills the
-    rest of its last chunk where one comes in time.
+    """Seconds of KV-cache reads that consecutive prompts share: a prompt that arrives in time fills the rest of the
+    last chunk of its predecessor.
 
-    ``prompts`` begin in a step beside ``each`` sequences; ``steps`` holds a decode step and those of one prompt.
+    ``prompts`` begin in a step with ``each`` decoding sequences; ``steps`` holds a decode step and the steps of one
+    prompt.
     """
     load, (decode, prefill) = pools.load, steps
     if prefill.steps == 1 or not load.chunk_tokens or pools.decode.reads_beside_prompts == 1:
@@ -327,7 +327,7 @@ def placed_state(pools: Pools, places: float) -> Steady:
 
 
 def placed_before_wait(pools: Pools, places: float) -> Steady:
-    """The same state without the wait of a prompt.
+    """`placed_state` with a wait of 0.
 
     A request occupies a place while its prompt is computed. There are two exceptions: prompts on separate engines,
     whose time then limits how many sequences decode, and places that the token budget of a step limits.

@@ -73,7 +73,7 @@ def meets_targets(times: ServingTimes, load: Serving) -> bool:
 
 
 def missed_targets(times: ServingTimes, load: Serving) -> tuple[Target, ...]:
-    """The targets that the latencies of a plan exceed at its load, apart from a queue that grows without end."""
+    """The targets that the plan's latencies exceed at its load. An unbounded queue is reported separately."""
     return tuple(
         each for each in load.targets if latency_at(times, load, each.quantity, each.percentile) > each.seconds
     )

@@ -110,7 +110,7 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     sent = cache_handoff(pools, now.prompt, now.prefill.steps)
     handoff, joining, started = _handoff_seconds(pools, now, sent)
     token = time_per_token_after_transfer(now.mean_token, joining, load.output_tokens)
-    queued, wait, (early, delay), run = _waits(pools, now, offered)
+    queued, wait, (early, delay), run = _request_waits(pools, now, offered)
     turns = _prompts_of_turns(pools, now)
     growing = _growing_share(pools, now)
     typical = _median_of_parts(turns) if turns else 1 - growing * (1 - load.typical_prompt)
@@ -178,8 +178,8 @@ def _times_at_rate(pools: Pools, factor: float) -> ServingTimes:
 
 
 def _prompts_of_turns(pools: Pools, now: Steady) -> tuple[tuple[float, float], ...]:
-    """The times of the prompts of conversations over that of a mean one, each with its share of the requests, the
-    shortest first; empty without conversations.
+    """Prompt times of conversations relative to the mean prompt, each with its share of the requests, in ascending
+    order; empty without conversations.
     """
     if pools.load.session is None or not now.prompt:
         return ()
@@ -192,8 +192,8 @@ def _prompts_of_turns(pools: Pools, now: Steady) -> tuple[tuple[float, float], .
 
 
 def _growing_share(pools: Pools, now: Steady) -> float:
-    """The share of the time of a mean prompt that grows with its length: what half of its tokens take less, twice; the
-    rest is to read weights and to launch kernels.
+    """The share of the mean prompt's time that is proportional to length: twice the time saved by half the tokens. The
+    rest reads weights and launches kernels.
     """
     load, engine = pools.load, pools.prompts
     if load.input_lengths is None or not now.prompt:
@@ -217,8 +217,8 @@ def _median_of_parts(parts: tuple[tuple[float, float], ...]) -> float:
 
 
 def _handoff_seconds(pools: Pools, now: Steady, sent: Handoff | None) -> tuple[float, float, float]:
-    """Seconds of the handoff before the first token, those after it, and the time per output token of the engine that
-    half of a step passes on before it; the last is 0 where the wait has the running step.
+    """Three times of the handoff in seconds: before the first token, after the first token, and the decode engine's
+    time per output token where a request waits half a step for it (0 where that wait is already counted).
     """
     if sent is None:
         return 0.0, 0.0, 0.0
@@ -228,7 +228,7 @@ def _handoff_seconds(pools: Pools, now: Steady, sent: Handoff | None) -> tuple[f
 
 
 def _run_seconds(pools: Pools, now: Steady, run: FiniteRun | OpenRun | None, rest: float) -> float | None:
-    """Seconds of a run whose requests take ``rest`` without their waits; None of other loads."""
+    """Seconds of a run whose requests take ``rest`` without their waits; None for other loads."""
     if isinstance(run, OpenRun):
         return run.seconds(rest)
     if run is None or pools.load.load != "closed":
@@ -237,11 +237,13 @@ def _run_seconds(pools: Pools, now: Steady, run: FiniteRun | OpenRun | None, res
     return run.seconds(rest + run.queued + run.varied, final)
 
 
-def _waits(
+def _request_waits(
     pools: Pools, now: Steady, offered: float
 ) -> tuple[float, float, tuple[float, float], FiniteRun | OpenRun | None]:
-    """The wait of a request for a place, its mean wait in all, what the median and the mean have beside that, and the
-    run. The start of a run adds to both; in an open load the median is shorter.
+    """The wait of a request for a place, its mean total wait, the differences of the median and of the mean from it,
+    and the run.
+
+    The start of a run lengthens both; in an open load the median is below the mean.
     """
     load, queued = pools.load, _place_wait(pools, now, offered)
     if load.load == "static":
@@ -291,9 +293,10 @@ def _steps_in_place(pools: Pools) -> float:
 
 
 def _requests_in_flight(pools: Pools, steady: Steady, offered: float, latency: float) -> float:
-    """Requests in flight on the whole plan: where engines keep up with an open load, those that arrive while one runs.
+    """Requests in flight on the whole plan. If the engines keep up with an open load, this is rate × latency; otherwise
+    ``offered``.
 
-    Source: Little's law (Operations Research 9(3), 1961). Elsewhere they are ``offered``.
+    Source: Little's law (Operations Research 9(3), 1961).
     """
     load, used = pools.load, steady.rate * steady.service / pools.prompts.attention_ranks
     kept_up = steady.sequences < pools.limit and used < constants.MOST_LOAD and not load.requests

@@ -1,4 +1,4 @@
-"""The waits of prompts: for the running step, for the prompts before them, and for those of their own step."""
+"""Waits of a prompt: for the running step, for earlier prompts, and for other prompts in the same step."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ LEAST_SHARE = 1e-9
 def mixed_prompt_wait(
     pools: Pools, steps: tuple[StepTime, StepTime], prompts: float, carried: float, load_of_rank: tuple[float, float]
 ) -> float:
-    """Seconds of a prompt on an engine that also decodes: the running step, prompts before it and in the same step.
+    """Seconds that a prompt waits on an engine that also decodes: for the running step, earlier prompts and prompts in
+    the same step.
 
-    ``steps`` holds a decode step and the steps of one prompt; ``prompts`` begin in each step of a rank and lengthen it
-    by ``carried`` seconds each. A prompt starts with a step. As many as fit the budget of a step start together, the
-    others wait for the next one.
+    ``steps`` holds a decode step and the steps of one prompt. ``prompts`` begin in each step of a rank; each lengthens
+    the step by ``carried`` seconds. Prompts start at step boundaries: as many as the token budget allows start
+    together, the rest wait for the next step.
 
-    In a closed loop a request follows one that ended with a step, whatever that step took, and reaches the engine so
-    much later as a request takes outside of it. A request of an open load waits for nothing where it finds the rank
-    idle: ``load_of_rank`` has the tokens that a step decodes, and the share of the time with a prompt or any of a
-    Poisson number of sequences.
+    In a closed loop a request is sent when another one ends with a step, and reaches the engine after the overhead
+    outside the engine. In an open load a request that finds the rank idle waits for nothing. ``load_of_rank`` holds the
+    tokens that one step decodes, and the share of the time in which the rank is busy.
     """
     decoded, busy = load_of_rank
     if pools.decode.prompts_alone and pools.load.concurrency is not None:
@@ -57,11 +57,11 @@ def mixed_prompt_wait(
 
 
 class StepsWithPrompts(NamedTuple):
-    """The steps of an engine that decodes and runs prompts. Seconds.
+    """The steps of an engine that decodes and runs prompts. Times in seconds.
 
-    ``plain`` is a step that decodes, ``longer`` one of the share ``mixed`` that has prompts, too. A prompt takes
-    ``chunks`` steps, each of which has places for ``together``, of which the share ``used`` is taken; those of the same
-    step add ``beside``.
+    ``plain`` is a step without prompts, ``longer`` a step with prompts, and ``mixed`` the share of steps with prompts.
+    A prompt takes ``chunks`` steps. Each step has places for ``together`` prompts, ``used`` of them taken (a share);
+    other prompts in the same step add ``beside`` seconds.
     """
 
     plain: float
@@ -78,8 +78,9 @@ class StepsWithPrompts(NamedTuple):
         return (1 - self.mixed) * self.plain + self.mixed * self.longer
 
     def full_wait(self, used: float, running: float, others: float) -> float:
-        """The wait for the rest of a step, in which ``running`` seconds pass where there are ``others``, and for steps
-        full of prompts, whose places are taken to the share ``used``.
+        """Seconds of wait for the rest of the running step and for steps already full of prompts. ``running`` is the
+        rest of the running step, ``others`` the probability that other requests are present, ``used`` the share of
+        prompt places taken.
         """
         running += used * (self.chunks - 1) * self.longer / 2
         return others * (running + self.beside) + steps_wait(used, self.together, running * others)
@@ -120,7 +121,7 @@ def _mixed_wait_at_rate(pools: Pools, shared: StepsWithPrompts, prompts: float, 
 
 
 def _mixed_wait_in_loop(pools: Pools, shared: StepsWithPrompts, requests: float) -> float:
-    """The wait of a prompt of a closed loop, which reaches the engine late in the step after that of its former one."""
+    """Seconds that a prompt waits in a closed loop: it arrives late in the step after its predecessor ended."""
     late = pools.decode.habits.request
     running = (1 - shared.mixed) * max(shared.plain / 2, shared.plain - late)
     running += shared.mixed * max(shared.longer / 2, shared.longer - late)
@@ -130,12 +131,11 @@ def _mixed_wait_in_loop(pools: Pools, shared: StepsWithPrompts, requests: float)
 
 
 def _wait_before_steps_of_prompts(pools: Pools, plain: float, prompts: float, carried: float) -> float:
-    """Seconds of a prompt of a closed loop where prompts have steps of their own, which go before those that decode.
+    """Seconds that a prompt waits in a closed loop where prompts run in separate steps with priority over decode steps.
 
-    ``prompts`` requests end in a step that decodes, of ``plain`` seconds, on average, and the prompts that follow them
-    run together, ``carried`` seconds each. They reach the engine when it has begun its next step: one that decodes, or,
-    where it decoded before that one too, one with the prompts of the requests that had ended then. Prompts beyond the
-    budget of a step run in several.
+    On average ``prompts`` requests end in each decode step of ``plain`` seconds. Their successors run together,
+    ``carried`` seconds each. They arrive after the engine has begun its next step: a decode step, or a prompt step if
+    requests had ended in the decode step before. Prompts beyond the token budget of one step take several.
     """
     load, late = pools.load, pools.decode.habits.request
     ended = -expm1(-prompts)
@@ -150,12 +150,12 @@ def _wait_before_steps_of_prompts(pools: Pools, plain: float, prompts: float, ca
 
 
 def steps_of_prompts(pools: Pools, prompts: float, decoding: float) -> tuple[float, float]:
-    """The steps with prompts alone for each step that decodes, and the seconds of one, which the host may take longer
-    to launch than the device to run.
+    """The number of prompt-only steps per decode step, and the seconds of one of them: the longer of host launch time
+    and device time.
 
-    ``prompts`` begin for each step that decodes, on average. Those that follow requests which end in one step share the
-    next one. Those of an open load come at any time: a step with prompts follows a step of prompts, too, in which
-    others came, before one of ``decoding`` seconds (0 where none comes then) runs again.
+    ``prompts`` begin per decode step on average. In a closed loop, all prompts that follow one decode step share the
+    next prompt step. In an open load prompts arrive at any time: a prompt step during which others arrive is followed
+    by another prompt step, before the next decode step of ``decoding`` seconds (0 for a closed loop).
     """
     most = prompts_per_step(pools)
     steps = max(-expm1(-prompts), prompts / most)
@@ -169,9 +169,9 @@ def steps_of_prompts(pools: Pools, prompts: float, decoding: float) -> tuple[flo
 
 
 def prompts_at_rate(pools: Pools, step: float, prompt: float) -> float:
-    """Prompts that a run whose requests arrive at a rate brings to each step of a rank; zero for other loads.
+    """Prompts per step of a rank in a run of a stated number of requests that arrive at a rate; 0 for other loads.
 
-    Each lengthens the ``step`` by ``prompt`` seconds, in which others arrive, as far as the rank keeps up with them.
+    Each prompt lengthens the ``step`` by ``prompt`` seconds, during which more prompts arrive.
     """
     load = pools.load
     if load.load != "open" or not load.requests or not load.request_rate:
@@ -184,7 +184,7 @@ def prompts_at_rate(pools: Pools, step: float, prompt: float) -> float:
 
 
 def seconds_of_prompts(pools: Pools, together: float) -> float:
-    """Seconds of the steps of ``together`` prompts, at least one, that no sequences decode beside."""
+    """Seconds of prompt-only steps with ``together`` prompts (at least one)."""
     engine, load = pools.prompts, pools.load
     fresh = load.input_tokens * (1 - load.prefix_hit)
     step = engine.prefill(max(1.0, together) * fresh, float(load.input_tokens), float(engine.layout.attention_dp))
@@ -201,8 +201,8 @@ def service_seconds(pools: Pools, prefill: StepTime) -> float:
 
 
 def computed_seconds(pools: Pools, prefill: StepTime) -> float:
-    """Seconds in which each pipeline stage of an attention rank computes one prompt; a chunk holds as many whole
-    prompts as fit, and the stages work on different ones.
+    """Seconds per prompt of each pipeline stage of an attention rank; a chunk holds as many whole prompts as fit, and
+    stages work on different chunks.
     """
     stages, together = pools.prompts.layout.pp, prompts_per_step(pools)
     if pools.has_prefill_engines:
@@ -213,7 +213,9 @@ def computed_seconds(pools: Pools, prefill: StepTime) -> float:
 
 
 def _prompts_of_full_steps(load: Serving) -> float:
-    """Prompts that fill steps to their budget of tokens, as many steps as one prompt takes; 1 where there is none."""
+    """Prompts per full step where prompts are packed up to the token budget, averaged over the steps of one prompt; 1
+    without a budget.
+    """
     fresh = max(1.0, load.input_tokens * (1 - load.prefix_hit))
     return ceil(fresh / load.chunk_tokens) * load.chunk_tokens / fresh if load.chunk_tokens else 1.0
 
@@ -234,7 +236,8 @@ def _wait_amid_steps_of_prompts(pools: Pools, plain: float, prompts: float, busy
 
 
 def _variation_wait(pools: Pools, used: float, service: float) -> float:
-    """The wait of a prompt of an open load that Poisson arrivals of equal prompts do not have; zero in a closed loop.
+    """Additional wait of a prompt in an open load due to bursty arrivals and unequal prompt lengths, in seconds; 0 in a
+    closed loop.
 
     The requests of a cluster are spread over the ranks that run prompts.
     """
@@ -253,9 +256,9 @@ def _variation_wait(pools: Pools, used: float, service: float) -> float:
 def separate_prompt_wait(pools: Pools, rate: float, each: tuple[float, float]) -> float:
     """Queueing time of a prompt on engines of its own in seconds: the running step, and the prompts before it.
 
-    ``rate`` prompts a second arrive; ``each`` has the seconds of a single prompt, and of one in a batched step. A
-    request of a closed loop waits for the other requests alone (the arrival theorem of Reiser and Lavenberg, J. ACM
-    27(2), 1980), and in a finite run its prompts arrive in waves.
+    ``rate`` prompts a second arrive; ``each`` has the seconds of a single prompt, and of one in a batched step. In a
+    closed loop a request waits only for the other requests (the arrival theorem of Reiser and Lavenberg, J. ACM 27(2),
+    1980), and in a finite run its prompts arrive in waves.
     """
     prompt, service = each
     load, together = pools.load, prompts_per_step(pools)
