@@ -1,7 +1,7 @@
 """A step as terms: each part of its time with its formula and figures.
 
-Terms are created only here, from the record of a step. The parts of a sum add up to it, and each leaf, evaluated from
-its inputs, gives its value.
+This module alone creates terms, from the record of a step. The parts of a sum add up to the sum, and each leaf's
+formula gives its value from its inputs.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class _StepExplanation:
         return computed_figure(reached, "most of a kernel that copies or adds one number to a thread", "B/s")
 
     def _filled_rate(self, kernel: Kernel) -> Expanded:
-        """The rate of a kernel: the rate of its kind times the share that its shape allows."""
+        """The rate of a kernel: the base rate of its kind, reduced to the share that its shape allows."""
         best, fill = self._rate_product(kernel.rate), self.record.rates.speed.fill(kernel)
         why = "length of the sequence" if kernel.rate.startswith("attention") else "tile and wave quantization, depth"
         inputs: Inputs = (*best.inputs, ("fill", computed_figure(fill, why)))

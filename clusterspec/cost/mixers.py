@@ -76,7 +76,7 @@ OVERLAPPING = 2
 
 
 class LayerWeights(NamedTuple):
-    """Weights of one layer on one rank: the shard of those that tensor parallelism cuts, and the replicated ones."""
+    """Weights of one layer on one rank: the rank's shard of the tensor-parallel weights, and the replicated weights."""
 
     cut: float
     copied: float
@@ -217,7 +217,7 @@ STATE = precision_width("fp32")
 
 
 class SequenceBytes(NamedTuple):
-    """Bytes that one rank keeps of one sequence: its keys and values, and recurrent state of constant size."""
+    """Bytes that one rank stores for one sequence: keys and values, and recurrent state of constant size."""
 
     keys_values: float
     state: float

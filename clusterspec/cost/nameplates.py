@@ -125,7 +125,9 @@ def least_node_power(cluster: Cluster) -> float | None:
 
 
 def overhead_of_rack(cluster: Cluster, written: PowerSpec | None) -> float:
-    """Watts of a rack besides its nodes: as stated, else those of the whole rack-scale domains in it."""
+    """Watts of a rack excluding its nodes: as stated, else the overhead of the rack-scale domains that are entirely in
+    it.
+    """
     if written is not None and written.rack_overhead is not None:
         return written.rack_overhead.value
     held = rack_nodes(cluster, written.nodes_per_rack if written else None)

@@ -88,7 +88,7 @@ class Parameters:
 
     @property
     def active(self) -> float:
-        """Weights that one token uses: all but the experts that it is not routed to."""
+        """Weights that one token uses: all weights except the experts that the token is not routed to."""
         return self.total - self.moe_layers * (self.experts - self.experts_per_token) * self.expert
 
     @property
@@ -99,7 +99,7 @@ class Parameters:
 
 
 def block_count(chunk: Chunk) -> int:
-    """Number of blocks with their own norm: one that mixes tokens, and one feed-forward network."""
+    """Number of blocks, each with its own norm: token mixing and feed-forward networks count separately."""
     return chunk.full_layers + chunk.window_layers + chunk.linear_layers + chunk.dense_layers + chunk.moe_layers
 
 
@@ -150,7 +150,7 @@ def _dense_weights(model: Model) -> float:
 
 
 def _expert_weights(model: Model) -> float:
-    """Weights of one routed expert, at its latent width where the model has one."""
+    """Weights of one routed expert, at the latent width of experts if the model has one."""
     if not model.moe_layers:
         return 0.0
     return float(parameters.ffn_weights(model.expert_width, model.expert_ffn_hidden, model.ffn_matrices))
@@ -184,9 +184,8 @@ def model_flops_per_token(model: Model, sequence: float) -> float:
 
 
 def workload_flops_per_token(workload: Workload) -> float:
-    """FLOPs per token that training a workload needs; those of frozen weights without their gradients.
-
-    Adapters, which are a small part of the weights, do not count.
+    """FLOPs per token of training a workload; frozen weights need no weight gradients. The few weights of adapters are
+    neglected.
     """
     if workload.trainable is None:
         return model_flops_per_token(workload.model, workload.attended_length)
@@ -195,9 +194,10 @@ def workload_flops_per_token(workload: Workload) -> float:
 
 
 def causal_share(model: Model, sequence: float) -> float:
-    """The model FLOPs that a causal mask leaves, over all: it halves attention where no window limits it.
+    """The share of model FLOPs that remains under a causal mask, which halves attention unless a window limits it.
 
-    Kernels skip what the mask removes, so that utilization by the usual convention grows with the sequence alone.
+    Kernels skip masked pairs. Utilization by the usual convention, which counts them, therefore grows with the sequence
+    length.
     """
     return 1 - mixers.full_attention_flops(model, sequence) / 2 / model_flops_per_token(model, sequence)
 
@@ -209,8 +209,8 @@ class Share:
     ``dense``: attention and feed-forward matrices over tensor parallelism; ``replicated``: norms, routers and latent
     compression, which every tensor-parallel rank holds; ``expert``: over expert and expert-tensor parallelism;
     ``embedding`` and ``head`` over tensor parallelism. ``unit`` is the largest layer, ``units`` the number of layers;
-    ``shapes`` one matrix of every shape, including the head. ``adapters`` and ``expert_adapters`` are the weights of
-    low-rank adapters beside them, ``adapter_unit`` those of one layer.
+    ``shapes`` one matrix of every shape, including the head. ``adapters`` and ``expert_adapters`` are weights of
+    low-rank adapters, ``adapter_unit`` the adapter weights of one layer.
     """
 
     dense: float
@@ -305,7 +305,7 @@ def served_weights(held: Share, work: Workload) -> tuple[Stored, Stored, Stored]
 
 
 def _mixing_layers(model: Model, held: tuple[Chunk, ...], tp: int) -> list[tuple[int, LayerWeights]]:
-    """For each kind of token mixing in the chunks: its number of layers, and one layer of it on a rank."""
+    """For each kind of token mixing in the chunks: the number of layers of this kind, and one such layer on a rank."""
     kinds = [
         (sum(chunk.full_layers for chunk in held), mixers.full_attention_weights),
         (sum(chunk.window_layers for chunk in held), mixers.window_attention_weights),

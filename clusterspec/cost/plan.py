@@ -103,10 +103,10 @@ class Plan:
 
     @property
     def memory_range(self) -> tuple[float, float] | None:
-        """The range in bytes within which published peaks should lie.
+        """The range in bytes that should contain published peaks.
 
-        A serving engine gives its cache what the rest leaves, so that more of the rest takes from the cache, down to
-        the cache of one request.
+        A serving engine gives the cache all memory that weights and activations leave free. If those need more, the
+        cache shrinks, at most to the size of one request.
         """
         total = self.memory.total if self.memory else None
         if total is None or total.low is None or total.high is None:
@@ -135,7 +135,7 @@ class Plan:
 
     @property
     def capacity_text(self) -> str:
-        """The capacity, with the share that an engine may use and the figure under which it is sold.
+        """The capacity, with the share that an engine may use and the marketed capacity.
 
         For example ``85.5 GB (sold as 80 GB)`` or ``77 GB (90 % of 85.5 GB, sold as 80 GB)``.
         """
@@ -170,8 +170,8 @@ class Plan:
 
     @cached_property
     def step_time_range(self) -> tuple[float, float] | None:
-        """The range in seconds within which four in five measured steps should lie; of a job that was measured, that of
-        its measurements.
+        """The range in seconds that should contain four in five measured steps; for a measured job, the range of its
+        measurements.
         """
         workload, layout = self.design.workload, self.design.layout
         if self.step is None or workload is None or layout is None:

@@ -1,6 +1,6 @@
-"""Power draw: of accelerators and nodes by activity, of the machine at work and idle, and its energy.
+"""Power draw of accelerators and nodes by activity, of the machine at work and idle, and the energy of a job.
 
-Its constants, and what they were fitted to, are in `power_constants`.
+The constants and the data they were fitted to are in `power_constants`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Constants of the power draw: low, middle and high.
 
-They are fitted to two sources: the power logs of MLPerf Training 4.0 (immersed nodes of eight H100: GPT-3 on
-64 nodes, Llama 2 70B LoRA on 1, 8 and 64), and of MLPerf Inference 4.1 (air-cooled nodes of eight H200 under caps); the
-idle power also to Inference 5.1. `tests/accuracy/power.csv` has their rows, and those of sources that were held out.
+They are fitted to two sources: the power logs of MLPerf Training 4.0 (immersed nodes of eight H100: GPT-3 on 64 nodes,
+Llama 2 70B LoRA on 1, 8 and 64), and of MLPerf Inference 4.1 (air-cooled nodes of eight H200 under caps); the idle
+power also to Inference 5.1. `tests/accuracy/power.csv` has the rows of these sources and of the held-out ones.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ AT_IDLE = _assumed_range(
 )
 """Idle power of an accelerator per watt of its limit, where the catalog has no measurement of the part."""
 OF_IDLE = _assumed_range("of_idle", (0.9, 1.0, 1.1), "idle modules of one type read 131 to 146 W (MI300X of two sites)")
-"""Idle power of an accelerator over that of the catalog, which was read on one machine."""
+"""Idle power of an accelerator relative to the catalog figure, which was measured on one machine."""
 HOST = _assumed_range("host", (0.24, 0.28, 0.32), f"{SMC}: 1.4 to 1.8 kW beside 8 × 700 W, without fans")
 """Watts of the rest of a node without fans, per watt of its accelerators' limit: low, middle, high."""
 HOST_IDLE = _assumed_range(

@@ -22,10 +22,10 @@ PHASES = ("forward", "backward", "recomputation")
 
 @dataclass(frozen=True)
 class TransferTime:
-    """All calls of one transfer: the seconds of one call, and the exposed time of all.
+    """All calls of one transfer: the seconds of one call, and the exposed seconds of all calls.
 
-    ``overlap_window`` is the seconds of computation that each call overlaps with, ``pipelined`` the share of the
-    traffic that runs inside the GEMMs around it.
+    ``overlap_window`` is the seconds of computation that each call can overlap with; ``pipelined`` the share of the
+    traffic that runs inside neighboring GEMMs.
     """
 
     transfer: Transfer
@@ -45,7 +45,7 @@ class PhaseTime:
     """One pass over a part of the model: its kernels with their seconds, its transfers, and kernel launches.
 
     ``device`` sums the kernels, ``exposed`` the transfers; ``launches`` counts kernel launches by the host,
-    ``expert_launches`` the experts that it launches one by one; ``launch`` is the seconds of launch overhead.
+    ``expert_launches`` the launches of single experts; ``launch`` is the launch overhead in seconds.
     """
 
     kernels: tuple[tuple[Kernel, float], ...]
@@ -88,9 +88,9 @@ class PartTime:
 
 @dataclass(frozen=True)
 class ReplicaTransfers:
-    """Transfers of data parallelism that run together, and their exposed time.
+    """Data-parallel transfers that run in one phase, and their exposed seconds.
 
-    ``seconds`` of each of ``transfers``, which run one after another.
+    ``seconds`` has the time of each of ``transfers``, which run one after another.
     """
 
     exposure: Exposure
@@ -281,7 +281,7 @@ def _line_rate_seconds(cost: CollectiveCost, prefix: str) -> Expanded:
 
 
 def _slowest_line(paths: Paths, candidate: Candidate) -> tuple[Figure, Figure]:
-    """The line rate of the tier that sends longest, and the share of it that the algorithm achieves."""
+    """The line rate of the tier that sends for longest, and the share of the rate that the algorithm achieves."""
     send = candidate.algorithm == "send"
     if paths.between is not None and candidate.between >= candidate.inside:
         exchanged = candidate.algorithm in ("direct", "staged")

@@ -38,11 +38,11 @@ class Transfer(NamedTuple):
 
 @dataclass(frozen=True)
 class StorageUse:
-    """What a job asks of the storage system; None where it does not apply or is not known.
+    """What a job needs from the storage system; None where it does not apply or is unknown.
 
-    ``checkpoint`` is the writing of one, ``restore`` the reading of one by all ranks after a failure, ``kept``
-    the bytes of the checkpoints that are kept, ``load`` the reading of weights by all engines of a serving plan,
-    ``data`` the reading of the data set in training.
+    ``checkpoint`` writes one checkpoint; ``restore`` reads one on all ranks after a failure; ``kept`` is the bytes of
+    the retained checkpoints; ``load`` reads the weights for all engines of a serving plan; ``data`` reads the training
+    data set.
     """
 
     checkpoint: Transfer | None = None
@@ -127,7 +127,7 @@ def restore_seconds(networks: NetworksSpec, parameters: float, layout: Layout) -
 
 
 def moved_checkpoint(networks: NetworksSpec, parameters: float, layout: Layout, *, reads: bool) -> Transfer:
-    """The writing of one checkpoint by all nodes of a job, or the reading of one copy of it."""
+    """The transfer of one checkpoint: written by all nodes of a job, or read back once."""
     return transfer("checkpoint", networks, checkpoint_size(parameters), layout, reads=reads)
 
 
@@ -177,10 +177,10 @@ def node_rate(path: NetworkSpec) -> float:
 def transfer(
     name: str, networks: NetworksSpec, size: Term, layout: Layout, *, reads: bool, files: bool = True
 ) -> Transfer:
-    """The seconds in which all nodes of a job move some bytes, one file for each rank.
+    """The time in which all nodes of a job move ``size`` bytes, one file per rank, in seconds.
 
-    The storage system sustains its bandwidth, as far as its clients reach it: each at its own rate, and only as many at
-    once as there are slots.
+    The storage system delivers its bandwidth unless its clients limit it: each node has a limited rate, and at most as
+    many nodes transfer at once as there are slots.
     """
     store = networks.storage
     assert store is not None
@@ -203,9 +203,9 @@ def transfer(
 
 
 def _client_rate(networks: NetworksSpec, total: Figure) -> Figure:
-    """The bytes a second of one node: as stated, at most those of its NICs; all of the storage system where neither is.
-
-    ``total`` is the bandwidth of the storage system."""
+    """The storage rate of one node in B/s: the lowest of the stated rate per client, the rate of the node's NICs, and
+    ``total``, the bandwidth of the storage system.
+    """
     found, path = [total], path_to_store(networks)
     if path is not None:
         found.append(Figure(node_rate(path[1]), "B/s", Written(f"cluster.networks.{path[0]}.nic_bandwidth")))

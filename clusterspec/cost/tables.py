@@ -48,7 +48,7 @@ MOST_KERNELS = 1000
 
 
 def recent_kernels(speed: Speed, software: SoftwareBehavior) -> Kernels:
-    """Cached kernels for these rates; jobs that differ only in networks, size and the times of the host share them."""
+    """Cached kernels for these rates. Jobs that differ only in networks, size and host times share one entry."""
     figures = software.kernel_figures
     for speeds, same, kernels in _RECENT:
         if (speeds, same) == (speed, figures) and len(kernels) < MOST_KERNELS:

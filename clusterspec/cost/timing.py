@@ -73,7 +73,7 @@ def timed_step(design: Design, tables: Tables) -> StepRecord | None:
 
 
 Content = tuple[int, ...]
-"""The number of each of the parts of a model (`Tables.parts`) in one stage, over all its chunks."""
+"""How often each part of a model (`Tables.parts`) occurs in one stage, over all chunks of the stage."""
 
 
 def stage_content(chunks: tuple[Chunk, ...], parts: tuple[Part, ...]) -> Content:
@@ -100,7 +100,7 @@ def stage_passes(parts: Sequence[PartTime | None], content: Content, share: floa
 
 @dataclass(frozen=True)
 class LayoutTiming:
-    """One layout and the tables from which its step is composed; they apply to its ``workload``."""
+    """One layout and the tables that compose its step; the tables apply to its ``workload``."""
 
     tables: Tables
     layout: Layout
@@ -267,10 +267,11 @@ class LayoutTiming:
         return sum_of(cost.device_seconds for cost in self._transfer_costs(transfers))
 
     def send_times(self) -> tuple[TransferTime, ...]:
-        """The transfers of one micro-batch from the slowest stage, which are exposed where nothing overlaps them.
+        """The transfers of one micro-batch from the slowest stage to the next; they are exposed unless computation
+        overlaps them.
 
-        Each tensor-parallel rank sends its part; without sequence parallelism the receivers gather the whole (Narayanan
-        et al., arXiv 2104.04473, section 4.1).
+        Each tensor-parallel rank sends its part; without sequence parallelism the receivers then all-gather the parts
+        (Narayanan et al., arXiv 2104.04473, section 4.1).
         """
         layout = self.layout
         if not is_divided(layout.pp):

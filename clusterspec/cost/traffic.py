@@ -20,11 +20,11 @@ from clusterspec.records import dataclass
 
 @dataclass(frozen=True)
 class Transfer:
-    """``calls`` collectives of ``size`` bytes each, as nccl-tests counts it, on the groups of one axis.
+    """``calls`` collectives of ``size`` bytes each (as nccl-tests counts bytes) on the groups of one axis.
 
-    ``overlap_window`` is the seconds of computation that each call may overlap with, 0 where there is none;
-    ``hidden_by_default`` where a framework overlaps it without any setting. ``purpose`` is what it sends, where the
-    axis has several such collectives.
+    ``overlap_window`` is the seconds of computation that each call may overlap with, 0 for none; ``hidden_by_default``
+    says that a framework overlaps the call without any setting. ``purpose`` names what is sent, where the axis has
+    several such collectives.
     """
 
     axis: str
@@ -43,8 +43,8 @@ def tensor_forward_transfers(shard: Shard, windows: Mapping[str, float]) -> tupl
     """Each block of a layer gathers its input and scatters its output, or all-reduces its output.
 
     Korthikanti et al., arXiv 2205.05198, section 4: with sequence parallelism an all-gather and a reduce-scatter
-    replace each all-reduce. ``windows`` has the blocks that are cut, with the seconds of their GEMMs in the pass, which
-    a framework may split to overlap them: the gather with the first half, the scatter with the second.
+    replace each all-reduce. ``windows`` has the sharded blocks, each with the seconds of its GEMMs in the pass. A
+    framework may overlap the gather with the first half of the GEMMs, the scatter with the second.
     """
     if not is_divided(shard.tp):
         return ()
@@ -167,11 +167,10 @@ def expert_transfers(
     """Dispatch and combine of one layer; the backward pass repeats them with gradients.
 
     The slowest rank determines the time. Tokens are sent in the dispatcher's precision, and come back as activations.
-    Where experts are sharded by tensor parallelism, its ranks gather the received tokens and scatter the results;
-    without expert parallelism they gather each token once, and copy it themselves (Megatron-LM, core/transformer/moe,
-    whose default dispatcher is "allgather").
-    ``domains`` is the number of scale-up domains of a group, and ``overlap_window`` the seconds of computation in the
-    pass, of another micro-batch where a framework can overlap this.
+    If tensor parallelism shards the experts, its ranks gather the received tokens and scatter the results; without
+    expert parallelism they gather each token once and copy it locally (Megatron-LM, core/transformer/moe, whose default
+    dispatcher is "allgather"). ``domains`` is the number of scale-up domains of a group, and ``overlap_window`` the
+    seconds of computation in the pass, of another micro-batch where a framework can overlap this.
     """
     model = shard.model
     sent = model.expert_width * shard.rows * copies_per_token(shard, dispatcher, domains) * routing.imbalance
@@ -191,11 +190,11 @@ def expert_transfers(
 
 
 def copies_per_token(shard: Shard, dispatcher: Dispatcher, domains: int) -> float:
-    """Copies of each token that are sent: one for each of its experts by all-to-all.
+    """Copies sent of each token. An all-to-all sends one copy to each of the token's experts.
 
-    DeepEP and HybridEP send a token over the fabric once to each domain that has some of its experts, and forward it
-    over the scale-up links (DeepSeek-V3 technical report, arXiv 2412.19437, section 3.2.2); inside one domain, once to
-    each rank. A router may limit the number of nodes that a token reaches.
+    DeepEP and HybridEP send a token over the fabric once per domain with any of its experts, and forward it over the
+    scale-up links (DeepSeek-V3 technical report, arXiv 2412.19437, section 3.2.2); inside one domain, once to each
+    rank. A router may limit the number of nodes that a token reaches.
     """
     model = shard.model
     if dispatcher.kind == "all-to-all":
@@ -236,8 +235,8 @@ class Weights:
 
 
 def gradient_bytes(workload: Workload, layout: Layout) -> float:
-    """Bytes of one gradient on the wire: in the precision in which it is kept, or a narrower one that the software
-    reduces in, as the mixed-precision policy of FSDP may state.
+    """Bytes of one gradient on the wire: in the precision of the stored gradient, or in a narrower one that the
+    software reduces in, such as FSDP's mixed-precision policy.
     """
     kept = precision_width(workload.gradient_precision)
     sent = layout.stack.reduces if layout.stack else None
@@ -275,7 +274,7 @@ def shard_group_reductions(weights: Weights, workload: Workload, layout: Layout)
 
 
 def weight_gathers(weights: Weights, workload: Workload, layout: Layout) -> tuple[Transfer, ...]:
-    """The transfers that gather these weights on every rank; none where they are not sharded."""
+    """The transfers that gather ``weights`` on every rank; none if the weights are not sharded."""
     if layout.sharding == "none":
         return ()
     each = parameter_bytes(workload)

@@ -10,8 +10,8 @@ from clusterspec.cost.term import formula
 def causal_pairs(length: float, window: float) -> float:
     """Query-key pairs under a causal mask in one sequence: s²/2, or s w − w²/2 with a window w.
 
-    The diagonal counts half, which is what a kernel that skips masked blocks does for long
-    sequences. ``window`` is the length itself where attention is full.
+    The diagonal counts half, as for long sequences in a kernel that skips masked blocks. With full attention ``window``
+    equals the sequence length.
 
     >>> causal_pairs(8.0, 8.0), causal_pairs(8.0, 2.0)
     (32.0, 14.0)
@@ -50,10 +50,10 @@ def score_traffic(queries: float, keys: float, heads: float, passes: float, widt
 
 @formula("q_rank * heads * head_dim + heads * head_dim * output_rank + output_rank * hidden")
 def compressed_up_weights(heads: float, head_dim: float, hidden: float, q_rank: float, output_rank: float) -> float:
-    """Weights of one layer that tensor parallelism cuts, for one group of heads and its output.
+    """Weights of one layer that tensor parallelism shards, for one group of heads and the group's output.
 
-    ``P = q·a·d + a·d·o + o·h``: queries from rank q, the output of the a heads of a group into rank
-    o, and its projection back to the hidden width. A layer has this once for every output group.
+    ``P = q·a·d + a·d·o + o·h``: queries from rank q, the output of the group's a heads into rank o, and the projection
+    back to the hidden width. A layer has P weights for each output group.
 
     Source: DeepSeek-V4, 2026 (arXiv 2606.19348), section 2.
 
@@ -94,7 +94,7 @@ def compressor_weights(hidden: float, width: float, ratio: float, overlap: float
 
 @formula("tokens / ratio")
 def compressed_entries(tokens: float, ratio: float) -> float:
-    """Entries that one layer keeps of a sequence beside its window: ``E = s / m``.
+    """Compressed entries that one layer caches for a sequence, in addition to the window: ``E = s / m``.
 
     Source: DeepSeek-V4, 2026 (arXiv 2606.19348), section 2.
 
@@ -130,7 +130,7 @@ def recurrent_weights(
 def channel_gated_weights(
     hidden: float, keys: float, values: float, heads: float, *, rank: float, convolution: float
 ) -> float:
-    """Weights of one layer with Kimi delta attention that tensor parallelism cuts, without its output gate.
+    """Tensor-parallel (sharded) weights of one Kimi delta attention layer, without the output gate.
 
     ``P = h·(2K + V + a) + r·K + c·(2K + V) + V·h``: projections of queries, keys, values and one gate
     per head; the decay of every key channel from rank r; the convolution; the output projection.
@@ -158,7 +158,7 @@ def state_elements(heads: float, key_dim: float, value_dim: float) -> float:
 
 @formula("(convolution - 1) * (2 * keys + values)")
 def convolution_elements(keys: float, values: float, convolution: float) -> float:
-    """Elements that one layer's causal convolution keeps of one sequence: ``C = (c − 1)·(2K + V)``.
+    """Elements that one layer's causal convolution caches for one sequence: ``C = (c − 1)·(2K + V)``.
 
     Source: arXiv 2405.21060, section 6 (a convolution over c tokens needs the last c − 1).
 

@@ -45,10 +45,10 @@ def parallel_sum(first: float, second: float) -> float:
 def pipelined_time(latency: float, sending: float, filling: float, stages: float = 1.0) -> float:
     """Seconds of a transfer in chunks, pipelined over its hops.
 
-    t = α + b + d b q / (b + q), with α the latency of all hops, b = S / B the time to send all
-    bytes, q the time to send what one full stage holds, and d the number of stages. A message much larger than the
-    pipeline pays for filling it once (t → α + b + d q); one much smaller travels as one chunk and
-    waits again for its own length at each stage (t → α + b + d b).
+    t = α + b + d b q / (b + q), with α the latency of all hops, b = S / B the time to send all bytes, q the time to
+    send what one full stage holds, and d the number of stages. A message much larger than the pipeline pays once for
+    filling it (t → α + b + d q). A much smaller message travels as one chunk, and each stage adds its full sending time
+    again (t → α + b + d b).
 
     Source: the two limits are those of a segmented pipeline (Sanders, Speck, Träff, "Two-tree
     algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing 35(12),
@@ -276,7 +276,7 @@ def chain_traffic(size: float) -> float:
 def all_reduce_traffic(size: float, ranks: float) -> float:
     """Bytes over the link of each rank when its switch reduces and multicasts: (1 + 1 / n) S.
 
-    Each rank offers its whole buffer once, and once more the reduced n-th part that it owns.
+    Each rank sends its whole buffer once, then the reduced n-th part that it owns.
 
     Range: ranks >= 1.
 

@@ -225,10 +225,9 @@ def launch_overhead(
 def unmasked_attention_flops(layers: float, heads: float, qk_dim: float, v_dim: float, sequence: float) -> float:
     """FLOPs per token of all attention scores and values, forward and backward, as if unmasked.
 
-    ``F = 6·L·a·(d_qk + d_v)·s``, which is ``12·L·h·s`` where the heads together are as wide as
-    the hidden state and queries as wide as values. Causal masks do not lower it: it is a
-    convention for comparing machines, not the work done. Where a window or an index bounds the
-    tokens that one attends to, s is that bound.
+    ``F = 6·L·a·(d_qk + d_v)·s``, which is ``12·L·h·s`` if the combined width of the heads equals the hidden width and
+    queries are as wide as values. Causal masks do not lower F: it is a convention for comparing machines, not the work
+    done. With a window or an index, s is the highest number of tokens that one token attends to.
 
     Source: PaLM, 2022 (arXiv 2204.02311), appendix B.
 
@@ -242,9 +241,8 @@ def unmasked_attention_flops(layers: float, heads: float, qk_dim: float, v_dim: 
 def model_flops_per_token(weights: float, attention: float) -> float:
     """FLOPs of the model per token, forward and backward: ``F = 6·P + A``.
 
-    P are the weights that a token is multiplied with (the output head among them, the embedding
-    table not, of the experts those that the token visits) and A its unmasked attention.
-    Recomputation is no part of it.
+    P counts the weights that multiply a token: the output head and the experts that the token visits are included, the
+    embedding table is not. A is the token's unmasked attention. Recomputation does not count.
 
     Source: PaLM, 2022 (arXiv 2204.02311), appendix B; Narayanan et al., 2021 (arXiv 2104.04473).
 
@@ -289,8 +287,7 @@ def compute_time(flops: float, devices: float, peak: float, utilization: float =
 def utilization(flops: float, seconds: float, devices: float, peak: float) -> float:
     """The achieved share of the peak: u = F / (n t P).
 
-    With the FLOPs of the model this is MFU, with those that the hardware did, recomputation
-    among them, HFU.
+    With model FLOPs, u is the MFU. With hardware FLOPs, which include recomputation, u is the HFU.
 
     Source: PaLM, 2022, arXiv 2204.02311, appendix B.
 

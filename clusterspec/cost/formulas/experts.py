@@ -9,7 +9,7 @@ from clusterspec.cost.formulas.pipeline import expected_largest
 from clusterspec.cost.term import formula
 
 LEAST = 1e-9
-"""The least fraction of experts that a token does not select, where it selects all of them."""
+"""Lower bound of the fraction of experts that a token does not select, used where tokens select all experts."""
 MOST_COUNTED = 50.0
 """At this mean of a Poisson count or above, the normal distribution is as good."""
 
@@ -32,9 +32,8 @@ def distinct_ranks(ranks: float, chosen: float) -> float:
 def fullest_load(ranks: float, experts: float, spread: float) -> float:
     """Load of the fullest rank over the mean: 1 + σ √(2 ln r) / √e.
 
-    Each of r ranks holds e experts whose loads vary independently about their mean by the share
-    ``spread`` (σ); the sum of e of them varies by σ / √e, and the largest of r such sums is
-    waited for.
+    Each of r ranks holds e experts. Their loads vary independently, with relative standard deviation ``spread`` (σ);
+    the load of a rank varies by σ / √e. All ranks wait for the largest of r loads.
 
     Range: ranks >= 1, experts > 0.
 
@@ -106,7 +105,7 @@ def experts_hit_on_fullest(hit: float, experts: float, ranks: float) -> float:
 def requests_on_fullest(mean: float, ranks: float) -> float:
     """Requests on the rank with the most of them, with ``mean`` on each: b + √(2 ln r) √b.
 
-    Requests end independently of each other on r ranks, so that their counts are those of a Poisson process.
+    Requests end independently on r ranks, so the counts are Poisson distributed.
 
     Range: ranks >= 1.
 
@@ -119,8 +118,7 @@ def requests_on_fullest(mean: float, ranks: float) -> float:
 def prompts_on_fullest(mean: float, ranks: int) -> float:
     """Prompts that start in one step on the rank with the most of them, with ``mean`` on each: Σ (1 − F(k)^r).
 
-    Requests end, and prompts replace them, independently of each other on r ranks: F is the distribution of a Poisson
-    count.
+    Prompts replace requests that end independently on r ranks, so F is the cumulative Poisson distribution.
 
     Range: ranks >= 1.
 
@@ -196,8 +194,8 @@ def traffic_between(size: float, ranks: float, ranks_in_island: float) -> float:
 def staged_traffic_inside(size: float, ranks: float, ranks_in_island: float) -> float:
     """Bytes that a rank sends inside where data for other islands first moves to its destination rail.
 
-    Every byte that leaves passes the scale-up tier once, but for the m-th part that already
-    starts on its rail: (m − 1) / m · S.
+    Every byte that leaves the island crosses the scale-up tier once, except the m-th part that starts on its rail: (m −
+    1) / m · S.
 
     >>> staged_traffic_inside(16e9, 16, 8)
     14000000000.0

@@ -53,7 +53,7 @@ def goodput(interval: float, between: float, checkpoint: float, restart: float) 
 
 @formula("failures_between / accelerators")
 def job_time_between_failures(failures_between: float, accelerators: float) -> float:
-    """The mean time between failures of a job, each of whose accelerators stops it once in ``failures_between`` s.
+    """The mean time between failures of a job in seconds, if each accelerator stops it once per ``failures_between`` s.
 
     Source: failures of independent parts add (exponential lifetimes).
 

@@ -109,8 +109,8 @@ def ffn_bytes(tokens: float, ffn: float, matrices: float, ranks: float, *, width
 def routed_tokens(tokens: float, chosen: float, ranks: float, expert_ranks: float) -> float:
     """Tokens received by the experts of one rank with balanced routing: n = t k e / r.
 
-    ``chosen`` experts per token, over ``ranks`` that hold different tokens; the ``expert_ranks``
-    that cut one expert gather each other's.
+    Each token selects ``chosen`` experts; ``ranks`` hold different tokens. The ``expert_ranks`` that share one expert
+    by tensor parallelism gather each other's tokens.
 
     Source: Fedus et al., "Switch Transformers", arXiv 2101.03961, section 2.2, at capacity factor 1.
 
@@ -124,8 +124,8 @@ def routed_tokens(tokens: float, chosen: float, ranks: float, expert_ranks: floa
 def exchanged_bytes(tokens: float, heads_width: float, copies: float, ranks: float, *, width: float = 2) -> float:
     """Tensors in transit in context parallelism: B = w c t k / r.
 
-    ``heads_width`` (k) elements of a token, ``copies`` (c) of them: in a ring those received ahead and their gradients;
-    those of all ranks where keys and values are gathered.
+    A token has ``heads_width`` (k) elements. ``copies`` (c) counts the buffers: in a ring, those received ahead and
+    their gradients; with an all-gather, the keys and values of all ranks.
 
     Source: Liu et al., "Ring Attention", arXiv 2310.01889, section 3.
 

@@ -117,7 +117,8 @@ def latent_expert_weights(hidden: float, latent: float) -> float:
 def prediction_weights(hidden: float) -> float:
     """Weights that combine a hidden state and the embedding of the next token: ``P = 2·h²``.
 
-    A module of multi-token prediction has these before its layer; it shares the embedding and the head.
+    Each module of multi-token prediction has P such weights before its layer; it shares the embedding and the head of
+    the model.
 
     Source: DeepSeek-V3, 2024 (arXiv 2412.19437), section 2.2.
 
@@ -141,8 +142,8 @@ def embedding_weights(rows: float, hidden: float) -> float:
 def share_of_heads(heads: float, ranks: float) -> float:
     """Heads of one of ``ranks`` tensor-parallel ranks: ``max(ceil(k / t), 1)``.
 
-    A head is never split. With more ranks than key-value heads, ranks hold copies; where the ranks do not divide the
-    heads, libraries that allow it pad them, and padded heads are computed as others are.
+    A head is never split. With more ranks than key-value heads, several ranks hold a copy of the same head. If the
+    ranks do not divide the number of heads, some libraries pad it; padded heads cost as much as others.
 
     Source: Megatron-LM, ``num_query_groups`` below the tensor-parallel size; GQA, section 2; NxD Core,
     parallel_layers/pad.py, get_number_of_extra_heads (github.com/aws-neuron/neuronx-distributed at c63420c).

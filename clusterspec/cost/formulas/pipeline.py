@@ -114,8 +114,9 @@ def fill_sends_time(stages: float, send: float) -> float:
 def exposed_time(communication: float, overlap_window: float, interference: float = 0.0) -> float:
     """Seconds that communication adds beside ``overlap_window`` seconds of computation.
 
-    e = max(0, c − w) + i min(c, w): communication beyond the window is exposed. Communication within it slows the
-    computation by the share ``interference`` (i) of the device that its kernels and memory traffic take.
+    e = max(0, c − w) + i min(c, w): communication beyond the window is exposed. Communication inside the window slows
+    computation by ``interference`` (i), the share of the device that communication kernels and their memory traffic
+    take.
 
     >>> exposed_time(3.0, 2.0), exposed_time(1.0, 2.0, 0.1)
     (1.0, 0.1)

@@ -8,10 +8,11 @@ from clusterspec.cost.term import formula
 
 @formula("sqrt(max(0, (cap - idle) / (draw - idle)))")
 def capped_rate(cap: float, draw: float, idle: float) -> float:
-    """The rate of matrix products under a power ``cap``, over that at their own ``draw``; all three in watts.
+    """The rate of matrix products under a power ``cap`` relative to the rate at their uncapped ``draw``.
 
-    What exceeds the ``idle`` power grows with the square of the rate: faster than the clock, because the voltage falls
-    with it, and slower than its cube, because not all of it is switched by that clock.
+    ``cap``, ``draw`` and ``idle`` are in watts. Power above ``idle`` is proportional to the square of the rate. It
+    rises faster than the clock because voltage rises with the clock, and slower than the clock's cube because this
+    clock does not drive all of the power.
 
     Range: draw > idle, idle >= 0, cap >= 0.
 
@@ -45,12 +46,12 @@ def accelerator_draw(
 ) -> float:
     """The mean power of one accelerator under load, in watts.
 
-    ``limit`` is its own power limit and ``cap`` the one that is set; ``busy`` and ``memory_bound`` are the shares of
-    the time in matrix products with attention, and in kernels bound by memory, ``host_bound`` that in which it waits
-    for its host, ``unused`` that without a request: at most 1 together. The rest waits: for exposed communication,
-    other stages, stragglers. ``arithmetic`` is the share of its matrix peak within kernels bound by memory, and
-    ``idle`` its power in watts without work. ``at_products``, ``at_memory``, ``at_host`` and ``at_waiting`` are the
-    shares of the limit that it draws then; ``at_arithmetic`` is what the whole matrix peak adds to ``at_memory``.
+    ``limit`` is the accelerator's power limit, ``cap`` the limit that is set and ``idle`` the power without work, all
+    in watts. Four shares of the time add up to at most 1: ``busy`` in matrix products and attention, ``memory_bound``
+    in memory-bound kernels, ``host_bound`` waiting for the host, ``unused`` without a request. The rest is waiting for
+    exposed communication, other stages and stragglers. ``arithmetic`` is the share of the matrix peak that memory-bound
+    kernels use. ``at_products``, ``at_memory``, ``at_host`` and ``at_waiting`` are the shares of the limit that it
+    draws then; ``at_arithmetic`` is what the whole matrix peak adds to ``at_memory``.
 
     Source: power as a constant part with one for bytes and one for arithmetic: Choi et al., "A Roofline Model of
     Energy", IPDPS 2013.
@@ -78,9 +79,9 @@ def accelerator_draw(
 def node_draw(accelerators: float, draw: float, host: float, fans: float, limit: float) -> float:
     """The power of one node, in watts: its accelerators at ``draw`` each, and the rest of the node.
 
-    ``host`` is the power of processors, NICs and switches of the node for each accelerator, in watts, ``fans`` that of
-    its fans per watt of the accelerator's ``limit`` at full load: a quarter of it remains without load, the rest
-    follows the draw.
+    ``host`` is the power of the node's processors, NICs and switches per accelerator, in watts. ``fans`` is the fan
+    power per watt of the accelerator's ``limit`` at full load; a quarter of it is constant, the rest is proportional to
+    the draw.
 
     >>> node_draw(8, 700.0, 196.0, 0.16, 700.0)
     8064.0
@@ -115,7 +116,7 @@ def power_swing(
 
 @formula("used * (node_busy - node_idle)")
 def power_fall(used: float, node_busy: float, node_idle: float) -> float:
-    """The watts by which a machine falls where its job stops: for a failure, or a checkpoint that training waits for.
+    """The drop in a machine's power, in watts, when its job stops: for a failure, or for a blocking checkpoint.
 
     >>> power_fall(64, 7_000.0, 2_400.0)
     294400.0

@@ -40,12 +40,14 @@ def prompt_wait(load: float, service: float, busy: float, prompt: float) -> floa
 
 
 def variation_wait(load: float, service: float, bunching: float, spread: float) -> float:
-    """The mean wait of a prompt that Poisson arrivals of equal prompts do not have, with ``service`` seconds of each.
+    """The additional mean wait of a prompt, in seconds, relative to Poisson arrivals of equal prompts of ``service``
+    seconds.
 
-    ``spread`` is the squared variation of the service times, ``bunching`` that of the times between arrivals less one:
-    twice the requests that arrive together with one in batches of geometric size, who wait for each other at any load.
-    At a low load not all of them do; the root of the load is within 12 % of the waits of gamma arrivals at loads from
-    0.02 to 0.9 with variations from 2 to 8, by Spitzer's identity (Trans. Amer. Math. Soc. 82, 1956).
+    ``spread`` is the squared coefficient of variation of service times; ``bunching`` that of interarrival times, minus
+    one. For batches of geometric size, ``bunching`` is twice the number of requests that arrive together with one, and
+    these wait for each other at any load. At low load gamma arrivals wait less: with the cube root of the load as a
+    factor, the wait is within 12 % of theirs at loads from 0.02 to 0.9 with variations from 2 to 8, by Spitzer's
+    identity (Trans. Amer. Math. Soc. 82, 1956).
 
     Source: the Pollaczek–Khinchine formula, with service times that vary, and with batches of arrivals (Kleinrock,
     Queueing Systems 1, 1975, section 5.10).
@@ -61,12 +63,13 @@ def variation_wait(load: float, service: float, bunching: float, spread: float) 
 
 
 def bunched_requests(flight: float, bunching: float) -> float:
-    """The requests in flight beside an average one that a Poisson process with ``flight`` of them does not have.
+    """The additional requests in flight that an average request meets, relative to Poisson arrivals with ``flight`` in
+    flight.
 
-    ``bunching`` is the squared variation of the times between arrivals less one. Requests in flight are those of a
-    window of time; a request of a process with clusters finds as many more than the mean as the variance of the number
-    in a window exceeds its mean: all of ``bunching`` where windows are long, and a part where they are shorter than
-    clusters, here within 0.1 of that of gamma arrivals.
+    ``bunching`` is the squared coefficient of variation of interarrival times, minus one. The requests in flight
+    arrived within a window of time. In a clustered process a request meets (variance − mean) / mean more of them: all
+    of ``bunching`` for long windows, less for windows shorter than a cluster. The result is within 0.1 of gamma
+    arrivals.
 
     Source: Cox and Lewis, The Statistical Analysis of Series of Events, 1966, section 4.5 (index of dispersion).
 
@@ -83,10 +86,10 @@ def requests_amid_run(requests: float, rate: float, seconds: float) -> float:
 
     ``requests`` come at a ``rate`` per second, and each runs for ``seconds``.
 
-    Their number rises, is the same for a while, and falls, all in proportion to the time: of ``a`` seconds of arrivals
-    each request meets rate · seconds (1 - seconds / 3a) where it takes fewer than a, else requests (1 - a / 3 seconds).
+    The number in flight rises linearly, stays constant, and falls linearly. With ``a`` seconds of arrivals, a request
+    meets rate · seconds (1 - seconds / 3a) if seconds < a, else requests (1 - a / 3 seconds).
 
-    Source: integration of n² over that of n, with the n that run at a time.
+    Source: the integral of n² divided by the integral of n, with n requests running at a time.
 
     Range: requests > 0, rate > 0, seconds > 0.
 
@@ -101,9 +104,10 @@ def requests_amid_run(requests: float, rate: float, seconds: float) -> float:
 
 
 def arrivals_of_run(met: float) -> float:
-    """The seconds for which a request runs over those of the arrivals of a run, at most one.
+    """The duration of a request divided by the duration of a run's arrivals, at most 1.
 
-    ``met`` is the share of the requests of the run that one meets on average, `requests_amid_run`: x (1 - x / 3).
+    ``met`` is the share of the run's requests that one meets on average (`requests_amid_run`); x solves met = x (1 - x
+    / 3).
 
     Source: arithmetic.
 
@@ -116,9 +120,10 @@ def arrivals_of_run(met: float) -> float:
 
 
 def prompts_amid_run(met: float) -> float:
-    """The prompts after its own that a request of a run meets on average, over the requests that it meets.
+    """The mean number of later prompts that a request of a run meets, divided by the number of requests that it meets.
 
-    One that runs for the share x of the arrivals meets the prompts of the next x of them, fewer at the end.
+    A request that runs for the share x of the arrival time meets the prompts of the next x of the requests, fewer at
+    the end.
 
     Source: arithmetic; integration of min(x, rest of the arrivals).
 
@@ -132,7 +137,8 @@ def prompts_amid_run(met: float) -> float:
 
 
 def median_prompts_amid_run(met: float) -> float:
-    """The same of the median request: more than half of them meet all of the next x, where that is below a half.
+    """`prompts_amid_run` for the median request: if x is below 1/2, more than half of the requests meet all of the next
+    x.
 
     Source: arithmetic.
 
@@ -161,12 +167,13 @@ def steps_wait(load: float, places: float, running: float) -> float:
 
 
 def prompt_steps(steps: float, prompts: float, decoding: float, each: float) -> float:
-    """A better estimate of the steps of ``each`` seconds with prompts alone for one that decodes, of ``decoding``
-    seconds, where ``prompts`` of a Poisson process begin for each of those, and prompts go first.
+    """An improved estimate of the number of prompt-only steps per decode step, where prompts have priority. A
+    prompt-only step takes ``each`` seconds, a decode step ``decoding`` seconds; per decode step ``prompts`` arrive as a
+    Poisson process.
 
-    A step of prompts follows one that decodes where a prompt came in it, and one of prompts likewise. So there are
-    (1 - exp(-r decoding)) exp(r each) of them, with r = prompts / (decoding + steps each) prompts a second. One step of
-    Newton's method from ``steps``, over logarithms.
+    A prompt-only step follows any step in which a prompt arrived. The number is therefore (1 - exp(-r decoding)) exp(r
+    each), with r = prompts / (decoding + steps each) prompts per second. The function makes one Newton step from
+    ``steps``, in logarithms.
 
     Source: the stationary state of a Markov chain of two states.
 
@@ -218,10 +225,10 @@ def wave_load(load: float, spread: float) -> float:
 
 
 def median_wait(mean: float, busy: float, step: float) -> float:
-    """The median wait of a queue whose server an arrival finds ``busy`` with so much probability, and else in a
-    ``step`` of so many seconds.
+    """The median wait of a queue, in seconds. An arrival finds the server ``busy`` with that probability, and otherwise
+    in a ``step`` of that many seconds.
 
-    Those who find it busy wait with an exponential tail, the others for an evenly spread part of the step.
+    Arrivals at a busy server wait with an exponential tail, the others for a uniformly distributed part of the step.
 
     Source: Kingman, "The single server queue in heavy traffic", Proc. Camb. Phil. Soc. 57(4), 1961.
 
@@ -252,13 +259,13 @@ def prompt_share_of_request(
 ) -> float:
     """The share of a request's ``steps`` that hold a part of a prompt, on average over the requests of an open load.
 
-    ``share`` is that of all steps, ``longer`` the seconds of a step with a prompt over those of one without, ``chunks``
-    the steps of a prompt, ``spread`` their squared variation, ``bunching`` that of the times between arrivals less one.
-    A request starts to decode when its prompt ends, beside the prompts that came before then and still wait. They take
-    the share b of the time, and each leaves as many behind as it finds (PASTA, Burke): b + b w / chunks of them, where
-    it waits for w steps with prompts. In all steps together fewer are left, share (w + chunks / 2). The difference is
-    what a long output meets beside the ``share``; the first steps hold prompts with the probability b. Between both the
-    harmonic sum holds.
+    ``share`` is the share of all steps that hold a prompt, ``longer`` the time of a step with a prompt relative to one
+    without, ``chunks`` the steps of a prompt, ``spread`` their squared variation, ``bunching`` the squared variation of
+    interarrival times minus one. A request starts to decode when its prompt ends, together with prompts that arrived
+    earlier and still wait. Prompts take the share b of the time. A prompt leaves as many behind as it finds (PASTA,
+    Burke): b + b w / chunks, if it waits for w steps with prompts. Averaged over all steps fewer are left, share (w +
+    chunks / 2). A long output meets the difference in addition to ``share``; the first steps hold prompts with
+    probability b. The harmonic sum interpolates between the two limits.
 
     Source: the Pollaczek-Khinchine formula and H = λ G (Brumelle, "On the relation between customer and time averages
     in queues", J. Appl. Prob. 8, 1971).

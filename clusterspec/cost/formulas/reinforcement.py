@@ -25,8 +25,8 @@ def serial_step_time(rollout: float, training: float, sync: float, switch: float
 def overlapped_step_time(training: float, busy: float, batch: float, sync: float, staleness: float) -> float:
     """Seconds of a step whose rollout runs up to σ steps ahead of the weights: t = max(u + w, b + w, r / σ).
 
-    Training takes u and rollout keeps its slots busy for b; both wait for the weights, w. A batch takes r to its last
-    sample; σ batches are generated at a time, so that the tail of one overlaps with the next.
+    u is the training time, b the time in which rollout slots are busy, w the weight transfer for which both wait, r the
+    time of a batch to its last sample. σ batches are generated at once, so the tail of one overlaps with the next.
 
     Source: Fu et al., *AReaL*, 2025 (arXiv 2505.24298), section 4; Zhong et al., *StreamRL*, 2025 (arXiv 2504.15930).
 
@@ -92,7 +92,7 @@ def switch_time(moved: float, bandwidth: float, fixed: float) -> float:
 def rollout_busy_time(samples: float, mean: float, slots: float, step: float, prompts: float) -> float:
     """Seconds that one engine needs for its samples while all its slots are busy: t = n L s / b + p.
 
-    n samples of L tokens, b of which decode at a time in steps of s seconds, and their prompts.
+    It generates n samples of L tokens, b at a time, in steps of s seconds, and computes their prompts in p seconds.
 
     Source: Little, "A proof for the queuing formula L = λW", Operations Research 9(3), 1961.
 

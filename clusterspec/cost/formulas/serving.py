@@ -155,12 +155,13 @@ def time_per_output_token(
     tokens_per_step: float = 1,
     stages: float = 1,
 ) -> float:
-    """The time per output token: one step, and its share of the prompts that replace finished sequences.
+    """The time per output token in seconds: one decode step, and a share of the prompts that replace finished
+    sequences.
 
-    ``tokens_per_step`` is the number of tokens that a sequence gains in a step. It exceeds one where drafted tokens are
-    accepted: sequences then end after fewer steps, and new prompts arrive sooner by the same factor. Pipeline
-    ``stages`` work on different batches, so that a prompt delays each of them by its own layers alone. A request
-    decodes in ``gaps`` between its tokens, the first of which comes with its prompt.
+    ``tokens_per_step`` is the number of tokens that a sequence gains in a step. It exceeds one if drafted tokens are
+    accepted; sequences then end, and new prompts arrive, sooner by the same factor. Pipeline ``stages`` work on
+    different batches, so a prompt delays each batch only by one stage. A request decodes in ``gaps`` between its
+    tokens; its first token comes with the prompt.
 
     Source: continuous batching in the steady state; Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 3.
 
@@ -244,10 +245,10 @@ def overlapped_handoff_time(passing: float, transfer: float, pieces: float, comp
 
 @formula("token + joining / max(1, output_tokens - 1)")
 def time_per_token_after_transfer(token: float, joining: float, output_tokens: float) -> float:
-    """The mean time between the tokens of a request whose first one is sent before its cache is transferred.
+    """The mean time between tokens, in seconds, if the first token is sent before the KV cache is transferred.
 
-    Only the time between the first two tokens includes ``joining``: the seconds of the cache transfer and of the start
-    of decoding.
+    Only the gap between the first two tokens includes ``joining``, the seconds to transfer the cache and to start
+    decoding.
 
     Source: arithmetic.
 

@@ -8,9 +8,9 @@ from clusterspec.cost.term import formula
 
 @formula("link_bandwidth * (1 + wraps)")
 def axis_bandwidth(link_bandwidth: float, wraps: float) -> float:
-    """The bandwidth of one rank along one axis in a collective: both directions of a ring, one of a line.
+    """The bandwidth of one rank along one axis in a collective: a ring uses both directions, a line one.
 
-    ``wraps`` is 1 for an axis that closes, 0 for a line: B (1 + w).
+    B (1 + w), where ``wraps`` (w) is 1 for an axis that closes into a ring, 0 for a line.
 
     >>> axis_bandwidth(45e9, 1), axis_bandwidth(45e9, 0)
     (90000000000.0, 45000000000.0)
@@ -146,7 +146,7 @@ PCIE_FLIT_PAYLOAD = 236 / 256
 
 @formula("lane * lanes * links")
 def accelerator_bandwidth(lane: float, lanes: float, links: float) -> float:
-    """One accelerator over all its links, one direction: lane × lanes × links.
+    """Bandwidth of all links of one accelerator, per direction: lane × lanes × links.
 
     >>> accelerator_bandwidth(12.5e9, 2, 18) / 1e9, accelerator_bandwidth(2.5e9, 8, 4) / 1e9
     (450.0, 80.0)

@@ -1,4 +1,4 @@
-"""Activations that one layer stores of one micro-batch for its backward pass, tensor by tensor, in bytes."""
+"""Activations that one layer stores for the backward pass of one micro-batch, tensor by tensor, in bytes."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ def _residual_tensors(job: Job, modules: frozenset[str]) -> list[Tensor]:
 
 
 def _norms_per_layer(job: Job) -> float:
-    """Norms of a layer: one before its token mixing and one before its network; the mean over layers that lack one."""
+    """Mean number of norms per layer: one before token mixing and one before the network, where the layer has both."""
     model = job.model
     return (model.attention_layers + model.linear_layers + model.ffn_layers) / max(1, model.layers)
 
@@ -268,7 +268,7 @@ def _feed_forward_line(job: Job, name: str, ffn: float, modules: frozenset[str])
 
 
 def _separate_gates(job: Job) -> int:
-    """Further tensors of a gated network whose activation is an operation of its own: its output is kept as well."""
+    """Additional tensors of a gated network with an unfused activation: the activation's output is stored too."""
     return int(job.framework.unfused and job.model.gated_ffn)
 
 

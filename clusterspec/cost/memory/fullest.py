@@ -53,10 +53,10 @@ class RankMemory:
 
 
 class LayerMemory(NamedTuple):
-    """Memory that follows from the degrees that shard a layer.
+    """Memory determined by the degrees that shard a layer.
 
-    ``tensors`` are stored for one micro-batch, ``logits`` at the loss; the third is the layer in its backward pass with
-    the tensors that context parallelism exchanges.
+    ``tensors`` are stored for one micro-batch, ``logits`` at the loss. The third field is one layer in its backward
+    pass, with the tensors that context parallelism exchanges.
     """
 
     tensors: Sequence[Tensor]

@@ -1,4 +1,4 @@
-"""Lines of memory with their uncertainty ranges, and the job whose ranks hold them."""
+"""Lines of memory with their uncertainty ranges, and the job that they belong to."""
 
 from __future__ import annotations
 
@@ -137,7 +137,9 @@ class MemoryLine(NamedTuple):
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The factors from the value to the ends of its range: those of the kind of size, else its own."""
+        """The low and the high end of the range, as factors of the value: from the first factor that has a range, else
+        from the kind of line, else the line's own.
+        """
         for name, _ in self.factors:
             if name in FACTOR_RANGES:
                 return FACTOR_RANGES[name].low, FACTOR_RANGES[name].high

@@ -1,4 +1,4 @@
-"""One rank of a pipeline: its weights, the micro-batches in flight, and the stages that may be the fullest."""
+"""One rank of a pipeline: its weights, its micro-batches in flight, and the stages that may use the most memory."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ MODULES = ("norm", "activation", "attention", "latent", "mlp", "shared_experts",
 attention, the dense feed-forward network, the shared experts, and the routed experts with their router.
 """
 SELECTIVE_MODULES = {"core-attention": frozenset({"attention"}), "light": frozenset({"norm", "activation", "latent"})}
-"""The modules that selective recomputation runs again, by its name in the entry of the software: the attention core
-(arXiv 2205.05198, section 5), or modules that are cheap to compute and large to store.
+"""The modules that selective recomputation recomputes, by its name in the software entry: the attention core (arXiv
+2205.05198, section 5), or modules that are cheap to compute and large to store.
 """
 TORCHTITAN = "torchtitan, distributed/activation_checkpoint.py"
 MAXTEXT = "MaxText, remat_policy"
@@ -40,7 +40,7 @@ def kept_tensors(job: Job) -> list[Tensor]:
 
 
 def recomputed_bytes(job: Job, tensors: StoredTensors, kind: Layers) -> float:
-    """Bytes of one layer of ``kind`` that its backward pass recomputes first."""
+    """Bytes of one layer of ``kind`` that are recomputed before its backward pass."""
     if job.layout.recompute == "none":
         return 0.0
     stored = tensors.kept
@@ -76,7 +76,7 @@ def offloads_saved(job: Job) -> bool:
 
 
 def share_on_device(job: Job) -> float:
-    """The share of these tensors that is on the accelerator: those of the layers in transit."""
+    """The share of the offloaded tensors that is on the accelerator: the tensors of the layers in transit."""
     return min(1.0, LAYERS_IN_TRANSIT / max(1, job.model.layers))
 
 

@@ -189,7 +189,9 @@ def reserved_lines(job: Job, share: Share) -> Lines:
 
 
 def communicator_count(job: Job) -> float:
-    """Communicators of one rank: one for each axis that communicates, one of all ranks, and the framework's own."""
+    """Number of communicators of one rank: one per axis that communicates, one of all ranks, and those of the
+    framework.
+    """
     layout = job.layout
     degrees = (layout.tp, layout.cp, layout.ep, layout.pp, layout.data_ranks)
     axes = sum_of((value_where(degree > 1, 1.0, 0.0) for degree in degrees), 0.0)
@@ -221,7 +223,7 @@ ROUNDED = 1 - 1e-9
 
 
 def served_weight_lines(job: Job, share: Share) -> Lines:
-    """Weights in the precision that they are served in: experts in their own, the tables in 16 bits at least."""
+    """Served weights in their precisions: experts in the experts' precision, embedding and head in at least 16 bits."""
     return tuple(
         memory_line(kind.name, parameters.sharded_bytes, weights=kind.weights, width=kind.width, ranks=1.0)
         for kind in served_weights(share, job.workload)
@@ -245,10 +247,10 @@ def mean_context(job: Job) -> float:
 
 
 def requests_in_flight(job: Job, free: float, mean: float, whole: float) -> float:
-    """The requests in flight on one replica of attention, where ``free`` bytes are left for the cache.
+    """The requests in flight on one attention replica with ``free`` bytes for the cache.
 
-    ``mean`` and ``whole`` are the bytes of a request of mean and of full length. Requests that the cache
-    has no space for wait. At least one of full length is counted: an engine that cannot hold it cannot serve.
+    ``mean`` and ``whole`` are the cache bytes of a request of mean and of full length. Requests without cache space
+    wait. The result is at least one request of full length, because an engine without space for one cannot serve.
     """
     serving, layout = job.workload.serving, job.layout
     if serving is None:
@@ -278,7 +280,7 @@ def cache_lines(job: Job, chunks: tuple[Chunk, ...], free: float) -> Lines:
 
 
 def step_activation_lines(job: Job) -> Lines:
-    """Activations of one layer for the tokens of one step: its input and output, and its widest tensor."""
+    """Activations of one layer for the tokens of one step: the input, the output, and the layer's widest tensor."""
     serving = job.workload.serving
     if serving is None or not serving.chunk_tokens:
         return ()

@@ -1,4 +1,4 @@
-"""The models beside the trained one in reinforcement learning: their work, and their time on nodes of their own."""
+"""The models of reinforcement learning other than the trained one: their work, and their time on separate nodes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from clusterspec.records import NamedTuple
 
 
 class OwnRole(NamedTuple):
-    """A role on nodes of its own, and its seconds of work in one step.
+    """A role on separate nodes, and its seconds of work in one step.
 
-    ``peak`` is the FLOP/s of one of its ``accelerators``; None where it is not known.
+    ``peak`` is the FLOP/s of one of its ``accelerators``; None if unknown.
     """
 
     name: str
@@ -25,7 +25,7 @@ class OwnRole(NamedTuple):
 
 
 def role_model(design: Design, role: Role) -> Model:
-    """The model of a role: the trained one where the spec names none, or one that is unknown."""
+    """The model of a role: the one that the spec names, if known, else the trained model."""
     assert design.workload is not None
     found = design.catalog.find("model", role.model) if design.catalog is not None and role.model else None
     return found if isinstance(found, Model) else design.workload.model
@@ -39,7 +39,7 @@ def work_share(design: Design, role: Role) -> float:
 
 
 def _forward_flops(model: Model, work: Workload) -> float:
-    """FLOPs of a forward pass over one token: a third of those of training it."""
+    """FLOPs of a forward pass over one token: a third of the training FLOPs."""
     return (6 * parameters.model_weights(model).multiplied + attention_flops(model, work.attended_length)) / 3
 
 
@@ -68,10 +68,11 @@ def forward_passes(design: Design, rl: Rl) -> float:
 def own_roles(design: Design, forward: float, update: float, efficiency: float) -> tuple[OwnRole, ...]:
     """The roles on nodes of their own, with their seconds in one step.
 
-    ``forward`` and ``update`` are seconds in which the trainer's nodes run the trained model over all samples, and
-    train it, on equal sequences: a role has the same rate on each of its nodes, on another pool by the peaks of both
-    accelerators, over the ``efficiency`` of a training loop but for a reward model, whose engine batches samples of any
-    length. Roles on a pool that does not exist are left out.
+    ``forward`` and ``update`` are the trainer's seconds for a forward pass over all samples, and for training on them,
+    with sequences of equal length. A role is assumed to have the trainer's rate per accelerator; on another pool the
+    rate is scaled by the ratio of the accelerators' peaks. The rate is multiplied by the ``efficiency`` of a training
+    loop, except for a reward model, whose engine batches samples of any length. Roles on a pool that does not exist are
+    omitted.
     """
     cluster, work = design.cluster, design.workload
     assert cluster is not None and work is not None and work.rl is not None

@@ -1,7 +1,7 @@
-"""The generation of one batch of samples of unequal length: its seconds to the last sample, and its busy time.
+"""The generation of one batch of samples of unequal length: the time to the last sample, and the busy time.
 
-One attention rank is followed from event to event: its slots hold the samples in flight, and each end of a sample lets
-the next one start. Lengths are quantiles of their distribution, in an order that spreads them evenly, without chance.
+An event simulation follows one attention rank: samples in flight occupy its slots, and the end of a sample lets the
+next one start. Sample lengths are quantiles of their distribution in an evenly spread, deterministic order.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LONGEST = 0.5614594835668851
 RATIO = 1.25
 """Steps are timed for numbers of sequences that grow by this ratio, and linear between them."""
 NEAR, FAR = 512.0, 8192.0
-"""Tokens of context at which steps are timed; they are linear in it."""
+"""Context lengths in tokens at which steps are timed; between and beyond them the time is linear."""
 MOST_SAMPLES = 4096
 """Most samples of one engine that are simulated singly; a larger batch is scaled from this number."""
 EFFICIENCY = assumed_figure(
@@ -49,13 +49,13 @@ EFFICIENCY = assumed_figure(
 
 @dataclass(frozen=True)
 class Rollout:
-    """The generation of the samples of one step.
+    """The generation of the samples of one step, in seconds and tokens.
 
-    ``batch`` seconds to the last sample, ``drained`` to the moment from which slots stay empty, ``busy`` those that
-    the samples take where all slots are full. ``ranks`` attention ranks with ``slots`` each generate ``samples``
-    each, of ``mean`` and at most ``longest`` tokens. ``step`` is the seconds of a step with full slots, ``prompts``
-    those of the prompts of one rank, both inside the training loop, ``waiting`` those that one sample waits for its
-    environment.
+    ``batch`` is the time to the last sample, ``drained`` the time until slots first stay empty, ``busy`` the time that
+    the samples would take with all slots full. Each of ``ranks`` attention ranks has ``slots`` and generates
+    ``samples``, of ``mean`` and at most ``longest`` tokens. ``step`` is the time of a step with full slots, ``prompts``
+    the time of the prompts of one rank, both inside the training loop; ``waiting`` the time that one sample waits for
+    its environment.
     """
 
     batch: float
@@ -236,8 +236,9 @@ class _StepLine(NamedTuple):
     slope: float
 
     def seconds(self, context: float) -> float:
-        """Kernels at `EFFICIENCY` of their rate, or with their launches, whose gaps leave the device the time that it
-        loses.
+        """The longer of two times: kernels at `EFFICIENCY` of their rate, or kernels and launches in succession.
+
+        The gaps between launches hide the loss that `EFFICIENCY` stands for.
         """
         kernels = self.start + self.slope * context
         return max(self.launch + kernels, kernels / EFFICIENCY.value)

@@ -59,11 +59,11 @@ SPREAD = assumed_figure(
 
 
 SCORING = frozenset({"reward", "reference"})
-"""Roles that on nodes of their own score samples as they end."""
+"""Roles that score samples as they end, if they run on separate nodes."""
 
 
 class RlPart(NamedTuple):
-    """A role: its seconds in one step, and the share of the step in which its accelerators wait."""
+    """A role: its seconds in one step, and the share of the step in which the role's accelerators wait."""
 
     role: str
     seconds: float
@@ -71,10 +71,10 @@ class RlPart(NamedTuple):
 
 
 class RlMemory(NamedTuple):
-    """Bytes on one accelerator that roles share, in each phase of a step, and its capacity.
+    """Bytes used on one accelerator that several roles share, for each phase of a step, and its capacity.
 
-    ``offloaded`` are the bytes of the trainer that move to the host for the rollout, ``critic`` the states of a critic
-    on the trainer's nodes, which are part of ``training``.
+    ``offloaded`` is the trainer's memory that moves to the host during rollout. ``critic`` is the states of a critic on
+    the trainer's nodes, included in ``training``.
     """
 
     rollout: float
@@ -91,11 +91,11 @@ class RlMemory(NamedTuple):
 
 @dataclass(frozen=True)
 class RlTimes:
-    """One step of reinforcement learning in seconds.
+    """One step of reinforcement learning, in seconds.
 
-    ``training`` sums ``log_probabilities``, ``update``, the driver and ``waits``, for which the trainer waits for the
-    ``roles`` on nodes of their own; ``switch`` is that between engines and trainer.
-    ``flops`` are those of the model in one step, ``peak`` of one accelerator; ``efficiency`` is that of the trainer.
+    ``training`` sums ``log_probabilities``, ``update``, ``driver`` and ``waits``, the time in which the trainer waits
+    for ``roles`` on separate nodes; ``switch`` is the time to switch between engines and trainer. ``flops`` are the
+    model FLOPs of one step, ``peak`` the FLOP/s of one accelerator; ``efficiency`` is the trainer's.
     """
 
     rl: Rl
@@ -122,7 +122,7 @@ class RlTimes:
 
     @property
     def producing(self) -> float:
-        """Seconds of rollout with full slots, or of a model that scores samples as they end, if that takes longer."""
+        """Seconds of rollout with full slots, or of the role that scores samples as they end, whichever is longer."""
         return _producing_seconds(self.rollout, self.roles)
 
     @property
@@ -177,7 +177,7 @@ def rl_times(plan: Plan) -> RlTimes | None:
 
 
 def engine_nodes(rl: Rl) -> int:
-    """The nodes whose engines generate the samples: also those of the trainer, where rollout shares them."""
+    """The nodes whose engines generate samples, including the trainer's nodes if rollout shares them."""
     return rl.rollout_nodes + (0 if rl.placement == "split" else rl.trainer_nodes)
 
 
@@ -324,8 +324,8 @@ def trainer_memory(plan: Plan) -> RlMemory | None:
 
 
 def critic_bytes(plan: Plan) -> float:
-    """Bytes of the states of a critic on one accelerator of the trainer, whose layout it has; 0 where it has nodes
-    of its own or is in host memory between uses.
+    """Bytes of a critic's states on one of the trainer's accelerators, with the trainer's layout; 0 if the critic has
+    separate nodes or is in host memory between uses.
     """
     workload = plan.design.workload
     role = workload.rl.role("critic") if workload and workload.rl else None

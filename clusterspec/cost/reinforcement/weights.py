@@ -104,7 +104,9 @@ class Sync:
 
 
 def checkpoint_tensors(model: Model, ep: int = 1) -> int:
-    """Tensors of a checkpoint, every expert counted, or those of one of ``ep`` ranks that share the experts."""
+    """Number of tensors of a checkpoint, each expert counted; with ``ep``, those of one of ``ep`` ranks that share the
+    experts.
+    """
     return _shared_tensors(model, CHECKPOINT) + ceil(_expert_tensors(model, CHECKPOINT) / ep)
 
 
@@ -160,10 +162,10 @@ class Messages(NamedTuple):
 
 
 def gathering_collectives(model: Model, layout: Layout, domain: int, *, every_expert: bool = False) -> Messages:
-    """Collectives of one rank of the trainer that gathers each tensor by itself, in domains of ``domain`` ranks.
+    """Number of collectives of one trainer rank to gather all tensors one by one, in domains of ``domain`` ranks.
 
     FSDP gathers every tensor once. Megatron broadcasts each from its pipeline stage, gathers it over tensor
-    parallelism, and gathers the expert of each rank at the same place over expert parallelism (verl, commit b178a3c,
+    parallelism, and gathers corresponding experts of all expert-parallel ranks (verl, commit b178a3c,
     verl/utils/megatron_utils.py), or broadcasts every expert from its rank (slime, commit 624b824a8,
     slime/backends/megatron_utils/update_weight_utils.py).
     """
@@ -202,13 +204,13 @@ def weight_bytes(workload: Workload, layout: Layout, precision: str) -> float:
 def sync_of(
     cluster: Cluster, workload: Workload, layout: Layout, rl: Rl, rollout: Rollout, *, link: PoolLink | None = None
 ) -> Sync:
-    """The transfer of the trained weights to all engines, over ``link`` where these are on another machine.
+    """The transfer of the trained weights to all engines, over ``link`` if the engines are on another machine.
 
     ``nccl`` and ``ipc`` gather every tensor on the trainer's ranks and pass it on whole: over all NICs of a node where
     all its ranks join the broadcast (NeMo RL, commit 7ea279a, nemo_rl/algorithms/grpo.py), and over the NICs of one
     accelerator where only one does (verl, commit b178a3c, verl/checkpoint_engine/nccl_checkpoint_engine.py). ``rdma``
-    sends each part from the rank that has it to the ranks that need it, over the NICs of one accelerator each; ``disk``
-    writes once and reads once for each engine.
+    sends each part from the rank that has it to the ranks that need it, each over the NICs of one accelerator. ``disk``
+    writes the weights once and reads them once per engine.
     """
     weights = weight_bytes(workload, layout, rl.sync.precision)
     scaled = 2.0 if precision_width(rl.sync.precision) <= 1.1 else 1.0  # tensors of 8 and 4 bits come with scales
@@ -264,7 +266,7 @@ def single_messages(model: Model, layout: Layout, rl: Rl, domain: int) -> Messag
 
 
 def rank_share(model: Model, layout: Layout) -> float:
-    """The part of the weights that one rank of an engine keeps: its experts, and its part of all other weights."""
+    """The share of the weights on one rank of an engine: its experts, and its shard of all other weights."""
     counted = parameters.model_weights(model)
     experts = counted.held.moe_layers * counted.experts * counted.expert / counted.total
     return ((1 - experts) / layout.tp + experts / (layout.ep * layout.expert_tp)) / layout.pp
@@ -276,8 +278,10 @@ def _nic_rate(cluster: Cluster) -> float:
 
 
 def _store_rate(cluster: Cluster, rollout: Rollout, passes: float) -> float:
-    """B/s at which one writer and one node of rollout pass the weights ``passes`` times through a file system: that of
-    a node, or less where the stated store is slower: it takes the weights once and gives them to every node of rollout.
+    """B/s at which one writer and each rollout node move the weights through a file system, ``passes`` times in all.
+
+    It is the rate of a node's disk, or less if the stated storage system is slower: that takes the weights once and
+    delivers them to every rollout node.
     """
     section = rollout.design.spec.cluster
     networks = section.networks if section else None
@@ -289,8 +293,9 @@ def _store_rate(cluster: Cluster, rollout: Rollout, passes: float) -> float:
 
 
 def _link_rates(cluster: Cluster) -> tuple[float, float]:
-    """B/s per direction at which a broadcast reaches an accelerator inside a domain, and a node from another one: all
-    its NICs carry parts of it, which the scale-up links join.
+    """B/s per direction of a broadcast: into an accelerator inside a domain, and into a node from another domain.
+
+    All NICs of a node carry parts of a broadcast, which the scale-up links combine.
     """
     inside = cluster.scale_up.bandwidth.value
     return inside, min(inside, cluster.scale_out.node_bandwidth) if cluster.scale_out else inside
