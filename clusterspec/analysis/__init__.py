@@ -1,7 +1,7 @@
-"""What is computed from a study: one function for each verb, imported when it is first used.
+"""Analyses of a study: one function per verb, imported on first use.
 
-The command line, the library and the language server call these functions. Each takes a study, or several, and returns
-a result of `clusterspec.results`.
+The command line, the library and the language server call these functions. Each takes one or more studies and returns a
+result of `clusterspec.results`.
 """
 
 from __future__ import annotations

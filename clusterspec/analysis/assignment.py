@@ -1,6 +1,6 @@
 """Assignments of jobs to pools: an integer program, solved by HiGHS through SciPy (the extra ``fleet``).
 
-Every item takes exactly one of its options, an option takes nodes of one pool, and no pool gives more than it has.
+Each item takes exactly one of its options. An option takes nodes of one pool, and no pool gives more nodes than it has.
 """
 
 from __future__ import annotations

@@ -131,8 +131,8 @@ class _Trials:
         self._known: dict[float, Trial] = {}
 
     def trial(self, value: float) -> Trial:
-        """The plan at a value, and the rules that refuse it; neither, and a failure of the study, where its computation
-        fails.
+        """The plan at a value, and the rules that refuse it. If the computation fails, neither, but the failure of the
+        study.
         """
         if value not in self._known:
             part = f"{self.lever.name} {value:g}"

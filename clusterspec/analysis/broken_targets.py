@@ -18,7 +18,9 @@ SERVED = "workload.serving.targets"
 
 
 def with_broken_targets(machine: FailingMachine, rows: Iterable[FaultRow], plan: Plan | None) -> Iterator[FaultRow]:
-    """The rows, each with the keys of the targets that hold on the whole machine and not without one of its parts."""
+    """The rows, each with the keys of the targets that the whole machine meets but the machine without the row's part
+    misses.
+    """
     stated = machine.operations.targets
     most = stated.max_single_failure_slowdown if stated is not None else None
     serves = plan is not None and _meets_targets(plan)

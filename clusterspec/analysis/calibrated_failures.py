@@ -151,10 +151,10 @@ def _parts_of_room(machine: FailingMachine) -> dict[str, int]:
 
 
 def _observed(logs: Sequence[FailureLog], distinct: Sequence[FailureEvent]) -> float:
-    """The seconds from the first to the last line of logs with the failures in them, in order.
+    """The seconds from the first to the last line of logs that contain the failures, in order.
 
-    A log of failures alone ends with one: of n failures in a time T from the first to the last, n - 1 follow another
-    one, so that the time observed is taken as T n / (n - 1). Raises `FormatError` where it is unknown.
+    A log that lists only failures ends with a failure: in a time T from the first to the last of n failures, n − 1
+    follow an earlier one, so the observed time is T n / (n − 1). Raises `FormatError` where the time is unknown.
     """
     span = max(log.last for log in logs) - min(log.first for log in logs)
     number = len(distinct)
@@ -174,7 +174,9 @@ def _with_levels(failures: Counter[str]) -> Counter[str]:
 
 
 def _distinct(events: Sequence[FailureEvent], repair: float) -> Iterator[FailureEvent]:
-    """The events without those of a part that failed less than its time of repair before; without a node, all."""
+    """The events, counting repeated failures of one part within its repair time once; all events where the node is not
+    named.
+    """
     last = defaultdict[tuple[str, str, str], float](lambda: float("-inf"))
     for event in sorted(events, key=lambda each: each.time):
         one = event.part, event.node, event.one

@@ -28,7 +28,7 @@ LEAST_MFU = 0.2
 SIZES = 6
 """Sizes that are tried by default for each candidate and fabric."""
 OF_ONE_MACHINE = ("node", "node_hour", "support_per_year")
-"""Prices that hold only for the machine for which they are stated."""
+"""Prices that hold only for the machine that they are stated for."""
 OF_ONE_QUOTE = ("quote", "quoted_total", "payment", "delivery")
 """Keys of `procurement` about one offer."""
 Section = Mapping[str, Any]
@@ -50,7 +50,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A machine without its size: the name given, its `cluster` section, and what else its spec states."""
+    """A machine of any size: its name, its `cluster` section, and the other sections of its spec."""
 
     name: str
     cluster: Section
@@ -156,7 +156,7 @@ STATED_COUNTS = ("leaf_switches", "spine_switches", "core_switches", "transceive
 
 
 def _procurement(work: Study, candidate: Candidate, prices: Prices) -> Section:
-    """The terms of the work, with the prices that hold for a candidate; those nearest to it win."""
+    """The procurement terms for a candidate, with the prices that apply to it; the most specific prices win."""
     own, other = section_of_spec(work, "procurement"), candidate.procurement
     terms = {key: value for key, value in {**own, **other}.items() if key not in {"prices", *OF_ONE_QUOTE}}
     terms |= {key: value for key in ("currency", "as_of") if (value := getattr(prices, key))}
@@ -199,8 +199,8 @@ def check_fabric(name: str, work: Study) -> None:
 def default_sizes(work: Study, candidate: Candidate, fabric: str, prices: Prices, limits: Limits) -> list[int]:
     """The sizes of a candidate to try, in whole domains.
 
-    From the size that would meet the time limit at an MFU of 100 %, to that at `LEAST_MFU`, as far as the budget and
-    the power allow; those near the middle of the scale. A spec without a time limit has its own size. Raises
+    The sizes range from the size that would meet the time limit at 100 % MFU to the size at `LEAST_MFU`, within budget
+    and power; sizes near the middle of this range are tried. A spec without a time limit has its own size. Raises
     `MachineFault` where nothing limits the size of a platform.
     """
     design = variation.rewritten_study(work, machine(work, candidate, 1, fabric, prices).changes).design
@@ -278,7 +278,7 @@ def _spread_sizes(first: int, last: int, unit: int) -> list[int]:
 
 
 def sizes_between(rows: Sequence[tuple[int, bool]], unit: int) -> Iterator[int]:
-    """Sizes between the largest that misses the time limit and the smallest above it that meets it.
+    """Sizes between the largest that misses the time limit and the next larger that meets it.
 
     >>> list(sizes_between([(48, False), (64, True), (96, True)], 1))
     [52, 56, 60]

@@ -1,4 +1,4 @@
-"""Likely causes of low bandwidth, ranked: first those that the log states, then those that the cost model explains."""
+"""Likely causes of low bandwidth, ranked: causes that the log states precede causes that the cost model explains."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from clusterspec.results.diagnosis import Cause
 from clusterspec.units import display, percent, plural
 
 ONE_PORT_OF_TWO = 0.75
-"""Share of the expected bandwidth up to which a bond may use one of its two ports: half, and what the other adds."""
+"""A bond that uses one of its two ports reaches at most this share of the expected bandwidth: half, plus a margin."""
 PLATEAU = 256 * 1024**2
 """Message size in bytes above which bandwidth dominates the time of a collective on all fabrics with published data."""
 DIP = 0.7
@@ -148,7 +148,7 @@ def _gpudirect_causes(run: PlacedRun) -> Iterator[Cause]:
 
 
 def _nic_distance(run: PlacedRun) -> Iterator[Cause]:
-    """NICs that GPUDirect does not use because of their distance, unless the environment sets that limit."""
+    """NICs that are too distant for GPUDirect; none where the environment sets the distance limit."""
     limited = any(text.startswith("NCCL_NET_GDR_LEVEL") for text, _ in run.log_lines("environment"))
     for _, line in run.log_lines("other-socket")[:1]:
         if run.uses_network:
@@ -229,7 +229,7 @@ def _bonded_ports(run: PlacedRun) -> Iterator[Cause]:
 
 
 def _packet_loss(run: PlacedRun) -> Iterator[Cause]:
-    """RDMA over Ethernet that reaches next to nothing, or less with larger messages: what lost packets do to it.
+    """RDMA over Ethernet with almost no bandwidth, or less for larger messages: symptoms of packet loss.
 
     Published: NVIDIA/nccl issues 306 and 378, where maintainers name missing flow control (pause frames or PFC).
     """
@@ -257,8 +257,8 @@ def _unstable_link(run: PlacedRun) -> Iterator[Cause]:
 
 
 def _network_inside_domain(run: PlacedRun) -> Iterator[Cause]:
-    """Ranks of one node or domain that cannot reach each other: in containers of their own (NVIDIA/nccl, issues 1536
-    and 1781), or without the service that connects the domain.
+    """Ranks of one node or domain that cannot reach each other: they run in separate containers (NVIDIA/nccl, issues
+    1536 and 1781), or the service that connects the domain is missing.
     """
     if run.uses_network or any((each.nodes or 1) > run.group.nodes for each in run.benchmark.series):
         return

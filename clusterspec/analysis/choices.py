@@ -49,8 +49,8 @@ OF_SIZE: tuple[Path, ...] = (
 
 
 def choices(study: Study, report: FullReport) -> Choices | None:
-    """The machines among which a buyer chooses; None without two of them that have a price in one currency and a figure
-    of the planned work.
+    """The machines that a buyer can choose from; None unless at least two have a price in the same currency and a
+    figure for the planned work.
     """
     designs, kinds = (report, *report.against), ("design", *("option" for _ in report.against))
     found = [
@@ -231,7 +231,7 @@ def _changes_of_size(cluster: Cluster, nodes: int) -> Changes:
 
 
 def _serving_choice(machine: ServingMachine, studied: Studied, kind: str) -> Iterator[Choice]:
-    """The choice of a serving machine with the rules that refuse it; none where its price is not known."""
+    """The choice of a serving machine, with the rules that refuse it; none where the price is unknown."""
     other = machine.study
     refused = tuple(rule for rule in studied.refusing_rules(other) if rule not in OF_PURCHASE)
     found = _priced_choice(other, kind, machine.work, refused)
@@ -240,8 +240,9 @@ def _serving_choice(machine: ServingMachine, studied: Studied, kind: str) -> Ite
 
 
 def _choice_of_size(other: Study, studied: Studied) -> Choice | None:
-    """The choice of a size at which the layout is legal; its errors are those that the design does not have. Roles of
-    reinforcement learning that state their nodes allow no other size.
+    """The choice of a size at which the layout is legal, with the errors that the original design does not have.
+
+    Reinforcement learning with a stated number of nodes per role allows no other size.
     """
     plan = other.plan
     kept = plan_interruptions(plan)

@@ -23,8 +23,8 @@ from clusterspec.units import percent, plural
 class Side:
     """One of the designs: the input, its keys with bases merged in, and its estimate and bill as JSON.
 
-    ``unchecked`` are the rules that do not run, since the design lacks a part that they need. ``goodput`` is the share
-    of the time that failures and checkpoints leave a training job.
+    ``unchecked`` lists rules that do not run because the design lacks a required part. ``goodput`` is the share of the
+    time that remains for training after failures and checkpoints.
     """
 
     read: Input
@@ -47,7 +47,7 @@ def diff(old: Study, new: Study, names: tuple[Names, Names] = ({}, {})) -> DiffR
 
 
 def lone_figures(study: Study, *, added: bool) -> tuple[Effect, ...]:
-    """The figures of a design that one side has; those of the other side are None."""
+    """The figures of a design that exists on one side only; figures of the missing side are None."""
     side = _compared_side(study, {})
     lacking = Side(Input(None), None, {}, {"items": [], "fabric": None}, ())
     known = [one for one in _effects(lacking, side) if one.new]

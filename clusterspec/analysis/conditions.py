@@ -52,8 +52,8 @@ def _meets_targets(plan: Plan) -> float | None:
 
 
 def _share_of_time(name: str) -> Callable[[Plan], float | None]:
-    """The share of the time that checkpoints and waiting for data stop training (``stall``), or that is spent on steps
-    that are kept.
+    """A share of the time: ``stall``, when checkpoints and data stop training, or the time spent on steps that are
+    kept.
     """
 
     def value(plan: Plan) -> float | None:
@@ -146,9 +146,9 @@ METRICS: dict[str, tuple[str, Callable[[Plan], float | None]]] = {
     "output_tokens_per_second": ("tok/s", _serving_figure("output_tokens_per_second")),
     "output_tokens_per_second_per_accelerator": ("tok/s", _serving_figure("per_accelerator")),
 }
-"""What a condition may name: the unit of its limit, and its value in a plan."""
+"""The metrics that a condition may name, each with the unit of its limit and its value in a plan."""
 TARGETS = "targets"
-"""The condition that a serving plan meets the targets of its spec, at their percentile."""
+"""The name of the condition that a serving plan meets its spec's latency targets at their percentile."""
 WHOLE = ("fits", TARGETS)
 """The conditions without a limit."""
 RELATIVE = "slowdown"

@@ -158,7 +158,7 @@ REMEDIES = {
     "scale-up": "run it on each node alone; repair or exchange the nodes below it, then repeat",
     "scale-out": "halve the set of nodes until the slow node, cable or switch is known; repair it, then repeat on all",
 }
-"""What follows a failed test: of the only node, else by the outermost tier that it uses."""
+"""The action after a failed test: by the outermost tier that the test uses, or for the only node."""
 
 
 def planned_test(test: AcceptanceTest, row: CollectiveRow, nodes: int) -> PlannedTest:
@@ -211,8 +211,8 @@ def command_of_test(test: AcceptanceTest) -> str:
 
 
 def planned_tests(study: Study) -> tuple[PlannedTest, ...]:
-    """The acceptance tests of the spec, then usual tests of the tiers that they leave out; each with its prediction and
-    command.
+    """The acceptance tests of the spec, followed by usual tests of tiers that the spec does not test; each with
+    prediction and command.
     """
     from clusterspec.procurement.acceptance import acceptance_tests
 
@@ -228,7 +228,7 @@ def planned_tests(study: Study) -> tuple[PlannedTest, ...]:
 
 
 def _planned_cases(study: Study, cases: Sequence[AcceptanceCase], *, stated: bool) -> tuple[PlannedTest, ...]:
-    """The cases that `accept` judges, with prediction and command, without those that cannot be predicted."""
+    """The cases that `accept` judges, with prediction and command; cases without a prediction are omitted."""
     cluster = study.design.cluster
     assert cluster is not None
     found = []

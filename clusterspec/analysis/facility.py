@@ -1,4 +1,4 @@
-"""What a machine asks of the hall, from its power, its bill and the floor of the spec."""
+"""What a machine requires of its data hall, from its power, its bill of materials and the spec's floor."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Failures of two parts of unlike kinds that share a node, a leaf or a rack, by class of pairs.
+"""Failures of two parts of different kinds that share a node, a leaf or a rack, by class of pairs.
 
-Two parts share the innermost of: a node; a leaf switch, which a node shares that reaches it with any NIC; a
-rack, with its feeds. All pairs of one class do the same to the job, so that one degraded machine is estimated for each
-class. A link and a leaf of unlike planes take two links of a NIC where the leaf is that of the NIC; elsewhere, and in
-one plane, the leaf takes no less than both.
+The place shared is the innermost of three: a node; a leaf switch, shared by a node that any NIC connects to it; a rack
+with its feeds. All pairs of one class have the same effect on the job, so one degraded machine is estimated per class.
+A link and a leaf in different planes together cost a NIC two links if the NIC is connected to that leaf. Otherwise, or
+in the same plane, the loss is at most that of the leaf.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ def places_of(machine: FailingMachine) -> Places:
 
 
 def _neighbor_pairs(nodes: int, leaves: dict[tuple[int, int], frozenset[int]], per_rack: int) -> tuple[int, int]:
-    """The ordered pairs of nodes that share a leaf, and those that share a rack and no leaf.
+    """The number of ordered pairs of nodes that share a leaf, and of pairs that share a rack but no leaf.
 
-    Nodes below the same leaves are counted together: a machine has few such groups that meet.
+    Nodes with the same set of leaves are counted as a group; only few groups share a leaf.
     """
     reached: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for leaf, held in leaves.items():
@@ -93,9 +93,9 @@ def _neighbor_pairs(nodes: int, leaves: dict[tuple[int, int], frozenset[int]], p
 
 
 class Shared(NamedTuple):
-    """What parts of two classes share, how many pairs do and share nothing closer, and in which planes they are.
+    """The innermost place that parts of two classes share, the number of such pairs, and their planes.
 
-    Of a link and a leaf in unlike planes, ``planes`` says whether the leaf is that of another NIC of the node.
+    For a link and a leaf in different planes, ``planes`` says whether the leaf belongs to another NIC of the node.
     """
 
     what: str

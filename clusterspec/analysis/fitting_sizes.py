@@ -1,4 +1,4 @@
-"""Machines on which a job fits that its own machine does not hold."""
+"""Larger machines on which a job fits that does not fit on its own machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clusterspec.studies import variation
 from clusterspec.studies.study import Study
 
 GROWTH = (1, 2, 4, 8)
-"""The multiples of the nodes of a job that does not fit, of which the smallest with a layout that fits is shown."""
+"""Multiples of the node count to try, smallest first, for a job that does not fit."""
 
 
 class FittingMachine(NamedTuple):
@@ -24,8 +24,10 @@ class FittingMachine(NamedTuple):
 
 
 def fitting_machine(study: Study, changes_of: Callable[[int], Mapping[Path, object]]) -> Iterator[FittingMachine]:
-    """The smallest multiple of a machine on which some layout of its job fits; none where the job fits as written, is
-    one of reinforcement learning, or fits on none of them. ``changes_of`` are the keys of a number of nodes.
+    """The smallest multiple of a machine on which some layout of its job fits.
+
+    None if the job fits as written, is reinforcement learning, or fits on none of the multiples. ``changes_of`` gives
+    the keys that set a number of nodes.
     """
     work, cluster = study.design.workload, study.design.cluster
     if work is None or work.rl is not None or cluster is None or study.document is None:

@@ -140,7 +140,7 @@ def options_at(study: Study, goal: Goal, place: Place) -> tuple[JobOption, ...]:
 
 
 class Evaluated:
-    """What a search has evaluated for its jobs, for the sizes that it tries later; another process starts without."""
+    """Results that a search keeps for later sizes of its jobs; a new process starts without them."""
 
     def __init__(self) -> None:
         self.layouts: Evaluations = []
@@ -154,7 +154,7 @@ class Evaluated:
 def options_of_sizes(
     study: Study, goal: Goal, some: Sequence[Place], known: Evaluated | None = None
 ) -> tuple[tuple[JobOption, ...], ...]:
-    """The options of places that differ in their nodes alone, which share the tables of their layouts.
+    """The options of places that differ only in the number of nodes, and so share layout tables.
 
     Raises the exception of a part that failed.
     """
@@ -199,8 +199,10 @@ ROUNDS = 3
 
 
 def _with_placement_again(option: JobOption, parts: FleetStudy, goal: Goal, rollouts: Rollouts) -> JobOption:
-    """The option with the placement that is fastest with its layout, and the layout that is best for that, until
-    neither changes: the first placement was chosen with the layout of the spec.
+    """The option after alternating between the fastest placement for its layout and the best layout for that placement,
+    until neither changes.
+
+    The first placement was chosen with the layout of the spec.
     """
     for _ in range(ROUNDS if option.rl is not None and option.layout else 0):
         study = with_a_layout(parts.job_on(option.pool, option.job, option.nodes))
@@ -219,7 +221,9 @@ def _with_placement_again(option: JobOption, parts: FleetStudy, goal: Goal, roll
 
 
 def _placed_study(option: JobOption, parts: FleetStudy, rollouts: Rollouts) -> tuple[JobOption, Study]:
-    """The study of a job on its nodes, with the fastest placement of its roles, or why it cannot be searched."""
+    """The option and the study of a job on its nodes, with the fastest placement of its roles; the option says why, if
+    the study cannot be searched.
+    """
     study = parts.job_on(option.pool, option.job, option.nodes)
     if study.design.workload is not None and study.design.workload.rl is not None:
         splits = rl_splits(study.design, option.nodes, rollouts) or _splits_of_found_layout(study, option, rollouts)
@@ -279,8 +283,10 @@ def without_search(study: Study, place: Place) -> tuple[JobOption, ...]:
 
 
 def least_time(parts: FleetStudy, place: Place, name: str) -> float:
-    """Seconds that the run of a job takes at least on some nodes, with the pauses in which other jobs have them: its
-    matrix multiplications at the peak of all accelerators. 0 where nothing is known, and for serving.
+    """A lower bound of the run time of a job on some nodes, in seconds, including pauses in which other jobs have the
+    nodes: its matrix multiplications at the peak of all accelerators.
+
+    0 where nothing is known, and for serving.
     """
     job = parts.fleet.jobs[name]
     if engines_away(job.spec):
@@ -300,7 +306,7 @@ def least_time(parts: FleetStudy, place: Place, name: str) -> float:
 
 
 def with_missed_limit(option: JobOption, goal: Goal) -> JobOption:
-    """The option before a search, marked as missing its target if it misses it even at the peak of its accelerators."""
+    """The option, marked as missing its time limit if its lower bound (all accelerators at peak) exceeds the limit."""
     limit = goal.longest_run(option.job)
     if limit is None or not option.least or option.least <= limit:
         return option
@@ -308,7 +314,7 @@ def with_missed_limit(option: JobOption, goal: Goal) -> JobOption:
 
 
 def misses_target_by_wait(option: JobOption, goal: Goal) -> bool:
-    """Whether a run that waits for the store that it shares misses its target."""
+    """Whether a run misses its time limit because it waits for a shared storage system."""
     limit = goal.longest_run(option.job)
     trains = option.serving is None and option.elapsed is not None
     return limit is not None and trains and (option.elapsed or 0.0) > limit
@@ -344,7 +350,7 @@ def with_figures(option: JobOption, parts: FleetStudy, placed: Study, goal: Goal
         mfu=plan.rl.mfu if plan.rl else plan.mfu,
         elapsed=elapsed,
         surely_fits=plan.surely_fits,
-        cost=_cost(found, plan.serving is not None, part * share),
+        cost=_billed_cost(found, plan.serving is not None, part * share),
         energy=_energy(found, plan.time_to_train if plan.serving is None else _term(placed) * share, part),
         missed=tuple(_missed_targets(option.job, placed, elapsed, goal)),
     )
@@ -359,7 +365,7 @@ def _nodes_used(study: Study, most: int) -> int:
     return min(most, -(-used // unit) * unit)
 
 
-def _cost(found: Cost | None, serves: bool, part: float) -> float | None:
+def _billed_cost(found: Cost | None, serves: bool, part: float) -> float | None:
     """The cost of a run, or of a part of the pool over the term."""
     if found is None:
         return None

@@ -1,8 +1,8 @@
-"""Which job of a fleet on which pool with how many nodes: the best assignment of the choices of `fleet_options`.
+"""The best assignment of a fleet's jobs to pools and numbers of nodes, from the options of `fleet_options`.
 
-Jobs that take turns on the same nodes are assigned together. Choices are searched as far as the best assignments need
-them: a size that is not searched is taken to be hardly more efficient than the best size that is, and then cannot be in
-them. Jobs that share the store of a pool wait for it as in the estimate of a fleet.
+Jobs that take turns on the same nodes are assigned together. Options are searched only as far as the best assignments
+need: an unsearched size is assumed to be at most slightly more efficient than the best searched one, which rules most
+sizes out. Jobs that share a pool's storage wait for it as in the estimate of a fleet.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class _Table:
         self.capacity = {name: (pool.nodes or 0) - _taken_by_engines(pool) for name, pool in pools.items()}
 
     def assignments(self, progress: Callable[[int, int], None]) -> list[Assignment]:
-        """The best assignments: with every choice that is in them, at its least value, searched."""
+        """The best assignments; every option in them was searched at its lowest value."""
         # serving plans are searched first: they take as few nodes of a whole pool as they need
         unbounded = [place for place in self.places if not all(each.least for each in self.options[place])]
         self._search(self.places if self.goal.every else [*unbounded, *self._first_places()], progress)
@@ -143,8 +143,8 @@ class _Table:
         ]
 
     def _first_places(self) -> list[Place]:
-        """The places that are searched first: those of the spec, and the size a third up the list of every job on every
-        pool, which is quickly searched and mostly efficient.
+        """The places to search first: the places of the spec, and for every job on every pool the size a third up the
+        list, which is fast to search and usually efficient.
         """
         stated = {(each.jobs, each.pool, each.nodes) for pool in self._fleet.pools.values() for each in pool.sets}
         groups = by_size(self.places)
@@ -202,7 +202,7 @@ class _Table:
         return [_item(place) for place in self.places if _item(place) not in there]
 
     def _assignment(self, where: Sequence[Place], chosen: Chosen) -> Assignment | None:
-        """The assignment with the waits of its jobs for the stores that they share; None where one misses a target."""
+        """The assignment, with the waits of its jobs for shared storage; None if a job then misses a target."""
         places = [where[index] for index in chosen.options]
         jobs = {each.job: each for place in places for each in self.options[place]}
         waits = _store_wait_factors(self._fleet, places)

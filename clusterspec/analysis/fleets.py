@@ -97,7 +97,7 @@ def fleet_diff(old: Study, new: Study, names: tuple[Names, Names] = ({}, {})) ->
 
 
 def _pool_bill(parts: FleetStudy, name: str) -> BillReport:
-    """The bill of a pool, which names the pools whose fabric is one with its own: what joins them is not counted."""
+    """The bill of a pool. It names the pools that share its fabric: the links between them are not counted."""
     found = bill(parts.pools[name])
     shared = [link.between or () for link in parts.study.spec.pool_links or () if link.fabric == "shared"]
     others = [f"`{each}`" for between in shared if name in between for each in between if each != name]
@@ -181,8 +181,8 @@ def _store_wait(fleet: Fleet, job: Job) -> float:
 
 
 def _billed_cost(cost: Cost | None, pool: Pool | None, nodes: int | None, share: float) -> float | None:
-    """The part of the cost of a pool that a job is billed, by its nodes and its share of the term; None where the cost
-    or the nodes are not known.
+    """The cost of a pool that is billed to a job, by its nodes and its share of the term; None where the cost or the
+    nodes are unknown.
     """
     total = cost.total.value if cost and cost.total else None
     if total is None or pool is None or not pool.nodes or nodes is None:
@@ -193,8 +193,10 @@ def _billed_cost(cost: Cost | None, pool: Pool | None, nodes: int | None, share:
 def _unit_cost(
     parts: FleetStudy, job: Job, cost: Cost | None, billed: float | None, elapsed: float | None
 ) -> float | None:
-    """The cost of the run of a job, else of a million tokens: of one machine as its own report states it, of several
-    the part of the bill for that time, without interruptions; None where it is not known.
+    """The cost of one run of a job, or of a million tokens, without interruptions; None if unknown.
+
+    For a job on one machine it is the figure of the job's own report; for several machines, the part of the bill for
+    that time.
     """
     study = parts.jobs.get(job.name)
     own = _job_cost(study) if study is not None else None

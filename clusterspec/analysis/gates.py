@@ -55,7 +55,7 @@ RULES_OF_GATES = {
     "warranty": ("support-slower-than-repair", "warranty-shorter-than-term"),
     "acceptance": ("payment-before-acceptance", "procurement-without-acceptance"),
 }
-"""The rules that report on the subject of a gate; their findings count at that gate alone."""
+"""Rules that report on the subject of another gate than the design; their findings count at that gate only."""
 _OF_GATES = frozenset(rule for rules in RULES_OF_GATES.values() for rule in rules)
 DESIGN_ASKS = {
     VerdictStatus.FAILS: "have the errors among the findings mended",
@@ -127,7 +127,7 @@ def _is_rented(cost: Cost, cluster: Cluster) -> bool:
 
 
 def _design_gate(estimate: EstimateReport) -> Gate:
-    """The verdict on the design, in the words of its findings; those about the purchase have gates of their own."""
+    """The verdict on the design, in the words of its findings. Findings about the purchase belong to other gates."""
     found = tuple(one for one in estimate.findings if one.rule not in _OF_GATES)
     waived = tuple(one for one in estimate.waived if one.finding.rule not in _OF_GATES)
     judged = verdict(estimate.plan, found, waived, words=True)
@@ -289,7 +289,7 @@ def _run_seconds(report: FullReport) -> float | None:
 
 
 def _run_text(report: FullReport) -> str:
-    """The part of the term that the planned run takes, where it leaves more of it than the reserve of a schedule."""
+    """Text about the share of the term that the planned run takes; empty if only a scheduling reserve is left."""
     buying, run = report.estimate.design.spec.procurement, _run_seconds(report)
     if buying is None or buying.term is None or run is None or run >= (1 - IDLE) * buying.term.value:
         return ""
@@ -310,7 +310,7 @@ def _unused_rent(report: FullReport, rent: Money | None) -> Risk | None:
 
 
 def _term_gate(buying: ProcurementSpec, unused: Risk | None, run: str) -> Gate:
-    """``run`` says which part of the term the planned run takes, where it has one."""
+    """The gate of the term. ``run`` is the text about the share of the term that the planned run takes, or empty."""
     if buying.term is None:
         text = "not stated, so that no cost of operation is counted (`procurement.term`)"
         return Gate("term", GateStatus.OPEN, text, "state how long the machine is to run")

@@ -1,4 +1,4 @@
-"""How a design runs: the placement of its groups of ranks, its collectives by size, and the launch of its framework."""
+"""How a design runs: placement of its process groups, collectives by size, and the launch command of its framework."""
 
 from __future__ import annotations
 

@@ -9,8 +9,9 @@ from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
 
 STATED, STRONG, GIVEN, WEAK = 1.0, 0.7, 0.4, 0.3
-"""Weights of evidence: the log states the cause; its numbers show it; the log states a setting that may be wrong; its
-numbers are compatible with it."""
+"""Weights of evidence: the log states the cause; the log's numbers show it; the log states a setting that may be wrong;
+its numbers are compatible with the cause.
+"""
 _SLOWS = frozenset(
     {
         "peer-access-off",
@@ -69,7 +70,7 @@ def causes_of_a_hang(run: PlacedRun, checks: Sequence[Check]) -> Iterator[Cause]
 
 
 def unreachable_peers(run: PlacedRun) -> Iterator[Cause]:
-    """Connections that the network refuses or never answers, and what keeps a library from opening them."""
+    """Connections that the network refuses or never answers, and obstacles to opening a connection."""
     yield from _wrong_interface(run)  # before what follows from it
     for text, line in run.log_lines("unreachable")[:1]:
         following = "show_gids; ping and ib_write_bw between the NICs of that pair; open the ports of all ranks"
@@ -87,7 +88,7 @@ def _stated_stops(run: PlacedRun) -> Iterator[Cause]:
 
 
 def _wrong_interface(run: PlacedRun) -> Iterator[Cause]:
-    """Interfaces that do not leave the host or its link, and settings that name none.
+    """Selected interfaces with addresses that are not reachable from other hosts, and settings that match no interface.
 
     Published: horovod/horovod issues 584 (loopback) and 636 (addresses of the link alone), marin-community/marin issue
     6940 (a name that fits no interface).

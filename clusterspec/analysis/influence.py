@@ -68,8 +68,8 @@ def ranked_influences(found: Iterable[Influence | None]) -> tuple[Influence, ...
 def largest_influence(plan: Plan, assumption: Assumption) -> Influence | None:
     """The largest change that another value of an assumption causes; None if no other value is known.
 
-    A number varies over its range, or by `STEP` without one; a keyword varies over all choices. Each alternative is
-    another estimate, which takes about a millisecond; those that no figure of the plan depends on are left out.
+    A number varies over its range, or by `STEP` if it has none; a keyword varies over all choices. Each alternative
+    needs an estimate of about a millisecond; assumptions that affect no figure of the plan are skipped.
     """
     spread = _range_influence(plan, assumption)
     if spread is not None:
@@ -132,7 +132,7 @@ def _has_same_memory(one: Design, other: Design) -> bool:
 
 
 _memory_inputs = attrgetter(*(each.name for each in fields(Layout) if each.name not in {"order", "overlap", "stack"}))
-"""Returns the values of a layout that its memory may depend on, besides a part of its stack."""
+"""The values of a layout that memory may depend on, apart from one part of its stack."""
 
 
 def _holds_as_much(one: Layout, other: Layout) -> bool:
@@ -193,7 +193,7 @@ def _by_kind(key: str, choices: list[Any]) -> list[list[Any]]:
 
 
 def _is_unused_figure(design: Design, key: str) -> bool:
-    """Whether no time of a design depends on a figure: it is one of ranges, or of experts that the model lacks."""
+    """Whether a figure affects no time of a design: it sets a range, or applies to experts that the model lacks."""
     name, workload = key.partition(" ")[2], design.workload
     return name in OF_RANGES or (name in OF_EXPERTS and workload is not None and not workload.model.experts)
 
@@ -215,7 +215,7 @@ def _alternative_values(design: Design, key: str, value: Any) -> list[Any]:
 
 
 def other_choices(design: Design, key: str, value: str) -> list[str]:
-    """The other choices of a key that a spec may mean; of plugins one, with which the library behaves otherwise."""
+    """Plausible other choices of a key; for plugins, one choice that changes the behavior of the library."""
     work = design.workload
     if key == PARAMETERS and work is not None and work.expert_parameter_precision != work.parameter_precision:
         return []  # NOTE: a spec that states it says the same of the experts, whose own precision is an alternative too
@@ -277,8 +277,8 @@ def _figure_owner(design: Design, key: str) -> str:
 
 
 def _design_with_figure(plan: Plan, key: str, value: float) -> Design:
-    """The design with another value for an ``achievable`` figure of its accelerator or its stack, which no rule of
-    legality reads.
+    """The design with another value for an ``achievable`` figure of its accelerator or its stack. Legality rules do not
+    read such figures.
     """
     design = plan.design
     name = key.partition(" ")[2]

@@ -40,11 +40,12 @@ SAME = 0.002
 def tabulated_curve(
     seconds: Seconds, present: Rates, span: float, tapers: tuple[float, float]
 ) -> tuple[Curve, float, int]:
-    """The curve around the rates of a spec, at which it is exact, the largest relative interpolation error, and the
-    number of positions at which it was checked.
+    """A curve around the rates of a spec (exact at these rates), its largest relative interpolation error, and the
+    number of positions checked.
 
-    The kink lies at a ratio of the rates where the slower tier changes, and at a NIC rate where neither rate bounds the
-    tier inside: the table is over the ratio where that holds, else over the one that misses less.
+    The table has a kink. If two tiers compete, the kink is at a fixed ratio of their rates; if neither rate limits the
+    tier inside, it is at a fixed NIC rate. The table's axis is the ratio or the NIC rate, whichever gives the lower
+    error.
     """
     bandwidth, nic, taper = present
     joint, z = _taper_points(seconds, bandwidth, nic, tapers)
@@ -152,8 +153,11 @@ def _taper_points(
 
 
 def _needed_bandwidths(seconds: Seconds, bandwidth: float, span: float, nic: float, least: float) -> list[float]:
-    """The logarithms of scale-up bandwidths between which linear interpolation is within the tolerance, at each of
-    some ratios of the rates: evenly spaced where one part of the time depends on one rate alone."""
+    """Logarithms of the scale-up bandwidths at which a table needs points, so that linear interpolation is within the
+    tolerance for each of several rate ratios.
+
+    The points are evenly spaced where a part of the time depends on one rate only.
+    """
     points = _evenly_spaced(log(bandwidth / span), log(bandwidth * span), SCALE_UP_SCAN)
     ratios = _evenly_spaced(log(least / (bandwidth * span)), log(nic * span / (bandwidth / span)), RATIOS)
     found: set[float] = set()

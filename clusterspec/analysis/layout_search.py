@@ -92,7 +92,7 @@ class Searched(NamedTuple):
 
 
 Evaluations = list[tuple[SearchJob, Evaluate | None]]
-"""Jobs without their nodes, each with the evaluation of its layouts on any number of them."""
+"""Jobs (without their number of nodes), each with the evaluation of its layouts on any number of nodes."""
 
 
 def found_on_sizes(
@@ -101,8 +101,8 @@ def found_on_sizes(
     """The layouts of each study that `search` finds, fastest first; None for a study that it cannot search, and
     without NumPy.
 
-    Studies that differ in their nodes, and in how reinforcement learning places its roles, are evaluated together.
-    ``known`` keeps the evaluations for later calls.
+    Studies that differ only in the number of nodes or in the placement of reinforcement-learning roles are evaluated
+    together. ``known`` keeps the evaluations for later calls.
     """
     known = [] if known is None else known
     designs = [with_a_layout(study).design for study in studies]

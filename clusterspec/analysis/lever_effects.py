@@ -1,4 +1,4 @@
-"""Sensitivity of a study to its levers: each one step up and one step down, with everything else as in the spec."""
+"""Sensitivity of a study to its levers: one step up and one step down for each, with all else as in the spec."""
 
 from __future__ import annotations
 
@@ -44,10 +44,9 @@ def _step_or_token_seconds(study: Study) -> float | None:
 
 
 def lever_rows(studied: Studied) -> tuple[LeverRow, ...]:
-    """Every lever that the design has, one step each way: the largest effect on the time for a token first, and last
-    those that a rule refuses.
+    """Every lever of the design, one step each way: the largest effect on the time per token first, refused steps last.
 
-    A step without a time, whose design does not resolve, is left out.
+    A step is omitted if its design does not resolve or has no time.
     """
     design = studied.one.design
     moves = _lever_moves(design, sold_steps(design, studied.one.settings.catalog))
@@ -86,8 +85,9 @@ def _seconds_per_token(study: Study) -> float | None:
 
 
 def _lever_moves(design: Design, sold: Mapping[str, tuple[float, ...]]) -> Iterator[Move]:
-    """The levers of a design, each to its next values; ``sold`` has the values of a lever that are sold for this
-    machine, where they are not those of the lever."""
+    """The levers of a design, each moved to its neighboring values. ``sold`` overrides the values of a lever with those
+    sold for this machine.
+    """
     served = design.workload is not None and design.workload.serving is not None
     for lever in (lever_of(name, design) for name in LEVERS if name not in OF_STORE):
         value = None if served and lever.name in OF_TRAINING else lever.value(design)

@@ -41,7 +41,7 @@ class Lever:
 
     @property
     def is_hardware(self) -> bool:
-        """Whether the values are those of a machine, which are sold, and not of its load."""
+        """Whether the values describe hardware that is sold, and not the load."""
         return self.path[0] == "cluster"
 
     def changes(self, value: float) -> Changes:

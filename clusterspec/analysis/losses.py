@@ -1,4 +1,4 @@
-"""What limits a training step: the losses from peak to achieved FLOP/s, and the changes that shorten it most."""
+"""What limits a training step: the losses from peak to achieved FLOP/s, and the changes that shorten the step most."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ times this."""
 def losses(plan: Plan) -> tuple[Loss, ...]:
     """The losses from the peak to the model FLOPs utilization (MFU), in the order of a step; empty without a step time.
 
-    A step takes the time of the FLOPs of the model at peak (``MFU * step``), and what its parts take beyond that. The
-    losses and the MFU sum to 1.
+    A step takes the model FLOPs at peak (``MFU * step``) plus the additional time of each part. The losses and the MFU
+    sum to 1.
     """
     step = plan.step_time
     if step is None or plan.mfu is None or not step.value:
@@ -46,7 +46,7 @@ def _is_product(phase: Term, part: Term) -> bool:
 
 MOST_GAINS = 3
 NO_GAIN = frozenset({"nodes", "accelerators", "sequence_length"})
-"""Keys that buy time with a larger machine, which the procurement report has, or that change the planned work."""
+"""Keys that shorten a step only with a larger machine (see the procurement report) or change the planned work."""
 
 
 def gains(plan: Plan, sensitivity: SensitivityReport | None, grid: LayoutGrid | None) -> tuple[Gain, ...]:

@@ -142,7 +142,7 @@ def _failures(cluster: Cluster, fabric: Fabric | None, rails: int) -> Iterator[F
 
 
 def _leaves_of_node(cluster: Cluster, fabric: Fabric) -> int:
-    """Leaf switches of one plane above one node; rails may share them."""
+    """Leaf switches of one plane that one node connects to; several rails may share a leaf."""
     planes = cluster.scale_out.planes if cluster.scale_out else 1
     blocks = -(-cluster.all_nodes // _nodes_below(cluster))
     return max(1, fabric.leaf_switches // planes // blocks)

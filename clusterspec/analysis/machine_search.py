@@ -56,9 +56,8 @@ def machine_search(
 ) -> MachinesReport:
     """The machines of all candidates, sizes and fabrics, with their best layouts for the workload of a study.
 
-    Without ``nodes`` the sizes follow from the limits; sizes between the largest that misses the time limit and the
-    smallest that meets it are tried too. Raises `MachineFault` where there is no workload, or no limit to take a size
-    from.
+    Without ``nodes`` the sizes follow from the limits, refined between the largest size that misses the time limit and
+    the smallest that meets it. Raises `MachineFault` where there is no workload, or no limit to take a size from.
     """
     listed, allowed = prices or Prices(), limits or Limits()
     currency = currency_of_all(work, candidates, listed)
@@ -91,7 +90,7 @@ def chosen_keys(machines: Sequence[Machine]) -> list[tuple[str, str, int]]:
 def _sizes_between_rows(
     work: Study, candidate: Candidate, fabric: str, prices: Prices, rows: dict[tuple[str, str, int], MachineRow]
 ) -> Iterator[int]:
-    """Sizes between one that is too slow and one that is fast enough."""
+    """Sizes between a size that is too slow and a size that is fast enough."""
     own = [row for (name, used, _), row in rows.items() if (name, used) == (candidate.name, fabric)]
     timed = [(row.nodes, not any(text.startswith(LATE) for text in row.missed)) for row in own if row.elapsed]
     design = variation.rewritten_study(work, machine(work, candidate, 1, fabric, prices).changes).design
@@ -211,7 +210,7 @@ LATE = "run "
 
 
 def _missed_limits(row: MachineRow, study: Study, limits: Limits) -> Iterator[str]:
-    """The limits that a machine misses, or of which that is not known."""
+    """The limits that a machine misses or may miss, because the figure is unknown."""
     if limits.within is not None and row.serving is None and (row.elapsed is None or row.elapsed > limits.within):
         took = display(row.elapsed, "s") if row.elapsed is not None else "of unknown time"
         yield f"{LATE}{took} > {display(limits.within, 's')}"

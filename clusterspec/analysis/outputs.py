@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def check(studies: Sequence[Study | Checked], settings: Settings) -> CheckReport:
-    """The findings of all files in one report, those in bases as `attributed` places them."""
+    """The findings of all files in one report; findings in bases are placed as by `attributed`."""
     findings = tuple(attributed_findings([_file_findings(one) for one in studies]))
     sources = {name: source for one in studies for name, source in one.sources.items()}
     pointed = files.file_names(dict.fromkeys([*sources, *(finding.span.file for finding in findings)]))

@@ -34,7 +34,7 @@ def pod(cluster: Cluster, power: PowerSpec | None, fabric: Fabric | None = None)
 
 
 def _local_path_classes(cluster: Cluster) -> Iterator[PathClass]:
-    """The classes of pairs in one scale-up domain, and in one node over the bus of its host."""
+    """The classes of pairs within one scale-up domain, and within one node over the host bus."""
     up = cluster.scale_up
     if up.domain > 1:
         rows = message_rows(cluster, 2)
@@ -70,7 +70,7 @@ def _local_path_classes(cluster: Cluster) -> Iterator[PathClass]:
 
 
 def _unknown_network(cluster: Cluster, out: ScaleOut) -> str:
-    """What stands for a network whose switches are not known: that of a cloud, or one that is no tree; else empty."""
+    """Text in place of a network with unknown switches, such as a cloud's or one that is not a tree; else empty."""
     if cluster.cloud or out.technology.cloud:
         return "network of the cloud"
     return "" if out.topology in TREES or out.levels else f"{out.topology} network"

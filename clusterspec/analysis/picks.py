@@ -18,7 +18,7 @@ from clusterspec.records import dataclass
 from clusterspec.studies.study import Study
 
 MORE_CHECKS = 12
-"""Candidates that are checked beyond twice those shown, while the rules object to too many of them."""
+"""Limit on candidates to check in addition to twice the number shown, while rules object to too many."""
 LEAST_CHECKS = 32
 """Candidates that are checked however few are shown, until enough have no objection."""
 VARIED = (
@@ -31,8 +31,11 @@ K = TypeVar("K")
 
 @dataclass(frozen=True)
 class Candidate(Generic[K]):
-    """A layout of a search in place of the spec's: its study, the rules that find an error that the machine alone does
-    not have, and the findings about the layout and about everything else."""
+    """A layout of a search in place of the spec's.
+
+    It has its study, the rules with an error that the machine by itself does not have, and the findings, separated into
+    those about the layout and all others.
+    """
 
     kept: K
     study: Study
@@ -97,7 +100,7 @@ class Picks(Generic[K]):
 def training_picks(studied: Studied, job: SearchJob, space: Space, found: Found, top: int) -> Picks[Kept]:
     """The checked layouts of a search: the first ``top`` that pass the rules, or else the nearest ones.
 
-    Of a search that is not complete, only layouts before those that may be missing are checked.
+    If the search is incomplete, only layouts that rank before any missing layout are checked.
     """
     picks: Picks[Kept] = Picks(top)
     ordered = tie_order(job, space, (*found.best, *found.front), found.complete_to)
@@ -163,9 +166,10 @@ def candidate_of(studied: Studied, job: SearchJob, space: Space, kept: Kept) -> 
 
 
 def tie_order(job: SearchJob, space: Space, kept: Iterable[Kept], end: float = inf) -> list[Kept]:
-    """The layouts by their key; those within `TIE` of the first of a group by memory, then by the keys they need.
+    """The layouts by key. Layouts within `TIE` of the first of a group are ordered by memory, then by the number of
+    keys they set.
 
-    Groups that may have a key above ``end`` are left out.
+    Groups that may have a key above ``end`` are omitted.
     """
     rest = sorted({each.number: each for each in kept}.values(), key=lambda each: each.key)
     found: list[Kept] = []
@@ -182,6 +186,6 @@ def _preference_key(job: SearchJob, space: Space, kept: Kept) -> tuple[float, in
 
 
 def tied_with(kept: Sequence[Kept]) -> list[Kept]:
-    """The layouts whose key is that of the best of them but for `TIE`."""
+    """The layouts whose key is within `TIE` of the best."""
     least = min(each.key for each in kept)
     return [each for each in kept if each.key <= least * (1 + TIE)]

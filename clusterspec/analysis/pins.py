@@ -11,7 +11,7 @@ WORDS = {
 }
 OF_SERVING = ("tp", "attention_dp", "ep", "pp", "pools")
 OF_SERVING_ALONE = ("attention_dp", "pools")
-"""Keys that a search of serving plans varies, and those that no training layout has."""
+"""Keys that a search of serving plans varies, and keys that training layouts never have."""
 LARGEST = 999_999_999
 
 

@@ -36,7 +36,7 @@ class LogOverrides:
 
 @dataclass(frozen=True)
 class PlacedRun:
-    """One series placed on a cluster: the collective, its ranks and nodes, and the log it is from.
+    """One series placed on a cluster: the collective, its ranks and nodes, and its log.
 
     ``cluster`` is the machine as described by the catalog, without measurements.
     """

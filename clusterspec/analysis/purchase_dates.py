@@ -20,7 +20,7 @@ def order_day(buying: ProcurementSpec, today: date) -> date:
 
 
 def purchase_days(report: FullReport) -> Iterator[PurchaseDay]:
-    """The days that follow from an order on `order_day`, as far as the spec states what they take."""
+    """The dates of the purchase from `order_day` on, as far as the spec states durations."""
     spec = report.estimate.design.spec
     buying = spec.procurement
     weeks = buying.delivery.weeks if buying is not None and buying.delivery is not None else None

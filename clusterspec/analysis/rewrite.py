@@ -175,7 +175,7 @@ class _FlowMapping(NamedTuple):
         return TextEdit(self.entries[key].start, self.entries[key].end, self._value_text(value))
 
     def additions(self, more: Mapping[str, object]) -> Iterator[TextEdit]:
-        """The edits that add keys after the last one that stays."""
+        """The edits that add keys after the last key that stays."""
         if self.kept and more:
             end, quote = self.entries[self.kept[-1]].end, '"' if self._is_quoted else ""
             added = "".join(f", {quote}{key}{quote}: {self._value_text(value)}" for key, value in more.items())

@@ -15,7 +15,7 @@ from clusterspec.results.verdict import Risk
 from clusterspec.units import display, percent
 
 IDLE = 0.05
-"""Share of accelerators without planned work below which it is the reserve that schedulers keep."""
+"""Unplanned share of accelerators that counts as a normal scheduling reserve."""
 
 LEAST_LOAD = 0.5
 """Share of the requests in flight within the targets below which half of the engines would serve the load."""

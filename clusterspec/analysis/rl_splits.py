@@ -1,5 +1,5 @@
-"""Placements of reinforcement learning on one machine: how its nodes divide between rollout and trainer, and the tensor
-parallelism of its engines.
+"""Placements of reinforcement learning on one machine: the division of nodes between rollout and trainer, and the
+tensor parallelism of the engines.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ Rollouts = dict[tuple[int, int, int], Rollout | None]
 def rl_splits(
     design: Design, nodes: int | None = None, rollouts: Rollouts | None = None, *, layout: str = "spec"
 ) -> tuple[RlSplit, ...]:
-    """The placements on ``nodes`` nodes, all when absent, that fit in memory, the fastest first; empty where the design
-    is no reinforcement learning, or has its rollout on another machine.
+    """The placements on ``nodes`` nodes (all nodes by default) that fit in memory, fastest first.
 
-    The trainer keeps its layout, whose dp follows from its nodes. Rollout on nodes of its own takes turns with the
-    trainer (staleness 0), or runs ahead of the weights: as far as the spec says, at least one step. ``rollouts`` keep
-    those of the same job for its other numbers of nodes on the machine. ``layout`` names that of the design.
+    Empty if the design is not reinforcement learning, or runs its rollout on another machine. The trainer keeps its
+    layout, with dp set by its nodes. Rollout on separate nodes either takes turns with the trainer (staleness 0) or
+    runs ahead of the weights, as far as the spec says but at least one step. ``rollouts`` caches results for other
+    numbers of nodes of the same job. ``layout`` names the layout of the design.
     """
     workload, cluster = design.workload, design.cluster
     if workload is None or workload.rl is None or cluster is None or workload.rl.rollout_pool is not None:

@@ -61,7 +61,7 @@ def _drawn_count(count: int, stages: int, virtual: int) -> int:
 
 
 def _stage_order(name: str, stage: int, size: tuple[int, int, int]) -> list[Chunk]:
-    """The operations of a stage in their order: warm-up, one forward and one backward in turn, and the rest.
+    """The operations of a stage in order: warm-up, alternating forward and backward operations, and the remaining ones.
 
     Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2 and figures 3 and 4; the warm-up of interleaved
     stages as in Megatron-LM, `schedules.py`.
@@ -106,7 +106,7 @@ def _timed_operations(orders: list[list[Chunk]], inputs: StepInputs, visible: fl
 
 
 def _awaited_operation(stage: int, each: Chunk, stages: int, virtual: int) -> tuple[int, Chunk] | None:
-    """The operation that another waits for: that of the stage before, in its direction."""
+    """The operation that must finish first: the same operation on the previous stage in its direction."""
     last = stages - 1
     if not each.backward:
         if stage:

@@ -179,8 +179,9 @@ def _picked_plans(studied: Studied, job: ServingJob, kept: Iterable[Rated], top:
 
 
 def _ordered_plans(picks: Picks[Rated], objective: str) -> list[Candidate[Rated]]:
-    """The plans to show, in the order of the objective. Plans that are as good as the first within its range come
-    first, those with fewer findings about the layout before the others.
+    """The plans to show, in the order of the objective.
+
+    Plans whose range includes the best value come first, in order of the number of findings about the layout.
     """
     alike = [each for each in picks.checked if _are_equally_good(picks.checked[0].kept, each.kept, objective)]
     others = [each for each in picks.checked if each not in alike]
@@ -251,8 +252,7 @@ def plan_keys(studied: Studied, job: ServingJob, rated: Rated) -> dict[KeyPath, 
 
 
 def best_by(design: Design, metric: str, top: int) -> tuple[ServingJob, tuple[Rated, ...]] | None:
-    """The ``top`` plans of a design that meet a condition on a metric most easily, of those whose cache holds the
-    requests.
+    """Among the plans whose cache holds the requests, the ``top`` ones that meet a condition on a metric most easily.
 
     The targets of the spec do not count, except for ``targets``. None where the design has no serving plan.
     """

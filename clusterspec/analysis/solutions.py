@@ -16,15 +16,16 @@ TOLERANCE = 1e-3
 SPAN = 64.0
 """How far a bisection of a load looks from the usual steps: down to the least over this, up to the largest times it."""
 NEAR = 40
-"""Counts below the one that meets a limit exactly which are tried: the layout has to divide there."""
+"""Number of counts to try below the exact solution; the layout must divide each."""
 MOST_PROBED = 400
 """Values of a count that one scan estimates."""
 
 
 class Refusal(NamedTuple):
-    """The rules that find an error in a design; ``of_others`` if one of them is about another key than the lever's.
+    """The rules with an error in a design. ``of_others`` says that at least one error is at a key other than the
+    lever's.
 
-    A rule about the lever's own key refuses a value that is not sold, which may lie between two that are.
+    An error at the lever's own key means that the value is not sold; it may lie between two values that are.
     """
 
     errors: tuple[str, ...] = ()
@@ -46,10 +47,10 @@ TrialAt = Callable[[float], Trial]
 
 @dataclass(frozen=True)
 class Probe:
-    """One value that was tried, the metric there, whether the condition holds, and the rules that refuse the value.
+    """One tried value: the metric, whether the condition holds, and the rules that refuse the value.
 
-    Rules are checked where the condition holds, or where no layout can run. A value meets no condition where a rule
-    finds an error at another key.
+    Rules are checked only where the condition holds or no layout can run. A value with a rule's error at another key
+    does not meet the condition.
     """
 
     value: float
@@ -60,9 +61,12 @@ class Probe:
 
 @dataclass(frozen=True)
 class Solution:
-    """The boundary of a condition. ``value`` is the least of the key (the most, where less is better) that meets it,
-    None where no value does; ``catalog_step`` the nearest value that is sold and meets it; ``free`` says that every
-    value tried meets it, so that the key does not limit the design."""
+    """The boundary of a condition.
+
+    ``value`` is the lowest value of the key that meets it (the highest where less is better), None if none does.
+    ``catalog_step`` is the nearest sold value that meets it. ``free`` says that every tried value meets it, so the key
+    does not limit the design.
+    """
 
     lever: Lever
     condition: Condition
@@ -114,8 +118,9 @@ class _Seeker:
     def bisect(self, present: float) -> float | None:
         """The boundary between the values that meet the condition and those that do not, on a logarithmic scale.
 
-        It is sought below the first of the sold values and the present one that meets the condition: a metric need
-        not be monotonic, since a faster port leaves a switch fewer ports. Hardware beyond the sold values is not tried.
+        The search starts at the first value, among the sold values and the present one, that meets the condition, and
+        goes down from it. A metric need not be monotonic: a switch has fewer ports if each is faster. Hardware beyond
+        the sold values is not tried.
         """
         steps = self.lever.steps
         ends: tuple[float, ...] = () if self.lever.is_hardware else (max(steps[0] / SPAN, 1.0), steps[-1] * SPAN)
@@ -158,7 +163,7 @@ def _counts_to_scan(lever: Lever, present: float, sought: float | None = None) -
 
 
 def _related_counts(present: float) -> Iterator[float]:
-    """The divisors of the present count, and the multiples of a sixteenth of it, which divide as it does."""
+    """Counts related to the present one: its quotients by 1 to 64, and its multiples by sixteenths up to 31/16."""
     yield from (present / divisor for divisor in range(1, 65))
     yield from (present * part / 16 for part in range(1, 32))
 

@@ -238,8 +238,8 @@ class Studied:
         return _known_errors(self.one)
 
     def refusing_rules(self, study: Study) -> tuple[str, ...]:
-        """Rules for which a variation is no alternative: those that find an error that the spec does not have, and any
-        error where the layout cannot run or does not fit.
+        """The rules that reject a variation as an alternative: those with an error that the spec does not have, and all
+        with an error if the layout cannot run or does not fit.
         """
         found = errors_of(study)
         worse = found if study.plan.fits is False or not study.possible else found - self.errors
@@ -278,7 +278,7 @@ def errors_of(study: Study) -> frozenset[str]:
 
 
 def _known_errors(study: Study) -> frozenset[str]:
-    """Rules that find an error in a study, without those that fail."""
+    """Rules with an error in a study; rules that fail are ignored."""
     return frozenset(found.rule for found in study.checked.findings if found.severity is Severity.ERROR)
 
 
@@ -291,7 +291,7 @@ def with_a_layout(study: Study) -> Study:
 
 
 def missing_for_search(study: Study) -> str:
-    """What the spec has to state before a search can run: the messages of its errors, if it has any."""
+    """What the spec must state before a search can run: the messages of the study's errors, if any."""
     design, workload = study.design, study.spec.workload
     if workload is not None and workload.kind == "serve" and workload.serving is None:
         keys = "`concurrency`, `input_tokens` and `output_tokens`"

@@ -33,7 +33,7 @@ from clusterspec.studies.study import Settings, Study
 
 MOST_POINTS = 100_000
 IDENTITY = (("cluster", "platform"), ("cluster", "accelerator"))
-"""Keys that say which machine it is, and so for which the prices of nodes hold."""
+"""Keys that identify the machine, and so determine which node prices apply."""
 
 
 class SweepFault(ValueError):
@@ -89,12 +89,12 @@ def sweep_schema() -> Schema:
 
 
 def _sweep_fault(problem: Problem, document: Document | None, source: Source) -> SweepFault:
-    """The first problem of a sweep file, with its place and what to do, in one line."""
+    """The first problem of a sweep file: its place and the remedy, in one line."""
     return SweepFault(located_text(problem, document, source))
 
 
 def located_text(problem: Problem, document: Document | None, source: Source) -> str:
-    """A problem with its place and what to do, in one line."""
+    """A problem with its place and remedy, in one line."""
     found = to_finding(problem, document, source)
     at = found.span.start
     advice = f"; {found.help}" if found.help else ""
@@ -176,7 +176,7 @@ def _point_row(one: Study, axes: Axes, row: SweepRow) -> SweepRow:
 
 
 def _prices_machine(study: Study) -> bool:
-    """Whether a spec has a price of its nodes, without which a cost is not one of the machine."""
+    """Whether a spec states a price for its nodes; without one, its cost is not the cost of the machine."""
     prices = section_of_spec(study, "procurement").get("prices")
     return isinstance(prices, dict) and any(prices.get(key) is not None for key in ("node", "node_hour"))
 

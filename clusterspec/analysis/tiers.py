@@ -124,7 +124,9 @@ def _scale_out(cluster: Cluster, provenance: Provenance, fabric: Fabric | None) 
 
 
 def _nodes_at_full_rate(cluster: Cluster) -> int:
-    """The nodes whose accelerators all have their share of the NICs: those below the first tapered level, else all."""
+    """The nodes whose accelerators all reach their share of the NIC rate: those below the first oversubscribed level,
+    else all.
+    """
     taper = 1.0
     for level in fabric_levels(cluster):
         taper *= level.oversubscription

@@ -17,9 +17,9 @@ from clusterspec.studies.study import Study, study_text
 def accepted_ranges(study: Study, logs: Logs, report: AcceptanceReport) -> tuple[tuple[UpdatedRange, ...], Merged]:
     """The range of each test before and after the logs that measured the tests, and the spec with them in `measured`.
 
-    As in `diagnose`, each log sets the achieved share of the link that limits it, so that the prediction is what was
-    measured at its largest size; the range with it is the narrower one of shares measured on the same machine. Raises
-    `FormatError` where a test failed, as a machine to be repaired is not the one to predict, and where none was run.
+    As in `diagnose`, each log sets the achieved share of its limiting link, so the prediction equals the measurement at
+    the largest size; the new range is the narrower range of shares measured on the same machine. Raises `FormatError`
+    if a test failed, because predictions should not be fitted to a defective machine, or if no test was run.
     """
     if any(test.status == "fail" for test in report.tests):
         raise FormatError("a test failed: repair the machine and repeat it before its measurements are stored")

@@ -182,7 +182,7 @@ def verdict(
 
 
 def validity_condition(plan: Plan) -> str:
-    """The condition under which the figures of a plan apply whose memory does not fit; empty if it fits.
+    """The condition under which the figures of a plan apply if its memory does not fit; empty if it fits.
 
     Writers print it next to the step time, the throughput and derived figures. A layout that cannot run has no time.
     """
@@ -333,7 +333,7 @@ def fit_text(plan: Plan) -> str:
 
 
 def _refusal_reasons(plan: Plan, findings: Sequence[Finding], waived: Sequence[Waived]) -> Iterator[str]:
-    """Why the layout cannot run: its number of ranks, and rules that refuse it and have no finding."""
+    """Why the layout cannot run: its number of ranks, and refusing rules that have no finding."""
     yield from (unmatched := tuple(_rank_mismatch(plan.design)))
     named = {one.rule for one in (*findings, *(each.finding for each in waived)) if one.severity is Severity.ERROR}
     others = plan.refused - named - ({"world-size-mismatch"} if unmatched else set())

@@ -114,7 +114,7 @@ class Framework(Entry):
         it does not, the releases of the base are matched by year.
         """
         own = self.calendar or bool(self.releases)
-        read = self._in_own_numbers if own else _unchanged
+        read = self._in_own_numbers if own else _in_base_numbers
         return replace(
             self,
             vendors=self.vendors or base.vendors,
@@ -138,7 +138,7 @@ class Framework(Entry):
         return next(upon, "")
 
 
-def _unchanged(feature: Feature) -> Feature:
+def _in_base_numbers(feature: Feature) -> Feature:
     return feature
 
 

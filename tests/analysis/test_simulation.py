@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from clusterspec import analysis
-from clusterspec.analysis.simulation.arrivals import amid_outputs, drawn_lengths, drawn_times
+from clusterspec.analysis.simulation.arrivals import drawn_lengths, drawn_times, with_partial_outputs
 from clusterspec.analysis.simulation.outcomes import percentiles
 from clusterspec.analysis.simulation.plans import Simulation, plan_timing
 from clusterspec.analysis.simulation.run import _report_notes
@@ -151,7 +151,7 @@ def test_the_formulas_and_the_simulation_agree_at_every_load(name: str) -> None:
         if pools.has_prefill_engines and expected.prompt_load > 0.9:
             continue  # a queue that hardly ever empties has no steady state within a short run
         count = flight + max(400, 2 * flight)
-        arrivals = amid_outputs(varied(count, pools.load.input_tokens, pools.load.output_tokens), flight, 1)
+        arrivals = with_partial_outputs(varied(count, pools.load.input_tokens, pools.load.output_tokens), flight, 1)
         run = simulated(study, arrivals, flight)
         ends = sorted(each.ended for each in run.requests)
         first, last = flight, count - flight

@@ -92,7 +92,9 @@ def _pareto_engines(
 def _plans_of_pair(
     job: ServingJob, prompts: Engines, answers: Engines, rated_plan_of: Callable[..., Rated | None]
 ) -> Iterator[Rated]:
-    """Plans for one prefill and one decode layout: the fewest engines that meet the targets, or splits of all ranks."""
+    """Plans for one prefill and one decode layout: the fewest engines that meet the targets, or all divisions of the
+    ranks.
+    """
     load = job.load
     if not load.targets:
         for count in engine_numbers((job.ranks - answers.ranks) // prompts.ranks):
@@ -151,7 +153,7 @@ def engine_numbers(most: int) -> list[int]:
 SPARE = 4
 """Plans that are kept for each one asked for, since a rule may refuse some."""
 LEAST = 10
-"""Plans for which spare ones are kept at least, so that the pick does not depend on how many are shown."""
+"""Minimum number of plans for which spares are kept, so that the pick does not depend on the number shown."""
 MOST_IN_FLIGHT = 1024
 """Requests in flight on one attention rank, at most, of the front."""
 FRONT_POOLS = 4

@@ -46,7 +46,7 @@ class Kinds(NamedTuple):
 
 
 def best_of_kinds(plans: Sequence[Rated], objective: str) -> Kinds:
-    """The best plan of each kind by an objective, of those that meet the targets; else the one closest to them."""
+    """The best plan of each kind by an objective among those that meet the targets; if none does, the closest."""
 
     def best_plan(some: list[Rated]) -> Rated | None:
         meeting = [each for each in some if each.meets]
@@ -154,9 +154,9 @@ def _with_prompts(load: Serving, tokens: int) -> Serving:
 def nearest_crossing(
     quantity: str, present: float, better: Callable[[float], bool | None], low: float, high: float
 ) -> BreakEven:
-    """The value nearest to the present one at which ``better`` changes, by steps of `STEP` and bisection.
+    """The value nearest to ``present`` at which ``better`` changes, found in steps of `STEP` and by bisection.
 
-    Values for which ``better`` is None, at which neither plan works, end the search to their side.
+    The search stops on a side where ``better`` is None, because neither plan works there.
     """
     here = bool(better(present))
     ends = [present, present]
@@ -177,7 +177,7 @@ def nearest_crossing(
 
 
 def _bisected_crossing(better: Callable[[float], bool | None], one: float, other: float, here: bool) -> float:
-    """The value between two, at the first of which the answer is ``here``, at which it changes."""
+    """The value between ``one``, where ``better`` is ``here``, and ``other``, at which ``better`` changes."""
     for _ in range(HALVINGS):
         middle = exp((log(one) + log(other)) / 2)
         one, other = (middle, other) if better(middle) is here else (one, middle)

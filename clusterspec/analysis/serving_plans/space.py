@@ -186,7 +186,7 @@ SUSTAINED = 0.98
 
 
 HELD = 1.1
-"""Requests in flight over those that the cache holds, which the uncertainty of the capacity explains."""
+"""Highest ratio of requests in flight to requests in the cache that the uncertainty of the capacity can explain."""
 
 
 @dataclass(frozen=True)
@@ -198,12 +198,13 @@ class Rated:
     memory: float
     meets: bool
     excess: float
-    """The largest ratio of a time to its target, or of the requests in flight to those that the cache holds; at
-    least 1."""
+    """The largest ratio of a latency to its target, or of requests in flight to requests that fit the cache; at least
+    1.
+    """
     concurrency: int | None = None
     """Requests in flight, where they are not those of the spec."""
     surely_fits: bool = True
-    """Whether it fits at the upper end of its memory range, with the cache of one request."""
+    """Whether the plan fits at the upper end of its memory range, with the cache of one request."""
 
     @property
     def per_user(self) -> float:
@@ -265,7 +266,7 @@ METRICS: Mapping[str, Key] = {
     "headroom": OBJECTIVES["memory"],
     "fits": OBJECTIVES["memory"],
 }
-"""The order of plans by a metric of a condition, the one that meets it most easily first."""
+"""Sort keys of plans by the metric of a condition; the plan that meets the condition most easily comes first."""
 
 
 def ranked_plans(plans: Iterable[Rated], objective: str) -> list[Rated]:

@@ -32,11 +32,11 @@ def drawn_lengths(seed: str, count: int, mean: int, lengths: Lengths | None) -> 
     return [max(1, min(most, round(random.lognormvariate(middle, sigma)))) for _ in range(count)]
 
 
-def amid_outputs(arrivals: list[Arrival], in_flight: int, seed: int) -> list[Arrival]:
-    """Requests of a closed loop of which the first ``in_flight`` start amid their outputs, each with another part left.
+def with_partial_outputs(arrivals: list[Arrival], in_flight: int, seed: int) -> list[Arrival]:
+    """Requests of a closed loop, where the first ``in_flight`` start with a random part of their output left.
 
-    So a loop starts as it goes on: else equal requests that start together would end together, and their prompts would
-    come in waves, for ever.
+    The loop thereby starts in its steady state. Otherwise equal requests that start together would end together, and
+    their successors' prompts would always come in waves.
     """
     random = Random(f"amid {seed}")
     first = [

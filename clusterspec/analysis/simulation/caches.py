@@ -53,7 +53,9 @@ class CacheReplay:
     """The tiers of a plan, and the engine on which each block was used last."""
 
     def __init__(self, engines: int, tiers: Sequence[tuple[str, int, float, float]]) -> None:
-        """``tiers`` has for each its name, its number of caches, their tokens, and seconds to read a token."""
+        """``tiers`` lists for each tier its name, the number of caches, the tokens of each, and the seconds to read one
+        token.
+        """
         self.engines = engines
         self.tiers = [
             ReplayTier(name, tuple(LruCache(tokens) for _ in range(units)), seconds)
@@ -85,7 +87,7 @@ class CacheReplay:
         return hits, engine
 
     def read_seconds(self, hits: Sequence[int], engine: int, now: float | None) -> float:
-        """Seconds to read the tokens of a request; after those of earlier ones where it arrives at a time ``now``."""
+        """Seconds to read the cached tokens of a request; with ``now``, including the wait for earlier reads."""
         ready = now or 0.0
         for number, (tier, hit) in enumerate(zip(self.tiers, hits, strict=True)):
             if not hit or not tier.seconds:
@@ -96,7 +98,9 @@ class CacheReplay:
         return ready - (now or 0.0)
 
     def _engine_index(self, blocks: Sequence[Block], prompt: int) -> int:
-        """The engine that has the longest part of a prompt, if it is half of it; else the one with the least work."""
+        """The engine that holds the longest part of a prompt, if at least half of it; else the engine with the least
+        work.
+        """
         if self.engines == 1:
             return 0
         matched, engine = 0, -1
@@ -156,10 +160,11 @@ class CacheSize(NamedTuple):
 
 
 def cache_sizes(arrivals: Sequence[Arrival]) -> tuple[CacheSize, ...]:
-    """The tokens that one cache of all engines needs for parts of the hits; none where no block is used again.
+    """The cache size in tokens, shared by all engines, that reaches each share of the possible hits; empty if no block
+    is reused.
 
-    A cache that drops what was used least recently keeps every block for the same number of requests, and holds the
-    blocks of so many requests: the mean working set over all such windows.
+    An LRU cache retains every block for the same number of requests. Its size is the working set over a window of that
+    many requests, averaged over all windows.
 
     Source: Denning, "The working set model for program behavior", CACM 11(5), 1968; Che et al., IEEE JSAC 20(7), 2002.
     """
@@ -225,9 +230,7 @@ def session_arrivals(
 def session_blocks(
     number: int, turn: int, session: Session, output: int
 ) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
-    """The blocks of a turn's prompt, which the next turn's prompt repeats, and the blocks of its answer, which are not
-    repeated.
-    """
+    """The blocks of a turn's prompt, which the next turn repeats, and those of its answer, which are not repeated."""
     repeated = min(output, session.growth)
     blocks: list[Block] = [
         ("shared", session.shared_prefix),
@@ -240,7 +243,7 @@ def session_blocks(
 
 
 def with_session_blocks(arrivals: Sequence[Arrival]) -> list[Arrival]:
-    """The requests of a trace with sessions: a prompt repeats the last one of its session and its answer."""
+    """The requests of a trace with sessions: each prompt repeats the previous prompt of its session and the answer."""
     known: dict[str, tuple[Block, ...]] = {}
     found: list[Arrival] = []
     for number, each in enumerate(arrivals):

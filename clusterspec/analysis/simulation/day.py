@@ -73,7 +73,7 @@ def _hours(pools: Pools, plan: HourPlan, seed: int, requests: int) -> SimulatedH
 
 
 def _plan_of_hour(pools: Pools, plan: HourPlan) -> tuple[Pools, Timing]:
-    """The engines that an hour needs with its load, and their timing."""
+    """The engines that an hour's load needs, and their timing."""
     assert plan.times is not None
     own, _ = pools_with_engines(pools, (plan.prefill, plan.replicas), plan.hours.rate)
     sent = cache_handoff(own, plan.times.prompt_time, plan.times.prefill.steps)

@@ -15,10 +15,11 @@ TINY = 1e-9
 class Request:
     """One request: its lengths, its progress, and the times of its arrival, admission, first token and end.
 
-    ``todo`` tokens of its prompt are not computed yet, ``left`` decoding steps remain from step ``joined`` on, ``held``
-    tokens are in the cache. Its prompt ``began`` at a time, in steps that took ``launched`` seconds to launch so far;
-    ``cached`` tokens of it need not be computed (below zero: the share of the limits), and take ``loading`` seconds to
-    read. Its chunks have ``passed`` all pipeline stages at a time. ``rank`` of all engines has them, -1 for any.
+    ``todo`` prompt tokens are still to be computed, ``left`` decode steps remain from step ``joined`` on, ``held``
+    tokens are in the cache. ``began`` is the start of its prompt, ``launched`` the launch seconds of the prompt's steps
+    so far. ``cached`` prompt tokens need no computation (below zero: the share given by the limits) and take
+    ``loading`` seconds to read. ``passed`` is the time at which its chunks have left the last pipeline stage. ``rank``
+    is the attention rank that holds the cached tokens, counted over all engines; -1 for any.
     """
 
     __slots__ = (
@@ -35,10 +36,10 @@ class Request:
 
 
 class AttentionRank:
-    """The requests of one attention rank: waiting, with a prompt in progress, and decoding by their last step.
+    """The requests of one attention rank: waiting, in prefill, and decoding (by their last step).
 
-    ``step`` counts the steps in which it decodes; ``stalled`` seconds passed since the last one of them. ``requests``
-    wait or run; ``expected`` ones include those on their way from prefill engines.
+    ``step`` counts the rank's decode steps; ``stalled`` is the seconds since the last one. ``requests`` counts waiting
+    and running requests; ``expected`` also those still on their way from prefill engines.
     """
 
     __slots__ = (
@@ -84,11 +85,11 @@ class Limits:
 
 
 class SimulatedEngine:
-    """One engine with its attention ranks, whose steps start together and end with the slowest.
+    """One engine with its attention ranks, whose steps start together and end with the slowest rank.
 
-    ``requests`` wait or run; ``expected`` ones include those on their way from prefill engines. Each rank's link is
-    free from ``free_links`` on. ``gaps`` collects the seconds between tokens, with the number of sequences that waited
-    so long.
+    ``requests`` counts waiting and running requests; ``expected`` also those still on their way from prefill engines.
+    ``free_links`` is the time from which each rank's link is free. ``gaps`` maps the seconds between two tokens to the
+    number of sequences with that gap.
     """
 
     def __init__(self, tables: StepTables, limits: Limits, gaps: dict[float, float]) -> None:
@@ -161,7 +162,7 @@ class SimulatedEngine:
         gained, steps = self.tables.gained * self.steps, self.steps
         ended: list[Request] = []
         for place, rank in enumerate(self.ranks):
-            if self.mixed and self._pauses(self.chunks[place]):
+            if self.mixed and self._pauses_decoding(self.chunks[place]):
                 rank.stalled += self.each
                 continue
             rank.step += steps
@@ -180,8 +181,8 @@ class SimulatedEngine:
         self.expected -= len(ended)
         return ended
 
-    def _pauses(self, taken: list[tuple[Request, float]]) -> bool:
-        """Whether a rank that computes these parts of prompts does not decode beside them."""
+    def _pauses_decoding(self, taken: list[tuple[Request, float]]) -> bool:
+        """Whether a rank that computes these prompt parts stops decoding in the step."""
         return self.tables.apart or (self.tables.pausing and bool(taken))
 
     def _count_gaps(self, rank: AttentionRank) -> None:
@@ -227,7 +228,7 @@ class SimulatedEngine:
         heappush(rank.decoding, (rank.step + request.left, request.index, request))
 
     def _finish(self, rank: AttentionRank, request: Request, now: float, ended: list[Request]) -> None:
-        """Take a request that decoded its last token out of its rank."""
+        """Remove a request from its rank after its last token."""
         held = request.held + (rank.step - request.joined) * self.tables.gained
         rank.count -= 1
         _leave(rank)
@@ -271,23 +272,23 @@ class SimulatedEngine:
         self.preempted += 1
 
     def _begin_mixed_step(self) -> None:
-        """Start one step with a part of the prompts on each rank, and with all sequences that decode, if it may.
+        """Start a step that computes a part of the prompts on each rank and decodes all sequences that may decode.
 
-        A prompt delays each pipeline stage by its own layers alone, and is complete when it has passed all stages.
+        A prompt delays each pipeline stage only by that stage's layers, and is complete when it has passed all stages.
         """
         self.mixed, self.steps = True, 1
         self.chunks = [self._prompt_chunks(rank) for rank in self.ranks]
         drafted, stages = self.tables.drafted, self.tables.stages
         pairs = list(zip(self.ranks, self.chunks, strict=True))
         tokens = [
-            sum(part for _, part in taken) + (0.0 if self._pauses(taken) else rank.count * drafted)
+            sum(part for _, part in taken) + (0.0 if self._pauses_decoding(taken) else rank.count * drafted)
             for rank, taken in pairs
         ]
         busy = sum(tokens) / max(tokens)
         self.floor = self.tables.launch_floor(max(tokens))
         longest = [(rank, taken) for rank, taken in pairs if taken] + [(rank, []) for rank in _fullest(pairs)]
         whole, alone = max(self._mixed_seconds(rank, taken, busy) for rank, taken in longest), 0.0
-        decoding = [rank for rank, taken in pairs if rank.count and not self._pauses(taken)]
+        decoding = [rank for rank, taken in pairs if rank.count and not self._pauses_decoding(taken)]
         if stages > 1 and decoding:
             mean = sum(rank.count for rank in decoding) / len(self.ranks)
             alone = max(self.tables.decode_seconds(rank.count, rank.context / rank.count, mean) for rank in decoding)
@@ -300,7 +301,7 @@ class SimulatedEngine:
         """A step with these parts of prompts on one rank."""
         here = sum(part for _, part in taken)
         seen = sum(part * (each.held - each.todo + part / 2) for each, part in taken) / here if here else 0.0
-        count = 0 if self._pauses(taken) else rank.count
+        count = 0 if self._pauses_decoding(taken) else rank.count
         decoding = (float(count), rank.context / count if count else 0.0)
         completed = sum(part > each.todo - TINY for each, part in taken)
         return self.tables.mixed_seconds(decoding, (here, seen, completed), busy)

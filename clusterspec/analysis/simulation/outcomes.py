@@ -24,7 +24,7 @@ def first_token_seconds(request: Request) -> float:
 
 
 def percentiles(values: Iterable[float]) -> Percentiles:
-    """The percentiles of values, each of them one of the values (nearest rank)."""
+    """Percentiles of values by nearest rank: each result is one of the values."""
     found = sorted(values)
     return Percentiles(*(_nearest_rank(found, share) for share in SHARES))
 

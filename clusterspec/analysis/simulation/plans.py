@@ -37,10 +37,10 @@ class Links(NamedTuple):
 
 @dataclass(frozen=True)
 class Timing:
-    """What a simulation needs of a plan: the tables and limits of its engines, their number, and fixed times.
+    """Inputs of a simulation from a plan: the tables and limits of its engines, their number, and fixed times.
 
-    ``prefill`` is None where the same engines decode; ``links`` is how caches pass between the two. ``request`` seconds
-    pass before a request reaches an engine.
+    ``prefill`` is None where the same engines decode. ``links`` describes the transfer of caches from prefill to decode
+    engines. ``request`` is the seconds before a request reaches an engine.
     """
 
     decode: tuple[StepTables, Limits, int]
@@ -147,7 +147,7 @@ class Simulation:
         return pool[: max(1, self.late.decode if pool is self.decode else self.late.prefill)]
 
     def _route(self, request: Request, pool: list[SimulatedEngine], now: float) -> None:
-        """Send a request to the engine that has its cache, or to the one with the fewest requests."""
+        """Send a request to the engine with its cache, or to the engine with the fewest requests."""
         if request.rank >= 0:
             engine = pool[request.rank // len(pool[0].ranks) % len(pool)]
         else:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from math import ceil, inf
 from pathlib import Path
 
-from clusterspec.analysis.simulation.arrivals import amid_outputs
+from clusterspec.analysis.simulation.arrivals import with_partial_outputs
 from clusterspec.analysis.simulation.caches import (
     cache_sizes,
     replay_of,
@@ -40,7 +40,7 @@ from clusterspec.summation import sum_of
 MOST_STEPS = 5_000_000
 """Steps with prompts that are simulated."""
 MOST_RANKS = 5_000
-"""Attention ranks that double the time of each of them."""
+"""Number of attention ranks at which simulation time per rank has doubled."""
 PROBED, MOST_PROBED = 2_000, 40_000
 """Requests that are offered at once to find the rate that a plan sustains."""
 FILLINGS = 6.0
@@ -118,9 +118,9 @@ def _with_hits(
 def _steady_output(requests: Sequence[Request], traffic: Traffic) -> tuple[float, float, float]:
     """Requests and output tokens that a plan finishes in ``seconds`` of its load.
 
-    The seconds end with the last arrival, after which the engines empty, and start with the first one that counts. Of a
-    request that is under way at either end, its tokens count by the share of its output that lies within. A finite run
-    and one whose requests arrive at once count whole.
+    The window ends with the last arrival, after which the engines empty, and starts with the first request that counts.
+    For a request running at either end of the window, the share of its output inside the window counts. A finite run,
+    or a load whose requests all arrive at once, counts in full.
     """
     start, end = requests[traffic.warm_up].arrival, max(each.arrival for each in requests)
     if not traffic.warm_up or end <= start:
@@ -199,7 +199,7 @@ def sustained_rate(timing: Timing, arrivals: Sequence[Arrival], places: float) -
     """
     count = min(MOST_PROBED, max(PROBED, ceil(FILLINGS * places)))
     some = [arrivals[place % len(arrivals)]._replace(time=0.0) for place in range(count)]
-    some = amid_outputs(some, max(1, min(int(places), count)), 0)
+    some = with_partial_outputs(some, max(1, min(int(places), count)), 0)
     run = Simulation(timing, some)
     run.run()
     ends = sorted(each.ended for each in run.requests)

@@ -127,10 +127,10 @@ class StepTables:
         return low + (high - low) * (busy - fewer) / (more - fewer)
 
     def mixed_seconds(self, decoding: tuple[float, float], prompt: tuple[float, float, int], busy: float) -> float:
-        """Seconds of a step with sequences that decode and prompts.
+        """Seconds of a step that decodes and runs prompts.
 
-        ``decoding`` is the number of sequences and their context; ``prompt`` the tokens of prompts, the tokens before
-        them, and the prompts that they complete.
+        ``decoding`` is the number of sequences and their context in tokens; ``prompt`` the prompt tokens of the step,
+        the tokens before them, and the number of prompts that they complete.
         """
         (sequences, context), (tokens, before, completed) = decoding, prompt
         batch = max(1.0, sequences / self.stages) if sequences else 0.0
@@ -145,7 +145,7 @@ def _step_seconds(engine: Engine, tokens: float, sequences: float, busy: float) 
 
 
 def _ending_seconds(engine: Engine, sequences: float) -> float:
-    """A step of one token after which ``sequences`` tokens are produced, without reading their caches."""
+    """Seconds of a step that computes one token and samples ``sequences`` tokens, excluding cache reads."""
     absorbed = sum_of(part.seconds for part in absorbed_parts(engine, sequences, most=sequences))
     return float(_step_seconds(engine, 1.0, sequences, 1.0) + absorbed)
 

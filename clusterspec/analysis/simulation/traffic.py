@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 from pathlib import Path
 
-from clusterspec.analysis.simulation.arrivals import amid_outputs, drawn_lengths, drawn_times
+from clusterspec.analysis.simulation.arrivals import drawn_lengths, drawn_times, with_partial_outputs
 from clusterspec.analysis.simulation.caches import with_session_blocks
 from clusterspec.cluster.requests import Serving
 from clusterspec.logs.traces import Arrival, trace_arrivals
@@ -41,9 +41,9 @@ class Traffic(NamedTuple):
 
 
 def plan_traffic(load: Serving, seed: int, requests: int | None, trace: Path | None, flight: float = 0.0) -> Traffic:
-    """The requests of the load of a spec, or of a trace, whose times count only for an open load.
+    """The requests of a spec's load or of a trace; times of a trace count only for an open load.
 
-    An open load keeps ``flight`` requests in flight, all of which have come before the first one that counts.
+    In an open load, ``flight`` requests are in flight on average; as many arrive before the first one that counts.
     """
     if load.load == "static":
         raise SimulationFault("a static batch starts and ends together: `estimate` computes it without a simulation")
@@ -71,5 +71,5 @@ def plan_traffic(load: Serving, seed: int, requests: int | None, trace: Path | N
     if load.load == "closed" and load.concurrency:
         in_flight, said = load.concurrency, f"{load.concurrency:,} requests in flight"
         if not load.requests and count >= 2 * in_flight:  # a loop without a beginning, of which a whole round is left
-            found, warm_up = amid_outputs(found, in_flight, seed), max(warm_up, in_flight)
+            found, warm_up = with_partial_outputs(found, in_flight, seed), max(warm_up, in_flight)
     return Traffic(found, in_flight, warm_up, said, full_after=filling)

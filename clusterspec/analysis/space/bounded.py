@@ -26,13 +26,13 @@ from clusterspec.cost.plan import TIE
 from clusterspec.records import replace
 
 FIRST = 1.05
-"""The lower bound of a step, over the least one of its space, up to which layouts are evaluated first."""
+"""Layouts are first evaluated up to this multiple of the lowest bound of their space."""
 LATER = 1.2
 """The factor to the next one while no layout evaluated fits."""
 WIDEST = 2.0
 """The lower bound over the least one beyond which nothing is evaluated: another search has to evaluate all layouts."""
 BEYOND = (1 + TIE) ** 2
-"""The time over that of the best layout up to which all layouts are wanted: those tied with it, and the next ones."""
+"""All layouts up to this multiple of the best time are found: those tied with the best, and the next ones."""
 ROUNDING = 1e-9
 """The relative difference by which a lower bound may be above a step time."""
 
@@ -84,7 +84,7 @@ class _Search:
         return max(reach, best * BEYOND) if best < inf else reach * LATER
 
     def _near_rows(self, space: Space) -> Iterator[tuple[BatchRows, list[Floats]]]:
-        """The rows of each batch whose bound is within `WIDEST` of the least one so far, and their bounds."""
+        """The rows of each batch whose bound is within `WIDEST` of the lowest bound so far, and their bounds."""
         for rows in batches(space):
             bounds = [*self._evaluate.least_times(rows)]
             for table, least in zip(rows.tables, bounds, strict=True):

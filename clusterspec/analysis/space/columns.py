@@ -108,7 +108,7 @@ def parts_of(spaces: Sequence[Space], limits: Limits, top: int) -> list[SpacePar
 
 
 class SpacePart:
-    """One of several spaces whose layouts are numbered one after another from ``first`` on."""
+    """One of several spaces with consecutively numbered layouts; this one starts at ``first``."""
 
     def __init__(self, first: int, space: Space, run: Run) -> None:
         self.first, self.end, self.run = first, first + space.size, run
@@ -117,7 +117,7 @@ class SpacePart:
         self._memory: tuple[Numbers, Numbers] = ((), ())
 
     def add(self, block: EvaluatedBlock) -> None:
-        """Adds those rows of a block that are of the space; blocks with one memory have the same."""
+        """Add the rows of a block that belong to the space; blocks of one memory have the same rows."""
         number, times, *memory = (cast(Floats, column) for column in block)
         if block.memory is not self._of:
             self._of, self._rows = block.memory, numpy.flatnonzero((number >= self.first) & (number < self.end))
@@ -154,8 +154,8 @@ def batches(space: Space) -> Iterator[BatchRows]:
 
 
 def _tables(members: list[tuple[int, Family]], kind: str, schedule: str) -> list[tuple[RowTable, Columns]]:
-    """The layouts of some families with one sharding and one schedule, by axis order, each with its divisions; the
-    divisions are numbered consecutively.
+    """The layouts of some families with equal sharding and schedule, by axis order, and their divisions, numbered
+    consecutively.
     """
     by_orders: dict[tuple[tuple[str, ...], ...], list[tuple[int, Family]]] = {}
     for each in members:
@@ -185,7 +185,7 @@ def _family_batches(members: list[tuple[int, Family]]) -> Iterator[list[tuple[in
 
 
 def _rows(members: list[tuple[int, Family]], kind: str, schedule: str) -> tuple[RowTable, Columns]:
-    """The layouts of some families with one sharding, one schedule and their first order, and their divisions."""
+    """The layouts of some families with equal sharding and schedule, in the first axis order, and their divisions."""
     pipelines = [family.pipelines_by_schedule.get(schedule, ()) for _, family in members]
     shardings = [family.shardings_by_kind.get(kind, ()) for _, family in members]
     again = len(members[0][1].recompute)

@@ -73,7 +73,7 @@ Product = tuple[tuple[Pipeline, ...], tuple[Sharding, ...], tuple[str, ...]]
 def _combined_choices(
     job: SearchJob, demands: Demands, degrees: tuple[int, int, int, int, int], every: Product
 ) -> Iterator[Product]:
-    """The choices of a family as products whose members the framework combines; all in one where it combines all."""
+    """The choices of a family as products of combinable choices; a single product if the framework can combine all."""
     base = layout_uses(_layout_numbers(job, degrees, 1, 1), demands)
     pending = undecided_combinations(demands.refused, base - CHOSEN) if demands.refused else ()
     pipelines, shardings, recompute = every
@@ -92,7 +92,7 @@ def _combined_choices(
 
 
 def _choosable_uses(every: Product) -> frozenset[str]:
-    """The uses that the choices of a family may add to those of its degrees."""
+    """The features that choices of a family may use in addition to those of its degrees."""
     pipelines, shardings, recompute = every
     found = {"virtual-stages", "uneven-stages", *(each.schedule for each in pipelines)}
     found |= {sharding_use(each.kind) for each in shardings}

@@ -53,9 +53,7 @@ def evaluation(design: Design, job: SearchJob) -> Evaluate:
 
 
 def one_by_one(design: Design, job: SearchJob) -> Evaluate:
-    """Estimates each layout separately, the most promising first, so that a search that is stopped early has covered
-    them.
-    """
+    """Estimate each layout separately, the most promising first, so that a search stopped early has covered those."""
     from clusterspec.analysis.space.singly import Walk  # no command with NumPy needs it
 
     def evaluate(space: Space) -> Iterator[EvaluatedBlock]:
@@ -82,9 +80,9 @@ Progress = Callable[[int, int], object]
 
 @dataclass(frozen=True)
 class Limits:
-    """The memory limit of a search: bytes of one accelerator, and the share of them that a prediction leaves free.
+    """The memory limit of a search: the capacity of one accelerator in bytes, and the share of it to leave free.
 
-    Without such a share, the high end of the range of the memory has to fit.
+    Without such a share, the high end of the predicted memory range must fit.
     """
 
     capacity: float | None
@@ -153,7 +151,7 @@ class Found:
 
 
 class Collected:
-    """The layouts of one kind that a search keeps, such as the layouts that surely fit."""
+    """The layouts of one kind that a search keeps, such as those that surely fit."""
 
     def __init__(self, objective: str, top: int, firsts: Sequence[int]) -> None:
         self.objective, self.firsts = objective, firsts

@@ -1,8 +1,8 @@
 """Evaluation of the layouts of a space one by one, where NumPy is not installed.
 
-A search that is ended early should have seen the best layouts. The first to be evaluated are the layout of the spec and
-its like in every family; then the layouts that differ in one choice from the best one so far, the next best, and so on;
-at last all others.
+The order matters for searches that are stopped early. The layout of the spec comes first, with the corresponding layout
+of every family. Next come the layouts that differ in one choice from the best so far, then from the second best, and so
+on; all others come last.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ _DEGREES = ("tp", "cp", "pp", "dp", "ep", "expert_tp")
 
 
 class Timed(NamedTuple):
-    """One layout: its number in the space, seconds of a step, bytes on the fullest accelerator, and the high end of
-    their range; infinite where not known."""
+    """One layout: its number in the space, step time in seconds, bytes on the fullest accelerator, and the high end of
+    their range; infinite where unknown.
+    """
 
     number: int
     seconds: float
@@ -95,7 +96,7 @@ class Walk:
         return self.space.number_of_layout(at, [like.index(max(like)) for like in likes])
 
     def _neighbors(self, number: int) -> list[int]:
-        """The layouts that differ from one in a single choice, and its like in the families next to its own."""
+        """The layouts that differ from one in a single choice, and the matching layouts of neighboring families."""
         at, place = self.space.place(number)
         family = self.space.families[at]
         found = [
@@ -116,5 +117,5 @@ class Walk:
 
 
 def _distance(one: Family | Layout, other: Family | Layout) -> float:
-    """The doublings and halvings that lead from the degrees of one to those of another."""
+    """The number of doublings and halvings between two sets of degrees."""
     return sum(abs(log2(getattr(one, axis) / getattr(other, axis))) for axis in _DEGREES)

@@ -28,7 +28,7 @@ def listed_commands(file: InputFile) -> list[Command]:
         documents = read_documents(file)
     except FormatError:
         return []
-    return [command for each in documents for command in _lists_of(each, each.value, ())]
+    return [command for each in documents for command in _listed_commands_in(each, each.value, ())]
 
 
 _LISTED = re.compile(
@@ -45,7 +45,7 @@ _NAMED = re.compile(r"\w{1,40}_(?:command|cmd)")
 _DEFAULTED = re.compile(r"\$\{\w+:?-([^${}]*)\}")
 
 
-def _lists_of(yaml: Yaml, value: Any, path: Path) -> Iterator[Command]:
+def _listed_commands_in(yaml: Yaml, value: Any, path: Path) -> Iterator[Command]:
     """The commands of a YAML value: those of one mapping are one command, scripts among its words are read.
 
     ``commands`` of dstack are lines of one script.
@@ -60,7 +60,7 @@ def _lists_of(yaml: Yaml, value: Any, path: Path) -> Iterator[Command]:
                 yield from _commands_in(Word(text, yaml.line(*path, key)), _environment(yaml, value, path))
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in items:
-        yield from _lists_of(yaml, inner, (*path, key))
+        yield from _listed_commands_in(yaml, inner, (*path, key))
 
 
 def _container_commands(yaml: Yaml, value: dict[str, Any], path: Path) -> Iterator[Command]:

@@ -58,7 +58,7 @@ def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[
     there = cluster.all_nodes
     for number, test in enumerate(acceptance):
         yield from _run_problems(("acceptance", number), test)
-        yield from _set_problems(("acceptance", number), test, cluster)
+        yield from _node_set_problems(("acceptance", number), test, cluster)
         if test.nodes is not None and test.nodes > there:
             message = f"a test over {test.nodes:,} nodes cannot run on a cluster of {there:,}"
             yield RULE.problem(("acceptance", number, "nodes"), message, f"use at most {there:,}")
@@ -80,7 +80,7 @@ def _run_problems(path: Path, test: AcceptanceSpec) -> Iterator[Problem]:
         yield RULE.problem((*path, "pass"), message, f"write at most `{runs} of {runs}`")
 
 
-def _set_problems(path: Path, test: AcceptanceSpec, cluster: Cluster) -> Iterator[Problem]:
+def _node_set_problems(path: Path, test: AcceptanceSpec, cluster: Cluster) -> Iterator[Problem]:
     each, tested = test.set_nodes, test.nodes or -(-(test.ranks or 1) // cluster.ranks_per_node)
     if each is None:
         return
