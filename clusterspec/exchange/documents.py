@@ -254,7 +254,7 @@ def comment_text(text: str) -> str:
 
 
 def result_with_known_keys(reading: ImportResult) -> ImportResult:
-    """The import result with keys that the schema lacks, and values that it does not allow, listed as unknown."""
+    """The import result, with keys that the schema lacks and values that it rejects listed as unknown."""
     root = schema()
     kept: list[ImportedValue] = []
     lost: list[SkippedPart] = []

@@ -1,7 +1,6 @@
 """Logs of failures: tables (CSV, JSON), `sacct`, `sinfo -R`, and kernel logs with Xid errors.
 
-A reader counts a line as the failure of a part only where the line says which part failed. What it cannot decide is
-listed with its line.
+A line counts as the failure of a part only if it says which part failed. Undecided lines are listed with their numbers.
 """
 
 from __future__ import annotations
@@ -76,10 +75,10 @@ class FailureEvent:
 
 @dataclass(frozen=True)
 class FailureLog:
-    """The failures of a log, the first and last time in it, and what could not be decided with its line.
+    """The failures of a log, the first and last time in it, and undecided entries with their lines.
 
-    ``covers`` says that the log also has lines without failures, so that its times bound the time observed. ``nodes``
-    are those that it names; ``notes`` say what counts otherwise than one would expect.
+    ``covers`` says that the log also has lines without failures, so its times bound the observed time. ``nodes`` are
+    the nodes that the log names; ``notes`` explain entries that are counted differently than expected.
     """
 
     kind: str
@@ -209,7 +208,7 @@ def _column_name(text: str) -> str:
 
 
 def _role(name: str, names: Sequence[str]) -> str | None:
-    """What a column says: the role whose preferred name among those of the table is this one."""
+    """The role of a column: the role for which this is the preferred name among the names in the table."""
     for role, known in _COLUMNS.items():
         if next((each for each in known.split() if each in names), None) == name:
             return role

@@ -74,7 +74,7 @@ LAUNCHED = ("maxtext", "megatron", "torchtitan", "verl", "openrlhf", "trainer")
 
 
 def _with_launch_in_objects(file: InputFile, found: ImportResult) -> ImportResult:
-    """The machine that objects of Kubernetes ask for, with the first launch that one of their containers runs."""
+    """The machine that Kubernetes objects request, with the first launch in one of their containers."""
     for kind in (format_named(name) for name in LAUNCHED if file.part is None):
         try:
             if kind.matches(file):

@@ -30,10 +30,10 @@ Part = TypeVar("Part")
 
 
 def chosen_part(parts: Sequence[Part], part: int | None, counted: str, choices: str) -> Part:
-    """The only part of a file, or the one that the caller chose by its number, from 1.
+    """The only part of a file, or the part that the caller chose by its number, from 1.
 
-    Raises `FormatError` if there is no such part, of which the file has ``counted`` (``3 runs``), and `SeveralParts`
-    with the ``choices`` if it has several and none is chosen.
+    Raises `FormatError` if the number does not exist (the message says how many parts there are: ``counted``, such as
+    ``3 runs``), and `SeveralParts` with the ``choices`` if there are several parts and none is chosen.
     """
     if part is not None and not 1 <= part <= len(parts):
         raise FormatError(f"has {counted}, and --part {part} is none of them")

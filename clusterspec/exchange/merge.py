@@ -107,7 +107,9 @@ def _parsed_document(text: str, name: str) -> Document:
 
 
 def _present_value(document: Document, value: ImportedValue) -> str | None:
-    """The state of a key: None if it can be inserted, empty if it has the value, else a description of its value."""
+    """The present state of a key: None if it can be inserted, empty if it already has the value, else a description of
+    its current value.
+    """
     node = document.value
     for depth, key in enumerate(value.path):
         if not isinstance(node, dict):

@@ -40,7 +40,7 @@ such loops.
 _PRINTERS = frozenset({"echo", "printf"})
 _OPTION_IN = re.compile(r"(?:^|\s)--?[A-Za-z]")
 PASSED_ON = ("$@",)
-"""Stands for the arguments of a script that it passes on, which are not known."""
+"""Stands for unknown arguments that a script passes on."""
 
 
 class Command(NamedTuple):
@@ -62,7 +62,7 @@ class Command(NamedTuple):
 
 
 class Script(NamedTuple):
-    """The commands of a script in the order in which they start, and the arrays that it fills."""
+    """The commands of a script in the order in which they start, and the arrays that the script fills."""
 
     commands: tuple[Command, ...]
     arrays: tuple[Command, ...]
@@ -269,7 +269,7 @@ class _Shell(Expansion):
             self.functions[text_of(name)] = body
 
     def choose(self, node: Node) -> None:
-        """Follow the branch of an ``if`` that its tests choose, else all of them as undecided."""
+        """Follow the branch of an ``if`` that its tests select; if undecided, follow all branches as undecided."""
         for condition, body in branches_of(node):
             chosen = True if condition is None else self.truth(condition)
             if chosen is None:
@@ -281,7 +281,7 @@ class _Shell(Expansion):
                 return
 
     def select(self, node: Node) -> None:
-        """Follow the item of a ``case`` that its value matches, else all of them as undecided."""
+        """Follow the item of a ``case`` that its value matches; if undecided, follow all items as undecided."""
         value = node.child_by_field_name("value")
         items = [child for child in node.named_children if child.type == "case_item"]
         word = self.joined(value, self.line(node)) if value is not None else Word("$", 0)

@@ -1,6 +1,6 @@
-"""Scripts of a text as trees, and the parts of these: its blocks of code, with what a reader fills in as words.
+"""Scripts in a text as syntax trees and their parts: code blocks, with placeholders for the reader replaced by words.
 
-tree-sitter-bash parses them; nothing is run.
+tree-sitter-bash parses the scripts; nothing is run.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ _PLACEHOLDER = re.compile(
     r"<([A-Za-z][^<>'\"\n]{0,100}[\w).])>",
     re.MULTILINE,
 )
-"""What a reader of a script is to fill in (``NAME=<path of the data>``), which a shell would take for redirections;
-one at the end of a line has no file to write to."""
+"""A placeholder that the reader of a script must replace (``NAME=<path of the data>``). A shell would parse it as
+redirections; at the end of a line there is no file to write to.
+"""
 _FENCE = re.compile(r"[ \t>]{0,12}(```|~~~)[`~]*[ \t]*([A-Za-z]*)")
 _PROMPT = re.compile(r"^([ \t]*)\$(?=[ \t])", re.MULTILINE)
 _SHELLS = frozenset({"", "bash", "sh", "shell", "zsh", "console", "text", "txt"})

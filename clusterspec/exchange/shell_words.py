@@ -51,10 +51,10 @@ Segments = list["Segment | None"]
 
 
 class Expansion:
-    """The words of a script, with the variables that it set before them.
+    """Expands the words of a script, with the variables set before them.
 
-    ``branch`` is the line of the innermost undecided test around a statement, else 0, ``around`` the lines of all of
-    them; ``offset`` lines come before the script.
+    ``branch`` is the line of the innermost undecided test around a statement, else 0; ``around`` has the lines of all
+    such tests. The script starts ``offset`` lines into its file.
     """
 
     def __init__(self) -> None:
@@ -92,7 +92,9 @@ class Expansion:
         return int(node.start_point[0]) + 1 + self.offset
 
     def words(self, node: Node) -> tuple[Word, ...]:
-        """The words that one argument expands to; those that tests around the command decide have its own branch."""
+        """The words that one argument expands to. Words decided only by tests around the command have the branch of the
+        command.
+        """
         found = words_of(self.segments(node), self.around)
         return tuple(word._replace(branch=self.branch) if word.branch in self.around else word for word in found)
 
@@ -210,9 +212,9 @@ def joined_word(parts: Segments, line: int = 0) -> Word:
 
 
 def words_of(parts: Sequence[Segment | None], around: Sequence[int] = ()) -> tuple[Word, ...]:
-    """The words that parts give: parts between breaks are one, unless blanks that are not quoted divide them.
+    """The words that parts form: parts between breaks form one word, unless unquoted blanks split it.
 
-    A word has the branch of its first part that is not from a test around the command.
+    The branch of a word is that of its first part, ignoring tests around the whole command.
     """
     found: list[Word] = []
     text, line, branch = "", 0, 0

@@ -1,4 +1,6 @@
-"""What a file states around a launch: its task or object, devices, and a configuration that its script writes."""
+"""Statements of a file that apply to a launch: its task or object, its devices, and a configuration that its script
+writes.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ def _with_written_configuration(kind: str, file: InputFile, found: ImportResult)
 
 
 def _with_nodes_of_task(file: InputFile, found: ImportResult) -> ImportResult:
-    """A launch with the nodes of the task of SkyPilot or dstack that runs it, if the file is one."""
+    """A launch with the number of nodes of its SkyPilot or dstack task, if the file is a task."""
     if "resources" not in file.text:
         return found
     from clusterspec.exchange.workloads.tasks import matches_task, result_with_nodes
@@ -33,7 +35,7 @@ def _with_nodes_of_task(file: InputFile, found: ImportResult) -> ImportResult:
 
 
 def _with_pods_of_launch(file: InputFile, found: ImportResult) -> ImportResult:
-    """A launch with the nodes and accelerators that the object of Kubernetes around it asks for, if there is one."""
+    """A launch with the nodes and accelerators that its Kubernetes object requests, if there is one."""
     if file.part is not None or "apiVersion" not in file.text:
         return found
     from clusterspec.exchange.fabrics.kubernetes import READERS, kinds_of, read_kubernetes
@@ -47,7 +49,7 @@ def _with_pods_of_launch(file: InputFile, found: ImportResult) -> ImportResult:
 
 
 def _with_devices_of_service(file: InputFile, found: ImportResult) -> ImportResult:
-    """A launch with the accelerators that its service of Compose reserves, if it is in one."""
+    """A launch with the accelerators that its Compose service reserves, if the launch is in a service."""
     if "services" not in file.text or found.value(("cluster", "accelerators_per_node")) is not None:
         return found
     from clusterspec.exchange.machines.compose import declares_services, result_of_service

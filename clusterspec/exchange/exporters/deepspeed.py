@@ -31,9 +31,9 @@ _OPTIMIZERS = {
 def write(source: ExportInput) -> ExportedFile:
     """The configuration, in JSON.
 
-    Raises `NotExportable` for what DeepSpeed refuses: sharding in groups, ZeRO 2 and 3 with pipeline stages
-    (deepspeed/runtime/pipe/engine.py), an optimizer offloaded without ZeRO (line 2415 of runtime/engine.py passes it
-    to the optimizers of ZeRO alone), and a part of it with ZeRO 1 or 2.
+    Raises `NotExportable` for four things that DeepSpeed refuses: sharding in groups, ZeRO 2 and 3 with pipeline stages
+    (deepspeed/runtime/pipe/engine.py), optimizer offload without ZeRO (line 2415 of runtime/engine.py passes the
+    setting only to ZeRO optimizers), and partial optimizer offload with ZeRO 1 or 2.
     """
     layout, work = training_design(source, "deepspeed")
     if layout.pp > 1 and layout.sharding in {"zero2", "fsdp"}:

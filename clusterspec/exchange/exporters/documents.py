@@ -188,8 +188,8 @@ AMOUNT = "#,##0.00"
 def _workbook(
     title: str, heads: Sequence[str], rows: Iterable[tuple[object, ...]], total: str, *, blank: bool = False
 ) -> ExportedFile:
-    """A sheet of one table whose last row, if it has a name, is the sum; prices of a blank one are formulas. Texts
-    that begin like a formula are texts.
+    """A spreadsheet with one table. With ``total``, its last row has this name and the sums. With ``blank``, prices are
+    formulas. Text that begins like a formula is written as text.
     """
     try:
         from openpyxl import Workbook
@@ -224,7 +224,7 @@ def _workbook(
 
 
 def undated_workbook(workbook: bytes) -> bytes:
-    """A spreadsheet without the time at which it was written, which openpyxl puts into it."""
+    """A spreadsheet without the creation time that openpyxl writes into it."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(workbook)) as given, zipfile.ZipFile(out, "w") as made:
         for name in given.namelist():

@@ -38,10 +38,11 @@ class EngineKind(NamedTuple):
 
 
 class Launch(NamedTuple):
-    """The start of one engine, or of its part on one node: ``node`` of ``nodes`` of the replica, from 0.
+    """The start of one engine, or of its part on one node: ``node`` (from 0) of the ``nodes`` of the replica.
 
-    ``comment`` says where it runs: on ``ranks`` ranks of node ``number`` of the plan, from 1, from ``first`` on, which
-    are ``all`` of them or not. ``local`` attention replicas are on the node.
+    ``comment`` says where the part runs. ``number`` is the node in the plan, from 1; the part takes ``ranks`` ranks of
+    it, starting at ``first``; ``all`` says whether these are all ranks of the node. ``local`` is the number of
+    attention replicas on the node.
     """
 
     comment: str
@@ -64,9 +65,9 @@ def served_workload(source: ExportInput, framework: str) -> tuple[Workload, Serv
 
 
 def checked_release(source: ExportInput, framework: str, releases: tuple[str, ...]) -> str:
-    """The release whose options are written: that of the spec, or the newest of ``releases``, which were checked.
+    """The release whose options are written: the spec's, or the newest of ``releases``, which were checked.
 
-    Raises `NotExportable` for a release that was not.
+    Raises `NotExportable` for an unchecked release.
     """
     named = source.layout.capabilities.release
     if named is None or not named.startswith(f"{framework} "):

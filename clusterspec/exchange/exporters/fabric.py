@@ -147,7 +147,7 @@ def _downlinks(plane: FabricPlane) -> Iterator[tuple[LinkEnd, LinkEnd]]:
 
 
 def _uplinks(plane: FabricPlane) -> Iterator[tuple[LinkEnd, LinkEnd]]:
-    """Each leaf spreads its uplinks evenly over the spines of its pod, or of its rail where rails are apart."""
+    """The uplinks of each leaf, spread evenly over the spines of its pod, or of its rail if rails are separate."""
     if not plane.spines:
         return
     used = [0] * plane.spines

@@ -40,7 +40,7 @@ def write_infragraph(source: ExportInput) -> ExportedFile:
 
 
 def _server_lines(plane: FabricPlane, scale_out: ScaleOut, omitted: list[str]) -> Iterator[str]:
-    """A node: its accelerators and NICs below one host, and the scale-up interconnect that lies within the node."""
+    """A node: its accelerators and NICs below one host, and the scale-up interconnect inside the node."""
     cluster, up = plane.cluster, plane.cluster.scale_up
     accelerators = cluster.accelerators_per_node
     switched, meshed = up.topology == "switched", up.topology == "full-mesh"

@@ -138,7 +138,7 @@ def _quantization(cluster: Cluster, work: Workload) -> str | None:
 
 
 def slice_ranks(cluster: Cluster, layout: Layout) -> int:
-    """The devices of one slice: those of a scale-up domain, of a node where that is larger.
+    """The devices of one slice: those of a scale-up domain, or of a node if the node is larger.
 
     Raises `NotExportable` if slices are of different sizes.
     """

@@ -51,7 +51,7 @@ _NOT_STATED = "tokenizer, data, learning rate, iterations and checkpoints: see -
 
 
 _VENDORS = ("NVIDIA", "AMD")
-"""Vendors on whose accelerators the programs of the repository run: its devices are those of ``torch.cuda``."""
+"""Vendors whose accelerators run the programs of the repository, which use ``torch.cuda`` devices."""
 
 
 def write(source: ExportInput) -> ExportedFile:

@@ -1,7 +1,7 @@
-"""Checks that a node has what the design states, as schedulers run them all the time: counts, rates and power limits.
+"""Checks that a node matches the design, for schedulers to run continuously: counts, rates and power limits.
 
-A check is a shell test that succeeds on a node of the design; it asks the driver and the kernel, and starts no work on
-the accelerators, so that it may run beside jobs. Limits of bandwidths are those of `site_checks`.
+A check is a shell test that succeeds on a node of the design. It queries the driver and the kernel and starts no work
+on the accelerators, so it may run alongside jobs. Bandwidth limits are in `site_checks`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from clusterspec.records import NamedTuple
 from clusterspec.units import display, plural
 
 SECONDS = 20
-"""The time that a check may take, below the 30 s that NHC and the 60 s that Slurm allow for all of them."""
+"""Time limit of one check in seconds; NHC allows 30 s and Slurm 60 s for all checks together."""
 INTERVAL = "5m"
 """By judgment: how often a check runs is no part of a design."""
 _COUNTS = {
@@ -34,7 +34,7 @@ _LIMITS = "nvidia-smi --query-gpu=enforced.power.limit --format=csv,noheader,nou
 
 
 class NodeCheck(NamedTuple):
-    """A check: its condition as Kubernetes names one, the shell test, and what a node has by design."""
+    """A check: the name of its condition in Kubernetes style, the shell test, and the expected state of a node."""
 
     name: str
     test: str

@@ -1,7 +1,8 @@
 """Acceptance tests of one node as Jobs of Kubernetes: a pod on every node runs the test and compares its log.
 
-Fields: Job of ``batch/v1`` (``completionMode: Indexed``, https://kubernetes.io/docs/concepts/workloads/controllers/job);
-a pod asks for all accelerators of a node, so that no two of them share one.
+Fields: Job of ``batch/v1`` (``completionMode: Indexed``,
+https://kubernetes.io/docs/concepts/workloads/controllers/job); a pod requests all accelerators of a node, so no two
+pods share a node.
 """
 
 from __future__ import annotations

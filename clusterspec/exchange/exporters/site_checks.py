@@ -28,8 +28,10 @@ GIB = 1 << 30
 
 @dataclass(frozen=True)
 class Limit:
-    """The least bus bandwidth of a collective, B/s: ``basis`` is where it comes from, ``unmeasured`` what of the
-    machine no published measurement covers; empty where one does, or where the spec states the limit.
+    """The minimum bus bandwidth of a collective, in B/s.
+
+    ``basis`` says where the limit comes from. ``unmeasured`` names the part of the machine that no published
+    measurement covers; it is empty where one does, or where the spec states the limit.
     """
 
     collective: str
@@ -78,8 +80,10 @@ def _limit_of(cluster: Cluster, case: AcceptanceCase, *, stated: bool) -> Limit:
 
 
 def limit_on(source: ExportInput, collective: str, nodes: int, size: int | None = None) -> Limit:
-    """The limit of one test: the largest size that the spec states for it, else the prediction at ``size``, or at 8 GiB
-    where a tool leaves the size open. Raises `NotExportable` where the machine has no such group.
+    """The limit of one test at the largest size that the spec states for it; else the prediction at ``size``, or at 8
+    GiB where a tool leaves the size open.
+
+    Raises `NotExportable` where the machine has no such group.
     """
     fitting = [
         each

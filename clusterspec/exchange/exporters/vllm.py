@@ -65,7 +65,7 @@ def write(source: ExportInput) -> ExportedFile:
 
 
 def _side_channel(launch: Launch) -> str:
-    """The environment of an engine that sends or receives caches: its address and a port of its own on the node."""
+    """The environment of an engine that sends or receives caches: its address, and a port unique on the node."""
     port = _SIDE_CHANNEL + launch.first
     return f"VLLM_NIXL_SIDE_CHANNEL_HOST=$NODE_ADDRESS VLLM_NIXL_SIDE_CHANNEL_PORT={port} "
 

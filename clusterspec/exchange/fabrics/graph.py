@@ -91,7 +91,7 @@ class FabricGraph:
     """Ports of each switch, None if the file does not say."""
     links: Counter[tuple[str, str]] = field(default_factory=Counter)
     rails: dict[str, str] = field(default_factory=dict)
-    """What the file calls the NIC of an endpoint, such as ``mlx5_0``; endpoints of one rail share it."""
+    """The file's name for the NIC of an endpoint, such as ``mlx5_0``; endpoints of one rail have the same name."""
     others: set[str] = field(default_factory=set)
     """Endpoints that belong to no node, such as fabric managers."""
 

@@ -39,7 +39,7 @@ class DeviceShape:
     accelerators: int
     nics: int
     product: str | None = None
-    """The catalog id of its accelerators, where their description names one."""
+    """The catalog id of the accelerators, where their description names one."""
     processors: int = 0
 
 
@@ -96,7 +96,7 @@ def _record_node(shape: DeviceShape, builder: ImportBuilder, line: int) -> None:
 
 
 def _set_product(shapes: list[DeviceShape], builder: ImportBuilder, line: int) -> None:
-    """Set the accelerator of devices whose descriptions name one and the same, else record it as unknown."""
+    """Set the accelerator of devices if all their descriptions name the same one; else record it as unknown."""
     products = {shape.product for shape in shapes}
     if len(products) == 1 and (product := products.pop()):
         builder.set("cluster.accelerator", product, line)

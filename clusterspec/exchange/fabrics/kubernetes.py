@@ -95,7 +95,7 @@ def _record_topology(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 class _Pods(NamedTuple):
-    """Pods of one template: how many (None if not a count), the accelerators that each asks for, and their line."""
+    """Pods of one template: their number (None if not a count), the accelerators that each requests, and the line."""
 
     copies: int | None
     accelerators: int
@@ -198,7 +198,9 @@ _PER_NODE = re.compile(
 
 
 def _record_ranks(yaml: Yaml, slots: int, workers: int | None, builder: ImportBuilder) -> int | None:
-    """Count the ranks that ``mpirun`` starts; the nodes that they fill, if these are fewer than the workers."""
+    """Count the ranks that ``mpirun`` starts. Returns the number of nodes that they fill, if lower than the number of
+    workers.
+    """
     line = yaml.line("spec", "slotsPerWorker")
     launcher = " ".join(_launcher_words(yaml))
     command = next((match[1] for match in _LAUNCHERS.finditer(launcher)), "")
@@ -299,16 +301,18 @@ def _job(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def _pod(yaml: Yaml, builder: ImportBuilder) -> None:
-    """One pod, which is one node."""
+    """Record a single pod as one node."""
     _record_pods([_pods(yaml, ("spec",), yaml.mapping, 1, "pod")], builder, yaml.line("spec"))
 
 
 _JOINED = re.compile(r"\bray start\b|--nnodes\b|\btorchrun\b|distributed[-_]executor[-_]backend|--node-rank\b")
-"""What a text says whose pods may be the nodes of one launch."""
+"""Text that shows that several pods may be nodes of one launch."""
 
 
 def _deployment(yaml: Yaml, builder: ImportBuilder) -> None:
-    """The pods of a Deployment or StatefulSet: copies of one, each a node, unless they join in one launch."""
+    """Record the pods of a Deployment or StatefulSet: each replica is a separate node, unless the pods join in one
+    launch.
+    """
     spec = _as_mapping(yaml.mapping.get("spec"))
     pods = _pods(yaml, ("spec",), spec.get("template"), 1, "pod")
     stated, line = spec.get("replicas"), yaml.line("spec", "replicas")
@@ -323,7 +327,7 @@ def _deployment(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 _PODS_OF = {"Pod": (), "Deployment": ("spec", "template"), "StatefulSet": ("spec", "template")}
-"""Where objects that are jobs only if they ask for accelerators have their pods."""
+"""The path to the pod, for kinds of objects that are jobs only if they request accelerators."""
 
 
 def _asks(kind: str, yaml: Yaml) -> bool:
@@ -398,7 +402,9 @@ def _asks_for_processors_alone(template: Any) -> bool:
 def _record_workers(
     yaml: Yaml, path: Path, workers: dict[str, Any], builder: ImportBuilder, filled: int | None = None
 ) -> None:
-    """Set the nodes of workers, or those that the ranks fill, and what each asks for."""
+    """Set the number of nodes to the workers, or to ``filled`` if given, and the accelerators that each worker
+    requests.
+    """
     replicas = workers.get("replicas")
     if _asks_for_processors_alone(workers.get("template")):
         why = "its containers ask for processors or memory, and for no accelerators"

@@ -88,7 +88,7 @@ def _type_path(resource: dict[str, Any]) -> Path:
 
 
 def _record_nodes(resource: _Resource, builder: ImportBuilder, least_line: int, most_line: int) -> None:
-    """Set the nodes where the resource keeps their number; list its limits where it grows and shrinks."""
+    """Set the number of nodes if the resource has a fixed number; list its limits if it scales."""
     least, most = resource.value.get("MinCount", 0), resource.value.get("MaxCount", _MOST)
     if (nodes := whole_of(most)) and whole_of(least) == nodes:
         builder.set("cluster.nodes", nodes, most_line)

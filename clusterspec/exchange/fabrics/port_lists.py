@@ -46,7 +46,7 @@ _LANES = (
 
 
 class _End(NamedTuple):
-    """One end of a link; ``switch`` is set where the line states that it is one."""
+    """One end of a link; ``switch`` is set if the line says that this end is a switch."""
 
     lid: str
     port: int
@@ -157,13 +157,15 @@ def _record_fabric(found: _Ports, switches: set[str], builder: ImportBuilder) ->
 
 
 def _ends(links: list[_Link]) -> Iterator[tuple[str, tuple[str, int]]]:
-    """Every LID with the name of its device and its port; the name that another port prints comes last."""
+    """Every LID with its device name and port. Names that the other end of a link prints come last."""
     yield from ((here.lid, (here.name, here.port)) for here, _, _ in links)
     yield from ((there.lid, (there.name, there.port)) for _, there, _ in links)
 
 
 def _adapters(ports: dict[str, tuple[str, int]]) -> dict[str, str]:
-    """The adapter of each LID, named by the LID of its first port: ports of one name and different numbers are its."""
+    """The adapter of each LID, identified by the LID of its first port. Ports with the same name and different numbers
+    belong to one adapter.
+    """
     first: dict[str, tuple[str, set[int]]] = {}
     found: dict[str, str] = {}
     for lid, (name, port) in ports.items():

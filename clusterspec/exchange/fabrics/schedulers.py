@@ -19,7 +19,7 @@ from clusterspec.units import plural
 
 SLURM_TOPOLOGY = "slurm-topology"
 MOST_OTHERS = 4
-"""Lines that are neither switches nor blocks, listed one by one; more are counted."""
+"""Lines that are neither switches nor blocks: up to this many are listed one by one, more are only counted."""
 _FENCE_LINE = re.compile(r"^[ \t]{0,8}(?:```|~~~)", re.MULTILINE)
 _CONF = re.compile(r"^[ \t]*(SwitchName|BlockName)\s*=", re.IGNORECASE | re.MULTILINE)
 _PAIR = re.compile(r"(?<![A-Za-z])([A-Za-z]++)\s*+=\s*(\S+)")

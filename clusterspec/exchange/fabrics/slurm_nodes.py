@@ -19,7 +19,7 @@ from clusterspec.units import plural
 
 SLURM_NODES = "slurm-nodes"
 _EQUALS = re.compile(r"(?<![ \t])[ \t]*=[ \t]*")
-"""The sign between a name and its value, which Slurm's parser takes with blanks around it."""
+"""The equals sign between name and value; Slurm's parser allows blanks around it."""
 _NODE = re.compile(r"^[ \t]*NodeName[ \t]*=", re.IGNORECASE | re.MULTILINE)
 _GPU = re.compile(r"\bGres=[^\s#]{0,200}?\bgpu|\bName=gpu\b", re.IGNORECASE)
 _PAIR = re.compile(r"(?<![A-Za-z])([A-Za-z]++)=(\S*)")
@@ -27,7 +27,7 @@ _GRES = re.compile(r"gpu(?::([A-Za-z][A-Za-z0-9_.+-]{0,60}))?(?::([0-9]{1,5}))?(
 _SLICE = re.compile(r"\b(?:[A-Za-z0-9-]+_)?[0-9]g\.[0-9]{1,3}gb", re.IGNORECASE)
 """A part of an accelerator (MIG), such as ``1g.10gb``."""
 _SIZE = re.compile(r"(?<![0-9])[0-9]{1,6}gb?\b|mi[0-9]{3}|\bg?b[23]00", re.IGNORECASE)
-"""What a name of a type must hold to name one product: its memory, or a product of one form."""
+"""What makes a type name identify one product: a memory size, or a product with a single form."""
 
 Kind = tuple[str, int]
 """The type of the accelerators, empty if none is named, and their number in a node."""

@@ -27,7 +27,9 @@ Path = tuple[str | int, ...]
 
 
 class _Reserved(NamedTuple):
-    """What a service reserves: its name, the number (None where not stated), why it is not, and the line of each."""
+    """Devices that a service reserves: their name, their number (None where not stated), why the number is missing, and
+    the line of each.
+    """
 
     service: str
     number: int | None

@@ -82,7 +82,7 @@ class NodeLinks:
         return len(self.accelerators) == 2 and count in SWITCHED_COUNTS
 
     def per_accelerator(self, one: str, group: tuple[str, ...]) -> int:
-        """The links of one accelerator: the links of any pair if they are switched, else the sum over its peers."""
+        """Number of links of one accelerator: to any one peer if they are switched, else summed over all peers."""
         if self.own is not None:
             return self.own.get(one, 0)
         counts = [self.between(one, other) for other in group if other != one]

@@ -46,7 +46,7 @@ _TOPOLOGY = re.compile(r"\bgke-tpu-topology[\"']?[ \t]*:[ \t]*[\"']?(?P<shape>\d
 
 
 def set_labelled_accelerator(file: InputFile, builder: ImportBuilder) -> None:
-    """Set the accelerator that all labels of a file name, unless it is set; labels that differ are recorded."""
+    """Set the accelerator that all labels of a file name, unless already set; record differing labels."""
     text = file.uncommented
     found = list(_LABEL.finditer(text))
     named = {_accelerator(match["name"], match["value"]) for match in found} - {None}

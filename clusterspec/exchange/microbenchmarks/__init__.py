@@ -1,1 +1,1 @@
-"""Micro-benchmarks of an accelerator: the calls that are timed, their samples, and the kernel table made of them."""
+"""Micro-benchmarks of an accelerator: the timed calls, their samples, and the kernel table made from the samples."""

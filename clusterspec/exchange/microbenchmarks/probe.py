@@ -1,6 +1,6 @@
-"""Timed calls on the accelerator at hand, with PyTorch where it is installed: matrix products, attention, copies.
+"""Timed calls on the local accelerator, with PyTorch if installed: matrix products, attention, copies.
 
-It has not run on a device yet. What it hands on, samples as data, is what `samples` reads.
+The module has not run on a device yet. It outputs samples as data, which `samples` reads.
 """
 
 from __future__ import annotations

@@ -17,7 +17,9 @@ VERSION = 1
 FEWEST = 5
 """Calls of one kind below which a median says little."""
 WIDEST = 0.2
-"""Spread of a kind, from its tenth to its ninetieth percentile over the median, above which it is named."""
+"""A kind with a larger spread is reported. The spread is the range from the 10th to the 90th percentile divided by the
+median.
+"""
 FEW_ROWS, MANY_ROWS = 64, 256
 """Rows up to which a GEMM is memory-bound; tables of rates start at this number of rows."""
 FASTER = 1.05
@@ -28,7 +30,7 @@ GEMM_BYTES = {"bf16": 2, "fp16": 2, "fp8": 1}
 
 @dataclass(frozen=True)
 class Kind:
-    """Calls of one kernel and size: the median of their seconds, and their spread relative to it."""
+    """Calls of one kernel and size: the median time in seconds, and the spread relative to the median."""
 
     kernel: str
     precision: str
@@ -44,7 +46,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Samples:
-    """What ran on one device: its name, the software, the day, and the kinds of calls."""
+    """The calls that ran on one device: the device's name, the software, the date, and the kinds of calls."""
 
     device: str
     software: str
@@ -179,7 +181,7 @@ def _refuse_faster(each: Kind, share: float, chip: Accelerator) -> None:
 
 
 def table_text(shipped: str, samples: Samples, found: Sequence[Point]) -> str:
-    """The text of a kernel table with the figures found in place of those of the shipped one, each with its source."""
+    """The text of a kernel table in which measured figures replace the shipped ones, each with its source."""
     title = f"clusterspec measure on {samples.device}, {samples.software}"
     source = ["  here:", f"    title: {json.dumps(title, ensure_ascii=False)}", f"    read: {samples.day}"]
     by_name = {each.name: each for each in found}

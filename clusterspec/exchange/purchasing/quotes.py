@@ -1,9 +1,9 @@
 """Suppliers' quotes as CSV and XLSX: the lines that have a part, a quantity and a price.
 
 The header is the first row that names a part and a quantity. Rows above it may state the currency and the date. One
-decimal mark holds for the whole file, see
-`exchange.purchasing.numbers`; a number that stays ambiguous is listed with both readings. XLSX is read with openpyxl,
-which does not evaluate formulas; saved values are used, and cells that hold numbers are taken as they are.
+decimal mark holds for the whole file, see `exchange.purchasing.numbers`; a number that stays ambiguous is listed with
+both readings. openpyxl reads XLSX without evaluating formulas; saved values are used, and numeric cells are used
+unchanged.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class _QuoteRow:
 
     @property
     def currencies(self) -> set[str]:
-        """The currencies that its prices, and its column of currencies, name."""
+        """The currencies named in the prices and in the currency column."""
         stated = self.text("currency").upper()
         named = {stated} if re.fullmatch("[A-Z]{3}", stated) else set()
         marks = (CURRENCY.search(self.text(field)) for field in ("unit_price", "price", "currency"))
@@ -119,7 +119,7 @@ def read_quote(file: InputFile) -> ImportResult:
 
 
 def _quote_rows(file: InputFile, builder: ImportBuilder) -> tuple[list[_QuoteRow], set[str], str | None]:
-    """The rows below the header, the currencies that the header or a row above it names, and the date above it."""
+    """The rows below the header, the currencies named in or above the header, and the date above it."""
     rows = _spreadsheet_rows(file, builder) if file.zipped else enumerate(_delimited_cells(_decoded_text(file)), 1)
     columns: dict[str, int] = {}
     named: set[str] = set()
@@ -235,7 +235,7 @@ def _add_quote_line(row: _QuoteRow, mark: DecimalMark, builder: ImportBuilder, *
 
 
 def _report_unread(row: _QuoteRow, fields: Sequence[str], mark: DecimalMark, builder: ImportBuilder, what: str) -> None:
-    """Report prices of a row that are ambiguous, or that none of them is a number."""
+    """Report the ambiguous prices of a row, or that none of its prices is a number."""
     unclear = [why for field in fields if (why := _ambiguity_text(row, field, mark))]
     if not unclear and all(row.number(field, mark) is None for field in fields):
         unclear = ["not a single number"]

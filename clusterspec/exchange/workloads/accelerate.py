@@ -126,7 +126,7 @@ def _own_options(keys: Keys) -> Keys:
 
 
 def set_launcher(keys: Keys, builder: ImportBuilder) -> None:
-    """Set what the options of ``accelerate launch`` say of the distribution, if they name one."""
+    """Set the distribution that the options of ``accelerate launch`` name, if any."""
     found = [(kind, name) for kind, names in _KINDS.items() for name in names if keys.find(name) == name]
     kind, name = next(((kind, name) for kind, name in found if keys.get(name) not in {False, "false"}), ("", ""))
     if not kind:

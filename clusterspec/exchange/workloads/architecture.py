@@ -335,7 +335,7 @@ _PATTERN = re.compile(r"(?:\w+\.)?(?:moe|expert|sparse)_\w*?(?:interval|freq|fre
 
 
 def _refuse_unknown_pattern(keys: Keys) -> None:
-    """Raise `FormatError` for a key that puts experts in some layers, of which it is not known how it counts."""
+    """Raise `FormatError` for a key that places experts in some layers by a rule that is not known."""
     for name, (value, line) in keys.values.items():
         if _PATTERN.fullmatch(name) and name not in keys.used and (whole_of(value) or 1) > 1:
             raise FormatError(f"{name}: {value}: which layers have experts is not known", line)

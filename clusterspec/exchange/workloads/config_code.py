@@ -48,7 +48,10 @@ class CodeConfig:
 
 
 def syntax_tree(file: InputFile, what: str) -> ast.Module:
-    """The syntax tree of a file. Raises `FormatError` if it is no Python, or too large for ``what`` it is."""
+    """The syntax tree of a file.
+
+    Raises `FormatError` if the file is not Python, or too large; ``what`` names the expected kind of file.
+    """
     if len(file.data) > LARGEST:
         raise FormatError(f"has more than {LARGEST >> 10} KiB, the maximum for {what}")
     try:
@@ -115,7 +118,8 @@ class _Reader:
     ) -> CodeConfig | None:
         """The configuration that an expression creates; None if it creates none.
 
-        A class of the file that derives from a configuration counts if a function annotated with its class returns it.
+        A class in the file that derives from a configuration counts if a function with this class as its return
+        annotation returns the expression.
         """
         if isinstance(node, ast.Name):
             held = names.get(node.id)

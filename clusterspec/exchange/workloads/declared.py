@@ -57,9 +57,10 @@ def declares_engine(text: str) -> bool:
 
 
 def options_of_engine(text: str) -> str | None:
-    """The engine whose options a file gives at its root; None if it is no such file.
+    """The engine whose options a file has at its root; None if it is not such a file.
 
-    It has a model and two options more, or three of which one is of a single engine: its launch then has the model.
+    The file must have a model and two further options, or, if the launch names the model, three options, one of them
+    specific to a single engine.
     """
     model, names = _MODEL_OPTION.search(text), {found[0].rstrip(" \t:") for found in _OPTIONS.finditer(text)}
     if len(names) < (3 if model is None else 2):

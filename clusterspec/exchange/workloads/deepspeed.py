@@ -1,4 +1,4 @@
-"""Configurations of DeepSpeed, of Axolotl, which may name one, and of GPT-NeoX, which extends it."""
+"""DeepSpeed configurations, and those of Axolotl (which may refer to one) and of GPT-NeoX (which extends one)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _AXOLOTL = {
     "layout.ep": ("expert_parallel_size",),
 }
 _FILLED = ("sample_packing", "pad_to_sequence_len")
-"""Switches of Axolotl with which each sequence has ``sequence_len`` tokens; it is the limit alone without them."""
+"""Switches of Axolotl that make each sequence exactly ``sequence_len`` tokens; otherwise this is only the limit."""
 OPTIMIZERS = {
     "adam": "adam",
     "adamw": "adamw",
@@ -132,7 +132,7 @@ def _set_deepspeed_keys(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _read_written(file: InputFile) -> ImportResult:
-    """The configuration that a script writes; of what it launches no reader knows the options."""
+    """The configuration that a script writes. The options of the program that the script launches are unknown."""
     from clusterspec.exchange.workloads.written_configs import written_configurations
 
     found = written_configurations(file)
@@ -184,7 +184,7 @@ def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_axolotl_length(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the length of sequences that are packed or padded to it; else count it as the longest."""
+    """Set the sequence length if sequences are packed or padded to it; else record it as the maximum."""
     length, line = keys.whole("sequence_len"), keys.line("sequence_len")
     keys.used |= {name for name in _FILLED if name in keys.values}
     if length and any(keys.is_on(name) for name in _FILLED):

@@ -31,8 +31,8 @@ Table = Mapping[str, tuple[str, ...]]
 class Keys:
     """Flat dotted keys, with hyphens as underscores; ``used`` are the keys that were imported.
 
-    ``undecided`` are options that a script gives in a branch only: the option, its line, and that of the test.
-    ``command`` is the command of a launch, ``listed`` the words after an option that has several.
+    ``undecided`` lists options that a script gives in only one branch: the option, its line, and the line of the test.
+    ``command`` is the command of a launch, ``listed`` the words after an option that takes several.
     """
 
     values: dict[str, tuple[Any, int]] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Keys:
     command: Command = Command(())
     listed: dict[str, tuple[str, ...]] = field(default_factory=dict)
     severed: Command | None = None
-    """A command after it whose name is an option: a line end before it is without its backslash."""
+    """The next command, if its name is an option: the line before it lacks a trailing backslash."""
 
     def put(self, name: str, value: Any, line: int) -> None:
         self.values[name.replace("-", "_")] = (value, line)
@@ -85,7 +85,7 @@ class Keys:
         return boolean_value(self.get(*names)) is True
 
     def is_undecided(self, *names: str) -> bool:
-        """Whether a branch that nothing decides gives an option of one of these names."""
+        """Whether an undecided branch gives an option with one of these names."""
         given = {
             shown.lstrip("-").partition(" ")[0].partition("=")[0].replace("-", "_") for shown, _, _ in self.undecided
         }
@@ -116,7 +116,7 @@ _OPTIONS_OF = re.compile(
 _OUTPUT = re.compile(r"\$\((?!\()[^)]{0,200}\)?|`[^`]{0,200}`")
 """What a command prints, in place of options; not as a part of a word, such as a folder."""
 _CUT_SCRIPT = re.compile(r"\w[^$\n]{0,200}\s\$\((?!\()[^)]{0,200}")
-"""A script in quotes up to a command whose own quotes end it, so that the options after it are not known."""
+"""A quoted script, cut off at a command whose own quotes end the string; options after it are unknown."""
 
 
 def whole_of(value: Any) -> int | None:
@@ -189,7 +189,7 @@ MOST_LISTED = 60
 
 
 def list_unused(keys: Keys, builder: ImportBuilder) -> None:
-    """Record the keys that were not used, in one entry, and each option of a branch that nothing decides."""
+    """Record all unused keys in one entry, and each option in an undecided branch."""
     for shown, line, branch in keys.undecided:
         builder.unknown(shown, f"depends on the test on line {branch}, which the script alone does not decide", line)
     if (script := _script_started(keys.command)) is not None:
@@ -268,7 +268,7 @@ def chosen_launch(different: Sequence[Keys], part: int | None) -> Keys:
 
 
 def _word_after_command(command: Command, model: re.Pattern[str] | None) -> str:
-    """The word after one that names a command of an engine, such as the model after ``serve``; empty if it has none."""
+    """The word after the command of an engine, such as the model after ``serve``; empty if there is none."""
     if model is None:
         return ""
     pairs = pairwise(command.words)
@@ -291,7 +291,7 @@ _NO_LAUNCHERS = {
     "pip",
     "pip3",
 }
-"""Programs whose words may name a launch that they print, find or stop."""
+"""Programs that print, find or stop a launch named in their arguments instead of starting it."""
 
 
 def _is_launch(command: Command, launch: re.Pattern[str]) -> bool:
@@ -335,7 +335,9 @@ def _options_without_ranks(keys: Keys) -> tuple[tuple[str, str], ...]:
 
 
 def command_keys(command: Command) -> Keys:
-    """The options of one command; the last value of a name applies. Where a branch holds all of it, it decides them."""
+    """The options of one command; the last value of a name applies. A branch that contains the whole command does not
+    make its options undecided.
+    """
     keys, words = Keys(command=command), [word for word in command.words if word.text not in PASSED_ON]
     program = next((word for word in words if word.text.endswith(".py")), words[0] if words else None)
     own = {command.branch, program.branch if program and not _has_alternatives(words, program.branch) else 0}
@@ -376,7 +378,7 @@ _STARTERS = frozenset({"torchrun", "deepspeed", "accelerate", "python", "python3
 
 
 def _has_alternatives(words: Sequence[Word], branch: int) -> bool:
-    """Whether a test gives several starts of a command, one in each of its branches (``LAUNCHER="torchrun …"``)."""
+    """Whether a test selects between several starters of a command, one per branch (``LAUNCHER="torchrun …"``)."""
     return sum(word.text.rpartition("/")[2] in _STARTERS for word in words if branch and word.branch == branch) > 1
 
 

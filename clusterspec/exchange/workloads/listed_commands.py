@@ -46,7 +46,7 @@ _DEFAULTED = re.compile(r"\$\{\w+:?-([^${}]*)\}")
 
 
 def _listed_commands_in(yaml: Yaml, value: Any, path: Path) -> Iterator[Command]:
-    """The commands of a YAML value: those of one mapping are one command, scripts among its words are read.
+    """The commands of a YAML value. The entries of one mapping form one command; scripts among its words are read too.
 
     ``commands`` of dstack are lines of one script.
     """
@@ -99,7 +99,7 @@ def _split(text: str) -> list[str]:
 
 
 def _commands_in(word: Word, sets: dict[str, str]) -> Iterator[Command]:
-    """The commands of a script that a word holds, after the variables that its container sets."""
+    """The commands of a script in one word, after the variables that its container sets."""
     before = "".join(f"{name}={quote(text)}; " for name, text in sets.items() if name.isidentifier())
     for found in script_of(before + word.text).commands:
         yield Command(tuple(_word_on_line(each, word.line) for each in found.words))

@@ -79,7 +79,7 @@ def _keys(file: InputFile) -> Keys:
 
 
 def _pretrains(keys: Keys) -> bool:
-    """Whether a run is one of ``litgpt pretrain``, which names a model instead of its checkpoint."""
+    """Whether a run uses ``litgpt pretrain``, which names a model instead of a checkpoint."""
     return "model_name" in keys.values or any(word.text == "pretrain" for word in keys.command.words)
 
 

@@ -58,8 +58,8 @@ def matches_llama_factory(file: InputFile) -> bool:
 def read_llama_factory(file: InputFile) -> ImportResult:
     """The workload and layout of a run.
 
-    Raises `FormatError` if the file has no stage that trains, one with several models, or changes parts of the model
-    that a spec cannot say.
+    Raises `FormatError` if the file has no training stage, a stage with several models, or changes to parts of the
+    model that a spec cannot express.
     """
     builder, keys, yaml = ImportBuilder(LLAMA_FACTORY, file.name), Keys(), read_yaml(file)
     for name, value, line in flat_leaves(yaml.mapping, yaml.line):

@@ -65,7 +65,7 @@ def read_llm_foundry(file: InputFile) -> ImportResult:
 
 
 def _set_model(keys: Keys, builder: ImportBuilder) -> None:
-    """Set a model of a hub by its name, or an MPT model by its sizes if they describe a dense decoder."""
+    """Set a hub model by its name, or an MPT model by its sizes if they describe a dense decoder."""
     kind, line = str(keys.get("model.name")), keys.line("model.name")
     if kind == "hf_causal_lm":
         if isinstance(named := keys.get("model.pretrained_model_name_or_path"), str):
@@ -92,7 +92,7 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_length(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the length of sequences that are filled; those of fine-tuning are only cut at it."""
+    """Set the length of packed sequences; for fine-tuning, sequences are only truncated to it."""
     length, line = keys.whole("max_seq_len"), keys.line("max_seq_len")
     packed = keys.find("train_loader.dataset.packing_ratio") is not None
     if length and (str(keys.get("train_loader.name")) == "text" or packed):

@@ -47,7 +47,7 @@ _SHOWN = {"ttft": "ttft", "tpot": "tpot", "itl": "itl", "e2el": "end_to_end", "e
 
 @dataclass(frozen=True)
 class LoadTest:
-    """One run: its figures by their names in JSON, and the line where it begins."""
+    """One run: its figures by JSON name, and the line where the run begins."""
 
     figures: Mapping[str, Any]
     line: int

@@ -140,7 +140,9 @@ _OPEN = {"ici": "fsdp", "dcn": "data"}
 
 
 def _fill_open_axes(keys: Keys, devices: int | None, builder: ImportBuilder) -> None:
-    """Give the axis that takes what is left, within slices and over them, its degree on the machine of the launch."""
+    """Set the degree of the open axis (the one that takes all remaining devices), within slices and across them, on the
+    machine of the launch.
+    """
     slices, at = next(((each.value, each.at.line) for each in builder.counts if each.name == "slices"), (None, 0))
     if devices is None or not isinstance(slices, int):
         return
@@ -217,8 +219,8 @@ def _set_layout(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_recomputation(keys: Keys, builder: ImportBuilder) -> None:
-    """Set what is computed again. With ``custom`` that is all but the tensors that other keys keep or offload
-    (configs/base.yml); what is left, besides the input of each layer, decides.
+    """Set the recomputation. With ``custom``, all tensors are recomputed except those that other keys keep or offload
+    (configs/base.yml). The result depends on which tensors are kept besides the input of each layer.
     """
     if keys.get("remat_policy") != "custom":
         set_choice(keys, "layout.recompute", ("remat_policy",), _REMAT, builder)

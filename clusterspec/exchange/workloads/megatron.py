@@ -142,7 +142,9 @@ def _take_earlier_names(keys: Keys) -> None:
 
 
 def _set_network(keys: Keys, builder: ImportBuilder, framework: str, *, performance: bool) -> None:
-    """Set the model by its sizes or its name; list what is no single decoder. A ``performance`` launch has named it."""
+    """Set the model by its sizes or its name, and list parts that are not a single decoder. A ``performance`` launch
+    has already set the model.
+    """
     if pattern := keys.find("hybrid_override_pattern", "hybrid_layer_pattern", "hybrid_attention_ratio"):
         why = "its layers mix attention with other mixers in a pattern: import its config.json"
         builder.unknown(f"{pattern}: {str(keys.get(pattern))[:40]}", why, keys.line(pattern))

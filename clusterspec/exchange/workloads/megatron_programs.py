@@ -31,7 +31,7 @@ _OF_POLICY = {
 
 
 def list_program(keys: Keys, builder: ImportBuilder) -> None:
-    """List as unknown that a program generates text, trains with other models, or one that no key describes."""
+    """List as unknown a program that does other work than training this model alone."""
     if str(keys.values.get("stage", ("",))[0]) in _OTHER_STAGES and keys.find("finetuning_type", "use_mca"):
         why = "trains with a reference, rewards or pairs of answers: work that these keys do not describe"
         builder.unknown(f"stage: {keys.get('stage')}", why, keys.line("stage"))
@@ -50,7 +50,9 @@ def list_program(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def keep_enabled_backend(keys: Keys) -> None:
-    """Of a configuration of NeMo RL, keep the keys of the backend that is enabled, and give its batches their names."""
+    """Keep only the keys of the enabled backend of a NeMo RL configuration, and rename its batch sizes to the backend's
+    names.
+    """
     if not all(f"{backend}.enabled" in keys.values for backend in _BACKENDS):
         return
     off = [backend for backend in _BACKENDS if not keys.is_on(f"{backend}.enabled")]
@@ -64,7 +66,7 @@ def keep_enabled_backend(keys: Keys) -> None:
 
 
 def set_framework(keys: Keys, framework: str, builder: ImportBuilder) -> None:
-    """Set the framework, unless it is one that the catalog does not have."""
+    """Set the framework, unless the catalog lacks it."""
     line = keys.line("tensor_model_parallel_size", "num_layers")
     if keys.find(NEURON):
         builder.unknown("layout.framework", "NeuronX Distributed Training, which the catalog does not have", line)

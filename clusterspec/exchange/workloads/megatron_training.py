@@ -10,7 +10,7 @@ from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import Keys, set_choice, set_counts
 
 _PROGRAM = re.compile(r"\bpretrain_\w{1,40}\.py\b")
-"""Programs of Megatron-LM; others that take its options have defaults of their own."""
+"""Programs of Megatron-LM; other programs take the same options with different defaults."""
 
 
 def set_sequence_length(keys: Keys, builder: ImportBuilder) -> None:
@@ -29,10 +29,10 @@ def set_sequence_length(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_tokens(keys: Keys, lengths: list[int], builder: ImportBuilder) -> None:
-    """Set the tokens of the whole run: its samples, or its iterations of a batch, of one length.
+    """Set the tokens of the whole run: the number of samples, or iterations × batch size, times the sequence length.
 
-    Source: Megatron-LM d98e8a64, megatron/training/training.py (``update_train_iters``); ``train-tokens`` is that of
-    Megatron-DeepSpeed. While the batch grows (``rampup-batch-size``), iterations do not count samples.
+    Source: Megatron-LM d98e8a64, megatron/training/training.py (``update_train_iters``); ``train-tokens`` is an option
+    of Megatron-DeepSpeed. With a growing batch (``rampup-batch-size``), iterations do not give the number of samples.
     """
     if tokens := keys.whole("train_tokens"):
         builder.set("workload.tokens", tokens, keys.line("train_tokens"))

@@ -62,7 +62,7 @@ def set_model(name: str, builder: ImportBuilder, line: int) -> str | None:
 
 
 def set_served_model(name: str, builder: ImportBuilder, line: int, *, quantized: bool = False) -> str | None:
-    """Set the model of a checkpoint, and the precision of its weights where its name says it.
+    """Set the model of a checkpoint, and the precision of its weights if the name states it.
 
     ``quantized`` means that an option states the precision.
     """

@@ -119,7 +119,7 @@ def _set_rollout(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_nodes(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the nodes of the trainer: those of the cluster, without the ones that engines have to themselves."""
+    """Set the trainer's nodes: the nodes of the cluster minus those dedicated to engines."""
     nodes, at = keys.whole(f"{_CLUSTER}num_nodes"), keys.line(f"{_CLUSTER}num_nodes")
     builder.count("ranks_per_node", keys.whole(f"{_CLUSTER}gpus_per_node"), keys.line(f"{_CLUSTER}gpus_per_node"))
     shared, own = f"{_GENERATION}colocated.enabled", keys.whole(f"{_RESOURCES}num_nodes")

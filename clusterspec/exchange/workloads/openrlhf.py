@@ -119,7 +119,7 @@ def _read_supervised(file: InputFile, builder: ImportBuilder) -> ImportResult:
 
 
 def _take_dotted_names(keys: Keys) -> None:
-    """Give options the names that they had before the dotted ones; ``param_dtype bf16`` was ``bf16``."""
+    """Rename dotted options to their earlier names; ``param_dtype bf16`` was ``bf16``."""
     for dotted, name in _DOTTED.items():
         if dotted in keys.values:
             keys.values[name] = keys.values.pop(dotted)
@@ -142,7 +142,7 @@ def _set_algorithm(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_minibatches(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the optimizer steps of one step of generation: its samples over those of one step."""
+    """Set the optimizer steps per generation step: samples generated divided by samples per optimizer step."""
     prompts, samples, batch = (
         keys.whole(name) for name in ("rollout_batch_size", "n_samples_per_prompt", "train_batch_size")
     )

@@ -277,7 +277,7 @@ def _set_sglang_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
 
 
 def _divide_limit(keys: Keys, name: str, groups: int | None, builder: ImportBuilder) -> None:
-    """Replace a limit of all groups of attention by that of one; list it where the number of groups is not known."""
+    """Replace the limit of all attention groups by the limit of one; list it where the number of groups is unknown."""
     whole = keys.whole(name)
     if whole and groups:
         keys.put(name, max(1, whole // groups), keys.line(name))
@@ -288,9 +288,10 @@ def _divide_limit(keys: Keys, name: str, groups: int | None, builder: ImportBuil
 
 
 def _set_drafts(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the tokens that SGLang drafts: a chain has one for each step, and is verified with the token before it.
+    """Set the number of tokens that SGLang drafts: one per step for a chain, which is verified together with the
+    preceding token.
 
-    ``--speculative-num-draft-tokens`` counts what is verified (0.5.21: arg_groups/speculative_hook.py); with
+    ``--speculative-num-draft-tokens`` counts the verified tokens (0.5.21: arg_groups/speculative_hook.py); with
     ``--speculative-eagle-topk`` above 1 drafts are a tree.
     """
     steps, verified = "speculative_num_steps", "speculative_num_draft_tokens"

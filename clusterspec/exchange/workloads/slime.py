@@ -19,7 +19,7 @@ _LOSSES = {"None", "policy_loss"}
 
 
 def set_rollouts(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the kind, samples, minibatches and engines of a launch that generates what it trains on."""
+    """Set the kind, samples, minibatches and engines of a launch that trains on generated samples."""
     prompts = keys.whole("rollout_batch_size")
     if prompts is None or keys.find("actor_num_gpus_per_node", "hf_checkpoint") is None:
         return

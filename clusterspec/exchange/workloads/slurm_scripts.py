@@ -1,7 +1,7 @@
-"""Slurm job scripts whose commands no reader knows: the nodes and accelerators that their directives ask for.
+"""Slurm job scripts with commands of an unknown program: the nodes and accelerators that their directives request.
 
-Options: sbatch(1), https://slurm.schedmd.com/sbatch.html. ``--gpus-per-node`` and ``--gres`` count those of a node,
-``--gpus`` those of the job.
+Options: sbatch(1), https://slurm.schedmd.com/sbatch.html. ``--gpus-per-node`` and ``--gres`` count accelerators per
+node, ``--gpus`` per job.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ def _set_release(yaml: Yaml, engine: str, builder: ImportBuilder) -> None:
 
 
 def _set_machine(yaml: Yaml, builder: ImportBuilder) -> None:
-    """Set the accelerator, those of a node, and the nodes of all roles; roles that share nodes have them once."""
+    """Set the accelerator, the accelerators per node, and the nodes of all roles; nodes shared by roles count once."""
     base = "resources"
     named = str(value_at(yaml.value, base, "gpu_type") or "").lower()
     if named in _ACCELERATORS:
@@ -131,7 +131,7 @@ def _set_machine(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def _set_model(yaml: Yaml, builder: ImportBuilder) -> str | None:
-    """Set the model by the first of its names that the catalog knows; returns its id."""
+    """Set the model to the first of its names that the catalog knows, and return its id."""
     stated, line = _names_of_model(yaml), yaml.line("model", "path")
     chosen = next((name for name in stated if catalog_model(name)), stated[0] if stated else None)
     if chosen is None:
@@ -141,7 +141,7 @@ def _set_model(yaml: Yaml, builder: ImportBuilder) -> str | None:
 
 
 def _names_of_model(yaml: Yaml) -> list[str]:
-    """The repository of the model, its path, and the names under which it is served."""
+    """The possible names of the model: its repository, its path, and the names under which it is served."""
     backend = value_at(yaml.value, "backend")
     options = [value for key, value in backend.items() if str(key).endswith("_config")] if backend else []
     served = [value_at(each, role, "served-model-name") for each in options for role in _ROLES]
@@ -164,7 +164,7 @@ def _set_precision(yaml: Yaml, model: str | None, builder: ImportBuilder) -> Non
 
 
 def _role_result(yaml: Yaml, engine: str, role: str, model: str | None, name: str) -> ImportResult:
-    """What the options of one role state, as those of a launch of its own."""
+    """The import result of the options of one role, read as a separate launch."""
     word = next(word for word, catalog_id in _ENGINES.items() if catalog_id == engine)
     path = ("backend", f"{word}_config", role)
     options, keys, builder = value_at(yaml.value, *path), Keys(), ImportBuilder(SRT_SLURM, name)
@@ -181,7 +181,7 @@ def _role_result(yaml: Yaml, engine: str, role: str, model: str | None, name: st
 
 
 def _engines(yaml: Yaml, role: str, reading: ImportResult) -> Value:
-    """The engines of a role: its workers, each of which may be several replicas of a dense model."""
+    """Number of engines of a role: its workers, each of which may be several replicas of a dense model."""
     workers = whole_of(value_at(yaml.value, "resources", f"{_ROLES[role]}_workers"))
     copies = reading.value(("layout", "dp"))
     return workers * copies if workers and isinstance(copies, int) else workers
@@ -207,7 +207,7 @@ def _set_split(yaml: Yaml, readings: Mapping[str, ImportResult], builder: Import
 
 
 def _set_shared(readings: Mapping[str, ImportResult], builder: ImportBuilder) -> None:
-    """Set what both roles state alike, and the limits that belong to one; list what differs."""
+    """Set values that both roles state alike, and limits that belong to one role; list differing values."""
     first, second = readings.values()
     for path in dict.fromkeys(each.path for each in (*first.given, *second.given) if each.path[0] != "layout"):
         owner = second if path in _OF_DECODE else first if path == _OF_PREFILL else None

@@ -35,7 +35,7 @@ _TITAN_LOSS = re.compile(r"\bloss:\s*([0-9.e+-]{1,14})")
 _DEEPSPEED = re.compile(
     r"DeepSpeed info: version|\[INFO\] \[(?:engine|module)\.py:[0-9]|^\s*deepspeed_config \.{2,80} \S*\.json"
 )
-"""Lines that DeepSpeed prints when it starts, or Megatron-DeepSpeed of its configuration."""
+"""Lines that DeepSpeed prints at startup, or that Megatron-DeepSpeed prints of its configuration."""
 _TITAN_MFU = re.compile(r"\bmfu:\s*([0-9.]{1,6})%")
 _MAXTEXT = re.compile(r"\bcompleted step:\s*([0-9]{1,9}),\s*seconds:\s*([0-9.]{1,12})")
 _MAXTEXT_FLOPS = re.compile(r"TFLOP/s/device:\s*([0-9.]{1,10})")
@@ -71,8 +71,10 @@ class RunLogs:
     deepspeed: bool = False
 
     def begin(self, framework: str, step: int, number: int, loss: str | None = None) -> StepLog:
-        """The run that a step belongs to: that of the step before of its framework, unless the numbers go back or the
-        step has another loss. All ranks print the same loss of a step.
+        """The run that a step belongs to.
+
+        It is the run of the framework's previous step, unless the step number goes back or the same step has another
+        loss. All ranks print the same loss for a step.
         """
         log = next((log for log in reversed(self.logs) if log.framework == framework), None)
         if log is None or step < log.last or (step == log.last and loss != log.loss):
@@ -103,8 +105,8 @@ def _is_comment(line: str) -> bool:
 def read_step_log(file: InputFile) -> ImportResult:
     """The medians of a run after its first steps.
 
-    Raises `FormatError` for no step, and for the logs of several runs of which none is chosen: a step whose number is
-    below that of the step before begins another run.
+    A step number lower than the one before begins another run. Raises `FormatError` if there are no steps, and for
+    several runs of which none is chosen.
     """
     runs = RunLogs()
     for number, raw in enumerate(file.lines, 1):
@@ -140,7 +142,7 @@ def _step_count(log: StepLog) -> int:
 
 
 def _record_sizes(log: StepLog, builder: ImportBuilder) -> None:
-    """Record the sizes of the groups that Megatron prints at its start, if it states them once."""
+    """Record the group sizes that Megatron prints at startup, if the log states them once."""
     if len(log.sizes) > 1:
         builder.unknown("layout", f"{len(log.sizes)} runs with groups of other sizes", min(log.sizes.values()))
     elif log.sizes:

@@ -124,7 +124,7 @@ def read_torchtitan(file: InputFile) -> ImportResult:
 
 
 def _launch_keys(file: InputFile, builder: ImportBuilder) -> Keys:
-    """The options of a launch; those that it leaves to a configuration are in another file."""
+    """The options of a launch; options left to a configuration are in another file."""
     keys = read_arguments(file, _LAUNCH)
     set_counts(keys, {"layout.nodes": ("nnodes",)}, builder)
     builder.count("ranks_per_node", keys.whole("nproc_per_node"), keys.line("nproc_per_node"))
@@ -167,7 +167,7 @@ def _chosen_config(file: InputFile, configs: dict[str, CodeConfig]) -> tuple[str
 
 
 def _set_code_model(name: str, config: CodeConfig, keys: Keys, builder: ImportBuilder) -> None:
-    """Set the model: that of the function, or of the function that it begins with."""
+    """Set the model that the base function or the function itself names."""
     _, line = config.classes.get("model_spec", ("", 0))
     keys.get("hf_assets_path", "model_spec.0")
     if "debug" in str(keys.get("model_spec.0") or name):

@@ -121,7 +121,9 @@ def _refuse_other_runs(keys: Keys) -> None:
 
 
 def _recipe(keys: Keys) -> tuple[str, int] | None:
-    """The recipe that a launch runs: the word before ``--config``, or one with the name of a recipe; and its line."""
+    """The recipe that a launch runs, and its line: the word before ``--config``, or a word that is the name of a
+    recipe.
+    """
     words = keys.command.words
     for word, after in pairwise(words):
         if after.text == "--config" and not word.text.startswith("-"):

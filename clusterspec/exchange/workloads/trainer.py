@@ -260,7 +260,7 @@ def _set_fsdp(value: str, words: tuple[str, ...], line: int, builder: ImportBuil
 
 
 def _trains_adapters(keys: Keys) -> bool:
-    """Whether a launch runs a program that is named after the adapters that it trains."""
+    """Whether a launch runs a program whose name says that it trains adapters."""
     programs = (word.text.rpartition("/")[2] for word in keys.command.words if word.text.endswith(".py"))
     return any(_OF_ADAPTERS.search(name) for name in programs)
 

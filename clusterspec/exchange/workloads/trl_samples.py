@@ -23,7 +23,7 @@ _ZERO = re.compile(r"0*\.?0*")
 
 
 def set_samples(keys: Keys, builder: ImportBuilder, line: int) -> None:
-    """Set the kind, samples, algorithm and engines of a run that generates what it trains on."""
+    """Set the kind, samples, algorithm and engines of a run that trains on generated samples."""
     builder.set("workload.kind", "rl", line)
     set_counts(keys, _COUNTS, builder)
     _set_algorithm(keys, builder, line)

@@ -116,7 +116,7 @@ def _set_algorithm(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _starts_ppo(keys: Keys) -> bool:
-    """Whether a launch of ``main_ppo`` states all of its options, so that the default of what is absent holds."""
+    """Whether a launch of ``main_ppo`` states all its options, so that the defaults apply to absent ones."""
     return not keys.elided and any(word.text.endswith("main_ppo") for word in keys.command.words)
 
 

@@ -99,7 +99,7 @@ def _set_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_framework(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the framework by the engine, or by the program, which trains with FSDP, and what its keys say."""
+    """Set the framework and its settings from the engine's keys, or from the program, which trains with FSDP."""
     names = ("model.enable_gradient_checkpointing",)
     if keys.find(*names):
         builder.set("layout.recompute", "full" if keys.is_on(*names) else "none", keys.line(*names))

@@ -21,7 +21,7 @@ _SEPARATE = re.compile(r"deepspeed: |layout\.sharding$")
 
 
 def written_configurations(file: InputFile) -> list[InputFile]:
-    """The configurations of DeepSpeed that a script writes, on their lines, with its variables filled in."""
+    """The DeepSpeed configurations that a script writes, with their lines and with its variables filled in."""
     if not _KEY.search(file.text) or "<<" not in file.text:
         return []
     found = [match for match in _WRITTEN.finditer(file.text) if _KEY.search(match["body"])]
@@ -54,7 +54,7 @@ def _filled(text: str, values: dict[str, str]) -> str:
 
 
 def with_written_configuration(file: InputFile, launch: ImportResult) -> ImportResult:
-    """A launch together with the values of the DeepSpeed configuration that its script writes, if it writes one."""
+    """A launch, combined with the values of the DeepSpeed configuration that its script writes, if any."""
     if launch.value(("layout", "sharding")) is not None or not _USED.search(file.text):
         return launch
     found = written_configurations(file)
@@ -71,5 +71,5 @@ def with_written_configuration(file: InputFile, launch: ImportResult) -> ImportR
 
 
 def _is_answered(part: SkippedPart, config: ImportResult) -> bool:
-    """Whether a part that a launch left to its configuration is stated by it."""
+    """Whether the configuration states a value that the launch left to it."""
     return bool(_SEPARATE.match(part.what)) and config.value(("layout", "sharding")) is not None
