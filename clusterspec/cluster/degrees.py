@@ -56,7 +56,7 @@ def nodes_of_rack(platform: Platform) -> int:
 
 
 def rack_nodes(cluster: Cluster, stated: int | None) -> int | None:
-    """Nodes of one rack: as stated, else those of a machine that is sold as a rack; None where neither is known."""
+    """Nodes of one rack: as stated, else as the platform is sold; None where neither is known."""
     platform = cluster.platform
     return stated or (nodes_of_rack(platform) if platform is not None and platform.form == "rack" else None)
 
@@ -378,8 +378,8 @@ def nodes_of_engines(design: Design) -> int | None:
 
 
 def own_accelerators(design: Design) -> int | None:
-    """Accelerators of its machine that the whole job uses, for the layout and for roles on nodes of their own; None
-    without one.
+    """Accelerators that the whole job uses on its machine, for the layout and for roles on separate nodes; None without
+    a layout.
     """
     rl = design.workload.rl if design.workload is not None else None
     if rl is None or design.cluster is None:

@@ -101,8 +101,8 @@ Conditions = tuple[tuple[Combination, ...], tuple[Multiple, ...]]
 
 
 def undecided_conditions(cluster: Cluster, workload: Workload | None, layout: Layout) -> Conditions:
-    """What the framework does not combine, as far as degrees, sharding, schedule and recomputation decide; and the
-    numbers that have to be multiples for a design, each with the uses that its layout still decides.
+    """The framework's conditions that a design leaves to its layout's degrees, sharding, schedule and recomputation:
+    combinations that do not work, and numbers that must be multiples, each with the uses still undecided.
     """
     held = layout.capabilities
     if not held.refused and not held.required:

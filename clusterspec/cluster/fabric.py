@@ -72,7 +72,7 @@ def run_length(racks: int, per_row: int, rack_pitch: float, row_pitch: float, pl
     """The longest run in meters from a rack to the switches of ``racks`` racks in rows of ``per_row``.
 
     Cables follow the row and cross rows at the switches; `RISE` is added at both ends. The switches are in the middle
-    of the middle row, at the end of it, in one of the racks, or in a row of their own beside the others.
+    of the middle row, at its end, in one of the racks, or in a separate row next to the others.
 
     >>> run_length(8, 8, 0.6, 3.0, "middle-of-row"), run_length(8, 8, 0.6, 3.0, "end-of-row")
     (5.4, 7.8)
@@ -86,7 +86,7 @@ def run_length(racks: int, per_row: int, rack_pitch: float, row_pitch: float, pl
 
 
 def nodes_of_leaf(scale_out: ScaleOut, down_ports: int) -> int:
-    """Nodes that one leaf serves: one port of each in a rail fabric, else one for each NIC."""
+    """Nodes that one leaf serves: each node takes one port in a rail fabric, else one port per NIC."""
     rails = scale_out.rails if scale_out.topology in RAIL_TOPOLOGIES else 1
     return max(1, down_ports // max(1, -(-scale_out.nics_per_node // rails)))
 
@@ -195,9 +195,9 @@ class Fabric:
 
 @dataclass(frozen=True)
 class NoFabric:
-    """Returned where the customer builds no fabric, or where it cannot be counted; with the reason.
+    """Returned with the reason where the customer builds no fabric, or where the fabric cannot be counted.
 
-    ``needed`` says that the customer builds one whose parts are not known.
+    ``needed`` says that the customer builds one with unknown parts.
     """
 
     why: str
@@ -290,10 +290,10 @@ def _fabric_of_planes(cluster: Cluster, count: SwitchCount, written: ScaleOutSpe
 
 
 def _links_of_cable(scale_out: ScaleOut, stated: LinkCounts) -> dict[str, tuple[int, str]]:
-    """The links of one cable by level, with the reason.
+    """The links per cable by level, with the reason.
 
-    A port below the rate of its cage is one part of a breakout cable: a NIC with several planes has one cable for each
-    of its ports, and switches connect by ports that are not split. Published counts of dual-plane designs count so.
+    A port below the rate of its cage is one part of a breakout cable. A NIC with several planes takes one cable per
+    port, and unsplit ports connect switches, as in published counts of dual-plane designs.
     """
     rate = scale_out.nic_bandwidth.value / scale_out.planes
     at_node = max(1, scale_out.planes // min(scale_out.planes, _connectors_per_nic(scale_out)))
@@ -317,7 +317,7 @@ def _links_of_cable(scale_out: ScaleOut, stated: LinkCounts) -> dict[str, tuple[
 
 
 def _connectors_per_nic(scale_out: ScaleOut) -> int:
-    """Cables that one NIC takes: its cages, else its ports, of the named adapter; else one."""
+    """Cables per NIC: the cages of the named adapter, else its ports; one if no adapter is named."""
     nic = scale_out.nic
     return (nic.cages or nic.ports or 1) if nic is not None else 1
 

@@ -36,7 +36,7 @@ class NodeSet:
     stated: bool
     """Whether the spec states the number; else the set takes the nodes that the others leave."""
     path: Path | None = None
-    """The key of the engines that have the nodes, where they are not on the pool of their job."""
+    """The key of the engines that have the nodes, if these are on another pool than the job."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Pool:
 
 @dataclass(frozen=True)
 class Job:
-    """One work of a fleet; ``design`` is that of the job alone on its part of the pool, None if it cannot be made."""
+    """One job of a fleet. ``design`` covers the job by itself on its part of the pool; None if it cannot be made."""
 
     name: str
     spec: JobSpec
@@ -88,7 +88,7 @@ class Fleet:
     jobs: Mapping[str, Job]
 
     def store_pool(self, pool: str) -> str:
-        """The pool that has the storage system of a pool: itself, or the one that it names."""
+        """The pool that owns a pool's storage system: the pool itself, or the one that it names."""
         networks = self.pools[pool].spec.networks if pool in self.pools else None
         named = networks.storage.pool if networks and networks.storage else None
         return named if named is not None and named in self.pools else pool
@@ -143,8 +143,8 @@ def _free_groups(name: str, size: int, first: int, nodes: int) -> FreeGroups:
 
 
 class EnginesAway(NamedTuple):
-    """Engines of a job on another pool than the job: the key of their mapping below the job, and their nodes or, of
-    engines whose number is stated, their ranks.
+    """Engines of a job on another pool than the job: the key of their mapping below the job, and their nodes (or ranks,
+    where the number of engines is stated).
     """
 
     role: str
@@ -186,7 +186,7 @@ def pools_of_job(job: JobSpec) -> dict[str | None, None]:
 
 
 def main_pool(job: JobSpec) -> str | None:
-    """The pool whose machine a job is designed on: that of its decode engines, else its own."""
+    """The pool whose machine a job is designed on: its decode engines' pool, else its own."""
     return next((each.pool for each in engines_away(job) if each.role == "decode"), job.pool)
 
 
@@ -212,7 +212,7 @@ def stated_nodes(job: JobSpec) -> int | None:
 
 
 def nodes_of_layout(job: JobSpec) -> int | None:
-    """The nodes of its pool that the layout of a job states, with those of the roles beside it."""
+    """The nodes of the job's pool that its layout states, plus those of separate roles."""
     inner, beside = job.layout.nodes if job.layout else None, nodes_beside_trainer(job)
     return inner + beside if inner is not None and beside is not None else None
 
@@ -223,7 +223,8 @@ def nodes_of_layout(job: JobSpec) -> int | None:
 def node_sets(spec: Spec, pool: str, nodes: int | None, ranks_per_node: int | None = None) -> tuple[NodeSet, ...]:
     """The node sets of a pool with ``nodes`` nodes of ``ranks_per_node`` ranks.
 
-    A set has the largest number that one of its jobs states. The only set that states none takes what the others leave.
+    A set has the largest number that any of its jobs states. If only one set has no stated number, it takes the
+    remaining nodes.
     """
     members: dict[tuple[str, Path | None], list[str]] = {}
     stated: dict[tuple[str, Path | None], list[int | None]] = {}
@@ -255,7 +256,7 @@ def node_sets(spec: Spec, pool: str, nodes: int | None, ranks_per_node: int | No
 
 
 def nodes_of_job(name: str, job: JobSpec, sets: tuple[NodeSet, ...]) -> int | None:
-    """The nodes that a job uses: the stated number, else those of its set."""
+    """The nodes that a job uses: the stated number, else the number of its set."""
     own = stated_nodes(job)
     return own if own is not None else next((each.nodes for each in sets if name in each.jobs and not each.path), None)
 

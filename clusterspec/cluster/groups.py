@@ -123,7 +123,7 @@ def _cached_placement(
 
 
 def contiguous_placement(cluster: Cluster, ranks: int, nodes: int | None = None) -> Placement:
-    """The placement of one group of the first ``ranks`` ranks, which shares its NICs with no other group.
+    """The placement of one group of the first ``ranks`` ranks, with NICs that no other group uses.
 
     With ``nodes`` the ranks are on that many nodes, in equal numbers where possible.
     """
@@ -203,7 +203,7 @@ def _placement(axis: str, group: Runs, others: Runs, blocks: _Blocks) -> Placeme
 
 
 def _straddling_groups(group: Runs, others: Runs, block: int) -> tuple[int, int | None]:
-    """The number of groups in two or more blocks, and the first rank of the first of them.
+    """The number of groups that span two or more blocks, and the first rank of the first such group.
 
     A group is in one block exactly if its first and its last member are.
     """

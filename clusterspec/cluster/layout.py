@@ -116,7 +116,9 @@ def _known_framework(section: LayoutSpec, lookup: Lookup) -> str | None:
 
 
 def _unknown_framework_problem(name: str, lookup: Lookup) -> Problem:
-    """The problem of a name that no framework has; the fix is the framework of which it is another name, or similar."""
+    """The problem of an unknown framework name. The fix is a framework with this name as a synonym, or with a similar
+    name.
+    """
     path = (SOFTWARE_KEY, "framework")
     meant, underneath = _meant_frameworks(name, lookup)
     choices = alternatives_text([id_ for id_ in lookup.catalog.ids("framework") if id_ != UNNAMED])
@@ -132,7 +134,7 @@ def _unknown_framework_problem(name: str, lookup: Lookup) -> Problem:
 
 
 def _meant_frameworks(name: str, lookup: Lookup) -> tuple[list[str], list[str]]:
-    """Frameworks that an unknown name may mean, by another name in use or a similar one; else those that it runs."""
+    """Frameworks that an unknown name may mean, by synonym or similarity; else frameworks that run on the named one."""
     ids, known_as = lookup.catalog.ids("framework"), name.lower().replace("_", "-")
     entries = [each for each in (lookup.named_entry("framework", id_) for id_ in ids) if isinstance(each, Framework)]
     if same := [each.id for each in entries if known_as in each.synonyms]:
@@ -198,7 +200,7 @@ def _released_software(
 ) -> Generation | None:
     """The nearest known release at or below the written one (else the oldest), with its generation.
 
-    A framework that numbers its own releases takes the stack of the year of its release, not that of equal number.
+    A framework with its own release numbers takes the stack of the release's year.
     """
     entries = [lookup.named_entry("stack", generations[year]) for year in sorted(generations)]
     stacks = [stack for stack in entries if isinstance(stack, Stack)]
@@ -244,8 +246,10 @@ ORDER = ("tp", "cp", "ep", "dp", "pp")
 def resolve_layout(
     section: LayoutSpec, cluster: Cluster, workload: Workload | None, software: Software, log: ResolutionLog
 ) -> Layout:
-    """The layout. Rules report invalid values; here they are replaced, so that everything else can still be checked: dp
-    by the largest that fits (at least 1), an order by a whole one, a shard group by its gcd with dp × cp.
+    """The resolved layout.
+
+    Rules report invalid values. Here they are replaced so that everything else can be checked: dp by the largest that
+    fits (at least 1), an incomplete order by a complete one, a shard group by its gcd with dp × cp.
     """
     nodes = job_nodes(section, cluster)
     degrees = resolve_degrees(section, software.capabilities, nodes * cluster.ranks_per_node, workload, log)
@@ -353,7 +357,7 @@ def _cp_method(section: LayoutSpec, degrees: Degrees, log: ResolutionLog) -> str
 
 
 def _shard_group(section: LayoutSpec, sharding: str, degrees: Degrees, cluster: Cluster, log: ResolutionLog) -> int:
-    """Ranks over which states are sharded: those of one hsdp group, else all of dp × cp; 1 without sharding."""
+    """Number of ranks that share sharded states: those of one hsdp group, else dp × cp; 1 without sharding."""
     replicas = degrees.dp * degrees.cp
     if sharding != "hsdp":
         return 1 if sharding == "none" else replicas

@@ -1,4 +1,4 @@
-"""Legality of a layout: the requirements of a framework, one condition for each rule that reports it.
+"""Legality of a layout: the requirements of a framework, with one condition for each rule that reports it.
 
 Rules, their advice and search share these conditions.
 """
@@ -32,9 +32,9 @@ def forbids_expert_parallel(capabilities: Capabilities, sharding: str) -> bool:
 
 
 def forbids_uneven_stages(capabilities: Capabilities, virtual_stages: int, shorter: int) -> bool:
-    """Whether a framework does not support stages of which ``shorter`` at the ends have a layer less.
+    """Whether a framework does not support uneven stages, where ``shorter`` stages at the ends have one layer less.
 
-    Only frameworks that are known to place layers on virtual stages run virtual ones that differ.
+    Uneven virtual stages run only in frameworks known to place individual layers on virtual stages.
     """
     return (
         capabilities.refuses("stages.uneven")
@@ -44,7 +44,7 @@ def forbids_uneven_stages(capabilities: Capabilities, virtual_stages: int, short
 
 
 def violations(numbers: LayoutNumbers, demands: Demands, ignored: frozenset[str] = frozenset()) -> frozenset[str]:
-    """The names of the conditions that a layout violates, of those that are not ``ignored``."""
+    """The names of the conditions that a layout violates, without ``ignored`` ones."""
     return frozenset(name for name, broken in CONDITIONS.items() if name not in ignored and broken(numbers, demands))
 
 
@@ -208,7 +208,7 @@ def _indivisible_for_framework(numbers: LayoutNumbers, demands: Demands) -> bool
 
 
 def broken_multiples(numbers: LayoutNumbers, demands: Demands) -> Iterator[tuple[Multiple, int, int]]:
-    """The numbers that are not the multiples that the framework requires, with their value and the required divisor."""
+    """The numbers that violate a required multiple, with their value and the required divisor."""
     used: frozenset[str] | None = None
     for each in demands.required:
         value = _quantity(each.quantity, numbers, demands)
@@ -300,7 +300,7 @@ def _statements_on_layouts(capabilities: Capabilities) -> tuple[Statement, ...]:
 
 
 def refused_statements(design: Design) -> Iterator[tuple[Statement, frozenset[str]]]:
-    """The statements of the support matrix that rule out the design, with the features that it uses."""
+    """The statements of the support matrix that rule out the design, with the features used."""
     refused = design.layout.capabilities.refused if design.layout else ()
     used = design_uses(design) if refused else frozenset()
     yield from ((each, used) for each in refused if each.combination.applies(used))

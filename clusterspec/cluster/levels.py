@@ -14,10 +14,10 @@ from clusterspec.units import plural
 
 @dataclass(frozen=True)
 class _Row:
-    """The switches of one level, and the fewest that its links need.
+    """The switches of one level, and the minimum that its links need.
 
-    ``links_up`` leave the level, over all blocks, at ``rate`` B/s per direction; ``up_of_switch`` are those of one
-    switch.
+    ``links_up`` is the number of links that leave the level, over all blocks, at ``rate`` B/s per direction;
+    ``up_of_switch`` the number per switch.
     """
 
     switches: int
@@ -115,10 +115,10 @@ FIBER = "fiber"
 
 @dataclass(frozen=True)
 class ModuleCount:
-    """Modules of all planes, by position.
+    """Number of modules in all planes, by position.
 
-    ``assumed`` names the ends (``node``, ``switch``) whose cages no entry states; each port there has its own module,
-    which is the upper limit. ``how`` derives the sum.
+    ``assumed`` names the ends (``node``, ``switch``) with cages that no entry states: each port is assumed to have its
+    own module, the upper limit. ``how`` derives the sum.
     """
 
     node: int
@@ -250,8 +250,8 @@ def fabric_levels(cluster: Cluster) -> tuple[Level, ...]:
 
 
 def _nodes_of_leaf(fabric: ScaleOut) -> int:
-    """Nodes that share a leaf; 1 where the ports of a switch are not known, so that all traffic between nodes crosses
-    it.
+    """Nodes that share a leaf; 1 where the ports of a switch are unknown, so that all traffic between nodes crosses the
+    leaf.
     """
     if not fabric.switch_ports:
         return 1

@@ -85,7 +85,7 @@ def _network_switches(networks: NetworksSpec | None, lookup: Lookup) -> Iterator
 
 
 def _pcie_nic(section: ClusterSpec, pcie: PcieSpec, platform: Platform | None, fabric: ScaleOut | None) -> int | None:
-    """PCIe generation of the NIC slots: as written, else that of the platform, else the one that the named NIC
+    """PCIe generation of the NIC slots: as written, else the platform's, else the generation that the named NIC
     requires.
     """
     named = fabric.nic if fabric is not None and section.scale_out is not None and section.scale_out.nic else None
@@ -182,8 +182,10 @@ def _accelerator_cap(section: PowerSpec | None, accelerator: Accelerator) -> Fig
 
 
 def _node_power(section: PowerSpec | None, parts: Parts) -> Figure | None:
-    """The power of one node: as written, else that of the platform with the accelerators that the spec describes, else
-    the share of a node in its rack; None where none of these is known. A cap of the accelerators lowers what is rated.
+    """The power of one node: as written, else the platform's with the spec's accelerators, else the node's share of its
+    rack; None where none is known.
+
+    A cap on the accelerators lowers the rated power.
     """
     if section is not None and section.node is not None:
         return written_figure(section.node, "cluster.power.node")

@@ -40,8 +40,8 @@ class Overlap:
 class Dispatcher:
     """The dispatcher of tokens to experts, and the precision in which it sends them.
 
-    ``all-to-all`` sends a copy for each expert of a token. ``deepep`` and ``hybrid`` send a token once to each node
-    that has some of its experts, and from there once to each rank.
+    ``all-to-all`` sends a copy to each of a token's experts. ``deepep`` and ``hybrid`` send a token once to each node
+    with any of its experts, and from there once to each rank.
     """
 
     kind: str = "all-to-all"
@@ -219,9 +219,9 @@ class Trainable:
 class Workload:
     """The workload: a model, a sequence length in tokens, a global batch in sequences.
 
-    In serving, ``serving`` has the requests, ``sequence_length`` is that of one request at its end and ``global_batch``
-    counts the requests in flight. ``expert_parameter_precision`` is that of the experts' weights, ``kv_precision`` that
-    of the key-value cache.
+    In serving, ``serving`` describes the requests, ``sequence_length`` is the final length of one request and
+    ``global_batch`` the number of requests in flight. ``expert_parameter_precision`` is the precision of the experts'
+    weights, ``kv_precision`` of the key-value cache.
     """
 
     kind: str
@@ -320,7 +320,9 @@ class Layout:
     capabilities: Capabilities = field(default=NOTHING_KNOWN, compare=False, repr=False)
     """What the framework supports and requires in this release or year."""
     stated: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
-    """The settings that the spec states, of those for which an assumption stands otherwise and rules must not err."""
+    """The settings that the spec states, among those that are otherwise assumed; rules report no errors about assumed
+    ones.
+    """
     separate_engines: bool = False
     """Prefill and decode run on separate engines: the degrees describe decode, ``ranks`` counts both."""
 

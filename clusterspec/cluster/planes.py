@@ -153,7 +153,7 @@ def count_plane(cluster: Cluster, ports: int, ordered: OrderedParts) -> SwitchCo
 
 
 def _demand_count(demand: _Demand) -> SwitchCount:
-    """One plane, or one rail of it."""
+    """The count of one plane, or of one rail of it."""
     tiers = _tiers_of_demand(demand)
     if tiers == 1:
         return _single_tier_count(demand)
@@ -231,8 +231,8 @@ def tier_count(cluster: Cluster) -> int | None:
 
 
 def _tiers_of_demand(demand: _Demand) -> int:
-    """Tiers of a plane: one where the endpoints fit one switch, unless the spec states tiers or ratios that need more;
-    n ratios need n + 1 tiers.
+    """Tiers of a plane: one if the endpoints fit one switch and the spec states neither more tiers nor ratios; n ratios
+    need n + 1 tiers.
     """
     fabric = demand.fabric
     if fabric.tiers:

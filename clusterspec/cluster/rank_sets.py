@@ -43,7 +43,7 @@ class BlockSpread:
 
 
 def merged_runs(runs: Runs) -> Runs:
-    """The same rank set with the fewest runs: a run that starts where the previous one ends is merged with it.
+    """The same rank set with the fewest runs; adjacent runs are merged.
 
     >>> merged_runs(((2, 1), (1, 2), (4, 2), (3, 16)))
     ((8, 1), (3, 16))
@@ -200,10 +200,10 @@ MOST_RANKS = 20_000
 
 @lru_cache(maxsize=1 << 13)  # clusters with equal nodes share them
 def groups_sharing_a_node(group: Runs, others: Runs, node: int) -> int:
-    """The most groups that have members on one node and also on others; 0 where no group leaves its node.
+    """The maximum number of groups on one node that also have members on other nodes; 0 where no group leaves its node.
 
-    ``group`` are the offsets of a group's members, ``others`` the first ranks of all groups; together they enumerate
-    all ranks, unless there is only one group. ``node`` is the ranks of a node.
+    ``group`` has the offsets of a group's members, ``others`` the first ranks of all groups; together they enumerate
+    all ranks, unless there is only one group. ``node`` is the ranks per node.
     """
     total = member_count(group) * member_count(others)
     if not others:

@@ -1,7 +1,7 @@
 """Resolves reinforcement learning: its samples, its roles on their nodes, and the trainer as an ordinary workload.
 
 The trainer packs samples into sequences of `sequence_length` tokens. Each sequence holds the same whole number of
-samples of mean length, so that the tokens of a step are exact for every layout.
+samples of mean length, so the tokens per step are exact for every layout.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _nodes(rl: RlSpec, layout: LayoutSpec, placement: str, cluster: Cluster, log
 
 
 def _roles(rl: RlSpec, algorithm: str) -> list[Role]:
-    """The models that the algorithm needs, and those that the spec names in addition."""
+    """The models that the algorithm needs, and further ones that the spec names."""
     found = []
     for name in ("reference", "critic", "reward"):
         written: RoleSpec | None = getattr(rl, name)

@@ -115,10 +115,10 @@ class ExpertLoad(NamedTuple):
 class Transfer(NamedTuple):
     """How the cache of a prompt reaches its decode engine.
 
-    It is sent ``whole`` after the prompt, or after each ``chunk`` or ``layer`` of it, in blocks of ``block_tokens``
-    tokens, 0 where a prompt is one run of memory in every layer; over links of ``bandwidth`` B/s for each accelerator
-    and direction, None where the machine's links carry it. ``first_token`` reaches the user from ``prefill`` engines
-    before the transfer, or from ``decode`` engines after it.
+    The cache is sent ``whole`` after the prompt, or after each ``chunk`` or ``layer`` of the prompt, in blocks of
+    ``block_tokens`` tokens (0: a prompt is contiguous in every layer). ``bandwidth`` is the link rate in B/s per
+    accelerator and direction; None where the machine's own links carry the cache. ``first_token`` reaches the user from
+    ``prefill`` engines before the transfer, or from ``decode`` engines after it.
     """
 
     send: str = "whole"
@@ -155,7 +155,7 @@ WIDE_CHUNK = 8192
 
 
 def gaps_between(output_tokens: float) -> float:
-    """Gaps between the output tokens of a request, in each of which it decodes; 1 where it has a single token."""
+    """Number of gaps between the output tokens of a request, in which it decodes; 1 for a single token."""
     return max(1.0, output_tokens - 1.0)
 
 
@@ -217,14 +217,15 @@ class Serving:
 
     @property
     def gaps(self) -> float:
-        """Gaps between the output tokens of a request, in each of which it decodes; 1 where it has a single token."""
+        """Number of gaps between the output tokens of a request, in which it decodes; 1 for a single token."""
         return gaps_between(self.output_tokens)
 
     def chunk_of_replica(self, replicas: int) -> int | None:
-        """Tokens of a chunk on one of the attention ``replicas`` of an engine, which share a default of the engine.
+        """Tokens of a chunk on one of the ``replicas`` of attention that share an engine's default; None without a
+        limit.
 
-        Where that leaves fewer than `NARROW_CHUNK`, it is `WIDE_CHUNK`, as nobody runs such an engine with the default.
-        None without a limit.
+        If the share is below `NARROW_CHUNK`, the result is `WIDE_CHUNK`, because such engines do not run with the
+        default.
         """
         if not self.chunk_tokens or not self.chunk_of_engine or replicas == 1:
             return self.chunk_tokens
@@ -286,8 +287,8 @@ class WeightSync:
     experts at the same index of all ranks together (``single``); or one broadcast for each expert (``every-expert``).
     """
     load: str = "packed"
-    """How an engine takes them: many in one buffer (``packed``), each by its own handle (``single``), or written to
-    their place (``in-place``).
+    """How an engine loads tensors: many in one buffer (``packed``), each by its own handle (``single``), or written in
+    place (``in-place``).
     """
     requests: str = "stopped"
     """Whether engines stop their requests while weights change (``stopped``), or go on with them (``kept``)."""

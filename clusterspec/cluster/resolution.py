@@ -106,7 +106,8 @@ class Lookup:
         return self._find("accelerator", Accelerator, name, path)
 
     def interconnect(self, name: str, path: Path, usual: str = "") -> Interconnect | None:
-        """An interconnect; one of a scope that the key does not take (a scale-up one as technology) is rejected.
+        """An interconnect. One with a scope that the key does not take (such as a scale-up one as technology) is
+        rejected.
 
         ``usual`` is the interconnect of the accelerator, for the help about an unknown name.
         """
@@ -207,7 +208,7 @@ def _precision_remedy(name: str) -> str:
 
 
 def _technology_remedy(network: Interconnect, catalog: Catalog) -> str:
-    """What to write for a NIC that was given as the technology of its network."""
+    """The remedy for a NIC that was given as the technology of its network."""
     entries = (catalog.get("nic", id_) for id_ in catalog.ids("nic"))
     nics = [nic.id for nic in entries if isinstance(nic, Nic) and _runs_at_port_rate(nic, network)]
     adapter = f"`nic` as one of {_listed_ids(nics)}" if nics[1:] else f"`nic: {nics[0]}`" if nics else ""
@@ -216,7 +217,7 @@ def _technology_remedy(network: Interconnect, catalog: Catalog) -> str:
 
 
 def _runs_at_port_rate(nic: Nic, network: Interconnect) -> bool:
-    """Whether an adapter has ports for a network, of its usual rate where it has one."""
+    """Whether an adapter has ports for a network, at the network's usual rate if it has one."""
     port, usual = nic.port_bandwidth, network.bandwidth
     return network.family in nic.families and (usual is None or (port is not None and port.value == usual.value))
 

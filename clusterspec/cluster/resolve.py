@@ -51,7 +51,7 @@ def resolve(
 
 
 def _section_with_nodes(spec: Spec, log: ResolutionLog) -> ClusterSpec:
-    """The section of the cluster; where it states no size, with the nodes that the layout states for its job."""
+    """The cluster section; if it states no size, with the number of nodes in the layout."""
     section = spec.cluster or ClusterSpec()
     stated = spec.layout.nodes if spec.layout and not describes_rl(spec) else None
     if stated is None or section.nodes or section.accelerators or log.unreadable(("cluster", "nodes")):
@@ -87,7 +87,8 @@ def describes_rl(spec: Spec) -> bool:
 
 Resolved = tuple[Cluster | None, list[Assumption], list[Problem]]
 _RECENT: Recent[tuple[Catalog, ClusterSpec, str, Resolved]] = Recent(4)
-"""The clusters of recent specs by catalog and section: many specs describe one machine, and so does one that is edited.
+"""Clusters of recent specs by catalog and section. Many specs share a machine, as do the versions of a spec being
+edited.
 """
 
 

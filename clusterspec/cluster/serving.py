@@ -48,7 +48,7 @@ SHARED_CHUNK = (
 )
 RAISED = "up to 0.95 if the requests in flight need more"
 USUAL = ServingSoftware(0.9, of_free=False, whole_requests=False, chunk_tokens=CHUNK, max_sequences=None)
-"""The defaults of software that the catalog does not know: those that vLLM and SGLang share."""
+"""Defaults for software that the catalog does not know: the common defaults of vLLM and SGLang."""
 
 
 def resolve_serving(

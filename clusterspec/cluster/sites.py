@@ -1,7 +1,7 @@
 """Engines of a job on another machine: its design there, and the link between the two machines.
 
-A job of a fleet is designed on one machine, the cluster of its spec. Engines that name a ``pool`` run on another one,
-which the spec of the job has in ``pools``; ``pool_links`` says how both are connected.
+A job of a fleet is designed on one machine, the cluster of its spec. Engines that name a ``pool`` run on another
+machine, listed in ``pools`` of the job's spec; ``pool_links`` describes the connection.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def design_on_pool(design: Design, pool: str, changes: Changes) -> Design:
 
 
 def prefill_design(design: Design) -> Design | None:
-    """The design with its engines for prefill as the layout, on their own machine where they name a pool; None where
-    prefill has no engines of its own.
+    """The design with its prefill engines as the layout, on their own machine if they name a pool; None without
+    separate prefill engines.
     """
     engines = design.workload.serving.prefill if design.workload is not None and design.workload.serving else None
     if engines is None:
@@ -57,7 +57,7 @@ def link_with(spec: Spec, pool: str) -> PoolLinkSpec | None:
 
 
 def link_to_pool(design: Design, pool: str, other: Cluster, nodes: tuple[int, int]) -> PoolLink | None:
-    """The link from the machine of a design to a pool on which the job has ``nodes``; None without one.
+    """The link from a design's machine to a pool on which the job has ``nodes``; None without a link.
 
     On one fabric both ends send at the rate of their NICs, divided by the oversubscription of their fabrics.
     """
@@ -73,7 +73,7 @@ def link_to_pool(design: Design, pool: str, other: Cluster, nodes: tuple[int, in
 
 
 def job_accelerators(design: Design) -> int | None:
-    """Accelerators that the whole job uses, with those of its engines on other machines; None without a layout."""
+    """Accelerators that the whole job uses, including engines on other machines; None without a layout."""
     own, away = own_accelerators(design), accelerators_away(design)
     return own + sum(away.values()) if own is not None else None
 
@@ -108,5 +108,5 @@ def machine_of(design: Design, pool: str) -> Cluster | None:
 
 
 def _node_rate(cluster: Cluster) -> float:
-    """B/s per direction at which a node reaches another machine on its fabric; 0 without one."""
+    """B/s per direction between a node and another machine on the same fabric; 0 without a fabric."""
     return cluster.scale_out.node_bandwidth / max(1.0, cluster.scale_out.taper) if cluster.scale_out else 0.0

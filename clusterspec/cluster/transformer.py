@@ -30,7 +30,7 @@ Linear.
 
 @dataclass(frozen=True)
 class _Key:
-    """A key of the spec, the field of `Model` that it fills, and the type of that field."""
+    """A key of the spec, the field of `Model` that it sets, and the type of that field."""
 
     name: str
     field: str

@@ -71,8 +71,8 @@ def design_of_spec(
 ) -> tuple[Design, list[Problem]]:
     """The design of a spec as written, and its problems.
 
-    Engines, or a storage system, that name a pool which the spec of one machine does not describe are on that machine;
-    each is a problem.
+    Engines or a storage system may name a pool that the spec of a single machine does not describe. They are then taken
+    to be on that machine, and each is a problem.
     """
     away = _engines_on_unknown_pools(spec) | _store_of_unknown_pool(spec)
     if not away:
@@ -111,8 +111,9 @@ def design_of_changed_spec(design: Design, spec: Spec) -> tuple[Design, list[Pro
 
 
 def design_on_machine(design: Design, machine: ClusterSpec, changes: Changes) -> Design:
-    """The design of the spec with another cluster and other keys. Measured shares, which are those of one machine, are
-    not kept.
+    """The design of the spec with another cluster and other keys.
+
+    Measured shares are dropped, because they apply to one machine only.
     """
     if design.catalog is None:
         raise ValueError("a design without a catalog cannot be varied")

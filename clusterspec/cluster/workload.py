@@ -189,10 +189,10 @@ def _precisions(
 
 
 def _products_of(kept: str | None, model: Model | None, accelerator: Accelerator | None) -> str | None:
-    """The precision in which engines multiply weights kept in ``kept``; None where activations stay in 16 bits.
+    """The precision in which engines multiply weights stored in ``kept``; None where activations stay in 16 bits.
 
-    AMD's own checkpoints in mxfp4 round activations to it as well (https://huggingface.co/amd/DeepSeek-R1-0528-MXFP4);
-    models that are published in mxfp4 have experts alone in it, with activations in 16 bits.
+    AMD's own mxfp4 checkpoints also round activations to mxfp4 (https://huggingface.co/amd/DeepSeek-R1-0528-MXFP4).
+    Models published in mxfp4 use it for experts only, with activations in 16 bits.
     """
     of_amd = accelerator is not None and accelerator.vendor == "AMD"
     published = model.checkpoint_expert_precision if model is not None else kept
@@ -201,8 +201,10 @@ def _products_of(kept: str | None, model: Model | None, accelerator: Accelerator
 
 
 def _loads_checkpoint(section: WorkloadSpec, model: Model) -> bool:
-    """Whether weights are those of the published checkpoint: the spec states its quantized precision, or leaves it open
-    and does not say that products run in another. Weights of 16 bits may be of another, unquantized checkpoint.
+    """Whether weights come from the published checkpoint: the spec states the checkpoint's quantized precision, or
+    leaves the precision open and states no other one for products.
+
+    Weights of 16 bits may come from another, unquantized checkpoint.
     """
     if section.parameter_precision is not None:
         return section.parameter_precision == model.checkpoint_precision and section.parameter_precision in NARROW
@@ -247,8 +249,9 @@ def _gradient_precision(section: WorkloadSpec, work: str, kind: str, stack: Stac
 
 
 def _dense_peak(section: Quantity | None, accelerator: Accelerator | None, precision: str) -> Peak | None:
-    """Dense peak of one accelerator: as written, else from its entry. fp16 takes the peak of bf16 where the entry says
-    that the part executes fp16 and states no fp16 peak.
+    """Dense peak of one accelerator: as written, else from its entry.
+
+    fp16 takes the bf16 peak if the entry says that the part executes fp16 but states no fp16 peak.
     """
     written = written_peak(section, "workload.peak_flops") if section else None
     if written is not None or accelerator is None:

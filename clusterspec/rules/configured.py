@@ -41,7 +41,7 @@ def severity(finding: Finding, config: Config) -> Severity:
 
 
 MOST = 100
-"""Limit of problems of one rule in one file that are reported individually; the last of them counts the others."""
+"""Maximum number of problems of one rule in one file reported individually; the last of them counts the rest."""
 
 
 Reported = TypeVar("Reported", Problem, Finding)

@@ -88,7 +88,7 @@ def run_rules(facts: Facts, names: Collection[str] = RULES) -> list[Problem]:
 
 
 def unchecked_rules(facts: Facts) -> frozenset[str]:
-    """The rules that do not run, since the design lacks a part that they need."""
+    """The rules that do not run because the design lacks a part that they need."""
     parts = PartCache(facts)
     return frozenset(name for name, (_, needs) in RULES.items() if needs and parts.of(needs) is None)
 

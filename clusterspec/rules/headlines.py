@@ -76,7 +76,7 @@ def _catalog_figure_text(problem: Problem, facts: Facts) -> str:
 
 
 def _bandwidths(facts: Facts, at: str, text: str) -> Iterator[Headline]:
-    """What a bandwidth describes: one accelerator, one-way or duplex; else a link, a node or a domain."""
+    """Possible scopes of a bandwidth: one accelerator, one-way or duplex; otherwise a link, a node or a domain."""
     figures = [figure for word in Direction if (figure := _stated_figure(facts, at, f"{text} {word}")) is not None]
     own = [
         one

@@ -61,7 +61,7 @@ def check_incomplete(facts: Facts, known: Collection[Problem] = ()) -> list[Prob
 
 
 def _substituted_keys(facts: Facts) -> list[Path]:
-    """The keys with substitute values that a spec lacks; a cluster that states its accelerators lacks no nodes."""
+    """The absent keys of a spec that get substitute values. A cluster that states its accelerators lacks no nodes."""
     cluster, workload = facts.spec.cluster, facts.spec.workload
     unsized = cluster is not None and cluster.nodes is None and facts.design.cluster is None
     missing: list[Path] = [("cluster", "nodes")] if unsized else []

@@ -88,8 +88,8 @@ def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster, written_clus
 
 
 def _lowest_level(cluster: Cluster, fabric: ScaleOutSpec | None) -> tuple[str, int]:
-    """The name and the nodes of one block of the lowest level of the fabric, such as a leaf; 0 where the spec does not
-    state the topology and its switches.
+    """The name and the number of nodes of one lowest-level block of the fabric, such as a leaf; 0 where the spec does
+    not state topology and switches.
     """
     if fabric is None or not fabric.topology or not (fabric.switch or fabric.switch_ports or fabric.levels):
         return "", 0

@@ -80,7 +80,7 @@ class Legality:
         return numbers_of(self._design)
 
     def _with_axis(self, numbers: LayoutNumbers, axis: str, value: int) -> LayoutNumbers:
-        """The numbers with one axis changed, and the axes that follow it."""
+        """The numbers with one axis changed, and with the axes adjusted that depend on it."""
         changes: dict[str, int | bool] = {axis: value}
         if axis == "tp" and self._written.expert_tp is None and self._layout.capabilities.has("defaults.expert_tp"):
             changes["expert_tp"] = value

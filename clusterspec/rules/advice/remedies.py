@@ -1,4 +1,4 @@
-"""Remedies for a layout that does not fit in memory: changed layouts that fit, with their memory and step time."""
+"""Remedies for a layout that does not fit in memory: changed layouts that fit, with memory and step time."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def may_fit(plan: Plan | None) -> bool:
 
 
 def advice_for_states(what_if: WhatIf, cluster: Cluster, layout: Layout) -> str:
-    """The changes that make the states fit, the fastest first, as text; else how far the best of them is from it."""
+    """Text with the changes that make the states fit, fastest first; if none does, how close the best one comes."""
     return _advice(what_if, list(_state_changes(cluster, layout)))
 
 
 def advice_for_activations(what_if: WhatIf, cluster: Cluster, layout: Layout) -> str:
-    """The changes that make the activations fit, the fastest first, as text; else how far the best of them is from it."""
+    """Text with the changes that make activations fit, fastest first; if none does, how close the best one comes."""
     latent = what_if.design.workload is not None and what_if.design.workload.model.latent
     return _advice(what_if, [*_activation_changes(layout, latent), *_state_changes(cluster, layout)])
 
@@ -68,9 +68,10 @@ def _activation_changes(layout: Layout, latent: bool) -> Iterator[Change]:
 
 
 def _advice(what_if: WhatIf, changes: Sequence[Change]) -> str:
-    """Layouts that fit as text, such as `these fit: recompute: full (61.2 GB, 3.4 s per step)`.
+    """Text with layouts that fit, such as `these fit: recompute: full (61.2 GB, 3.4 s per step)`.
 
-    Where none fits, it names the one with the least memory: the machine or the precision of the states must change.
+    If none fits, the text names the layout with the least memory, and what else to change: nodes, or the precision or
+    place of the states.
     """
     estimated = what_if.estimated_alternatives(changes)
     if fitting := fastest_fitting(estimated):

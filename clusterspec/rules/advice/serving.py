@@ -35,8 +35,10 @@ class Gain:
 
     @property
     def severity(self) -> str:
-        """By the share of the machine's time that the present layout loses; an error only where a target says which
-        latency is wanted, since a layout of less throughput may be one of less latency.
+        """Severity by the share of the machine's time that the present layout loses.
+
+        It is an error only if a target states the latency, because a layout with less throughput may have lower
+        latency.
         """
         lost = self.share / (1 + self.share)
         most = "error" if any(each.quantity in {"tpot", "itl"} for each in self.before.load.targets) else "warning"

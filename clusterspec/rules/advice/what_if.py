@@ -62,9 +62,10 @@ class Alternative:
 
 
 class WhatIf:
-    """Estimates of a design with changed keys. Each is one more estimate, so rules use it only after they found a flaw.
+    """Estimates of a design with changed keys.
 
-    ``plan`` is the estimate of the design itself; ``timed`` is None where its times rest on a figure reported as wrong.
+    Each costs one more estimate, so rules use it only after they found a flaw. ``plan`` is the estimate of the design
+    itself. ``timed`` is None where the plan's times depend on a figure reported as wrong.
     """
 
     def __init__(self, design: Design, legality: Legality | None, plan: Plan | None, timed: Plan | None) -> None:
@@ -183,8 +184,8 @@ class WhatIf:
         return "error" if idle > MOST_IDLE else self.severity(idle, most="warning")
 
     def with_nic_rate(self, rate: float) -> tuple[float | None, str]:
-        """The share of the step that NICs of another rate (B/s per direction) would save, and the end of the sentence
-        that states it; None and empty where a time is not known.
+        """The share of the step that NICs of another rate (B/s per direction) would save, and a clause with that
+        figure; None and an empty clause where a time is unknown.
         """
         now, then = self.step_time, self._step_with_nic_rate(rate)
         if not now or then is None:
@@ -203,8 +204,8 @@ class WhatIf:
 
     @cached_property
     def at_full_bandwidth(self) -> tuple[float | None, str]:
-        """The share of the step that a fabric of full bandwidth would save, and the end of the sentence that states it;
-        None and empty where a time is not known.
+        """The share of the step that a full-bandwidth fabric would save, and a clause with that figure; None and an
+        empty clause where a time is unknown.
         """
         now, full = self.step_time, self.with_scale_out(oversubscription=FULL, levels=None)
         if not now or full is None or full.step_seconds is None:

@@ -99,7 +99,7 @@ def check(thresholds: Thresholds, networks: NetworksSpec | None, training: Workl
 
 
 def _limiting_key(rate: Term) -> str:
-    """The key that limits the rate of reading: of the storage system, its slots, or what one client reads."""
+    """The key that limits the read rate: of the storage system, of its slots, or of one client."""
     limits = dict(rate.inputs)
     slots = limits["clients"].origin
     origin = limits["bandwidth"].origin

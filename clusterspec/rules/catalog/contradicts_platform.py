@@ -78,7 +78,7 @@ def check(catalog: Catalog, written_cluster: ClusterSpec, platform: Platform) ->
 
 
 def _remedy(catalog: Catalog, key: str, given: str, platform: Platform) -> str:
-    """The keys to remove; the machines of one's own that have the stated accelerator, of which one may be meant."""
+    """The remedy: remove the contradicting keys, or name one of the platforms that have the stated accelerator."""
     remedy = "remove the key, or the platform"
     if key != "accelerator" or platform.cloud:
         return remedy

@@ -71,7 +71,7 @@ from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error", yields_to=("integer-training",))
 INCOMPLETE = frozenset({"int8"})
-"""Formats whose peaks the catalog lists for few of the accelerators that multiply them."""
+"""Formats that many accelerators can multiply, but with a peak in the catalog for few of them."""
 
 
 def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
@@ -94,8 +94,10 @@ def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
 
 
 def _recipe_problem(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
-    """The `mxfp8` recipe on an accelerator whose matrix units do not multiply blocks of 32 values with one scale: it has no
-    peak in fp4. For NVIDIA, the support of the framework decides.
+    """The problem of an `mxfp8` recipe on an accelerator that cannot multiply blocks of 32 values with a common scale,
+    as its lack of an fp4 peak shows.
+
+    For NVIDIA, the framework's support decides instead.
     """
     formats = {*accelerator.peaks, *accelerator.unpublished_peaks}
     if workload.recipe != "mxfp8" or not accelerator.peaks or "fp4" in formats or accelerator.vendor == "NVIDIA":

@@ -57,7 +57,7 @@ SOON = 182
 def check(
     today: date, procurement: ProcurementSpec | None, written_cluster: ClusterSpec, cluster: Cluster
 ) -> Iterator[Problem]:
-    """A platform covers the parts that it supplies; a part named beside it is checked on its own."""
+    """A platform's dates apply to the parts that it supplies; other named parts are checked separately."""
     asked = procurement.as_of if procurement else None
     when = f"the procurement is of {asked}" if asked else f"today is {today.isoformat()}"
     for at, entry in _named_entries(written_cluster, cluster):

@@ -107,7 +107,10 @@ def _within_domain_text(cluster: Cluster) -> str:
 
 
 def _is_off_rail(placements: Placements, cluster: Cluster, layout: Layout, axis: str) -> bool:
-    """Whether members of a group are on different rails. A group that fills its node reduces inside first, so each member uses its own rail."""
+    """Whether members of a group are on different rails.
+
+    A group that fills whole nodes reduces inside each node first, so every member uses its own rail.
+    """
     placement = placements.of(axis) if getattr(layout, axis) > 1 else None
     if placement is None or placement.nodes < 2 or placement.rail_aligned:
         return False

@@ -68,8 +68,9 @@ from clusterspec.units import percent, plural
 RULE = Rule.of(__name__, "note")
 MOST = 1.10
 TWICE, FOUR_TIMES = 2.0, 4.0
-"""Endpoints that two tiers connect, over those required: from the first on a third tier is a note, as growth may explain
-it, from the second on a warning."""
+"""Ratios of the endpoints that two tiers can connect to those required. From the first ratio on, a third tier is a note
+(planned growth may explain it); from the second on, a warning.
+"""
 
 
 def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:

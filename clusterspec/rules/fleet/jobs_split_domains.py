@@ -118,7 +118,9 @@ def _first_spread(sets: tuple[NodeSet, ...], nodes: int, size: int) -> NodeSet |
 
 
 def _sharing_a_domain(sets: tuple[NodeSet, ...], nodes: int, size: int) -> tuple[NodeSet, NodeSet] | None:
-    """Two sets that have to share a domain, of which at least one fills others; None if each can have its own."""
+    """Two sets that must share a domain although at least one of them fills other domains; None if each set can have
+    separate domains.
+    """
     parts = [each for each in sets if (each.nodes or 0) % size]
     long = [each for each in parts if (each.nodes or 0) > size]
     filled = sum((each.nodes or 0) // size for each in sets)

@@ -100,7 +100,7 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 WAITS = 0.1
-"""The share of the time that jobs wait for data above which they are an error."""
+"""Jobs that wait for data for more than this share of the time are an error."""
 
 
 def check(fleet: Fleet) -> Iterator[Problem]:

@@ -138,7 +138,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
 
 
 def _store_problems(fleet: Fleet, name: str) -> Iterator[Problem]:
-    """The problems of a pool whose storage system is said to be that of another one."""
+    """The problems of a pool that names another pool for its storage system."""
     pools = fleet.spec.pools or {}
     named = _pool_of_store(pools.get(name))
     at = ("pools", name, "networks", "storage", "pool")

@@ -64,8 +64,10 @@ def stored_checkpoint_time(
     *,
     reads: bool = False,
 ) -> CheckpointTime | None:
-    """The time in which the nodes of a job write one checkpoint to the storage system, or read it; None where its
-    bandwidth or the size is not known. Without a layout, clients and their files do not limit it.
+    """The time in which a job's nodes write one checkpoint to the storage system, or read it; None where the bandwidth
+    or the size is unknown.
+
+    Without a layout, the number of clients and files sets no limit.
     """
     store, size = networks.storage if networks else None, saved_bytes(model, workload)
     if (
@@ -85,7 +87,7 @@ def stored_checkpoint_time(
 
 
 def _limited_text(rate: Term) -> str:
-    """The rate that clients reach, where it is below that of the storage system."""
+    """Text with the rate that clients reach, if it is below the storage system's."""
     figures = dict(rate.inputs)
     clients, each = int(figures["clients"].value), display(figures["per_client"].value, "B/s")
     return f"{display(rate.value, 'B/s')} ({plural(clients, 'client')} of {each} each)"

@@ -23,9 +23,8 @@ COPPER = FIXED_ENDS - {"aoc"}
 
 
 class MachineRates(NamedTuple):
-    """What the failure rates of a machine follow from: its parts, and what the spec and the catalog say of them.
-
-    ``nodes`` are those of the job.
+    """The inputs of a machine's failure rates: its parts, and the rates in the spec and the catalog. ``nodes`` are
+    those of the job.
     """
 
     cluster: Cluster
@@ -42,10 +41,10 @@ class MachineRates(NamedTuple):
         return cable_types(out, written).get(LEVEL_OF[link], FIBER)
 
     def rates_of_one(self, part: PartClass) -> Iterator[tuple[int, PartRate]]:
-        """The rates of the things of which one part consists, each with their number.
+        """The failure rates of the components of one part, each with their number.
 
-        A link has a cable, and two optical modules unless it is copper. Where the spec states the rate of one of the
-        two, the other is among it: logs seldom tell them apart.
+        A link has one cable, and two optical modules unless it is copper. A stated rate for either cable or module
+        includes the other, because logs seldom separate them.
         """
         if part.kind != "link":
             rate = part_rate(part.kind, self.stated, self.catalog) if part.kind else None
@@ -64,10 +63,10 @@ class MachineRates(NamedTuple):
         return self.nodes * self.cluster.accelerators_per_node if part.kind in ("software", "network") else part.used
 
     def of_classes(self, classes: Iterable[PartClass], whole: float | None) -> dict[str, PartRate]:
-        """The failures of each class in a year, where a rate is known.
+        """The failures per year of each class with a known rate.
 
-        ``whole`` are the failures of the job where the spec states them: those with a rate of their own in the spec are
-        among them, and the others share the rest in proportion to the catalog's rates.
+        ``whole`` is the stated number of failures of the job. Classes with a stated rate count toward it; the other
+        classes share the rest in proportion to the catalog's rates.
         """
         found = {part.name: rate for part in classes if (rate := self._of_class(part)) is not None}
         if whole is None:

@@ -27,7 +27,7 @@ OF_FABRIC = frozenset(
 )
 """The classes of parts that carry the traffic between nodes."""
 OF_EDGE = frozenset({"NIC", "NIC-leaf link", "leaf switch"})
-"""Those of them that some nodes need and no others."""
+"""Those of `OF_FABRIC` that only some nodes depend on."""
 LOADED = "engines run with the weights that they have loaded; none can start until it is back"
 INSIDE = "no traffic of the engines leaves a scale-up domain"
 
@@ -40,11 +40,11 @@ class Loss(NamedTuple):
 
 
 def engine_loss(design: Design, part: str, nodes: int, *, whole: bool = True) -> Loss | None:
-    """What one failure of a part does to the engines of a serving plan; ``nodes`` fail with it.
+    """The effect of one failure of a part on the engines of a serving plan; ``nodes`` fail with the part.
 
-    A NIC, its link or a leaf switch takes the engines on its nodes along where these lose the ``whole`` path to the
-    fabric. None for a design that does not serve, and for other parts of the fabric that its traffic crosses: the
-    failure of those takes bandwidth, or all engines.
+    A failed NIC, NIC link or leaf switch stops the engines on its nodes if these lose their ``whole`` path to the
+    fabric. None for a design that does not serve, and for other fabric parts that its traffic crosses: their failure
+    takes bandwidth, or all engines.
     """
     cluster, work, layout = design.cluster, design.workload, design.layout
     if cluster is None or work is None or layout is None or work.kind != "serve":

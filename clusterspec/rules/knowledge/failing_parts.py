@@ -157,7 +157,7 @@ class FailingMachine:
         return self._steps[cuts]
 
     def degraded_design(self, tier: str, lost: float, design: Design | None = None) -> Design:
-        """The design, or one that is degraded already, with a share of the bandwidth of a tier lost, or of its power."""
+        """The design (which may already be degraded) without a share of the bandwidth of a tier, or of its power."""
         design = design or self.design
         if tier == POWER:
             own = self.cluster.accelerator_cap or self.cluster.accelerator.power
@@ -177,7 +177,7 @@ class FailingMachine:
         return with_values(design, {("cluster", "scale_out", "levels"): tapered})
 
     def hours_of_failure(self, part: PartClass, step: float | None, repair: float) -> float | None:
-        """Hours of the job that one failure takes, which is repaired after ``repair`` seconds; None without a job."""
+        """Hours that a job loses to one failure with a repair time of ``repair`` seconds; None without a job."""
         return self.hours_without(part.nodes, stops=part.lost >= 1, step=step, repair=repair)
 
     def hours_without(self, away: int, *, stops: bool, step: float | None, repair: float) -> float | None:
@@ -276,5 +276,5 @@ OFTEN = 0.2
 
 
 def step_of_job(plan: Plan) -> float | None:
-    """Seconds of a step of a job: of all its roles, where it is one of reinforcement learning."""
+    """Seconds of a step of a job; for reinforcement learning, including all roles."""
     return plan.rl.step if plan.rl is not None else plan.step_seconds

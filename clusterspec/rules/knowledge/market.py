@@ -60,7 +60,7 @@ OF_RANGES = frozenset({"cable"})
 
 
 class StatedPrice(NamedTuple):
-    """A price of a spec with the units of its measure that it pays for; both ends in US dollars."""
+    """A price in a spec, with the units of its measure that the price covers; both ends in US dollars."""
 
     at: Path
     kind: str
@@ -102,7 +102,7 @@ def stated_prices(procurement: ProcurementSpec, design: Design) -> Iterator[Stat
 
 
 def _priced_amount(kind: str, design: Design, rate: float) -> float | None:
-    """What one part, or all of it, has of the measure of its price; None where the design does not say."""
+    """The amount of the price's measure in one part, or in all parts; None where the design does not state it."""
     cluster, written = design.cluster, design.spec.cluster
     assert cluster is not None
     fabric = cluster.scale_out

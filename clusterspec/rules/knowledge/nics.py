@@ -17,8 +17,9 @@ issue 2928).
 
 
 PER_FLOP = 50e9 / 989.4e12
-"""Bytes over the network for each FLOP of dense bf16: a DGX H100 has 50 GB/s for 989 TFLOP/s (its data sheet). Earlier
-accelerators were sold with more for each FLOP, which their training did not need, and later ones with less.
+"""Network bytes per dense bf16 FLOP: a DGX H100 has 50 GB/s for 989 TFLOP/s (data sheet).
+
+Earlier accelerators were sold with more per FLOP, which their training did not need; later ones have less.
 """
 
 

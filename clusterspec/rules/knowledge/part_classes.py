@@ -75,7 +75,7 @@ def built_levels(cluster: Cluster, fabric: Fabric | None) -> tuple[Level, ...]:
 
 
 def _nodes_of_job(design: Design) -> int | None:
-    """The nodes that a job has on its machine, those of rollout beside the trainer included; None without a layout."""
+    """The nodes that a job has on its machine, including separate rollout nodes; None without a layout."""
     if design.layout is None or design.cluster is None:
         return None
     if design.workload is None or design.workload.rl is None:
@@ -167,7 +167,9 @@ def _nodes_at_leaf(machine: BuiltMachine, fabric: Fabric) -> int | None:
 
 
 def _tree_classes(machine: BuiltMachine, fabric: Fabric) -> Iterator[PartClass]:
-    """The switches above the leaves, and their links; a switch takes its share of the uplinks where it takes most."""
+    """The switches above the leaves, and their links. The loss of a switch is its share of the uplinks of the leaf that
+    it affects most.
+    """
     up, spines, nodes, planes = fabric.links["leaf_spine"], fabric.spine_switches, machine.nodes, fabric.planes
     if not up or not spines:
         return
@@ -183,10 +185,12 @@ def _tree_classes(machine: BuiltMachine, fabric: Fabric) -> Iterator[PartClass]:
 
 
 def _core_classes(machine: BuiltMachine, fabric: Fabric, of_leaf: int, of_pod: int) -> Iterator[PartClass]:
-    """The cores and their links, above leaves with ``of_leaf`` uplinks to the ``of_pod`` spines of a pod in a plane.
+    """The core switches and their links, above leaves with ``of_leaf`` uplinks to the ``of_pod`` spines of a pod, per
+    plane.
 
-    Leaves of a pod that reach unlike spines meet in the core, as those of unlike pods. A spine reaches the cores of one
-    group, as many groups as divide both rows; leaves that share spines reach the groups of those alone.
+    Leaves of one pod without a common spine meet in the core, like leaves of different pods. A spine connects to one
+    group of cores; the number of groups is the greatest common divisor of the spines per pod and the cores. Leaves with
+    common spines reach only the groups of those spines.
     """
     above, cores, planes = fabric.links["spine_core"], fabric.core_switches, fabric.planes
     if not above or not cores:

@@ -21,7 +21,7 @@ UNITS_PER_DOLLAR = {
 }  # fmt: skip
 """Rough exchange rates of 2025 and 2026. They place a price within the right magnitude, and no sum uses them."""
 RATE_CHANGE = 1.5
-"""Factor by which a rate of exchange may have moved away from the one that the ranges are converted with."""
+"""Factor by which the exchange rate may differ from the one that converts the price ranges."""
 GIGABIT = 1e9 / 8
 """B/s of 1 Gb/s."""
 

@@ -101,7 +101,7 @@ def prompts_asked(served: Served) -> float:
 
 
 def link_advice(served: Served) -> str:
-    """What makes the links for caches faster, where prompts wait for them rather than for their engines; else empty."""
+    """Advice to speed up the cache links, if these limit prompts more than the engines do; else empty."""
     sent = served.times.sent
     if sent is None or not served.times.links_limit_prefill:
         return ""

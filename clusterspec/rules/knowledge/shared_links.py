@@ -18,15 +18,17 @@ GENERATING = frozenset({"prefill", "decode", "rollout"})
 
 
 class Crossing(NamedTuple):
-    """B/s that a job sends over a link on average, and while it sends as fast as it can."""
+    """B/s that a job sends over a link: on average, and during a transfer."""
 
     mean: float
     burst: float
 
 
 class LinkDemand(NamedTuple):
-    """What jobs ask of a link alone, by name, with ``total`` B/s for caches and weights; ``turns`` has, for each job,
-    the name of the job on whose nodes it runs in turn with others, or its own.
+    """Each job's demand on a link in isolation, by name.
+
+    ``total`` is the B/s available to caches and weights. ``turns`` maps each job to the job on whose nodes it takes
+    turns, or to itself.
     """
 
     total: float
@@ -55,10 +57,10 @@ class LinkDemand(NamedTuple):
 
 
 def fair_rate(total: float, others: Iterable[float]) -> float:
-    """B/s that a link of ``total`` has for a job that always has data to send, beside jobs that ask for ``others``.
+    """The max-min fair rate, in B/s, of a job that always has data to send on a link of ``total`` B/s, with other jobs
+    that demand ``others``.
 
-    Max-min fair: jobs that ask for less than an equal share get what they ask for, and what they leave is divided
-    equally.
+    Jobs that demand less than an equal share get their demand; the rest is divided equally.
 
     Source: Bertsekas and Gallager, Data Networks, second edition, section 6.5.2.
 
@@ -86,8 +88,9 @@ def link_demand(fleet: Fleet, link: PoolLinkSpec) -> LinkDemand | None:
 
 
 def shares_of_links(fleet: Fleet) -> Mapping[str, float]:
-    """For each job whose engines are on another pool, the share of the link between the pools that other jobs leave to
-    it. Counted only where several jobs share a link of stated bandwidth; jobs on one fabric have their own NICs.
+    """For each job with engines on another pool, the share of the link between the pools that other jobs leave free.
+
+    Only links of stated bandwidth that several jobs share count; jobs on one fabric have their own NICs.
     """
     shares: dict[str, float] = {}
     for link in fleet.spec.pool_links or ():
@@ -119,7 +122,7 @@ def _largest_by_name(values: Iterable[tuple[str, float]]) -> dict[str, float]:
 
 
 def _link_rate(fleet: Fleet, jobs: list[Job], ends: frozenset[str]) -> float | None:
-    """B/s that caches and weights get of a link; on one fabric, of the NICs of the nodes that the jobs have."""
+    """B/s of a link available to caches and weights; for one fabric, the rate of the NICs of the jobs' nodes."""
     main = main_pool(jobs[0].spec)
     other = next(iter(ends - {main}))
     design, machine = jobs[0].design, fleet.pools[other].cluster if other in fleet.pools else None

@@ -20,7 +20,9 @@ class SavingRate(NamedTuple):
 
 
 class StoreDemand(NamedTuple):
-    """The rates of the jobs that save to one store, by name, and its bandwidth in B/s; jobs in turn as the largest."""
+    """The write rates of the jobs that share one storage system, by name, and its bandwidth, in B/s. Jobs that take
+    turns count as the largest of them.
+    """
 
     written: str
     bandwidth: float
@@ -48,8 +50,8 @@ class StoreDemand(NamedTuple):
 
 
 def store_demand(fleet: Fleet, pool: Pool) -> StoreDemand | None:
-    """What jobs ask of the storage system of a pool, those of all pools that have it; None without a stated bandwidth,
-    or where fewer than two sets of nodes save.
+    """The demand of jobs on a pool's storage system, including jobs of other pools that use it; None without a stated
+    bandwidth, or if fewer than two sets of nodes write checkpoints.
     """
     owner = fleet.store_pool(pool.name)
     return demand_on(fleet, pool, sets_on_store(fleet, owner))
@@ -91,7 +93,7 @@ def _reading_rate(job: Job) -> float | None:
 
 
 def sets_on_store(fleet: Fleet, owner: str) -> list[tuple[str, ...]]:
-    """The jobs on the pools that have the storage system of ``owner``, those that take turns together."""
+    """The jobs on all pools that use the storage system of ``owner``, grouped by sets that take turns."""
     return [
         each.jobs
         for pool in fleet.pools.values()

@@ -106,8 +106,10 @@ def _share_of_whole_step(loss: float, times: RlTimes) -> float:
 
 
 def target_severity(target: float | None, seconds: float, bounds: Bounds, most: str = "error") -> str:
-    """The severity of a predicted time above its target: a warning where the low end of its range misses the target,
-    too, and an error where that low end is a third above the target.
+    """The severity of a predicted time above its target.
+
+    It is a warning if the low end of the time's range also misses the target, and an error if the low end exceeds the
+    target by a third.
 
     >>> [target_severity(1.0, seconds, (0.8, 1.25)) for seconds in (1.2, 1.3, 1.6, 1.7)]
     ['note', 'warning', 'warning', 'error']

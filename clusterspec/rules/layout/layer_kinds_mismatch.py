@@ -84,7 +84,7 @@ def _layers(part: object) -> int:
 
 
 def _indexed_layers(model: Model) -> int:
-    """Layers with an index; an index stated for all layers applies to those that can have one."""
+    """Number of layers with an index; an index stated for all layers applies to all layers that can have one."""
     stated = _layers(model.sparse)
     return 0 if stated == model.layers else stated
 

@@ -103,8 +103,9 @@ def _divides_with_ends(model: Model, stages: int) -> bool:
 
 
 def _has_one_layer_kind(model: Model) -> bool:
-    """Whether all layers are of one kind. Runs of other models state a layout of their stages to the framework, which
-    their publications often leave out.
+    """Whether all layers are of one kind.
+
+    Runs of other models give the framework an explicit stage layout, which publications often omit.
     """
     return model.prediction is None and model.dense_layers in {0, model.layers}
 

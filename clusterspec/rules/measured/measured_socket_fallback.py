@@ -55,7 +55,7 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "error", "likely")
 ONE_NIC = (0.6, 1.03)
-"""Shares of the rate of one NIC that its collective reaches: less than two thirds is not explained by it."""
+"""Shares of one NIC's rate that a collective reaches over it; a rate below two thirds has another cause."""
 
 
 def check(measurements: tuple[Measurement, ...], rated: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:

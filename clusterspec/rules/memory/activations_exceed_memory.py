@@ -119,7 +119,9 @@ def _range_text(plan: Plan) -> str:
 
 
 def _activation_key(written: LayoutSpec, layout: Layout, workload: Workload) -> str:
-    """The key about activations that the author most likely changes; the one that stores most comes first."""
+    """The key about activations that the author most likely needs to change: the one with the largest effect on memory
+    first.
+    """
     if workload.attention == "plain" and workload.sequence_length >= LONG:
         return "workload.attention"
     if layout.pp > 1 and layout.schedule == "gpipe" and (layout.micro_batches or 1) > 2 * layout.pp:

@@ -81,7 +81,7 @@ RULE = Rule.of(__name__, "note", "heuristic")
 KEPT = 10
 USABLE = 0.8
 SAFE = 2.0
-"""Checkpoints that a store has to hold so that the last complete one stays while the next is written."""
+"""Minimum number of checkpoints that storage must hold: the last complete one remains while the next is written."""
 
 
 def check(

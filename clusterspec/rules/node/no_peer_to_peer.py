@@ -59,7 +59,7 @@ RULE = Rule.of(__name__, "warning", "likely")
 
 
 SERVED = 4
-"""Cards of an engine up to which they share a model for its memory, as in `tp-over-pcie`."""
+"""Up to this many cards, engines share a model to gain memory (as in `tp-over-pcie`)."""
 
 
 def check(

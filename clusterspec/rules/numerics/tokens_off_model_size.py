@@ -91,7 +91,7 @@ EXTENSION = 32_768
 2407.21783, 3.4.2)."""
 FIRST = pattern("(?i)from scratch|random(ly)?[ -](weights|init)|pre-?train")
 CONTINUED = pattern("(?i)continu|mid-?train|further|fine-?tun|extension")
-"""Words of the description of a run that starts from random weights, and of one that starts from a finished model."""
+"""Words that describe a run from random weights (`FIRST`), and a run that continues from a trained model."""
 
 
 def check(

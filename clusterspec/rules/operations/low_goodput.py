@@ -153,6 +153,6 @@ def _lost_parts(
 
 
 def _first_stated_key(kept: Interruptions, *names: str) -> str:
-    """The first of these figures that the spec states, by its key; else the whole section."""
+    """The first key among the inputs of goodput that the spec states; else the whole section."""
     origins = [getattr(kept, name).origin for name in names]
     return next((one.key for one in origins if isinstance(one, Written)), "operations")

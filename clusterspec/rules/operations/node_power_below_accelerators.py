@@ -50,7 +50,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error")
 PROCESSOR = "processor"
-"""What the power of a module includes that has its processor, whose power operators set: GH200 from 450 to 1,000 W."""
+"""Part included in the power of a module with a processor. Operators set this power: GH200 from 450 to 1,000 W."""
 
 
 def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:

@@ -128,7 +128,9 @@ def _unstated_rate_problem(
 
 
 def _severity(away: float, needed: int, idle: int, cluster: Cluster, layout: Layout | None) -> str:
-    """By the nodes in repair and those that are idle, and by the share of the time in which a job that needs every node cannot run."""
+    """Severity by the numbers of nodes in repair and idle, and by the share of the time in which a job that needs every
+    node cannot run.
+    """
     shared = cluster.scale_out is not None and cluster.scale_out.sharing == "shared"
     if away < 1 or idle >= needed or (shared and not cluster.spare_nodes):
         return "note"

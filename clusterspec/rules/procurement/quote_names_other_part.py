@@ -111,7 +111,7 @@ def _expected_entry(offered: Offered, cluster: Cluster, written: ScaleOutSpec | 
 
 
 def _sibling_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
-    """The problem of a line that names a sibling of the accelerator: its form factor or its memory."""
+    """The problem of a quote line that names a sibling of the accelerator, with another form factor or memory size."""
     text = " ".join((offered.line.part or "").lower().replace("_", " ").replace("-", " ").split())
     if offered.kind not in {"node", "accelerator"} and kind_of_part(f"{text} gpu") != "accelerator":
         return

@@ -237,8 +237,8 @@ def _included_part_problems(lines: Sequence[Offered], cluster: Cluster) -> Itera
 
 
 def _may_have_no_fabric(design: Design, cluster: Cluster) -> bool:
-    """Whether a fabric that the design does not describe need not exist, for nodes that serve, or exists already, with
-    ports for a machine of unknown topology that shares it.
+    """Whether an undescribed fabric may be absent (for serving nodes), or may exist already with free ports (for a
+    machine of unknown topology that shares it).
     """
     fabric = cluster.scale_out
     if fabric is not None and fabric.topology == "unknown" and fabric.sharing == "shared":
@@ -275,7 +275,7 @@ def _missing_part_problems(
 
 
 def _names_every_part(lines: Sequence[Offered]) -> bool:
-    """Whether a quote offers switches by the piece, and each of its lines names a part or a service that is known."""
+    """Whether a quote lists switches individually, and each of its lines names a known part or service."""
     return any(line.kind in {"switch", *SWITCHES} for line in lines) and all(
         line.covers != NETWORKED and (line.kind != "other" or is_service(line.line)) for line in lines
     )

@@ -68,7 +68,7 @@ RULE = Rule.of(__name__, "warning")
 FABRIC = frozenset({"leaf_switch", "spine_switch", "core_switch", "cable", "transceiver"})
 CABLING = frozenset({"cable", "transceiver"})
 FEW = 3
-"""Cables and transceivers of a node whose price is small beside that of the node, by judgment: one link."""
+"""Cables and transceivers per node with a negligible price compared to the node, by judgment: those of one link."""
 SITE = frozenset({"rack", "frontend_cable", "out_of_band_cable", "frontend_switch", "out_of_band_switch", "storage"})
 """Parts that are often bought with the site; the bill lists them without a price."""
 

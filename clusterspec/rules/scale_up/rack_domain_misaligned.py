@@ -96,7 +96,9 @@ def _exposed_share(timed: Plan | None, axis: str) -> float | None:
 
 
 def _inner(layout: Layout, domain: int) -> tuple[list[str], int]:
-    """The axes of degree above 1 that fit into a domain together, from the fastest-varying, and their product; up to the first with which the product no longer divides the domain."""
+    """The axes of degree above 1 that fit into a domain together, from the fastest-varying, and their product; stops
+    where the product no longer divides the domain.
+    """
     axes: list[str] = []
     product = 1
     for axis in layout.order:

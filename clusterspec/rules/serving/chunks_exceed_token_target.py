@@ -88,7 +88,7 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _step_with_chunk(served: Served) -> float:
-    """Seconds of a step that carries a chunk of a prompt, with the sequences that decode beside it."""
+    """Seconds of a step with a chunk of a prompt and the decoding sequences."""
     prefill = served.times.prefill
     return prefill.total / prefill.steps
 

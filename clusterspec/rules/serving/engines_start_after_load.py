@@ -100,6 +100,8 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _wait_factors(served: Served) -> tuple[float, float]:
-    """The ends of the range of a wait over its prediction: that of the throughput which works the queue off."""
+    """The low and the high end of the range of a wait, relative to its prediction: it depends on the throughput that
+    clears the queue.
+    """
     low, high = range_factors(served.times, "output_tokens_per_second")
     return 1 / high, 1 / low

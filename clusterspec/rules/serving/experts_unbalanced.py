@@ -82,8 +82,9 @@ RULE = Rule.of(__name__, "warning", "likely")
 LEAST = 0.05
 PER_RANK = (0, 1, 2, 4)
 BALANCED, MUCH = 1.12, 1.5
-"""Load of the fullest rank over the mean: with copies placed by load, as DeepSeek-R1 reached it on 36 ranks, and from which a
-stated one is worth the copies."""
+"""Load of the fullest rank over the mean: the first with copies placed by load, as DeepSeek-R1 reached on 36 ranks;
+from the second on, redundant copies are worthwhile.
+"""
 
 
 def check(served: Served) -> Iterator[Problem]:

@@ -96,7 +96,9 @@ def check(workload: Workload, catalog: Catalog) -> Iterator[Problem]:
 
 
 def _has_prediction_layers(model: Model, catalog: Catalog) -> bool:
-    """Whether a model, or one of the same shape, such as its later training, has layers for multi-token prediction."""
+    """Whether a model has layers for multi-token prediction, or a model of the same shape (such as a further trained
+    one) has.
+    """
     if model.prediction is not None:
         return True
     entries = (catalog.find("model", id_) for id_ in catalog.ids("model"))

@@ -63,7 +63,7 @@ RULE = Rule.of(__name__, "warning", "likely")
 EQUAL = -0.05
 """At this gain in throughput or above, replicas are as fast."""
 MOST = 0.5
-"""Share of the memory of a stage that the weights may fill, so that the rest holds a cache of their size."""
+"""Share of a stage's memory that weights may fill, which leaves the rest for a cache of equal size."""
 
 
 def check(served: Served, legality: Legality) -> Iterator[Problem]:

@@ -60,7 +60,7 @@ RULE = Rule.of(__name__, "warning", "likely")
 PACKED = ("int4", "fp4", "nvfp4", "mxfp4")
 WIDE = ("bf16", "fp16")
 GAIN = 1.1
-"""If wider weights give at least this ratio of throughput to that of 4 bits, they are worth their memory."""
+"""Wider weights are worth their memory if their throughput exceeds that of 4-bit weights by this ratio."""
 
 
 def check(served: Served, accelerator: Accelerator) -> Iterator[Problem]:

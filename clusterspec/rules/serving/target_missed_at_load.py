@@ -90,7 +90,7 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _latencies_text(percentiles: set[float]) -> str:
-    """Whose latency misses a target: one percentile, or several latencies that state theirs."""
+    """Text with the latencies that miss a target: one percentile, or several latencies with a percentile each."""
     if len(percentiles) > 1:
         return "targets are missed"
     (only,) = percentiles

@@ -92,7 +92,9 @@ from clusterspec.units.readings import AGREES, agrees_within
 
 RULE = Rule.of(__name__, "error", "likely")
 DESCRIBED = 3
-"""At this many figures of one sibling or more, it is described on purpose, by a writer who did not know its entry."""
+"""Number of figures of one sibling from which the text describes it on purpose, because the writer did not know its
+entry.
+"""
 TOO_LARGE = {"memory": 1.5, "memory_bandwidth": 1.5, "power": 2.5}
 """At these ratios to the catalog's figures or above, no other memory stack or limit of the same part explains the figure."""
 ELSEWHERE = {"memory": "; that of the host is `host_memory`", "memory_bandwidth": "; a cache is faster than the memory"}
@@ -131,12 +133,12 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
 
 
 def _is_as_printed(deviation: Deviation) -> bool:
-    """Whether a size of memory is that of the catalog, with its GiB written as GB as data sheets print them."""
+    """Whether a memory size equals the catalog's, with GiB printed as GB as in data sheets."""
     return _deviation_key(deviation) == "memory" and agrees_within(deviation.ratio * GIGABYTE_OF_SHEETS, 1.0, AGREES)
 
 
 def _is_of_one_die(deviation: Deviation, catalog: Catalog) -> bool:
-    """Whether a figure describes one die of an accelerator whose dies are devices of their own."""
+    """Whether a figure describes one die of an accelerator whose dies are separate devices."""
     entry = catalog.find("accelerator", deviation.known.whose if deviation.known else "")
     dies = entry.ranks_per_accelerator if isinstance(entry, Accelerator) else 1
     printed = GIGABYTE_OF_SHEETS if _deviation_key(deviation) == "memory" else 1.0

@@ -103,7 +103,7 @@ RULE = Rule.of(
 
 
 WIDE = 5.0
-"""The upper end of a range of prices over its lower end, from which one of the two is likely mistyped."""
+"""Ratio of the upper to the lower end of a price range from which one of the two is likely mistyped."""
 SLOW_READ = 0.75
 """The rate of reads over that of writes below which the two are likely exchanged."""
 HALF = 0.5
