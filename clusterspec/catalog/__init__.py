@@ -88,8 +88,8 @@ class Folders:
     def family(self, kind: str, text: str) -> tuple[str, ...]:
         """The ids of a family: ``h100`` has the SXM, PCIe and NVL parts.
 
-        These are the ids that start with the name and continue its number with no digit: ``h10`` has none, and
-        ``gpt-3`` does not have ``gpt-3.6b``.
+        These ids start with the name, and the name's number does not continue: ``h10`` has no family, and ``gpt-3``
+        does not include ``gpt-3.6b``.
         """
         name = _plain_text(text)
         if len(name) < 2 or name in self.files(kind):
@@ -97,8 +97,7 @@ class Folders:
         return tuple(each for each in self.ids(kind) if each.startswith(name) and each[len(name)] not in _OF_NUMBERS)
 
     def nearest(self, kind: str, text: str) -> tuple[str, ...]:
-        """The three ids most similar to a text: those of its family, of its words, of the same part, and of similar
-        spelling.
+        """The three ids most similar to a text: by family, by common words, by common part, and by spelling.
 
         ``gpt-3`` has the words of ``gpt3-175b``, and ``hdr`` is one of ``infiniband-hdr``. ``hgx-mi300x`` has the part
         of ``mi300x-ubb8``: the words of a name with letters and digits say what it is.
@@ -226,7 +225,7 @@ class Catalog:
         return tuple(id_ for id_ in ids_of_name(kind, text) if id_ in self._folders.files(kind))
 
     def nearest(self, kind: str, text: str) -> tuple[str, ...]:
-        """Up to three ids of a kind: those of this name, then those most similar to it."""
+        """Up to three ids of a kind: ids with this name, then the most similar ids."""
         return tuple(dict.fromkeys((*self.ids_named(kind, text), *self._folders.nearest(kind, text))))[:3]
 
     def family(self, kind: str, text: str) -> tuple[str, ...]:

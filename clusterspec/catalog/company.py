@@ -86,7 +86,7 @@ KINDS_OF_KEYS = {
 
 
 def ids_of_key(catalog: Catalog, key: str) -> tuple[str, ...]:
-    """The ids that a key of `KINDS_OF_KEYS` takes; an invalid company entry counts as one of them."""
+    """The ids that a key of `KINDS_OF_KEYS` accepts; an invalid company entry is accepted too."""
     ids, refused = catalog.ids(KINDS_OF_KEYS[key]), REFUSED_SCOPES.get(key)
     return tuple(id_ for id_ in ids if _interconnect_scope(catalog, id_) != refused) if refused else ids
 
@@ -225,7 +225,7 @@ REFERENCES = {
         "nic": "nic",
     },
 }
-"""Facts whose value is the id of another entry, and of which kind that is."""
+"""Facts whose value is the id of another entry, with the kind of that entry."""
 DEEPEST = 3
 """Folders below a catalog folder that are searched for misplaced entries."""
 MOST = 1_000

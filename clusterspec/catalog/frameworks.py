@@ -67,7 +67,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Requirement:
-    """A number that has to be a multiple of another, and the releases that require it."""
+    """A number that must be a multiple of another, and the releases that require it."""
 
     multiple: Multiple
     feature: Feature
@@ -108,10 +108,10 @@ class Framework(Entry):
         return not self.purposes or "train" in self.purposes
 
     def upon(self, base: Framework) -> Framework:
-        """This framework with the facts of its base where it states none.
+        """This framework, with the base's facts for those that it does not state.
 
-        If the framework numbers its own releases, ``base_releases`` maps each of them to a release of the base; where
-        it does not, the releases of the base are matched by year.
+        If the framework has its own release numbers, ``base_releases`` maps each release to one of the base; otherwise
+        base releases are matched by year.
         """
         own = self.calendar or bool(self.releases)
         read = self._in_own_numbers if own else _in_base_numbers
@@ -128,7 +128,7 @@ class Framework(Entry):
         )
 
     def _in_own_numbers(self, feature: Feature) -> Feature:
-        """A feature of the base with its releases in the numbers of this framework, without those that none reaches."""
+        """A base's feature with its releases as numbered by this framework; empty where no own release reaches them."""
         return replace(feature, since=self._first_upon(feature.since), until=self._first_upon(feature.until))
 
     def _first_upon(self, release: str) -> str:
@@ -184,7 +184,7 @@ class Capabilities:
 
     @property
     def lists_release(self) -> bool:
-        """Whether the entry lists the release that the spec names, or the release of which it is a patch."""
+        """Whether the entry lists the release in the spec, or the release that it patches."""
         numbers = version_numbers((self.release or "").partition(" ")[2])
         return any(numbers[: len(known)] == known for known in map(version_numbers, self.framework.releases))
 
@@ -217,7 +217,7 @@ def capabilities(framework: Framework, release: str | None, year: int, *, named:
 
 
 def framework_of(name: str, catalog: Catalog) -> Framework:
-    """The framework of a name, with the facts of those that it is based on; an empty one where the catalog lacks it."""
+    """The framework with a name, with facts inherited from its bases; an empty one where the catalog lacks it."""
     chain: list[Framework] = []
     following: str | None = name
     while following is not None and following not in {each.id for each in chain}:

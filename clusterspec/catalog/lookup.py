@@ -154,7 +154,7 @@ class AmbiguousName(LookupError):
 
 
 MISSED = (AmbiguousName, SeveralEntries, RunsOnFrameworks, HoldsBoards, NamesSlice)
-"""Raised for names that are not those of one entry."""
+"""Errors of a lookup whose name is not the name of a single entry."""
 
 
 def resolved_id(catalog: Catalog, name: str) -> tuple[str, str]:

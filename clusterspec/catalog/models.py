@@ -15,8 +15,8 @@ from clusterspec.records import dataclass
 class Window:
     """Sliding-window attention of ``layers`` layers over ``tokens`` tokens.
 
-    ``heads``, ``kv_heads``, ``head_dim`` and ``value_head_dim`` are those of the layers with a
-    window; 0 if they are those of the model.
+    ``heads``, ``kv_heads``, ``head_dim`` and ``value_head_dim`` apply to the layers with a window; 0 where they equal
+    the model's.
     """
 
     tokens: int
@@ -208,7 +208,7 @@ class Model(Entry):
     checkpoint_expert_precision: str | None = None
     """How its publisher stores the weights of experts, where that differs from the others."""
     fp8_block: int = 0
-    """Rows and columns of weights that share one scale in the published fp8 checkpoint; 0 where that is not known."""
+    """Rows and columns of weights that share one scale in the published fp8 checkpoint; 0 if unknown."""
     year: int | None = None
 
     @property

@@ -11,7 +11,7 @@ from clusterspec.document.schema import letters_and_digits
 CLOUDS = ("aws-", "azure-", "gcp-", "oci-")
 """Prefixes of the ids of instance types; the cloud's own name of the type lacks them."""
 _TUNING = re.compile(r"[-_ ](?:base|chat|hf|instruct|it)(?=[-_ ]|$)")
-"""Words of repositories that differ in their weights only, not in their shape."""
+"""Words in names of repositories that differ in weights only, not in shape."""
 _PRECISION = re.compile(
     r"[-_](?:w-)?(?:(?:nv|mx)?fp[48]|(?:int|w)[248](?:a(?:4|8|16))?|[bf][pf](?:16|32)|[248]-?bit|awq|gptq|gguf|qat|quantized"
     r"|(?:unsloth-)?bnb-4bit)"
@@ -64,7 +64,7 @@ def ids_of_name(kind: str, name: str) -> tuple[str, ...]:
 
 
 def _plain(kind: str, name: str) -> tuple[str, ...]:
-    """The ids of the name of software without its release, and of a checkpoint without its precision, then its date."""
+    """The ids for a name of software without its release, or of a checkpoint without precision, then without date."""
     name = name[:_LONGEST].lower() if kind == "model" else name[:_LONGEST]
     dropped = {"model": (_PRECISION, _DATED)}.get(kind, (_RELEASE,) if kind in _SOFTWARE else ())
     for pattern in dropped:
@@ -74,14 +74,14 @@ def _plain(kind: str, name: str) -> tuple[str, ...]:
 
 
 def _part_numbers(row: CatalogRow) -> Iterator[str]:
-    """The starts of part numbers, as they are compared: an alias with a star at its end stands for all that follows."""
+    """Prefixes of part numbers in comparison form: an alias that ends with a star matches any continuation."""
     for alias in row.aliases.split(", "):
         if alias.endswith("*"):
             yield _comparable_name(row.kind, alias)
 
 
 def _compared_names(row: CatalogRow, names: Iterable[str]) -> Iterator[str]:
-    """Each name as it is compared, without its vendor and with it."""
+    """Each name in comparison form, with and without its vendor."""
     for name in names:
         yield from (_comparable_name(row.kind, name), _comparable_name(row.kind, f"{row.vendor} {name}"))
 
@@ -91,8 +91,8 @@ def _full_names(row: CatalogRow) -> tuple[str, ...]:
 
 
 def _designations(row: CatalogRow) -> Iterator[str]:
-    """What identifies a product inside its name: the words in brackets, and its word with letters and digits; the id of
-    an instance type without its cloud.
+    """The identifying parts of a product name: words in brackets, a word with letters and digits, and an instance
+    type's id without its cloud.
     """
     if row.kind == "platform":
         yield from map(row.id.removeprefix, CLOUDS)
@@ -119,7 +119,7 @@ def _comparable_name(kind: str, name: str) -> str:
 
 
 def quantized_precision(name: str) -> str | None:
-    """The precision of the weights of a checkpoint, where its name says that they are quantized.
+    """The precision of a checkpoint's weights, if its name says that they are quantized.
 
     >>> quantized_precision("nvidia/Llama-3.3-70B-Instruct-NVFP4"), quantized_precision("Qwen/Qwen3-32B-AWQ")
     ('nvfp4', 'int4')

@@ -36,7 +36,7 @@ _WORDS = ("of", "prints", "scope", "basis", "note", "doubt", "since", "until")
 class Reference:
     """A source: title, address and date of access; ``recalled`` if it was cited from memory.
 
-    ``quoted_in`` is the document that was read in its place, because it quotes the source, and ``copy`` its address.
+    ``quoted_in`` is a document that was read instead because it quotes the source, and ``copy`` its address.
     """
 
     title: str
@@ -101,9 +101,10 @@ class Fact:
 
 @dataclass(frozen=True)
 class RawEntry:
-    """A catalog file. ``exceptions`` gives the reason for each inconsistent sum.
+    """A catalog file.
 
-    ``aliases`` are other names by which it is sold; ``replaced_by`` is the id of what its maker sells in its place.
+    ``exceptions`` gives the reason for each inconsistent sum. ``aliases`` are other product names; ``replaced_by`` is
+    the id of the successor that the maker sells.
     """
 
     kind: str

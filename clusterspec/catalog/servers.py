@@ -11,9 +11,9 @@ _LONGEST = 96
 
 
 def boards_of_server(name: str, catalog: Catalog) -> tuple[str, ...]:
-    """The platforms that a server of this name is sold with, by the facts ``servers`` of their entries.
+    """The platforms that a server is sold with, by the ``servers`` facts of their entries.
 
-    The name is that of the product, with words in front of its designation or without them, in any spelling.
+    The product name matches in any spelling, with or without the words before its designation.
 
     >>> boards_of_server("XE9680L", Catalog.open()), boards_of_server("Dell PowerEdge XE9785L", Catalog.open())
     (('hgx-b200', 'hgx-h200'), ('mi355x-ubb8',))
@@ -25,7 +25,7 @@ def boards_of_server(name: str, catalog: Catalog) -> tuple[str, ...]:
 
 
 def _names_of_servers(platform: str, catalog: Catalog) -> Iterator[str]:
-    """Each server of a platform as it is compared, with all its words and without the first ones."""
+    """Each server of a platform in comparison form, with all its words and without the first ones."""
     fact = catalog.raw_entry("platform", platform).facts.get("servers")
     for server in fact.value if fact is not None and isinstance(fact.value, list) else ():
         words = str(server).lower().split()

@@ -210,7 +210,7 @@ _MEMORY_FLAGS = (
 
 
 def framework_memory(read: FactReader) -> FrameworkMemory:
-    """The facts of ``memory``; an absent fact means that the framework does not do it, or that it uses no memory."""
+    """The facts of ``memory``. For an absent fact, the framework lacks the feature or uses no memory for it."""
     names = [name.removeprefix(f"{GROUP}.gradients.") for name in read.raw_entry.facts if ".gradients." in name]
     written = {name: read.text(f"{GROUP}.gradients.{name}") for name in names}
     live, at_once, reduced = (read.number(f"{GROUP}.{name}") for name in ("live", "layers_at_once", "reduced"))

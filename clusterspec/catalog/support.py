@@ -33,11 +33,11 @@ DEGREES: Mapping[str, tuple[str, str]] = {
     "recomputation": ("layout.recompute", "activation recomputation"),
     "full-recomputation": ("layout.recompute", "full activation recomputation"),
 }
-"""Uses that follow from a layout: search decides them for each layout that it proposes."""
+"""Uses that follow from a layout; search decides them for each layout."""
 CHOSEN = frozenset(
     name for name, (key, _) in DEGREES.items() if key.partition(".")[2] in {"sharding", "schedule", "recompute"}
 ) | {"virtual-stages", "uneven-stages"}
-"""Those of a layout that do not follow from its degrees."""
+"""Uses of a layout that its degrees do not determine."""
 
 PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "fp4", "mxfp4", "nvfp4", "int8", "int4")
 VALUED = {
@@ -65,7 +65,7 @@ VALUED = {
         ("draft-model", "eagle", "medusa", "mtp", "ngram"),
     ),
 }
-"""By the start of a use, its key, its words, and the values that follow it: ``weights-nvfp4``."""
+"""Uses with a value, by prefix (``weights-nvfp4``): the key, the words, and the possible values."""
 SETTINGS: Mapping[str, tuple[str, str]] = {
     f"{start}-{value}": (key, words.format(value)) for start, (key, words, values) in VALUED.items() for value in values
 } | {
@@ -106,7 +106,7 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
 """Uses that follow from the workload and the settings that search does not vary."""
 USES: Mapping[str, tuple[str, str]] = {**DEGREES, **SETTINGS}
 MODEL = "model-"
-"""The start of a use that is a model: its id, or the part of the id before a dash, which names its family."""
+"""Prefix of a use that names a model: its id, or the first part of the id, which names its family."""
 
 
 def key_and_words(use: str) -> tuple[str, str]:
@@ -120,12 +120,12 @@ class Combination:
 
     uses: tuple[frozenset[str], ...]
     architectures: frozenset[str] = frozenset()
-    """Where it names any, one of them is the architecture of the accelerator."""
+    """If not empty, one of them must be the architecture of the accelerator."""
     without: frozenset[str] = frozenset()
 
     @property
     def clauses(self) -> tuple[frozenset[str], ...]:
-        """Sets of which a design has to use one each, the architectures among them."""
+        """Sets of uses; a design must have one use from each. Architectures count as one set."""
         return (*self.uses, self.architectures) if self.architectures else self.uses
 
     def applies(self, used: frozenset[str]) -> bool:
@@ -138,7 +138,9 @@ class Combination:
         return True
 
     def words(self, used: frozenset[str]) -> str:
-        """The uses of a design that it names, as words joined by ``and``; the others as words that say so."""
+        """Words for the uses that the design and the combination share, and for the uses that must be absent, joined by
+        ``and``.
+        """
         there = [key_and_words(each)[1] for each in self._named_uses(used)]
         lacking = [f"no {USES[each][1]}" for each in sorted(self.without)]
         return " and ".join(dict.fromkeys((*there, *lacking)))
@@ -150,7 +152,9 @@ class Combination:
             yield from sorted(clause & used, key=lambda name: (order.get(name, len(order)), name))
 
     def key(self, used: frozenset[str]) -> str:
-        """The key of a spec that states the first use of a design that it names: one of the layout, if there is one."""
+        """The key of the spec that states the first use that design and combination share, preferably one of the
+        layout.
+        """
         keys = [key_and_words(each)[0] for each in self._named_uses(used)]
         return next((key for key in keys if key.startswith("layout.")), keys[0] if keys else "cluster.accelerator")
 
@@ -189,8 +193,8 @@ def _known_uses(text: str) -> frozenset[str]:
 
 
 def undecided_combinations(combinations: Iterable[Combination], settled: frozenset[str]) -> tuple[Combination, ...]:
-    """What is left to decide for layouts of a design: the combinations that its settled uses do not rule out, each with
-    the clauses that only the layout decides.
+    """The combinations that a design's settled uses do not rule out, each with the clauses that only the layout
+    decides.
     """
     found = []
     for each in combinations:
@@ -215,7 +219,7 @@ QUANTITIES: Mapping[str, str] = {
     "sequence_length": "workload.sequence_length",
     "tp": "layout.tp",
 }
-"""Numbers of a design that may have to be multiples, each with the key that states it."""
+"""Numbers of a design for which multiples may be required, each with the key that states it."""
 AXES = ("tp", "cp", "ep", "expert_tp", "pp")
 """Degrees of a layout that such numbers are divided by."""
 

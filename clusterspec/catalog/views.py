@@ -16,7 +16,7 @@ _LINKS = {"scale_up.bandwidth": "scale_up.links", "bandwidth": "link.count"}
 _QUALIFIERS = ("scope", "basis", "of", "prints", "since", "until", "note", "doubt")
 """Keys of a fact in its JSON that qualify the value."""
 _LABELS = ("year", "pcie", "pcie.host", "pcie.nic")
-"""Numbers that are labels, so that their ratio has no meaning."""
+"""Numbers that serve as labels; their ratio has no meaning."""
 
 
 @dataclass(frozen=True)

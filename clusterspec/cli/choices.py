@@ -143,7 +143,7 @@ def config_with_options(config: Config, args: argparse.Namespace, own: Collectio
         return expanded_rules(f"{config.file}: {key}", names, own, every_own=False)
 
     def by_rule(key: str, table: Mapping[str, T]) -> dict[str, T]:
-        """The values of a table by rule: an entry for a group holds for its rules that have no entry of their own."""
+        """The values of a table by rule; an entry for a group applies to its rules without an entry of their own."""
         table = {current_name(name): value for name, value in table.items()}
         rules_of = {name: rules_of_file(key, [name]) for name in table}
         of_groups = {rule: table[name] for name, members in rules_of.items() for rule in members if rule != name}

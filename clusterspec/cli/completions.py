@@ -234,7 +234,7 @@ def _draft_7_node(node: Any, catalog: Catalog) -> Any:
 
 
 def _property_schema(name: str, node: Node, catalog: Catalog) -> Any:
-    """The schema of a key, which may be null; a text that names an entry is one of the ids that the key takes."""
+    """The schema of a key, which may be null; a text that names a catalog entry must be one of the key's ids."""
     made = _draft_7_node(node, catalog)
     named = name in KINDS_OF_KEYS and not node.get("x-unused")
     ids = {"type": "string", "enum": list(ids_of_key(catalog, name))} if named else {}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from clusterspec.config.patterns import Ignored
 
 WORTHWHILE = 32
-"""Files that one more process must have before it saves more than its start costs."""
+"""Minimum number of files per process at which a further process saves time."""
 CHUNK = 8
 """Files handed to a process at a time: few enough that none waits long for the last one."""
 

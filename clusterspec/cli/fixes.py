@@ -63,7 +63,7 @@ def quoted_text(text: str) -> str:
 
 @dataclass(frozen=True)
 class FixedFiles:
-    """The changes made by fixes, and one line for each fix that was left out because it would make its file worse."""
+    """The changes made by fixes, and one line for each fix omitted because it would make its file worse."""
 
     changes: Changes
     refused: tuple[str, ...]
@@ -237,7 +237,7 @@ LARGEST_BASELINE = 4 << 20
 def report_with_baseline(args: argparse.Namespace, reader: StudyReader, report: CheckReport) -> CheckReport:
     """The report without the findings in the baselines that are read and written.
 
-    Raises `UsageFault` for a baseline that cannot be read, or that names a rule which does not exist.
+    Raises `UsageFault` for a baseline that cannot be read or names an unknown rule.
     """
     if args.write_baseline:
         text = findings_machines.baseline_as_text(report)

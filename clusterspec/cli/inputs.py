@@ -209,9 +209,9 @@ def study_of(args: argparse.Namespace, name: str) -> Study:
 
 
 def chosen_part(args: argparse.Namespace, whole: Study) -> Study:
-    """The study of the job or pool that a call names; of a spec of one cluster, or of one job, the only one.
+    """The study of the job or pool that a call names; for a spec of one cluster or one job, the only study.
 
-    Raises `UsageFault` where a fleet has several jobs and the call names none, and for an unknown name.
+    Raises `UsageFault` if a fleet has several jobs and the call names none, and for an unknown name.
     """
     job, pool, name = getattr(args, "job", None), getattr(args, "pool", None), whole.source.name
     if whole.document is None:

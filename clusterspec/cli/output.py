@@ -153,8 +153,8 @@ def refuse_input_as_output(
 ) -> None:
     """Raises `UsageFault` if an output is an input of the call.
 
-    Inputs are the files that it ``read``, its configurations, and all files in a folder of a catalog or of rules: those
-    of the configurations, of the call, and the shipped catalog.
+    Inputs are the files that the call ``read``, its configurations, and all files in folders of catalogs and rules: the
+    folders that the configurations and the call name, and the shipped catalog.
     """
     refuse_listed_as_output(option, target, [*read, *filter(None, [args.config, *(config.file for config in configs)])])
     own = [folder for config in configs for folder in (*config.catalog, *config.rules)]

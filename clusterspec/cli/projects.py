@@ -1,7 +1,7 @@
 """``clusterspec diff REVISION [REVISION]``: compares all specs of a repository between two revisions, or between a
 revision and the work tree.
 
-A spec counts as changed if its own file changed, or a file that it refers to, such as the base that it extends.
+A spec counts as changed if its file changed, or a file that it refers to, such as its base.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def spec_diff(
 
 
 def _lone_spec(name: str, study: Study, shown: dict[str, str], *, added: bool) -> SpecDiff:
-    """A spec that one side has: its figures, and the findings of a new one."""
+    """A spec that only one side has: its figures and, if new, its findings."""
     figures = () if study.fleet is not None else lone_figures(study, added=added)
     found = named_findings(study, _names_of(study, shown)) if added else ()
     return SpecDiff(name, "added" if added else "removed", None, found, figures)

@@ -235,7 +235,7 @@ def _layouts_on_nodes(
 
 
 def _usual_precision(chip: Accelerator | None, kind: str) -> str:
-    """The most usual precision that has a published peak, else one that the accelerator supports."""
+    """The most usual precision with a published peak, else one that the accelerator supports."""
     supported = (chip.peaks, chip.unpublished_peaks) if chip else ()
     return next((one for known in supported for one in PRECISIONS[kind] if one in known), "bf16")
 

@@ -15,7 +15,7 @@ PAUSE = 0.25
 """Seconds between two looks at the files: a tenth of what an editor takes to save and a person to look."""
 CLEAR = "\x1b[2J\x1b[3J\x1b[H"
 Check = Callable[[], tuple[int, Collection[str]]]
-"""A check, which returns its exit status and the files and folders that it read."""
+"""A check; it returns its exit status and the files and folders read."""
 
 
 def watch(check: Check, paths: Collection[str]) -> int:

@@ -50,7 +50,7 @@ def rounded_text(amount: Money) -> str:
 
 
 PRICED_AS = {"spare_node": "node"}
-"""Kinds of item that have no key of their own in `procurement.prices`: the key whose price they take."""
+"""For kinds of item without a key in `procurement.prices`: the key whose price applies."""
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ def sheet_rows(items: Iterable[Item]) -> Iterator[tuple[object, ...]]:
 
 
 def _storage_links_text(cluster: Cluster, store: NetworkSpec | None) -> str:
-    """What the price of a storage system has to include: the network that joins it to the nodes."""
+    """What the price of a storage system must include: the network between it and the nodes."""
     if store is None or store.shares or not store.nics_per_node:
         return ""
     links = cluster.all_nodes * store.nics_per_node
@@ -265,8 +265,8 @@ FIXED_ENDS_UP_TO = 200e9
 
 
 def may_have_fixed_ends(design: Design) -> bool:
-    """Whether cables may come with their ends, so that no modules are bought: the spec states neither the type of a
-    cable nor optics, and active optical cables are sold at the rate of its ports.
+    """Whether cables may have fixed ends, so that no modules are bought: the spec states neither cable type nor optics,
+    and active optical cables are sold at the port rate.
     """
     fabric = design.cluster.scale_out if design.cluster is not None else None
     written = design.spec.cluster.scale_out if design.spec.cluster is not None else None

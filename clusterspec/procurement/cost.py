@@ -72,12 +72,11 @@ class Cost:
     """The cost of a design; every number is a term, or None if it cannot be computed.
 
     ``total`` is over the term, or the purchase alone where ``years`` is None. ``per_million_tokens`` counts the tokens
-    of training, or the output tokens of a serving plan at its load. ``accelerators_used`` of
-    ``accelerators`` are those of the job, whose share of the total `per_run` and `per_million_tokens` carry.
-    ``by_kind`` divides the cost of a serving plan among computed input, cached input and output tokens. ``of_day`` has
-    the cost of a day whose load the spec states: with engines that follow it, with all engines at all hours, and of a
-    million output tokens in the first case; ``of_hours`` of the engines of each hour. ``missing`` names what the total
-    leaves out.
+    of training, or the output tokens of a serving plan at its load. The job uses ``accelerators_used`` of
+    ``accelerators``; `per_run` and `per_million_tokens` include this share of the total. ``by_kind`` divides the cost
+    of a serving plan among computed input, cached input and output tokens. ``of_day`` has the cost of a day whose load
+    the spec states: with engines that follow it, with all engines at all hours, and of a million output tokens in the
+    first case; ``of_hours`` of the engines of each hour. ``missing`` names what the total leaves out.
     """
 
     currency: str

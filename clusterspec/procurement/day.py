@@ -1,4 +1,4 @@
-"""The cost of a day of a serving plan whose engines follow the load, and of each of its hours."""
+"""The cost of a day, and of each of its hours, for a serving plan whose engines follow the load."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def costs_of_day(inputs: Inputs, whole: Term | None, plan: Plan | None) -> tuple
 
 
 def costs_of_hours(inputs: Inputs, whole: Term | None, plan: Plan | None) -> tuple[HourCost, ...]:
-    """The cost of the hours of a day: that of the accelerator-hours of the engines that they need."""
+    """The cost of each hour of a day: its accelerator-hours times their price."""
     day = plan.day if plan is not None else None
     if whole is None or not inputs.years or day is None:
         return ()

@@ -1,7 +1,8 @@
-"""The growth of a machine in phases: the installation of each phase, and the reserve in the first phase for the last.
+"""Growth of a machine in phases: the installation of each phase, and the reserve that the first phase keeps for the
+last.
 
 A machine grows without recabling if every phase is a part of the last one: leaves are added with their nodes, and the
-switches above are there from the first phase on, with free ports for the leaves that come later.
+switches above them are installed in the first phase, with free ports for later leaves.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from clusterspec.spec.model import ClusterSpec, PhaseSpec
 
 @dataclass(frozen=True)
 class Phase:
-    """A phase: the parts that stand from ``date`` on, spares included, and what they keep free for the last phase.
+    """A phase: the parts installed from ``date`` on, spares included, and the reserve for the last phase.
 
-    ``reserved_ports`` are ports of spines and cores for leaves and spines that come later, ``free_leaf_ports`` those of
-    the present leaves for nodes. ``racks``, ``power`` in watts and what they reserve are None where a figure lacks.
-    ``moved_cables`` are those of this phase that have to move later if it is built for its own size only.
+    ``reserved_ports`` are ports of spines and cores for later leaves and spines, ``free_leaf_ports`` ports of present
+    leaves for nodes. ``racks``, ``power`` in watts and their reserves are None where a figure is missing.
+    ``moved_cables`` counts cables of this phase that must move later if it is built for its own size only.
     """
 
     date: str
@@ -141,7 +142,7 @@ def _with_power(
 
 
 def _with_reserves(phase: Phase, last: Phase) -> Phase:
-    """The phase with the racks and the power that the last one takes beyond it."""
+    """The phase with the additional racks and power that the last phase needs."""
     return replace(
         phase,
         reserved_racks=last.racks - phase.racks if last.racks is not None and phase.racks is not None else None,

@@ -47,7 +47,9 @@ CABLING = ("cable", "transceiver")
 
 @dataclass(frozen=True)
 class Offered:
-    """One line of a quote: its index, the kind of its part, and how many units of the bill one of it makes."""
+    """One line of a quote: its index, the kind of its part, and the number of units of the bill in one unit of the
+    line.
+    """
 
     index: int
     kind: str
@@ -66,8 +68,9 @@ class Offered:
 
     @property
     def covers(self) -> tuple[str, ...]:
-        """The kinds of part that the line offers at one price: all of a network as one lot, the optics of a lot of
-        cabling, NICs that a server is described with; else its own kind."""
+        """The kinds of part that the line offers at one price: a whole network as one lot, optics in a lot of cabling,
+        NICs in the description of a server; else its own kind.
+        """
         if is_credit(self.line):
             return (self.kind,)
         text = plain_part(self.line)
@@ -110,8 +113,8 @@ def offered_lines(lines: Sequence[QuoteLine], cluster: Cluster) -> Iterator[Offe
 
 
 def _is_of_site(line: QuoteLine, cluster: Cluster) -> bool:
-    """Whether a switch names Ethernet, or a rate below that of the NICs, which the fabric does not have: it belongs to
-    the frontend, storage or out-of-band network.
+    """Whether a switch belongs to the frontend, storage or out-of-band network: it names Ethernet, or a rate below that
+    of the NICs, unlike the fabric.
     """
     fabric, text = cluster.scale_out, plain_part(line)
     if fabric is None:

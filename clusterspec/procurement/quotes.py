@@ -1,4 +1,4 @@
-"""The bill of materials compared with a quote: what is quoted, what is missing, and its value."""
+"""The bill of materials compared with a quote: quoted parts, missing parts, and their value."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _price_of(lines: Sequence[Offered], currency: str) -> Money | None:
 
 
 def _unit_price(kind: str, lines: Sequence[Offered], bill: Bill) -> Money | None:
-    """The price of one unit: that of the quote, else that of the spec."""
+    """The price of one unit: from the quote, else from the spec."""
     stated = [line.line.unit_price / line.units for line in lines if line.line.unit_price is not None]
     if stated:
         return Money.of(float(max(stated)), bill.currency)

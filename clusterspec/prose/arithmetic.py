@@ -122,7 +122,7 @@ def _count_of_equal_parts(sentence: Sentence, at: int) -> float:
 
 
 def _is_per_part(sentence: Sentence, at: int) -> bool:
-    """Whether the scope of a quantity is one part, so that it is not a total."""
+    """Whether a quantity is per part, and so not a total."""
     return sentence.scope(at) not in (None, FigureScope.NODE, FigureScope.SUM) or sentence.has_meaning(
         at, Hint.BISECTION
     )
@@ -254,7 +254,7 @@ _CONNECTIVES = words_of("( ) or is = i e , / ie equals which that aka bidirectio
 
 
 def arithmetic_mismatches(sentence: Sentence) -> Iterator[TextProblem]:
-    """The figures of a sentence that its own arithmetic contradicts, at most one problem per position."""
+    """Figures that contradict the arithmetic of their own sentence, at most one problem per position."""
     reported: set[int] = set()
     for found in (
         _equation_problems,

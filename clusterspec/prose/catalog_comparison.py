@@ -109,7 +109,7 @@ def _may_be_dense(claim: Claim) -> bool:
 
 
 def _part_counts(claim: Claim, facts: Sequence[KnownFigure]) -> tuple[float, ...]:
-    """The counts of parts over which a claim may be a sum: the counts of its sentence, without those within a node."""
+    """The counts of parts that a claim may sum over: the counts in its sentence, except those within a node."""
     node = any(fact.scope is FigureScope.NODE for fact in facts)
     return (1.0, *(count for count in claim.counts if not (node and count <= 16)))
 

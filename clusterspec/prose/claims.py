@@ -32,7 +32,7 @@ _FILLS = words_of(
 _FORM = re.compile(r"sxm\d?|nvl|oam|pcie")
 _MEMORIES = words_of("hbm hbm2 hbm2e hbm3 hbm3e hbm4 memory vram dram gddr6 gddr6x gddr7")
 _PARTIAL = words_of("of on in per half from than")
-"""Words before a part that make it the place of a figure, not its owner."""
+"""Words before a part that say where a figure applies, not which part it belongs to."""
 _USED = words_of("free left available unused used remaining for reserved needed more less extra spare usable cache")
 """Words after a figure that mark it as a share of the part's total."""
 
@@ -251,7 +251,7 @@ def _subjects_of_sentence(sentence: Sentence) -> tuple[Subject, ...]:
 
 
 def _is_qualified(sentence: Sentence, at: int) -> bool:
-    """Whether words make a quantity a bound, negate it, or call it a bisection, which has its own check."""
+    """Whether words make a quantity a bound, negate it, or call it a bisection bandwidth (checked separately)."""
     return any(sentence.has_meaning(at, hint) for hint in (Hint.BOUND, Hint.DENIED, Hint.BISECTION))
 
 
@@ -271,7 +271,7 @@ def _is_of_one_nic(sentence: Sentence, at: int, end: int) -> bool:
 
 
 def _subjects_of(sentence: Sentence, at: int) -> Iterator[Subject]:
-    """The parts to which a quantity may refer: first the part right after it, then the part before it."""
+    """The parts that a quantity may refer to: first the part right after it, then the part before it."""
     network = _is_of_nics(sentence, at)
     allowed = [named for named in sentence.named if not network or _may_have_nics(named.subject)]
     behind = next((named for named in allowed if named.start > at), None)

@@ -76,9 +76,8 @@ class KnownFigures:
         return self._facts[kind, id_]
 
     def with_memory(self, subject: Subject, sizes: Sequence[float]) -> Subject:
-        """A subject that may be several accelerators, narrowed to those with one of some memory sizes in bytes.
-
-        Unchanged if none of them has such a size.
+        """An ambiguous accelerator, narrowed to variants with one of some memory sizes in bytes; unchanged if none has
+        such a size.
         """
         if subject.kind != "accelerator" or len(subject.ids) < 2 or not sizes:
             return subject
@@ -225,7 +224,9 @@ def _figures_of_all(facts: tuple[KnownFigure, ...], count: int, owner: str) -> I
 
 
 def _misprinted_sums(entry: Accelerator) -> Iterator[KnownFigure]:
-    """Published sums that are wrong as scale-up bandwidth: with ports that leave the node, or without one mesh link."""
+    """Published sums that are wrong as scale-up bandwidth: they include ports that leave the node, or omit one mesh
+    link.
+    """
     nic, nics, all_links, links = entry.nic_bandwidth, entry.nics_per_accelerator, entry.scale_up_bandwidth, entry.links
     if all_links is None or not links or entry.topology not in ("full-mesh", "partial-mesh"):
         return

@@ -95,7 +95,7 @@ def _possible_counts(claim: Claim) -> tuple[float, ...]:
 
 
 def is_in_scope(claim: Claim, fact: KnownFigure) -> bool:
-    """Whether a catalog figure has the scope and precision that the claim states, if it states them."""
+    """Whether a catalog figure has the scope and precision that the claim states, if any."""
     if fact.misprint or (fact.reduced_rate and claim.of_port and not claim.is_in_name(fact.value)):
         return False
     if claim.precision and fact.precision and claim.precision != fact.precision:

@@ -1,4 +1,4 @@
-"""Sentences: their tokens, the subjects they name, and which phrase qualifies which quantity."""
+"""Sentences: their tokens, their subjects, and the quantity that each phrase qualifies."""
 
 from __future__ import annotations
 

@@ -43,9 +43,9 @@ def _is_width(table: ProseTable, cell: TableCell) -> bool:
 
 
 def _cell_subjects(table: ProseTable, cell: TableCell, text: ProseText) -> tuple[Subject, ...]:
-    """The subjects of a cell: named in it, in its row before it, in its column header.
+    """The subjects of a cell: named in the cell, earlier in its row, or in its column header.
 
-    A later cell of the row counts only if it is short; a longer one is a remark.
+    Later cells of the row count only if short; a long one is a remark.
     """
     row = table.cells[cell.row]
     before = [subject for each in row[: cell.column] for subject in each.subjects]

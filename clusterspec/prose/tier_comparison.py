@@ -1,4 +1,4 @@
-"""Comparisons of tiers that mix directions: a ratio, or two adjacent figures, one of which sums both directions."""
+"""Comparisons of tiers that mix directions: a ratio, or two adjacent figures, where one figure sums both directions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class DirectionCount(StrEnum):
 
 @dataclass(frozen=True)
 class TierRate:
-    """The rate of one tier in one direction, in B/s, and the name of the part it belongs to, if the text names one."""
+    """The rate of one tier in one direction, in B/s, and the part that the text names for it, if any."""
 
     channel: Channel
     one_way: float
@@ -109,7 +109,7 @@ def _compares_tiers(sentence: Sentence, at: int) -> bool:
 
 
 def _compared_tiers(sentence: Sentence, text: ProseText) -> list[TierRate]:
-    """The tiers that a sentence compares: those it names, else those its phrases or earlier sentences refer to."""
+    """The tiers that a sentence compares: those named, else those that its phrases or earlier sentences refer to."""
     named = dict.fromkeys(_sentence_subjects(sentence))
     subjects = [text.subject_with_generation(each, (*named, *sentence.before)) for each in named]
     tiers = [tier for subject in subjects for tier in _tiers_of(subject, text)]

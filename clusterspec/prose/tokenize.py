@@ -241,7 +241,7 @@ SEVERITIES: dict[str, Severity] = {
     **dict.fromkeys(_WARNINGS.split(), Severity.WARNING),
     **dict.fromkeys(_NOTES.split(), Severity.NOTE),
 }
-"""The rules that apply to running text, with the severity that their pages state."""
+"""The rules that apply to running text, with the severity stated on their pages."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Assumptions of an estimate as text: influential ones with their effects, all of them, and the constants."""
+"""Assumptions of an estimate as text: influential ones with their effects, the complete list, and the constants."""
 
 from __future__ import annotations
 

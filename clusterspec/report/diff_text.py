@@ -95,7 +95,7 @@ def diff_as_markdown(report: DiffReport) -> str:
 
 
 def _labeled_findings(report: DiffReport) -> tuple[tuple[str, Sequence[Finding]], ...]:
-    """The findings that differ, by what happened to them."""
+    """The findings that differ, labeled by what changed."""
     return ("new", report.found), ("fixed", report.fixed), ("no longer checked", report.unchecked)
 
 

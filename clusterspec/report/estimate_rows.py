@@ -34,7 +34,7 @@ class ServingRow(NamedTuple):
 
 
 def serving_rows(plan: Plan, load: Serving, held: str) -> Iterator[ServingRow]:
-    """The figures of a plan; ``held`` is the condition under which they hold, empty if it can run."""
+    """The figures of a serving plan; ``held`` is the condition under which they apply, empty if the plan can run."""
     times = plan.serving
     if times is None:
         return
@@ -66,7 +66,7 @@ def target_text(times: ServingTimes, load: Serving, target: Target) -> str:
 
 
 class LatencyRow(NamedTuple):
-    """A latency: its name, its seconds with their range, its target, and its field in ``estimate.serving``."""
+    """A latency: its name, its value in seconds with a range, its target, and its field in ``estimate.serving``."""
 
     title: str
     seconds: float
@@ -112,7 +112,7 @@ def _target_field(load: Serving, target: Target | None) -> str:
 
 
 def _expert_rows(times: ServingTimes) -> Iterator[ServingRow]:
-    """The tokens of the rank with the most, by the load of experts that the spec states, and what balances it."""
+    """The tokens on the fullest rank at the stated expert load, and what would balance them."""
     use = times.experts
     if use is None:
         return
@@ -161,7 +161,7 @@ def clock_text(minute: int) -> str:
 
 
 def _tier_rows(times: ServingTimes) -> Iterator[ServingRow]:
-    """The share of the input tokens that each tier of the cache has, how long it keeps a request, and its load."""
+    """For each cache tier: the share of the input tokens read from it, its retention time, and its load."""
     for number, use in enumerate(times.tiers):
         kept = f"of the input tokens, kept {display(min(use.retention, A_YEAR), 's')}" + (
             " or more" if use.retention > A_YEAR else ""

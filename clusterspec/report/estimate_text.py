@@ -88,7 +88,7 @@ def _folded_name(name: str) -> str:
 
 
 def term_text(term: Term, report: EstimateReport, ink: Ink = PLAIN) -> str:
-    """A term with its formula, source and range, its inputs with their origins, and its parts."""
+    """A term with its formula, source and range, the origins of its inputs, and its parts."""
     value = percent(term.value) if term.name in SHARES else display(term.value, term.unit)
     lines = [f"{ink.paint('bold', term.name)} = {value}"]
     lines += wrapped_lines(term.formula, ink.measure, "  formula  ", " " * 11)
@@ -181,7 +181,7 @@ def measurement_effect(report: EstimateReport) -> str:
 
 
 def saved_on_host(plan: Plan, ink: Ink) -> str:
-    """What selective recomputation saves in host memory, in one line; empty where it saves on the accelerator."""
+    """One line on tensors that selective recomputation saves in host memory; empty if they stay on the accelerator."""
     saved = plan.stored.saved_on_host if plan.stored else 0.0
     text = f"  (selective recomputation saves {display(saved, 'B')} more per accelerator in host memory)"
     return ink.paint("dim", text) + "\n" if saved else ""
@@ -283,7 +283,7 @@ def storage_row(report: EstimateReport) -> tuple[str, str, str] | None:
 
 
 def data_row(report: EstimateReport) -> tuple[str, str, str] | None:
-    """The rate at which training reads its data, and what the storage system gives; None where that is not known."""
+    """The rate at which training reads data, and the rate of the storage system; None where unknown."""
     reads = report.storage.data if report.storage is not None else None
     if reads is None:
         return None

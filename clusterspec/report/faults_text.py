@@ -123,7 +123,7 @@ def result_sentences(report: FaultsReport) -> Iterator[str]:
 
 
 def assumptions_as_text(report: FaultsReport, ink: Ink = PLAIN) -> str:
-    """The keys that the spec does not state, with the value that was taken and its reason."""
+    """The keys that the spec does not state, with the assumed values and the reasons."""
     if not report.assumptions:
         return "The failures assume no key of the spec.\n"
     rows = [(key, assumed_value(value), why) for key, value, why in report.assumptions]
@@ -136,7 +136,7 @@ def assumed_value(value: Figure | str) -> str:
 
 
 def _assumed_keys(report: FaultsReport) -> Iterator[str]:
-    """One sentence with the assumed keys, by the part of the spec that would state them."""
+    """One sentence with the assumed keys, grouped by the section of the spec that would state them."""
     if not report.assumptions:
         return
     groups: dict[str, list[str]] = {}
@@ -149,7 +149,7 @@ def _assumed_keys(report: FaultsReport) -> Iterator[str]:
 
 
 def _price_of_stock(stock: Stock) -> Iterator[str]:
-    """What the stock costs, and which of its parts have no price; nothing where the spec has no prices."""
+    """The cost of the stock of spare parts, and which parts have no price; empty if the spec has no prices."""
     without = f"no price for {', '.join(stock.unpriced)}" if stock.unpriced else ""
     if stock.price is not None:
         yield f"This stock costs {rounded_text(stock.price)}" + (f", and has {without}." if without else ".")

@@ -16,7 +16,7 @@ WHOLE = '<svg style="overflow: visible"'
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing as SVG, with its caption and the section of the report that has it."""
+    """A drawing as SVG, with its caption and its section in the report."""
 
     section: str
     caption: str

@@ -23,8 +23,8 @@ from clusterspec.units import plural
 def fingerprint(report: CheckReport, finding: Finding) -> str:
     """A SHA-256 of the rule (its oldest name), the path relative to the project, the key path and the value as written.
 
-    Messages, line numbers and the current folder are not part of it, so that it is stable when lines or the project
-    move, or the catalog changes.
+    It excludes messages, line numbers and the current folder, so it stays the same when lines or the project move, or
+    the catalog changes.
     """
     import hashlib
 
@@ -65,9 +65,9 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def findings_as_junit(report: CheckReport, fail_on: Severity = Severity.ERROR, day: date = date.min) -> str:
     """One test case per finding, failing from a severity up; one per file without findings. ``day`` is the current day.
 
-    The case of a file also fails where it inherits a failing finding, and is an error where its check is incomplete.
-    Valid by the schema of Ant's JUnit reports, which requires a time and a host: passing findings have no element in
-    it, so their messages are the output of the suite.
+    The case of a file also fails if the file inherits a failing finding, and is an error if its check is incomplete.
+    The output is valid by the schema of Ant's JUnit reports, which requires a time and a host. The schema has no
+    element for passing findings, so their messages are the output of the suite.
     """
     cases = [junit_case(finding, fail_on) for finding in report.findings]
     named = {finding.span.file for finding in report.findings}
@@ -241,8 +241,8 @@ def baseline_entries(report: CheckReport) -> list[BaselineEntry]:
 class Baseline:
     """The number of occurrences of each entry, and the version of the format.
 
-    In version 1, every finding in a base was an entry of the base. In version 2 it is one of the spec that extends the
-    base, unless the base has it alone.
+    In version 1, every finding in a base file was an entry of the base. In version 2 it is an entry of the spec that
+    extends the base, unless the base by itself has the finding.
     """
 
     known: Counter[BaselineEntry]
@@ -279,10 +279,10 @@ def _text(value: object) -> str:
 def report_beyond_baseline(
     report: CheckReport, baseline: Baseline, inherited: Callable[[Finding], bool] = lambda _: False
 ) -> CheckReport:
-    """The report without the findings of a baseline. It lists baseline entries that no longer match a finding.
+    """The report without the findings of a baseline, with a list of baseline entries that no longer match.
 
-    ``inherited`` tells whether a finding at an ``extends`` is one that the base has alone; it then matches the entry of
-    the base, which is not checked itself. Entries of files that were not checked are ignored.
+    ``inherited`` tells whether the base by itself has a finding reported at an ``extends``; the finding then matches
+    the entry of the base, which is not checked itself. Entries of files that were not checked are ignored.
     """
     left: Counter[str] = Counter()
     for one, number in baseline.known.items():

@@ -1,4 +1,4 @@
-"""The result of a command on a fleet as text: a table of its jobs, and one of its pools."""
+"""Results of a command on a fleet as text: a table of jobs, and a table of pools."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def role_lines(report: FleetReport) -> list[str]:
 
 
 def wait_text(report: FleetReport) -> str:
-    """The jobs that wait for a store that several fill; empty without one."""
+    """The jobs that wait for a shared store; empty if none does."""
     waits = [f"{name} {plain(use.store_wait, 3)} times" for name, use in report.jobs.items() if use.store_wait > 1]
     if not waits:
         return ""
@@ -62,7 +62,7 @@ def wait_text(report: FleetReport) -> str:
 
 
 def link_texts(report: FleetReport) -> tuple[str, ...]:
-    """What jobs send over the links between pools, and the jobs that share one; empty without any."""
+    """The traffic of jobs over each link between pools, and the jobs that share a link; empty without links."""
     return (*(_sent_text(link) for link in report.links), _shared_link_text(report))
 
 
@@ -193,7 +193,7 @@ def fleet_cost_text(report: FleetReport, ink: Ink = PLAIN) -> str:
 
 
 def _support_text(report: FleetReport, ink: Ink) -> str:
-    """That a price of support for all pools counts in each of them; empty where it does not."""
+    """A note that a support price stated for all pools counts once per pool; empty where it does not."""
     pools = [use for use in report.pools.values() if "support" in use.parts]
     shared = report.spec and report.spec.procurement and (report.spec.procurement.prices or {}).get("support_per_year")
     if len(pools) < 2 or not shared:

@@ -202,9 +202,9 @@ def text_table(
 ) -> str:
     """Rows under headings, two spaces apart; the columns in ``right`` are right-aligned.
 
-    If the rows are wider than the terminal, the columns in ``wrap`` are wrapped. If that is not enough, columns move
-    beneath their row, each cell after its heading: first the columns in ``wrap`` from the last to the second, then the
-    last of the other columns.
+    If the rows are wider than the terminal, the columns in ``wrap`` are wrapped. If that is not enough, cells move to
+    lines below their row, each with its heading: first those of the columns in ``wrap``, from the last to the second,
+    then those of the last other columns.
     """
     aligned, cells = set(right), [heads, *rows]
     widths = [max(text_width(row[k]) for row in cells) for k in range(len(heads))]

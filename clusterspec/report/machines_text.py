@@ -41,7 +41,7 @@ def machines_text(report: MachinesReport, ink: Ink = PLAIN) -> str:
 
 
 def _best_text(name: str, row: MachineRow, report: MachinesReport, ink: Ink) -> str:
-    """One of the best machines, with its layout and the items that its cost omits."""
+    """One of the best machines, with its layout and the items missing from its cost."""
     size = f"{plural(row.nodes, 'node')}, {plural(row.accelerators or 0, 'accelerator')}"
     figures = [_time_text(row), _run_text(row), _power_text(row), _cost_text(row, report)]
     shown = ", ".join(figure for figure in figures if figure != UNKNOWN)
@@ -74,7 +74,7 @@ def _titles_or_misses(row: MachineRow, report: MachinesReport) -> str:
 
 
 def _missed_names(row: MachineRow) -> tuple[list[str], list[str]]:
-    """The names of the limits that a machine misses, and of those that cannot be judged."""
+    """The names of the limits that a machine misses, and of limits that cannot be judged."""
     names = {_QUANTITY.split(reason)[0]: "not known" in reason for reason in row.missed}
     return [name for name, unknown in names.items() if not unknown], [
         name for name, unknown in names.items() if unknown

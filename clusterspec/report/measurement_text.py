@@ -215,7 +215,9 @@ def acceptance_as_text(report: AcceptanceReport, ink: Ink = PLAIN) -> str:
 
 
 def _changed_lines(report: AcceptanceReport, ink: Ink) -> list[str]:
-    """The tests whose change since the earlier acceptance is more than a repeat, and what that means."""
+    """The tests that changed since the earlier acceptance by more than run-to-run variation, and the meaning of the
+    change.
+    """
     changes = {test.name: report.drift(test) for test in report.tests if report.beyond_repeats(test)}
     found = list[str]()
     for worse, means in (

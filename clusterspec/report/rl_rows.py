@@ -29,7 +29,7 @@ def rl_rows(times: RlTimes, held: str) -> Iterable[tuple[str, str, str]]:
 
 
 def rl_text(times: RlTimes, ink: Ink) -> str:
-    """The roles with their seconds and the share of the step in which their accelerators wait."""
+    """The roles with their seconds, and the share of the step in which each role's accelerators wait."""
     rows = [
         (
             f"  {part.role.replace('_', ' ')}",

@@ -227,7 +227,7 @@ def _notes_text(report: SearchReport, ink: Ink) -> str:
 
 
 def _order_text(report: SearchReport) -> str:
-    """Why a faster layout stands behind the first one; empty where the first one is the fastest or tied with it."""
+    """Why a faster layout is listed after the first; empty if the first one is the fastest or tied with it."""
     times = {number: row.step_time for number, row in enumerate(report.layouts, 1) if row.step_time is not None}
     if report.objective != "step_time" or 1 not in times:
         return ""
@@ -260,7 +260,7 @@ def used_nodes_text(layout: Section) -> str:
 
 
 def _fewer_nodes_text(report: SearchReport, row: LayoutRow) -> str:
-    """The best layout on part of the nodes: the key that selects them, its step, and the keys of the layout."""
+    """The best layout on part of the nodes: the key that selects the nodes, the step time, and the degrees."""
     key = "nodes_per_domain" if "nodes_per_domain" in row.layout else "nodes"
     degrees = ", ".join(
         f"{name} {row.layout[name]}" for name in ("tp", "cp", "ep", "pp") if row.layout.get(name, 1) != 1

@@ -12,7 +12,7 @@ BREAK_EVENS = {
     "requests_per_accelerator": ("load", "requests in flight per accelerator", 1.0),
     "link_bandwidth": ("links", "Gb/s per accelerator", 8e-9),
 }
-"""What a break-even is about, its unit, and the factor of it."""
+"""For each quantity of a break-even: its name in text, its unit, and the factor from SI units."""
 
 
 def separation_text(found: Separation) -> str:
@@ -45,7 +45,7 @@ def _side_text(side: SeparationSide) -> str:
 
 
 def _reason_text(found: Separation) -> str:
-    """What one kind of engine loses to prefill, and what separate engines lose to the handoff."""
+    """The share of time that common engines spend on prefill, and that separate engines need for the handoff."""
     if found.together is None or found.apart is None:
         return ""
     prefill, busy = percent(found.together.prefill_share, 2), percent(min(1.0, found.apart.prefill_share), 2)

@@ -14,7 +14,7 @@ from clusterspec.units import display, display_bits, metric_text, percent, plain
 SERVED_KEYS = ("concurrency", "request_rate", "input_tokens")
 """Keys that only a serving plan has."""
 UPWARD = (*SERVED_KEYS, "sequence_length", "oversubscription")
-"""Keys of which the most is sought that keeps a metric below its limit."""
+"""Keys whose highest value is sought that keeps a metric below its limit."""
 WITHOUT_STANDARD = (*SERVED_KEYS, "nodes")
 """Keys without standard values: any count can be bought or served."""
 SHOWN_PROBES = 12
@@ -64,7 +64,7 @@ def solve_as_text(report: SolveReport, ink: Ink = PLAIN) -> str:
 
 
 def _gaps(known: Sequence[object], tried: Sequence[object]) -> str:
-    """A line on the values that have no metric: why, and that they are left out."""
+    """A line about values without a metric: why they have none, and that they are omitted."""
     if len(known) == len(tried):
         return ""
     number = f"{plural(len(tried) - len(known), 'value')} left out: " if known else "– "

@@ -166,8 +166,8 @@ def result_repr(result: Result) -> str:
 class CheckReport(Result):
     """The findings of one or many files, in the order of files and lines.
 
-    ``names`` are those of the files that findings refer to. ``hidden`` is the number of findings in the baseline
-    (None without one), ``stale`` has the rule and file of its entries that no longer match a finding.
+    ``names`` are the names of the files that findings refer to. ``hidden`` is the number of findings in the baseline
+    (None without a baseline), ``stale`` has the rule and file of baseline entries that no longer match a finding.
     """
 
     tool: Tool
@@ -185,7 +185,7 @@ class CheckReport(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What limits the result: that nothing was checked, or that a check is incomplete."""
+        """Limits of the result: nothing was checked, or a check is incomplete."""
         if not self.inputs:
             return (NOTHING_CHECKED,)
         return tuple(f"{name}: {INCOMPLETE}" for name in self.failed)
@@ -234,9 +234,9 @@ def _provenance_without_sources() -> Provenance:
 class EstimateReport(Result):
     """A plan with its verdict and the findings of its spec.
 
-    ``condition`` is the condition under which the figures of a plan apply that cannot run as written, empty if it can;
-    ``accelerators_used`` are those on which the layout places ranks; ``unmeasured_step_time`` is the step time in
-    seconds with catalog efficiencies, where measurements replace some.
+    If the plan cannot run as written, ``condition`` is the condition under which its figures apply, else empty.
+    ``accelerators_used`` is the number of accelerators with ranks. ``unmeasured_step_time`` is the step time in seconds
+    with catalog efficiencies, where measurements replace some.
     """
 
     tool: Tool

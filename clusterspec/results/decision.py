@@ -220,7 +220,7 @@ class SpecDiff:
 
     @property
     def differences(self) -> DiffReport | FleetDiffReport | None:
-        """The difference of a changed spec; None for one that is on one side only."""
+        """The difference of a changed spec; None for a spec that only one side has."""
         return self.report or self.fleet
 
     def effect(self, name: str) -> Effect | None:
@@ -229,13 +229,15 @@ class SpecDiff:
         return next((each for each in effects if each.name == name), None)
 
     def amounts(self, name: str) -> tuple[float | None, float | None]:
-        """A figure before and after: that of a spec which a side lacks is 0 there, and None where it is not known."""
+        """A figure before and after: 0 on a side without the spec, None where unknown."""
         effect = self.effect(name)
         old, new = (effect.old, effect.new) if effect is not None else (None, None)
         return (0.0 if self.change == "added" else old), (0.0 if self.change == "removed" else new)
 
     def to_json(self) -> Json:
-        """The file, what happened to it, and its difference; a new spec has its findings, a lone one its figures."""
+        """The file, the kind of change, and its difference; a new spec has its findings, a spec on one side only its
+        figures.
+        """
         made: Json = {"file": self.path, "change": self.change}
         made["diff"] = self.differences.to_json() if self.differences else None
         if self.change == "added":

@@ -37,7 +37,7 @@ class Cause:
     """A likely cause of low bandwidth: its name, the evidence, and the command that confirms it.
 
     ``weight`` ranks causes from 0 to 1: 1 if the log states the cause, else how well the cost model with this fault
-    matches the measurement. A cause below `LIKELY` is possible, and nothing more speaks for it.
+    matches the measurement. A cause below `LIKELY` is possible but has no further evidence.
     """
 
     name: str

@@ -38,7 +38,7 @@ class FaultRow:
     likely: tuple[float, float] | None = None
     """The range of ``failures`` over fleets, or as stated: 5 and 95 %; None where no rate is known."""
     breaks: tuple[str, ...] = ()
-    """The keys of the targets of the spec that hold on the whole machine, and not without one such part."""
+    """The keys of targets in the spec that the whole machine meets, but the machine without one such part misses."""
 
     def to_json(self) -> Json:
         return {
@@ -93,7 +93,7 @@ class PairRow:
 
 
 class YearlyGoodput(NamedTuple):
-    """The share of a year spent on steps that are kept: its mean, and what 5, 50 and 95 % of years do not exceed."""
+    """The share of a year spent on steps that are kept: its mean, and its 5th, 50th and 95th percentile over years."""
 
     mean: float
     p5: float
@@ -102,7 +102,7 @@ class YearlyGoodput(NamedTuple):
 
 
 class YearlyCost(NamedTuple):
-    """The cost of the hours of a year that keep no step: its mean, and what 50 and 95 % of the years do not exceed."""
+    """The cost of the hours of a year without kept steps: its mean, and its 50th and 95th percentile over years."""
 
     mean: float
     p50: float

@@ -29,9 +29,9 @@ class PoolUse:
     """The use of a pool: nodes with and without a job, watts of IT power at full load, and its cost over the term.
 
     ``used`` counts nodes of jobs that take turns once; ``used_share`` is the mean share of the nodes that have a job
-    during the term. ``phases`` are those of its growth, ``free`` the nodes without a job by domain and leaf. ``parts``
-    are those of its cost, by name, and ``missing`` what it leaves out. Figures that are not known are None. ``sets``
-    are the nodes that jobs have, in the order in which they lie; ``spares`` are beside ``nodes``.
+    during the term. ``phases`` are the phases of its growth, ``free`` the nodes without a job by domain and leaf.
+    ``parts`` divides the cost by name, ``missing`` lists parts without a price. Unknown figures are None. ``sets`` are
+    the jobs' nodes in order of position; ``spares`` come in addition to ``nodes``.
     """
 
     nodes: int | None
@@ -73,8 +73,10 @@ class JobUse:
 
 @dataclass(frozen=True)
 class LinkUse:
-    """What jobs send over the link between two pools, in B/s per direction: ``rate`` is available to caches and
-    weights; ``mean`` is what each job sends on average, and ``burst`` what it sends during a transfer, both by job.
+    """The traffic of jobs over the link between two pools, in B/s per direction.
+
+    ``rate`` is available to caches and weights; by job, ``mean`` is the average traffic and ``burst`` the traffic
+    during a transfer.
     """
 
     between: tuple[str, ...]
@@ -120,8 +122,8 @@ class FleetReport(Result):
         return Verdict(worst, tuple(reasons), tuple(unjudged))
 
     def to_json(self) -> Json:
-        """The JSON document; at the top, the fields of a single design are null, and in a fleet of one pool and one job
-        those of the job.
+        """The JSON document. Top-level fields of a single design are null, except in a fleet of one pool and one job,
+        where they have the job's values.
         """
         single = {name: _single_json(report) for name, report in self.reports.items()}
         jobs = {name: asdict(use) | single.get(name, {}) for name, use in self.jobs.items()}

@@ -40,7 +40,7 @@ class JobOption:
     rl: Json | None = None
     """The keys of `workload.rl` that place rollout, of reinforcement learning."""
     least: float | None = None
-    """Of a choice that was not searched: the seconds of its run at the peak of its accelerators, with pauses."""
+    """For an option that was not searched: the run time in seconds at its accelerators' peak, including pauses."""
     store_wait: float = 1.0
     """In an assignment: the factor of run, cost and energy by which the job waits for the store that others fill."""
 

@@ -47,9 +47,9 @@ class FullReport(Result):
     cost: CostReport
     areas: tuple[Area, ...] = ()
     purchase: Purchase | None = None
-    """Of a report that is not a tender: the amount, the gates before a signature, and the risks."""
+    """The amount, the gates before a signature, and the risks; None in a tender."""
     choices: Choices | None = None
-    """Of a report that is not a tender: this design, the compared ones and other sizes, where they have prices."""
+    """This design, the compared ones and other sizes, where they have prices; None in a tender."""
     machine: Machine | None = None
     facility: Facility | None = None
     """Power at the meter, racks and cable runs, of machines that are not in a cloud."""
@@ -84,7 +84,7 @@ class FullReport(Result):
     launch: Launch | None = None
     """How the framework that a design names starts it."""
     difference: DiffReport | None = None
-    """Of a compared design: what it has other than the first one."""
+    """For a compared design: its differences from the first one."""
     against: tuple[FullReport, ...] = field(default=())
 
     __repr__ = result_repr

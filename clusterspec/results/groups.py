@@ -1,4 +1,4 @@
-"""How a design runs: its groups of ranks, the collectives expected of it by size, and its launch."""
+"""How a design runs: process groups, expected collectives by size, and the launch."""
 
 from __future__ import annotations
 

@@ -41,8 +41,9 @@ class SolveReport(Result):
     errors: Mapping[float, tuple[str, ...]] = field(default_factory=dict)
     """The rules that refuse a value of ``probes``."""
     unsure: bool = False
-    """Whether no value meets the condition with a plan that fits at the upper end of its memory range, so that the plan
-    at ``value`` may not fit."""
+    """Whether every plan that meets the condition may exceed memory at the upper end of its range, as the plan at
+    ``value`` may.
+    """
 
     __repr__ = result_repr
 
@@ -174,7 +175,7 @@ class SweepRow:
         )
 
     def refused_row(self, memory: float | None, fits: bool | None, errors: tuple[str, ...], why: str) -> SweepRow:
-        """The row of a point whose design has errors: without times and cost, which would rank it."""
+        """The row of a point whose design has errors. It has no times and cost, so it cannot be ranked."""
         return replace(self, memory=memory, fits=fits, errors=errors, why=why)
 
     def without_layout(self, why: str) -> SweepRow:

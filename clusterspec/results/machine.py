@@ -11,10 +11,10 @@ from clusterspec.records import asdict, dataclass
 
 @dataclass(frozen=True)
 class MachineLevel:
-    """A level of the machine from the nodes upward: ``links`` are its uplinks, ``ratio`` its oversubscription.
+    """A level of the machine from the nodes upward: ``links`` counts its uplinks, ``ratio`` is its oversubscription.
 
-    ``ports`` are those of all its switches and ``used`` the connected ones, over all planes; None for nodes, and where
-    the ports of a switch are not known.
+    ``ports`` counts all ports of its switches and ``used`` the connected ones, over all planes; None for nodes, and
+    where the number of switch ports is unknown.
     """
 
     name: str
@@ -28,8 +28,9 @@ class MachineLevel:
 
 @dataclass(frozen=True)
 class MoreNodes:
-    """The nodes that the machine can still take: on the same tiers of ``switches``, in the ``racks`` that it has, and
-    within the budget of ``power`` at nameplates. None where the spec does not limit them or a figure is not known."""
+    """The number of nodes that the machine can still add: on the same tiers of ``switches``, in its ``racks``, and
+    within its ``power`` budget at nameplate power. None where the spec sets no limit or a figure is unknown.
+    """
 
     switches: int | None
     racks: int | None
@@ -200,9 +201,8 @@ class Operation:
 class Schedule:
     """A pipeline schedule with the operations of the first ``drawn`` of ``micro_batches``.
 
-    ``forward``, ``recomputation`` and ``backward`` are the seconds of one micro-batch on the slowest stage, ``idle``
-    those in which it waits. ``predicted`` is the estimate of what is drawn, ``simulated`` the end of the last
-    operation.
+    On the slowest stage, ``forward``, ``recomputation`` and ``backward`` are the seconds of one micro-batch, ``idle``
+    the waiting seconds. ``predicted`` is the estimate for the drawn operations, ``simulated`` the end of the last one.
     """
 
     name: str

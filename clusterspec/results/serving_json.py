@@ -93,7 +93,9 @@ def with_day(served: Json | None, plan: Plan) -> Json | None:
 
 
 def _handoff_json(sent: Handoff, load: Serving) -> Json:
-    """The handoff of a prompt: seconds to the decode engine, those that overlap with the prompt, bytes on one rank."""
+    """The handoff of a prompt: seconds until the decode engine has the cache, seconds that overlap with the prompt, and
+    bytes on one rank.
+    """
     return {
         "seconds": sent.seconds,
         "transfer": sent.transfer.seconds,

@@ -36,7 +36,7 @@ _WRITTEN = {"mfu": "MFU", "hfu": "HFU", "flops": "FLOPs", "ttft": "TTFT", "tpot"
 """Words of names that are not written in small letters."""
 _SHARES = ("mfu", "hfu", "goodput", "share", "effect", "oversubscription")
 _OF_UNIT = ("value", "from", "to", "low", "high", "old", "new")
-"""Columns whose figures have the unit that their row names."""
+"""Columns whose figures are in the unit named in their row."""
 _UNITS = {
     **dict.fromkeys(("bytes", "memory", "capacity"), "B"),
     **dict.fromkeys(("time", "ttft", "tpot", "itl", "latency", "seconds", "exposed"), "s"),

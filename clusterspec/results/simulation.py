@@ -41,9 +41,9 @@ class QueuePoint(NamedTuple):
 
 
 class HitsBySize(NamedTuple):
-    """The share of the input tokens that one cache of all engines has, by its size.
+    """Cache hits as a share of input tokens, by the size of one cache for all engines.
 
-    It keeps a block while ``requests`` others arrive, ``seconds`` on average; None in a closed loop.
+    The cache keeps a block while ``requests`` others arrive, ``seconds`` on average (None in a closed loop).
     """
 
     tokens: float
@@ -67,10 +67,10 @@ class SimulatedRise(NamedTuple):
 
 
 class SimulatedHours(NamedTuple):
-    """Hours of a day with one load, from a minute to another, with the engines that they need.
+    """Hours of a day with one load, from one minute to another, and the engines that they need.
 
     ``prefill`` is 0 where the same engines decode. Latencies are None without requests or engines. ``rise`` is the
-    start of the hours, where engines start after the load has risen.
+    simulation of the start of the hours, if engines start only after the load has risen.
     """
 
     start: int

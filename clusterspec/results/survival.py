@@ -100,9 +100,12 @@ class Survival:
 
 @dataclass(frozen=True)
 class Curve:
-    """Logarithms of seconds: ``tables`` hold a row for each of ``x`` (logarithm of the scale-up bandwidth) with a
-    column for each of ``y``: the logarithm of the NIC rate, with ``ratio`` over that bandwidth. ``joint`` divides the
-    NIC rate by the oversubscription first; otherwise there is a table for each of ``z`` (its logarithm).
+    """A table of logarithms of seconds.
+
+    ``tables`` hold a row for each of ``x`` (logarithm of the scale-up bandwidth) and a column for each of ``y``
+    (logarithm of the NIC rate; with ``ratio``, of the NIC rate over that bandwidth). With ``joint``, the NIC rate is
+    first divided by the oversubscription; otherwise there is a table for each of ``z`` (logarithm of the
+    oversubscription).
     """
 
     x: tuple[float, ...]

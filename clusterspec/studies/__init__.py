@@ -1,4 +1,4 @@
-"""Studies: a spec resolved as far as possible, with its findings, waivers and plan, and the one way to vary it."""
+"""Studies: a spec resolved as far as possible, with findings, waivers and plan, and the single way to vary it."""
 
 from __future__ import annotations
 

@@ -63,8 +63,8 @@ SPREAD = "tp-crosses-scale-up-domain"
 
 
 def engine_problems(design: Design, facts: rules.Facts) -> list[Problem]:
-    """The problems of the engines that the layout does not describe: those that generate samples of reinforcement
-    learning, and those for prefill of a serving plan with separate engines. None where the machine is not known.
+    """The problems of engines that the layout does not describe: those that generate samples in reinforcement learning,
+    and prefill engines of a serving plan with separate engines. None where the machine is unknown.
     """
     workload = design.workload
     if workload is None or design.cluster is None or design.catalog is None:
@@ -124,7 +124,9 @@ def _rollout_problems(design: Design, facts: rules.Facts) -> list[Problem]:
 
 
 def _spread_severity(design: Design, facts: rules.Facts) -> Severity:
-    """The severity of engines whose tensor parallelism leaves the domain, by the step that engines inside it save."""
+    """The severity of engines whose tensor parallelism leaves the domain, by the step time that engines inside a domain
+    would save.
+    """
     from clusterspec.cost.reinforcement.rollout import rollout_of
     from clusterspec.cost.reinforcement.times import composed_times, engine_nodes
     from clusterspec.rules.knowledge.shares import cost_severity

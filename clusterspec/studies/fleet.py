@@ -61,8 +61,7 @@ class FleetStudy:
 
     @cached_property
     def jobs(self) -> dict[str, Study]:
-        """The study of each job whose pool exists, on its part of the pool, with the link bandwidth that other
-        jobs leave."""
+        """The study of each job whose pool exists, on its part of the pool, with its share of the links' bandwidth."""
         parts = {name: replace(self._job_part(name), link_share=share) for name, share in self.link_shares.items()}
         return self._studies_alone | {name: self._study(part) for name, part in parts.items()}
 
@@ -151,7 +150,9 @@ class FleetStudy:
         return [(name,) for name, pool in found if len([job for each in pool.sets for job in each.jobs]) > 1]
 
     def _holds_for_all(self, problem: Problem) -> bool:
-        """Whether all jobs of a pool, or of the pools that have its storage system, report a problem of it."""
+        """Whether a problem is reported by all jobs of a pool, or by all jobs of the pools that share its storage
+        system.
+        """
         same, store_pool = (problem.rule, problem.path), self.fleet.store_pool
         jobs = self.fleet.jobs.items()
         studies = [self.jobs[name] for name, job in jobs if ("pools", store_pool(job.spec.pool or "")) == same[1][:2]]
@@ -182,7 +183,7 @@ def _part_of_job(pool: str, name: str, job: JobSpec, nodes: int | None) -> Fleet
 
 
 def _nodes_of_engines(job: str, role: str, sets: Iterable[NodeSet]) -> int | None:
-    """The nodes that the engines of a job have on a pool that is not its own."""
+    """The nodes of a job's engines on a pool other than the job's."""
     return next((each.nodes for each in sets if each.path and job in each.jobs and each.path[-1] == role), None)
 
 
@@ -198,7 +199,9 @@ def _size_problems(document: Document) -> Iterator[Problem]:
 
 
 def _step_problems(document: Document) -> Iterator[Problem]:
-    """The measured steps of a fleet of several jobs, which does not say whose they are."""
+    """The problem of measured steps in a fleet of several jobs, because the fleet does not say which job each belongs
+    to.
+    """
     jobs = mapping_at(document.value, ("jobs",))
     sections: list[Path] = [
         ("measured",),
@@ -217,16 +220,16 @@ def _step_problems(document: Document) -> Iterator[Problem]:
 
 
 SURPLUS = frozenset({"storage-oversized-for-checkpoints"})
-"""Rules on parts of a pool that are more than one job needs; another job of the pool may need them."""
+"""Rules about parts of a pool in excess of one job's need; another job of the pool may need them."""
 OF_POOL = frozenset({"procurement-without-spares"})
-"""Rules on nodes that jobs leave idle: of a pool that several share, they see the pool without its jobs."""
+"""Rules about nodes that jobs leave idle. They apply to a shared pool as a whole, without its jobs."""
 NAMED_BY_PARTS = frozenset({"missing-direction", "missing-sparsity", "unreadable-quantity"})
 """Problems of reading that say more with the catalog, which only a part looks up."""
 
 
 def _part_problems(of_parts: Iterable[tuple[Problem, tuple[Document, FleetPart] | None]]) -> list[Problem]:
-    """The problems of all parts. If the parts have different messages at a key that they share, each message names its
-    part: the pool, or the job if jobs of one pool differ.
+    """The problems of all parts. If parts have different messages at a shared key, each message names its part: the
+    pool, or the job if jobs of one pool differ.
     """
     found = [(one, part[1] if part else None) for one, part in of_parts]
     named: dict[tuple[str, Path], dict[str, list[FleetPart]]] = {}

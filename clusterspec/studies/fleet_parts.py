@@ -85,9 +85,9 @@ ENGINES: tuple[Path, ...] = (
 
 
 def _engines_value(whole: Value, part: FleetPart, value: Value) -> Value:
-    """The keys of a job whose engines name pools: the pools that are not its own, with their links.
+    """The keys of a job whose engines name pools: the other pools, with their links.
 
-    The engines on the pool of the part name none: ``pool`` is left where the engines are on another one.
+    Engines on the job's own pool name none; ``pool`` stays where engines are on another pool.
     """
     named = any("pool" in mapping_at(value.get("workload"), path) for path in ENGINES)
     if not named:
@@ -112,8 +112,8 @@ def store_owner(whole: object, pool: str) -> str | None:
 
 
 def _store_value(whole: Value, part: FleetPart, value: Value) -> Value:
-    """The cluster of a pool that uses another pool's storage system, with the storage keys of that other pool, and that
-    pool under ``pools``. If no such pool exists, the cluster lacks the key.
+    """The cluster of a pool that uses another pool's storage: it has the storage keys of the other pool, which is
+    listed under ``pools``. If that pool does not exist, the cluster lacks the key.
     """
     own = mapping_at(whole, (*part.pool_path, *STORE))
     if "pool" not in own:
@@ -129,7 +129,7 @@ def _store_value(whole: Value, part: FleetPart, value: Value) -> Value:
 
 
 def _left_share(link: Value, left: float) -> Value:
-    """The share of a link that others leave a job; empty where they leave all of it."""
+    """The share of a link that other jobs leave for a job; empty if they leave all of it."""
     stated = link.get("share", 1.0)
     return {"share": stated * left} if left < 1 and isinstance(stated, int | float) else {}
 

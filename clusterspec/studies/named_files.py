@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 def summarized_traces(spec: Spec, folder: FilePath) -> tuple[dict[str, TraceSummary], list[Problem]]:
-    """The traces of requests that a spec names, by name, from its ``folder``; a problem for each that is unusable."""
+    """Summaries of the request traces that a spec names, by name, read from ``folder``; a problem for each unusable
+    trace.
+    """
     found: dict[str, TraceSummary] = {}
     problems = []
     for path, name in _named_traces(spec):

@@ -1,4 +1,4 @@
-"""Measured steps of the job of a spec: the rate of products that reproduces them, in place of that of the catalog."""
+"""Measured steps of the spec's job: the GEMM rate that reproduces them replaces the catalog's."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ ROUNDS = 40
 def calibrated_by_steps(
     entries: tuple[MeasuredSpec, ...], design: Design, folder: FilePath
 ) -> tuple[Design, list[Problem]]:
-    """The design whose estimate is the measured step, of several the median; a problem for each entry not used.
+    """The design whose estimate equals the measured step (the median of several); a problem for each unused entry.
 
-    Communication, memory traffic and the times of the host stay as predicted, or as measured by their own tests: what
-    they leave of the step is that of products and attention.
+    Communication, memory traffic and host times stay as predicted, or as measured by their own tests; the rest of the
+    step is attributed to GEMMs and attention.
     """
     steps, problems = list[tuple[int, float]](), list[Problem]()
     for index, entry in enumerate(entries):

@@ -172,7 +172,7 @@ class Study:
 
     @cached_property
     def unchecked(self) -> frozenset[str]:
-        """The rules that do not run, since the spec lacks a part that they need or it cannot be resolved."""
+        """The rules that do not run because the spec lacks a part that they need, or cannot be resolved."""
         return rules.unchecked_rules(self.facts())
 
     def _exists(self, rule: str) -> bool:
@@ -212,7 +212,7 @@ class Study:
 
     @property
     def problems_in_file(self) -> list[Problem]:
-        """All problems at the keys of the file, which for a part of a fleet are not those of its spec."""
+        """All problems at the keys of the file; for a part of a fleet, these differ from the keys of its spec."""
         if self.fleet_part is None:
             return self.problems_and_fault[0]
         from clusterspec.studies.fleet_parts import problem_in_fleet

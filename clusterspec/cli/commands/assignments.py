@@ -1,5 +1,5 @@
-"""``clusterspec search --fleet`` and ``--machines``: which job on which pool with how many nodes, and which
-machine to buy.
+"""``clusterspec search --fleet`` and ``--machines``: the assignment of jobs to pools and node counts, and the machine
+to buy.
 """
 
 from __future__ import annotations

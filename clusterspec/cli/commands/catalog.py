@@ -96,7 +96,7 @@ def _add_kinds(action: argparse.ArgumentParser) -> None:
 # ``clusterspec catalog list|show|search|compare|diff|export|audit|check|new``
 
 WHOLE = ("list", "search", "export", "audit")
-"""The actions that read all entries, and leave out those of a company that are broken."""
+"""Actions that read all entries and skip a company's invalid ones."""
 Answer = tuple[str, dict[str, Any]]
 """What an action prints: as text, and as the body of a JSON document."""
 

@@ -160,7 +160,7 @@ def run_check(args: argparse.Namespace) -> int:
 
 
 def check_once(args: argparse.Namespace) -> tuple[int, set[str]]:
-    """The exit status of one check, and the files that it read. Raises as `run_check`."""
+    """The exit status of one check, and the files read. Raises the errors of `run_check`."""
     pairs = output.format_pairs(args)
     apply_trust(args)
     reader = StudyReader(args)

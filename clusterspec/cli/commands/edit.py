@@ -1,4 +1,4 @@
-"""``clusterspec edit``: a page for one spec, with its findings and figures while one types."""
+"""``clusterspec edit``: a page for editing one spec, with live findings and figures."""
 
 from __future__ import annotations
 

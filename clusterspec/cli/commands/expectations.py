@@ -59,7 +59,7 @@ def run_test(args: argparse.Namespace) -> int:
 
 
 def _files(given: str) -> Iterator[str]:
-    """The files of tests that a path names: itself, or those below a folder, hidden ones left out."""
+    """The test files of a path: the file itself, or all files below a folder except hidden ones."""
     place = Path(given)
     if not place.is_dir():
         yield given

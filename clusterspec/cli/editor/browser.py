@@ -1,6 +1,6 @@
-"""The engine in a web worker: requests and answers as JSON, and searches that end after some seconds.
+"""The engine in a web worker: requests and answers as JSON, and searches with a time limit.
 
-A browser has no NumPy here, so that a search evaluates layouts one by one.
+NumPy is absent in the browser, so a search evaluates layouts one by one.
 """
 
 from __future__ import annotations

@@ -59,13 +59,13 @@ def page_files() -> dict[str, tuple[str, bytes]]:
 
 
 class EditedFile:
-    """The file that is edited: reads its text, and saves it if no other program has changed it."""
+    """The edited file: reads its text, and saves it unless another program has changed it."""
 
     def __init__(self, path: str) -> None:
         self.path = path
 
     def read(self, _: Request) -> Answer:
-        """The text on disk with its lines as the page ends them, and its hash, by which the page notices a change."""
+        """The text on disk with the page's line ends, and its hash, by which the page detects a change."""
         data = self._bytes()
         text = data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
         return {"status": 0, "text": text, "state": hashlib.sha256(data).hexdigest()}
@@ -133,7 +133,7 @@ def _count_equal(was: Sequence[tuple[str, str]], lines: Sequence[str]) -> int:
 
 
 class Server(ThreadingHTTPServer):
-    """The server: one address, one token, one file; the engine answers one request at a time."""
+    """The server: one address, one token, one file. The engine answers one request at a time."""
 
     daemon_threads = True
     allow_reuse_address = False

@@ -46,9 +46,9 @@ class Caller:
 
 @dataclass
 class Session:
-    """The spec that a page edits: the name of its file, and the options of the call that all commands take.
+    """The spec that a page edits: its file name, and options common to all commands.
 
-    ``more`` are verbs of the program that shows the page, such as saving a file. ``progress`` is that of `Caller`.
+    ``more`` are verbs of the program that shows the page, such as saving a file. ``progress`` is passed to `Caller`.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Session:
             return {"status": 3, "out": "", "err": f"clusterspec: internal error ({one_line(fault)})\n"}
 
     def command(self, words: Sequence[str], names: Sequence[str], texts: Mapping[str, str]) -> Answer:
-        """What a command writes for its operands ``names``, and its exit status, with ``texts`` in place of files."""
+        """The output of a command for the operands ``names``, and its exit status; ``texts`` replace files."""
         read = {name: text.encode("utf-8", "surrogateescape") for name, text in texts.items()}
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -239,7 +239,7 @@ def _completion_answer(session: Session, request: Request) -> Answer:
 
 
 def _with_layout(session: Session, request: Request) -> Answer:
-    """The text with another layout, such as one that a search found."""
+    """The text with another layout, such as one from a search."""
     from clusterspec.analysis.rewrite import text_with_layout
 
     return {"status": 0, "text": text_with_layout(session.study(text_of(request)), mapping_of(request, "layout"))}
@@ -263,7 +263,7 @@ MOST_STEPS = 4
 
 
 def _lever_values(session: Session, request: Request) -> Answer:
-    """The values of each lever with numbers that a page shows, with that of the text among them."""
+    """The values of each numeric lever that a page shows, including the text's value."""
     from clusterspec.analysis.levers import values_around
 
     return {"status": 0, "values": values_around(session.study(text_of(request)), MOST_STEPS)}

@@ -66,10 +66,10 @@ _ANY_LENGTH = re.compile(rb"Content-Length:[^\r\n]*\s*$")
 
 
 class Messages:
-    """A stream of messages in which one that states too large a length is passed over.
+    """A stream of messages that skips messages with an excessive stated length.
 
-    The server would reserve as many bytes as a header states. The body of such a message is skipped up to the next
-    header, which may follow it on the same line.
+    The server would reserve as many bytes as a header states. The body of a skipped message is read up to the next
+    header, which may follow on the same line.
     """
 
     def __init__(self, stream: BinaryIO) -> None:

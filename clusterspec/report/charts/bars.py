@@ -52,7 +52,8 @@ class FallBar:
 
 
 def waterfall_chart(losses: Sequence[FallBar], left: FallBar, alt: str, *, start: str) -> str:
-    """Losses from the whole (``start``, 100 %) to what is ``left``, one row each; bars begin where the last one ended.
+    """Losses from the whole (``start``, 100 %) to what is ``left``, one row each; each bar begins where the previous
+    one ends.
 
     Shares of ``losses`` and ``left`` sum to about 1; a negative loss goes back up.
     """
@@ -181,7 +182,9 @@ def rows_text(rows: Sequence[StackRow]) -> str:
 def stack_rows_chart(
     rows: Sequence[StackRow], label: Label, alt: str, *, name: str, capacity: float | None = None, legend: bool = True
 ) -> str:
-    """One stack per row on one axis, against a capacity where there is one; the legend names each kind of part once."""
+    """One stacked bar per row on a common axis, with the capacity marked if there is one; the legend names each kind of
+    part once.
+    """
     most = max([capacity or 0.0, *(sum_of(part.value for part in row.parts) for row in rows)]) or 1.0
     left = 8 + max(svg.text_width(row.label, 12) for row in rows)
     axis = LinearAxis(0.0, most, left, svg.WIDTH - 4)

@@ -95,8 +95,9 @@ def choice_chart(
     alt: str,
     level: tuple[float, str] | None = None,
 ) -> str:
-    """Machines by price (horizontal, with its range) and work (vertical); those that do not work are hollow. A dashed
-    line is drawn at the ``level`` of work that is asked for, with its label.
+    """Machines by price (horizontal, with its range) and work (vertical); machines that do not work are hollow.
+
+    A labeled dashed line marks the required ``level`` of work.
     """
     top, bottom = 30.0, 168.0
     prices = [end for point in points for end in point.price]
@@ -339,7 +340,9 @@ def _height_of(line: Sequence[tuple[float, float]], x: float) -> float:
 
 @dataclass(frozen=True)
 class FrontPoint:
-    """One plan: tokens per second per user and per accelerator, its engines, and its requests in flight."""
+    """One plan: tokens per second per user and per accelerator, the engines (``label``), and the requests in flight
+    (``note``).
+    """
 
     per_user: float
     per_accelerator: float

@@ -43,7 +43,7 @@ class DrawnPool:
 
 @dataclass(frozen=True)
 class DrawnLink:
-    """A link between two pools, by their numbers from 0, with its rate and what sends over it."""
+    """A link between two pools (numbered from 0), with its rate and the traffic that it carries."""
 
     ends: tuple[int, int]
     label: str
@@ -52,7 +52,7 @@ class DrawnLink:
 SIDE = 14.0
 """The side of the box of a node, with its gap."""
 MOST_CELLS = 96
-"""Boxes that are drawn of a pool; each of them is one node, or 2, 4, 8 … of them."""
+"""Maximum number of boxes drawn for a pool; each box is one node, or 2, 4, 8 … nodes."""
 LANE = 22.0
 """The width of the lane of a link, at the right of the pools."""
 

@@ -22,7 +22,7 @@ class Span(NamedTuple):
 
 
 def bars_path(spans: Iterable[Span], axis: LinearAxis, top: float, pitch: float, tint: str) -> str:
-    """Bars of one color in one path; a bar keeps a hair of space to the next one."""
+    """Bars of one color as a single path; a narrow gap separates adjacent bars."""
     parts = []
     for row, start, end in spans:
         x, wide = axis(start), axis(end) - axis(start)
@@ -73,10 +73,10 @@ class DrawnPass:
 
 
 def layer_chart(passes: Sequence[DrawnPass], label: Label, alt: str) -> str:
-    """The passes over one layer on one time axis; communication below the kernels that it overlaps with, its exposed
-    end hatched.
+    """The passes over one layer on one time axis, with communication below the kernels that it overlaps with, and its
+    exposed end hatched.
 
-    The place of communication inside the layer is schematic; its lengths are to scale.
+    The position of communication inside the layer is schematic; its length is to scale.
     """
     most = max(_length(one) for one in passes)
     axis = LinearAxis(0.0, most or 1.0, 0, svg.WIDTH - 2)

@@ -157,7 +157,7 @@ def _font_fetcher(weasyprint: Any) -> Any:
 CLOSEST = 0.17
 """The largest share of a page that closer setting saves on each page."""
 MOST_FITTED = 12
-"""Pages of a report that is set closer where its last page would be mostly empty; in longer ones that matters less."""
+"""Reports of up to this many pages are set closer if their last page would be mostly empty."""
 
 
 def last_page_fill(drawn: Any) -> float:

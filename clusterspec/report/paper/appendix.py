@@ -73,7 +73,8 @@ LONGEST_LINE = 110
 
 
 def excerpt(line: str, column: int) -> str:
-    """A line of the spec without its indent; of a long one the part from shortly before a column, which counts from 1.
+    """A line of the spec without its indent; a long line is cut to the part that starts shortly before ``column`` (from
+    1).
 
     >>> excerpt("  tp: 8", 3), excerpt("jobs: {" + "a: 1, " * 40 + "}", 140)[:26]
     ('tp: 8', '… a: 1, a: 1, a: 1, a: 1, ')
@@ -155,8 +156,8 @@ def formulas_section(plan: Plan) -> Section | None:
 
 
 def formula_reference(formula: str, name: str) -> str:
-    """A formula as it is printed in the row of its term: a long sum of parts in words, and in place of another long one
-    the option that prints it.
+    """A formula as printed in the row of its term: a long sum in words; any other long formula as the option that
+    prints it.
 
     >>> formula_reference("weights * width", "weights"), formula_reference(" + ".join(["term"] * 40), "step")
     ('weights * width', 'sum of its 40 parts')

@@ -114,8 +114,10 @@ class PaperTable:
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing (trusted SVG) with a caption; ``script`` names the script part that makes it interactive, ``data`` is
-    the JSON for that. A ``wide`` one takes the width of the page.
+    """A drawing (trusted SVG) with a caption.
+
+    ``script`` names the script that makes it interactive, ``data`` is the script's JSON input. A ``wide`` drawing takes
+    the width of the page.
     """
 
     svg: str
@@ -201,7 +203,7 @@ class Findings:
 
     @property
     def groups(self) -> list[tuple[Shown, ...]]:
-        """The findings of one severity and rule that have one remedy, together."""
+        """The findings, grouped by severity, rule and remedy."""
         key = attrgetter("finding.severity", "finding.rule", "finding.help")
         return [tuple(group) for _, group in groupby(self.shown, key)]
 

@@ -119,8 +119,8 @@ def _machine_phrase(cluster: Cluster) -> str:
 
 
 def failure_phrase(gate: Gate, purchase: Purchase) -> str:
-    """The reason why a gate fails, of a long one the first part; for a quote, the total of the missing items that its
-    line lists.
+    """The reason why a gate fails, shortened to its first part if long; for a quote, the total of the missing items in
+    its line.
     """
     values = [part.missing for part in purchase.parts if part.lacks and part.missing is not None]
     if gate.gate == "quote" and values:
@@ -162,7 +162,7 @@ def work_sentence(report: FullReport) -> str:
 
 
 def gates_table(purchase: Purchase) -> PaperTable:
-    """The gates before a signature: failed gates first, then open ones, then in one line each those met or not
+    """The gates before a signature: failed gates, then open ones, then one line each for gates met and gates not
     needed.
     """
     rows = []

@@ -30,11 +30,11 @@ def delivery_section(report: FullReport) -> Section | None:
 
 
 MOST_OPEN = 2
-"""Rows that nobody stated which are printed each; more are named in one row."""
+"""Up to this many unstated rows are printed separately; more are named in one row."""
 
 
 def _folded(rows: tuple[TableRow, ...]) -> Iterator[TableRow]:
-    """The rows that are stated; the names of the others, in one row where they are many."""
+    """The stated rows, and the unstated ones, combined into one row if there are many."""
     lacking = [row for row in rows if row.cells[1] == OPEN]
     if len(lacking) <= MOST_OPEN:
         yield from rows

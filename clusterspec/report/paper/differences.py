@@ -69,7 +69,7 @@ def _blocks_of(found: DiffReport, letters: tuple[str, str], root: str) -> Iterat
 
 
 def leaves(path: Path, old: Any, new: Any) -> Iterator[tuple[Path, Any, Any]]:
-    """The single keys of a section that one design has and the other has not; other changes as they are."""
+    """The single keys of sections that only one design has; other changes unchanged."""
     both = [each for each in (old, new) if each is not None]
     if not both or not all(isinstance(each, dict) and each for each in both):
         yield path, old, new

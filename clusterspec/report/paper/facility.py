@@ -176,7 +176,7 @@ def _space_rows(report: FullReport) -> Iterator[TableRow]:
 
 
 def _placed_text(hall: Facility) -> str:
-    """What the switches of the fabric take, in racks of their own or in those of nodes."""
+    """The racks that the fabric switches take: separate ones, or space in racks of nodes."""
     if hall.switch_units is None or hall.switch_racks is None:
         return "of the fabric, in racks of their own or in those of nodes; their height is not known"
     power = f" and {display(hall.switch_watts, 'W')} at nameplates" if hall.switch_watts is not None else ""

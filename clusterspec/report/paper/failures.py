@@ -29,9 +29,9 @@ def failures_section(report: FullReport) -> Section | None:
 
 
 def failure_blocks(found: FaultsReport, kept: Reliability | None = None) -> Iterator[Block]:
-    """What each failed part does to the job, as `clusterspec faults` prints it, and what a year of failures costs.
+    """The effect of each failed part on the job, as `clusterspec faults` prints it, and the cost of a year of failures.
 
-    ``kept`` has the goodput of the run, which counts failures in another manner.
+    ``kept`` has the goodput of the run, which counts failures differently.
     """
     if not found.rows:
         return

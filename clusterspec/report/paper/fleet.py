@@ -1,4 +1,4 @@
-"""The report of a whole fleet: its figures, its jobs, its pools, the bill of each pool, and the findings."""
+"""The report of a whole fleet: figures, jobs, pools, the bill of each pool, and findings."""
 
 from __future__ import annotations
 

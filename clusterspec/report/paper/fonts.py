@@ -30,7 +30,7 @@ OTHER_FACES = (
 """The fonts of PDF reports with text in other scripts (SIL Open Font License 1.1): Noto Sans CJK 2.004, cut to GB 2312,
 Big5 level 1, JIS X 0208 and KS X 1001, Arabic 2.005, Hebrew 3.000, Devanagari 2.001 and Thai 2.000."""
 SHIPPED = "clusterspec-font:"
-"""The scheme of the addresses of these files in the page of a PDF, which would be parsed several times with them."""
+"""Address scheme of these files in the page of a PDF. Embedded fonts would be parsed several times."""
 RANGES = (
     *((0x09, 0x0D), (0x20, 0x7E), (0xA0, 0x17F), (0x192, 0x192), (0x218, 0x21B), (0x2C6, 0x2DD), (0x384, 0x3CE)),
     *((0x400, 0x45F), (0x490, 0x491), (0x1E80, 0x1E85), (0x1E9E, 0x1E9E), (0x2000, 0x206F)),
@@ -81,10 +81,10 @@ def _font_characters(name: str) -> frozenset[int]:
 
 
 def drawable_page(page: str, others: Ranges | None = None) -> DrawablePage:
-    """The page with the shipped fonts that its text needs, and names for characters that no font has.
+    """The page with the shipped fonts that its text needs, and names in place of characters that no font has.
 
-    Characters that the shipped fonts lack are drawn with other fonts; ``others`` are the ranges of those, by default
-    what the fonts of the system have.
+    Other fonts draw characters that the shipped fonts lack; ``others`` has the ranges of those, by default of the
+    system's fonts.
     """
     codes = {ord(char) for char in set(_TAGS.sub("", page))}
     foreign = {code for code in codes if not _is_plain_character(code) and code not in _font_characters(FACES[0][0])}
@@ -110,7 +110,9 @@ def _other_faces(codes: set[int]) -> tuple[list[tuple[str, str]], set[int]]:
 
 
 def _with_faces(page: str, faces: Iterable[tuple[str, str]]) -> str:
-    """The page with other faces embedded, which draw what the first ones lack, in text, code and drawings."""
+    """The page with additional fonts embedded. They draw characters that the main fonts lack, in text, code and
+    drawings.
+    """
     faces = list(faces)
     if not faces:
         return page

@@ -121,7 +121,7 @@ def _machine_rows(cluster: Cluster) -> Iterator[TableRow]:
 
 
 def _fabric_rows(machine: Machine) -> Iterator[TableRow]:
-    """How the levels of the fabric taper, what it carries between its halves, and what may still be connected."""
+    """The oversubscription of the fabric's levels, its bisection bandwidth, and the nodes that can still be added."""
     tapers = [(number, row) for number, row in enumerate(machine.rows) if row.ratio is not None]
     if tapers:
         text = ", ".join(f"{plain(row.ratio or 0.0)}:1 above the {row.name}" for _, row in tapers)
@@ -257,7 +257,7 @@ def _readings_table(tiers: tuple[Tier, ...]) -> PaperTable:
 
 
 def _paths_table(pod: Pod | None) -> PaperTable | None:
-    """One message between two accelerators by the switches that it passes; None where all paths are alike."""
+    """The path of a message between two accelerators, by the switches passed; None if all paths are alike."""
     if pod is None or len({one.switches for one in pod.classes}) < 2:
         return None
     columns = (

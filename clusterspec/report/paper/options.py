@@ -171,8 +171,8 @@ SHOWN_KEYS = ("tp", "cp", "ep", "pp", "recompute")
 
 
 def slower_text(found: Choices) -> str:
-    """The cheapest size that takes longer than the design, or serves less but all that is asked for: only the buyer can
-    weigh that.
+    """The cheapest size that is slower than the design, or serves less but all of the required load; the buyer must
+    weigh this.
     """
     first, runs = found.rows[0], found.unit == "s"
     sizes = [row for row in found.rows[1:] if row.kind != "option" and not row.errors and row.surely_fits]
@@ -216,7 +216,7 @@ class Compared(NamedTuple):
 
 
 TERM = "money of a term"
-"""The unit of amounts that compare in one currency and over one term only."""
+"""The unit of amounts that are comparable only in one currency and over one term."""
 
 
 def _compared_row(one: Compared, designs: tuple[FullReport, ...]) -> TableRow | None:
@@ -243,7 +243,7 @@ def _compared_row(one: Compared, designs: tuple[FullReport, ...]) -> TableRow | 
 
 
 def _cell_text(one: Compared, value: float | str | None, first: float | str | None, report: FullReport) -> str:
-    """A value with its unit, and its difference from that of the first design."""
+    """A value with its unit, and its difference from the first design's value."""
     if value is None or isinstance(value, str):
         return value or "–"
     money = Money.of(value, _currency(report))

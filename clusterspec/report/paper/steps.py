@@ -1,4 +1,6 @@
-"""The drawings of a training step: the pipeline schedule, and the passes over one layer; what its range rests on."""
+"""The drawings of a training step: the pipeline schedule, and the passes over one layer; and the evidence behind the
+step's range.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +90,7 @@ def rl_section(times: RlTimes | None) -> Section | None:
 
 
 def roles_picture(times: RlTimes) -> Picture:
-    """What the accelerators of rollout and of the trainer do in one step, and how long they wait."""
+    """The activity of the accelerators of rollout and trainer during one step, and their waiting time."""
     trained = [
         _stack_part("log-probabilities", "recomputation", times.log_probabilities),
         _stack_part("update", "backward", times.update),
@@ -163,13 +165,15 @@ def _stack_part(label: str, tint: str, seconds: float) -> StackPart:
 
 
 def range_text(report: FullReport, ratio: float) -> str:
-    """What the range of a step with this ``ratio`` of high to low rests on, and what would narrow it."""
+    """Text about the evidence behind the range of a step, with this ``ratio`` of high to low, and about how to narrow
+    it.
+    """
     return _evidence_text(report) + _narrower_range(report, ratio)
 
 
 def _evidence_text(report: FullReport) -> str:
-    """What the range of a step rests on: published runs with this software, and what it gains without one like the
-    design; empty of a measured step and in a tender.
+    """Text about the evidence behind the range of a step: published runs with this software, and the extra width if
+    none resembles the design; empty for a measured step and in a tender.
     """
     plan = report.estimate.plan
     work, step = plan.design.workload, plan.step
@@ -183,8 +187,9 @@ def _evidence_text(report: FullReport) -> str:
 
 
 def _narrower_range(report: FullReport, ratio: float) -> str:
-    """What a measured step of the job makes of its range with this ``ratio`` of high to low; empty where one is
-    measured, where the range is as narrow already, and in a tender."""
+    """The range that a measured step of the job would give, with the present ``ratio`` of high to low; empty if a step
+    is measured, if the range is equally narrow already, and in a tender.
+    """
     plan, least = report.estimate.plan, RUN_TO_RUN.value
     if report.tender or plan.rl is not None or measured_step(plan.design) or ratio <= (1 + least) ** 2:
         return ""

@@ -27,7 +27,7 @@ SPARE = 1.02
 
 
 def column_shares(table: PaperTable, *, half: bool = False) -> tuple[float, ...]:
-    """Percent of the width of the table that each column takes; empty for a table whose style states its widths."""
+    """Width of each column in percent of the table; empty for a table whose style states its widths."""
     if table.code or table.form or table.field == "purchase.gates":
         return ()
     least, most = zip(*(_column_ends(table, number) for number in range(len(table.columns))), strict=True)
