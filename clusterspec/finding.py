@@ -26,8 +26,9 @@ class Severity(StrEnum):
 
 
 ALWAYS_REPORTED = frozenset({"duplicate-key", "unreadable-yaml", "unresolved-extends", "unsupported-spec-version"})
-"""Rules about text that could not be taken as it stands: no waiver, baseline or configuration silences them, since
-what else is wrong with such a text is not known."""
+"""Rules about text that could not be read as it is. No waiver, baseline or configuration silences them, because the
+text may have further errors that are unknown.
+"""
 
 
 ALIASES: dict[str, tuple[str, ...]] = {
@@ -128,7 +129,7 @@ class Edit:
 
     @property
     def keys(self) -> frozenset[Path]:
-        """The paths that the edit writes: that of its value, and the new one of a renamed key."""
+        """The paths that the edit writes: the path of its value, and the new path of a renamed key."""
         if not self.path:
             return frozenset()
         return frozenset({self.path, (*self.path[:-1], self.text)} if self.renames else {self.path})

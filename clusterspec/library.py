@@ -226,8 +226,8 @@ class LoadedDesign:
         return analysis.sensitivity(self.study)
 
     def faults(self, *, pairs: bool = False) -> FaultsReport:
-        """The failures of single parts by class: how often, what they stop or slow, hours and money lost; with
-        ``pairs``, also those of two parts at once.
+        """Failures of single parts, by class: frequency, effect on the job, hours and money lost; with ``pairs``, also
+        failures of two parts at once.
         """
         return analysis.faults(self.study, pairs=pairs)
 

@@ -22,7 +22,7 @@ def pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
 
 
 class _Pattern:
-    """Stands for a compiled pattern; its attributes are those of the compiled one."""
+    """Stands for a pattern compiled on first use, with the attributes of the compiled pattern."""
 
     def __init__(self, text: str | bytes, flags: int) -> None:
         self._given: tuple[Any, int] = text, flags

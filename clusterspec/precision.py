@@ -22,8 +22,8 @@ from clusterspec.records import dataclass
 class Precision:
     """A number format: ``bits`` per element, and a scale of ``scale_bits`` per ``block`` elements.
 
-    ``rates`` are the peaks at which products of such numbers run, narrowest first: an accelerator
-    without the first uses the next one, after widening the operands.
+    ``rates`` are the precisions whose peaks apply to products of such numbers, narrowest first: an accelerator without
+    the first uses the next, after widening the operands.
     """
 
     name: str
@@ -67,9 +67,9 @@ PRECISIONS = {
 }
 """All formats by name. tf32 is how products round fp32 numbers; they are stored in 32 bits."""
 ROUNDED = frozenset({"fp8", "mxfp8", "fp4", "nvfp4"})
-"""Formats of weights that engines multiply in the first of their rates: activations are rounded to it, too.
+"""Weight formats that engines multiply at the first of their rates, with activations rounded to the same format.
 
-Checkpoints in int4 and int8, and those in mxfp4 of others than AMD, may leave activations in 16 bits.
+Checkpoints in int4 and int8, and mxfp4 checkpoints not from AMD, may leave activations in 16 bits.
 """
 WIDTHS = {name: one.bytes for name, one in PRECISIONS.items()}
 """The bytes of one number in each format."""

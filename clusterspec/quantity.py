@@ -37,7 +37,7 @@ class Sparsity(StrEnum):
 
 
 class UnlikeQuantities(ValueError):
-    """Raised if values are added or compared that differ in unit, direction, sparsity or the bytes that they count."""
+    """Raised if values are added or compared that differ in unit, direction, sparsity or basis (the bytes counted)."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Bandwidth(Figure):
 
     @classmethod
     def of(cls, quantity: Quantity, origin: Origin, basis: Basis = Basis.LINE) -> Bandwidth:
-        """A bandwidth from a written quantity and its direction; without one it is per direction."""
+        """A bandwidth from a written quantity and its direction; per direction if none is written."""
         return cls(quantity.per_direction, quantity.unit, origin, basis)
 
     @property

@@ -136,7 +136,7 @@ else:
         return standard if isinstance(standard, dict) else {}
 
     def _methods(cls, described, *, frozen, order, eq):
-        """The members that the decorator adds to a class: the methods that it does not define, and their data."""
+        """The members that the decorator adds to a class: methods that the class does not define, and their data."""
         methods = _shared_methods(frozen, order, eq).copy()
         for name in methods.keys() & cls.__dict__.keys():
             if cls.__dict__[name] is not None or name != "__hash__":  # None is Python's own beside an __eq__

@@ -103,7 +103,7 @@ def designs(software: tuple[str, ...]) -> Iterator[ExportInput]:
 
 
 def written(kind: str) -> Iterator[str]:
-    """What an exporter writes of all designs that it takes."""
+    """The output of an exporter for all designs that it accepts."""
     exporter = exporter_of(kind.partition(" ")[0])
     for design in designs(TARGETS[kind].software):
         try:
@@ -178,7 +178,7 @@ def _paths(value: Any, base: str = "") -> Iterator[str]:
 
 
 PACKAGES = {"ai-dynamo/dynamo": "ai_dynamo"}
-"""The names of wheels that differ from those of their repositories."""
+"""Names of wheels that differ from the names of their repositories."""
 
 
 class Source:
@@ -250,7 +250,7 @@ MEGATRON = (
 
 
 def megatron(source: Source, names: set[str]) -> dict[str, Place]:
-    """The flags of Megatron-LM: those it adds, and those of the fields of its data classes."""
+    """The flags of Megatron-LM: those added explicitly, and those from the fields of its data classes."""
     found = source.lines("megatron/training/arguments.py", r"[\"'](--[a-z][a-z0-9_-]+)[\"']")
     for path in MEGATRON:
         for node in ast.walk(ast.parse(source.text(path))):
@@ -262,14 +262,14 @@ def megatron(source: Source, names: set[str]) -> dict[str, Place]:
 
 
 def maxtext(source: Source, names: set[str]) -> dict[str, Place]:
-    """The keys of its base configuration, and the models that it knows."""
+    """The keys of MaxText's base configuration, and its known models."""
     models = source.lines("src/maxtext/configs/types.py", r"^\s+\"([\w.-]+)\",$")
     keys = source.lines("src/maxtext/configs/base.yml", r"^(\w+):")
     return {f"model {name}": place for name, place in models.items()} | keys
 
 
 def vllm(source: Source, names: set[str]) -> dict[str, Place]:
-    """The options of ``vllm serve``: those it adds, and those of the fields of its classes of arguments."""
+    """The options of ``vllm serve``: those added explicitly, and those from the fields of its argument classes."""
     found: dict[str, Place] = {}
     frontends = [f"vllm/entrypoints/{part}/cli_args.py" for part in ("common", "launchers", "openai")]
     frontend = next(path for path in frontends if source.has(path))
@@ -282,7 +282,7 @@ def vllm(source: Source, names: set[str]) -> dict[str, Place]:
 
 
 def sglang(source: Source, names: set[str]) -> dict[str, Place]:
-    """The options of SGLang's server: those it adds, and those of the fields of its classes of arguments."""
+    """The options of SGLang's server: those added explicitly, and those from the fields of its argument classes."""
     found = source.lines("sglang/srt/server_args.py", r"[\"'](--[a-z][a-z0-9-]+)[\"']")
     for part in ("disagg", "exec_", "model", "parallel", "schedule", "serving", "spec"):
         path = f"sglang/srt/arg_groups/fields/{part}.py"
@@ -293,7 +293,7 @@ def sglang(source: Source, names: set[str]) -> dict[str, Place]:
 
 
 def dynamo(source: Source, names: set[str]) -> dict[str, Place]:
-    """The options of Dynamo, and those of the releases of vLLM and SGLang that it requires."""
+    """The options of Dynamo, and of the vLLM and SGLang releases that it requires."""
     found = vllm(Source(source.clones, "vllm-project/vllm", "0.31.0"), names)
     found |= sglang(Source(source.clones, "sgl-project/sglang", "0.5.21"), names)
     for path in ("dynamo/vllm/backend_args.py", "dynamo/frontend/frontend_args.py"):
@@ -397,9 +397,9 @@ def _line_of(schema: yaml.Node, keys: list[str]) -> int | None:
 
 
 class Target(NamedTuple):
-    """The repository of a target, the names in a text that is written for it, and where it defines names.
+    """The repository of a target, the names in the text written for it, and the files in which it defines names.
 
-    ``software`` are the engines of serving designs, with the release that is written; ``release`` that of the wheel.
+    ``software`` gives the engines of serving designs with their release; ``release`` is the release of the wheel.
     """
 
     repository: str

@@ -1,4 +1,4 @@
-"""``make fuzz``: hostile specs without end; those that reach something new are kept in ``tests/corpus``.
+"""``make fuzz``: an endless stream of hostile specs; those that reach new lines are kept in ``tests/corpus``.
 
 What an input reaches is the set of lines of the program that run for it. Hypothesis draws the inputs; one that
 reaches a line that no file of the corpus reaches is kept, and so is one that makes a command fail.
@@ -29,7 +29,7 @@ Line = tuple[str, int]
 
 
 def reached(data: bytes) -> tuple[set[Line], bool]:
-    """The lines that the commands run for an input, and whether one of them failed."""
+    """The lines that the commands run for an input, and whether a command failed."""
     lines: set[Line] = set()
     package = str(ROOT / "clusterspec")
 

@@ -126,7 +126,7 @@ def targets() -> tuple[Callable[[bytes], Any], ...]:
 
 
 def sow() -> None:
-    """Writes what the first run begins with: sound and hostile files, each for the target that takes it."""
+    """Write the inputs of the first run: sound and hostile files, each for its target."""
     from tests.cli.hostile import TEXTS
 
     corpus = [path.read_bytes() for path in sorted((ROOT / "tests" / "corpus").iterdir()) if path.is_file()]

@@ -207,7 +207,7 @@ def _child(kind: str, make: Callable[[], bytes]) -> None:
 
 
 def tried(kind: str, make: Callable[[], bytes]) -> tuple[int, float, float]:
-    """The outcome in a process of its own, its seconds, and its resident memory in MiB, the file included."""
+    """The outcome in a separate process, its seconds, and its resident memory in MiB, including the file."""
     start = time.monotonic()
     child = os.fork()
     if child == 0:

@@ -1,8 +1,8 @@
-"""``make interrupt``: ends commands that write at a hundred points each. A file is the old one or the new one.
+"""``make interrupt``: ends commands that write files at a hundred points each.
 
-SIGKILL comes after delays spread over the time that the command takes. What is at the target afterwards is compared,
-byte by byte, with what was there and with what the whole run writes. SIGINT comes at as many points: the program ends
-with 130 and prints no traceback of its own, or has ended.
+A file must be either the old or the new one. SIGKILL comes after delays spread over the run time of the command; the
+target is then compared, byte by byte, with the old content and with the output of a complete run. SIGINT comes at as
+many points: the program must exit with 130 and print no traceback, or have ended already.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ TOP = 0.055
 
 
 def page_fills(pdf: Path) -> Iterator[float]:
-    """The share of each page, between its margins, above the end of what is printed on it."""
+    """For each page, the share of its height between the margins that is above the end of the print."""
     command = ["pdftoppm", "-gray", "-r", str(RESOLUTION), str(pdf)]
     data = subprocess.run(command, capture_output=True, check=True).stdout
     at = 0

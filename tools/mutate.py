@@ -35,9 +35,9 @@ PACKAGES = [
 TESTS = {package: f"tests/{package}" for package in PACKAGES} | {TOP: "tests"}
 """The tests that should notice a change, by package; of the modules beside the packages, those at the top."""
 IGNORED = ("tests/report/browser", "tests/report/golden", "tests/test_generated.py", "tests/test_examples.py")
-"""Tests that compare pages, and those that take a browser."""
+"""Tests that compare pages, and tests that need a browser."""
 GOLDEN = "tests/golden.py", "assert text == path.read_text", "assert text or path.read_text"
-"""The comparison with golden files, and what replaces it: a page that became stale says nothing about what is right."""
+"""The comparison with golden files, and its replacement: a stale page does not show an error."""
 OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -67,7 +67,7 @@ NAMES = {"min": "max", "max": "min", "ceil": "floor", "floor": "ceil", "any": "a
 
 @dataclass(frozen=True)
 class Mutation:
-    """One change: the file, its line, what is replaced, and the text of the whole file afterwards."""
+    """One change: the file, the line, the replaced text, and the whole text of the file afterwards."""
 
     file: Path
     line: int
@@ -201,7 +201,7 @@ def test_files(folder: Path, tests: str) -> list[Path]:
 
 
 def nearest_first(file: Path, folder: Path, tests: str) -> list[str]:
-    """The test files, those that name the changed module first, since they fail soonest."""
+    """The test files; files that name the changed module come first, because they fail soonest."""
     module = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
     package, _, name = module.rpartition(".")
     naming = re.compile(rf"{re.escape(module)}\b|from {re.escape(package)} import .*\b{re.escape(name)}\b")
@@ -273,7 +273,7 @@ def results(package: str, drawn: list[Mutation], folder: Path, seconds: int) -> 
 
 
 def killed_share(counts: Counter[str]) -> float:
-    """The share of the mutations that tests kill; one that is undecided is not killed."""
+    """The share of the mutations that tests kill; an undecided one counts as not killed."""
     return counts[KILLED] / counts.total() if counts.total() else 1.0
 
 
@@ -311,7 +311,7 @@ def main(arguments: list[str]) -> int:
 
 KILLED, SURVIVED, UNDECIDED = "killed", "survived", "undecided"
 STOPPED = {-signal.SIGXCPU, -signal.SIGKILL}
-"""How tests end that reach a limit of the operating system: processor time, or memory that it takes back."""
+"""Endings of tests that reach a limit of the operating system: processor time or memory."""
 LEAST = 0.85
 """The share of mutations that has to be killed."""
 

@@ -225,7 +225,7 @@ def _matches_pattern(patterns: tuple[str, ...], root: Path, path: str, *, folder
 def discover(folder: Path, known: dict[Path, Config] | None = None) -> Config:
     """The configuration of the nearest parent folder that has one, up to the project root (the folder of ``.git``).
 
-    ``known`` keeps those of the files that were read, for other folders below them. Raises `ConfigFault`.
+    ``known`` caches the configurations read, for other folders below them. Raises `ConfigFault`.
     """
     folder, known = folder.resolve(), {} if known is None else known
     for candidate in (folder, *folder.parents):

@@ -108,7 +108,8 @@ def _stripped_line(line: str) -> str:
 
 
 def _prefix_lengths(segments: tuple[str, ...], parts: list[str]) -> set[int]:
-    """The heads that match segments with ``**``: leading and inner ones take any folders, a last one at least one.
+    """Lengths of path prefixes that match segments with ``**``: a leading or inner ``**`` matches any number of
+    folders, a final one at least one.
 
     ``reached[k]`` says that the segments so far match the first ``k`` parts of the path.
     """

@@ -60,7 +60,7 @@ def mapping_keys(node: Schema, root: Schema) -> dict[str, Schema]:
 
 
 _mappings_with_key: dict[int, tuple[Schema, dict[str, list[Path]]]] = {}
-"""By identity of the schema, which is kept so that no other can take its place."""
+"""Cached by the identity of the schema; the cache holds the schema, so no other object can get the same identity."""
 _MOST = 10_000
 
 

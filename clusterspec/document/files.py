@@ -281,8 +281,9 @@ def fault_of(finding: Finding) -> Fault:
 def attributed_findings(files: Sequence[FileFindings]) -> list[Finding]:
     """The findings of files that are checked together, each at the file that has to change.
 
-    A finding in a base is reported once, at the base, if the base is one of the files and has it alone; the specs that
-    inherit it are named. Otherwise it is reported in each spec, at its ``extends``, with the base as related place.
+    A finding in a base is reported once, at the base, if the base is one of the files and has the finding by itself;
+    the report names the specs that inherit it. Otherwise it is reported in each spec, at its ``extends``, with the base
+    as related place.
     """
     if not any(file.bases for file in files):
         return [finding for file in files for finding in file.findings]
@@ -320,7 +321,7 @@ def finding_at_extends(finding: Finding, extends: Span) -> Finding:
 
 
 def _owner_file(file: FileFindings, having: Sequence[FileFindings]) -> FileFindings | None:
-    """The base that introduces a fault: the one that inherits it from no other base with the fault."""
+    """The base that introduces a fault: a base with the fault that does not inherit it from another base."""
     bases = [one for one in having if real_path(one.name) in file.bases]
     return next((one for one in bases if not any(real_path(each.name) in one.bases for each in bases)), None)
 

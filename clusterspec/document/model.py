@@ -11,7 +11,7 @@ from clusterspec.records import dataclass, field
 from clusterspec.source import Path, Position, Source, Span
 
 Offsets = tuple[Lines, int, int, int, int]
-"""The lines of a text, the start and end of a key (-1 without one), and those of its value."""
+"""Offsets in a text: of its lines, of the start and end of a key (-1 without a key), and of the key's value."""
 
 
 # YAML documents: plain values with positions, and comments

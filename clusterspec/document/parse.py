@@ -18,7 +18,7 @@ from clusterspec.source import Path, Source, Span
 
 MAX_DEPTH = 32
 MAX_NODES = 20_000
-"""Values in one document, those that aliases repeat counted each time."""
+"""Maximum number of values in one document; values repeated by aliases count each time."""
 MAX_ALIASES = 200
 
 _PROPERTIES = pattern(r"(?:[&!][^\s,\[\]{}]*(?:\s|#[^\n]*)*)*")

@@ -47,8 +47,8 @@ Python may refuse, or the other way round."""
 def pyyaml_events(text: str) -> Iterator[Event]:
     """The events of a text, parsed by PyYAML. Raises `yaml.YAMLError` if it is not YAML.
 
-    The same on every platform for texts of up to `SMALL` characters: libyaml, where there is one, reads most texts, but
-    the implementation in Python decides about those that libyaml refuses or reads otherwise.
+    For texts of up to `SMALL` characters the result is the same on every platform: libyaml reads most texts where it is
+    installed, but the Python implementation decides about texts that libyaml rejects or reads differently.
     """
     import yaml
 
@@ -245,7 +245,7 @@ class _PlainParser:
         return match.end()
 
     def _read_flow(self, at: int, depth: int = 0) -> int:
-        """Reads a flow collection and those inside it; returns its end."""
+        """Read a flow collection and the collections inside it; return the end of it."""
         mapping = self.text[at] == "{"
         if depth > DEEPEST:
             raise NotPlainError

@@ -21,7 +21,7 @@ _OF_PARTS = {*_SEVERAL, "not", "oneOf", "anyOf"}
 """Keywords whose failure does not replace the errors of nested values."""
 
 _validators: dict[int, tuple[Schema, Any]] = {}
-"""By identity of the schema, which is kept so that no other can take its place."""
+"""Cached by the identity of the schema; the cache holds the schema, so no other object can get the same identity."""
 _LONGEST_UNIQUE = 1000
 _MOST_ITEMS = 5
 """Items of one list that get a problem each."""

@@ -128,7 +128,7 @@ def _add_value(into: Any, key: str, value: object) -> None:
 
 
 def _collection_of_line(opened: list[tuple[int, Any]], column: int, item: bool) -> Any:
-    """The collection to which a line at a column belongs; those that are indented deeper end."""
+    """The collection of a line that starts at a column; deeper-indented collections end."""
     while opened[-1][0] > column:
         opened.pop()
     if not item and isinstance(opened[-1][1], list) and opened[-1][0] == column:

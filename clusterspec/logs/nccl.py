@@ -38,7 +38,7 @@ _BYTES = {
 
 
 def collective_of(log: NcclLog) -> str | None:
-    """The collective that a log names, else the only one compatible with its columns, else None."""
+    """The collective named in a log, else the only one compatible with its columns, else None."""
     if log.tests:
         return log.tests[0] if len(log.tests) == 1 and log.tests[0] in NAMES.values() else None
     line = log.lines[-1]

@@ -1,4 +1,4 @@
-"""The tables of results that nccl-tests and rccl-tests print: their rows, and what the head of a log states."""
+"""Result tables of nccl-tests and rccl-tests: their rows, and the statements in the head of a log."""
 
 from __future__ import annotations
 
@@ -100,8 +100,10 @@ _OUT_OF_BOUNDS = re.compile(r"# Out of bounds values\s*:\s*([0-9]{1,15}) FAILED"
 
 
 def log_of_rows(text: str, lines: tuple[LogRow, ...], start: int) -> NcclLog:
-    """The log with these rows of a text that begins after ``start`` lines of its file; what follows the rows belongs
-    to another run. Raises `NotALogError` if there is no row, or one contradicts itself.
+    """The log with these rows, from a text that begins after ``start`` lines of its file. Text after the rows belongs
+    to another run.
+
+    Raises `NotALogError` if there is no row, or a row contradicts itself.
     """
     if not lines:
         raise NotALogError("there is no row of sizes, times, algbw and busbw as nccl-tests prints them")
@@ -215,9 +217,9 @@ def ranks_and_nodes(text: str) -> tuple[int | None, int | None]:
 
 
 def separate_jobs(text: str) -> int:
-    """The jobs whose lists of devices are in the head of one table: copies of the benchmark that ran side by side.
+    """The jobs whose device lists are in the head of one table: copies of the benchmark that ran side by side.
 
-    Each begins at rank 0, on a host of its own or as its only rank. A run that spans hosts lists rank 0 once.
+    Each job starts at rank 0, on a separate host or as that job's only rank. A run that spans hosts lists rank 0 once.
     """
     hosts: dict[str, list[int]] = {}
     for match in _RANK.finditer(text):

@@ -38,8 +38,10 @@ Calls = dict[int, tuple[str, int]]
 
 
 def _waiting(text: str) -> Iterator[Calls]:
-    """The collective that the watchdog of each rank names, by group. In releases that do not name groups, the group is
-    ambiguous if a rank waits in two collectives, or if its number in the group differs from its number in the job.
+    """The collective that each rank's watchdog names, by group.
+
+    Releases before group names are ambiguous if a rank waits in two collectives, or if its number in the group differs
+    from its number in the job.
     """
     groups: dict[str, Calls] = {}
     unclear: set[str] = set()

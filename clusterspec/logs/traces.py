@@ -24,7 +24,7 @@ MOST_LINE = 2**20
 MOST_ROW_TOKENS = 10**9
 """Tokens of the longest prompt or answer."""
 MOST_SUMMARIZED = 20_000
-"""Requests from the start of a trace that its summary counts: a `check` reads them in a tenth of a second."""
+"""Maximum number of requests, from the start of a trace, that a summary counts; a `check` reads them in 0.1 s."""
 VARIATIONS = (0.1, 20.0)
 """The limits of a coefficient of variation in a spec."""
 MOST_DRAWN = 1_000_000
@@ -38,9 +38,10 @@ ServeGen).
 class Arrival(NamedTuple):
     """One request: seconds since the start, and tokens of its prompt and of its answer.
 
-    ``blocks`` are the parts of its prompt by name, which other requests may share, ``left`` those of its answer, with
-    their tokens; ``session`` names its conversation. ``cached`` tokens are in a cache and take ``loading`` seconds to
-    read; below zero, the load says what share is cached. ``rank`` is the attention rank that has them, -1 for any.
+    ``blocks`` are the named parts of its prompt, which other requests may share, ``left`` the parts of its answer, with
+    their tokens; ``session`` names its conversation. ``cached`` prompt tokens are in a cache and take ``loading``
+    seconds to read; below zero, the load states the cached share. ``rank`` is the attention rank that holds them, -1
+    for any.
     """
 
     time: float
@@ -64,7 +65,8 @@ class TraceLengths(NamedTuple):
 
 class TraceSummary(NamedTuple):
     """A trace in a few numbers: its requests, their ``rate`` per second, the coefficient of ``variation`` of the times
-    between them, and their lengths. What its columns do not say is None; all requests at once have no rate.
+    between them, and their lengths. Values missing from its columns are None; requests that all arrive at once have no
+    rate.
     """
 
     requests: int

@@ -1,4 +1,4 @@
-"""Runs of a collective library that have no result: they hung, or stopped before their first size."""
+"""Runs of a collective library without a result: they hung, or stopped before their first size."""
 
 from __future__ import annotations
 

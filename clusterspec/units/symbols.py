@@ -122,7 +122,7 @@ _TIME_WORDS |= {word: word for word in ("day", "week", "month", "year")}
 
 
 def time_spellings(words: bool) -> list[str]:
-    """The words of a time, whose case does not matter and which may have a plural, or its symbols.
+    """Spellings of a time unit: words in any case, possibly plural, or symbols.
 
     >>> time_spellings(words=True)[:3], "µs" in time_spellings(words=False)
     (['second', 'minute', 'hour'], True)

@@ -1,4 +1,5 @@
-"""The board: every published figure beside what this release and its peers predict, and the hash that locks a release.
+"""The board: every published figure with the predictions of this release and its peers, and the hash that locks a
+release.
 
 ``tests/accuracy/board.csv`` holds one line for each figure in SI units; ``board_releases.csv`` one for each release
 of the program, whose hashes say which figures were published and what was predicted at that time. ``docs/board.md``
@@ -40,9 +41,9 @@ DIGITS = 5
 
 @dataclass(frozen=True)
 class Line:
-    """One published figure, what is predicted for it, and what each peer predicts, all in ``unit``.
+    """One published figure, its prediction, and the prediction of each peer, all in ``unit``.
 
-    ``side`` says whether constants may be fitted to its source. A figure that was not predicted is None.
+    ``side`` says whether constants may be fitted to its source. A figure without a prediction has None.
     """
 
     area: str
@@ -62,7 +63,7 @@ class Line:
         return Case(self.id, self.group, self.published, self.predicted, self.low, self.high)
 
     def error_of(self, peer: str) -> float | None:
-        """What a peer predicts over what was published, less one; None where it predicts nothing."""
+        """The relative error of a peer's prediction (predicted over published, minus 1); None without a prediction."""
         return self.peers[peer] / self.published - 1 if peer in self.peers else None
 
 

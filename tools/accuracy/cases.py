@@ -73,7 +73,7 @@ def table(name: str) -> Iterator[dict[str, str]]:
 
 @cache
 def study_of(number: int) -> studies.Study:
-    """One published run, read once; its plan and its findings are worked out when somebody first asks."""
+    """One published run, read once; its plan and its findings are computed on first use."""
     return study(published_runs()[number]["spec"])
 
 
@@ -149,8 +149,8 @@ UNCOUNTED: dict[str, frozenset[str]] = {
     "reserved": OUTSIDE,
     "allocated": OUTSIDE | {"fragmentation"},
 }
-"""What a published peak leaves out, by what it counts: all of the device's memory in use (also where the source does
-not say), what PyTorch's allocator reserves, or what it has given to tensors.
+"""Memory that a published peak omits, by what the peak counts: all device memory in use (also where the source does not
+say), memory reserved by PyTorch's allocator, or memory that the allocator has given to tensors.
 """
 
 

@@ -51,8 +51,9 @@ class Series:
 
 
 def folds() -> Iterator[tuple[str, list[Case]]]:
-    """For each source that constants were chosen by, its cases: constants chosen by all others, and no figures of the
-    catalog that cite it."""
+    """For each source used to choose constants: its cases, with constants chosen from all other sources, and without
+    catalog figures that cite the source.
+    """
     every = [each for each in series() if each.source in COLLECTIVES_BEFORE]
     before = {name: getattr(stack, name) for name in GRID}
     try:
@@ -124,7 +125,7 @@ def _unseen(each: Series) -> Iterator[Case]:
 
 
 def without(cluster: Cluster, source: str) -> Cluster:
-    """The cluster without the figures of its links that cite a source; assumptions for all links take their place."""
+    """The cluster without the link figures that cite a source; assumptions for all links replace them."""
     up, out = cluster.scale_up, cluster.scale_out
     if up.interconnect is not None:
         up = replace(up, interconnect=_without(up.interconnect, source))

@@ -1,4 +1,4 @@
-"""What the last fit found: errors of runs that it did not see, and what each constant is worth."""
+"""Results of the last fit: errors on runs that it did not see, and the benefit of each constant."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _cells(one: dict[str, Any]) -> str:
 
 
 def constants_table() -> str:
-    """Every fitted constant: what it belongs to, its value, its prior, and what it is worth."""
+    """Every fitted constant: its entry, its value, its prior, and its benefit."""
     found = result.read()["constants"]
     rows = ["| of | constant | value | prior | runs | worth |", "|---|---|---|---|---|---|"]
     for one in sorted(found, key=lambda each: -each["worth"]):

@@ -132,7 +132,7 @@ def prediction(row: Row, settings: Settings) -> RlTimes | None:
 
 
 def ordered_pairs(found: list[RlCase]) -> list[tuple[RlCase, RlCase]]:
-    """Pairs of rows of one source that differ in placement or staleness alone, as their ``pair`` says."""
+    """Pairs of rows of one source that differ only in placement or staleness, as their ``pair`` says."""
     by_pair: dict[str, list[RlCase]] = {}
     for case in found:
         if case.row["pair"] and case.times is not None and case.published:

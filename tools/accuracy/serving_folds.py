@@ -1,4 +1,4 @@
-"""What the fitted constants of serving predict for plans that they were not fitted to."""
+"""Predictions of the fitted serving constants for plans that they were not fitted to."""
 
 from __future__ import annotations
 

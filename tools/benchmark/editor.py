@@ -1,4 +1,4 @@
-"""The language server, spoken to in its protocol as an editor does, and the time that it takes for a keystroke."""
+"""Keystroke latency of the language server, driven through its protocol like by an editor."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ LINES = 500
 
 
 def thousand() -> list[str]:
-    """1,000 specs without a finding, no two of them alike: eight batches on each of 125 sizes of one cluster."""
+    """1,000 different specs without a finding: eight batches on each of 125 sizes of one cluster."""
     sizes = [(nodes, 4 * nodes, max(1, 64 // nodes)) for nodes in range(1, 126)]
     return [
         EIGHT.format(nodes=nodes, batch=replicas * (least + more))

@@ -70,7 +70,7 @@ def kept_constant(constant: Constant) -> Constant:
 
 
 def print_errors(name: str, found: Errors) -> None:
-    """One line: how many runs, and their errors; those with experts also by themselves."""
+    """Print one line with the number of runs and their errors, and the same for runs with experts."""
     if found:
         experts = [(run, error) for run, error in found if run.experts]
         with_experts = f"  with experts: {Summary.of(experts)}" if experts else ""

@@ -17,9 +17,10 @@ Owner = tuple[str, str]
 
 @dataclass(frozen=True)
 class Constant:
-    """``fact`` of the entries ``owners``; the prior of its logarithm is that of ``prior``, with the spread ``spread``.
+    """A constant to fit: ``fact`` of the entries ``owners``. Its logarithm has the mean of ``prior`` and the spread
+    ``spread``.
 
-    ``group`` is the family to which it belongs, ``cap`` its upper limit.
+    ``group`` is its family, ``cap`` its upper limit.
     """
 
     group: str

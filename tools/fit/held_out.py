@@ -35,7 +35,7 @@ def families(fit: Fit) -> Errors:
 
 
 def kinds(fit: Fit) -> Errors:
-    """The runs of one family of chips in one precision with one framework left out."""
+    """Errors for each family of chips in one precision with one framework, predicted by a fit without these runs."""
     return _left_out(fit, lambda run: (run.family, run.record))
 
 

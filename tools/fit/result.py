@@ -59,7 +59,7 @@ def write(fit: Fit, by_fold: Errors, by_source: Errors, by_family: Errors, by_ki
 
 
 def replace_constants(fit: Fit) -> None:
-    """Writes the constants of a fit in place of those of the same groups, and drops those that no group has."""
+    """Write the constants of a fit in place of those of the same groups, and drop constants that are in no group."""
     found, own = read(), {constant.group for constant in fit.free}
     known = {(constant.group, constant.fact) for constant in constants()}
     kept = [one for one in found["constants"] if (one["group"], one["fact"]) in known and one["group"] not in own]

@@ -26,9 +26,9 @@ E = TypeVar("E", Accelerator, Stack)
 
 @dataclass(frozen=True)
 class Run:
-    """One published run: its design, its seconds, and whether it is fitted to.
+    """One published run: its design, its measured seconds, and whether it is fitted to.
 
-    ``tables`` hold what no constant here changes: the times of its collectives.
+    ``tables`` hold the times of its collectives, which no constant here changes.
     """
 
     id: str
@@ -74,7 +74,7 @@ class Run:
 
     @property
     def spread_without_software(self) -> float:
-        """The half-width of its range but for that of its software."""
+        """The half-width of the run's range without the uncertainty of its software."""
         found = timed_step(self.design, self.tables) if self.tables else None
         assert found is not None
         unseen = unseen_spread(self.design)

@@ -1,4 +1,4 @@
-"""Finds the constants: the least loss over the runs and over the distance from what was known beforehand.
+"""Finds the constants that minimize the loss: the errors of the runs and the distance from the priors.
 
 The logarithm of a predicted step is nearly linear in the logarithms of the constants. A fit is therefore a few
 Gauss-Newton steps with one matrix of derivatives each (Nocedal, Wright, "Numerical optimization", 2006, section
@@ -19,9 +19,9 @@ from tools.fit.constants import Constant, left_out
 from tools.fit.runs import Run, Values
 
 KNEE = 0.12
-"""Relative error from which a run counts by its error and no more by its square: some runs are odd."""
+"""Relative error above which a run counts linearly instead of quadratically, because some runs are outliers."""
 PULL = 0.0012
-"""What one standard deviation from its prior costs a constant: an error of 5 % in one run."""
+"""Cost of one standard deviation from a constant's prior, as an error of one run: 5 %."""
 STEPS = 4
 DIFFERENCE = 0.03
 """Relative change of a constant over which derivatives are taken: wide enough to cross the bends of maxima."""
@@ -104,7 +104,7 @@ class _Around:
 
 
 def loss(values: Values, errors: Column, seen: Column) -> float:
-    """What a fit makes small: the errors of the runs it sees, and the distance from what was known."""
+    """The quantity that a fit minimizes: the errors of its runs, and the distance from the priors."""
     runs = float(np.sum(seen * KNEE**2 * (np.sqrt(1 + (errors / KNEE) ** 2) - 1)))
     return runs + sum(pull(constant, value) for constant, value in values.items() if constant.spread)
 

@@ -14,17 +14,18 @@ from tools.fit.held_out import Errors
 from tools.fit.runs import Run
 
 HELD = 0.8
-"""The share of runs that a band holds, of sources that were left out of the fit: the whole range, with what it has for
-exposed communication, stragglers and accelerators of which nothing is published.
+"""The share of left-out sources' runs that must lie within the whole range, including its allowances for exposed
+communication, stragglers and unpublished accelerators.
 
-A band with experts is never narrower than that without: all that is uncertain of the one is of the other.
+The range with experts is at least as wide as the range without, because all its uncertainties apply too.
 """
 FAMILIES_HELD = 0.9
-"""The share that a band holds with what it gains where nothing of a group was measured: groups are few, and unlike each
-other."""
+"""The share of runs that must lie within the widened range of a group without any measurement. Groups are few and
+different.
+"""
 FACTS = {False: "spread", True: "spread.experts"}
 KNOWN = 10
-"""Runs of a generation from which its own spread counts as much as that of all generations."""
+"""Number of runs of a generation at which its own spread counts as much as that of all generations."""
 ATTENTION = 0.75
 """Share of a run's FLOPs that attention may have where its utilization is recorded."""
 
@@ -50,10 +51,11 @@ def _drawn(stack: str, experts: bool, sources: Errors, everything: float) -> tup
 
 
 def unseen(left_out_errors: Errors, folds: Errors, group: Callable[[Run], object]) -> float:
-    """The half-width that the range of a run gains where nothing of its group was measured.
+    """The additional half-width of a run's range if nothing of its group was measured.
 
-    With that of runs left out by fifths it adds, in quadrature, to the half-width that holds nine in ten of the runs
-    whose group is left out. Each group counts alike: a user's accelerator is like one group, not like one run.
+    Added in quadrature to the half-width of runs left out by fifths, it gives the half-width that holds nine in ten
+    runs whose group is left out. Each group has equal weight, because a user's accelerator resembles a group, not a
+    run.
     """
     wide, usual = (_quantile_of_groups(errors, group) for errors in (left_out_errors, folds))
     return exp(sqrt(max(0.0, wide**2 - usual**2))) - 1

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def pages() -> dict[str, Callable[[], str]]:
-    """Every generated file, by its path from the root, with the function that makes its text."""
+    """Every generated file, by its path from the root, with the function that generates its text."""
     from tools.generate import (
         catalog,
         catalog_tables,
@@ -62,7 +62,7 @@ def pages() -> dict[str, Callable[[], str]]:
 
 
 PARTS_OF_PROGRAM = frozenset({"clusterspec/units/table.py", "clusterspec/rules/index.py", "catalog/index.json"})
-"""Generated files that the program reads when it makes others: they are written before, by a process of their own."""
+"""Generated files that the program reads to make others; a separate process writes them first."""
 
 
 def stale(names: Collection[str] = ()) -> list[str]:
@@ -72,7 +72,7 @@ def stale(names: Collection[str] = ()) -> list[str]:
 
 
 def write(names: Collection[str] = ()) -> list[str]:
-    """Writes those of the files, all or some, that are stale and returns their names."""
+    """Write the stale ones among the files (all or some) and return their names."""
     changed = stale(names)
     for name in changed:
         (ROOT / name).parent.mkdir(exist_ok=True)

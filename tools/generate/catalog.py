@@ -78,7 +78,7 @@ def page() -> str:
 
 
 def sample_text() -> str:
-    """What became of the figures that were drawn at random and looked up at their sources."""
+    """The results for figures that were drawn at random and looked up at their sources."""
     rows = list(csv.DictReader(SAMPLE.read_text("utf-8").splitlines()))
     confirmed, wrong = (sum(row["verdict"] == verdict for row in rows) for verdict in ("confirmed", "wrong"))
     return (

@@ -85,7 +85,7 @@ A click on a heading sorts by it. Each figure's source: <a href="{kind}.md">{kin
 
 
 def sortable(title: str, intro: str, columns: Iterable[str], body: str) -> str:
-    """A page with one table that its headings sort; ``intro`` and ``body`` (rows) are HTML."""
+    """A page with one table that can be sorted by its headings; ``intro`` and ``body`` (rows) are HTML."""
     head = "".join(f"<th><button>{escape(name)}</button></th>" for name in columns)
     return _PAGE.format(title=escape(title), intro=intro, head=head, body=body)
 

@@ -1,7 +1,7 @@
-"""Runs the commands of docs/first-hour.md and writes what they print below them.
+"""Runs the commands of docs/first-hour.md and writes their output below them.
 
-Commands run in one process, in an empty folder that holds the flawed spec; ``>`` and ``| head -n N``
-are understood, and ``cat``. Nothing else is: the page is for people who type.
+Commands run in one process, in an empty folder with the flawed spec. Of shell syntax only ``>``, ``| head -n N`` and
+``cat`` are supported, because the page is for people who type.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """``docs/gallery.md`` and ``docs/gallery.html``: real machines and runs, as published and as predicted.
 
-The specs are in ``examples/gallery``; what is published about them is in ``published.toml`` beside them.
+The specs are in ``examples/gallery``, with their published figures in ``published.toml``.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def _run(code: str, names: dict[str, object]) -> Iterator[object]:
 
 
 def _output(value: object, run: int) -> dict[str, object]:
-    """What a notebook shows of a value: its line, and its HTML where it has one."""
+    """The output of a notebook for a value: its text, and its HTML if it has one."""
     data = {"text/plain": _lines(repr(value))}
     html = getattr(value, "_repr_html_", None)
     if html is not None:

@@ -63,7 +63,7 @@ missed:
 
 @dataclass(frozen=True)
 class WrongClaim:
-    """One claim: where it stands, whether it is right, the error of a wrong one, and its restatement."""
+    """One claim: its place, whether it is right, the error of a wrong one, and the corrected text."""
 
     file: str
     line: int
@@ -74,7 +74,7 @@ class WrongClaim:
 
 @dataclass(frozen=True)
 class ProseScore:
-    """The score of some claims: those that count, each with the rules that reported it."""
+    """The score of some claims: the claims that count, each with the rules that reported it."""
 
     reported: tuple[tuple[WrongClaim, tuple[str, ...]], ...]
 

@@ -30,7 +30,7 @@ def page() -> str:
 
 
 def section(subject: Subject, rules_of_subject: list[str]) -> str:
-    """What is looked at in one subject, by which rules, and what is not."""
+    """What is checked in one subject, by which rules, and what is not checked."""
     links = ", ".join(f"[{rule}](rules/{rule}.md)" for rule in rules_of_subject)
     silent = "; ".join(subject.silent) or "nothing that we know of"
     return (

@@ -1,7 +1,7 @@
-"""Expressions of a rule's check written over its parameters alone.
+"""Expressions of a rule's check, written over its parameters only.
 
-Names that were assigned before, literals of a module and functions that only compute an expression are put in place of
-their names, wherever in the project they are defined.
+Previously assigned names, module literals and functions that only compute an expression are substituted, wherever in
+the project they are defined.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _UnfitError(Exception):
 
 @dataclass(frozen=True)
 class Module:
-    """The names that a module defines: functions, literals, and what it imports from the project."""
+    """The names that a module defines: functions, literals, and imports from the project."""
 
     functions: Mapping[str, ast.FunctionDef]
     literals: Mapping[str, ast.expr]

@@ -30,7 +30,7 @@ Made from `schemas/spec.schema.json` by `make docs`. Editors complete and explai
 ```
 """
 NAMED = ".NAME"
-"""A name that the user chooses, in the path of a key. Keys below it that stand elsewhere in the spec refer to them."""
+"""A name that the user chooses, in the path of a key. Its subkeys that occur elsewhere in the spec link to those."""
 TABLE = """
 | key | takes | meaning |
 |---|---|---|
@@ -59,7 +59,7 @@ WRITTEN: dict[str, tuple[tuple[str, ...], str]] = {
     "count": (("2048", "128k", "15T", "15 trillion", "70B"), "0.5"),
     "ratio": (("2:1", "1:2", "3"), "50%"),
 }
-"""By kind of quantity: texts that it takes, and one that it refuses."""
+"""By kind of quantity: accepted texts, and a rejected one."""
 OTHERS = """
 A list of one kind, a mapping by percentile and a range are written as in YAML: `[0.5, 0.3]`, `{p50: 1 s, p99: 2 s}`
 (a percentile is `p` and a number from 0 to 100; `p99: 2 s` means that 99 of 100 take at most 2 s), `[low, high]`.
@@ -81,7 +81,7 @@ def page() -> str:
 
 
 def values(schema: Schema) -> str:
-    """The kinds of quantities: what each one means, texts of it as the reader of specs reads them, and a refusal."""
+    """The kinds of quantities: the meaning of each, example texts as the reader parses them, and a rejected text."""
     lines = (
         f"| {kind.replace('_', ' ')} | {cell(schema['$defs'][kind]['description'])} "
         f"| {listed(texts)} | {', '.join(reading(read(text, kind)) for text in texts)} | {refusal(refused, kind)} |\n"

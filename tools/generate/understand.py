@@ -1,4 +1,4 @@
-"""docs/understand.md: what its commands print, and its drawings, from the spec at its top."""
+"""docs/understand.md: the output of its commands, and its drawings, from the spec at its top."""
 
 from __future__ import annotations
 

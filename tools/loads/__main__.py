@@ -34,7 +34,7 @@ KINDS = ("megatron", "maxtext", "torchtitan", "deepspeed", "vllm", "llm-d", "sgl
 BESIDE = {"dynamo": "vllm 0.31.0"}
 """The target whose package another one imports."""
 LOADED = {"dynamo": "dynamo.vllm"}
-"""What an export that is loaded holds; workers of Dynamo for SGLang take the options of its server."""
+"""Content of an export that is loaded; workers of Dynamo for SGLang take the options of SGLang's server."""
 PYTHON_FILES = (".py", ".json")
 
 
@@ -53,7 +53,7 @@ def written_limits(kind: str) -> Iterator[str]:
 
 
 def sources_of(kind: str, clones: Path) -> list[Source]:
-    """The sources of a target, and of that which it imports. Raises `FileNotFoundError` for one that is not there."""
+    """The sources of a target, and of the target that it imports. Raises `FileNotFoundError` for a missing one."""
     if kind in LIMITS:
         return [Source(clones, LIMITS[kind], "")]
     targets = [TARGETS[each] for each in (kind, BESIDE.get(kind)) if each]

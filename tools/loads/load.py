@@ -1,7 +1,7 @@
-"""Loads exports by the code of one target: ``python load.py TARGET FOLDER``, with JSON lines on standard input.
+"""Loads exports with the code of one target: ``python load.py TARGET FOLDER``, with JSON lines on standard input.
 
-It runs in a process of its own, under an interpreter with what the parsers need; other libraries of the targets are
-stubs. For each export one line of JSON: what is wrong, or an empty text.
+It runs in a separate process, under an interpreter with the parsers' requirements; other libraries of the targets are
+stubs. For each export it prints one line of JSON: the error, or an empty text.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def deepspeed() -> Load:
 
 
 class _Refusing:
-    """The log of SuperBench: what it warns of, such as a rule without a metric, is a fault here."""
+    """The log of SuperBench, where a warning counts as an error, such as a rule without a metric."""
 
     def warning(self, text: str, *given: Any) -> None:
         raise ValueError(text)
@@ -195,7 +195,7 @@ class _Refusing:
 
 
 def superbench() -> Load:
-    """The diagnosis of SuperBench, which passes a node just above each limit and finds one just below it defective."""
+    """The diagnosis of SuperBench: it must pass a node just above each limit and reject a node just below."""
     import pandas  # asks which libraries are installed, so before the stubs
     import yaml
 

@@ -1,6 +1,6 @@
-"""Stands for modules that are not installed, so that the parsers of a target can be imported without its libraries.
+"""Stubs for modules that are not installed, so that the parsers of a target can be imported without its libraries.
 
-Every attribute of such a module is a class, which can be called, subscripted, inherited and used as a decorator.
+Every attribute of a stub is a class that can be called, subscripted, inherited and used as a decorator.
 """
 
 from __future__ import annotations

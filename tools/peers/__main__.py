@@ -37,7 +37,7 @@ def _table() -> dict[str, Any]:
 
 
 def kept(name: str) -> dict[str, Any]:
-    """What a peer predicted, as it was recorded; nothing where it never was."""
+    """The recorded prediction of a peer; None if none was recorded."""
     file = KEPT / f"{name}.json"
     found: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() else {"answers": {}}
     return found
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def run(name: str, source: Path | None = None) -> None:
-    """Runs one peer on all rows of its kind, and keeps its answers."""
+    """Run one peer on all rows of its kind, and keep its answers."""
     peer = peers()[name]
     given = getattr(rows, peer["kind"])()
     if "package" in peer:

@@ -14,7 +14,7 @@ COUNTS = ("accelerators", "concurrency", "input_tokens", "output_tokens")
 
 
 def training() -> list[dict[str, Any]]:
-    """Every published training run; what its source does not state is as the program resolves it."""
+    """Every published training run; values missing from its source are resolved as by the program."""
     return [_training(run) for name in FILES for run in published_runs(name)]
 
 
@@ -24,7 +24,7 @@ def serving() -> list[dict[str, Any]]:
 
 
 def digest(kind: str, names: Iterable[str]) -> str:
-    """A hash of the published rows of one kind with these ids; one that is not published any more counts as missing."""
+    """A hash of the published rows of one kind with these ids; a row no longer published counts as missing."""
     runs = (run for name in FILES for run in published_runs(name))
     published = list(runs if kind == "training" else table("serving.csv"))
     by_id = {row["id"]: row for row in published}
@@ -33,7 +33,7 @@ def digest(kind: str, names: Iterable[str]) -> str:
 
 
 def _model(stated: dict[str, Any] | str) -> dict[str, Any]:
-    """The figures of a model: as the row describes it, or those of the entry that it names."""
+    """The figures of a model: those in the row, or in the entry that the row names."""
     if isinstance(stated, dict):
         return stated
     return {name: fact.value for name, fact in Catalog.open().raw_entry("model", stated).facts.items()}

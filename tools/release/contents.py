@@ -40,7 +40,7 @@ def faults(folder: Path) -> list[str]:
 
 
 def undated(version: str, changelog: str) -> list[str]:
-    """What keeps a version from being a release: the changelog begins with another one, or with one without a date."""
+    """Why a version cannot be released: the changelog begins with another version, or with one without a date."""
     head = next((line for line in changelog.splitlines() if line.startswith("## ")), "")
     named = head.removeprefix("## ").split(" ")[0]
     if named != version:

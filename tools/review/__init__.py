@@ -1,4 +1,4 @@
-"""The map of what a reviewer looks at, and the rounds of designs that nobody had seen when they were first checked.
+"""The subjects that a reviewer examines, and the rounds of designs that were unseen when first checked.
 
 ``tools/review/subjects.toml`` assigns every rule to a subject. ``tests/review/rounds/ROUND.csv`` holds the designs of
 a round: what its writer expects, and what ``check`` found before any change. ``docs/review.md`` shows both.
@@ -35,8 +35,8 @@ class Subject:
 class Case:
     """One design of a round.
 
-    ``rules`` are the rules whose finding states the flaw, or, for a sound design, those that must not fire; ``first``
-    is the result of the check before any change.
+    ``rules`` are the rules that must report the flaw or, for a sound design, must not fire; ``first`` is the result of
+    the check before any change.
     """
 
     round: str

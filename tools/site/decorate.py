@@ -1,5 +1,6 @@
-"""What pages have on the site besides what their documents have: links to the playground, findings, differences, tables
-that can be sorted and searched."""
+"""Additions to the documents on the site: links to the playground, findings, differences, and sortable, searchable
+tables.
+"""
 
 from __future__ import annotations
 
@@ -61,9 +62,9 @@ def playground_from(target: str) -> str:
 
 
 def with_examples(text: str, target: str) -> str:
-    """The text with a link to the playground under each block that holds a whole spec.
+    """The text with a link to the playground under each block that contains a whole spec.
 
-    On the page of a rule, blocks in which it finds something also show its findings.
+    On the page of a rule, blocks in which the rule fires also show its findings.
     """
     rule = Path(target).stem if target.startswith("rules/") else ""
 
@@ -101,10 +102,10 @@ def checked(language: str, text: str, rule: str) -> CheckReport:
 
 
 def with_difference(text: str, target: str) -> str:
-    """The page of a rule with a corrected example and the difference to the faulty one.
+    """The page of a rule with a corrected example and its difference from the faulty one.
 
-    The correction is what the rule's fix writes; without a fix it is the silent example that differs least from an
-    example that fires.
+    The rule's fix writes the correction; without a fix, the correction is the silent example that differs least from a
+    firing one.
     """
     rule, (fires, heading, silent) = Path(target).stem, text.partition("\n## Silent\n")
     sections = fires.partition("\n## Fires\n")[2], silent.partition("\n## ")[0]
@@ -124,7 +125,7 @@ def with_difference(text: str, target: str) -> str:
 
 
 def mended(language: str, text: str, rule: str) -> str:
-    """The text with the first fix that a rule offers; the text itself if it offers none that is enough."""
+    """The text with the first sufficient fix of a rule; the unchanged text if there is none."""
     edits = next((one.edits for one in checked(language, text, rule).findings if one.edits), ())
     after = apply_edits(text, edits)
     return text if checked(language, after, rule).findings else after
@@ -166,4 +167,4 @@ def with_start(text: str) -> str:
 
 
 DECORATED: Mapping[str, Callable[[str], str]] = {"index.md": with_start}
-"""What a page has on the site besides what its document has."""
+"""Additions to a page of the site, by document."""

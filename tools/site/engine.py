@@ -26,7 +26,7 @@ LIBRARIES = ("attrs", "flexcache", "flexparser", "jinja2", "jsonschema", "jsonsc
              "pint", "platformdirs", "pyyaml", "referencing", "typing-extensions")  # fmt: skip
 """What the package imports, directly or not, besides what is left out."""
 KEPT = {".py", ".json", ".txt", ".typed"}
-"""Suffixes of the files of a wheel that are kept: no compiled ones, which all of these libraries can do without."""
+"""Suffixes of the wheel files that are kept: no compiled ones, since all of these libraries work without."""
 DATA = ("schemas", "catalog", "templates")
 UNUSED = frozenset({
     "_aix_support", "_ast_unparse", "_markupbase", "_pydatetime", "_pyio", "_pyrepl", "antigravity",
@@ -43,7 +43,7 @@ UNUSED = frozenset({
 })  # fmt: skip
 """Modules of the standard library that no answer of the engine imports: terminals, mail, debuggers, tests."""
 KEPT_ENCODINGS = "__init__|aliases|ascii|charmap|cp437|cp1252|idna|latin_1|punycode|.*_escape|utf_.*"
-"""The encodings that are kept: those of Unicode, and those of zip archives."""
+"""The encodings that are kept: Unicode, and those of zip archives."""
 
 
 def pinned(requirements: Path = ROOT / "requirements" / "run.txt") -> str:

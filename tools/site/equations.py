@@ -33,7 +33,7 @@ def with_equations(text: str, title: str) -> str:
 
 
 def equation(name: str, expression: str) -> str:
-    """``name = expression`` as elements of MathML, one for each term of a sum, so that lines break between them."""
+    """``name = expression`` as MathML elements, one per term of a sum, so that lines can break between terms."""
     terms = list(_terms(ast.parse(expression, mode="eval").body))
     parts = [f"{_word(name)}<mo>=</mo>{terms[0]}", *terms[1:]]
     return " ".join(f'<math displaystyle="true">{part}</math>' for part in parts)

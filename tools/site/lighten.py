@@ -1,4 +1,4 @@
-"""Pages of a built site that show their text before scripts run, and load the index of search when it is asked for."""
+"""Pages of a built site that show text before scripts run, and load the search index on demand."""
 
 from __future__ import annotations
 
@@ -53,8 +53,9 @@ SIZE = re.compile(r'<svg [^>]*?\bwidth="([\d.]+)" height="([\d.]+)"')
 
 
 def lightened(page: str, folder: Path) -> str:
-    """A page of a folder with scripts that run after the text is shown, with the sizes of drawings, with keys of
-    tables that break between words, and with tables in regions that scroll."""
+    """A page with deferred scripts, sized drawings, table keys that break between words, and tables in scrolling
+    regions.
+    """
     deferred, scripts = SCRIPT.subn(r'<script defer src="\1"></script>', page)
     if scripts:
         deferred = deferred.replace("<script defer ", f"<script>{SEARCH}</script><script defer ", 1)

@@ -1,4 +1,4 @@
-"""Links of a built site that lead nowhere: those of tables in HTML, which the builder does not follow, among them."""
+"""Broken links of a built site, including those in HTML tables, which the builder does not check."""
 
 from __future__ import annotations
 

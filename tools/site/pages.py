@@ -27,12 +27,12 @@ MACHINES = re.compile(r"(?<=\n)\| machine \| accelerators .*?\n(?=\n)", re.DOTAL
 LISTS = ("accuracy.md", "board.md", "reality.md", "review.md", "changelog.md")
 """Long lists, whose parts would make up most of the index that every visitor loads."""
 PARTS_DECORATED = {"gallery.md": with_machine, "formulas.md": with_equations}
-"""What the parts of a document have on the site besides their text, from that and their title."""
+"""Additions to the parts of a document on the site, from their text and title."""
 CONFIGURATION = ROOT / "tools" / "site" / "mkdocs.yml"
 
 
 def pages() -> dict[str, str]:
-    """The Markdown pages of the site by their path in it, with the path of their document in the repository."""
+    """The Markdown pages by path in the site, with the path of their document in the repository."""
     found = {path.relative_to(ROOT / "docs").as_posix(): path for path in sorted((ROOT / "docs").rglob("*.md"))}
     return {target: path.relative_to(ROOT).as_posix() for target, path in found.items()} | {
         target: source for source, target in ROOT_PAGES.items()
@@ -82,14 +82,14 @@ def with_links(text: str, source: str, target: str) -> str:
 
 @dataclass(frozen=True)
 class Written:
-    """A page of the site: its path, its text, and whether the search finds it."""
+    """A page of the site: its path, its text, and whether search includes it."""
 
     target: str
     text: str
     searched: bool = True
 
     def file_text(self, named: Collection[str]) -> str:
-        """The text with what the builder is told of it: pages that the navigation does not name use its space."""
+        """The text with instructions for the builder: pages outside the navigation use its space."""
         told = "" if self.searched else "search:\n  exclude: true\n"
         if 'class="sortable"' in self.text:
             told += "hide: [navigation, toc]\n"
@@ -99,7 +99,7 @@ class Written:
 
 
 def written() -> Iterator[Written]:
-    """Every page of the site, those that long documents are split into among them."""
+    """Every page of the site, including the parts of split documents."""
     for target, source in pages().items():
         text = (ROOT / source).read_text("utf-8")
         parts: list[Part] = []

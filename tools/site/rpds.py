@@ -84,7 +84,7 @@ class HashTrieSet(frozenset[Any]):
 
 
 class List(tuple[Any, ...]):
-    """A list that never changes; its front is its first value."""
+    """An immutable list whose front is its first value."""
 
     def __new__(cls, *values: Any) -> List:
         only = values[0] if len(values) == 1 and isinstance(values[0], Iterable) else values

@@ -17,11 +17,11 @@ from tools.site.links import broken_links
 
 ARTICLE = re.compile(r"<article[^>]*>(.*?)</article>", re.DOTALL)
 NOT_TEXT = re.compile(r"<(script|style|nav|form|button|aside|thead)\b.*?</\1>|<[^>]+>|¶", re.DOTALL)
-"""What a theme adds to the text, and the headings of tables, which the parts of a long one repeat."""
+"""Elements that a theme adds to the text, and table headings, which the parts of a long table repeat."""
 
 
 def pages(site: Path) -> dict[str, Path]:
-    """The pages of a site by their paths, without that of the playground, which is copied."""
+    """The pages of a site by path, without the playground's, which is copied."""
     found = {path.relative_to(site).as_posix(): path for path in site.rglob("*.html")}
     return {name: path for name, path in found.items() if not name.startswith("playground/")}
 

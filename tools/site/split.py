@@ -27,7 +27,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Part:
-    """A section that is a page of its own: its title, its path in the site and its text."""
+    """A section on a separate page: its title, its path in the site and its text."""
 
     title: str
     target: str

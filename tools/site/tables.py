@@ -1,5 +1,6 @@
-"""Tables of a built page as regions that scroll, written when the site is built: a script that wraps them makes the
-browser lay each out again."""
+"""Tables of a built page as scrolling regions, written at build time: wrapping them by script would make the browser
+lay out each table again.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +14,11 @@ ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
 CELL = re.compile(r"<t[hd][^>]*>(.*?)</t[hd]>", re.DOTALL)
 TAG = re.compile(r"<[^>]+>")
 LONG = 12
-"""Rows, with the heading, from which the browser lays a table out when it comes into sight; the styles tell it the
-height until then."""
+"""Number of rows (heading included) from which the browser lays out a table only when it becomes visible; styles state
+its height until then.
+"""
 MOST = 80
-"""Rows up to which a table is one: the browser lays out a whole table where a row of it is in sight."""
+"""Maximum number of rows of one table; the browser lays out a whole table if any row is visible."""
 PART = 50
 """Rows of each part of a longer table, which repeats the heading."""
 WIDEST = 36
@@ -24,7 +26,7 @@ WIDEST = 36
 
 
 def with_regions(page: str) -> str:
-    """The page with its tables in regions that a keyboard reaches, named by their number and first heading."""
+    """The page with its tables in keyboard-accessible regions, named by number and first heading."""
     number = 0
 
     def region(table: re.Match[str]) -> str:

@@ -40,7 +40,7 @@ def shortened(index: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _searched_text(page: str, text: str) -> str:
-    """The words by which a section of a page is found, besides those of its title."""
+    """The words, besides the title's, by which search finds a section of a page."""
     if page.startswith(TITLES_ONLY):
         return ""
     if page.startswith("spec/"):
@@ -58,7 +58,7 @@ def shorten_index(site: Path) -> None:
 
 
 def weights(site: Path) -> Iterator[tuple[int, str]]:
-    """The bytes that each page of a built site transfers, compressed: with its styles, its scripts and the index."""
+    """The compressed bytes that each page of a built site transfers, including styles, scripts and the index."""
     searched = sum(_sent(path) for path in [site / "search.json", *site.glob("assets/javascripts/workers/*.js")])
     for path in sorted(site.rglob("*.html")):
         name = path.relative_to(site)

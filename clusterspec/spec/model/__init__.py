@@ -164,7 +164,7 @@ class PhaseSpec:
 
 @dataclass(frozen=True)
 class PoolSpec(ClusterSpec):
-    """One machine of a fleet: the keys of a cluster, and those that hold for this machine only."""
+    """One machine of a fleet: the keys of a cluster, and further keys that apply to this machine only."""
 
     phases: tuple[PhaseSpec, ...] | None = None
     measured: tuple[MeasuredSpec, ...] | None = None

@@ -1,7 +1,7 @@
 """Calculon: its own systems A100 (80 GB) and H100 (NVLink domain of eight), with which its `validation.py` compares.
 
-Dense models with as many KV heads as heads alone: grouped heads and gated feed-forward layers have no term there.
-Interface as in `examples/`, `models/` and `systems/` of the repository. A gated feed-forward layer has no term there.
+It covers only dense models with as many KV heads as heads: it has no terms for grouped heads and gated feed-forward
+layers. Interface as in `examples/`, `models/` and `systems/` of the repository.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """llm-analysis: `LLMAnalysis.training` on the accelerators that it ships, at half of the peak.
 
-Its default is all of the peak; half is what the comment at its constant `FLOPS_EFFICIENCY` says Megatron-LM reaches.
-It has no term for bubbles of a pipeline.
+Its default is the full peak; according to the comment at its constant `FLOPS_EFFICIENCY`, Megatron-LM reaches half. It
+has no term for pipeline bubbles.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What all adapters share: the rows they are given, and the answers they give."""
+"""Common to all adapters: the rows that they get, and the answers that they give."""
 
 from __future__ import annotations
 
