@@ -130,6 +130,11 @@ class ScaleOut:
 
 
 RATE_OF_PRODUCTS = "products"
+RATE_OF_KERNELS = "kernels"
+OF_JOBS = frozenset({RATE_OF_PRODUCTS, RATE_OF_KERNELS})
+"""Kinds of shares that follow from the time of a job, not from a test of links."""
+MEASURED_AGAIN = 1e-4
+"""The relative difference to a measured time below which a predicted time is that of the measured job."""
 
 
 @dataclass(frozen=True)
@@ -137,9 +142,10 @@ class MeasuredShare:
     """A measured share of line rate that a collective achieves, which replaces that of the catalog.
 
     ``part`` is the kind of share: ``ring``, ``exchange`` or ``reduction`` inside an island, ``network`` between
-    islands. ``tier`` is the outermost tier that the measured group crossed, ``ranks`` its size. Of a measured step,
-    both are `RATE_OF_PRODUCTS`, the share is that of the catalog's rate of products and attention, ``seconds`` is the
-    step and ``spread`` the relative half-width of the measurements of it.
+    islands. ``tier`` is the outermost tier that the measured group crossed, ``ranks`` its size. For a measured training
+    step, both are `RATE_OF_PRODUCTS`, and the share is the rate of products and attention relative to the catalog's.
+    For a measured time per output token, both are `RATE_OF_KERNELS`, and the share is the rate of all kernels of an
+    engine. ``seconds`` is the measured time and ``spread`` the relative half-width of its measurements.
     """
 
     collective: str
@@ -149,6 +155,10 @@ class MeasuredShare:
     share: Figure
     seconds: float | None = None
     spread: float = 0.0
+
+    def is_time_of(self, seconds: float) -> bool:
+        """Whether a predicted time is that of the job that was measured."""
+        return self.seconds is not None and abs(seconds / self.seconds - 1) < MEASURED_AGAIN
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from math import hypot
 
 from clusterspec.cluster.legality import refusals
-from clusterspec.cluster.model import Design, MeasuredShare
+from clusterspec.cluster.model import RATE_OF_PRODUCTS, Design, MeasuredShare
 from clusterspec.cost import parameters
 from clusterspec.cost.compute.rates import share_precision
 from clusterspec.cost.constants import assumed_figure
@@ -73,8 +73,6 @@ OTHER_LAYOUT = assumed_figure(
     " four in five steps of the other lie within 16 % (10 % without it), and of 584 pairs of sources that no constant"
     " saw, within 26 % (18 %); in quadrature these add 12 % and 18 %, and 12 % and 15 % without experts",
 )
-MEASURED_AGAIN = 1e-4
-"""The relative difference to a measured step below which a predicted step is that of the measured job."""
 _HIGHEST = "the highest model FLOPs utilization of the published training runs, of {} in {} bits (docs/accuracy.md, {})"
 HIGHEST_MFU = {
     (systolic, precision): assumed_figure(
@@ -154,12 +152,7 @@ def spread_without_software(record: StepRecord, unseen: float = 0.0) -> float:
 def measured_step(design: Design) -> MeasuredShare | None:
     """The measured step that sets the rate of products of a design; None where there is none."""
     known = design.cluster.measured if design.cluster else ()
-    return next((each for each in known if each.seconds is not None), None)
-
-
-def is_of_measured_job(share: MeasuredShare, seconds: float) -> bool:
-    """Whether a predicted step is that of the job whose step was measured."""
-    return share.seconds is not None and abs(seconds / share.seconds - 1) < MEASURED_AGAIN
+    return next((each for each in known if each.part == RATE_OF_PRODUCTS), None)
 
 
 def range_figure(design: Design, seconds: float) -> tuple[str, Figure] | None:
@@ -171,7 +164,7 @@ def range_figure(design: Design, seconds: float) -> tuple[str, Figure] | None:
     """
     measured = measured_step(design)
     if measured is not None:
-        return "measured[].step_time", RUN_TO_RUN if is_of_measured_job(measured, seconds) else OTHER_LAYOUT
+        return "measured[].step_time", RUN_TO_RUN if measured.is_time_of(seconds) else OTHER_LAYOUT
     gained = unseen_spread(design)
     if gained is None or design.cluster is None:
         return None

@@ -176,10 +176,10 @@ class Plan:
         workload, layout = self.design.workload, self.design.layout
         if self.step is None or workload is None or layout is None:
             return None
-        from clusterspec.cost.estimate import highest_mfu, is_of_measured_job, measured_step, range_figure, step_range
+        from clusterspec.cost.estimate import highest_mfu, measured_step, range_figure, step_range
 
         highest, measured = highest_mfu(self.design), measured_step(self.design)
-        if measured is not None and is_of_measured_job(measured, self.step.seconds):
+        if measured is not None and measured.is_time_of(self.step.seconds):
             return self.step.seconds / (1 + measured.spread), self.step.seconds * (1 + measured.spread)
         _, gained = range_figure(self.design, self.step.seconds) or ("", None)
         return step_range(

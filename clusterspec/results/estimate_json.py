@@ -296,6 +296,7 @@ PARTS = {
     "reduction": "the links to the reducing switches",
     "network": "the network between domains",
     "products": "the catalog's rate of products",
+    "kernels": "the catalog's rate of an engine's kernels",
 }
 
 

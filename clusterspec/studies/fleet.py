@@ -210,9 +210,17 @@ def _step_problems(document: Document) -> Iterator[Problem]:
     for path in sections if len(jobs) > 1 else ():
         entries = mapping_at(document.value, path[:-1]).get("measured")
         for number, entry in enumerate(entries if isinstance(entries, list) else ()):
-            key = next((key for key in ("step_time", "step_log") if isinstance(entry, dict) and key in entry), None)
+            key = next(
+                (
+                    key
+                    for key in ("step_time", "step_log", "tpot", "load_test")
+                    if isinstance(entry, dict) and key in entry
+                ),
+                None,
+            )
             if key is not None:
-                message = f"a step is measured, and {len(jobs)} jobs may have run it: it is not used"
+                what = "a step" if key.startswith("step") else "the time per output token"
+                message = f"{what} is measured, and {len(jobs)} jobs may have run it: it is not used"
                 at = (*path, number, key)
                 yield Problem(
                     "unused-measurement", at, message, "state it in a spec of the job", severity=Severity.NOTE

@@ -63,4 +63,9 @@ def calibrated_by_logs(
 
         design, further = calibrated_by_steps(spec.measured, design, folder)
         problems += further
+    if steps and any(entry.tpot or entry.load_test for entry in spec.measured):
+        from clusterspec.studies.load_tests import calibrated_by_load_tests  # few specs have one
+
+        design, further = calibrated_by_load_tests(spec.measured, design, folder)
+        problems += further
     return design, measurements, problems

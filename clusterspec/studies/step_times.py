@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path as FilePath
 from statistics import median
 
@@ -21,9 +21,9 @@ from clusterspec.spec.model import MeasuredSpec
 from clusterspec.units import display, percent
 
 LEAST, MOST = 0.25, 2.0
-"""The rate of products over that of the catalog, at least and at most: a step beyond is another job's, or faulty."""
+"""Bounds of a rate over that of the catalog; a time that needs another rate is of another job or a faulty machine."""
 CLOSE = 1e-6
-"""Relative difference of a predicted step to the measured one that ends the search."""
+"""Relative difference of a predicted time to the measured one that ends the search."""
 ROUNDS = 40
 
 
@@ -99,27 +99,38 @@ def _with_step(design: Design, seconds: float, index: int, spread: float) -> tup
         share = MeasuredShare("step", RATE_OF_PRODUCTS, RATE_OF_PRODUCTS, 1, Figure(rate, "1", origin), seconds, spread)
         return with_values(design, {("cluster", "measured"): (*cluster.measured, share)})
 
-    def step(rate: float) -> float | None:
-        return legal_estimate(varied(rate)).step_seconds
-
-    longest, shortest = step(LEAST), step(MOST)
-    if longest is None or shortest is None:
+    found, bounds = rate_of_time(lambda rate: legal_estimate(varied(rate)).step_seconds, seconds)
+    if bounds is None:
         return None, f"a step of {display(seconds, 's')} is measured, and the job of the spec has no estimate"
-    if not shortest <= seconds <= longest:
-        bounds = f"{display(shortest, 's')} to {display(longest, 's')}"
+    if found is None:
         rates = f"{percent(LEAST)} to {percent(MOST)} of the catalog's rate of products"
         return None, f"a step of {display(seconds, 's')} is measured, and {rates} give {bounds}: it is not used"
-    low, high = 1 / MOST, 1 / LEAST  # a step is linear in the time of products, where nothing else bounds it
+    return varied(found), ""
+
+
+def rate_of_time(time: Callable[[float], float | None], seconds: float) -> tuple[float | None, str | None]:
+    """The rate, relative to the catalog's, at which a job takes some seconds, with the range of times that can be set.
+
+    ``time`` gives the seconds at a rate. The rate is None for seconds outside of the range, and so is the range where
+    there is no time.
+    """
+    longest, shortest = time(LEAST), time(MOST)
+    if longest is None or shortest is None:
+        return None, None
+    bounds = f"{display(shortest, 's')} to {display(longest, 's')}"
+    if not shortest <= seconds <= longest:
+        return None, bounds
+    low, high = 1 / MOST, 1 / LEAST  # a step is linear in the time of kernels, where nothing else bounds it
     times = [shortest, longest]
     for turn in range(ROUNDS):
         share = (seconds - times[0]) / (times[1] - times[0]) if times[1] > times[0] else 0.0
         middle = low + (high - low) * (share if turn % 3 < 2 else 0.5)
-        found = step(1 / middle)
+        found = time(1 / middle)
         assert found is not None
         if abs(found - seconds) <= CLOSE * seconds:
-            return varied(1 / middle), ""
+            return 1 / middle, bounds
         if found < seconds:
             low, times[0] = middle, found
         else:
             high, times[1] = middle, found
-    return varied(1 / high), ""
+    return 1 / high, bounds

@@ -131,7 +131,7 @@ class Study:
         """The names of the logs of measurements."""
         if self.fleet is not None:
             return tuple(dict.fromkeys(log for each in self.fleet.jobs.values() for log in each.logs))
-        named = (name for one in self.spec.measured or () for name in (one.log, one.step_log) if name)
+        named = (name for one in self.spec.measured or () for name in (one.log, one.step_log, one.load_test) if name)
         return tuple(str(self.folder / name) for name in named)
 
     @property

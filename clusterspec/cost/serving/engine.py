@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.cluster.model import RATE_OF_KERNELS, Cluster, Layout, MeasuredShare, Workload
 from clusterspec.cost import parameters
 from clusterspec.cost.compute.rates import capped_clock
 from clusterspec.cost.formulas.parameters import share_of_heads
@@ -78,7 +78,11 @@ class Engine:
     def of(cls, cluster: Cluster, workload: Workload, layout: Layout, replicas: int) -> Engine | None:
         """The engine of a layout; None where the accelerator has no peak for the workload."""
         clock = capped_clock(cluster)
-        rates = KernelRates.of(cluster.accelerator, cluster.kernels, clock.value if clock is not None else 1.0)
+        share = measured_kernels(cluster)
+        measured = share.share.value if share is not None else 1.0
+        rates = KernelRates.of(
+            cluster.accelerator, cluster.kernels, clock.value if clock is not None else 1.0, measured
+        )
         if rates is None:
             return None
         model = workload.model
@@ -86,7 +90,7 @@ class Engine:
         whole = counted.held
         precision, peak = _gemm_peak(workload.precision, rates)
         if workload.peak is not None:
-            peak = workload.peak.value / cluster.ranks_per_accelerator
+            peak = workload.peak.value / cluster.ranks_per_accelerator * measured
         expert_precision, expert_peak = _expert_gemm_peak(workload, rates, (precision, peak))
         ranks = layout.tp * layout.attention_dp
         return cls(
@@ -240,6 +244,11 @@ class Engine:
         if stack is None or stack.serving is None or (serving is not None and not serving.captured_graphs):
             return 0.0
         return float(stack.serving.prompt_graphs)
+
+
+def measured_kernels(cluster: Cluster) -> MeasuredShare | None:
+    """The rate of an engine's kernels that a measured time per output token gives; None where none was measured."""
+    return next((each for each in cluster.measured if each.part == RATE_OF_KERNELS), None)
 
 
 def _gemm_peak(name: str, rates: KernelRates) -> tuple[str, float]:

@@ -12,6 +12,7 @@ from clusterspec.records import dataclass, field
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from clusterspec.cluster.model import MeasuredShare
     from clusterspec.cost.serving.balance import ExpertUse
     from clusterspec.cost.serving.caches import TierUse
     from clusterspec.cost.serving.pools import Pools
@@ -137,6 +138,8 @@ class ServingTimes:
     highest: Highest | None = field(default=None, repr=False, compare=False)
     stretched: Stretched | None = field(default=None, repr=False, compare=False)
     """The plan with other times in an open load; None in others, where latencies grow as the times do."""
+    measured: MeasuredShare | None = None
+    """The measured mean time per output token that sets the rate of kernels."""
 
     @property
     def decode(self) -> StepTime:
@@ -248,8 +251,12 @@ def range_factors(times: ServingTimes, name: str) -> tuple[float, float]:
 
     The time to first token is least certain with separate prefill engines, with experts, and for a batch that starts
     together; throughput is least certain with experts. If requests arrive at a rate, slower steps bring the plan closer
-    to saturation: the ends are then those of plans all of whose times are shorter or longer by one factor.
+    to saturation: the ends are then those of plans all of whose times are shorter or longer by one factor. The time per
+    output token of the load at which it was measured is as certain as the measurement.
     """
+    measured = times.measured
+    if measured is not None and name in {"tpot", "tpot_mean"} and measured.is_time_of(times.tpot_mean):
+        return 1 / (1 + measured.spread), 1 + measured.spread
     low, high = RANGES[_range_kind(times, name.removesuffix("_mean"), times.regime)]
     value: float = getattr(times, name)
     if times.stretched is None or name == "output_tokens_per_second" or not value:

@@ -78,7 +78,8 @@ class KernelRates:
     ``peaks`` dense FLOP/s by precision and ``bandwidth`` B/s of one rank; ``single`` the size-independent figures of
     the kernel table, ``all_reduces`` the all-reduce curves by number of ranks, ``scale`` the best GEMM rate of this
     accelerator relative to the measured one, ``clock`` the GEMM rate under the power cap relative to uncapped, ``tile``
-    the minimum number of rows that a GEMM computes.
+    the minimum number of rows that a GEMM computes. ``measured`` is the factor of all rates that a measurement of the
+    engine gives; ``peaks`` and ``bandwidth`` contain it.
     """
 
     table: str
@@ -90,19 +91,23 @@ class KernelRates:
     scale: float
     clock: float = 1.0
     tile: float = 1.0
+    measured: float = 1.0
 
     @classmethod
-    def of(cls, chip: Accelerator, entry: Kernels | None, clock: float = 1.0) -> KernelRates | None:
+    def of(
+        cls, chip: Accelerator, entry: Kernels | None, clock: float = 1.0, measured: float = 1.0
+    ) -> KernelRates | None:
         """The rates of an accelerator; None where it has no memory bandwidth or no peak of 16 bits."""
-        ranks = chip.ranks_per_accelerator
+        ranks = chip.ranks_per_accelerator / measured
         peaks = {name: peak.value / ranks for name, peak in chip.peaks.items()}
         if chip.memory_bandwidth is None or entry is None or not {"bf16", "fp16"} & set(peaks):
             return None
         tables, single, reduces = _cached_tables(entry)
-        own, measured = chip.achievable.get("matmul.bf16"), single.get("matmul.bf16")
-        scale = own.value / measured if own is not None and measured and chip.kernels is None else 1.0
+        own, table = chip.achievable.get("matmul.bf16"), single.get("matmul.bf16")
+        scale = own.value / table if own is not None and table and chip.kernels is None else 1.0
         tile = constants.TILE_ROWS.get(chip.architecture or "", 1.0)
-        return cls(entry.id, peaks, chip.memory_bandwidth.value / ranks, tables, single, reduces, scale, clock, tile)
+        bandwidth = chip.memory_bandwidth.value / ranks
+        return cls(entry.id, peaks, bandwidth, tables, single, reduces, scale, clock, tile, measured)
 
     @property
     def wide(self) -> float:
@@ -150,7 +155,7 @@ class KernelRates:
 
         The share of the bandwidth is that of a call of equal duration on the measured accelerator.
         """
-        alike = size * self.single[f"{table}.memory"] / self.bandwidth
+        alike = size * self.single[f"{table}.memory"] / (self.bandwidth / self.measured)
         return self.bandwidth * min(1.0, interpolated_value(self.curves[table], alike) * self.scale)
 
     def attention_floor(self, table: str = DECODE) -> float:

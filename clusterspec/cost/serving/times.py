@@ -18,7 +18,7 @@ from clusterspec.cost.formulas.serving import (
 )
 from clusterspec.cost.mixers import next_token_elements
 from clusterspec.cost.serving import constants
-from clusterspec.cost.serving.engine import Engine
+from clusterspec.cost.serving.engine import Engine, measured_kernels
 from clusterspec.cost.serving.handoff import Handoff
 from clusterspec.cost.serving.latency import Highest, ServingTimes, Stretched
 from clusterspec.cost.serving.loads import finite_run, is_open_run, open_run, steady_load
@@ -167,6 +167,7 @@ def _at_any_load(pools: Pools) -> dict[str, Any]:
         "loading": pools.loading,
         "prefix_hit": load.prefix_hit,
         "prompts_alone": engine.prompts_alone,
+        "measured": measured_kernels(engine.cluster),
         "stretched": Stretched(_times_at_rate, pools) if load.load == "open" and load.request_rate else None,
     }
 

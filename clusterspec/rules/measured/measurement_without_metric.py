@@ -72,7 +72,7 @@ def check(spec: Spec) -> Iterator[Problem]:
         return
     for index, entry in enumerate(spec.measured or ()):
         at = ("measured", index)
-        figures = (entry.busbw, entry.algbw, entry.log, entry.step_time, entry.step_log)
+        figures = (entry.busbw, entry.algbw, entry.log, entry.step_time, entry.step_log, entry.tpot, entry.load_test)
         if not (any(figures) or spec.unreadable(at)):
             yield RULE.problem(at, "the measurement has no `busbw`, no `algbw` and no log", HELP)
     text = spec.description or ""

@@ -4,7 +4,8 @@
 
 A measured entry, or its log, without its collective, its number of ranks or its size; with sizes below 256 MiB only; or
 with ranks that leave NICs of their nodes idle. A measured step that no rate of products between a quarter and twice that of
-the catalog explains, or beside no training job, or in a fleet of several jobs.
+the catalog explains, or beside no training job, or in a fleet of several jobs; and likewise a measured time per output token
+and the rate of an engine's kernels.
 
 ## Why it matters
 

@@ -230,7 +230,7 @@ class DocumentSpec:
 @dataclass(frozen=True)
 class MeasuredSpec:
     """One measurement of the user's machine: a figure, or a log of nccl-tests; or a step of the job of the spec, or the
-    log of its training.
+    log of its training; or the mean time per output token of its engines, or the result of a load test of them.
     """
 
     collective: str | None = None
@@ -243,6 +243,8 @@ class MeasuredSpec:
     log: str | None = None
     step_time: Quantity | None = None
     step_log: str | None = None
+    tpot: Quantity | None = None
+    load_test: str | None = None
 
 
 @dataclass(frozen=True)
