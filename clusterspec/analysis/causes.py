@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from statistics import median
 
 from clusterspec.analysis.fault_models import FAULT_MODELS, FaultFit, fault_fits
-from clusterspec.analysis.hangs import STATED, STRONG, WEAK, Check, causes_of_a_hang, unreachable_peers
+from clusterspec.analysis.hangs import STATED, STRONG, WEAK, Check, causes_of_a_hang, stated_stops, unreachable_peers
 from clusterspec.analysis.host_causes import (
     access_control_causes,
     host_setting_causes,
@@ -45,9 +45,9 @@ _NEXT = {fault.name: fault.next for fault in FAULT_MODELS}
 
 def causes(run: PlacedRun) -> tuple[Cause, ...]:
     """The likely causes of a slow run, likeliest first; for other runs only errors that hold at any speed."""
-    last = run.largest
     if not run.finished:
-        return _most_likely(causes_of_a_hang(run, (_separate_jobs, *CHECKS)))
+        return _most_likely(causes_of_a_hang(run, (_separate_jobs, *CHECKS)) if run.rows else stated_stops(run))
+    last = run.largest
     found = [cause for check in ALWAYS for cause in check(run)]
     if last.measured < last.low:
         found += [cause for check in CHECKS for cause in check(run)]
@@ -71,7 +71,7 @@ def _cause_of_fit(run: PlacedRun, fit: FaultFit) -> Cause:
 
 def _socket_cause(run: PlacedRun) -> Iterator[Cause]:
     fabric = run.cluster.scale_out
-    if not run.uses_network or fabric is None or fabric.technology.family == "tcp":
+    if not run.uses_network or fabric is None or fabric.technology.family == "tcp" or run.log_lines("no-network"):
         return
     rdma = run.log_lines("gdr", "hcas", "ofi")
     for text, line in run.log_lines("ofi"):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
+from clusterspec.units import plural
 
 STATED, STRONG, GIVEN, WEAK = 1.0, 0.7, 0.4, 0.3
 """Weights of evidence: the log states the cause; the log's numbers show it; the log states a setting that may be wrong;
@@ -34,6 +35,8 @@ _GLOO = (
     "ip -br addr; set GLOO_SOCKET_IFNAME on every node to the interface that reaches the others; without it, Gloo "
     "announces the address of the host's name"
 )
+MOST_ABSENT = 0.25
+"""Share of the ranks above which those that report nothing are ranks of other files, rather than late ones."""
 Check = Callable[[PlacedRun], Iterator[Cause]]
 _UNLOCK = {
     "acs": "sudo lspci -vvv | grep -i ACSCtl; turn ACS off in the firmware; or, to test, set NCCL_P2P_DISABLE=1",
@@ -47,7 +50,7 @@ def causes_of_a_hang(run: PlacedRun, checks: Sequence[Check]) -> Iterator[Cause]
     Published: NVIDIA/nccl issues 257 and 2079, vllm-project/vllm issues 33041 and 51513, pytorch/pytorch issue 24081,
     where access control or the IOMMU redirected it.
     """
-    yield from _stated_stops(run)
+    yield from stated_stops(run)
     stated = (cause for check in checks for cause in check(run) if cause.evidence.startswith("line "))
     for cause in stated:
         yield replace(cause, weight=min(cause.weight, GIVEN)) if cause.name in _SLOWS else cause
@@ -63,10 +66,35 @@ def causes_of_a_hang(run: PlacedRun, checks: Sequence[Check]) -> Iterator[Cause]
     for text, line in run.log_lines("bus-error")[:1]:  # NVIDIA/nccl issue 983
         evidence = f"line {line} of the log: {text}, which is what a write to a full /dev/shm ends with"
         yield Cause("shared-memory", evidence, STOPS["shared-memory"][1], STRONG)
+    yield from _possible_stops(run)
     over_pcie = not run.uses_network and run.cluster.scale_up.topology in {"pcie", "bridge"}
     for text, line in run.log_lines("p2p-direct")[:1] if over_pcie else ():
         evidence = f"line {line} of the log: {text} over PCIe, and no result after it"
         yield from (Cause(name, evidence, following, STRONG) for name, following in _UNLOCK.items())
+    alone = over_pcie and len(run.benchmark.evidence) == 1  # NVIDIA/nccl issue 104
+    for text, line in run.log_lines("empty-table") if alone else ():
+        evidence = f"line {line} of the log: {text} is the last, and accelerators reach each other over PCIe"
+        yield from (Cause(name, evidence, following, WEAK) for name, following in _UNLOCK.items())
+
+
+def _possible_stops(run: PlacedRun) -> Iterator[Cause]:
+    """What lines that have several causes are compatible with."""
+    for text, line in run.log_lines("rendezvous")[:1]:  # vllm-project/vllm issue 15744: the interface
+        for name in ("unreachable-peer", "wrong-interface"):
+            yield Cause(name, f"line {line} of the log: {text}, which does not say why", _INTERFACE, GIVEN)
+    for text, line in run.log_lines("transfer-refused")[:1]:  # kvcache-ai/Mooncake issue 3868
+        following = "ibv_devinfo | grep active_mtu on both nodes: one MTU for both (to test, MC_MTU=1024); show_gids"
+        yield Cause("unreachable-peer", f"line {line} of the log: {text}, as with ends of two MTUs", following, STRONG)
+    for text, line in run.log_lines("link-event")[:1]:
+        yield Cause("accelerator-fault", f"line {line} of the log: {text}", STOPS["accelerator-fault"][1], GIVEN)
+    for text, line in run.log_lines("waiting")[:1]:  # pytorch/pytorch issue 141069
+        call, _, numbers = text.rpartition(" ")
+        waiting = set(map(int, numbers.split(",")))
+        absent = [rank for rank in range(run.group.ranks) if rank not in waiting]
+        if absent and len(absent) <= MOST_ABSENT * run.group.ranks:
+            those = f"{plural(len(absent), 'rank')}, the first rank {absent[0]}, {'do' if absent[1:] else 'does'} not"
+            evidence = f"line {line} of the log: {plural(len(waiting), 'rank')} wait in {call}; {those}"
+            yield Cause("ranks-diverge", evidence, STOPS["ranks-diverge"][1], GIVEN)
 
 
 def unreachable_peers(run: PlacedRun) -> Iterator[Cause]:
@@ -75,10 +103,10 @@ def unreachable_peers(run: PlacedRun) -> Iterator[Cause]:
     for text, line in run.log_lines("unreachable")[:1]:
         following = "show_gids; ping and ib_write_bw between the NICs of that pair; open the ports of all ranks"
         yield Cause("unreachable-peer", f"line {line} of the log: {text}", following, STATED)
-    yield from _stated_stops(run)
+    yield from stated_stops(run)
 
 
-def _stated_stops(run: PlacedRun) -> Iterator[Cause]:
+def stated_stops(run: PlacedRun) -> Iterator[Cause]:
     """What the log states to have stopped the run."""
     for name, (evidence, following) in STOPS.items():
         for text, line in run.log_lines(evidence)[:1]:
@@ -95,6 +123,14 @@ def _wrong_interface(run: PlacedRun) -> Iterator[Cause]:
     """
     for text, line in run.log_lines("no-interface")[:1]:
         yield Cause("wrong-interface", f"line {line} of the log: {text}", _INTERFACE, STATED)
+    for text, line in run.log_lines("no-network")[:1]:  # getainode/ainode pull request 87
+        following = "ls /dev/infiniband within the container; docker run --device=/dev/infiniband --ulimit memlock=-1"
+        yield Cause("wrong-interface", f"line {line} of the log: {text}", following, STATED)
+    for text, line in run.log_lines("foreign-nic")[:1]:  # NVIDIA/nccl issues 551 (index) and 925 (NIC)
+        evidence = f"line {line} of the log: {text}: the container does not have that GID of the NIC"
+        following = "show_gids within the container; set NCCL_IB_HCA and NCCL_IB_GID_INDEX to what it lists"
+        for name, weight in (("unreachable-peer", STATED), ("wrong-interface", STRONG)):
+            yield Cause(name, evidence, following, weight)
     named = _unused_interface(run)
     for text, line in run.log_lines("family")[:1] if named else ():
         evidence = f"line {line} of the log: {text}; NCCL_SOCKET_IFNAME={named}, and no line uses it"
@@ -158,6 +194,19 @@ STOPS = {
         "out-of-memory",
         "nvidia-smi on the host of that line: other processes; give the engine a smaller share of the memory",
     ),
+    "host-memory-full": (
+        "host-memory",
+        "free -g and dmesg | grep -i oom on that host; fewer workers of the data loader; more memory for the job",
+    ),
+    "kv-cache-full": (
+        "cache-full",
+        "clusterspec estimate: the context and the requests that fit; fewer requests at a time, a shorter context, "
+        "a larger share of the memory for the engine, or more accelerators for each replica",
+    ),
+    "gpudirect-refused": (
+        "peer-memory",
+        "lsmod | grep nvidia_peermem, else modprobe nvidia_peermem; unset PYTORCH_CUDA_ALLOC_CONF=expandable_segments",
+    ),
     "ranks-diverge": (
         "diverging",
         "TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1: the calls of each rank; find where they part",
@@ -185,5 +234,7 @@ Published: NVIDIA/nccl issues 290 and 342 (shared memory), NVIDIA/nccl-tests iss
 vllm-project/vllm issue 19613 (buffers), NVIDIA/nccl issue 1267 (releases), aws/aws-ofi-nccl issue 241 (libfabric),
 NVIDIA/nccl issue 976 and NVIDIA/nccl-tests issue 264 (fabric manager), huggingface/accelerate issue 2246 (ranks that
 share an accelerator), ray-project/ray_lightning issue 24 (peer access), vllm-project/vllm issue 5222 (hardware),
-NVIDIA/nccl issue 1235 (memory), ROCm/rccl issue 429 (ranks in different collectives).
+NVIDIA/nccl issue 1235 (memory), ROCm/rccl issue 429, xljh0520/JOTR issue 4 and NVIDIA/nccl issue 296 (ranks in
+different collectives), open-mmlab/mmrotate issue 501 (memory of the host), GAIR-NLP/LIMO issue 29,
+sgl-project/sglang issue 26248 and QwenLM/Qwen3 issue 295 (KV cache), kvcache-ai/Mooncake issue 351 (GPUDirect).
 """

@@ -38,7 +38,7 @@ class LogOverrides:
 class PlacedRun:
     """One series placed on a cluster: the collective, its ranks and nodes, and its log.
 
-    ``cluster`` is the machine as described by the catalog, without measurements.
+    ``cluster`` is the machine as described by the catalog, without measurements. A run of one rank has no rows.
     """
 
     cluster: Cluster
@@ -96,16 +96,17 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
     if count is None:
         raise NotComparable("the log does not state its ranks: use --ranks")
     most = cluster.all_nodes * cluster.ranks_per_node
-    if count == 1:
+    stated_alone = not series.points and bool(benchmark.evidence)  # what a program of one accelerator states
+    if count == 1 and not stated_alone:
         raise NotComparable(_one_rank(series))
-    if not 2 <= count <= most:
+    if not 1 <= count <= most:
         raise NotComparable(f"{count} ranks, but the cluster of the spec has {most}")
     nodes = series.nodes or -(-count // cluster.ranks_per_node)
     if nodes > cluster.all_nodes:
         raise NotComparable(f"{nodes} nodes, but the cluster of the spec has {cluster.all_nodes}")
     group = contiguous_placement(bare, count, nodes)
     rows = _compared_rows(bare, known, group, series)
-    if not rows:
+    if not rows and count > 1:
         raise NotComparable(f"no algorithm runs {known} on {count} ranks")
     return PlacedRun(bare, known, group, series, benchmark, log, rows)
 

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from math import ceil, floor
 
-from clusterspec.logs.progress import diverging_ranks
+from clusterspec.logs.program_lines import PROGRAM_MARK, PROGRAM_PATTERNS
+from clusterspec.logs.progress import diverging_ranks, waiting_ranks
 from clusterspec.records import dataclass
 
 # Statements of `NCCL_DEBUG=INFO` lines about transports, plugins, GPUDirect and algorithms
@@ -79,7 +80,6 @@ _PATTERNS = (
     ("no-device", re.compile(r"(invalid device ordinal|no (?:CUDA|ROCm)-capable device is detected)")),
     ("out-of-memory", re.compile(r"((?:Cuda|CUDA|HIP) failure (?:[0-9]{1,4} )?.out of memory)")),
     ("hardware", re.compile(r"(uncorrectable (?:ECC|NVLink) error.{0,40})")),
-    ("hardware", re.compile(r"(NVRM: Xid .{1,40}: (?:48|74|79|95),.{0,60})")),
     ("peer-limit", re.compile(r"(peer mapping resources exhausted)")),  # cudaErrorTooManyPeers
     # ibv_wc_status of rdma-core (libibverbs/verbs.h): 12 retries exceeded, 4 local protection error
     (
@@ -128,12 +128,13 @@ _PATTERNS = (
     ("p2p-host", re.compile(r"via (SHM/\S{1,40})")),
     ("environment", re.compile(r"\b((?:NCCL|RCCL|FI)_[A-Z0-9_]{2,40}) set by environment to (\S{1,80}?)\.?(?:\s|$)")),
     ("environment", re.compile(r"\b((?:NCCL|RCCL|FI)_[A-Z0-9_]{2,40})=(\S{1,80})")),
+    *PROGRAM_PATTERNS,
 )
 _UNLIKE = re.compile(r"nranks|nNodes|(?:INFO|-) CPU/")
 """Texts of lines that differ by their digits alone, and are all read."""
 _MARK = re.compile(
-    r"NCCL|RCCL|CCOM WARN|NET/|GDRDMA|FI_|ACSCtl|(?:Cuda|CUDA|HIP) failure|Duplicate GPU|uncorrectable |NVRM: Xid"
-    r"|SIGBUS|Bus error|Gloo "
+    r"NCCL|RCCL|CCOM WARN|NET/|GDRDMA|FI_|ACSCtl|(?:Cuda|CUDA|HIP) failure|Duplicate GPU|uncorrectable |SIGBUS"
+    r"|Bus error|Gloo |" + PROGRAM_MARK.pattern
 )
 _LAST_ERROR = re.compile(r"\bLast error:\s*$")
 """What PyTorch prints on the line before the last warning of the library, without its prefix."""
@@ -148,9 +149,9 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
     """The distinct statements of a log, in file order."""
     found: dict[tuple[str, str], Evidence] = {}
     counts: dict[str, int] = {}
-    apart = diverging_ranks(text)
-    diverging = (Evidence("diverging", *apart),) if apart else ()
-    for each in (*_log_statements(text), *_only_adapter(text), *diverging):
+    of_ranks = (("diverging", diverging_ranks(text)), ("waiting", waiting_ranks(text)))
+    ranks = (Evidence(name, *stated) for name, stated in of_ranks if stated)
+    for each in (*_log_statements(text), *_only_adapter(text), *ranks):
         key = (each.name, each.text)
         if key not in found and counts.get(each.name, 0) < MOST:
             found[key] = each

@@ -33,12 +33,23 @@ def diverging_ranks(text: str) -> tuple[str, int] | None:
     return None
 
 
+def waiting_ranks(text: str) -> tuple[str, int] | None:
+    """The collective in which the ranks of the job wait, and their numbers, with the line of the first; None if they
+    wait in several, or if no rank reports it.
+    """
+    for calls in _waiting(text, whole=True):
+        if len({call for call, _ in calls.values()}) == 1:
+            call, line = min(calls.values(), key=lambda each: each[1])
+            return f"{call} {','.join(map(str, sorted(calls)))}", line
+    return None
+
+
 Calls = dict[int, tuple[str, int]]
 """The collective of each rank of a group, with its line."""
 
 
-def _waiting(text: str) -> Iterator[Calls]:
-    """The collective that each rank's watchdog names, by group.
+def _waiting(text: str, *, whole: bool = False) -> Iterator[Calls]:
+    """The collective that each rank's watchdog names, by group; with ``whole`` of the group of all ranks alone.
 
     Releases before group names are ambiguous if a rank waits in two collectives, or if its number in the group differs
     from its number in the job.
@@ -47,11 +58,12 @@ def _waiting(text: str) -> Iterator[Calls]:
     unclear: set[str] = set()
     for number, line in enumerate(text.split("\n"), 1):
         if "Watchdog caught" in line and (match := _WATCHDOG.search(line[:2_000])):
-            whole, group, rank = match[1], match[2] or "", int(match[3])
+            job, group, rank = match[1], match[2] or "", int(match[3])
             calls, call = groups.setdefault(group, {}), f"{match[5]} number {match[4]}"
-            if calls.setdefault(rank, (call, number))[0] != call or (not group and int(whole or rank) != rank):
+            if calls.setdefault(rank, (call, number))[0] != call or (not group and int(job or rank) != rank):
                 unclear.add(group)
-    yield from (calls for name, calls in groups.items() if name not in unclear)
+    all_ranks = (name for name in groups if not whole or name in {"", "PG 0 "} or "default_pg" in name)
+    yield from (groups[name] for name in all_ranks if name not in unclear)
 
 
 def _called(text: str) -> Iterator[Calls]:

@@ -1,11 +1,13 @@
-"""Runs of a collective library without a result: they hung, or stopped before their first size."""
+"""Logs without a result of a collective: runs that hung or stopped, engines, training programs, kernels."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from clusterspec.logs.benchmark import Benchmark, Series, largest_communicator, log_evidence
+from clusterspec.logs.benchmark import Benchmark, Evidence, Series, largest_communicator, log_evidence
 from clusterspec.logs.nccl_rows import ranks_and_nodes, separate_jobs
+from clusterspec.logs.program_lines import states_a_stop
 
 _MARK = re.compile(
     r"\b(?:NCCL|RCCL) (?:INFO|WARN|error in:)|\bCCOM WARN|\bTest (?:CUDA|HIP|NCCL) failure|^ncclInvalidUsage"
@@ -13,15 +15,19 @@ _MARK = re.compile(
     r"|\buncorrectable (?:ECC|NVLink) error|\bNVRM: Xid",
     re.MULTILINE,
 )
+_HEADING = re.compile(r"^#.{1,200}\balgbw\b.{1,200}$")
+_UNITS = re.compile(r"^#\s+\(B\)\s")
 TOOL = "a run without a result"
 
 
 def read_unfinished(text: str) -> Benchmark | None:
-    """What a run printed before it hung or stopped: a series without sizes; None if no library wrote the text.
+    """What a run printed before it hung or stopped: a series without sizes.
+
+    None if no library wrote the text and no line states what stops or slows a program.
 
     The ranks are those of the list of devices, else of the largest communicator.
     """
-    if not _MARK.search(text):
+    if not _MARK.search(text) and not states_a_stop(text):
         return None
     evidence = log_evidence(text)
     ranks, nodes = ranks_and_nodes(text)
@@ -29,4 +35,13 @@ def read_unfinished(text: str) -> Benchmark | None:
     nodes = 1 if jobs > 1 else nodes
     if ranks is None:
         ranks, nodes = largest_communicator(evidence)
-    return Benchmark(TOOL, (Series(None, ranks, nodes, (), jobs=jobs),), evidence=evidence)
+    return Benchmark(TOOL, (Series(None, ranks, nodes, (), jobs=jobs),), evidence=(*evidence, *_empty_table(text)))
+
+
+def _empty_table(text: str) -> Iterator[Evidence]:
+    """The heading of the results, if it is the last line of a log: the benchmark never returned from its first size."""
+    lines = [(line, number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    while lines and _UNITS.match(lines[-1][0]):
+        lines.pop()
+    if lines and _HEADING.match(lines[-1][0]):
+        yield Evidence("empty-table", "the heading of the results", lines[-1][1])

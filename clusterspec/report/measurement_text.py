@@ -112,13 +112,12 @@ def diagnosis_text(report: DiagnosisReport, ink: Ink = PLAIN) -> str:
 
 
 def _unfinished_text(compared: Compared, ink: Ink) -> str:
-    """A run without a result, with the causes that its lines name."""
+    """A log without a result of a collective, with the causes that its lines name."""
     title = f"{plural(compared.ranks, 'rank')} on {plural(compared.nodes, 'node')}"
-    verdict = ink.paint("red", "no result: the run hung or stopped before its first size")
+    verdict = ink.paint("red", "no result of a collective; its lines are read for what they state")
     lines = [f"{plain_line(compared.log)}: {ink.paint('bold', title)}: {verdict}", ""]
     if compared.causes:
-        lines.append(ink.paint("bold", "Likely causes, the likeliest first") + "\n")
-        lines += _cause_lines(compared.causes, 1, ink)
+        lines += _likely_and_possible(compared, ink)
     else:
         lines.append("Its lines name none of the known causes: run with NCCL_DEBUG=INFO, and NCCL_P2P_DISABLE=1 once.")
     return "\n".join(lines) + "\n"
@@ -146,18 +145,23 @@ def _comparison_text(compared: Compared, ink: Ink) -> str:
     heads = ("size", "measured", "expected", "band", "ratio", "busbw in GB/s: █ measured, │ expected")
     table = text_table(heads, rows, right=range(5), ink=ink)
     lines = [f"{plain_line(compared.log)}: {ink.paint('bold', title)}: {verdict}", "", table]
+    return "\n".join([*lines, *_likely_and_possible(compared, ink)]) + "\n"
+
+
+def _likely_and_possible(compared: Compared, ink: Ink) -> Iterator[str]:
+    """The likely causes, then those that little speaks for."""
     likely = [cause for cause in compared.causes if cause.weight >= LIKELY]
     possible = [cause for cause in compared.causes if cause.weight < LIKELY]
     if likely:
-        lines.append(ink.paint("bold", "Likely causes, the likeliest first") + "\n")
-        lines += _cause_lines(likely, 1, ink)
+        yield ink.paint("bold", "Likely causes, the likeliest first") + "\n"
+        yield from _cause_lines(likely, 1, ink)
     elif compared.verdict == "slow":
         parts = "pairs of nodes, then single nodes" if compared.nodes > 1 else "halves of the accelerators of the node"
-        lines.append(f"None of the known causes explains the difference: compare {parts}.")
+        yield f"None of the known causes explains the difference: compare {parts}."
     if possible:
-        lines.append("\n" + ink.paint("bold", "Possible, with little evidence") + "\n")
-        lines += _cause_lines(possible, len(likely) + 1, ink)
-    return "\n".join(lines) + "\n"
+        before = "\n" if likely or compared.verdict != "unfinished" else ""
+        yield before + ink.paint("bold", "Possible, with little evidence") + "\n"
+        yield from _cause_lines(possible, len(likely) + 1, ink)
 
 
 def _cause_lines(causes: Sequence[Cause], first: int, ink: Ink) -> Iterator[str]:

@@ -300,7 +300,7 @@ CALLED = (
     ("calls", "named"),
     [
         ([(0, 808, "ALLREDUCE", ""), (1, 808, "ALLREDUCE", ""), (2, 800, "BROADCAST", "")], True),
-        ([(0, 808, "ALLREDUCE", ""), (1, 808, "ALLREDUCE", ""), (2, 808, "ALLREDUCE", "")], False),
+        ([(rank, 808, "ALLREDUCE", "") for rank in range(4)], False),
         ([(0, 808, "ALLREDUCE", "PG 1 "), (1, 800, "BROADCAST", "PG 2 ")], False),
         ([(0, 808, "ALLREDUCE", ""), (0, 800, "BROADCAST", ""), (1, 800, "BROADCAST", "")], False),  # of two groups
     ],

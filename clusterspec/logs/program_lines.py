@@ -1,0 +1,73 @@
+"""Lines of engines, training programs and kernels that state why a run is slow or stopped."""
+
+from __future__ import annotations
+
+import re
+
+PROGRAM_PATTERNS = (
+    # vLLM before V1 (vllm/core/scheduler.py), SGLang (python/sglang/srt/managers/scheduler.py; until 0.4 other words)
+    (
+        "cache-full",
+        re.compile(r"(preempted by PreemptionMode\.\w{1,20} mode because there is not enough KV cache space)"),
+    ),
+    ("cache-full", re.compile(r"((?:KV cache pool is full\. Retract|[Dd]ecode out of memory happened).{0,60})")),
+    # vLLM (vllm/worker/worker.py; V1: vllm/v1/core/kv_cache_utils.py), SGLang (model_runner.py)
+    (
+        "cache-full",
+        re.compile(
+            r"(max seq len \([0-9]{1,9}\) is larger than the maximum number of tokens that can be stored in KV cache "
+            r"\([0-9]{1,9}\))"
+        ),
+    ),
+    (
+        "cache-full",
+        re.compile(r"([0-9.]{1,9} GiB KV cache is needed, which is larger than the available KV cache memory)"),
+    ),
+    ("cache-full", re.compile(r"(No available memory for the cache blocks)")),
+    ("cache-full", re.compile(r"(Not enough memory\. Please try to increase --mem-fraction-static)")),
+    # PyTorch (c10/cuda/CUDACachingAllocator.cpp) and XLA
+    ("out-of-memory", re.compile(r"((?:CUDA|HIP|XPU|NPU) out of memory\. Tried to allocate [0-9.]{1,9} \w{1,5})")),
+    ("out-of-memory", re.compile(r"(RESOURCE_EXHAUSTED: Out of memory.{0,80})")),
+    # the kernel (mm/oom_kill.c), Slurm, PyTorch
+    ("host-memory", re.compile(r"((?:Memory cgroup out|Out) of memory: Killed process [0-9]{1,9}.{0,40})")),
+    ("host-memory", re.compile(r"([Dd]etected [0-9]{1,6} oom[_-]kill event.{0,60})")),
+    ("host-memory", re.compile(r"(DataLoader worker \(pid[^)]{1,40}\) is killed by signal: Killed)")),
+    # the driver of NVIDIA, with and without the number of an Xid; 144 to 150 are errors of NVLink 5
+    ("hardware", re.compile(r"(NVRM: Xid .{1,40}: (?:48|64|74|79|94|95|119|120|140),.{0,60})")),
+    ("hardware", re.compile(r"(NVRM: Xid .{1,40}: (?:14[4-9]|150), \w{1,20} Fatal.{0,60})")),
+    ("link-event", re.compile(r"(NVRM: Xid .{1,40}: (?:14[4-9]|150), \w{1,20} Nonfatal.{0,60})")),
+    ("hardware", re.compile(r"(fallen off the bus(?: and is not responding)?)")),
+    ("hardware", re.compile(r"(Unable to determine the device handle for GPU.{1,80})")),
+    # PyTorch with TORCH_DISTRIBUTED_DEBUG=DETAIL, NCCL with NCCL_CHECKS_DISABLE=0 before 2.5
+    ("diverging", re.compile(r"(Detected mismatch between collectives on ranks.{0,120})")),
+    ("diverging", re.compile(r"(NCCL WARN Mismatched collective detected.{0,80})")),
+    # Mooncake (transfer engine): the status of a transfer as libibverbs words it, and the handshake
+    ("unreachable", re.compile(r"Process failed for slice .{1,400}?\): (transport retry counter exceeded)")),
+    ("unreachable", re.compile(r"(\[Handshake\] Failed to modify QP to RTR.{0,100})")),
+    ("transfer-refused", re.compile(r"Process failed for slice .{1,400}?\): (remote invalid request error)")),
+    ("locked-memory", re.compile(r"(Failed to register memory 0x\w{1,16}: Cannot allocate memory)")),
+    ("peer-memory", re.compile(r"(Failed to register memory 0x\w{1,16}: Bad address)")),
+    # PyTorch (torch/csrc/distributed/c10d/socket.cpp): the store at which ranks meet
+    ("rendezvous", re.compile(r"(client socket has timed out after \w{1,12} while trying to connect to .{1,60})")),
+    ("rendezvous", re.compile(r"(client socket has failed to connect to any network address of .{1,60})")),
+    # NCCL: no network at all, and a NIC of another network namespace (ENODEV)
+    ("no-network", re.compile(r"(Failed to initialize any NET plugin)")),
+    ("foreign-nic", re.compile(r"(ibv_modify_qp failed with (?:error )?(?:19 )?No such device.{0,60})")),
+)
+"""Names of statements and the patterns of their lines, as the sources of these programs word them."""
+PROGRAM_MARK = re.compile(
+    r"KV cache|cache blocks|mem-fraction-static|out of memory|Out of memory|oom[_-]kill|DataLoader worker|NVRM: "
+    r"|fallen off the bus|Unable to determine the device handle|Detected mismatch between collectives"
+    r"|Process failed for slice|\[Handshake\]|Failed to register memory|client socket has "
+)
+"""What a line of these programs contains if it may be one of the above."""
+
+
+def states_a_stop(text: str) -> bool:
+    """Whether a line of a text, whose program may use no collective library, is one of the above."""
+    return any(
+        pattern.search(line)
+        for line in text.split("\n")
+        if len(line) <= 8_000 and PROGRAM_MARK.search(line)
+        for _, pattern in PROGRAM_PATTERNS
+    )
