@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 SELDOM = 100_000
 """New objects between two searches for cycles: a short run needs none, and each takes as long as reading a spec."""
 UNPRINTED = 2
-"""As for every call that cannot be carried out."""
+"""Exit status if the version cannot be printed; the same as for any call that cannot be carried out."""
 NEED_AN_ORDERLY_END = frozenset({"atexit", "threading"})
 """Modules whose users have something to do when the interpreter ends."""
 

@@ -69,7 +69,7 @@ class Quantity:
 
     @property
     def counting(self) -> tuple[str, ...]:
-        """What quantities must share to be added or compared; one without a direction is per direction."""
+        """Properties that quantities must share to be added or compared; one without a direction is per direction."""
         return self.unit, self.direction or Direction.ONE_WAY, self.sparsity or Sparsity.DENSE
 
     def __add__(self, other: Quantity) -> Quantity:
@@ -93,7 +93,7 @@ class Figure:
 
     @property
     def counting(self) -> tuple[str, ...]:
-        """What figures must share to be added or compared."""
+        """Properties that figures must share to be added or compared."""
         return (self.unit,)
 
     def __lt__(self, other: Figure) -> bool:
@@ -141,7 +141,7 @@ class Bandwidth(Figure):
 
     @property
     def counting(self) -> tuple[str, ...]:
-        """What bandwidths must share to be added or compared."""
+        """Properties that bandwidths must share to be added or compared."""
         return self.unit, Direction.ONE_WAY, self.basis
 
     def on_bus(self, factor: float) -> Bandwidth:

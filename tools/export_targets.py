@@ -74,7 +74,7 @@ SERVING_LAYOUTS = (
 
 
 class Place(NamedTuple):
-    """Where a target defines a name."""
+    """The place where a target defines a name."""
 
     repository: str
     commit: str

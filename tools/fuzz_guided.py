@@ -82,7 +82,7 @@ def quantity(data: bytes) -> None:
 
 
 def targets() -> tuple[Callable[[bytes], Any], ...]:
-    """What an input may be for."""
+    """The targets that an input may have."""
     from hypothesis import HealthCheck, Phase, given, settings
 
     from tests.cli.hostile import HOSTILE, TEXTS

@@ -183,7 +183,7 @@ def mutate(file: Path, number: int) -> Mutation:
 
 
 def tried(mutation: Mutation, folder: Path, tests: str, seconds: int) -> str:
-    """What becomes of the mutation in the copy of the project: `KILLED`, `SURVIVED` or `UNDECIDED`."""
+    """The result of the mutation in the copy of the project: `KILLED`, `SURVIVED` or `UNDECIDED`."""
     target = folder / mutation.file.relative_to(ROOT)
     original = target.read_text("utf-8")
     target.write_text(mutation.text, "utf-8")

@@ -212,7 +212,7 @@ def _notes(
     repeated: int,
     nodes: int | None,
 ) -> Iterator[str]:
-    """What counts otherwise than one would expect."""
+    """Notes on entries that are counted differently than expected."""
     for name, found in logs:
         yield from (f"{name}: {note}." for note in found.notes)
     if repeated:

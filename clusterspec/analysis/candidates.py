@@ -40,8 +40,9 @@ class MachineFault(ValueError):
 
 @dataclass(frozen=True)
 class Limits:
-    """What a machine may take: ``within`` seconds of a run, ``budget`` in the currency of the spec, ``power`` in watts.
-    Latency targets are those of the spec."""
+    """The limits of a machine: ``within`` seconds for the run, ``budget`` in the currency of the spec, ``power`` in
+    watts. Latency targets are in the spec.
+    """
 
     within: float | None = None
     budget: float | None = None

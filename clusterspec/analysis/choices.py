@@ -104,7 +104,7 @@ AS_FAST = 1.01
 
 
 def _planned_work(report: FullReport) -> tuple[object, ...]:
-    """What designs have in common whose times or throughputs compare: the model, and the tokens or the requests."""
+    """The work by which designs are comparable: the model, and the tokens or the requests."""
     work = report.estimate.design.workload
     load = work.serving if work is not None else None
     asked = (load.input_tokens, load.output_tokens, load.targets) if load is not None else ()

@@ -37,7 +37,7 @@ class Side:
 
 
 Names = Mapping[str, str]
-"""What is shown instead of a file name, or of the beginning of one."""
+"""Text shown instead of a file name, or of the start of one."""
 
 
 def diff(old: Study, new: Study, names: tuple[Names, Names] = ({}, {})) -> DiffReport:
@@ -263,7 +263,7 @@ def _headroom(estimate: Json) -> float | None:
 
 
 def _headroom_range(estimate: Json) -> list[float] | None:
-    """What the ends of the range of the memory leave of its capacity."""
+    """The free memory capacity at both ends of the memory range."""
     capacity, ends = value_at(estimate, "memory", "capacity"), value_at(estimate, "range", "memory")
     return [capacity - end for end in reversed(ends)] if capacity is not None and ends and None not in ends else None
 

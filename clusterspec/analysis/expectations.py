@@ -139,7 +139,7 @@ def _missed_condition(text: str, study: Study, unchanged: Study) -> str:
 
 
 def _fit_text(plan: Plan) -> str:
-    """What a plan does whose range of memory exceeds the capacity: ``may not fit in memory``."""
+    """Text for a plan whose memory range exceeds the capacity: ``may not fit in memory``."""
     low = plan.memory_range[0] if plan.memory_range is not None else plan.memory_bytes
     word = "does" if low is None or plan.memory_capacity is None or low > plan.memory_capacity else "may"
     return f"{word} not fit in memory"

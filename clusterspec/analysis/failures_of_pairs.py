@@ -26,12 +26,12 @@ AT_LEAF = ("leaf switch", "leaf-spine link")
 IN_RACK = ("rack", "power feed")
 ONE_PLANE, PLANES, OTHER_NICS = "in one plane", "in unlike planes", "in unlike planes, of unlike NICs"
 RANK = {NONE: 0, SLOWS: 1, STOPS: 2}
-"""What a failure does to the job, from nothing to the worst."""
+"""Effects of a failure on the job, from none to the worst."""
 
 
 @dataclass(frozen=True)
 class Places:
-    """Where the nodes of a job are: for each leaf of a plane its nodes and its uplinks, and the number of racks.
+    """Positions of a job's nodes: for each leaf of a plane its nodes and uplinks, and the number of racks.
 
     ``beside`` are the pairs of nodes, each counted in both orders, that share a leaf; ``racked`` those that share a
     rack and no leaf.

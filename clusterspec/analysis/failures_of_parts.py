@@ -111,7 +111,7 @@ def first_year(machine: FailingMachine, rows: Iterable[FaultRow]) -> FirstYear |
 
 
 def incomplete_keys(operations: OperationsSpec) -> Iterator[str]:
-    """What is stated of early failures and of the stock, and does not suffice."""
+    """Stated keys about early failures and the stock of parts that are insufficient on their own."""
     early, stock = operations.early_failures, operations.stock
     if early is not None and (early.ratio is None or early.half_life is None):
         yield "The first year is not computed: `operations.early_failures` takes `ratio` and `half_life`."

@@ -31,7 +31,7 @@ from clusterspec.studies.study import Study
 from clusterspec.units import display
 
 OBJECTIVES = {"time": "s", "cost": "", "energy": "J"}
-"""What an assignment minimizes, in sum over all jobs, with its unit: the time of runs, the cost, or the energy."""
+"""Objectives that an assignment minimizes, summed over all jobs, with the unit: run time, cost, or energy."""
 
 
 class FleetSearchFault(ValueError):
@@ -195,7 +195,7 @@ def _options_of_job(
 
 
 ROUNDS = 3
-"""Most times that placement and layout are chosen again, each for the other."""
+"""Maximum number of rounds in which placement and layout are chosen again for each other."""
 
 
 def _with_placement_again(option: JobOption, parts: FleetStudy, goal: Goal, rollouts: Rollouts) -> JobOption:

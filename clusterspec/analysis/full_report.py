@@ -76,7 +76,7 @@ def report(
 
 
 def difference(study: Study, other: Study) -> DiffReport | None:
-    """What a compared design has other than the first; None where either cannot be estimated."""
+    """The differences of a compared design from the first one; None where either cannot be estimated."""
     from clusterspec.analysis.comparison import diff
 
     return other.part("difference", lambda: diff(study, other), None)

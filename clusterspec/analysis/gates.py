@@ -110,7 +110,7 @@ def purchase_decision(report: FullReport) -> Purchase | None:
 
 
 def expected_amount(cost: Cost, bill: Bill) -> Money | None:
-    """What the design costs at the prices of the spec: the rent over the term, else the sum of the priced lines."""
+    """The cost of the design at the spec's prices: the rent over the term, else the sum of the priced lines."""
     rent = next((part for part in (cost.total.parts if cost.total else ()) if part.name == "rent"), None)
     if rent is None:
         return bill.total

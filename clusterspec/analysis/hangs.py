@@ -144,7 +144,7 @@ def _wrong_interface(run: PlacedRun) -> Iterator[Cause]:
 
 
 def _unused_interface(run: PlacedRun) -> str:
-    """What NCCL_SOCKET_IFNAME names, if no line of the log uses such an interface; empty otherwise.
+    """The value of NCCL_SOCKET_IFNAME, if no line of the log uses an interface that it matches; empty otherwise.
 
     Published: NVIDIA/nccl issue 1837, where the library goes on with an address that was never set.
     """

@@ -303,7 +303,7 @@ def changes_of(design: Design, name: str, value: object) -> Changes:
 
 
 def values_around(study: Study, count: int) -> dict[str, tuple[float, ...]]:
-    """By lever with numbers, its value in a design, in SI units, between up to ``count`` steps below and above it."""
+    """For each numeric lever: its value in a design, in SI units, with up to ``count`` steps below and above."""
     design, found = study.design, dict[str, tuple[float, ...]]()
     sold = sold_steps(design, study.settings.catalog)
     for lever in (lever_of(name, design) for name in LEVERS if name == "storage.bandwidth" or name not in OF_STORE):

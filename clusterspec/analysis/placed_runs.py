@@ -13,13 +13,13 @@ from clusterspec.results.diagnosis import ComparedRow
 from clusterspec.summation import sum_of
 
 UNFINISHED = "all-reduce"
-"""What a run without a result and a name is placed as."""
+"""Collective that stands in for an unnamed one in a run without a result."""
 NO_RESULT = (float(1 << 30), 0.0)
 """Bytes, and bandwidth in B/s, of the row of such a run."""
 
 
 BUILT_WITH_MPI = "make clean, build nccl-tests with MPI=1, and start it with mpirun of that MPI"
-"""What joins copies of the benchmark to one job."""
+"""Remedy that joins copies of the benchmark to one job."""
 
 
 class NotComparable(Exception):

@@ -1,4 +1,4 @@
-"""What a purchase risks in money and in days, and what idle nodes are worth."""
+"""Risks of a purchase in money and days, and the value of idle nodes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def lightly_loaded(served: ServingTimes) -> bool:
 def risks_of_purchase(
     report: FullReport, cost: Cost, parts: tuple[QuotedPart, ...], unused: Risk | None
 ) -> Iterator[Risk]:
-    """What can cost more, or take longer, than the amount and the time on the first page."""
+    """Reasons why the purchase may cost more, or take longer, than stated on the first page."""
     plan, kept, bill = report.estimate.plan, report.reliability, report.bill.bill
     price = _price_of_days(cost)
     if kept is not None and kept.with_interruptions is not None and plan.time_to_train is not None:

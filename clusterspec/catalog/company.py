@@ -161,7 +161,7 @@ def _flow_text(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the sizes of a model were read: its name and vendor, the address of the file, the day of reading."""
+    """The source of a model's sizes: the model's name and vendor, the address of the file, and the day of reading."""
 
     name: str
     vendor: str

@@ -102,7 +102,7 @@ class Accelerator(PoweredPart):
     market_price: tuple[Figure, Figure] | None = None
     """Lowest and highest price in US dollars that sources name; for judging prices, in no sum."""
     market_rent: tuple[Figure, Figure] | None = None
-    """The same of the rent for an hour."""
+    """Lowest and highest rent per hour in US dollars that sources name."""
     achievable: Mapping[str, Figure] = field(default_factory=dict)
 
 

@@ -197,7 +197,7 @@ class Capabilities:
 
 
 NOTHING_KNOWN = Capabilities(Framework(OWN, "", "", Status("shipping", ""), ()), {}, named=False)
-"""Those of a framework without an entry."""
+"""The capabilities of a framework without an entry."""
 
 
 def capabilities(framework: Framework, release: str | None, year: int, *, named: bool = True) -> Capabilities:

@@ -202,7 +202,7 @@ class Model(Entry):
     active_parameters: Figure | None = None
     block: Block | None = None
     repository: str = ""
-    """Where Hugging Face has the weights, as organization/name; empty if it is not known."""
+    """The Hugging Face repository of the weights, as organization/name; empty if unknown."""
     checkpoint_precision: str | None = None
     """How its publisher stores the weights; None for 16 bits, or where that is not known."""
     checkpoint_expert_precision: str | None = None

@@ -25,7 +25,7 @@ _QUANTIZED = (
     (r"(?:int|w)8(?:a(?:8|16))?(?![a-z0-9])|8-?bit", "int8"),
     (r"(?:int|w)4(?:a(?:8|16))?(?![a-z0-9])|4-?bit|awq|gptq", "int4"),
 )
-"""What the names of quantized checkpoints say of their weights; AWQ and GPTQ without a width have four bits."""
+"""Precisions of weights named in checkpoint names; AWQ and GPTQ without a width mean four bits."""
 _DATED = re.compile(r"[-_](?:2[3-9](?:0[1-9]|1[0-2])|(?:0[1-9]|1[0-2])[0-3]\d)(?=[-_]|$)")
 """Month and year, or month and day, of a later training of the same shape: ``-2512``, ``-0813``."""
 _RELEASE = re.compile(r"(?:==|[ @]v?)\d[\w.]*$")

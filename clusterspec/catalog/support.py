@@ -116,7 +116,7 @@ def key_and_words(use: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Combination:
-    """What a design has to use for a statement to apply: one use of each set, and none of ``without``."""
+    """A condition for a statement to apply: a design must use one use from each set, and none of ``without``."""
 
     uses: tuple[frozenset[str], ...]
     architectures: frozenset[str] = frozenset()

@@ -1,4 +1,4 @@
-"""What editors and shells complete: scripts for bash, zsh and fish, and the JSON Schema of specs for editors."""
+"""Completions for editors and shells: scripts for bash, zsh and fish, and the JSON Schema of specs for editors."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ else:
     import _signal  # `signal` without its enumerations, whose import takes half as long as `--version`
 
 STATUS = 130
-"""As a shell counts a process that was ended by Ctrl-C."""
+"""Exit status of a process ended by Ctrl-C, by shell convention."""
 
 
 def end_at_once() -> None:

@@ -44,7 +44,9 @@ class Parser(argparse.ArgumentParser):
         return found
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As in argparse, with the words in an order that argparse reads: it takes options at few places only."""
+        """As in argparse, after moving the words into an order that argparse accepts; it allows options in few places
+        only.
+        """
         words = [*args]
         return super().parse_known_args(self.command_first(words) if self.commands() else self.options_first(words))
 

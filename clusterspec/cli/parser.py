@@ -110,7 +110,7 @@ def parser(arguments: Sequence[str] | None = None) -> Parser:
 
 
 class Listed:
-    """In place of the parser of a command that is only listed, since each parser takes as long as a rule."""
+    """Stands for the parser of a command that is only listed. Building a parser takes as long as a rule."""
 
     def _check_help(self, _: argparse.Action) -> None:
         """Asked by argparse of Python 3.14 for the help of the command, which is a summary without ``%``."""

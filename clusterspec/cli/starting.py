@@ -25,7 +25,7 @@ PRECISIONS = {"train": ("bf16", "fp16", "fp8", "fp32"), "serve": ("bf16", "fp16"
 LEAST_BYTES = {"train": 16, "serve": 1}
 """Bytes of a parameter that a plan cannot do without, over all accelerators: adam with fp32 states; fp8 weights."""
 LEAST_BYTES_OF_RANK = {"train": 6, "serve": 1}
-"""Those that data parallelism does not divide: weights in bf16 and gradients in fp32; fp8 weights."""
+"""The part of `LEAST_BYTES` that data parallelism does not divide: bf16 weights and fp32 gradients; fp8 weights."""
 FRAMEWORKS = {"train": ("megatron-core", "maxtext", "neuronx-distributed"), "serve": ("vllm", "sglang")}
 """Frameworks, the most usual first. A template states the first that runs on accelerators of the vendor."""
 OTHER_FRAMEWORK = "custom"
@@ -45,7 +45,7 @@ INHERENT = {
 }
 """Warnings about the platform itself, which no layout avoids, with the reason that the template states in a waiver."""
 MOST_OF_NODES = 400
-"""Those of one number of nodes."""
+"""Maximum number of layouts tried for one number of nodes."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,9 @@ def _flow_control_text(platform: Platform) -> str:
 
 
 def _checkpoint_text(model: Model) -> str:
-    """What a spec leaves to the published checkpoint of a model: the precision of its weights; empty for bf16 alone."""
+    """Values that a spec leaves to the model's published checkpoint: the precision of its weights; empty for plain
+    bf16.
+    """
     weights, experts = model.checkpoint_precision, model.checkpoint_expert_precision
     if weights is None or {weights, experts} <= {"bf16", None}:
         return ""

@@ -72,7 +72,7 @@ def encodable_text(text: str, encoding: str | None, otherwise: str) -> str:
 
 
 def escaped_characters(fault: UnicodeError) -> tuple[str, int]:
-    r"""What cannot be encoded as ``\uXXXX``, which JSON reads back, for the ``errors`` of `str.encode`."""
+    r"""Characters that cannot be encoded, as ``\uXXXX``, which JSON can read; for the ``errors`` of `str.encode`."""
     assert isinstance(fault, UnicodeEncodeError)
     units = fault.object[fault.start : fault.end].encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2)), fault.end

@@ -31,7 +31,7 @@ class Demands:
     fp8_weights: bool = False
     """The engine loads an fp8 checkpoint."""
     refused: tuple[Combination, ...] = ()
-    """What the framework does not combine, as far as the layout decides it."""
+    """Combinations that the framework does not support, as far as the layout decides them."""
     required: tuple[Multiple, ...] = ()
     """Numbers that have to be multiples of others."""
     serves: bool = False
@@ -57,11 +57,11 @@ class LayoutNumbers:
     attention_dp: int = 1
     redundant_experts: int = 0
     sharding: str = ""
-    """Of model states; empty where it is not decided."""
+    """The sharding of model states; empty where undecided."""
     schedule: str = ""
-    """Of the pipeline; empty where it is not decided."""
+    """The pipeline schedule; empty where undecided."""
     recompute: str | tuple[str, ...] = ""
-    """Of activations; empty where it is not decided."""
+    """The recomputation of activations; empty where undecided."""
 
     @property
     def replica(self) -> int:

@@ -53,7 +53,7 @@ class OrderedParts(NamedTuple):
     leaf_spine: int | None = None
 
     def divided(self, parts: int) -> OrderedParts:
-        """Those of one of ``parts`` equal planes or rails."""
+        """The ordered parts of one of ``parts`` equal planes or rails."""
         return OrderedParts(*(number // parts if number else None for number in self))
 
 
@@ -91,7 +91,9 @@ class _Demand:
         return min(apart, max(self.least_leaves(down), self.ordered.leaves or apart))
 
     def uplinks(self, leaves: int, leaf: Ports) -> int:
-        """Links between leaves and spines: all ports up, unless fewer are ordered that carry the present endpoints."""
+        """Number of links between leaves and spines: all up ports of the leaves, or fewer if fewer are ordered that
+        suffice for the present endpoints.
+        """
         full, least = leaves * leaf.up, ceiling(self.endpoints / self.leaf_ratio - 1e-9)
         of_spines = (self.ordered.spines or 0) * self.ports // leaves * leaves
         ordered = self.ordered.leaf_spine or of_spines

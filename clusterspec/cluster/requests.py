@@ -197,7 +197,7 @@ class Serving:
     prefill: Engines | None = None
     decode: Engines | None = None
     draft_method: str | None = None
-    """What drafts tokens; None where the spec does not say."""
+    """The method that drafts tokens; None where the spec does not say."""
     arrival_cv: float = 1.0
     trace: str | None = None
     input_lengths: Lengths | None = None

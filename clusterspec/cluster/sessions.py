@@ -10,7 +10,7 @@ from clusterspec.spec.model import CacheTierSpec, ServingSpec
 
 PATH: Path = ("workload", "serving")
 SCOPES = {"host": "node", "nvme": "node", "remote": "plan"}
-"""What shares a tier of each medium, where the spec does not say."""
+"""The default scope that shares a tier, by medium."""
 
 
 def resolve_session(section: ServingSpec, prompt: int, log: ResolutionLog) -> Session | None:

@@ -234,7 +234,7 @@ def _over_range(whole: Term, function: Callable[[float], Term]) -> Term:
 def energy_assumptions(
     cluster: ClusterSpec | None, operations: OperationsSpec | None, procurement: ProcurementSpec | None
 ) -> tuple[Assumption, ...]:
-    """What money, carbon and feeds rest on that the spec does not state."""
+    """Assumptions behind money, carbon and feeds that the spec does not state."""
     found: list[Assumption] = []
     priced = procurement is not None and (procurement.electricity is not None or procurement.tariff)
     if (priced or (operations is not None and operations.carbon)) and stated_pue(procurement) is PUE:

@@ -86,7 +86,9 @@ HIGHEST_MFU = {
         (True, "systolic", "accelerators with large systolic arrays", "fp8", "8", 0.341, "iron-019"),
     )
 }
-"""By whether the accelerator is one of large systolic arrays, and by the precision under which shares are kept."""
+"""The highest published MFU, by whether the accelerator has large systolic arrays, and by the precision that shares are
+listed under.
+"""
 
 
 def highest_mfu(design: Design) -> float | None:

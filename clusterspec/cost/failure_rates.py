@@ -86,7 +86,7 @@ def _known_repair(part: str, catalog: Catalog) -> Figure | None:
 
 
 def source_text(rate: PartRate) -> str:
-    """Where a rate is from: key, document with its address, or the reason of an assumption."""
+    """The source of a rate: its key, the document with its address, or the reason of the assumption."""
     origin = rate.origin
     if isinstance(origin, Cited):
         return f"{origin.source} ({origin.url})" if origin.url else origin.source

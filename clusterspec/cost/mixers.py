@@ -83,7 +83,7 @@ class LayerWeights(NamedTuple):
 
     @property
     def total(self) -> float:
-        """Both together."""
+        """Sharded and replicated weights together."""
         return self.cut + self.copied
 
     def __add__(self, other: object) -> LayerWeights:

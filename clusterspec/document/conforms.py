@@ -163,7 +163,7 @@ def _has_valid_items(value: Any, schema: Schema, _: Schema, root: Schema) -> boo
 
 
 def _hashable_identity(value: Any) -> object:
-    """What equal JSON values have in common, hashable: 1 equals 1.0, and neither equals true."""
+    """A hashable value common to equal JSON values: 1 equals 1.0, and neither equals true."""
     if isinstance(value, dict):
         return frozenset((key, _hashable_identity(each)) for key, each in value.items())
     if isinstance(value, list):

@@ -48,7 +48,9 @@ def file_name(name: str) -> FileName:
 
 @lru_cache(maxsize=4096)
 def _folder_prefixes(folder: str) -> tuple[str, str]:
-    """What the names of a folder's files begin with: its path from the root of the project and of the repository."""
+    """Prefixes of the names of a folder's files: the path from the root of the project and from the root of the
+    repository.
+    """
     place = os.path.realpath(folder)
     relative = (os.path.relpath(place, root).replace(os.sep, "/") for root in _roots(folder))
     project, repository = ("" if path == "." else f"{path}/" for path in relative)

@@ -38,7 +38,7 @@ def coerced_text(value: Any, field: Schema, written: str) -> str | None:
 
 
 def thousands_advice(value: Any, field: Schema) -> str:
-    """What to write for a whole number in thousands (`32K`), which may be of 1,024 or of 1,000; empty for others.
+    """Advice for a whole number in thousands (`32K`), which may mean multiples of 1,024 or 1,000; empty for others.
 
     >>> thousands_advice("32k", {"type": "integer"}), thousands_advice("32 kB", {"type": "integer"})
     ('write `32768` (32 × 1,024) or `32000`', '')
@@ -93,7 +93,7 @@ class ValidationError:
     document: Document
     schema: Schema
     field: Schema
-    """What the schema says of the key at ``path``."""
+    """The schema of the key at ``path``."""
 
     @property
     def value(self) -> Any:

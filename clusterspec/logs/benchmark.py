@@ -137,7 +137,7 @@ _MARK = re.compile(
     r"|Bus error|Gloo |" + PROGRAM_MARK.pattern
 )
 _LAST_ERROR = re.compile(r"\bLast error:\s*$")
-"""What PyTorch prints on the line before the last warning of the library, without its prefix."""
+"""Text that PyTorch prints on the line before the library's last warning, without its prefix."""
 _DIGITS = re.compile(r"[0-9]+")
 MOST_FORMS = 50_000
 """Different lines that are remembered, digits aside."""

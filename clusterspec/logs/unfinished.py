@@ -25,7 +25,7 @@ def read_unfinished(text: str) -> Benchmark | None:
 
     None if no library wrote the text and no line states what stops or slows a program.
 
-    The ranks are those of the list of devices, else of the largest communicator.
+    The ranks are those in the list of devices, else those of the largest communicator.
     """
     if not _MARK.search(text) and not states_a_stop(text):
         return None

@@ -186,8 +186,9 @@ USES = (0.25, 0.5, 0.75, 1.0)
 
 
 def costs_by_use(design: Design, plan: Plan, bill: Bill) -> tuple[UseCost, ...]:
-    """What the work costs at other shares of the term at work; empty where no cost of tokens is known, or no share is
-    stated."""
+    """The cost of the work at other utilizations of the term; empty where no token cost is known, or no share is
+    stated.
+    """
     buying = design.spec.procurement
     stated = buying.utilization if buying else None
     if stated is None:
@@ -203,7 +204,7 @@ def costs_by_use(design: Design, plan: Plan, bill: Bill) -> tuple[UseCost, ...]:
 
 
 def _power_assumptions(whole: Term | None, drawn: Drawn | None) -> tuple[Assumption, ...]:
-    """What the energy in a total assumes of the power as drawn."""
+    """Assumptions about the power draw behind the energy in a total."""
     used = whole is not None and any(part.name == "energy" for part in whole.parts)
     return drawn.assumptions if used and drawn is not None and drawn.busy is not None else ()
 

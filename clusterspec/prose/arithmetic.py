@@ -238,7 +238,7 @@ def _is_share(sentence: Sentence, part: int, whole: int) -> bool:
 TOLERANCE_EXACT = 0.01
 """Relative rounding allowed between the sides of an equation."""
 TOLERANCE_ROUGH = 0.08
-"""The same where the text marks the result as approximate."""
+"""The tolerance if the text marks the result as approximate."""
 EQUATION_TOLERANCE = 0.03
 MAX_EXACT_COUNT = 1e5
 """A product of whole numbers below this is written in full, not rounded."""

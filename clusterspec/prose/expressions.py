@@ -194,7 +194,7 @@ class Equation:
     rough: bool
     operands: tuple[Token, ...]
     scale: float = 1.0
-    """What one of the result's written units is: a hundredth for a percentage."""
+    """The value of one written unit of the result: 0.01 for a percentage."""
 
 
 def equations(words: Sequence[Token], names: Container[int]) -> Iterator[Equation]:

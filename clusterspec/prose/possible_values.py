@@ -26,7 +26,9 @@ from clusterspec.units.readings import (
 TOLERANCE = 0.05
 """Relative rounding of published figures: the 63 GB/s of PCIe 5 are printed as 64, 12.5 as 12."""
 ROUGH_TOLERANCE = 0.08
-"""The same after `about`, and for host buses, often quoted by their raw rate before encoding (128 for 121)."""
+"""The tolerance after `about`, and for host buses, which are often quoted at the raw rate before encoding (128 for
+121).
+"""
 _SCOPES: dict[FigureScope, frozenset[FigureScope]] = {
     FigureScope.LANE: frozenset((FigureScope.LANE,)),
     FigureScope.LINK: frozenset((FigureScope.LINK, FigureScope.PORT)),

@@ -147,7 +147,7 @@ def changed_figure_texts(report: FleetReport) -> list[str]:
 
 
 def legend(report: FleetReport) -> str:
-    """What the columns mean."""
+    """The meaning of the columns."""
     text = (
         "time: of a step (of reinforcement learning: of all roles), or to the first / of each next token. memory: of "
         "the fullest accelerator. run: with pauses"
@@ -213,7 +213,7 @@ def _no_cost_text(report: FleetReport, ink: Ink) -> str:
 
 
 def left_out(report: FleetReport) -> str:
-    """What the costs of the pools leave out; empty where they are complete, or not known."""
+    """Items that the costs of the pools omit; empty where they are complete or unknown."""
     pools = [name for name, use in report.pools.items() if use.cost is not None and use.missing]
     if not pools:
         return ""
@@ -231,7 +231,7 @@ def has_term(report: FleetReport) -> bool:
 
 
 def cost_title(report: FleetReport) -> str:
-    """What the costs of pools are."""
+    """The title of the pools' costs."""
     if not has_term(report):
         return "Cost of the purchase"
     paid = {part for use in report.pools.values() for part in use.parts}

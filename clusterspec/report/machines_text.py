@@ -13,7 +13,7 @@ from clusterspec.units import display, percent, plural
 UNKNOWN = "–"
 HEADS = ("machine", "nodes", "fabric", "time", "MFU", "run", "power", "cost", "")
 _QUANTITY = re.compile(r" (?=\d|not known|of unknown time)")
-"""What stands between the name of a limit and the figure of a machine."""
+"""Text between the name of a limit and the machine's figure."""
 MOST_ROWS = 40
 """Machines that are printed; CSV and JSON have all."""
 

@@ -23,7 +23,7 @@ def memory_text(row: LayoutRow) -> str:
 
 
 def memory_note(rows: tuple[LayoutRow, ...]) -> str:
-    """What the marks of memory mean, where there are any."""
+    """The meaning of the memory marks, if there are any."""
     marks = {memory_text(row)[-2:] for row in rows}
     unsure = "? may not fit: the upper end of the memory range is above the memory." if " ?" in marks else ""
     return " ".join(each for each in (unsure, "x does not fit in memory." if " x" in marks else "") if each)
@@ -217,7 +217,7 @@ def _value_text(value: object) -> str:
 
 
 def _notes_text(report: SearchReport, ink: Ink) -> str:
-    """What the marks mean, and the findings that come with the layouts."""
+    """The meaning of the marks, and the findings about the layouts."""
     tied = any(row.tied for row in report.layouts[1:])
     ties = "= is tied with the best: their step times differ by at most 1 %. Of ties the one with less memory is first."
     unsure = "No layout fits at the upper end of its memory range." if report.unsure else ""

@@ -93,7 +93,7 @@ def _day_table(report: SimulationReport, ink: Ink) -> str:
 
 
 def _rise_lines(hours: SimulatedHours) -> Iterator[str]:
-    """What requests wait after a rise of the load at the start of hours."""
+    """Waits of requests after the load rises at the start of hours."""
     rise = hours.rise
     if rise is not None:
         good = f", {percent(rise.goodput, 3)} within the targets" if rise.goodput is not None else ""

@@ -34,7 +34,7 @@ NOUNS = {
     "request_rate": "request rate",
     "input_tokens": "input length",
 }
-"""What a sentence calls a key; nodes are counted."""
+"""Names of keys in sentences; nodes are counted."""
 COUNTED = {"scale_up.domain": "accelerators", "global_batch": "sequences"}
 COUNTED |= {"sequence_length": "tokens", "input_tokens": "tokens", "concurrency": "requests"}
 """What a sentence counts with a key."""

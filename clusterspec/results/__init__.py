@@ -135,7 +135,7 @@ def count(findings: tuple[Finding, ...]) -> dict[str, int]:
 
 
 class Result:
-    """What a command returns: one line as `repr`, figures and tables in a notebook, data frames."""
+    """The result of a command: one line as `repr`, figures and tables in a notebook, data frames."""
 
     __slots__ = ()
 
@@ -256,7 +256,7 @@ class EstimateReport(Result):
     drawn: Drawn | None = None
     """The power of the machine as drawn, and its energy; None where the power of the accelerator is not known."""
     storage: StorageUse | None = None
-    """What the job asks of the storage system; None where the spec states no storage bandwidth."""
+    """The job's demand on the storage system; None where the spec states no storage bandwidth."""
 
     __repr__ = result_repr
 
@@ -313,7 +313,7 @@ class CollectiveReport(Result):
     asked: tuple[str, ...] = ()
     """The sizes as they were asked for, one a row; empty if the caller gave numbers."""
     unmeasured: str = ""
-    """What of the machine no published measurement covers; empty where one does."""
+    """The part of the machine that no published measurement covers; empty where one does."""
 
     __repr__ = result_repr
 

@@ -199,7 +199,7 @@ class AcceptanceReport(Result):
     plan: tuple[PlannedTest, ...] = ()
     """The tests with their predictions and commands, by name."""
     earlier: dict[str, float | None] | None = None
-    """What an earlier acceptance measured by test, in B/s; None where no earlier logs were given."""
+    """The measurements of an earlier acceptance by test, in B/s; None where no earlier logs were given."""
     ranges: tuple[UpdatedRange, ...] = ()
     """The ranges that follow from the measurements, where these are stored in the spec."""
     written: tuple[str, ...] = ()

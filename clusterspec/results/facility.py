@@ -1,4 +1,4 @@
-"""What a machine asks of the hall: power at the meter, racks, and the longest cable runs."""
+"""Requirements of a machine on its data hall: power at the meter, racks, and the longest cable runs."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class FailureRates(Result):
     """The mean goodput without and with the rates; None without a job."""
     written: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
-    """What the spec states otherwise, and keeps."""
+    """Stated values that differ and are kept."""
 
     __repr__ = result_repr
 

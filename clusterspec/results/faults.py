@@ -110,7 +110,7 @@ class YearlyCost(NamedTuple):
 
     @classmethod
     def of(cls, goodput: YearlyGoodput, hour: float) -> YearlyCost:
-        """From the goodput and the cost of an hour of the machine."""
+        """The yearly cost from the goodput and the cost of one hour of the machine."""
         from clusterspec.cost.failure_rates import YEAR
         from clusterspec.procurement.total import HOUR
 
@@ -176,7 +176,7 @@ class FaultsReport(Result):
 
     @property
     def lost_at_first(self) -> YearlyCost | None:
-        """The same of the first year."""
+        """The cost of the hours of the first year that keep no step; None where it is unknown."""
         return YearlyCost.of(self.first_year.goodput, self.hour) if self.first_year and self.hour is not None else None
 
     def _first_year_json(self) -> Json | None:

@@ -42,7 +42,9 @@ class JobOption:
     least: float | None = None
     """For an option that was not searched: the run time in seconds at its accelerators' peak, including pauses."""
     store_wait: float = 1.0
-    """In an assignment: the factor of run, cost and energy by which the job waits for the store that others fill."""
+    """In an assignment: the factor by which run time, cost and energy of the job grow because it waits for a shared
+    store.
+    """
 
     def is_at(self, other: JobOption | None) -> bool:
         """Whether another option is the same nodes of the same pool."""

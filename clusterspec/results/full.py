@@ -57,12 +57,12 @@ class FullReport(Result):
     tests: tuple[PlannedTest, ...] = ()
     stages: tuple[StageMemory, ...] = ()
     longest: LongestSequence | None = None
-    """Of a training design: the longest sequence that fits with its layout."""
+    """For a training design: the longest sequence that fits with its layout."""
     roofline: Roofline | None = None
     schedule: Schedule | None = None
     """The operations of a pipeline, of a training design with several stages."""
     losses: tuple[Loss, ...] = ()
-    """From the peak to the achieved FLOP/s of a training step."""
+    """The losses between peak and achieved FLOP/s of a training step."""
     gains: tuple[Gain, ...] = ()
     """The single changes that shorten a training step most."""
     layouts: LayoutGrid | None = None
@@ -70,17 +70,17 @@ class FullReport(Result):
     sensitivity: SensitivityReport | None = None
     reliability: Reliability | None = None
     faults: FaultsReport | None = None
-    """Of a report that is not a tender: what single failures do."""
+    """The effects of single failures; None in a tender."""
     pod: Pod | None = None
     survival: Survival | None = None
     plans: SearchReport | None = None
-    """Of a serving design: the plans of other engines on the same machine."""
+    """For a serving design: plans with other engines on the same machine."""
     groups: tuple[RankGroups, ...] = ()
-    """Where the groups of ranks of a training design lie."""
+    """For a training design: the placement of its process groups."""
     collectives: tuple[SizedCollective, ...] = ()
     """The collectives of the acceptance plan by size."""
     uses: tuple[UseCost, ...] = ()
-    """What the work costs where the machine is at work for other shares of its term."""
+    """The cost of the work at other utilizations of the term."""
     launch: Launch | None = None
     """How the framework that a design names starts it."""
     difference: DiffReport | None = None
@@ -96,7 +96,7 @@ class FullReport(Result):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What this design and each compared one are called."""
+        """The names of this design and of each compared one."""
         letters = zip("BCD", self.against, strict=False)
         return ("A: this design", *(f"{letter}: {other.title}" for letter, other in letters))
 

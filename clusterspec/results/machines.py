@@ -48,7 +48,7 @@ class MachineRow:
 
     @property
     def time(self) -> float | None:
-        """What the fastest machine minimizes: seconds of the run, of a step, or of each output token."""
+        """The time that the fastest machine minimizes: seconds of the run, of a step, or of each output token."""
         if self.serving is not None:
             tpot: float = self.serving["tpot"]
             return tpot

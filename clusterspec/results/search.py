@@ -229,7 +229,7 @@ class SearchReport(Result):
 
     @property
     def aim(self) -> str:
-        """What plans of a service do whose number is ``fitting``, after a plural."""
+        """What ``fitting`` plans do, as a verb phrase in the plural."""
         rows = (*self.layouts, *self.pareto, *(row for row in (self.present, self.smallest) if row is not None))
         return (
             "meet the targets at the load"

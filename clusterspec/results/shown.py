@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from clusterspec.results import Result
 
 NOTHING = "no entries"
-"""What a result without figures and tables shows, such as the difference of equal designs."""
+"""Shown for a result without figures and tables, such as the difference of equal designs."""
 MOST_FIGURES = 4
 """Figures in the line of `repr`."""
 MOST_ROWS = 20

@@ -109,7 +109,7 @@ class Gate:
     status: GateStatus
     text: str
     ask: str = ""
-    """What the buyer has to do about it; empty if nothing."""
+    """The action required of the buyer; empty if none."""
 
     def to_json(self) -> dict[str, str]:
         return {"gate": self.gate, "status": str(self.status), "text": self.text, "ask": self.ask}
@@ -186,7 +186,7 @@ class Choices:
 
     @property
     def better(self) -> Choice | None:
-        """What is recommended instead of the design."""
+        """The choice recommended instead of the design."""
         return self.rows[self.recommended] if self.recommended else None
 
     def to_json(self) -> dict[str, Any]:

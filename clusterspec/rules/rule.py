@@ -26,7 +26,7 @@ class Rule:
 
     @property
     def aliases(self) -> tuple[str, ...]:
-        """Its former names, oldest first."""
+        """The rule's former names, oldest first."""
         return ALIASES.get(self.name, ())
 
     @classmethod

@@ -34,7 +34,7 @@ class FleetPart:
     away: tuple[EnginesAway, ...] = ()
     """The engines of the job that are on other pools than ``pool``."""
     beside: int = 0
-    """Of ``nodes``, those of rollout and of models beside the trainer, whose nodes are ``layout.nodes``."""
+    """The part of ``nodes`` used by rollout and other models; the trainer has ``layout.nodes``."""
     link_share: float = 1.0
     """The share of the link to ``away`` that other jobs leave the job."""
 

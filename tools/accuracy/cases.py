@@ -112,7 +112,7 @@ def new_runs() -> Iterator[Case]:
 
 
 def first_predictions() -> Iterator[Case]:
-    """The same, as they were predicted when their rows were entered."""
+    """The predictions made when the rows were entered."""
     for run in published_runs("new_runs"):
         published = step_time(run, None)
         if published is not None:

@@ -1,4 +1,4 @@
-"""What is predicted for collectives of a source that neither the assumed constants nor the catalog's figures know."""
+"""Predictions for collectives of a source, without constants or catalog figures that were chosen from it."""
 
 from __future__ import annotations
 

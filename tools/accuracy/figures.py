@@ -1,4 +1,4 @@
-"""What a set of errors comes to."""
+"""Summary statistics of a set of errors."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ has, and are left out, as is the one without InfiniBand. As first predicted the 
 and TTFT 2.9 %.
 """
 APART = {("gpustack", "h100-pcie-80gb"): ", dense Qwen3 on H100", ("argonne", "mi300x"): " on MI300X"}
-"""What is said of sources on accelerators whose plans stand apart."""
+"""Text about sources on accelerators whose plans differ from the others."""
 
 
 def section(cases: Sequence[Case], table: object) -> Iterator[str]:

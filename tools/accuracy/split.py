@@ -82,7 +82,7 @@ def training_source(row: str) -> str:
 
 
 def fitted_runs() -> dict[str, bool]:
-    """By the id of a training run with a published time, whether constants may be fitted to it."""
+    """For each training run with a published time, by id: whether constants may be fitted to it."""
     sources: defaultdict[str, list[str]] = defaultdict(list)
     for row in (*published_runs(), *published_runs("small_runs")):
         if any(row[rate] for rate in RATES):

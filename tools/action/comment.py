@@ -34,7 +34,7 @@ class Refused(Exception):
 
 
 def asked(method: str, path: str, sent: dict[str, str] | None = None) -> Any:
-    """What GitHub answers a request of its REST interface."""
+    """The answer of GitHub to a request of its REST interface."""
     token = os.environ.get("GH_TOKEN")
     if not token:
         raise Refused("there is no token")

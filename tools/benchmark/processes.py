@@ -22,7 +22,7 @@ RATIOS = (
     ("clusterspec --version", BARE, 2.5),
     ("clusterspec --help", BARE, 2.5),
 )
-"""What is compared with what, and the ratio to reach."""
+"""Pairs to compare, with the ratio to reach."""
 TIMES = 11
 THOUSAND = 2.0
 """Processor seconds to reach for 1,000 specs."""

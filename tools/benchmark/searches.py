@@ -86,7 +86,7 @@ def measured(study: studies.Study, goals: Searched) -> tuple[list[str], list[str
 
 
 def timed(action: Callable[[], T]) -> tuple[T, float]:
-    """What an action returns, and its processor seconds."""
+    """The result of an action, and its processor seconds."""
     start = time.process_time()
     found = action()
     return found, time.process_time() - start

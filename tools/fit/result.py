@@ -1,4 +1,4 @@
-"""What a fit found, as a file that `docs/accuracy.md` is written from."""
+"""The results of a fit, as a file that `docs/accuracy.md` is generated from."""
 
 from __future__ import annotations
 
@@ -68,12 +68,14 @@ def replace_constants(fit: Fit) -> None:
 
 
 def _older(found: Errors) -> Errors:
-    """Those of sources with many rows each: the few of a newer one would count as much as a whole family of chips."""
+    """Errors of sources with many rows each. The few rows of a newer source would count as much as a whole family of
+    chips.
+    """
     return [pair for pair in found if pair[0].source in BEFORE]
 
 
 def read() -> dict[str, Any]:
-    """What the last fit found."""
+    """The results of the last fit."""
     found: dict[str, Any] = json.loads(FILE.read_text("utf-8"))
     return found
 
@@ -105,8 +107,8 @@ def _constant(fit: Fit, constant: Constant) -> dict[str, object]:
 
 
 def worth(fit: Fit, constant: Constant) -> float:
-    """By how much the mean error of the runs that depend on a constant grows if the constant keeps its prior and all
-    others are fitted again.
+    """Increase of the mean error of the runs that depend on a constant if it keeps its prior and all others are fitted
+    again.
     """
     column = np.abs(fit.slopes[:, fit.free.index(constant)])
     kept = [run for run, slope in zip(fit.runs, column, strict=True) if run.id not in left_out() and slope > NOTICED]

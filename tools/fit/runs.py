@@ -95,7 +95,7 @@ class Run:
 
 
 def runs() -> tuple[Run, ...]:
-    """All of them, in order of source and name."""
+    """All runs, by source and name."""
     rows = {row["id"]: row for name in FILES for row in published_runs(name)}
     return tuple(_run(rows[name], training_source(name), fitted) for name, fitted in fitted_runs().items())
 
@@ -107,7 +107,7 @@ def _run(row: dict[str, Any], source: str, fitted: bool) -> Run:
 
 
 def _seconds(row: dict[str, Any], design: Design) -> float:
-    """As published, or from the rate of one accelerator, in tokens or in FLOP/s."""
+    """The seconds of a step: as published, or from the rate per accelerator in tokens or FLOP/s."""
     if row["step_time"]:
         return float(row["step_time"])
     assert design.workload is not None

@@ -46,7 +46,7 @@ def write() -> None:
 
 
 def read() -> dict[str, Any]:
-    """What the last fit to one side came to."""
+    """The results of the last fit to one side."""
     found: dict[str, Any] = json.loads(FILE.read_text("utf-8"))
     return found
 
@@ -86,7 +86,7 @@ def _constant(fit: Fit, constant: Constant) -> dict[str, Any]:
 
 
 def _gain(fit: Fit, with_prior: dict[Constant, float], some: list[Run]) -> float:
-    """By how much the mean error of some runs is less than where the constant keeps its prior."""
+    """Decrease of the mean error of some runs compared to keeping the constant at its prior."""
     if not some:
         return 0.0
     without, having = (mean(abs(error) for _, error in errors(values, some)) for values in (with_prior, fit.values))

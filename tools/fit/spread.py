@@ -31,7 +31,7 @@ ATTENTION = 0.75
 
 
 def spreads(sources: Errors) -> dict[str, dict[bool, tuple[float, int]]]:
-    """For each stack, without and with experts: the relative half-width, and how many runs speak for it.
+    """For each stack, without and with experts: the relative half-width, and the number of runs behind it.
 
     ``sources`` are errors of runs whose source was left out of the fit, as a user's run is.
     """

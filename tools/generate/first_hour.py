@@ -83,7 +83,7 @@ def session(block: str) -> str:
 
 
 def carried_out(command: str) -> str:
-    """What one command prints."""
+    """The output of one command."""
     found, _, target = command.partition(" > ")
     found, _, head = found.partition(" | head -n ")
     words = shlex.split(found)

@@ -1,4 +1,4 @@
-"""What is generated from the map of a review and from its rounds: ``docs/review.md``."""
+"""Generates ``docs/review.md`` from the map of a review and from its rounds."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ class Scope:
         return self._entered(module, function, call, bound)._result(function.body)
 
     def _result(self, body: Sequence[ast.stmt]) -> ast.expr:
-        """What statements return, where they are assignments, conditions and returns."""
+        """The value that statements return, if they are assignments, conditions and returns."""
         scope = self
         for position, node in enumerate(body):
             match node:

@@ -1,4 +1,4 @@
-"""What is generated from the rules: ``clusterspec/rules/index.py``, ``docs/rules.md`` and a page for each rule."""
+"""Generates ``clusterspec/rules/index.py``, ``docs/rules.md`` and a page for each rule."""
 
 from __future__ import annotations
 

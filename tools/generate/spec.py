@@ -162,7 +162,7 @@ def takes(raw: Schema, root: Schema) -> str:
 
 
 def kinds(field: Schema, root: Schema) -> Iterator[str]:
-    """What a value may be, in the words of YAML."""
+    """The possible values of a key, in YAML terms."""
     if "x-quantity" in field:
         yield str(field["x-quantity"]).replace("_", " ")
     elif "const" in field:

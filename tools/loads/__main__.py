@@ -86,7 +86,7 @@ def unpacked(source: Source, folder: Path) -> None:
 
 
 def faults(kind: str, exports: list[str], sources: list[Source], python: str) -> list[str]:
-    """What the code of a target says of each export, empty where it loads; of none if the target itself fails."""
+    """The errors of a target's code about each export, empty where it loads; empty if the target itself fails."""
     with tempfile.TemporaryDirectory() as held:
         for source in sources:
             unpacked(source, Path(held))

@@ -233,7 +233,7 @@ TARGETS: dict[str, Callable[[], Load]] = {
     "sglang": sglang,
     "superbench": superbench,
 }
-"""For each kind of export, what makes its loader."""
+"""For each kind of export, the function that makes its loader."""
 
 
 def main() -> int:

@@ -24,7 +24,7 @@ NOWHERE = {"__pycache__", ".venv", ".git", "node_modules", ".hypothesis", ".mypy
 
 
 def faults(folder: Path) -> list[str]:
-    """What is wrong with the packages in a folder."""
+    """Errors in the packages of a folder."""
     (sdist,), (wheel,) = sorted(folder.glob("*.tar.gz")), sorted(folder.glob("*.whl"))
     with tarfile.open(sdist) as archive:
         in_sdist = [name.partition("/")[2] for name in archive.getnames()]

@@ -35,7 +35,7 @@ Facts = dict[str, dict[str, str]]
 
 @dataclass(frozen=True)
 class Changes:
-    """What differs between two states: entries by name, figures by entry as (path, before, after)."""
+    """Differences between two states: entries by name, figures by entry as (path, before, after)."""
 
     added: tuple[str, ...]
     removed: tuple[str, ...]
@@ -70,7 +70,7 @@ def _text(value: Any) -> str:
 
 
 def changes(before: Facts, after: Facts) -> Changes:
-    """What was added, removed and changed by value.
+    """The added, removed and changed values.
 
     >>> found = changes({"nic/a": {"facts.ports": "1"}}, {"nic/a": {"facts.ports": "2", "facts.year": "2026"}})
     >>> found.changed, found.filled

@@ -94,7 +94,7 @@ def heading_of(text: str, at: int) -> str:
 
 @cache
 def checked(language: str, text: str, rule: str) -> CheckReport:
-    """What ``clusterspec check --select`` finds in a spec, or in a text in Markdown."""
+    """The findings of ``clusterspec check --select`` in a spec, or in a text in Markdown."""
     settings, name = Settings(CATALOG, Config(select=(rule,)), date.today()), NAMES[language]
     if language == "markdown":
         return analysis.check([studies.prose(Source(name, text), text.encode(), settings)], settings)

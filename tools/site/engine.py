@@ -24,7 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARIES = ("attrs", "flexcache", "flexparser", "jinja2", "jsonschema", "jsonschema-specifications", "markupsafe",
              "pint", "platformdirs", "pyyaml", "referencing", "typing-extensions")  # fmt: skip
-"""What the package imports, directly or not, besides what is left out."""
+"""Libraries that the package imports, directly or indirectly, except the omitted ones."""
 KEPT = {".py", ".json", ".txt", ".typed"}
 """Suffixes of the wheel files that are kept: no compiled ones, since all of these libraries work without."""
 DATA = ("schemas", "catalog", "templates")

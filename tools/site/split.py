@@ -89,7 +89,7 @@ def headings(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def divided(text: str, target: str) -> tuple[str, list[Part]]:
-    """The text without the sections that become pages, with `PARTS` where the first was, and those pages."""
+    """The text without the sections that become pages (with `PARTS` in place of the first), and these pages."""
     how = SPLIT[target]
     kept, parts, at = "", list[Part](), 0
     starts = [*headings(text), (len(text), 0, "")]
@@ -115,7 +115,7 @@ def listed(parts: Sequence[Part]) -> str:
 
 @cache
 def places() -> Mapping[tuple[str, str], str]:
-    """Where the headings of split documents are: (page, anchor) to the page of the part."""
+    """For the headings of split documents: the page of the part, by (page, anchor)."""
     found: dict[tuple[str, str], str] = {}
     for target in SPLIT:
         for part in divided(document(target).read_text("utf-8"), target)[1]:

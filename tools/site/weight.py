@@ -1,4 +1,4 @@
-"""What a page of the site weighs, and an index of search that a visitor can load with the first page."""
+"""Transfer sizes of the site's pages, and a search index that a visitor can load with the first page."""
 
 from __future__ import annotations
 

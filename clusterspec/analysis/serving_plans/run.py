@@ -159,7 +159,7 @@ MOST_IN_FLIGHT = 1024
 FRONT_POOLS = 4
 """Plans with separate engines whose concurrency is varied for the front."""
 LADDER = 4
-"""From one number of requests in flight to the next, before the front is refined."""
+"""Ratio of successive numbers of requests in flight, before the front is refined."""
 LONG_WAIT = 0.25
 """Wait for a place over the time of an answer from which the front ends."""
 Progress = Callable[[int, int], object]

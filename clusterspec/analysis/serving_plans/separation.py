@@ -82,7 +82,9 @@ def value_at_load(job: ServingJob, plan: Plan, each: float) -> float:
 
 
 def break_evens(job: ServingJob, together: Rated, apart: Rated) -> list[BreakEven]:
-    """Where both plans are equally good: by the length of prompts, by the load, and by the link between the engines."""
+    """The points at which both plans are equally good: prompt length, load, and bandwidth of the link between the
+    engines.
+    """
     found = []
     if job.load.session is None:
         found.append(_break_even_length(job, together.plan, apart.plan))
@@ -105,8 +107,8 @@ def _break_even_length(job: ServingJob, together: Plan, apart: Plan) -> BreakEve
 
 
 def _break_even_load(job: ServingJob, together: Rated, apart: Rated) -> BreakEven:
-    """By requests in flight for each accelerator, at which plans within their targets are compared; without targets by
-    all requests in flight.
+    """The break-even in requests in flight per accelerator, where plans within their targets are compared; without
+    targets, in total requests in flight.
     """
 
     def at_concurrency(requests: float) -> tuple[float, float]:

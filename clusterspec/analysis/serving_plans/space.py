@@ -255,7 +255,7 @@ OBJECTIVES: Mapping[str, Key] = {
     "tokens_per_user": lambda one: (one.times.tpot, -one.per_accelerator),
     "memory": lambda one: (one.memory, one.times.tpot),
 }
-"""What a serving plan may be ranked by; the least is the best. Tokens cost as the accelerators that make them."""
+"""Objectives by which serving plans are ranked; lower is better. The cost of tokens is that of the accelerators."""
 METRICS: Mapping[str, Key] = {
     "ttft": lambda one: (one.times.ttft, one.times.accelerators),
     "tpot": lambda one: (one.times.tpot, one.times.accelerators),

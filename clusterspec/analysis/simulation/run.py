@@ -208,7 +208,7 @@ def sustained_rate(timing: Timing, arrivals: Sequence[Arrival], places: float) -
 
 
 def _report_notes(pools: Pools, traffic: Traffic, saturation: float | None, preempted: int) -> Iterable[str]:
-    """What a reader of the figures has to know."""
+    """Notes that a reader of the figures needs."""
     load = pools.load
     if saturation and load.load == "open" and (load.request_rate or 0.0) > saturation * OVERLOAD and traffic.warm_up:
         yield "The load exceeds what the plan sustains: the queue grows as long as requests arrive."

@@ -118,7 +118,9 @@ class StepTables:
         return self.work(tokens, mean / sequences * self.ranks if sequences else 1.0) + self.ending(tokens) + read
 
     def work(self, tokens: float, busy: float) -> float:
-        """What depends on the tokens of the fullest rank, with ``busy`` times as many on all ranks of an engine."""
+        """Seconds that depend on the tokens of the fullest rank; all ranks of an engine together have ``busy`` times as
+        many.
+        """
         place = bisect_right(self.shares, busy)
         if place in (0, len(self.shares)):
             return self.working[max(0, place - 1)](tokens)
@@ -140,7 +142,7 @@ class StepTables:
 
 
 def _step_seconds(engine: Engine, tokens: float, sequences: float, busy: float) -> float:
-    """A step without attention."""
+    """Seconds of a step without attention."""
     return sum_of(part.seconds for part in step_parts(engine, tokens, sequences, (), busy))
 
 

@@ -26,7 +26,7 @@ from clusterspec.records import replace
 # The families of legal layouts of a job. Legality is decided by `cluster.legality`, as for rules; an illegal layout is
 
 ALL = ("none", "zero1", "fsdp", "hsdp")
-"""What data-parallel ranks may shard where the entry of the framework does not say."""
+"""States that data-parallel ranks may shard if the framework's entry does not say."""
 RECOMPUTE = ("none", "selective", "full")
 MOST_MICRO_BATCH = 64
 """Sequences in one micro-batch, at most: beyond it a step is bound by arithmetic on every accelerator known."""

@@ -98,7 +98,7 @@ def _add_kinds(action: argparse.ArgumentParser) -> None:
 WHOLE = ("list", "search", "export", "audit")
 """Actions that read all entries and skip a company's invalid ones."""
 Answer = tuple[str, dict[str, Any]]
-"""What an action prints: as text, and as the body of a JSON document."""
+"""The output of an action: text, and the body of a JSON document."""
 
 
 def run_catalog(args: argparse.Namespace) -> int:

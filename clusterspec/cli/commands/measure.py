@@ -100,7 +100,7 @@ def _samples_text(args: argparse.Namespace) -> str:
 
 
 def _name_the_rest(samples: Samples, chip: Accelerator) -> None:
-    """What no kernel table holds: the bandwidth of copies, the time of a launch, and kinds whose calls differ."""
+    """List samples that no kernel table holds: copy bandwidth, launch time, and kinds whose calls differ."""
     copies = [each for each in samples.kinds if each.kernel == "copy"]
     if copies and chip.memory_bandwidth is not None:
         rate = max(2 * each.sizes["bytes"] / each.seconds for each in copies)

@@ -42,7 +42,7 @@ SHOWN = 10
 """Layouts that are shown by default."""
 TRAINING = ("step_time", "memory", "cost", "tokens_per_accelerator")
 SERVING = ("accelerators", "cost", "tokens_per_accelerator", "tokens_per_user", "memory")
-"""What a search may rank by."""
+"""Objectives for the ranking of serving plans."""
 
 
 def describe_search(parser: argparse.ArgumentParser) -> None:

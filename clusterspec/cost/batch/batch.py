@@ -243,7 +243,7 @@ class Call:
         ]
 
     def least_times(self) -> list[Array]:
-        """For each part the seconds of a step without data parallelism, with the first of its orders."""
+        """For each part: the step time in seconds without data parallelism, for the first of its axis orders."""
         stages = [self._stage_numbers(every[0], block) for block, every in self.blocks]
         self.slowest.fill(self.template)
         choices, nothing = self.timing.step_choices(), ReplicaSeconds(0.0, 0.0, 0.0, 0.0)

@@ -146,7 +146,7 @@ class RowTable:
         return self.look_up(self.numbers_of(columns, compute))
 
     def one_by_one(self, columns: Sequence[Numbers], compute: Callable[[int], Sequence[float]]) -> list[Array]:
-        """As a call, but ``compute`` returns the values of the row at one position."""
+        """Like a call, but ``compute`` returns the values of one row, given its position."""
         return self(columns, lambda rows: self.computed_columns(rows, compute))
 
     def numbers_of(self, columns: Sequence[Numbers], compute: Callable[[Array], Sequence[Array]]) -> Numbers:

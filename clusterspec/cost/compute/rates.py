@@ -263,7 +263,9 @@ FLASH_2_YEAR = 2024
 
 
 def _attention_figure(workload: Workload, software: SoftwareBehavior, year: int, reached: _Reached) -> Figure:
-    """Of the library whose kernels the stack runs, where they were told apart on the accelerator, else of the year."""
+    """The achieved share of attention: for the library whose kernels the stack runs, if the accelerator has a figure
+    for it, else for the year.
+    """
     library = software.stack.attention_library if workload.attention != FLASH_2 else ""
     own = reached.attention_figure(year, library) if library else None
     found = own or reached.attention_figure(_attention_year(workload, software, year))

@@ -11,7 +11,7 @@ from clusterspec.cost.term import formula
 LEAST = 1e-9
 """Lower bound of the fraction of experts that a token does not select, used where tokens select all experts."""
 MOST_COUNTED = 50.0
-"""At this mean of a Poisson count or above, the normal distribution is as good."""
+"""From this mean on, a Poisson count is approximated by the normal distribution."""
 
 
 @formula()

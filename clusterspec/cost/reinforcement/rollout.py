@@ -37,7 +37,7 @@ RATIO = 1.25
 NEAR, FAR = 512.0, 8192.0
 """Context lengths in tokens at which steps are timed; between and beyond them the time is linear."""
 MOST_SAMPLES = 4096
-"""Most samples of one engine that are simulated singly; a larger batch is scaled from this number."""
+"""Maximum number of samples of one engine that are simulated singly; a larger batch is scaled from this number."""
 EFFICIENCY = assumed_figure(
     GROUP,
     "rollout.efficiency",

@@ -117,8 +117,8 @@ commit 095f58a5, int4_wo and int8_wo). vLLM's kernels are as fast: 0.66 PFLOP/s 
 PaddlePaddle/FastDeploy, pull request 3561).
 """
 WIDENED_BY_WARPS = 0.95
-"""The same where the peak is that of warp-level products: 0.88 to 0.98 in the median of 153 shapes on A100 and 0.97 to
-1.13 on L40S from 512 tokens (TensorRT-LLM 1.0.0, the same commit).
+"""The same rate on accelerators whose peak is that of warp-level products: median 0.88 to 0.98 over 153 shapes on A100,
+and 0.97 to 1.13 on L40S from 512 tokens (TensorRT-LLM 1.0.0, the same commit).
 """
 MARLIN_ALONE = frozenset({"sm_100", "sm_103"})
 """Architectures on which engines convert dense weights by warp-level products alone, far below the peak: Machete needs

@@ -72,7 +72,7 @@ class Engine:
     steps: dict[tuple[object, ...], StepTime] = field(default_factory=dict, init=False, repr=False, compare=False)
     """The timed steps, by contents: bisections over the load evaluate the same steps again."""
     contexts: dict[float, float] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """The same for the bytes of a sequence by its context."""
+    """Cache bytes of a sequence by its context in tokens, stored for the same reason."""
 
     @classmethod
     def of(cls, cluster: Cluster, workload: Workload, layout: Layout, replicas: int) -> Engine | None:

@@ -172,7 +172,7 @@ def script(head: Sequence[str], started: Sequence[tuple[Launch, str]]) -> str:
 
 
 def omitted_router(source: ExportInput, kinds: Sequence[EngineKind], name: str = "") -> Iterator[str]:
-    """What distributes requests over the engines, which launch lines leave out; ``name`` is that of the software."""
+    """A note that launch lines omit the router that distributes requests over the engines; ``name`` is the software."""
     if len(kinds) > 1:
         suffix = f": {name}" if name else ""
         yield f"the router that sends a prompt to a prefill engine and its answer to a decode engine{suffix}"

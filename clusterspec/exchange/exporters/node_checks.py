@@ -18,7 +18,7 @@ from clusterspec.units import display, plural
 SECONDS = 20
 """Time limit of one check in seconds; NHC allows 30 s and Slurm 60 s for all checks together."""
 INTERVAL = "5m"
-"""By judgment: how often a check runs is no part of a design."""
+"""By judgment; a design does not state how often checks run."""
 _COUNTS = {
     "NVIDIA": 'nvidia-smi -L | grep -c "^GPU "',
     "AMD": "cat /sys/class/kfd/kfd/topology/nodes/*/gpu_id | grep -vcx 0",

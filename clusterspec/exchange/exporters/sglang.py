@@ -92,7 +92,7 @@ def _may_overlap(layout: Layout) -> bool:
 
 
 def omitted_degrees(kinds: Iterable[EngineKind]) -> Iterator[str]:
-    """What the layouts of engines state and the options cannot say."""
+    """Settings of engine layouts that the options cannot express."""
     for layout in (kind.layout for kind in kinds):
         if layout.ep > 1 and layout.overlap.ep and not _may_overlap(layout):
             yield "the overlap of expert traffic: --enable-two-batch-overlap needs DeepEP or attention replicas"

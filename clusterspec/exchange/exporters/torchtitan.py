@@ -102,7 +102,9 @@ def write(source: ExportInput) -> ExportedFile:
 
 
 def _converters(work: Workload) -> list[str]:
-    """What quantizes linear layers and experts (torchtitan/components/quantization/__init__.py), as constructors."""
+    """Constructors of converters that quantize linear layers and experts
+    (torchtitan/components/quantization/__init__.py).
+    """
     if work.precision == "fp4":
         return ["NVFP4LinearConverter.Config()"]
     if work.precision != "fp8":

@@ -93,7 +93,7 @@ def engine_options(kind: EngineKind, work: Workload) -> Iterator[str]:
 
 
 def omitted_degrees(kinds: Iterable[EngineKind]) -> Iterator[str]:
-    """What the layouts of engines state and the options cannot say."""
+    """Settings of engine layouts that the options cannot express."""
     for layout in (kind.layout for kind in kinds):
         within = layout.attention_dp > 1 and layout.dispatcher.kind == "deepep"
         if layout.ep > 1 and layout.overlap.ep and not within:

@@ -89,7 +89,7 @@ def _reserved(file: InputFile, *, every: bool = False) -> list[_Reserved]:
 
 
 def _devices(yaml: Yaml, path: Path, service: Any, name: str) -> _Reserved | None:
-    """What one service reserves; None if it reserves no accelerators."""
+    """The devices that one service reserves; None if it reserves no accelerators."""
     first = yaml.line(*path)
     devices, line = value_at(service, *_RESERVED), yaml.line(*path, *_RESERVED)
     if devices is None and (short := value_at(service, "gpus")) is not None:

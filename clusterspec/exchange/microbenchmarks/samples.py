@@ -23,7 +23,9 @@ median.
 FEW_ROWS, MANY_ROWS = 64, 256
 """Rows up to which a GEMM is memory-bound; tables of rates start at this number of rows."""
 FASTER = 1.05
-"""What may be measured over the peak of the catalog: clocks and rounding; more is another accelerator."""
+"""Maximum ratio of a measured rate to the catalog's peak, from clocks and rounding; a higher one means another
+accelerator.
+"""
 SIZES = {"gemm": ("m", "n", "k"), "attention": ("tokens", "heads", "width"), "copy": ("bytes",), "launch": ()}
 GEMM_BYTES = {"bf16": 2, "fp16": 2, "fp8": 1}
 

@@ -114,7 +114,7 @@ _OPTIONS_OF = re.compile(
 )
 """A variable that no line sets, by the usual names of variables that hold options."""
 _OUTPUT = re.compile(r"\$\((?!\()[^)]{0,200}\)?|`[^`]{0,200}`")
-"""What a command prints, in place of options; not as a part of a word, such as a folder."""
+"""Command output in place of options; not inside a word, such as a folder."""
 _CUT_SCRIPT = re.compile(r"\w[^$\n]{0,200}\s\$\((?!\()[^)]{0,200}")
 """A quoted script, cut off at a command whose own quotes end the string; options after it are unknown."""
 
@@ -309,7 +309,7 @@ _SHELLS = frozenset({"bash", "sh", "zsh"})
 
 
 def _in_container(command: Command) -> Command:
-    """What a container starts whose entry point is a program with ``serve`` (``docker run --entrypoint vllm …``)."""
+    """The command of a container whose entry point is a program with ``serve`` (``docker run --entrypoint vllm …``)."""
     words = [word.text for word in command.words]
     if not words or words[0] not in _CONTAINERS:
         return command

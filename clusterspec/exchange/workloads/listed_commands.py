@@ -64,7 +64,7 @@ def _listed_commands_in(yaml: Yaml, value: Any, path: Path) -> Iterator[Command]
 
 
 def _container_commands(yaml: Yaml, value: dict[str, Any], path: Path) -> Iterator[Command]:
-    """What a container starts, with its variables filled in, and the commands of the scripts among the words."""
+    """The command that a container starts, with variables filled in, and the commands of scripts among its words."""
     sets = _environment(yaml, value, path)
     words = [_filled(word, sets) for word in _container_words(yaml, value, path)]
     if words and _OWN_SERVER.fullmatch(str(value.get("image"))) and _MODEL.match(words[0].text):

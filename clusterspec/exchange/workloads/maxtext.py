@@ -96,7 +96,7 @@ def matches_maxtext(file: InputFile) -> bool:
 _TRAINER = re.compile(
     r"\bMaxText[/.]train|\bmaxtext[/.]trainers[/.]pre_train|\bMaxText[/.]configs/base\.yml", re.IGNORECASE
 )
-"""What a launch line of MaxText starts."""
+"""The program that a MaxText launch starts."""
 
 
 _DIFFUSION = re.compile(r"\bmaxdiffusion[/.](?:train|generate|configs|models)", re.IGNORECASE)

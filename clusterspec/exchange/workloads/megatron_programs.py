@@ -19,7 +19,7 @@ _ENCODERS = re.compile(
 NEURON = "distributed_strategy.tensor_model_parallel_size"
 """A key of NeuronX Distributed Training, which took the form of its configurations from NeMo."""
 _BACKENDS = ("policy.dtensor_cfg", "policy.megatron_cfg")
-"""What trains in NeMo RL: one of the two is enabled (NVIDIA-NeMo/RL, examples/configs)."""
+"""Training backends of NeMo RL, one of which is enabled (NVIDIA-NeMo/RL, examples/configs)."""
 _OTHER_STAGES = {"dpo", "kto", "ppo", "rm"}
 """Stages of LLaMA-Factory that are not supervised training (also in ROLL's mcore_adapter)."""
 _OF_POLICY = {

@@ -1,4 +1,4 @@
-"""What a launch of Megatron-LM or NeMo trains with: length and tokens, precision, optimizer and sharding."""
+"""Training settings of a Megatron-LM or NeMo launch: length and tokens, precision, optimizer and sharding."""
 
 from __future__ import annotations
 

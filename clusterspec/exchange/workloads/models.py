@@ -82,7 +82,7 @@ def keeps_experts_in(model: str, precision: str) -> bool:
 # Parameter counts of imported models, with the formulas of the cost model
 
 TOLERANCE = 0.02
-"""Of the parameters cited; biases and small norms are not counted."""
+"""Relative to the cited parameter count; biases and small norms are not counted."""
 
 
 def set_parameters(builder: ImportBuilder, line: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""What launches of reinforcement learning say in the same way: minibatches, lengths, and the memory of engines."""
+"""Settings common to launches of reinforcement learning: minibatches, lengths, and the memory of engines."""
 
 from __future__ import annotations
 

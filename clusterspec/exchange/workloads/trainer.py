@@ -193,7 +193,7 @@ def _list_parts(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_kernels(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the recomputation, and what fuses kernels."""
+    """Set the recomputation and the fused kernels."""
     if keys.find("gradient_checkpointing"):
         on = keys.is_on("gradient_checkpointing")
         builder.set("layout.recompute", "full" if on else "none", keys.line("gradient_checkpointing"))

@@ -17,7 +17,7 @@ _KEY = re.compile(r"\"(?:zero_optimization|train_micro_batch_size_per_gpu|train_
 _VARIABLE = re.compile(r"(?P<quote>\"?)\$(?:\{(?P<held>[A-Za-z_]\w{0,60})\}|(?P<name>[A-Za-z_]\w{0,60}))(?P=quote)")
 _USED = re.compile(r"deepspeed")
 _SEPARATE = re.compile(r"deepspeed: |layout\.sharding$")
-"""What a reader of a launch lists where another file has the configuration."""
+"""Entries that a reader of a launch lists if another file has the configuration."""
 
 
 def written_configurations(file: InputFile) -> list[InputFile]:

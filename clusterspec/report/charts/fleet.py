@@ -87,7 +87,7 @@ def fleet_chart(pools: Sequence[DrawnPool], links: Sequence[DrawnLink], alt: str
 
 
 def _legend(pools: Sequence[DrawnPool], links: Sequence[DrawnLink], each: int) -> Iterator[str]:
-    """What a box stands for, and what each number of a link means."""
+    """The meaning of a box, and of each number of a link."""
     yield f"Each box is {plural(each, 'node')}."
     for number, link in enumerate(links, 1):
         first, last = (pools[end].name for end in link.ends)

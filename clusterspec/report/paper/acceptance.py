@@ -90,7 +90,7 @@ def _commands_table(tests: tuple[PlannedTest, ...]) -> PaperTable:
 
 
 def _remedies(tests: tuple[PlannedTest, ...]) -> Bullets:
-    """What follows a failed test, each remedy once with the numbers of its tests."""
+    """The action after a failed test, each with the numbers of its tests."""
     by_remedy: dict[str, list[int]] = {}
     for number, test in enumerate(tests):
         by_remedy.setdefault(test.remedy, []).append(number)

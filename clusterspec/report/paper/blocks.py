@@ -269,8 +269,10 @@ def without_empty_columns(block: Block) -> Block:
 def paired_blocks(
     blocks: Sequence[Block], fits_half: Callable[[PaperTable], bool] = lambda _: True
 ) -> list[tuple[Block, ...]]:
-    """The blocks in order; two in succession that both fit on half the width of a printed page are together, and a
-    paragraph or a longer table beside the picture before it. ``fits_half`` says so of the words of a short table.
+    """The blocks in order, in rows of one or two.
+
+    Two successive blocks share a row if each fits half the width of a printed page. A paragraph or a longer table also
+    shares a row with a preceding picture. ``fits_half`` tells whether the words of a short table fit.
     """
     rows: list[tuple[Block, ...]] = []
     waiting = False

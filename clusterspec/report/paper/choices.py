@@ -78,7 +78,7 @@ def _job_nodes(report: FullReport) -> int:
 
 
 def _case_note(case: WireCase) -> str:
-    """What the estimate says of a case: seconds on the wire and exposed, the bubble, and memory that is exceeded."""
+    """The estimate's note on a case: seconds on the wire and exposed, the bubble, and exceeded memory."""
     note = f"{display(case.communication, 's')}, {display(case.exposed, 's')} exposed"
     note += f", bubble {display(case.bubble, 's')}" if case.bubble else ""
     if case.fits is False and case.memory is not None:

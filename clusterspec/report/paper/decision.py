@@ -141,7 +141,7 @@ def _amount_phrase(purchase: Purchase) -> str:
 
 
 def work_sentence(report: FullReport) -> str:
-    """What the machine does with the planned work: days of the run, or tokens per second."""
+    """The planned work of the machine: days of the run, or tokens per second."""
     plan, kept = report.estimate.plan, report.reliability
     work, held = plan.design.workload, report.estimate.condition
     if work is None:
@@ -233,7 +233,7 @@ def decision_section(report: FullReport) -> Section:
 
 
 def losses_picture(report: FullReport) -> Picture | None:
-    """From the peak to the achieved rate: the losses, in the order of the step."""
+    """A chart of the losses between peak and achieved rate, in the order of the step."""
     mfu = report.estimate.plan.mfu
     if not report.losses or mfu is None:
         return None

@@ -21,7 +21,7 @@ UNTOLD = frozenset({("name",), ("description",)})
 
 
 def difference_blocks(report: FullReport) -> Iterator[Block]:
-    """For each compared design, what it has other than the first."""
+    """For each compared design: its differences from the first."""
     for number, other in enumerate(report.against):
         if other.difference is not None:
             letters = report.names[0][0], report.names[number + 1][0]

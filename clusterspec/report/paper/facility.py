@@ -15,7 +15,7 @@ SUPPLY = f"{POWER}.supply"
 
 
 def facility_section(report: FullReport) -> Section | None:
-    """What the machine asks of the hall; None of a cloud, whose operator has it."""
+    """The requirements of the machine on its data hall; None for a cloud, where the operator meets them."""
     if report.facility is None or report.estimate.drawn is None:
         return None
     columns = (TableColumn("What"), TableColumn("Value", "right"), TableColumn("How it is counted"))
@@ -185,7 +185,7 @@ def _placed_text(hall: Facility) -> str:
 
 
 def _unknown(report: FullReport) -> Iterator[str]:
-    """What the hall needs and neither the spec nor the catalog has."""
+    """Requirements on the hall that neither the spec nor the catalog states."""
     hall, drawn = report.facility, report.estimate.drawn
     assert hall is not None and drawn is not None
     if report.tender:

@@ -35,7 +35,7 @@ RANGES = (
     *((0x09, 0x0D), (0x20, 0x7E), (0xA0, 0x17F), (0x192, 0x192), (0x218, 0x21B), (0x2C6, 0x2DD), (0x384, 0x3CE)),
     *((0x400, 0x45F), (0x490, 0x491), (0x1E80, 0x1E85), (0x1E9E, 0x1E9E), (0x2000, 0x206F)),
 )
-"""What all of `FACES` draw without asking the file."""
+"""Character ranges that all of `FACES` contain, so that the font files need not be read."""
 _TAGS = re.compile(r"<style[^<]*</style>|<[^<>]*>", re.DOTALL)
 LATIN = "Inter, sans-serif"
 """The fonts of drawings and of the lines at the foot of a page."""

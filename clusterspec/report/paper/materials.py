@@ -162,7 +162,7 @@ NEVER_COUNTED = (
 
 
 def _uses_table(report: FullReport) -> PaperTable | None:
-    """What the work costs where the machine is at work for other shares of the term."""
+    """The cost of the work at other utilizations of the term."""
     found = report.cost.cost
     if found is None or not report.uses:
         return None

@@ -110,7 +110,7 @@ def _choice_row(found: Choices, number: int) -> TableRow:
 
 
 def difference_text(found: Choices, row: Choice) -> str:
-    """What a choice costs and takes beside the design: `21.1 M EUR less, as fast`."""
+    """The cost and time of a choice relative to the design: `21.1 M EUR less, as fast`."""
     first = found.rows[0]
     money = row.amount.middle - first.amount.middle
     dearer = f"{rounded_text(money)} more" if money.low > 0 else f"{rounded_text(money * -1)} less"

@@ -11,7 +11,7 @@ from clusterspec.units import display, plural
 
 
 def groups_table(groups: Sequence[RankGroups]) -> PaperTable | None:
-    """Where the groups of each axis lie."""
+    """The placement of the groups of each axis."""
     if not groups:
         return None
     columns = (

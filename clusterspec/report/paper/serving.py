@@ -143,7 +143,7 @@ def _time_row(title: str, value: str, field: str) -> TableRow:
 
 
 def request_pictures(report: FullReport) -> tuple[Picture, ...]:
-    """What the first token and each further one wait for, of a serving design with times."""
+    """For a serving design with times: charts of the waits before the first token and before each further token."""
     found = report.estimate.plan.serving
     return () if found is None else (_first_token_picture(found), _step_picture(found))
 

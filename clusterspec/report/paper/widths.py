@@ -59,7 +59,9 @@ def divided_width(least: Sequence[float], most: Sequence[float], width: float) -
 
 
 def _column_ends(table: PaperTable, number: int) -> tuple[float, float]:
-    """What the longest word and the longest line of a column take; numbers at the right are never broken."""
+    """Minimum and maximum width of a column: its longest word and its longest line; numbers on the right are never
+    broken.
+    """
     column, first = table.columns[number], number == 0
     padding = 0.0 if number == len(table.columns) - 1 else PADDING
     least, most = _text_ends(column.label, HEAD, bold=True)

@@ -230,5 +230,5 @@ class WhatIf:
 
 
 def fastest_fitting(alternatives: Iterable[Alternative]) -> list[Alternative]:
-    """Those of some layouts that fit, the fastest first."""
+    """The layouts that fit, fastest first."""
     return sorted((each for each in alternatives if each.fits), key=lambda alternative: alternative.seconds)

@@ -107,7 +107,7 @@ def check(
 
 
 def _severity(what_if: WhatIf, layout: Layout, better: Alternative | None) -> str:
-    """By what half the tp saves; a warning only where a quarter of it would do."""
+    """Severity by the step time that half the tp saves; at most a warning if a quarter of the tp would do."""
     severity = what_if.severity(what_if.saved_share(better) if better else 0.0)
     few = layout.tp // WIDER
     sequences = (layout.micro_batches or 0) * layout.micro_batch / WIDER

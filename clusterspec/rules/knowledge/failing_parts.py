@@ -125,7 +125,7 @@ class FailingMachine:
         return STOPS if part.lost >= 1 else self.effect_of(step, part.lost)
 
     def effect_of(self, step: float | None, lost: float) -> str:
-        """What a loss of bandwidth does that does not stop the job; ``step`` is the time of a step after it."""
+        """The effect of a bandwidth loss that does not stop the job; ``step`` is the step time with the loss."""
         if step is None or self.step is None:
             return SLOWS if lost else NONE
         return SLOWS if step > self.step * (1 + SAME) else NONE
@@ -207,7 +207,7 @@ class FailingMachine:
         return restart_on_spare(self.cluster, self.design.layout, self.operations, read).value
 
     def repairs(self, rows: Iterable[FaultRow]) -> Mapping[str, int]:
-        """By part, the number in repair at once that 95 % of the time do not exceed."""
+        """For each part: the number in repair at once that is not exceeded for 95 % of the time."""
         rates = self.failures()
         known = [(row.part, row.failures) for row in rows if row.failures and row.count is not None]
         years = {part: self.repair_of(rates.get(part)) / YEAR for part, _ in known}
@@ -231,7 +231,7 @@ class FailingMachine:
         return (*found, *self.rates.assumptions(self.classes))
 
     def notes(self) -> Iterator[str]:
-        """What the rows leave out."""
+        """Notes on what the rows omit."""
         if self.uncounted and self.nodes > 1:
             yield f"Links and switches are not counted: {self.uncounted}."
         known = self.failures()
@@ -254,7 +254,9 @@ class FailingMachine:
             yield f"Not counted: failures of {idle:,} of {self.cluster.all_nodes:,} nodes that {runs} not run the job."
 
     def _notes_of_goodput(self) -> Iterator[str]:
-        """Where the goodput rests on spares that the spec does not have, or on rare failures that are not rare."""
+        """Notes where the goodput depends on spares that the spec lacks, or on failures that are not as rare as
+        assumed.
+        """
         if self.kept is None or self.design.layout is None:
             return
         stated = self.operations.restart_time or self.operations.repair_time

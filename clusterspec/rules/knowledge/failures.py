@@ -18,11 +18,11 @@ class FailureRate:
     """Seconds between failures of the whole job."""
 
     stated: float | None
-    """As stated for the job, else for one node divided by the nodes of the job."""
+    """The stated value for the job, else the value for one node divided by the number of nodes."""
     usual: float | None
-    """Of a job of this size at the rates of the catalog, which are those of Llama 3's training."""
+    """The value for a job of this size at the catalog's rates, from Llama 3's training."""
     best: float | None = None
-    """Of a job of this size on the most reliable published fleet, in seconds between failures."""
+    """The value for a job of this size on the most reliable published fleet."""
     of_gpus: bool = True
     """Whether the accelerators are GPUs, as those of Llama 3's training were."""
 

@@ -41,8 +41,9 @@ def band_in(currency: str | None, band: tuple[Figure, Figure]) -> tuple[float, f
 
 
 CHEAP, DEAR = 0.6, 2.5
-"""Of the lowest and the highest price of an accelerator: orders of hundreds get up to a third off, and a node of a
-brand doubles the price of its accelerators."""
+"""Limits relative to the lowest and the highest price of an accelerator: orders of hundreds get up to a third off, and
+a branded node doubles the price of its accelerators.
+"""
 
 
 def is_off_market(node: Price, cluster: Cluster, currency: str | None) -> bool:

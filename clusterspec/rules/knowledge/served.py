@@ -111,7 +111,7 @@ def link_advice(served: Served) -> str:
 
 
 def transfer_advice(sent: CacheTransfer) -> str:
-    """What makes the transfer of a cache faster: larger blocks where their number takes the time, else the link."""
+    """Advice to speed up the transfer of a cache: larger blocks if their number takes the time, else a faster link."""
     if sent.descriptors and sent.seconds > sent.size / sent.bandwidth:
         return f"use larger blocks (`block_tokens`): {sent.descriptors:,.0f} descriptors take longer than {display(sent.size, 'B')}"
     return "use more or faster NICs, one scale-up domain for both sides, or a smaller cache (`kv_precision: fp8`)"

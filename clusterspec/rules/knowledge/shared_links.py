@@ -75,8 +75,10 @@ def fair_rate(total: float, others: Iterable[float]) -> float:
 
 
 def link_demand(fleet: Fleet, link: PoolLinkSpec) -> LinkDemand | None:
-    """What the jobs with engines on both pools of a link ask of it, each estimated alone; None where none has any, or
-    where nothing connects the pools. On one fabric the NICs of the nodes of the jobs are the link.
+    """The demand on a link of the jobs with engines on both of its pools, each job estimated alone.
+
+    None where there are no such jobs, or where nothing connects the pools. On one fabric the link is the NICs of the
+    jobs' nodes.
     """
     ends = frozenset(link.between or ())
     jobs = [job for job in fleet.jobs.values() if joined_by(job, ends)]
@@ -136,7 +138,9 @@ def _link_rate(fleet: Fleet, jobs: list[Job], ends: frozenset[str]) -> float | N
 
 
 def _crossing(job: Job) -> Crossing | None:
-    """What a job sends; None where it has no times. Weights of a step of reinforcement learning pass in its sync."""
+    """The traffic of a job; None where it has no times. In reinforcement learning, the weights of a step are sent in
+    its sync.
+    """
     assert job.design is not None
     plan = legal_estimate(job.design)
     if plan.rl is not None:

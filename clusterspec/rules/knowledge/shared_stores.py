@@ -70,7 +70,7 @@ class ReadingDemand(NamedTuple):
 
 
 def reading_demand(fleet: Fleet, owner: Pool) -> ReadingDemand | None:
-    """What jobs read of the storage system of a pool; None without a stated rate, or where fewer than two sets read."""
+    """The jobs' read demand on a pool's storage system; None without a stated rate, or if fewer than two sets read."""
     store = owner.spec.networks.storage if owner.spec.networks else None
     rate = (store.read or store.bandwidth) if store is not None else None
     if store is None or rate is None:

@@ -14,7 +14,9 @@ class Refusal(NamedTuple):
 
 
 def refusal(release: str, statement: Statement, used: frozenset[str], accelerator: str) -> Refusal:
-    """What a release does not support, and what to do. ``used`` are the uses of the design, on an accelerator."""
+    """The features that a release does not support, and the remedy. ``used`` are the uses of the design, on an
+    accelerator.
+    """
     named, feature = statement.combination, statement.feature
     device = f"{accelerator} ({', '.join(sorted(named.architectures & used))})" if named.architectures else ""
     what = " on ".join(part for part in (named.words(used), device) if part)

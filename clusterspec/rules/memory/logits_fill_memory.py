@@ -110,7 +110,9 @@ def check(
 
 
 def _severity(plan: Plan | None, cluster: Cluster, logits: float, memory: float, loss: str | None) -> str:
-    """By the memory of the plan, logits included; empty where enough memory is free. A stated ``loss`` is counted."""
+    """Severity by the memory of the plan, including logits; empty where enough memory is free. A stated ``loss`` is
+    counted.
+    """
     links = cluster.scale_up.interconnect
     compiled = links is not None and links.family == "ici"
     if LEAST_COPIES * logits > memory and not compiled and loss != "fused":

@@ -95,7 +95,7 @@ def check(written_layout: LayoutSpec, training: Workload, model: Model, layout: 
 
 
 def _severity(slower: float) -> str:
-    """By the time of the heaviest stage over that of the most even split, which is the time of the whole pipeline."""
+    """Severity by the time of the heaviest stage, which sets the pipeline's time, relative to the most even split."""
     return "error" if slower >= 1 + COSTLY else "warning" if slower >= NOTICED else "note"
 
 

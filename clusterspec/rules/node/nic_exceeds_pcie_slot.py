@@ -62,7 +62,7 @@ from clusterspec.units import display_bits, percent
 
 RULE = Rule.of(__name__, "error", yields_to=("nic-rate-off-technology",))
 SEVERE = 0.75
-"""Of the line rate: below it a quarter of the network is lost."""
+"""Share of the line rate below which a quarter of the network is lost."""
 
 
 def check(

@@ -69,7 +69,7 @@ from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "warning", "likely")
 LEAST_RATIO = 1.9
-"""Of the peak in 16 bits to that of the products; TF32 runs at half of it on matrix units."""
+"""Minimum ratio of the 16-bit peak to the peak of the products; TF32 runs at half the 16-bit rate on matrix units."""
 WIDE = frozenset({"fp32", "tf32"})
 
 

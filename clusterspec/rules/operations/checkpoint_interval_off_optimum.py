@@ -115,7 +115,7 @@ def check(
 
 
 def _severity(gain: float, stated: bool) -> str:
-    """By the share of the time that the optimum saves."""
+    """Severity by the share of the time that the optimum saves."""
     if gain < WORTH:
         return "note"
     return cost_severity(gain, EXACT) if stated else "warning"

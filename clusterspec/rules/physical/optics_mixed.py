@@ -79,7 +79,7 @@ def check(scale_out: ScaleOut) -> Iterator[Problem]:
 
 
 def _difference(lower: Optics, upper: Optics) -> str:
-    """What keeps two ends from working together; empty if nothing does."""
+    """The reason why two ends do not work together; empty if they do."""
     if lower.id != upper.id and "module" in {lower.type, upper.type} and lower.type != upper.type:
         return "a cable with fixed ends takes no module"
     if lower.media != upper.media:

@@ -84,5 +84,7 @@ def _draws_much(procurement: ProcurementSpec, cluster: Cluster | None) -> bool:
 
 
 def _missing_inputs_text(lacking: list[str]) -> str:
-    """What the cost lacks: without a price of electricity it includes no energy; the other two have defaults."""
+    """Text with the missing inputs of the cost. Without an electricity price it includes no energy; the other two have
+    defaults.
+    """
     return "leaves energy out" if "electricity" in lacking else "rests on assumed values"

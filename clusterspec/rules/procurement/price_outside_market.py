@@ -79,9 +79,13 @@ FAR = 5.0
 NAMED = 3.0
 """If the lowest price is this multiple of the figure, the price of one accelerator explains it better than a discount."""
 CHEAP_RENT, CHEAP_FOR_ONE = 0.5, 0.75
-"""Of the lowest rent: reservations of years get up to half off; less where the figure is a usual rent of one accelerator."""
+"""Lower limits relative to the lowest rent: reservations of years get up to half off; less where the figure is a usual
+rent of one accelerator.
+"""
 CHEAP_LISTED, LISTED_FOR_ONE = 0.25, 0.3
-"""Of the provider's own list price: commitments of three years cost down to 0.35 of it, and preemptible machines less."""
+"""Lower limits relative to the provider's list price: three-year commitments cost down to 0.35 of it, preemptible
+machines less.
+"""
 SAME_LIST = 1.1
 """Up to this multiple of the list price of one accelerator, a figure is that price, perhaps of another region."""
 
@@ -179,7 +183,7 @@ def _problem(
 
 
 def _other_reading(amount: float, limits: tuple[float, float], cluster: Cluster) -> str:
-    """What else a price may be for: one accelerator, or a whole domain of several nodes; empty where neither fits."""
+    """Another possible unit of a price: one accelerator, or a whole domain of several nodes; empty if neither fits."""
     domain = nodes_of_domain(cluster) * cluster.accelerators_per_node
     if cluster.accelerators_per_node > 1 and limits[0] <= amount <= limits[1]:
         return "one accelerator"

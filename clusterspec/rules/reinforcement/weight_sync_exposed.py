@@ -93,5 +93,5 @@ def check(rl: RlTimes, thresholds: Thresholds) -> Iterator[Problem]:
 
 
 def _hidden_severity(rl: RlTimes) -> str:
-    """Where rollout runs ahead and the transfer may hide: by the time of its bytes beside the whole step."""
+    """Severity where rollout runs ahead, so the transfer may overlap: by its wire time relative to the whole step."""
     return "error" if rl.sync.wire > MOST_HIDDEN * rl.step else "note"

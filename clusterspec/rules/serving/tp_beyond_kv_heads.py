@@ -86,7 +86,7 @@ def _problem(served: Served, legality: Legality, model: Model, layout: Layout, k
 
 
 def _severity(served: Served, gain: Gain | None) -> str:
-    """By the gain of the other layout; at least a warning where it is a tenth, or where the cache is short."""
+    """Severity by the gain of the other layout; at least a warning if the gain is a tenth, or if the cache is short."""
     found = gain.severity if gain is not None else "note"
     worth = gain is not None and gain.share >= WORTH
     return "warning" if _cache_is_short(served) or (found == "note" and worth) else found

@@ -84,7 +84,7 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
 
 
 def _severity(served: Served, gain: Gain | None) -> str:
-    """By the gain, or by the requests in flight that the cache with its copies does not hold."""
+    """Severity by the gain, or by the requests in flight that do not fit the cache with its copies."""
     times = served.times
     if served.load.load == "offline" or times.offered <= times.kv_capacity_sequences:
         return gain.severity if gain else "note"

@@ -107,7 +107,7 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _links_first(served: Served) -> str:
-    """What has to change first where the links for caches carry still fewer prompts."""
+    """A clause saying that cache links must change first; empty unless they limit prefill."""
     return ", after the links that carry caches" if served.times.links_limit_prefill else ""
 
 
@@ -125,7 +125,7 @@ def _load_text(served: Served, asked: float) -> str:
 
 
 def _severity(served: Served, idle: float, *, prompts: bool) -> str:
-    """By the share of all ranks that idles, where engines of one kind idle for a share of the time."""
+    """Severity by the share of all ranks that is idle, where engines of one kind idle for ``share`` of the time."""
     kinds = (served.load.decode, served.load.prefill)
     ranks = [kind.ranks * kind.replicas if kind else 0 for kind in kinds]
     adapts = not prompts and _load_adapts(served)

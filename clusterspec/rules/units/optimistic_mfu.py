@@ -62,7 +62,7 @@ from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 HIGHEST_CREDIBLE = 0.60
-"""Of more than two hundred published GPU runs in bf16, three lie above, at most at 0.63."""
+"""Three of more than two hundred published GPU runs in bf16 lie above this MFU, at most at 0.63."""
 ABOVE_RANGE = 1.25
 """At this multiple of the upper end of the predicted MFU or above, the plan contradicts its own expectation."""
 

@@ -21,7 +21,7 @@ class CheckpointSpec:
 
 @dataclass(frozen=True)
 class OperationsTargetsSpec:
-    """What operation has to reach."""
+    """Targets that operation must reach."""
 
     goodput: float | None = None
     max_single_failure_slowdown: float | None = None
