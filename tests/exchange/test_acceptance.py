@@ -12,11 +12,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from clusterspec.exchange.acceptance_cases import acceptance_cases, evaluate
+from clusterspec.exchange.acceptance_cases import AcceptanceCase, acceptance_cases, evaluate
+from clusterspec.exchange.exporters.acceptance_runs import SECONDS_A_SWEEP, repetition_count, threshold_lines
 from clusterspec.exchange.exporters.registry import ExportInput, exporter_of
 from clusterspec.exchange.import_result import FormatError
 from clusterspec.logs.benchmark import Benchmark, Series, SizePoint
 from clusterspec.logs.readers import read_benchmark
+from clusterspec.records import replace
 from clusterspec.studies.study import study_text
 from tests.analysis.test_diagnosis import DGX, log
 from tests.cli.conftest import Call, call  # noqa: F401
@@ -293,3 +295,15 @@ def test_a_job_of_kubernetes_passes_where_accept_passes_its_log(
     logs = [("pod.log", read_benchmark(done.stdout.decode()))] if rates else []
     found, _ = evaluate(acceptance_cases(design)[0], logs)
     assert (done.returncode == 0) is (found[0].status == "pass"), done.stdout.decode()
+
+
+def test_the_threshold_of_a_test_names_runs_and_sets_only_where_there_are_several() -> None:
+    once = AcceptanceCase("a", "all-reduce", 4, 32, 8 * 2**30, 340e9, "nccl-tests")
+    head = "passes where busbw at 8 GiB is at least 340 GB/s and #wrong is 0"
+    assert list(threshold_lines(once)) == ["a: all-reduce on 4 nodes (32 ranks)", head]
+    often = replace(once, nodes=1, ranks=1, passes=2, runs=2, groups=2)
+    assert list(threshold_lines(often)) == [
+        *("a: all-reduce on 1 node (1 rank)", head, "in 2 of 2 runs", "on each of 2 sets of 1 node")
+    ]
+    assert repetition_count(once) == 1 and repetition_count(often) == 2
+    assert repetition_count(replace(often, duration=10 * SECONDS_A_SWEEP)) == 10

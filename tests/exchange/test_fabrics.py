@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from clusterspec.exchange.fabrics.graph import FabricGraph, describe_graph, expanded_hosts
-from clusterspec.exchange.fabrics.infragraph import _device_shape
+from clusterspec.exchange.fabrics.infragraph import _device_shape, _name_and_slice, _slice_range
 from clusterspec.exchange.import_result import FormatError, ImportBuilder
 from tests.exchange.imports import counts, given, read, unknown
 
@@ -454,3 +454,34 @@ def test_an_infragraph_of_composed_devices_takes_slices_as_python_does() -> None
     tangled = read(f"{NESTED.rstrip()}\n    - {{{ends}, scheme: one2one, link: down}}\n", "infragraph")
     assert "between switches of one level" in unknown(tangled)
     assert "cluster.scale_out.tiers" not in given(tangled)
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "numbers"),
+    [
+        ("leaf", 3, [0, 1, 2]),
+        ("leaf[0]", 3, [0]),
+        ("leaf[2]", 3, [2]),
+        ("leaf[-3]", 3, [0]),
+        ("leaf[1:]", 3, [1, 2]),
+        ("leaf[:2]", 4, [0, 1]),
+        ("leaf[::2]", 5, [0, 2, 4]),
+        ("leaf[4]", None, [4]),
+        ("leaf[1:3]", None, [1, 2]),
+        ("leaf[3]", 3, "outside of the 3"),
+        ("leaf[-4]", 3, "outside of the 3"),
+        ("leaf[::0]", 3, "step of 0"),
+        ("leaf[1:]", None, "needs the count"),
+        ("leaf[-1]", None, "needs the count"),
+        ("leaf", None, "needs the count"),
+    ],
+)
+def test_a_slice_of_an_infragraph_has_the_numbers_of_python(
+    text: str, count: int | None, numbers: list[int] | str
+) -> None:
+    _, match = _name_and_slice(text)
+    if isinstance(numbers, str):
+        with pytest.raises(FormatError, match=numbers):
+            _slice_range(match, count)
+    else:
+        assert list(_slice_range(match, count)) == numbers

@@ -17,6 +17,7 @@ from clusterspec.results.decision import PRICE, Change, DiffReport, Effect, Proj
 from clusterspec.results.fleet import FleetDiffReport, JobUse, PoolUse
 from clusterspec.source import Position, Span
 from clusterspec.studies.study import study_text
+from clusterspec.units import display, percent
 from tests.analysis.test_fleets import HOURS
 from tests.analysis.test_fleets import report as two_pools
 from tests.report.columns import lines
@@ -170,3 +171,22 @@ def test_the_table_of_jobs_has_the_figures_of_their_estimates_and_their_bills() 
         more = fleet_text._money_cells(report, name, replace(use, unit_cost=1234.5))
         assert more[1] == f"1,234 USD a {kind}"
         assert fleet_text._money_cells(report, name, replace(use, unit_cost=None, billed=None)) == ("–", "–")
+
+
+def test_the_row_of_a_job_has_the_figures_of_its_own_estimate() -> None:
+    report = two_pools()
+    for name, use in report.jobs.items():
+        plan = report.estimates[name].plan
+        row = fleet_text._job_row(report, name)
+        assert row[:4] == (name, use.pool, str(use.nodes), percent(use.share))
+        times = (
+            display(plan.step_time.value, "s")
+            if plan.step_time
+            else f"{display(plan.serving.ttft, 's')} / {display(plan.serving.tpot, 's')}"
+            if plan.serving
+            else "–"
+        )
+        assert row[4:6] == (times, percent(plan.mfu) if plan.mfu else "–"), name
+        assert row[6].startswith(display(plan.memory_bytes or 0.0, "B")), name
+    unknown = replace(report, estimates={})
+    assert fleet_text._job_row(unknown, "a")[4:] == ("–",) * 4

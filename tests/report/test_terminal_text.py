@@ -214,3 +214,8 @@ def test_only_a_fabric_of_ones_own_has_a_routing(cluster: str, labels: list[str]
     rows = list(_network_rows(design))
     assert [row.cells[0] for row in rows] == labels
     assert rows[-1].cells[1] == "2 × 200 Gb/s per node"
+
+
+def test_a_bar_is_as_long_as_its_share_of_twenty_columns() -> None:
+    for share, bar in ((0.0, ""), (0.5, "█" * 10), (1.0, "█" * 20), (1.5, "█" * 20), (0.50625, "█" * 10 + "▏")):
+        assert page_text.share_bar(share) == bar

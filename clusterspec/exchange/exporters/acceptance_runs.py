@@ -52,7 +52,7 @@ def threshold_lines(test: AcceptanceCase) -> Iterator[str]:
     if test.runs > 1:
         yield f"in {test.passes} of {test.runs} runs"
     if test.groups > 1:
-        yield f"on each of {test.groups} sets of {test.nodes} nodes"
+        yield f"on each of {test.groups} sets of {plural(test.nodes, 'node')}"
 
 
 def repetition_count(test: AcceptanceCase) -> int:

@@ -135,6 +135,16 @@ def test_latent_attention_counts_its_own_weights() -> None:
     assert products(work.forward) == pytest.approx(2 * count.full.total * share.tokens)
 
 
+def test_flash_kernels_move_the_elements_of_their_heads() -> None:
+    """1,000 tokens of 16 heads, 2 bytes an element: 192 wide queries and keys, 128 wide values and outputs."""
+    share = replace(shard({"model": "deepseek-v3"}, tp=1)[0], tokens=1000.0, heads=16, kv_heads=16)
+    assert share.width == 2
+    work = attention.flash_attention(share, 1e9)
+    ((there,), (back,)) = work.forward, work.backward
+    assert there.traffic == 2 * 1000 * (16 * (192 + 128 + 128) + 2 * 16 * 192) == 26_624_000
+    assert (back.flops, back.traffic, back.launches) == (2.5e9, 66_560_000, 2)
+
+
 def test_a_causal_flash_core_does_half_of_what_plain_kernels_do() -> None:
     flash, plain = (attention.attention_core(shard({"attention": how})[0], (4.5, 5.5)) for how in ("flash", "plain"))
     assert sum(k.flops for k in flash.forward) * 2 == pytest.approx(products(plain.forward))

@@ -1,0 +1,47 @@
+"""Estimates of changed designs that rules compare with: the bounds of where another sharding is tried."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.rules.advice.proposals import Legality
+from clusterspec.rules.advice.what_if import WhatIf
+from clusterspec.studies.study import study_text
+from tests.settings import SETTINGS
+
+RUN = """clusterspec: 1
+cluster:
+  accelerator: h100-sxm-80gb
+  accelerators_per_node: {per}
+  nodes: {nodes}
+  scale_out: {{technology: infiniband-hdr, nics_per_node: 1, nic_bandwidth: 100 Gb/s}}
+workload: {{model: llama-3.2-1b, sequence_length: 4096, global_batch: 512}}
+layout: {{framework: fsdp, sharding: {sharding}, tp: {tp}, micro_batch: 1}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("per", "nodes", "tp", "sharding", "group"),
+    [
+        (2, 8, 1, "fsdp", 2),  # the smallest shard group
+        (8, 2, 1, "fsdp", 8),  # the fewest domains
+        (4, 4, 2, "fsdp", 2),
+        (8, 2, 8, "fsdp", None),  # a group of one rank in each domain
+        (8, 1, 1, "fsdp", None),  # inside one domain
+        (8, 2, 1, "zero1", None),
+    ],
+)
+def test_hsdp_is_tried_where_fsdp_crosses_domains_of_several_ranks(
+    per: int, nodes: int, tp: int, sharding: str, group: int | None
+) -> None:
+    study = study_text(RUN.format(per=per, nodes=nodes, tp=tp, sharding=sharding), SETTINGS)
+    design, written = study.design, study.design.spec.layout
+    assert design.layout is not None and written is not None
+    found = WhatIf(design, Legality(design, design.layout, written), study.plan, study.plan).hsdp
+    if group is None:
+        assert found is None
+    else:
+        assert found is not None and study.plan.step_seconds is not None
+        assert found.changes == {"sharding": "hsdp", "shard_group": group}
+        # 32 gathers of each of 1.2 billion weights over the NIC become one reduction of their gradients
+        assert found.seconds < study.plan.step_seconds / 4
