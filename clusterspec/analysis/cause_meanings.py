@@ -43,6 +43,7 @@ MEANINGS = {
     "accelerator-fault": "An accelerator or its link reports an error of its hardware.",
     "memory-full": "The memory of an accelerator is full when a library or the program allocates more.",
     "host-memory-full": "The memory of the host or of the job's share of it is full, and the kernel ends a process.",
+    "storage-full": "A file system, one of its targets or a quota is full where the program writes.",
     "kv-cache-full": "The KV cache of an engine is too small: it evicts requests, or refuses its longest context.",
     "gpudirect-refused": "A NIC cannot register an accelerator's memory: GPUDirect's kernel module or the allocator.",
     "ranks-diverge": "Ranks wait in different collectives, or one comes late: the program parts them, not the network.",

@@ -37,6 +37,10 @@ _GLOO = (
 )
 MOST_ABSENT = 0.25
 """Share of the ranks above which those that report nothing are ranks of other files, rather than late ones."""
+_RENDEZVOUS = (
+    "on every node: getent hosts of the endpoint's name, and its port with nc -vz; set NCCL_SOCKET_IFNAME and "
+    "GLOO_SOCKET_IFNAME where hosts have several interfaces"
+)
 Check = Callable[[PlacedRun], Iterator[Cause]]
 _UNLOCK = {
     "acs": "sudo lspci -vvv | grep -i ACSCtl; turn ACS off in the firmware; or, to test, set NCCL_P2P_DISABLE=1",
@@ -79,9 +83,11 @@ def causes_of_a_hang(run: PlacedRun, checks: Sequence[Check]) -> Iterator[Cause]
 
 def _possible_stops(run: PlacedRun) -> Iterator[Cause]:
     """What lines that have several causes are compatible with."""
-    for text, line in run.log_lines("rendezvous")[:1]:  # vllm-project/vllm issue 15744: the interface
+    for text, line in run.log_lines("cache-starved"):  # vllm-project/vllm issue 23444
+        yield Cause("kv-cache-full", f"line {line} of the log: {text}", STOPS["kv-cache-full"][1], STRONG)
+    for text, line in run.log_lines("rendezvous")[:1]:  # pytorch/pytorch issue 67581, vllm-project/vllm issue 15744
         for name in ("unreachable-peer", "wrong-interface"):
-            yield Cause(name, f"line {line} of the log: {text}, which does not say why", _INTERFACE, GIVEN)
+            yield Cause(name, f"line {line} of the log: {text}, which does not say why", _RENDEZVOUS, GIVEN)
     for text, line in run.log_lines("transfer-refused")[:1]:  # kvcache-ai/Mooncake issue 3868
         following = "ibv_devinfo | grep active_mtu on both nodes: one MTU for both (to test, MC_MTU=1024); show_gids"
         yield Cause("unreachable-peer", f"line {line} of the log: {text}, as with ends of two MTUs", following, STRONG)
@@ -123,7 +129,7 @@ def _wrong_interface(run: PlacedRun) -> Iterator[Cause]:
     """
     for text, line in run.log_lines("no-interface")[:1]:
         yield Cause("wrong-interface", f"line {line} of the log: {text}", _INTERFACE, STATED)
-    for text, line in run.log_lines("no-network")[:1]:  # getainode/ainode pull request 87
+    for text, line in run.log_lines("no-network")[:1]:  # getainode/ainode pull 87, aws/aws-ofi-nccl 1020
         following = "ls /dev/infiniband within the container; docker run --device=/dev/infiniband --ulimit memlock=-1"
         yield Cause("wrong-interface", f"line {line} of the log: {text}", following, STATED)
     for text, line in run.log_lines("foreign-nic")[:1]:  # NVIDIA/nccl issues 551 (index) and 925 (NIC)
@@ -198,6 +204,10 @@ STOPS = {
         "host-memory",
         "free -g and dmesg | grep -i oom on that host; fewer workers of the data loader; more memory for the job",
     ),
+    "storage-full": (
+        "storage",
+        "df -h and df -i of that directory, quota -s; of a parallel file system every target (lfs df): one may be full",
+    ),
     "kv-cache-full": (
         "cache-full",
         "clusterspec estimate: the context and the requests that fit; fewer requests at a time, a shorter context, "
@@ -235,6 +245,7 @@ vllm-project/vllm issue 19613 (buffers), NVIDIA/nccl issue 1267 (releases), aws/
 NVIDIA/nccl issue 976 and NVIDIA/nccl-tests issue 264 (fabric manager), huggingface/accelerate issue 2246 (ranks that
 share an accelerator), ray-project/ray_lightning issue 24 (peer access), vllm-project/vllm issue 5222 (hardware),
 NVIDIA/nccl issue 1235 (memory), ROCm/rccl issue 429, xljh0520/JOTR issue 4 and NVIDIA/nccl issue 296 (ranks in
-different collectives), open-mmlab/mmrotate issue 501 (memory of the host), GAIR-NLP/LIMO issue 29,
-sgl-project/sglang issue 26248 and QwenLM/Qwen3 issue 295 (KV cache), kvcache-ai/Mooncake issue 351 (GPUDirect).
+different collectives), open-mmlab/mmrotate issue 501 (memory of the host), databrickslabs/dolly issue 139 (storage),
+GAIR-NLP/LIMO issue 29, sgl-project/sglang issue 26248 and QwenLM/Qwen3 issue 295 (KV cache), kvcache-ai/Mooncake
+issue 351 (GPUDirect).
 """

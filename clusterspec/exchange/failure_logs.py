@@ -150,7 +150,7 @@ def read_failure_log(file: InputFile) -> FailureLog:
         return _log_of("sinfo", list(_drained_rows(file)), covers=False, notes=(_SINFO,))
     if head.lstrip()[:1] in "[{" and not re.match(r"\s*\[ *\d+\.\d+\]|\s*\[[A-Z][a-z]{2} ", head):
         return _log_of("json", list(_rows_of_objects(_json_objects(file))), covers=False)
-    if re.search(r"NVRM: Xid|^\s*\[ *\d+\.\d+\]|\bkernel: ", head, re.MULTILINE):
+    if re.search(r"NVRM: Xid|^[ \t]*\[ *\d+\.\d+\]|\bkernel: ", head, re.MULTILINE):
         return _log_of("kernel", list(_kernel_rows(file)), covers=True)
     return _log_of("csv", list(_rows_of_objects(_table_objects(file))), covers=False)
 

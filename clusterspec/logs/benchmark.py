@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from math import ceil, floor
 
+from clusterspec.logs.engine_load import starved_engine
 from clusterspec.logs.program_lines import PROGRAM_MARK, PROGRAM_PATTERNS
 from clusterspec.logs.progress import diverging_ranks, waiting_ranks
 from clusterspec.records import dataclass
@@ -149,9 +150,9 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
     """The distinct statements of a log, in file order."""
     found: dict[tuple[str, str], Evidence] = {}
     counts: dict[str, int] = {}
-    of_ranks = (("diverging", diverging_ranks(text)), ("waiting", waiting_ranks(text)))
-    ranks = (Evidence(name, *stated) for name, stated in of_ranks if stated)
-    for each in (*_log_statements(text), *_only_adapter(text), *ranks):
+    several = {"diverging": diverging_ranks, "waiting": waiting_ranks, "cache-starved": starved_engine}
+    joined = (Evidence(name, *stated) for name, read in several.items() if (stated := read(text)))
+    for each in (*_log_statements(text), *_only_adapter(text), *joined):
         key = (each.name, each.text)
         if key not in found and counts.get(each.name, 0) < MOST:
             found[key] = each

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from clusterspec.logs.engine_load import starved_engine
+
 PROGRAM_PATTERNS = (
     # vLLM before V1 (vllm/core/scheduler.py), SGLang (python/sglang/srt/managers/scheduler.py; until 0.4 other words)
     (
@@ -32,12 +34,22 @@ PROGRAM_PATTERNS = (
     ("host-memory", re.compile(r"((?:Memory cgroup out|Out) of memory: Killed process [0-9]{1,9}.{0,40})")),
     ("host-memory", re.compile(r"([Dd]etected [0-9]{1,6} oom[_-]kill event.{0,60})")),
     ("host-memory", re.compile(r"(DataLoader worker \(pid[^)]{1,40}\) is killed by signal: Killed)")),
+    # Python; a path of shared memory is not storage
+    (
+        "storage",
+        re.compile(
+            r"(OSError: \[Errno (?:28|122)\] (?:No space left on device|Disk quota exceeded))(?!.{0,9}/dev/shm)"
+        ),
+    ),
     # the driver of NVIDIA, with and without the number of an Xid; 144 to 150 are errors of NVLink 5
     ("hardware", re.compile(r"(NVRM: Xid .{1,40}: (?:48|64|74|79|94|95|119|120|140),.{0,60})")),
     ("hardware", re.compile(r"(NVRM: Xid .{1,40}: (?:14[4-9]|150), \w{1,20} Fatal.{0,60})")),
     ("link-event", re.compile(r"(NVRM: Xid .{1,40}: (?:14[4-9]|150), \w{1,20} Nonfatal.{0,60})")),
     ("hardware", re.compile(r"(fallen off the bus(?: and is not responding)?)")),
     ("hardware", re.compile(r"(Unable to determine the device handle for GPU.{1,80})")),
+    # amdgpu (amdgpu_ras.c)
+    ("hardware", re.compile(r"(uncorrectable hardware error\(.{1,60}\))")),
+    ("hardware", re.compile(r"([0-9]{1,9} new uncorrectable hardware errors detected in .{1,40})")),
     # PyTorch with TORCH_DISTRIBUTED_DEBUG=DETAIL, NCCL with NCCL_CHECKS_DISABLE=0 before 2.5
     ("diverging", re.compile(r"(Detected mismatch between collectives on ranks.{0,120})")),
     ("diverging", re.compile(r"(NCCL WARN Mismatched collective detected.{0,80})")),
@@ -49,25 +61,26 @@ PROGRAM_PATTERNS = (
     ("peer-memory", re.compile(r"(Failed to register memory 0x\w{1,16}: Bad address)")),
     # PyTorch (torch/csrc/distributed/c10d/socket.cpp): the store at which ranks meet
     ("rendezvous", re.compile(r"(client socket has timed out after \w{1,12} while trying to connect to .{1,60})")),
+    ("rendezvous", re.compile(r"(CoordinationService/RegisterTask)")),  # JAX, where a worker never reaches the first
+    ("rendezvous", re.compile(r"(connection to the C10d store has failed)")),
     ("rendezvous", re.compile(r"(client socket has failed to connect to any network address of .{1,60})")),
-    # NCCL: no network at all, and a NIC of another network namespace (ENODEV)
+    # NCCL and aws-ofi-nccl: no network at all, and a NIC of another network namespace (ENODEV)
     ("no-network", re.compile(r"(Failed to initialize any NET plugin)")),
+    ("no-network", re.compile(r"(fi_getinfo(?:\(\) call failed)?: (?:-61 \()?No data available)")),
     ("foreign-nic", re.compile(r"(ibv_modify_qp failed with (?:error )?(?:19 )?No such device.{0,60})")),
 )
 """Names of statements and the patterns of their lines, as the sources of these programs word them."""
 PROGRAM_MARK = re.compile(
     r"KV cache|cache blocks|mem-fraction-static|out of memory|Out of memory|oom[_-]kill|DataLoader worker|NVRM: "
     r"|fallen off the bus|Unable to determine the device handle|Detected mismatch between collectives"
-    r"|Process failed for slice|\[Handshake\]|Failed to register memory|client socket has "
+    r"|Process failed for slice|\[Handshake\]|Failed to register memory|client socket has |C10d store"
+    r"|uncorrectable hardware|CoordinationService|fi_getinfo|OSError: "
 )
 """What a line of these programs contains if it may be one of the above."""
 
 
 def states_a_stop(text: str) -> bool:
-    """Whether a line of a text, whose program may use no collective library, is one of the above."""
-    return any(
-        pattern.search(line)
-        for line in text.split("\n")
-        if len(line) <= 8_000 and PROGRAM_MARK.search(line)
-        for _, pattern in PROGRAM_PATTERNS
-    )
+    """Whether a text, whose program may use no collective library, states what stops or slows it."""
+    lines = (line for line in text.split("\n") if len(line) <= 8_000 and PROGRAM_MARK.search(line))
+    stated = any(pattern.search(line) for line in lines for _, pattern in PROGRAM_PATTERNS)
+    return stated or starved_engine(text) is not None

@@ -15,6 +15,7 @@ from tests.settings import SETTINGS
 
 H100, PAIR = "{platform: dgx-h100, nodes: 1}", "{platform: dgx-h100, nodes: 2}"
 PCIE = "{accelerator: l4, accelerators_per_node: 4, nodes: 1, scale_up: {topology: pcie, domain: 4}}"
+INTERFACE = "wrong-interface"
 SLICE = "Worker: Process failed for slice (opcode: 1, length: 65536, peer_nic: 10.0.0.2:1@mlx5_1, retry_cnt: 0): "
 HEADING = (
     "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw"
@@ -60,6 +61,15 @@ def read(machine: str, text: str, ranks: int) -> Compared | None:
         ("[9.1] NVRM: fallen off the bus and is not responding to commands.", "accelerator-fault"),
         ("[9.1] NVRM: Xid (PCI:0000:1b:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 00 (0x0)", "accelerator-fault"),
         ("Unable to determine the device handle for GPU0000:03:00.0: Unknown Error", "accelerator-fault"),
+        ("[1.0] amdgpu 0000:83:00.0: uncorrectable hardware error(ERREVENT_ATHUB_INTERRUPT)", "accelerator-fault"),
+        (
+            "amdgpu 0000:9d:00.0: socket: 6, 2 new uncorrectable hardware errors detected in umc block",
+            "accelerator-fault",
+        ),
+        ("OSError: [Errno 28] No space left on device", "storage-full"),
+        ("OSError: [Errno 122] Disk quota exceeded: '/data/iter_100'", "storage-full"),
+        ("h:1:2 [0] rdma_init:79 NCCL WARN NET/OFI OFI fi_getinfo() call failed: No data available", "wrong-interface"),
+        ("fi_getinfo: -61 (No data available)", "wrong-interface"),
         ("RuntimeError: Detected mismatch between collectives on ranks. Rank 0 is running", "ranks-diverge"),
         ("h:1:2 [0] init.cc:1247 NCCL WARN Mismatched collective detected, please check", "ranks-diverge"),
         (f"{SLICE}transport retry counter exceeded", "unreachable-peer"),
@@ -97,6 +107,9 @@ def test_a_gid_that_a_container_lacks_is_of_an_unreachable_peer_or_a_wrong_inter
         "[9.1] pcieport 0000:00:03.0: AER: Corrected error received: 0000:00:03.0",
         "I1 rdma_context.cpp:125] RDMA device: mlx5_6, LID: 8, GID: (GID_Index 0) fe:80",
         "UserWarning: This DataLoader worker pool will create 16 worker processes in total.",
+        "[1.0] amdgpu 0000:9d:00.0: socket: 6, 1533 new correctable hardware errors detected in xgmi_wafl block",
+        "OSError: [Errno 28] No space left on device: '/dev/shm/a'",
+        "OSError: [Errno 2] No such file or directory: 'train.bin'",
         "If you see CUDA out of memory, reduce the batch size.",
     ],
 )
@@ -110,8 +123,10 @@ def test_a_line_of_a_healthy_program_states_nothing(line: str) -> None:
     [
         (
             "[c10d] The client socket has timed out after 600000ms while trying to connect to (10.0.0.4, 41723).",
-            ["unreachable-peer", "wrong-interface"],
+            ["unreachable-peer", INTERFACE],
         ),
+        ("RendezvousConnectionError: The connection to the C10d store has failed.", ["unreachable-peer", INTERFACE]),
+        ("DEADLINE_EXCEEDED\nRPC: /tensorflow.CoordinationService/RegisterTask", ["unreachable-peer", INTERFACE]),
         ("[9.1] NVRM: Xid (PCI:0000:1b:00): 145, RLW_RXPIPE Nonfatal XC0 i0 Link 11 (0x0)", ["accelerator-fault"]),
     ],
 )
@@ -121,6 +136,41 @@ def test_a_line_with_several_causes_makes_each_possible_and_none_likely(line: st
     assert names(compared) == causes
     text = diagnosis_text(DiagnosisReport(SETTINGS.tool, Input("a.yaml", None), (compared,), ()))
     assert "Possible, with little evidence" in text and "Likely causes" not in text
+
+
+VLLM = (
+    "INFO 07-28 06:40:59 [loggers.py:118] Engine 000: Avg prompt throughput: 9.0 tokens/s, Avg generation throughput: "
+    "{rate} tokens/s, Running: 8 reqs, Waiting: {waiting} reqs, GPU KV cache usage: {usage}%, Prefix cache hit rate: 1%"
+)
+OLD_VLLM = VLLM.replace("Waiting: {waiting} reqs", "Swapped: 0 reqs, Pending: {waiting} reqs")
+SGLANG = (
+    "[1 TP0] Decode batch, #running-req: 6, #token: 1920, token usage: {share}, cuda graph: True, gen throughput "
+    "(token/s): {rate}, #queue-req: {waiting},"
+)
+
+
+@pytest.mark.parametrize("form", [VLLM, OLD_VLLM, SGLANG])
+@pytest.mark.parametrize(
+    ("loads", "named"),
+    [
+        ([(2000.0, 0, 0.8), (900.0, 40, 1.0), (800.0, 60, 1.0)], True),
+        ([(2000.0, 0, 0.8), (1900.0, 40, 1.0), (1800.0, 60, 1.0)], False),  # a benchmark without a limit
+        ([(2000.0, 0, 0.8), (900.0, 40, 0.5), (800.0, 60, 0.5)], False),  # another limit than the cache
+        ([(2000.0, 0, 0.8), (900.0, 0, 1.0)], False),  # the end of a run
+    ],
+)
+def test_an_engine_whose_throughput_falls_while_requests_wait_for_the_cache_has_too_little_of_it(
+    form: str, loads: list[tuple[float, int, float]], named: bool
+) -> None:
+    """Published: vllm-project/vllm issue 23444."""
+    lines = (form.format(rate=rate, waiting=waiting, usage=100 * use, share=use) for rate, waiting, use in loads)
+    compared = read(H100, "\n".join(lines), 8)
+    if named:
+        assert compared is not None
+        said = "line 2 of the log: up to 60 requests wait for a full KV cache, and 850 of 2,000 tokens/s are generated"
+        assert [(each.name, each.evidence) for each in compared.causes] == [("kv-cache-full", said)]
+    else:
+        assert compared is None
 
 
 @pytest.mark.parametrize(
