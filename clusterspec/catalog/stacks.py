@@ -129,8 +129,14 @@ class ServingSoftware:
     """Steps with prompts hold no sequences that decode."""
     repeated_reads: frozenset[str] = frozenset()
     """Architectures on which attention reads the cache once for each query head in steps with prompts."""
-    prompt_graphs: int = 0
-    """Tokens up to which captured graphs hold all of a step with prompts but its attention."""
+    prompt_graphs: float = 0
+    """Tokens up to which captured graphs hold all of a step with prompts but ``outside_graphs``."""
+    latent_prompt_graphs: float = inf
+    """The same with latent attention, if it is less."""
+    outside_graphs: tuple[str, ...] = ("attention",)
+    """What the host launches in each layer beside these graphs: ``attention``, ``all-reduce``."""
+    without_graphs: frozenset[str] = frozenset()
+    """Where it captures none for prompts: keys of the spec, and vendors of accelerators."""
 
     def defaults_for(self, accelerator: Accelerator) -> ServingSoftware:
         """The defaults on an accelerator."""
@@ -257,8 +263,18 @@ def serving_software(read: FactReader) -> ServingSoftware | None:
         chunk_of_engine=read.text(f"{SERVING}.chunk_of") == "engine",
         prompts_alone=read.text(f"{SERVING}.prompt_steps") == "alone",
         repeated_reads=frozenset(read.texts(f"{SERVING}.repeated_reads")),
-        prompt_graphs=read.count(f"{SERVING}.prompt_graphs") or 0,
+        prompt_graphs=_most_tokens_in_graphs(read),
+        latent_prompt_graphs=read.count(f"{SERVING}.latent_prompt_graphs") or inf,
+        outside_graphs=read.texts(f"{SERVING}.outside_graphs") or ("attention",),
+        without_graphs=frozenset(read.texts(f"{SERVING}.without_graphs")),
     )
+
+
+def _most_tokens_in_graphs(read: FactReader) -> float:
+    """Tokens up to which graphs are captured for prompts: a number, or every step that ``chunk_tokens`` admits."""
+    if read.texts(f"{SERVING}.prompt_graphs") == ("chunk_tokens",):
+        return inf
+    return read.count(f"{SERVING}.prompt_graphs") or 0
 
 
 def _default_tier(text: str) -> DefaultTier:

@@ -25,7 +25,7 @@ def found(framework: str, serving: str = REQUESTS) -> tuple[Serving, dict[str, s
     [
         ("vllm, software: vllm 0.6", False, False, "vLLM 0.3 to 0.7", RAISED),
         ("vllm, software: vllm 0.9", False, False, "vLLM, from 0.8", RAISED),
-        ("sglang", False, False, "SGLang, from 0.4", RAISED),
+        ("sglang", False, False, "SGLang, from 0.5.10", RAISED),
         ("trt-llm, software: trt-llm 0.21", True, True, "TensorRT-LLM to 0.21", "of the memory left by the weights"),
         ("trt-llm, software: trt-llm 1.0", True, True, "TensorRT-LLM, from 1.0", "of the memory left by the weights"),
         ("custom", False, False, "most software", RAISED),

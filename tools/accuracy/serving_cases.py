@@ -19,10 +19,14 @@ LIMITS = ("concurrency", "requests", "max_sequences")
 @cache
 def plans(name: str = "serving") -> tuple[tuple[dict[str, str], Design], ...]:
     """The published plans of a file with their designs: ``serving``; ``new_serving`` of sources that were entered since
-    the constants were fitted, to which nothing is fitted. Recipes state the places of some for requests.
+    the constants were fitted, to which nothing is fitted. Recipes state the places of some for requests, images the
+    release of others.
     """
-    places = {row["id"]: row["max_sequences"] for row in table("serving_places.csv")}
-    rows = (row | {"max_sequences": places.get(row["id"], "")} for row in table(f"{name}.csv"))
+    further = {row["id"]: {"max_sequences": row["max_sequences"]} for row in table("serving_places.csv")}
+    further |= {
+        row["id"]: further.get(row["id"], {}) | {"software": row["software"]} for row in table("serving_releases.csv")
+    }
+    rows = ({"max_sequences": ""} | row | further.get(row["id"], {}) for row in table(f"{name}.csv"))
     return tuple((row, study(spec_of(row)).design) for row in rows)
 
 

@@ -26,6 +26,12 @@ engines is 37.6 % in the median, without 45.8 %, and the bias -15 % instead of -
 with a place for each request. The largest error above is of 36 requests on 32 places, which are sent at once and end
 nearly together: most find a place at once and four wait for a whole answer, where the prediction is the mean wait.
 
+The scripts of the same runs (SemiAnalysisAI/InferenceX at 843c625, benchmarks/single_node) let SGLang on B200 receive
+requests every 10 or, from a concurrency of 16 on, every 30 steps (`--scheduler-recv-interval`; its default is 1). Of
+16 requests and more the first token comes there after 24 to 46 times the time per output token, mostly predicted 67 to
+80 % too short; elsewhere after 4 to 17 times. A spec cannot state this interval. The releases of 14 plans of SGLang
+are those of the images that ran them (`tests/accuracy/serving_releases.csv`).
+
 The ranges of the time to first token were set by sources of the side of the split that may be fitted, each of which
 counts the same: each contains about four in five figures of a source left out while it was set (dense models 76 to
 89 %, models with experts 75 to 89 %, single requests 80 %). DeepSeek-R1 with the releases of February 2025 and the only

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, inf
 
 from clusterspec.catalog.models import Model
+from clusterspec.catalog.stacks import ServingSoftware
 from clusterspec.cluster.model import RATE_OF_KERNELS, Cluster, Layout, MeasuredShare, Workload
 from clusterspec.cost import parameters
 from clusterspec.cost.compute.rates import capped_clock
@@ -209,8 +210,7 @@ class Engine:
     @property
     def separates_prompts(self) -> bool:
         """Whether a scheduler gives prompts and sequences steps of their own: of the engine, or of each replica."""
-        stack = self.layout.stack
-        return stack is not None and stack.serving is not None and stack.serving.prompts_alone
+        return self._serving_software is not None and self._serving_software.prompts_alone
 
     @property
     def reads_beside_prompts(self) -> float:
@@ -233,17 +233,37 @@ class Engine:
 
     def launch_floor(self, tokens: float) -> float:
         """Seconds that the host needs at least to launch a step of ``tokens`` with prompts: without captured graphs, or
-        with those of all but the attention of each layer.
+        with those of all but some kernels of each layer.
         """
-        return (self.model.layers if tokens <= self.most_in_graphs else self.launches) * self.habits.eager
+        return (self.launches_beside_graphs if tokens <= self.most_in_graphs else self.launches) * self.habits.eager
+
+    @property
+    def launches_beside_graphs(self) -> float:
+        """Kernels of a step with prompts that its captured graphs do not hold: attention, and both all-reduces."""
+        software = self._serving_software
+        reduces = 2 if self.layout.tp > 1 and software is not None and "all-reduce" in software.outside_graphs else 0
+        return float(self.model.layers * (1 + reduces))
 
     @property
     def most_in_graphs(self) -> float:
-        """Tokens of a step with prompts up to which captured graphs hold all but its attention."""
-        stack, serving = self.layout.stack, self.workload.serving
-        if stack is None or stack.serving is None or (serving is not None and not serving.captured_graphs):
+        """Tokens of a step with prompts up to which it is launched by captured graphs; 0 where there are none."""
+        software, serving = self._serving_software, self.workload.serving
+        if software is None or (serving is not None and not serving.captured_graphs):
             return 0.0
-        return float(stack.serving.prompt_graphs)
+        here = {
+            "attention_dp": self.layout.attention_dp > 1,
+            "pp": self.layout.pp > 1,
+            "speculative": serving is not None and serving.draft_tokens > 0,
+            "disaggregated": serving is not None and serving.prefill is not None,
+            self.cluster.accelerator.vendor: True,
+        }
+        if any(here.get(each) for each in software.without_graphs):
+            return 0.0
+        return min(software.prompt_graphs, software.latent_prompt_graphs if self.model.latent else inf)
+
+    @property
+    def _serving_software(self) -> ServingSoftware | None:
+        return self.layout.stack.serving if self.layout.stack is not None else None
 
 
 def measured_kernels(cluster: Cluster) -> MeasuredShare | None:

@@ -24,13 +24,14 @@ def engine(
     nodes: int = 1,
     precision: str = "",
     platform: str = "dgx-h100",
+    framework: str = "vllm",
 ) -> Engine:
     kept = f"precision: {precision}, parameter_precision: {precision}, " if precision else ""
     work = f"model: {model}, {kept}serving: {{input_tokens: 1000, output_tokens: 200{serving}}}"
     design = clean(
         f"cluster: {{platform: {platform}, nodes: {nodes}}}\n"
         f"workload: {{kind: serve, {work}}}\n"
-        f"layout: {{framework: vllm, {layout}}}\n"
+        f"layout: {{framework: {framework}, {layout}}}\n"
     )
     assert design.cluster and design.workload and design.layout
     found = Engine.of(design.cluster, design.workload, design.layout, design.layout.dp)
@@ -116,6 +117,44 @@ def test_launches_cost_the_host_where_graphs_are_not_captured() -> None:
     for each, tokens, launches in ((plain, 512.0, 32), (plain, 513.0, 128), (eager, 512.0, 128)):
         assert each.launch_floor(tokens) == pytest.approx(launches * each.habits.eager)
     assert plain.prefill(512.0, 512.0, 1.0).floor == plain.launch_floor(512.0)
+
+
+SGLANG = "sglang, software: sglang 0.5.12"
+
+
+@pytest.mark.parametrize(
+    ("framework", "layout", "tokens", "launches"),
+    [
+        (SGLANG, "tp: 1", 8192.0, 32),  # attention of 32 layers; graphs of every step
+        (SGLANG, "tp: 2", 8192.0, 32 * 3),  # two all-reduces besides
+        ("sglang, software: sglang 0.5.9", "tp: 2", 512.0, 128),  # four launches a layer: no graphs before 0.5.10
+        (SGLANG, "tp: 2, pp: 2", 512.0, 128),
+        ("vllm", "tp: 2", 512.0, 32),
+    ],
+)
+def test_captured_graphs_of_prompts_leave_few_launches_to_the_host(
+    framework: str, layout: str, tokens: float, launches: int
+) -> None:
+    found = engine(layout=layout, framework=framework)
+    assert found.launch_floor(tokens) == pytest.approx(launches * found.habits.eager)
+
+
+@pytest.mark.parametrize(
+    ("serving", "platform", "tokens", "launches"),
+    [
+        ("", "dgx-h200", 2048.0, 61 * 3),
+        ("", "dgx-h200", 2049.0, None),  # graphs of latent attention end there
+        (", speculative: {tokens: 3, acceptance: 0.7}", "dgx-h200", 512.0, None),
+        ("", "mi300x-ubb8", 512.0, None),
+    ],
+)
+def test_graphs_of_prompts_have_the_limits_of_their_software(
+    serving: str, platform: str, tokens: float, launches: int | None
+) -> None:
+    """DeepSeek-V3, of which every layer has five launches of attention; three are dense, 58 have eight of experts."""
+    found = engine("deepseek-v3", "tp: 8", serving, platform=platform, framework=SGLANG)
+    every = 61 * 5 + 3 * 2 + 58 * 8
+    assert found.launch_floor(tokens) == pytest.approx((launches or every) * found.habits.eager)
 
 
 EXPERTS = "tp: 1, attention_dp: 16, ep: 16"
