@@ -66,7 +66,8 @@ def best_assignments(
 
 
 def _relative_gap(value: float, bound: float) -> float:
-    """How far a value may lie above the least one, of which ``bound`` is a lower bound, relative to the value.
+    """Upper limit of the excess of a value over the optimum, relative to the value; ``bound`` is a lower bound of the
+    optimum.
 
     >>> _relative_gap(8.0, 6.0), _relative_gap(-4.0, -5.0), _relative_gap(0.0, -3.0), _relative_gap(2.0, 3.0)
     (0.25, 0.25, 3.0, 0.0)

@@ -211,8 +211,8 @@ def _channels_of_nics(run: PlacedRun) -> Iterator[Cause]:
 
 
 def _bonded_ports(run: PlacedRun) -> Iterator[Cause]:
-    """Bonds of which one port is used: the library opens one queue pair for each connection, and a bond maps it to one
-    port (NVIDIA/nccl, issue 1015). With more queue pairs the mapping still decides (NVIDIA/nccl-tests, issue 191).
+    """Bonds that use only one port: the library opens one queue pair per connection, and a bond maps it to one port
+    (NVIDIA/nccl, issue 1015). More queue pairs may still map to the same port (NVIDIA/nccl-tests, issue 191).
     """
     fabric = run.cluster.scale_out
     if not run.uses_network or fabric is None or not fabric.technology.rdma or run.largest.ratio > ONE_PORT_OF_TWO:

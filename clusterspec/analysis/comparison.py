@@ -273,7 +273,7 @@ def _kind_quantity(bill: Json, kind: str) -> float:
 
 
 def _is_fabric_uncounted(bill: Json, other: Json) -> bool:
-    """Whether one bill lacks a fabric that the other bill counts: the first only looks cheaper."""
+    """Whether one bill lacks a fabric that the other bill counts, and therefore only appears cheaper."""
     nodes = _kind_quantity(bill, "node") + _kind_quantity(bill, "spare_node")
     return bill["fabric"] is None and other["fabric"] is not None and nodes > 1
 
@@ -285,7 +285,7 @@ def _counted_quantity(bill: Json, other: Json, kind: str) -> float | None:
 
 
 def _comparable_price(bill: Json, other: Json) -> float | None:
-    """The price of a bill; None where it lacks the fabric that the other has."""
+    """The price of a bill; None if the bill lacks a fabric that the other bill has."""
     return None if _is_fabric_uncounted(bill, other) else _price(bill)
 
 

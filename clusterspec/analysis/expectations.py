@@ -1,4 +1,4 @@
-"""Expectations of specs, in files beside them: ``step_time<=35s``, ``no error``, ``fires quote-off-bill``."""
+"""Expectations about specs, in separate files: ``step_time<=35s``, ``no error``, ``fires quote-off-bill``."""
 
 from __future__ import annotations
 

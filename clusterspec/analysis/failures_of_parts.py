@@ -68,7 +68,7 @@ Cables with fixed ends have no modules."""
 
 
 def priced_stock(stock: Stock | None, study: Study, machine: FailingMachine) -> Stock | None:
-    """The stock with its price by `procurement.prices`; an accelerator has no price of its own."""
+    """The stock with its price by `procurement.prices`, which has no price for single accelerators."""
     procurement = study.spec.procurement
     if stock is None or procurement is None or not procurement.prices:
         return stock

@@ -259,7 +259,7 @@ def _taken_by_engines(pool: Pool) -> int:
 
 
 def objective_of(options: Sequence[JobOption], objective: str) -> float | None:
-    """The sum of the objective over some jobs; None where a figure is not known. Serving takes no time of its own."""
+    """The sum of the objective over some jobs; None where a figure is unknown. Serving jobs add no run time."""
     values = [
         0.0
         if objective == "time" and each.serving is not None

@@ -26,7 +26,7 @@ from clusterspec.units import display
 from clusterspec.units.symbols import KINDS
 
 STEP = 0.1
-"""The relative change of a number that has no range of its own."""
+"""The relative change of a number without a range."""
 DEGREES = frozenset(
     f"layout.{key}" for key in ("tp", "cp", "ep", "pp", "expert_tp", "micro_batch", "virtual_stages", "shard_group")
 )

@@ -28,7 +28,7 @@ TOLERANCE = 0.006
 """The relative error that dropping points may cause on the scanned line."""
 TAPER_POINTS = 5
 CHECKS = 16
-"""Positions beside the middles of its cells at which a table is checked."""
+"""Number of positions at which a table is checked, in addition to the middles of its cells."""
 ENOUGH = 0.015
 """The relative error in the middle of a cell above which a point is added."""
 SOUND = 0.02

@@ -132,7 +132,7 @@ def found_on_sizes(
 
 
 def _job_without_size(job: SearchJob) -> SearchJob:
-    """The job on one node with the defaults of every searched layout, and without the roles beside the trainer."""
+    """The job on one node with the defaults of every searched layout, without the roles next to the trainer."""
     layout = replace(job.layout, nodes=1, order=ORDER, sharding="none", schedule="1f1b", recompute="none")
     layout = with_degrees(replace(layout, sequence_parallel=False), job.workload, dict.fromkeys(DEGREES, 1))
     return SearchJob(job.cluster, replace(job.workload, rl=None), layout)

@@ -102,7 +102,9 @@ _OF_NODES: Mapping[Path, None] = {("cluster", "accelerators"): None}
 """Keys that another number of nodes contradicts."""
 SERVING: Path = ("workload", "serving")
 OF_LOAD = frozenset({"concurrency", "request_rate"})
-"""Levers of which more gives more throughput and longer waits: a condition decides which end is sought."""
+"""Levers that trade throughput for waits: more gives more throughput and longer waits, so the condition decides which
+end to seek.
+"""
 STORE: Path = ("cluster", "networks", "storage")
 SCALE_OUT: Path = ("cluster", "scale_out")
 SCALE_UP: Path = ("cluster", "scale_up")
@@ -253,7 +255,9 @@ LEVERS: Mapping[str, Lever] = {
 
 
 def lever_of(name: str, design: Design) -> Lever:
-    """A lever of a design: the nodes are those that the job uses, where the spec states fewer than the cluster has."""
+    """A lever of a design. For the nodes, it is the number that the job uses, if the spec states fewer than the cluster
+    has.
+    """
     lever, cluster, layout = LEVERS[name], design.cluster, design.layout
     if name != "nodes" or cluster is None or layout is None or layout.nodes >= cluster.nodes:
         return lever

@@ -30,8 +30,8 @@ NORMAL = {0.05: -1.6448536269514722, 0.5: 0.0, 0.95: 1.6448536269514722}
 
 @dataclass(frozen=True)
 class YearlyLoss:
-    """``failures`` expected in a year, each of which takes ``fixed`` hours and up to ``spread`` more, all equally
-    likely.
+    """``failures`` expected per year. Each takes ``fixed`` hours plus a uniformly distributed time of up to ``spread``
+    hours.
     """
 
     failures: float
@@ -77,9 +77,8 @@ def rate_variance(yearly: float, low: float, high: float) -> float:
 
 
 def hours_lost(losses: Sequence[YearlyLoss], variance: float = 0.0) -> tuple[float, dict[float, float]]:
-    """The expected hours of a year, and those that 5, 50 and 95 % of the years do not exceed.
-
-    ``variance`` is that of the common factor of the rates, whose mean is 1.
+    """The expected hours lost per year, and their 5th, 50th and 95th percentile over years. ``variance`` is that of the
+    common factor of the rates, whose mean is 1.
     """
     mean = sum_of(each.failures * each.mean for each in losses)
     deviation = (sum_of(each.failures * each.square for each in losses) + variance * mean**2) ** 0.5

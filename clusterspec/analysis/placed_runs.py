@@ -15,7 +15,7 @@ from clusterspec.summation import sum_of
 UNFINISHED = "all-reduce"
 """Collective that stands in for an unnamed one in a run without a result."""
 NO_RESULT = (float(1 << 30), 0.0)
-"""Bytes, and bandwidth in B/s, of the row of such a run."""
+"""Bytes, and bandwidth in B/s, of the row of a run without a result."""
 
 
 BUILT_WITH_MPI = "make clean, build nccl-tests with MPI=1, and start it with mpirun of that MPI"

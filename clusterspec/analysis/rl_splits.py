@@ -16,7 +16,7 @@ from clusterspec.results import Json
 from clusterspec.results.search import RlSplit
 
 SHARES = (1 / 8, 1 / 4, 1 / 3, 1 / 2, 2 / 3, 3 / 4)
-"""Shares of the nodes that rollout has of its own."""
+"""Shares of the nodes to try for separate rollout nodes."""
 DEGREES = (1, 2, 4, 8, 16, 32)
 RL = ("workload", "rl")
 FULLEST = 0.9

@@ -27,7 +27,7 @@ from clusterspec.spec.model import LayoutSpec, ModelSpec
 from clusterspec.summation import sum_of
 
 MODELS = ("llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b")
-"""Models beside that of the spec, by size."""
+"""Models in addition to the spec's, by size."""
 NODE_FACTORS = (0.25, 1.0, 4.0)
 MOST_NODES = 16_384
 

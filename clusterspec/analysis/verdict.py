@@ -262,7 +262,7 @@ def _messages(findings: Sequence[Finding], severity: Severity) -> Iterator[str]:
 
 
 UNREAD = frozenset({"missing-unit", "unknown-choice", "unknown-key", "unreadable-quantity", "wrong-type", "wrong-unit"})
-"""Rules about values that cannot be read, in whose place defaults stand."""
+"""Rules about values that cannot be read; defaults replace these values."""
 DESCRIBED = frozenset({"cluster", "jobs", "layout", "pools", "workload"})
 """Sections whose values an estimate takes."""
 

@@ -66,7 +66,7 @@ class Accelerator(PoweredPart):
     slice_names: tuple[str, ...] = ()
     """How names of slices call the part: ``v5p`` in ``v5p-512``."""
     units_of_slices: int = 1
-    """Units of one part that the number in such a name counts."""
+    """Number of units of one part that the number in such a slice name counts."""
     memory: Figure | None = None
     memory_printed: str = ""
     memory_bandwidth: Figure | None = None
@@ -202,7 +202,7 @@ class Switch(PoweredPart):
     connector: str | None = None
     splits: int | None = None
     management_ports: int | None = None
-    """Ports for the fabric's manager beside the ``ports``."""
+    """Ports for the fabric's manager, in addition to ``ports``."""
     cooling: tuple[str, ...] = ()
     rack_units: int | None = None
     in_network_reduction: bool = False
@@ -309,7 +309,7 @@ class Kernels(Entry):
     accelerator: str = ""
     year: int = 0
     stands_in_from: int | None = None
-    """First year of accelerators without measured kernels for which these stand in."""
+    """First year of accelerators without measured kernels that use this table instead."""
     achievable: Mapping[str, Figure] = field(default_factory=dict)
 
 

@@ -21,8 +21,9 @@ MULTIPLES = "multiples."
 OWN = "custom"
 """The framework of a layout that names none, in results."""
 UNNAMED = "unnamed"
-"""The entry with the requirements on a layout that names no framework. The stacks that it names stand in where a
-framework has none."""
+"""The entry with the requirements on a layout that names no framework. Its stacks also apply to frameworks that have
+none.
+"""
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ class Framework(Entry):
     calendar: bool = False
     releases: Mapping[str, int | None] = field(default_factory=dict)
     base_releases: Mapping[str, str] = field(default_factory=dict)
-    """The release of the base on which each release stands, oldest first."""
+    """For each release, the release of the base that it builds on, oldest first."""
     synonyms: tuple[str, ...] = ()
     run_by: tuple[str, ...] = ()
     features: Mapping[str, Feature] = field(default_factory=dict)
@@ -132,7 +133,7 @@ class Framework(Entry):
         return replace(feature, since=self._first_upon(feature.since), until=self._first_upon(feature.until))
 
     def _first_upon(self, release: str) -> str:
-        """The first release of this framework that stands on a release of the base or a later one; empty where none."""
+        """The first release of this framework that builds on a base release or a later one; empty if none does."""
         wanted = version_numbers(release) if release else ()
         upon = (own for own, base in self.base_releases.items() if wanted and version_numbers(base) >= wanted)
         return next(upon, "")
@@ -252,7 +253,7 @@ def _is_calendar(release: tuple[int, ...]) -> bool:
 
 
 def release_and_base(release: str) -> tuple[str, str]:
-    """A release and the release of the base on which it stands.
+    """A release and the release of the base that it builds on.
 
     >>> release_and_base("0.3 on 0.16")
     ('0.3', '0.16')

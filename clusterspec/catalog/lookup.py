@@ -1,4 +1,6 @@
-"""The entries that a name stands for, for ``catalog show``, ``diff`` and ``compare``, and why a name has none."""
+"""Lookup of catalog entries by name for ``catalog show``, ``diff`` and ``compare``, and the reason why a name has no
+entry.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +89,7 @@ class RunsOnFrameworks(LookupError):
 
 @dataclass(eq=False)
 class HoldsBoards(LookupError):
-    """Raised for a server of another maker, whose accelerators stand on a board that has an entry."""
+    """Raised for another maker's server, whose accelerators are on a board with an entry."""
 
     name: str
     entries: tuple[str, ...]
@@ -158,7 +160,7 @@ MISSED = (AmbiguousName, SeveralEntries, RunsOnFrameworks, HoldsBoards, NamesSli
 
 
 def resolved_id(catalog: Catalog, name: str) -> tuple[str, str]:
-    """The kind and the id that ``id``, ``kind/id`` or the name of a product, an instance or a checkpoint stands for."""
+    """The kind and the id for ``id``, ``kind/id`` or the name of a product, an instance or a checkpoint."""
     kinds, id_ = _kinds_of_name(catalog, name), name.rpartition("/")[2]
     if len(kinds) > 1:
         raise AmbiguousName(id_, kinds)

@@ -206,7 +206,7 @@ class Model(Entry):
     checkpoint_precision: str | None = None
     """How its publisher stores the weights; None for 16 bits, or where that is not known."""
     checkpoint_expert_precision: str | None = None
-    """How its publisher stores the weights of experts, where that differs from the others."""
+    """The precision of expert weights in the published checkpoint, if it differs from the other weights."""
     fp8_block: int = 0
     """Rows and columns of weights that share one scale in the published fp8 checkpoint; 0 if unknown."""
     year: int | None = None

@@ -96,7 +96,7 @@ class Fact:
     reference: Reference | None = None
     """The source of a cited fact as the entry lists it."""
     bare: bool = False
-    """Written as a bare value, so its path is that of the value itself."""
+    """Whether the fact is written as a bare value; its path is then the path of the value."""
 
 
 @dataclass(frozen=True)

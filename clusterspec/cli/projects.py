@@ -29,7 +29,7 @@ MARK = r"^[\"']?clusterspec[\"']?[[:space:]]*:"
 REFERS = r"^[[:space:]-]*[\"']?(extends|log)[\"']?[[:space:]]*:"
 """The keys that name other files."""
 MOST_SPECS = 200
-"""Changed specs that are compared; the others are named."""
+"""Maximum number of changed specs that are compared; further ones are only named."""
 
 
 class Revisions(NamedTuple):
@@ -41,9 +41,9 @@ class Revisions(NamedTuple):
 
 
 def revisions_of(old: str, new: str | None) -> Revisions | None:
-    """The revisions that a call names, or None where it names specs.
+    """The revisions that a call names, or None if it names specs.
 
-    Raises `UsageFault` where one is a revision and the other a spec, or there is no second spec.
+    Raises `UsageFault` if one argument is a revision and the other a spec, or if there is no second spec.
     """
     if ":" in old or Path(old).exists():
         if new is None:
@@ -86,9 +86,8 @@ def _shown_names(revisions: Revisions, name: str, copies: str) -> tuple[dict[str
 def spec_diff(
     name: str, old: Study | None, new: Study | None, shown: tuple[dict[str, str], dict[str, str]]
 ) -> SpecDiff | None:
-    """The difference of one spec; None where neither it nor its bases say anything else.
-
-    ``shown`` are the names that stand for the beginnings of paths on each side.
+    """The difference of one spec; None if neither the spec nor its bases changed in content. ``shown`` maps path
+    prefixes of each side to names.
     """
     if old is None or new is None or old.document is None or new.document is None:
         only = new if old is None or old.document is None else old
@@ -110,7 +109,7 @@ def _lone_spec(name: str, study: Study, shown: dict[str, str], *, added: bool) -
 
 
 def _names_of(study: Study, names: dict[str, str]) -> dict[str, str]:
-    """The names that stand for the beginnings of paths, and the one of the spec itself."""
+    """Names for path prefixes, and the name of the spec itself."""
     return names | {study.source.name: _shown_path(study.source.name, names)}
 
 

@@ -261,7 +261,7 @@ def layout_of_engines(layout: Layout, engines: Engines, layers: int) -> Layout:
 
 OVERLAP_KEY = "layout.overlap"
 PAIRED = "dualpipe"
-"""The schedule that runs the exchange of experts of one micro-batch beside the computation of another."""
+"""The schedule that overlaps the expert exchange of one micro-batch with the computation of another."""
 
 
 def resolve_overlap(

@@ -34,7 +34,7 @@ class NodeSet:
     jobs: tuple[str, ...]
     nodes: int | None
     stated: bool
-    """Whether the spec states the number; else the set takes the nodes that the others leave."""
+    """Whether the spec states the number; else the set takes the remaining nodes."""
     path: Path | None = None
     """The key of the engines that have the nodes, if these are on another pool than the job."""
 
@@ -191,7 +191,7 @@ def main_pool(job: JobSpec) -> str | None:
 
 
 def nodes_beside_trainer(job: JobSpec) -> int | None:
-    """Nodes of the job's pool that its roles have beside the trainer; None where rollout states none of its own."""
+    """Nodes of the job's pool for roles on separate nodes; None if rollout states no separate nodes."""
     rl = job.workload.rl if job.workload else None
     if rl is None:
         return 0

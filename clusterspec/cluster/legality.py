@@ -18,7 +18,7 @@ from clusterspec.recent import recent
 ENDS = 2
 """The first and the last stage."""
 STAGE_ENDS = 2
-"""Embedding and head, which frameworks may place as layers, or stages, of their own."""
+"""Embedding and head, which frameworks may place as separate layers or stages."""
 
 
 def forbids_pipeline(capabilities: Capabilities, sharding: str) -> bool:
@@ -161,8 +161,7 @@ def _sequence_indivisible_by_shards(numbers: LayoutNumbers, demands: Demands) ->
 
 
 def sequence_step(tp: int, cp: int, capabilities: Capabilities, *, ring: bool) -> int:
-    """The number of which the sequence length must be a multiple, with sequence parallelism over tp and chunks
-    over cp.
+    """The number that must divide the sequence length, with sequence parallelism over tp and chunks over cp.
 
     >>> from clusterspec.catalog.frameworks import NOTHING_KNOWN
     >>> sequence_step(3, 2, NOTHING_KNOWN, ring=True), sequence_step(3, 2, NOTHING_KNOWN, ring=False)

@@ -108,14 +108,16 @@ class _Demand:
         return max(1, self._shared_leaves(down), parts_needed(self.endpoints, down))
 
     def _shared_leaves(self, down: int) -> int:
-        """Leaves of which each serves as many whole rails as it has ports for; a rail of several leaves shares none."""
+        """Number of leaves if each leaf serves as many whole rails as its ports allow; a rail with several leaves
+        shares none.
+        """
         of_rail = self.nodes * self.nics_of_rail
         if of_rail > down or not of_rail:
             return self._separate_leaves(down)
         return parts_needed(self.rails, down // of_rail)
 
     def _separate_leaves(self, down: int) -> int:
-        """Leaves of which none serves two rails; extra endpoints take their free ports, or further leaves."""
+        """Number of leaves if no leaf serves two rails; extra endpoints take free ports, or further leaves."""
         return self._leaves_of_rails(down) + self._leaves_of_extras(down)
 
     def _leaves_of_rails(self, down: int) -> int:

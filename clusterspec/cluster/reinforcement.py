@@ -21,7 +21,7 @@ from clusterspec.units import plural
 KEY = "workload.rl"
 RL_PATH: Path = ("workload", "rl")
 ROLES = {"ppo": ("reference", "critic"), "grpo": ("reference",), "rloo": ("reference",), "dapo": ()}
-"""The models beside the trained one by algorithm: PPO (arXiv 2203.02155), GRPO (arXiv 2402.03300), RLOO (arXiv
+"""The models in addition to the trained one, by algorithm: PPO (arXiv 2203.02155), GRPO (arXiv 2402.03300), RLOO (arXiv
 2402.14740), and DAPO, which has no reference (arXiv 2503.14476, section 2.3).
 """
 USUAL_SPREAD = 0.7
@@ -106,7 +106,7 @@ def _placement(rl: RlSpec, log: ResolutionLog) -> str:
 
 
 def _nodes(rl: RlSpec, layout: LayoutSpec, placement: str, cluster: Cluster, log: ResolutionLog) -> tuple[int, int]:
-    """Nodes of the trainer and nodes that rollout has of its own."""
+    """Number of nodes of the trainer, and of separate rollout nodes."""
     rollout, key = rl.rollout or RolloutSpec(), f"{KEY}.rollout.nodes"
     roles = [role for role in (rl.reference, rl.critic, rl.reward) if role is not None and role.pool is None]
     free = max(1, cluster.nodes - sum(role.nodes or 0 for role in roles))

@@ -334,12 +334,12 @@ class Rl:
 
     @property
     def own_roles(self) -> tuple[Role, ...]:
-        """The roles on nodes of their own in the trainer's cluster."""
+        """The roles on separate nodes in the trainer's cluster."""
         return tuple(role for role in self.roles if role.nodes is not None and role.pool is None)
 
     @property
     def roles_apart(self) -> tuple[Role, ...]:
-        """The roles on nodes of their own, in the trainer's cluster or on another pool."""
+        """The roles on separate nodes, in the trainer's cluster or on another pool."""
         return tuple(role for role in self.roles if role.nodes is not None)
 
     @property

@@ -200,7 +200,7 @@ def _server_problem(name: str, path: Path, catalog: Catalog) -> Problem | None:
 
 
 def _precision_remedy(name: str) -> str:
-    """The key beside the id of a model for the precision that the name of a checkpoint says; empty without one."""
+    """The key to add to a model id for the precision that a checkpoint name states; empty if it states none."""
     from clusterspec.catalog.names import quantized_precision  # only for names that are no ids
 
     kept = quantized_precision(name)
@@ -311,8 +311,8 @@ def kernel_table(accelerator: Accelerator, lookup: Lookup) -> Kernels | None:
 
 
 def _contemporary_table(year: int, lookup: Lookup) -> str | None:
-    """The table that stands in for accelerators of a year: the latest that does so from an earlier year, else the
-    earliest.
+    """The kernel table to use for accelerators of a year without measurements: the latest one for earlier years, else
+    the earliest.
     """
     tables = (lookup.named_entry("kernels", id_) for id_ in lookup.catalog.ids("kernels"))
     years = {one.stands_in_from: one.id for one in tables if isinstance(one, Kernels) and one.stands_in_from}

@@ -150,7 +150,7 @@ def _resolved_expert_load(section: ServingSpec, experts: int, log: ResolutionLog
 
 
 def _resolved_transfer(section: TransferSpec | None) -> Transfer:
-    """The transfer of caches to decode engines; absent values are those of `Transfer`."""
+    """The transfer of caches to decode engines; absent values take the defaults of `Transfer`."""
     if section is None:
         return Transfer()
     usual, bandwidth = Transfer(), None

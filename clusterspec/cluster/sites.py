@@ -14,7 +14,7 @@ from clusterspec.records import NamedTuple
 from clusterspec.spec.model import PoolLinkSpec, Spec
 
 FREE: Changes = {("pools",): None, ("pool_links",): None}
-"""The keys that the design on the other machine does not have."""
+"""Keys that the design on the other machine lacks."""
 
 
 class PoolLink(NamedTuple):

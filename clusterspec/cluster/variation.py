@@ -59,7 +59,7 @@ def design_with_keys(design: Design, changes: Changes) -> Design:
 
 
 def design_of_engines(design: Design, engines: Engines) -> Design | None:
-    """The design with other engines beside those for decode as its layout; None where it has none."""
+    """The design with its engines other than the decode engines as the layout; None if there are no other engines."""
     if design.layout is None or design.workload is None:
         return None
     layout = layout_of_engines(design.layout, engines, design.workload.model.layers)
@@ -145,7 +145,7 @@ def changed_spec(spec: Spec, changes: Changes) -> Spec:
 
 
 def lies_under_change(path: Path, changes: Changes) -> bool:
-    """Whether a path is that of a change, or lies below it."""
+    """Whether a path equals the path of a change, or lies below it."""
     return any(path[: len(head)] == head for head in changes)
 
 

@@ -26,7 +26,7 @@ class Activity(NamedTuple):
 
 
 def activity_of(plan: Plan) -> Activity | None:
-    """The activity of a plan; None without times, and for reinforcement learning, whose roles do unlike work."""
+    """The activity of a plan; None without times, and for reinforcement learning, whose roles do different work."""
     written = plan.design.spec.workload
     if written is not None and written.kind == "rl":
         return None

@@ -138,7 +138,7 @@ class Supply:
     """The heat of a rack, a row and the hall, as far as known."""
 
     def to_json(self) -> dict[str, object]:
-        """Watts; ``feeds`` of a rack, each of which carries ``feed``."""
+        """The document in watts; a rack has ``feeds`` feeds with a rating of ``feed`` each."""
         named = {name: self.terms[name] for name in ("rack", "row", "feed", "hall", "all_feeds")}
         values: dict[str, object] = {name: term.value if term else None for name, term in named.items()}
         values["range"] = {

@@ -247,9 +247,8 @@ _RECENT: Recent[Tables] = Recent(4)
 
 
 def _recent_tables(design: Design, near: Tables | None) -> Tables | None:
-    """The tables of a design; created where no recent ones apply to it.
-
-    They share what is equal with ``near``, tables of another design.
+    """The tables of a design; new ones if no recent tables apply. They share equal parts with ``near``, tables of
+    another design.
     """
     known = next((tables for tables in _RECENT if tables.apply_to(design)), None)
     if known is not None:

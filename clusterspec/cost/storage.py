@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from clusterspec.cost.data_reads import DataReads
 
 WEIGHT_BYTES = 2.0
-"""Bytes of a weight in bf16, as a checkpoint of training holds it beside the states of the optimizer."""
+"""Bytes of a bf16 weight in a training checkpoint, which also has the optimizer states."""
 KEY = "cluster.networks.storage"
 ONE_FILE = (
     "files of a checkpoint",

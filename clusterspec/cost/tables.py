@@ -44,7 +44,7 @@ ONCE_IN_A_STEP = (
 """The values of a workload that no kernel and no transfer of a micro-batch depends on."""
 _micro_batch_inputs = attrgetter(*(each.name for each in fields(Workload) if each.name not in ONCE_IN_A_STEP))
 MOST_KERNELS = 1000
-"""Shards of which the kernels are kept for other clusters."""
+"""Maximum number of shards whose kernels are cached for other clusters."""
 
 
 def recent_kernels(speed: Speed, software: SoftwareBehavior) -> Kernels:

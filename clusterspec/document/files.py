@@ -253,7 +253,7 @@ def _leads_out_of_project(path: FilePath) -> bool:
 # a fault that it has by itself is its own, and any other belongs to the spec that extends it
 
 MOST_NAMED = 5
-"""Specs that inherit a finding and are named with it; the last note counts the others."""
+"""Maximum number of inheriting specs named with a finding; the last note counts the rest."""
 
 Fault = tuple[str, str, str, str, Position, Position]
 """A rule, a severity, a message, the file with symlinks resolved, and the start and end of the span."""

@@ -158,7 +158,7 @@ class Composer:
         self._add_node(node)
 
     def _add_node(self, node: Node) -> None:
-        """Add a complete node to the open collection, as key, value or item."""
+        """Add a complete node to the open collection, as a key, a value or an item."""
         if not self._stack:
             self._root = node
             return

@@ -40,8 +40,9 @@ SMALL = 20_000
 """Characters that PyYAML reads in Python in a second or two, unless more than `NESTED` brackets may be nested."""
 NESTED = 1000
 DISPUTED = re.compile(r"\t|[{\[,][^#\n]*(?:\?|:[,\[\]{}])")
-"""Tabs between words, and in flow collections question marks and colons before a mark: what libyaml accepts, PyYAML in
-Python may refuse, or the other way round."""
+"""Syntax that libyaml and the Python implementation of PyYAML may judge differently: tabs between words, and question
+marks and colons before a mark in flow collections.
+"""
 
 
 def pyyaml_events(text: str) -> Iterator[Event]:

@@ -176,7 +176,9 @@ def _yaml_document(source: Source, offset: int) -> Yaml:
 
 
 def _with_merged_keys(value: Any, known: dict[int, Any]) -> Any:
-    """A value with what ``<<`` merges into its mappings; ``known`` are those done, as aliases repeat them."""
+    """A value with the keys that ``<<`` merges into its mappings; ``known`` caches finished ones, because aliases
+    repeat them.
+    """
     if not isinstance(value, dict | list):
         return value
     if id(value) not in known:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MOST_CHARACTERS = 512 << 10
 """Characters of a script, at most; the parser takes a second for 300,000 characters of other text."""
 MOST_BRACKETS = 100_000
-"""Brackets of a script, for each of which the parser takes space or, nested, time."""
+"""Maximum number of brackets in a script; the parser needs memory for each or, if nested, time."""
 _PLACEHOLDER = re.compile(
     r"((?:^|[ \t])[A-Za-z_]\w{0,60}=|(?:^|[ \t])--?[A-Za-z][\w-]{0,60}[ =]|\b(?:serve|trtllm-serve)[ ]"
     r"|[ \t](?=<[^<>\n]{1,102}>[ \t]*$))"

@@ -21,7 +21,7 @@ LONGEST = 100_000
 _PARAMETER = re.compile(r"\$\{(?P<name>[A-Za-z_]\w*|[0-9@*]+)(?P<all>\[[@*]\])?(?P<sign>:?[-=+?])?")
 _EXPANSIONS = frozenset({"arithmetic_expansion", "command_substitution", "process_substitution"})
 CONTINUED = "\0"
-"""Stands for a line end after a backslash: no character of the word, yet a line of the file."""
+"""Stands for a line end after a backslash: not part of the word, but counted as a line."""
 _BEFORE_EXPANSION = " \t\n\\"
 """Characters of a text in double quotes that the grammar counts to the expansion after them."""
 _BLANKS = re.compile(r"([\s\0]+)")

@@ -216,7 +216,7 @@ class Bill:
 
 
 SHEET = ("kind", "part", "quantity", "unit_price", "price", "currency", "delivery_weeks", "warranty_years", "remark")
-"""Columns of a price sheet, of which `import quote` reads the first six."""
+"""Columns of a price sheet; `import quote` reads the first six."""
 
 
 def sheet_rows(items: Iterable[Item]) -> Iterator[tuple[object, ...]]:

@@ -182,7 +182,7 @@ def cost(design: Design, plan: Plan | None, bill: Bill) -> Cost | None:
 
 
 USES = (0.25, 0.5, 0.75, 1.0)
-"""Shares of the term at work at which a cost is shown beside the stated one."""
+"""Utilizations of the term for which a cost is shown, in addition to the stated one."""
 
 
 def costs_by_use(design: Design, plan: Plan, bill: Bill) -> tuple[UseCost, ...]:

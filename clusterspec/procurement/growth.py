@@ -45,7 +45,7 @@ class Phase:
 
 
 def growth(cluster: Cluster, written: ClusterSpec | None, phases: Sequence[PhaseSpec]) -> tuple[Phase, ...]:
-    """The phases of a machine; ``cluster`` is that of the last one. Phases without a date or a size are left out."""
+    """The phases of a machine; ``cluster`` is the last phase. Phases without a date or a size are omitted."""
     whole = count_fabric(cluster, written.scale_out if written else None)
     fabric = whole if isinstance(whole, Fabric) else None
     known = [(phase.date, phase.nodes) for phase in phases if phase.date and phase.nodes]

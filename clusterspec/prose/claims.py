@@ -21,14 +21,14 @@ _STATES = words_of(
     "has have comes come with carries carry ships ship offers offer features feature provides provide includes include"
     " packs pack delivers deliver holds hold reads read contains contain : ( = is gives give brings bring"
 )
-"""Words that may stand between a part and its property."""
+"""Words that may occur between a part and its property."""
 _AMONG = words_of("between among")
 """Words before the ends of a link, whose figures do not add up."""
 _FILLS = words_of(
     "and , @ of at its their a an the each every all memory capacity bandwidth gpu gpus chip chips card cards accelerator"
     " accelerators device devices hbm hbm2 hbm2e hbm3 hbm3e hbm4 on board - version model models peak total"
 )
-"""Words that may stand there as well."""
+"""Further filler words that may occur there."""
 _FORM = re.compile(r"sxm\d?|nvl|oam|pcie")
 _MEMORIES = words_of("hbm hbm2 hbm2e hbm3 hbm3e hbm4 memory vram dram gddr6 gddr6x gddr7")
 _PARTIAL = words_of("of on in per half from than")
@@ -205,7 +205,9 @@ def _other_subjects(sentence: Sentence, at: int, text: ProseText) -> tuple[Subje
 
 
 def _sizes_beside(sentence: Sentence, at: int) -> list[float]:
-    """The memory size that a sentence about one part states beside another figure: `A100 has 80 GB of HBM2e at 2 TB/s`."""
+    """The memory size in a sentence about one part that also states another figure: `A100 has 80 GB of HBM2e at 2
+    TB/s`.
+    """
     sizes = [
         sentence.words[other] for other in sentence.quantities if sentence.words[other].unit == "B" and other != at
     ]

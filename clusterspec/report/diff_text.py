@@ -37,7 +37,7 @@ BETTER_LESS = (
     PRICE,
 )
 BETTER_MORE = ("tokens", "output tokens", "MFU", "goodput", "memory headroom", "concurrency", "bisection", "scale-")
-"""How the names of effects begin of which less or more is better."""
+"""Prefixes of the names of effects for which more, or less, is better."""
 
 
 def diff_as_text(report: DiffReport, ink: Ink = PLAIN) -> str:

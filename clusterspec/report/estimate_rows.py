@@ -308,7 +308,7 @@ def folded_term(term: Term, most: int) -> Term:
 
 
 LONGEST_LIST = 16
-"""Items of a list that are listed singly; of a longer one, equal neighbors stand together."""
+"""Maximum length of a list printed item by item; in a longer list, equal neighbors are combined."""
 
 
 def value_text(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""The outcome of the tests beside specs as text and JUnit."""
+"""The outcome of tests of specs, as text and JUnit."""
 
 from __future__ import annotations
 

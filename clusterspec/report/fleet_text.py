@@ -89,7 +89,7 @@ def _shared_link_text(report: FleetReport) -> str:
 
 
 def free_text(report: FleetReport, ink: Ink = PLAIN) -> str:
-    """The gangs that still fit beside the jobs, for each pool with free nodes; empty without one."""
+    """For each pool with free nodes: the gangs that still fit in addition to the jobs; empty without free nodes."""
     lines = []
     for name, use in report.pools.items():
         groups = [
@@ -226,7 +226,7 @@ def left_out(report: FleetReport) -> str:
 
 
 def has_term(report: FleetReport) -> bool:
-    """Whether the costs are those of a term, not of the purchase alone."""
+    """Whether the costs cover a term, not only the purchase."""
     return bool(report.spec and report.spec.procurement and report.spec.procurement.term)
 
 
@@ -316,7 +316,7 @@ def pool_total(report: FleetReport, figure: str) -> float | None:
 
 
 def total_cost(report: FleetReport) -> Money | None:
-    """The cost of all pools; None where that of a pool is not known, or pools are paid in unlike currencies."""
+    """The cost of all pools; None if the cost of a pool is unknown, or pools have different currencies."""
     currencies, total = {use.currency for use in report.pools.values()}, pool_total(report, "cost")
     return Money.of(total, currencies.pop()) if total is not None and len(currencies) == 1 else None
 

@@ -230,7 +230,7 @@ def text_table(
 
 
 def _cell_lines(text: str, width: int) -> list[str]:
-    """The lines of a cell; those of an indented name stand deeper than its first."""
+    """The lines of a cell; continuation lines of an indented name are indented further."""
     if text_width(text) <= width:
         return [text]
     indent = " " * (len(text) - len(text.lstrip(" ")))
@@ -238,7 +238,7 @@ def _cell_lines(text: str, width: int) -> list[str]:
 
 
 def _arranged_columns(widths: list[int], least: Mapping[int, int], columns: int) -> tuple[list[int], list[int], str]:
-    """The columns that stand beside each other, the widths of all, and the space between two."""
+    """The columns placed side by side, the widths of all columns, and the space between two."""
     beside = list(range(len(widths)))
     for last in (*sorted(least, reverse=True), 0):
         own = {k: least[k] for k in beside if k in least}

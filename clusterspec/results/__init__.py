@@ -179,7 +179,7 @@ class CheckReport(Result):
     stale: tuple[tuple[str, str], ...] = ()
     waived: tuple[Waived, ...] = ()
     failed: tuple[str, ...] = ()
-    """The inputs of which an internal error prevented a part of the check."""
+    """The inputs whose check an internal error interrupted."""
 
     __repr__ = result_repr
 

@@ -195,7 +195,7 @@ class AcceptanceReport(Result):
     tests: tuple[AcceptanceOutcome, ...]
     unused: tuple[tuple[str, str], ...] = ()
     stated: bool = True
-    """Whether the spec states the plan; else its tests and thresholds are those of the cost model."""
+    """Whether the spec states the plan; otherwise tests and thresholds come from the cost model."""
     plan: tuple[PlannedTest, ...] = ()
     """The tests with their predictions and commands, by name."""
     earlier: dict[str, float | None] | None = None

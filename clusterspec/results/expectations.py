@@ -1,4 +1,4 @@
-"""The outcome of the tests beside specs (``clusterspec test``)."""
+"""The outcome of tests of specs (``clusterspec test``)."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Facility:
     switch_watts: float | None = None
     """Watts of all switches of the fabric at nameplates; None where the power of one is not known."""
     switch_racks: int | None = None
-    """The fewest racks of their own that hold the switches, by height and by the stated limit of a rack, if any."""
+    """The minimum number of separate racks for the switches, by their height and any stated limit per rack."""
     all_meters: float | None = None
     """The meters of all racks of nodes and of switches side by side; None where either are not known."""
 

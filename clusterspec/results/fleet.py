@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 WORST_FIRST = (VerdictStatus.FAILS, VerdictStatus.NOT_JUDGED, VerdictStatus.RESERVATIONS, VerdictStatus.CLEAR)
 OF_FILE = frozenset({"version", "tool", "input"})
-"""Fields of a single result that are those of the file."""
+"""Fields of a single result that describe the file."""
 
 
 @dataclass(frozen=True)

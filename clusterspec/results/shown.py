@@ -21,7 +21,7 @@ NOTHING = "no entries"
 MOST_FIGURES = 4
 """Figures in the line of `repr`."""
 MOST_ROWS = 20
-"""Rows of a table in a notebook; the count of the others stands below it."""
+"""Maximum number of table rows in a notebook; the number of omitted rows follows below."""
 SHORT = 12
 """Rows up to which a table of a result without other figures is open."""
 MOST_COLUMNS = 8
@@ -31,7 +31,7 @@ _FIRST = ("step_time", "mfu", "ttft", "tpot", "total", "per_run", "time_to_train
 """Figures that a reader looks for first."""
 _COUNTED = ("tokens", "sequences")
 _PARTED = ("memory", "serving")
-"""Mappings of figures that stand in one row."""
+"""Mappings whose figures are shown in one row."""
 _WRITTEN = {"mfu": "MFU", "hfu": "HFU", "flops": "FLOPs", "ttft": "TTFT", "tpot": "TPOT"}
 """Words of names that are not written in small letters."""
 _SHARES = ("mfu", "hfu", "goodput", "share", "effect", "oversubscription")

@@ -19,7 +19,7 @@ MOST_NAMED = 4
 
 
 class RulesFailedError(Exception):
-    """Some rules crashed. ``problems`` are those of the other rules, ``faults`` the exceptions by rule."""
+    """Some rules crashed. ``problems`` come from the other rules, ``faults`` are the exceptions by rule."""
 
     def __init__(self, problems: list[Problem], faults: list[tuple[str, Exception]]) -> None:
         self.problems = problems

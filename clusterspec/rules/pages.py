@@ -139,7 +139,7 @@ def rule_rows() -> list[RuleRow]:
 
 
 NARROWEST = 24
-"""The narrowest column of summaries beside the names of the rules; in fewer columns, summaries stand below them."""
+"""Minimum width of the summary column next to the rule names; in narrower output, summaries are below the names."""
 
 
 def listing_text(rows: Sequence[RuleRow], columns: int = 0) -> str:

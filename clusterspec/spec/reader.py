@@ -51,7 +51,9 @@ def check_quantity(path: Path, quantity: Quantity, notes: Schema) -> Problem | N
 
 
 def list_problem(path: Path, items: tuple[Any, ...], beside: Any = None) -> Problem | None:
-    """The problem with a list whose items are individually valid, or None; ``beside`` is the mapping with the list."""
+    """The problem of a list whose items are individually valid, or None; ``beside`` is the mapping that contains the
+    list.
+    """
     if path[-2:] == ("layout", "order"):
         return _axis_order_problem(path, items, beside if isinstance(beside, dict) else {})
     if path[-2:-1] == ("prices",) and items[0] > items[1]:

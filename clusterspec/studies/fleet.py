@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from clusterspec.studies.study import Study
 
 MOST_PARTS = 50
-"""Pools, and jobs, that are resolved: each is a design of its own."""
+"""Maximum number of pools and of jobs that are resolved; each is a separate design."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class FleetStudy:
 
     @cached_property
     def _studies_alone(self) -> dict[str, Study]:
-        """The study of each job, with links of its own."""
+        """The study of each job, with links not shared with other jobs."""
         found = {}
         for name, job in islice(self._written_jobs.items(), MOST_PARTS):
             if main_pool(job) in self._pools and all(pool in self._pools for pool in pools_of_job(job)):
@@ -108,7 +108,7 @@ class FleetStudy:
 
     @cached_property
     def fleet(self) -> Fleet:
-        """The resolved fleet: which job has which nodes. The design of a job is that with links of its own."""
+        """The resolved fleet: the nodes of each job. Each job's design assumes links not shared with other jobs."""
         jobs = {}
         for name, job in self._written_jobs.items():
             sets = self._pools[job.pool].sets if job.pool in self._pools else ()

@@ -19,7 +19,7 @@ OF_ALL_MACHINES = ("power_budget",)
 """Keys of `operations` that count all pools together."""
 STORE: Path = ("networks", "storage")
 OF_STORE = ("bandwidth", "capacity", "read", "per_client", "metadata_rate", "slots")
-"""Keys of a storage system; the others are those of the links to it."""
+"""Keys of a storage system itself; its other keys describe the links to it."""
 Value = dict[str, Any]
 
 
@@ -105,7 +105,7 @@ def _engines_value(whole: Value, part: FleetPart, value: Value) -> Value:
 
 
 def store_owner(whole: object, pool: str) -> str | None:
-    """The other pool whose storage system a pool uses; None if the pool has its own, or names none."""
+    """The other pool whose storage system a pool uses; None if the pool has its own, or names no other."""
     owner = mapping_at(whole, ("pools", pool, *STORE)).get("pool")
     known = isinstance(owner, str) and owner != pool and mapping_at(whole, ("pools", owner))
     return owner if known else None

@@ -121,7 +121,7 @@ NEARLY_WHOLE = 99.0
 """Percent above which a share is printed with as many digits as distinguish it from the whole."""
 
 MOST_DIGITS = 6
-"""Digits beyond which the difference from the whole is that of rounding."""
+"""Number of digits beyond which a difference from the whole is rounding error."""
 
 
 def percent(fraction: float, digits: int = 3) -> str:

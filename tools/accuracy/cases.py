@@ -26,7 +26,7 @@ FILES = ("runs", "small_runs", "new_runs")
 
 @dataclass(frozen=True)
 class Case:
-    """One prediction beside one published figure, both in SI units."""
+    """One prediction with its published figure, both in SI units."""
 
     id: str
     group: str

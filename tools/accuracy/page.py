@@ -1,4 +1,4 @@
-"""docs/accuracy.md: every set, every group, the null model beside ours, and the worst cases."""
+"""docs/accuracy.md: every set, every group, comparison with the null model, and the worst cases."""
 
 from __future__ import annotations
 

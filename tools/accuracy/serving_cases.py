@@ -39,7 +39,7 @@ def cases(name: str = "serving") -> Iterator[Case]:
 
 
 def of_plan(row: dict[str, str], found: ServingTimes) -> Iterator[Case]:
-    """The published figures of one plan beside the predicted ones."""
+    """The published and the predicted figures of one plan."""
     mean = "_mean" if row["statistic"] == "mean" else ""
     names = {"tpot": f"tpot{mean}", "ttft": f"ttft{mean}", "output_tokens_per_second": "output_tokens_per_second"}
     for column, name in names.items():

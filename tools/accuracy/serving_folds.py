@@ -26,7 +26,7 @@ GRID: dict[str, tuple[float, ...]] = {
 }
 """The constants of serving that were fitted, with the values that were tried."""
 SPARSE = 2
-"""Every so many plans are fitted to, to save time."""
+"""To save time, constants are fitted to every SPARSE-th plan."""
 WORST = 1.0
 """Logarithm of a ratio beyond which an error counts no more: some published runs are faulty."""
 
@@ -50,9 +50,8 @@ def folds(kind: Callable[[dict[str, str]], str]) -> Iterator[tuple[str, list[Cas
 
 
 def fit(some: Plans) -> dict[str, float]:
-    """Sets the constants to the values of the grid that predict some plans best, one constant after the other.
-
-    Each starts in the middle of its values.
+    """Set each constant, one after the other, to the grid value that predicts some plans best. Each starts in the
+    middle of its values.
     """
     for name, values in GRID.items():
         _set(name, values[len(values) // 2])

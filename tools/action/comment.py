@@ -68,7 +68,7 @@ def known(issue: str) -> dict[str, Any] | None:
 
 
 def fitting(text: str) -> str:
-    """The whole lines of a text that fit into a comment, with what is open closed."""
+    """The whole lines of a text that fit into a comment, with open blocks closed."""
     if len(text) <= LONGEST:
         return text
     kept = text[:LONGEST].rpartition("\n")[0] + "\n"

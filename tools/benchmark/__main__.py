@@ -1,4 +1,4 @@
-"""Measures everything, and prints what is missed."""
+"""Measure everything, and print the missed goals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole processes: start-up beside other programs, and 1,000 specs."""
+"""Whole processes: start-up compared with other programs, and 1,000 specs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ THOUSAND = 2.0
 
 
 def start_up() -> None:
-    """Processor seconds of whole processes, bytecode compiled, beside the public tools on the same spec."""
+    """Processor seconds of whole processes with compiled bytecode, compared with public tools on the same spec."""
     compileall.compile_dir(Path(clusterspec.__file__).parent, quiet=1)
     with tempfile.TemporaryDirectory() as folder:
         clean, flawed = Path(folder) / "clean.yaml", Path(folder) / "flawed.yaml"

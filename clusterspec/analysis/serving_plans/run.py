@@ -22,7 +22,7 @@ from clusterspec.cluster.requests import Engines
 from clusterspec.records import dataclass, replace
 
 BALANCED = 2
-"""Kinds of decode engine of which every number is tried where there are no targets."""
+"""Number of decode engine kinds for which every count is tried when there are no targets."""
 BUSY = 0.9
 """Utilization of prefill engines in a plan without targets: prompts queue for longer above it."""
 MOST_KINDS = 5

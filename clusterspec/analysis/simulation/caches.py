@@ -32,7 +32,9 @@ class LruCache:
         self.blocks: OrderedDict[Hashable, int] = OrderedDict()
 
     def use(self, blocks: Iterable[Block]) -> None:
-        """Keep the blocks of a prompt, the first as the most recently used: without it, the others are of no use."""
+        """Keep the blocks of a prompt, the first as the most recently used, because later blocks are useless without
+        it.
+        """
         for name, size in reversed([*blocks]):
             held = self.blocks.pop(name, 0)
             self.blocks[name] = size

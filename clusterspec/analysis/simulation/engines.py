@@ -355,7 +355,7 @@ def _leave(rank: AttentionRank) -> None:
 
 
 def _fullest(pairs: list[tuple[AttentionRank, list[tuple[Request, float]]]]) -> list[AttentionRank]:
-    """The ranks without parts of prompts of which none other has as many sequences and as many tokens."""
+    """The ranks without prompt parts that no other rank exceeds in both sequences and tokens."""
     found: list[AttentionRank] = []
     for rank in sorted((rank for rank, taken in pairs if not taken), key=FULLNESS, reverse=True):
         if not found or rank.context > found[-1].context:

@@ -86,9 +86,9 @@ def waiting_share(requests: Sequence[Request], timing: Timing) -> float:
 
 
 def share_within_targets(requests: Sequence[Request], load: Serving) -> float | None:
-    """The share of requests within the shortest target of each latency; None without targets.
+    """The share of requests within the strictest target of each latency; None without targets.
 
-    Gaps are those of all requests together, and do not count.
+    Gap targets do not count, because gaps are pooled over all requests.
     """
     first, each, whole = (load.tightest(name) for name in ("ttft", "tpot", "end_to_end"))
     if first is None and each is None and whole is None:

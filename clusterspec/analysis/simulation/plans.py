@@ -173,9 +173,10 @@ class Simulation:
             self._push(end, STEP_END, engine, engine.version)
 
     def _receipt_time(self, request: Request, sender: SimulatedEngine, now: float) -> float:
-        """The time at which the rank of a decode engine with the fewest requests has the cache of a computed prompt.
+        """The time at which a decode engine has received the cache of a computed prompt, on its rank with the fewest
+        requests.
 
-        The links of both ranks, sender and receiver, carry one cache after the other.
+        The links of sender and receiver carry one cache after the other.
         """
         running = len(self._serving_engines(self.decode, now))
         number = min(range(running), key=lambda each: self.decode[each].expected)

@@ -1,4 +1,4 @@
-"""The families of legal layouts of a job, and the layouts that they hold. `cluster.legality` decides what is legal."""
+"""Families of legal layouts of a job, and their layouts. `cluster.legality` decides what is legal."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOST_MICRO_BATCH = 64
 """Sequences in one micro-batch, at most: beyond it a step is bound by arithmetic on every accelerator known."""
 MOST_VIRTUAL_STAGES = 16
 MOST_SHORTER = 3
-"""Virtual stages with a layer less than the others, at most: those with the embedding, the head and the loss."""
+"""Maximum number of virtual stages with one layer less: those with the embedding, the head and the loss."""
 
 
 LATER = frozenset({"framework-lacks-feature"})
@@ -241,7 +241,7 @@ def has_uneven_stages(job: SearchJob, stages: int) -> bool:
 
 
 def _shorter_stages(job: SearchJob, stages: int) -> int:
-    """Stages with a layer less than the others."""
+    """Number of stages with one layer less than the rest."""
     return -job.workload.model.layers % stages
 
 

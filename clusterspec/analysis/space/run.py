@@ -188,7 +188,7 @@ def search(
     objective: str = "step_time",
     progress: Progress = lambda done, total: None,
 ) -> Found:
-    """Evaluates every layout, or those up to where ``progress`` ends it; the same for every way to evaluate."""
+    """Evaluate every layout, or those before ``progress`` stops the search. All evaluators give the same result."""
     run = Run(space.first, limits, top, objective)
     for block in evaluate(space):
         run.add(block)
@@ -209,8 +209,8 @@ def evaluation_of_sizes(design: Design, job: SearchJob) -> Evaluate | None:
 
 
 def search_together(spaces: Sequence[Space], limits: Limits, *, top: int, evaluate: Evaluate) -> list[Found]:
-    """The fastest layouts of one job with unlike numbers of nodes, each as `search` finds them (`Found.complete_to`);
-    ``evaluate`` is that of `evaluation_of_sizes`, by which all layouts are evaluated together.
+    """The fastest layouts of one job for each number of nodes, as `search` finds them (`Found.complete_to`).
+    ``evaluate`` comes from `evaluation_of_sizes` and evaluates all layouts together.
     """
     from clusterspec.analysis.space.bounded import fastest_of_spaces
     from clusterspec.analysis.space.columns import ColumnEvaluation, search_spaces

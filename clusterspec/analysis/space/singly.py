@@ -22,7 +22,9 @@ from clusterspec.records import NamedTuple
 GOLDEN = (5**0.5 - 1) / 2
 """The multiples of the golden ratio, less their whole parts, are spread evenly however many there are."""
 FIRST_FAMILIES = 100
-"""Families of which one layout is evaluated first; fewer than a search evaluates in a browser."""
+"""Number of families with one layout evaluated first; lower than the number of layouts that a search in a browser
+evaluates.
+"""
 STEP = 2.0
 """Doublings and halvings of degrees between neighboring families: tp 8 × pp 2 and tp 4 × pp 4 are neighbors."""
 _DEGREES = ("tp", "cp", "pp", "dp", "ep", "expert_tp")

@@ -119,7 +119,9 @@ def run_import(args: argparse.Namespace) -> int:
 
 
 def _is_file_without_kind(text: str, *, alone: bool) -> bool:
-    """Whether the first argument is a file to read, and no kind; one that stands ``alone`` and is both is the file."""
+    """Whether the first argument is a file to read, not a kind. An argument that stands ``alone`` and is both is the
+    file.
+    """
     is_kind = text == "auto" or import_formats.is_format(text)
     return text == "-" or ((alone or not is_kind) and Path(text).is_file())
 

@@ -1,4 +1,4 @@
-"""``clusterspec test``: expectations of specs, in files beside them."""
+"""``clusterspec test``: expectations about specs, in separate files."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def run_report(args: argparse.Namespace) -> int:
 
 
 def _write_fleet_report(args: argparse.Namespace, study: Study, target: Path) -> int:
-    """Write the report of a whole fleet. Raises `UsageFault` for what only a report of one design has."""
+    """Write the report of a whole fleet. Raises `UsageFault` for options that only a single design supports."""
     refuse_study_as_output(args, "-o", args.output, study)
     writable_place(target)
     write_whole(target, _fleet_report_bytes(args, study, target.suffix.lower()))
@@ -143,7 +143,7 @@ def _write_fleet_report(args: argparse.Namespace, study: Study, target: Path) ->
 
 
 def _fleet_report_bytes(args: argparse.Namespace, study: Study, suffix: str) -> bytes:
-    """The report of a whole fleet. Raises `UsageFault` for what only a report of one design has."""
+    """The report of a whole fleet. Raises `UsageFault` for options that only a single design supports."""
     written = study.spec.document.audience if study.spec.document else None
     if args.against or args.kind != "design" or (args.audience or written) == "tender":
         raise UsageFault(

@@ -38,9 +38,9 @@ TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".w
 
 
 def content_security_policy(report_script: str) -> str:
-    """The policy of the page: nothing from elsewhere, and no script but its own and the one of reports.
+    """The policy of the page: nothing from elsewhere, and no scripts but those of the page and of reports.
 
-    A report is shown in a frame without an origin, which inherits this policy and has a stricter one of its own.
+    A report is shown in a frame without an origin, which inherits this policy and has an additional, stricter one.
     """
     script = base64.b64encode(hashlib.sha256(report_script.encode("utf-8")).digest()).decode()
     return (
@@ -112,8 +112,11 @@ class EditedFile:
 
 
 def with_line_ends(text: str, old: str) -> str:
-    """A text of the page with the line ends of the file: the lines before and after what has changed keep theirs, and
-    the lines between have that of the line above."""
+    """A text of the page with the line ends of the file.
+
+    Unchanged lines before and after the change keep their line ends; lines in between get the line end of the line
+    above.
+    """
     parts, lines = LINE_END.split(old), text.split("\n")
     was = list(zip(parts[:-1:2], parts[1::2], strict=True))
     if len({end for _, end in was}) < 2:

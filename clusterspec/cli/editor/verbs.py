@@ -24,7 +24,7 @@ Answer = dict[str, object]
 Request = Mapping[str, object]
 
 OLD = "old.yaml"
-"""The name of the other spec of a comparison, where its text and not its file is given."""
+"""The name of the other spec of a comparison, if its text is given instead of its file."""
 LONGEST = 4 * documents.LARGEST
 """Characters of a text in a request; the commands refuse specs that are larger than theirs."""
 

@@ -22,7 +22,7 @@ from clusterspec.records import NamedTuple, replace
 DIVIDED = ("tp", "cp", "ep", "expert_tp", "pp", "dp", "shard_group")
 """The degrees of a division."""
 FIRST_AXES = frozenset({"tp", "expert_tp"})
-"""The axes whose groups are the same with every order that begins with tp."""
+"""The axes whose groups are the same in every order that begins with tp."""
 SINGLE_STAGE = {"micro_batch": 1, "virtual_stages": 1}
 """The further inputs that the groups of a layout depend on."""
 

@@ -20,7 +20,7 @@ from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, replace
 
 RINGS = frozenset({"all-reduce", "all-gather", "reduce-scatter", "broadcast"})
-"""Collectives that use the same rings: a measurement of one applies to the others."""
+"""Collectives that use the same rings, so that a measurement of one applies to the others."""
 
 
 def with_measured_shares(paths: Paths, name: str, measured: Sequence[MeasuredShare]) -> Paths:

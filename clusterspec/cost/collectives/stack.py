@@ -60,7 +60,7 @@ LL = Protocol(
     crossings=1,
     chunk=0.0,
 )
-"""A flag beside every four bytes: half of the wire rate, without a memory fence, forwarded line by line."""
+"""LL sends a flag with every four bytes: half of the wire rate, no memory fence, forwarding line by line."""
 LL128 = Protocol(
     "LL128",
     0.92,

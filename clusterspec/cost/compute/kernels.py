@@ -271,7 +271,7 @@ def accumulation_work(work: Work, bytes_each: float) -> Work:
 
 
 def sum_bytes(counted: float, width: float) -> float:
-    """Bytes that adding the gradient of one weight reads and writes, where the sum has ``width`` bytes.
+    """Bytes read and written to add the gradient of one weight to a sum of ``width`` bytes.
 
     ``counted`` are those with an fp32 sum, 8 of them for reading and writing the sum; a narrower sum moves fewer.
     A stack that counts fewer than 8 keeps no fp32 sum.

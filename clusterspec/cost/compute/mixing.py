@@ -116,7 +116,7 @@ def convolution_work(shard: Shard, part: LinearAttention) -> Work:
 
 
 def recurrence_core(shard: Shard, part: LinearAttention) -> Work:
-    """The recurrence in chunks, at the rate of attention kernels: the catalog has no figure of its own for it."""
+    """The recurrence in chunks, at the rate of attention kernels, because the catalog has no separate figure."""
     held, chunks = recurrence_widths(shard, part), CHUNKS[part.kind]
     flops = shard.tokens * formulas.chunked_flops(
         held.heads,

@@ -105,8 +105,10 @@ def machine_draw(used: float, node_busy: float, nodes: float, node_idle: float, 
 def power_swing(
     used: float, accelerators: float, limit: float, cap: float, *, at_products: float, at_waiting: float
 ) -> float:
-    """The watts by which a machine falls and rises in each step, where all accelerators wait together for exposed
-    communication. Waiting kernels keep running; `power_fall` is that of a stop.
+    """The drop and rise of a machine's power in each step, in watts, when all accelerators wait together for exposed
+    communication.
+
+    Waiting kernels keep running; `power_fall` is the drop at a stop.
 
     >>> power_swing(64, 8, 700.0, 700.0, at_products=1.0, at_waiting=0.65)
     125440.0

@@ -107,7 +107,7 @@ def between_time(size: float, islands: float, island_bandwidth: float) -> float:
 def all_reduce_time(
     size: float, ranks_in_island: float, islands: float, bandwidth: float, island_bandwidth: float
 ) -> float:
-    """Seconds of the three phases one after the other: their sum.
+    """Seconds of an all-reduce over islands: the sum of three successive phases.
 
     >>> S = 1e9
     >>> round(S / all_reduce_time(S, 8, 4, 450e9, 400e9) / 1e9, 1)

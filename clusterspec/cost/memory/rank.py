@@ -137,7 +137,7 @@ def stored_passes(chunks: tuple[Chunk, ...], counts: tuple[float, ...]) -> dict[
 # The pipeline stages that may hold the most memory
 
 MOST = 64
-"""The highest number of groups that are all evaluated; no published pipeline has so many."""
+"""Up to this many groups are all evaluated; no published pipeline has more."""
 SHORTLIST = 16
 """Groups of a longer pipeline that are evaluated for each criterion."""
 

@@ -68,7 +68,7 @@ def _rollout_term(times: RlTimes) -> Term:
 
 
 def _busy_term(times: RlTimes) -> Term:
-    """Generation with full slots, or the scores of a model on nodes of its own where those take longer."""
+    """Generation with full slots, or scoring on separate nodes if that takes longer."""
     rollout = times.rollout
     if times.producing > rollout.busy:
         scored = _figure_in_seconds(times.producing, "scores of a model on nodes of its own")

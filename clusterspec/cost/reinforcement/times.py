@@ -232,8 +232,8 @@ def composed_times(plan: Plan, rollout: Rollout) -> RlTimes:
 def _mean_peak(
     workload: Workload, rollout: Rollout, counts: tuple[int, int], roles: tuple[OwnRole, ...]
 ) -> float | None:
-    """Peak FLOP/s of an accelerator in the precision of the trainer, the mean over all; ``counts`` are those of the
-    trainer and of rollout.
+    """Mean peak FLOP/s per accelerator in the trainer's precision; ``counts`` has the accelerators of trainer and
+    rollout.
     """
     own = workload.peak.value if workload.peak else None
     if workload.rl is None or own is None:
@@ -316,7 +316,7 @@ def shared_memory(plan: Plan, rollout: Rollout) -> RlMemory | None:
 
 
 def trainer_memory(plan: Plan) -> RlMemory | None:
-    """Memory of an accelerator of a trainer on nodes of its own that also trains a critic; None without one."""
+    """Memory of an accelerator of a trainer on separate nodes that also trains a critic; None without a critic."""
     critic, cluster = critic_bytes(plan), plan.design.cluster
     if plan.stored is None or cluster is None or cluster.accelerator.memory is None or not critic:
         return None

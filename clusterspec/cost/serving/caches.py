@@ -23,7 +23,7 @@ from clusterspec.records import NamedTuple, replace
 from clusterspec.summation import sum_of
 
 ACCELERATOR = "accelerator"
-"""The name of the cache beside the weights."""
+"""The name of the cache tier in accelerator memory."""
 DAY = 86400.0
 WORKING = 3.0
 """Retention of a working set, in mean think times: within it 19 of 20 users have returned."""

@@ -104,7 +104,7 @@ mma.sync). These reach the peak on Ampere, Ada and workstation Blackwell, which 
 pull request 6680 of 2025-05-02).
 """
 WARP_LEVEL = frozenset({"sm_80", "sm_86", "sm_87", "sm_89", "sm_120", "sm_121"})
-"""Architectures whose peak is that of warp-level products."""
+"""Architectures that reach their peak with warp-level products."""
 CONVERTED_WEIGHTS = 46e9
 """Weights per second that one compute unit converts in kernels of experts: 43e9 on H200 and 49e9 on B200, where 4-bit
 weights are read at 0.61 and 0.47 of the memory bandwidth (at most 4 tokens of an expert; the tables of the next

@@ -162,7 +162,7 @@ def _with_capacity(pools: Pools, plan: HourPlan) -> HourPlan:
 
 
 def _fewest(plan: Callable[[int], HourPlan], least: int, most: int, whole: HourPlan) -> HourPlan:
-    """The plan with the fewest engines that serve a load, of which ``most``, in ``whole``, do; by bisection."""
+    """The plan with the fewest engines that serve a load, by bisection; ``most`` engines, in ``whole``, do serve it."""
     low, high, found = least - 1, most, whole
     while high - low > 1:
         middle = (low + high) // 2

@@ -209,7 +209,7 @@ class Engine:
 
     @property
     def separates_prompts(self) -> bool:
-        """Whether a scheduler gives prompts and sequences steps of their own: of the engine, or of each replica."""
+        """Whether a scheduler runs prompts and decoding in separate steps: for the whole engine, or per replica."""
         return self._serving_software is not None and self._serving_software.prompts_alone
 
     @property

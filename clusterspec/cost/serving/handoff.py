@@ -69,7 +69,7 @@ def request_bytes(workload: Workload, layout: Layout, tokens: float) -> float:
 
 
 def request_cache_bytes(design: Design) -> float | None:
-    """Bytes of the cache of one prompt that prefill engines send; None where prefill has no engines of its own."""
+    """Bytes of one prompt's cache that prefill engines send; None without separate prefill engines."""
     workload, layout = design.workload, design.layout
     load = workload.serving if workload is not None else None
     if workload is None or layout is None or load is None or load.prefill is None:

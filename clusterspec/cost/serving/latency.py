@@ -100,7 +100,9 @@ class ServingTimes:
     offered: float
     """Requests in flight on the whole plan, including waiting ones."""
     started: float
-    """The time per output token of separate decode engines, half of which passes before a computed prompt decodes."""
+    """The time per output token of separate decode engines; a received prompt waits for half of it on average before it
+    decodes.
+    """
     prompt_load: float
     """Utilization of the prefill engines, or of the links that carry their KV caches if those are busier."""
     coupled_ranks: int = 1

@@ -180,7 +180,7 @@ def secant_part(taken: float, gained: float, ends: tuple[float, float]) -> float
 Point = tuple[float, float]
 """A value, and a function there; infinite where it is only known to be above or below zero."""
 NEAR = 0.05
-"""Part of the last interval of a bisection by which a value is tried beside the presumed zero, to enclose it."""
+"""Offset of a trial value from the presumed zero, to enclose it, as a share of the last interval of a bisection."""
 
 
 def bisected_interval(

@@ -33,7 +33,7 @@ class PromptShares(NamedTuple):
     gained: float
 
     def mean(self, gaps: float) -> float:
-        """The mean share of the steps of a request with so many gaps between its tokens."""
+        """The mean share of the steps of a request with ``gaps`` gaps between its tokens that hold prompts."""
         return prompt_share_of_request(
             *(self.share, self.longer, self.chunks, max(1.0, gaps / self.gained)),
             spread=self.spread,

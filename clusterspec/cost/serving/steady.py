@@ -151,7 +151,7 @@ def with_wait(pools: Pools, now: Steady) -> Steady:
 
 
 def _met_sequences(pools: Pools, sequences: float) -> float:
-    """Sequences that decode beside a request, where a rank has ``sequences`` on average."""
+    """Mean number of sequences that decode together with a request, on a rank with ``sequences`` on average."""
     return min(pools.limit, max(0.0, sequences + _bunched_sequences(pools, sequences)))
 
 
@@ -185,7 +185,7 @@ def _prompt_step(pools: Pools, sequences: float, decoding: Decoding, token: floa
 
 
 def prompt_beside_decoding(pools: Pools, sequences: float, fresh: float, length: float) -> float:
-    """Seconds of a prompt of ``length`` tokens, of which ``fresh`` are computed, beside ``sequences`` that decode."""
+    """Seconds of a prompt of ``length`` tokens, ``fresh`` of them computed, while ``sequences`` decode."""
     engine = pools.prompts
     beside = _beside_prompts(pools, _decoding(pools, _met_sequences(pools, sequences)))
     return prompt_seconds(engine, engine.prefill(max(1.0, fresh), length, float(engine.layout.attention_dp), beside))

@@ -104,7 +104,9 @@ def _steps_with_prompts(
 
 
 def steps_of_one_prompt(pools: Pools, prefill: StepTime, decoded: float) -> tuple[float, float]:
-    """The steps of a prompt beside ``decoded`` tokens, and the places of each for prompts."""
+    """The number of steps of a prompt that share the token budget with ``decoded`` tokens, and the prompts that fit in
+    each.
+    """
     load, chunks = pools.load, 1.0
     if prefill.steps > 1 and load.chunk_tokens:  # the next prompt fills the rest of the last chunk
         chunks = load.input_tokens * (1 - load.prefix_hit) / max(1.0, load.chunk_tokens - decoded)
@@ -254,7 +256,7 @@ def _variation_wait(pools: Pools, used: float, service: float) -> float:
 
 
 def separate_prompt_wait(pools: Pools, rate: float, each: tuple[float, float]) -> float:
-    """Queueing time of a prompt on engines of its own in seconds: the running step, and the prompts before it.
+    """Queueing time of a prompt on separate prefill engines, in seconds: the running step and earlier prompts.
 
     ``rate`` prompts a second arrive; ``each`` has the seconds of a single prompt, and of one in a batched step. In a
     closed loop a request waits only for the other requests (the arrival theorem of Reiser and Lavenberg, J. ACM 27(2),

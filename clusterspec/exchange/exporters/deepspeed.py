@@ -25,7 +25,7 @@ _OPTIMIZERS = {
     "momentum": "SGD",
     "adafactor": "Adafactor",
 }
-"""Names of DeepSpeed, and of classes of torch.optim where it has none of its own."""
+"""Optimizer names in DeepSpeed, or torch.optim classes where DeepSpeed has none."""
 
 
 def write(source: ExportInput) -> ExportedFile:

@@ -80,7 +80,7 @@ def checked_release(source: ExportInput, framework: str, releases: tuple[str, ..
 
 
 def engine_kinds(source: ExportInput) -> tuple[EngineKind, ...]:
-    """The kinds of engine of a plan, on nodes one kind after the other."""
+    """The kinds of engine of a plan, on consecutive nodes."""
     layout, serving = source.layout, source.workload.serving
     if serving is None or serving.prefill is None or serving.decode is None:
         return (EngineKind("", layout, 0),)
@@ -157,9 +157,8 @@ _VARIABLES = {
 
 
 def script(head: Sequence[str], started: Sequence[tuple[Launch, str]]) -> str:
-    """The lines of a head and the commands of launches, each on its node, where several run side by side.
-
-    The first line says what the variables stand for.
+    """A header and the launch commands, each on its node, where several run in parallel. The first line explains the
+    variables.
     """
     several = len({launch.number for launch, _ in started}) > 1
     rest = list(head[1:])

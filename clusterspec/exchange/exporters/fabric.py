@@ -65,7 +65,7 @@ class FabricPlane:
     extra: int
     spine_core: int
     apart: bool = False
-    """Whether each rail has spines of its own."""
+    """Whether each rail has separate spines."""
 
     @property
     def nics_of_rail(self) -> int:

@@ -90,7 +90,7 @@ _ENGINE = {
 }
 """Quantizations of Transformer Engine, by precision and recipe (types.py, line 98): of GPUs by NVIDIA alone."""
 _NANOO = ("mi300", "mi325")
-"""Accelerators whose 8-bit formats are those of ``nanoo_fp8`` (base.yml, line 120)."""
+"""Accelerators with the 8-bit formats of ``nanoo_fp8`` (base.yml, line 120)."""
 _UNACCUMULATED = {"fp8", "nanoo_fp8", "te_fp8_delayedscaling"}
 """Quantizations that MaxText refuses with ``gradient_accumulation_steps`` above 1 (types.py, line 3879)."""
 

@@ -72,7 +72,7 @@ def write(source: ExportInput) -> ExportedFile:
 
 
 def _launcher(launch: Launch) -> str:
-    """The launcher of an engine on several nodes of the job, all ranks of which are of one MPI world."""
+    """The launcher of an engine on several nodes of the job, with all ranks in one MPI world."""
     if launch.nodes == 1:
         return ""
     nodes = f"-N {launch.nodes}" + (f" --relative={launch.number - 1}" if launch.number > 1 else "")

@@ -26,7 +26,7 @@ _MODEL = re.compile(r":([A-Z]{2,4}[0-9]{3,5}[A-Z0-9-]*)(?:/|$)")
 MOST_LINKS = 200_000
 """Links of the largest fabric read."""
 AGGREGATION = "Aggregation Node"
-"""The description of the SHARP unit inside a switch, which shows as an adapter on a port of its own."""
+"""Description of the SHARP unit inside a switch, which appears as an adapter on a separate port."""
 _UNNAMED = re.compile(r"MT[0-9]+ |^$|Mellanox Technologies|^localhost\b|^ubuntu\b")
 SWITCHES = {"MQM8700": "quantum-qm8700", "MQM9700": "quantum-2-qm9700", "MQM9790": "quantum-2-qm9790"}
 

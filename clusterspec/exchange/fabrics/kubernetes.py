@@ -263,7 +263,7 @@ def _record_elasticity(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def _train_job(yaml: Yaml, builder: ImportBuilder) -> None:
-    """The nodes of ``spec.trainer``; its runtime, another object, states what is absent."""
+    """Record the nodes of ``spec.trainer``. Absent values are in its runtime, a separate object."""
     base = ("spec", "trainer")
     trainer = _as_mapping(value_at(yaml.value, *base))
     nodes, line = trainer.get("numNodes"), yaml.line(*base)

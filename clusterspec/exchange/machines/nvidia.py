@@ -34,7 +34,7 @@ _LINKS = re.compile(r"NV([0-9]{1,3})")
 _LEGEND = re.compile(r"\s*(NIC[0-9]+):\s*(\S+)\s*$")
 MOST_MATRICES = 100
 NEAR = {"PIX", "PXB", "PSB"}
-"""Cells between a GPU and a NIC that share PCIe switches: such a NIC serves the scale-out fabric."""
+"""Matrix cells that mean a GPU and a NIC share PCIe switches; such a NIC belongs to the scale-out fabric."""
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ STRATEGIES = {
     "hybrid_shard": "hsdp",
     "4": "hsdp",
 }
-"""Strategies of FSDP by name and number; 5 is the hybrid one without resharding, of which the spec has no value."""
+"""FSDP strategies by name and number; 5 is the hybrid one without resharding, which a spec cannot express."""
 STAGES = {"0": "none", "1": "zero1", "2": "zero2", "3": "fsdp"}
 """The sharding of each stage of ZeRO."""
 _PASSED = {"no", "none", "null", ""}

@@ -188,7 +188,7 @@ def _first_container(template: Any) -> dict[str, Any]:
 
 
 def _inference_services(yaml: Yaml) -> Iterator[Keys]:
-    """The predictor of an InferenceService whose runtime is that of Hugging Face models, or names vLLM."""
+    """The predictor of an InferenceService with the Hugging Face runtime, or with a runtime that names vLLM."""
     model = value_at(yaml.value, "spec", "predictor", "model")
     path: Path = ("spec", "predictor", "model")
     format_name, runtime = (
@@ -273,7 +273,7 @@ def _model_service(yaml: Yaml) -> Iterator[Keys]:
 
 
 def _opea_chart(yaml: Yaml) -> Iterator[Keys]:
-    """The vLLM of values of a chart of OPEA, of its own or as a part of an application."""
+    """The vLLM engine in the values of an OPEA chart, a separate chart or part of an application."""
     paths: tuple[tuple[str, ...], ...] = ((), ("vllm",))
     for path in paths:
         value = value_at(yaml.value, *path)

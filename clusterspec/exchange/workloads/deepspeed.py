@@ -62,7 +62,7 @@ _BESIDE = re.compile(
     r"|sample_packing|rl)\s*:",
     re.MULTILINE,
 )
-"""Keys beside the base model of Axolotl, of which other programs have that key alone."""
+"""Keys that Axolotl has in addition to the base-model key, which other programs also have."""
 
 
 def matches_deepspeed(file: InputFile) -> bool:
@@ -235,7 +235,7 @@ def set_fsdp_words(words: tuple[str, ...], builder: ImportBuilder, line: int, de
 
 
 _FSDP_OPTIONS = frozenset({"auto_wrap", "offload"})
-"""Words of ``fsdp`` beside the strategy: huggingface/transformers, src/transformers/training_args.py (``fsdp``)."""
+"""Words of ``fsdp`` besides the strategy: huggingface/transformers, src/transformers/training_args.py (``fsdp``)."""
 
 
 def list_accumulation(keys: Keys, builder: ImportBuilder) -> None:

@@ -39,7 +39,7 @@ _LISTED = re.compile(
 _OWN_SERVER = re.compile(r"(?:\S{0,200}/)?vllm-openai(?:[:@]\S{0,200})?")
 """Images whose entry point is ``vllm serve``, before 0.11 the server module (vllm-project/vllm, docker/Dockerfile)."""
 _MODEL = re.compile(r"-|\$\{\w+\}(?=\s|$)|[A-Za-z0-9][\w.-]{0,80}/[\w.-]{1,120}(?=\s|$)")
-"""The first argument of such an image: an option, or a model."""
+"""The first argument of an image with such an entry point: an option, or a model."""
 _NAMED = re.compile(r"\w{1,40}_(?:command|cmd)")
 """Keys of a command as text, such as ``server_cmd``."""
 _DEFAULTED = re.compile(r"\$\{\w+:?-([^${}]*)\}")
@@ -81,7 +81,7 @@ def _container_commands(yaml: Yaml, value: dict[str, Any], path: Path) -> Iterat
 
 
 def _container_words(yaml: Yaml, value: dict[str, Any], path: Path) -> list[Word]:
-    """The words that a container starts; a text beside an entry point is words, too."""
+    """The words that a container starts; text next to an entry point is split into words."""
     found: list[Word] = []
     for key in ("entrypoint", "command", "cmd", "args"):
         words = _listed_words(yaml, value.get(key), (*path, key))
@@ -128,7 +128,7 @@ def _filled(word: Word, sets: dict[str, str]) -> Word:
 
 
 def _script_lines(yaml: Yaml, value: dict[str, Any], path: Path) -> Iterator[Command]:
-    """The commands of a list of script lines, after the variables that ``env`` beside it sets."""
+    """The commands of a list of script lines, after the variables set by ``env`` in the same mapping."""
     lines = _listed_words(yaml, value.get("commands"), (*path, "commands"))
     if not isinstance(value.get("commands"), list) or not lines:
         return

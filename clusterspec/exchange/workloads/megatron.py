@@ -132,8 +132,8 @@ def read_megatron(file: InputFile) -> ImportResult:
 
 
 def _take_earlier_names(keys: Keys) -> None:
-    """Give options of the first releases the names that follow them: Megatron-LM, megatron/arguments.py of release 2.0,
-    names each as the old form of the other.
+    """Rename options of the first releases to their successors: Megatron-LM, megatron/arguments.py of release 2.0,
+    lists each pair.
     """
     names = {"model_parallel_size": "tensor_model_parallel_size", "batch_size": "micro_batch_size"}
     for earlier, name in names.items() if keys.command.words else ():

@@ -157,7 +157,7 @@ def _set_minibatches(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_engines(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the engines, where they run, and what is known of the lengths."""
+    """Set the engines and their placement; record the known lengths."""
     if keys.whole("vllm_num_engines"):
         builder.set("workload.rl.rollout.framework", "vllm", keys.line("vllm_num_engines"))
     set_memory_fraction(keys, ("vllm_gpu_memory_utilization",), builder)

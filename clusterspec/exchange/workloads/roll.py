@@ -154,7 +154,7 @@ def _set_samples(keys: Keys, builder: ImportBuilder, devices: int) -> None:
 
 
 def _set_rollout(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the engines; list the algorithm and what is known of lengths."""
+    """Set the engines; record the algorithm and the known lengths."""
     set_choice(keys, "workload.rl.rollout.framework", (f"{_ENGINES}strategy_name",), _SERVING, builder)
     shares = tuple(f"{_ENGINES}strategy_config.{name}" for name in ("gpu_memory_utilization", "mem_fraction_static"))
     set_memory_fraction(keys, shares, builder)

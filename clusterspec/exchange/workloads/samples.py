@@ -23,7 +23,7 @@ def set_memory_fraction(keys: Keys, names: tuple[str, ...], builder: ImportBuild
 
 
 def list_output_lengths(builder: ImportBuilder, line: int) -> None:
-    """List the lengths of outputs as unknown, of which a launch states the longest."""
+    """List output lengths as unknown; a launch states only the maximum."""
     why = "only the longest is stated: the mean and the 99th percentile decide the time"
     builder.unknown("workload.rl.output_tokens", why, line)
 

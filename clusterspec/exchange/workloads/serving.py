@@ -337,7 +337,7 @@ _TRAINS = re.compile(r"--(?:tensor-model-parallel-size|per_device_train_batch_si
 
 
 def refuse_training(file: InputFile) -> None:
-    """Raise `SeveralParts` if a file launches a training run beside its server, which the run may ask."""
+    """Raise `SeveralParts` if a file also launches a training run next to the server, which the run may query."""
     if _TRAINS.search(file.text) and (training := launches_of(file, _TRAINS)):
         line = training[0].command.line
         raise SeveralParts(f"launches a server, and training on line {line}: name the KIND instead of auto")

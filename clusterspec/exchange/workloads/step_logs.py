@@ -41,7 +41,7 @@ _MAXTEXT = re.compile(r"\bcompleted step:\s*([0-9]{1,9}),\s*seconds:\s*([0-9.]{1
 _MAXTEXT_FLOPS = re.compile(r"TFLOP/s/device:\s*([0-9.]{1,10})")
 _MAXTEXT_TOKENS = re.compile(r"Tokens/s/device:\s*([0-9.]{1,14})")
 _MARKS = ("elapsed time per iteration (ms):", "tps:", "completed step:")
-"""Texts of which a line of a step has one."""
+"""Texts, one of which is in every step line."""
 _COLORS = re.compile(r"\x1b\[[0-9;]{0,12}m")
 
 

@@ -192,7 +192,7 @@ def _set_length(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
-    """Set FSDP where the recipe or the keys are those of several ranks."""
+    """Set FSDP if the recipe or the keys are for several ranks."""
     recipe = _recipe(keys)
     found = _RECIPE.fullmatch(recipe[0]) if recipe else None
     kind, line = (found["kind"], recipe[1]) if found and recipe else ("", keys.line(*_SHARDED, "tensor_parallel_dim"))

@@ -117,7 +117,7 @@ def _pool_shapes(pool: DrawnPool, each: int, top: float, right: float) -> tuple[
 
 
 def _run_shapes(run: DrawnNodes, each: int, at: tuple[float, float], columns: int) -> tuple[list[str], float]:
-    """The boxes of some nodes in rows, their label beside or below them, and the lower end."""
+    """Shapes for some nodes: boxes in rows with a label next to or below them, and the lower end of the drawing."""
     x, y = at
     count = -(-run.count // each)
     parts: list[str] = []

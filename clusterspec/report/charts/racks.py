@@ -26,7 +26,7 @@ class DrawnRacks:
 
 @dataclass(frozen=True)
 class DrawnSwitches:
-    """Switches of ``units`` rack units each in racks of their own, with at most ``held`` in one."""
+    """Switches of ``units`` rack units each in separate racks, at most ``held`` per rack."""
 
     switches: int
     units: int

@@ -84,7 +84,7 @@ AXES = {
     "fsdp": "weights",
     "hsdp": "gradients",
 }
-"""The cause of an axis that has no color of its own."""
+"""The cause whose color an axis without its own color takes."""
 
 
 def cause_of(name: str) -> str:

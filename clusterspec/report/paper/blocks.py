@@ -34,9 +34,9 @@ SLIM = 70
 """Characters on half the width of a printed page."""
 SLIM_TEXT = 34
 SHORT = 8
-"""Rows of a table that is printed beside another block."""
+"""Maximum number of rows of a table that is printed next to another block."""
 BESIDE = 14
-"""Rows of a table that is printed beside the picture before it."""
+"""Maximum number of rows of a table that is printed next to a preceding picture."""
 UNBROKEN = 4
 UNBROKEN_TEXT = 450
 """Rows and characters of a table that is not divided between pages."""

@@ -130,7 +130,7 @@ def failure_phrase(gate: Gate, purchase: Purchase) -> str:
 
 
 def _amount_phrase(purchase: Purchase) -> str:
-    """The amount, where it is from, and beside a quote the cost at the prices of the spec."""
+    """The amount, its source and, for a quote, the cost at the spec's prices."""
     if purchase.amount is None:
         return "an amount that the spec does not state"
     origin = {"quote": "as quoted", "prices": "at the prices of the spec", "rent": "over the term"}[purchase.basis]

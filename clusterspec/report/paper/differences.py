@@ -13,7 +13,7 @@ from clusterspec.results.full import FullReport
 from clusterspec.source import Path, dotted_path
 
 MOST_KEYS = 20
-"""Keys that are listed; unlike designs differ in many."""
+"""Maximum number of keys listed; very different designs differ in many."""
 SEPARATED = 10_000
 """The least number that is printed with separators."""
 UNTOLD = frozenset({("name",), ("description",)})

@@ -164,7 +164,7 @@ def _whole_picture(cluster: Cluster, fabric: Fabric, size: tuple[int, int]) -> P
 
 
 def _switches_in_racks(hall: Facility | None) -> DrawnSwitches | None:
-    """The switches of the fabric in the fewest racks of their own; None where their height is not known."""
+    """The fabric's switches in the minimum number of separate racks; None if their height is unknown."""
     if hall is None or not hall.switches or not hall.switch_units or not hall.switch_racks:
         return None
     return DrawnSwitches(hall.switches, hall.switch_units // hall.switches, -(-hall.switches // hall.switch_racks))

@@ -159,7 +159,7 @@ NETWORKS = (("Storage network", "storage"), ("Frontend network", "frontend"), ("
 
 
 def _network_rows(design: Design) -> Iterator[TableRow]:
-    """How the fabric spreads flows, and the other networks as stated."""
+    """The load balancing of the fabric, and the other networks as stated."""
     cluster, written = design.cluster, design.spec.cluster
     out = cluster.scale_out if cluster is not None and not cluster.cloud and cluster.all_nodes > 1 else None
     if out is not None:

@@ -100,7 +100,7 @@ def materials_section(report: FullReport) -> Section | None:
 
 
 def _uncounted_bullets(field: str, texts: Sequence[str], beside: Sequence[str] = ()) -> Iterator[Bullets]:
-    """The parts that a sum lacks. ``beside`` is listed elsewhere on the page."""
+    """The parts that a sum omits. ``beside`` names a part listed elsewhere on the page."""
     items = tuple((text, f"{field}[{number}]") for number, text in enumerate(texts) if text not in beside)
     if items:
         yield Bullets("Not counted either" if len(items) < len(texts) else "Not counted", items)

@@ -24,7 +24,7 @@ DAY = 86_400.0
 
 
 def choice_blocks(report: FullReport) -> Iterator[Block]:
-    """The options of a buyer: price against throughput, and each option beside the design."""
+    """The options of a buyer: price against throughput, and each option compared with the design."""
     found = report.choices
     if found is None:
         return
@@ -124,7 +124,7 @@ def difference_text(found: Choices, row: Choice) -> str:
 
 
 def recommendation_text(found: Choices) -> str:
-    """The option with the most throughput for its price, beside the design."""
+    """The option with the most throughput for its price, compared with the design."""
     rent = found.rows[0].rent
     kind = "choices" if len({row.rent for row in found.rows}) == 1 else f"rents of {rent}" if rent else "purchases"
     if found.recommended is None and (less := slower_text(found)):

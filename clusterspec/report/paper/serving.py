@@ -106,7 +106,7 @@ def _times_table(times: ServingTimes, load: Serving) -> PaperTable:
 
 
 def _latency_rows(times: ServingTimes, load: Serving) -> Iterator[TableRow]:
-    """The latencies at the median and at the percentiles of the targets, beside the targets."""
+    """The latencies at the median and at the percentiles of the targets, with the targets."""
     name = ""
     for title, seconds, (low, high), target, field in latency_rows(times, load):
         middle = not title.startswith(" ")

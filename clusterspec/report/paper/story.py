@@ -19,7 +19,7 @@ OF_NODES = frozenset({"scale-out", "level"})
 
 
 BESIDE = 3
-"""Sentences that are printed beside the figure, which is as high."""
+"""Number of sentences printed next to the figure at equal height."""
 
 
 def story_section(report: FullReport) -> Section | None:

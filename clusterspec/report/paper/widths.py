@@ -42,7 +42,8 @@ def fits_half(table: PaperTable) -> bool:
 
 
 def divided_width(least: Sequence[float], most: Sequence[float], width: float) -> list[float]:
-    """The widths of columns of a table, of which each needs ``least``, and ``most`` without a break in its lines.
+    """The column widths of a table, given for each column its minimum (``least``) and its width without line breaks
+    (``most``).
 
     >>> divided_width([1.0, 1.0], [2.0, 4.0], 12.0), divided_width([1.0, 1.0], [2.0, 4.0], 4.0)
     ([4.0, 8.0], [1.5, 2.5])

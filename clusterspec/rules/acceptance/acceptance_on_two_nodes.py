@@ -77,7 +77,7 @@ def _tests_fabric(test: AcceptanceSpec) -> bool:
 
 
 def _is_strict(test: AcceptanceSpec, cluster: Cluster) -> bool:
-    """Whether a test demands so much of the predicted bandwidth, tree included, that a slow fabric fails it."""
+    """Whether a test requires enough of the predicted bandwidth (tree included) that a slow fabric fails."""
     asked = bus_bandwidth(test, cluster)
     best = predicted_collective(test, cluster, test.size.value if test.size else PLATEAU)
     return asked is not None and best is not None and asked >= RECOMMENDED[0] * best.busbw

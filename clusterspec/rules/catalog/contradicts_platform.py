@@ -89,7 +89,9 @@ def _remedy(catalog: Catalog, key: str, given: str, platform: Platform) -> str:
 
 
 def _severity(platform: Platform, key: str, given: str, supplied: str) -> str:
-    """A note for other memory of a machine of one's own, an error for an instance of a cloud; its PCIe generations are rarely published."""
+    """A note if only the memory of a non-cloud machine differs, an error for a cloud instance (except its rarely
+    published PCIe generation) and for the topology; else a warning.
+    """
     if key == "accelerator" and not platform.cloud and _differ_in_memory_only(given, supplied):
         return "note"
     return "error" if (platform.cloud and not key.startswith("pcie")) or key == "scale_up.topology" else "warning"

@@ -205,7 +205,7 @@ def _mtu_problems(written: ScaleOutSpec, cluster: Cluster, scale_out: ScaleOut) 
 
 
 def _foreign_plugin_problem(plugin: str | None, cluster: Cluster, scale_out: ScaleOut) -> Problem | None:
-    """A plugin of the collective library of other accelerators. Fabrics that need a plugin have a rule of their own."""
+    """The problem of a collective plugin for other accelerators. Other rules report a missing plugin."""
     if scale_out.technology.proprietary:
         return None
     vendor = cluster.accelerator.vendor

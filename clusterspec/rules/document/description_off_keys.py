@@ -140,7 +140,7 @@ def _node_counts(cluster: Cluster, layout: Layout | None) -> set[int]:
 
 
 def _role_nodes(spec: Spec) -> set[int]:
-    """Nodes of the roles of reinforcement learning that have nodes of their own."""
+    """Nodes of reinforcement-learning roles on separate nodes."""
     rl = spec.workload.rl if spec.workload is not None else None
     roles = (rl.rollout, rl.reference, rl.critic, rl.reward) if rl is not None else ()
     return {each.nodes for each in roles if each is not None and each.nodes}

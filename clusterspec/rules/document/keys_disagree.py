@@ -160,7 +160,7 @@ single switch."""
 
 
 def _topology_problems(written: ScaleOutSpec) -> Iterator[Problem]:
-    """Parts of a tree of switches beside a topology that has none."""
+    """Problems of parts of a switch tree that are stated with a topology without one."""
     for key in WITHOUT[written.topology or ""]:
         stated = getattr(written, key)
         if stated is not None and stated > (1 if key == "tiers" else 0):

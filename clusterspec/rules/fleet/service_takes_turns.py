@@ -83,7 +83,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
 
 
 def _promises_a_tail(job: Job) -> bool:
-    """Whether the load is open, or a target is that of a percentile above the median."""
+    """Whether the load is open, or a target has a percentile above the median."""
     serving = job.spec.workload.serving if job.spec.workload else None
     targets = serving.targets if serving else None
     if serving is None or targets is None or serving.load == "open":

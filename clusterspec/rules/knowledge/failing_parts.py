@@ -118,7 +118,7 @@ class FailingMachine:
         return self.rates.of_classes(self.classes, YEAR / whole.value if whole is not None else None)
 
     def has_fixed_ends(self, link: str) -> bool:
-        """Whether the cables of a class of links are copper or active optical cables, without modules of their own."""
+        """Whether the cables of a class of links are copper or active optical cables, without separate modules."""
         return self.rates.cable_type(link) in FIXED_ENDS
 
     def _effect(self, part: PartClass, step: float | None) -> str:

@@ -56,7 +56,7 @@ BANDS = {
 """
 
 OF_RANGES = frozenset({"cable"})
-"""Kinds whose prices in `procurement.prices` have a usual range of their own."""
+"""Kinds in `procurement.prices` with a separate usual range."""
 
 
 class StatedPrice(NamedTuple):

@@ -208,7 +208,7 @@ def _core_classes(machine: BuiltMachine, fabric: Fabric, of_leaf: int, of_pod: i
 
 
 def _pods(machine: BuiltMachine, fabric: Fabric) -> int:
-    """The groups of leaves that have spines of their own."""
+    """Number of groups of leaves with separate spines."""
     out = machine.cluster.scale_out
     assert out is not None
     if out.levels and len(out.levels) > 1:

@@ -28,7 +28,7 @@ class StatedPeak:
     whose: str
     peaks: Mapping[str, float]
     skips_zeros: bool = True
-    """Whether such a part may have 2:4 sparsity; TPUs have none."""
+    """Whether a part may have 2:4 sparsity; TPUs have none."""
 
     @property
     def catalog_peak(self) -> float | None:

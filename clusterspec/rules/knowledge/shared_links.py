@@ -107,7 +107,7 @@ def shares_of_links(fleet: Fleet) -> Mapping[str, float]:
 
 
 def joined_by(job: Job, ends: frozenset[str]) -> bool:
-    """Whether caches or new weights of a job pass a link: what models beside the trained one get are tokens alone."""
+    """Whether caches or new weights of a job use a link. Models other than the trained one only receive tokens."""
     return job.design is not None and any(
         {each.pool, main_pool(job.spec)} == ends or {each.pool, job.spec.pool} == ends
         for each in engines_away(job.spec)

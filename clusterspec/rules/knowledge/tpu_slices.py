@@ -16,7 +16,7 @@ def consists_of_cubes(entry: Interconnect) -> bool:
 
 
 def slice_exists(shape: tuple[int, ...], entry: Interconnect) -> bool:
-    """Whether the cloud offers such a slice (docs.cloud.google.com/tpu/docs/v5p and v6e)."""
+    """Whether the cloud offers a slice of this shape (docs.cloud.google.com/tpu/docs/v5p and v6e)."""
     sides = tuple(sorted(shape))
     if not consists_of_cubes(entry):
         return sides in FLAT

@@ -61,7 +61,7 @@ from clusterspec.spec.model import ModelSpec
 
 RULE = Rule.of(__name__, "warning")
 STEP = 128
-"""Tokens per rank to a multiple of which Megatron pads the vocabulary (`--make-vocab-size-divisible-by`)."""
+"""Megatron pads the vocabulary to a multiple of this many tokens per rank (`--make-vocab-size-divisible-by`)."""
 
 
 def check(written_model: ModelSpec | None, model: Model, layout: Layout) -> Iterator[Problem]:

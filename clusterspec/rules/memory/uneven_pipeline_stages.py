@@ -118,13 +118,13 @@ def _least_heaviest_stage(layers: int, head: float, stages: int) -> float:
 
 
 def _even_stages(layers: int, head: float, stages: int) -> list[int]:
-    """Layers over stages so that the last one, with the head, has no more work than the others."""
+    """Layers per stage so that the last stage, which has the head, has no more work than the others."""
     last = max(0, round((layers + head) / stages - head))
     each, longer = divmod(layers - last, max(1, stages - 1))
     return [each + (1 if rank < longer else 0) for rank in range(stages - 1)] + [last]
 
 
 def _even_mirrored_stages(layers: int, head: float, stages: int) -> list[int]:
-    """Layers over stages so that the pairs of stages from both ends, of which the outermost has the head, are even."""
+    """Layers per stage so that the pairs of stages from both ends are even; the outermost pair has the head."""
     pairs = _even_stages(layers, head, stages // 2)[::-1]
     return [(pair + 1) // 2 for pair in pairs] + [pair // 2 for pair in reversed(pairs)]

@@ -82,7 +82,7 @@ def check(operations: OperationsSpec, job_nodes: int | None) -> Iterator[Problem
 
 
 def _part_rate_problems(operations: OperationsSpec) -> Iterator[Problem]:
-    """Failures in a year of a kind of part beside a time between failures that gives others."""
+    """The problem of a part's failures per year that disagree with its stated time between failures."""
     if operations.failures is None:
         return
     for each in fields(FailuresSpec):

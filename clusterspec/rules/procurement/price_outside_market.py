@@ -87,7 +87,7 @@ CHEAP_LISTED, LISTED_FOR_ONE = 0.25, 0.3
 machines less.
 """
 SAME_LIST = 1.1
-"""Up to this multiple of the list price of one accelerator, a figure is that price, perhaps of another region."""
+"""Up to this multiple of the list price of one accelerator, a figure is taken as that price, perhaps elsewhere."""
 
 
 def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:

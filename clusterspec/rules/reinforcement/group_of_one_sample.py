@@ -59,7 +59,7 @@ from clusterspec.spec.model import WorkloadSpec
 
 RULE = Rule.of(__name__, "error")
 COMPARED = ("grpo", "rloo", "dapo")
-"""Algorithms whose baseline is the other samples of the prompt."""
+"""Algorithms that use the other samples of the prompt as baseline."""
 
 
 def check(written_workload: WorkloadSpec, training: Workload) -> Iterator[Problem]:

@@ -146,7 +146,7 @@ def _split_problem(rl: RlTimes, thresholds: Thresholds, design: Design) -> Itera
 
 
 def _slowest_role_problem(rl: RlTimes, most: float) -> Problem | None:
-    """The problem of a reference, critic or reward model on nodes of its own, for which all others wait."""
+    """The problem of a reference, critic or reward model on separate nodes that all other roles wait for."""
     role = max(rl.roles, key=lambda each: each.seconds, default=None)
     without = rl.step - rl.waits
     if rl.rl.placement == "split" and rl.rl.max_staleness:
@@ -190,7 +190,7 @@ def _idle_by_role(rl: RlTimes) -> dict[str, float]:
 
 
 def _turn_taking_problem(rl: RlTimes, design: Design) -> Problem | None:
-    """The problem of roles on nodes of their own of which each waits for the other, as nothing runs ahead."""
+    """The problem of roles on separate nodes that wait for each other, because no role runs ahead."""
     written = design.spec.workload.rl if design.spec.workload else None
     idle = _idle_by_role(rl)
     if rl.rl.placement != "split" or rl.rl.max_staleness or written is None or written.max_staleness is None:
@@ -207,8 +207,8 @@ def _turn_taking_problem(rl: RlTimes, design: Design) -> Problem | None:
 
 
 def _step_with_moved_nodes(times: RlTimes, design: Design, nodes: int) -> float:
-    """Seconds of a step with some nodes of rollout in the trainer, or the other way round where the number is negative;
-    the trainer's time is inverse to its nodes.
+    """Seconds of a step after moving nodes from rollout to the trainer (or back, if negative); the trainer's time is
+    inversely proportional to its nodes.
     """
     plan = times.rl
     rollout = rollout_of(design, plan, plan.rollout_nodes - nodes)

@@ -132,7 +132,7 @@ def _fastest_inside(what_if: WhatIf, cluster: Cluster, layout: Layout) -> Altern
 
 
 def _degrees_inside(cluster: Cluster, layout: Layout) -> str:
-    """The degrees that keep the groups inside a domain; empty where each accelerator is a domain of its own."""
+    """The degrees that keep the groups inside a domain; empty if each accelerator is a separate domain."""
     domain = used_domain(cluster, layout)
     most = domain // max(1, layout.expert_tp)
     if domain == 1:

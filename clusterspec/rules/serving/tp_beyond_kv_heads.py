@@ -98,7 +98,9 @@ def _cache_is_short(served: Served) -> bool:
 
 
 def _candidates(model: Model, layout: Layout) -> Iterator[dict[str, object]]:
-    """A tp with one rank per key-value head; the other ranks as attention data parallelism, or as replicas."""
+    """Layouts with one tensor-parallel rank per key-value head, and the remaining ranks as attention data parallelism
+    or replicas.
+    """
     if layout.tp % model.kv_heads == 0:
         yield {"tp": model.kv_heads, "attention_dp": layout.attention_dp * layout.tp // model.kv_heads}
         if layout.ep == 1:

@@ -112,7 +112,7 @@ def _links_first(served: Served) -> str:
 
 
 def _above(one: float, other: float) -> bool:
-    """Whether a rate is more than twice the other, as the message rounds it."""
+    """Whether one rate is more than twice the other, at the rounding of the message."""
     return round(one / other, 1) > MOST
 
 
