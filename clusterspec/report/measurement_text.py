@@ -204,7 +204,7 @@ def acceptance_as_text(report: AcceptanceReport, ink: Ink = PLAIN) -> str:
     since = ("since then",) if report.earlier is not None else ()
     heads = ("test", "at least", "measured", "status", *since, "why")
     table = text_table(heads, rows, right=(1, 2), wrap=(len(heads) - 1,), ink=ink)
-    origin = "the spec" if report.stated else "the cost model: the spec states no acceptance tests"
+    origin = "the spec" if report.stated else "the cost model (the spec has none)"
     lines = [f"Acceptance tests of {origin}; bus bandwidth in GB/s\n", table]
     reasons = dict.fromkeys(report.unmeasured.values())
     for why in reasons:

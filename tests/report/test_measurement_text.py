@@ -107,7 +107,7 @@ def test_an_acceptance_lists_and_counts_its_tests() -> None:
     earlier = replace(report, stated=False, earlier={"one": 100e9, "two": None})
     found = lines(measurement_text.acceptance_as_text(earlier, WIDE))
     assert found[:2] == [
-        "Acceptance tests of the cost model: the spec states no acceptance tests; bus bandwidth in GB/s",
+        "Acceptance tests of the cost model (the spec has none); bus bandwidth in GB/s",
         "test at least measured status since then why",
     ]
     assert found[2:5] == [
