@@ -233,8 +233,10 @@ class Engine:
 
     def launch_floor(self, tokens: float) -> float:
         """Seconds that the host needs at least to launch a step of ``tokens`` with prompts: without captured graphs, or
-        with those of all but some kernels of each layer.
+        with those of all but some kernels of each layer. Nothing where the step is one compiled graph.
         """
+        if self.cluster.accelerator.vendor in constants.WHOLE_GRAPHS:
+            return 0.0
         return (self.launches_beside_graphs if tokens <= self.most_in_graphs else self.launches) * self.habits.eager
 
     @property

@@ -157,6 +157,20 @@ def test_graphs_of_prompts_have_the_limits_of_their_software(
     assert found.launch_floor(tokens) == pytest.approx((launches or every) * found.habits.eager)
 
 
+@pytest.mark.parametrize("accelerator", ["trainium1", "tpu-v6e"])
+def test_a_prompt_waits_for_no_launches_where_its_step_is_one_compiled_graph(accelerator: str) -> None:
+    design = clean(
+        f"cluster: {{accelerator: {accelerator}, accelerators_per_node: 8, nodes: 1}}\n"
+        "workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 100, output_tokens: 200}}\n"
+        "layout: {framework: custom, tp: 8}\n"
+    )
+    assert design.cluster and design.workload and design.layout
+    found = Engine.of(design.cluster, design.workload, design.layout, design.layout.dp)
+    assert found is not None
+    assert found.habits.eager > 0
+    assert found.launch_floor(100.0) == found.prefill(100.0, 100.0, 1.0).floor == 0.0
+
+
 EXPERTS = "tp: 1, attention_dp: 16, ep: 16"
 
 
