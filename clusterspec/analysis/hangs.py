@@ -91,6 +91,9 @@ def _possible_stops(run: PlacedRun) -> Iterator[Cause]:
     for text, line in run.log_lines("transfer-refused")[:1]:  # kvcache-ai/Mooncake issue 3868
         following = "ibv_devinfo | grep active_mtu on both nodes: one MTU for both (to test, MC_MTU=1024); show_gids"
         yield Cause("unreachable-peer", f"line {line} of the log: {text}, as with ends of two MTUs", following, STRONG)
+    for text, line in run.log_lines("shared-object")[:1]:  # pytorch/pytorch issue 14768: open files
+        for name in ("file-limit", "shared-memory"):
+            yield Cause(name, f"line {line} of the log: {text}, which does not say why", STOPS[name][1], GIVEN)
     for text, line in run.log_lines("link-event")[:1]:
         yield Cause("accelerator-fault", f"line {line} of the log: {text}", STOPS["accelerator-fault"][1], GIVEN)
     for text, line in run.log_lines("waiting")[:1]:  # pytorch/pytorch issue 141069
@@ -130,7 +133,10 @@ def _wrong_interface(run: PlacedRun) -> Iterator[Cause]:
     for text, line in run.log_lines("no-interface")[:1]:
         yield Cause("wrong-interface", f"line {line} of the log: {text}", _INTERFACE, STATED)
     for text, line in run.log_lines("no-network")[:1]:  # getainode/ainode pull 87, aws/aws-ofi-nccl 1020
-        following = "ls /dev/infiniband within the container; docker run --device=/dev/infiniband --ulimit memlock=-1"
+        following = (
+            "ls /dev/infiniband within the container, and ibv_devinfo with its own rdma-core, as new as the driver; "
+            "docker run --device=/dev/infiniband --ulimit memlock=-1"
+        )
         yield Cause("wrong-interface", f"line {line} of the log: {text}", following, STATED)
     for text, line in run.log_lines("foreign-nic")[:1]:  # NVIDIA/nccl issues 551 (index) and 925 (NIC)
         evidence = f"line {line} of the log: {text}: the container does not have that GID of the NIC"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.logs.engine_load import starved_engine
-
 PROGRAM_PATTERNS = (
     # vLLM before V1 (vllm/core/scheduler.py), SGLang (python/sglang/srt/managers/scheduler.py; until 0.4 other words)
     (
@@ -34,6 +32,18 @@ PROGRAM_PATTERNS = (
     ("host-memory", re.compile(r"((?:Memory cgroup out|Out) of memory: Killed process [0-9]{1,9}.{0,40})")),
     ("host-memory", re.compile(r"([Dd]etected [0-9]{1,6} oom[_-]kill event.{0,60})")),
     ("host-memory", re.compile(r"(DataLoader worker \(pid[^)]{1,40}\) is killed by signal: Killed)")),
+    ("host-memory", re.compile(r"(Workers \(tasks / actors\) killed due to memory pressure)")),  # Ray
+    ("host-memory", re.compile(r"(Task was killed due to the node running low on memory)")),
+    # PyTorch: full shared memory, and descriptors of it that no process may open any more
+    ("shared-memory", re.compile(r"(might be caused by insufficient shared memory|workers are out of shared memory)")),
+    ("shared-memory", re.compile(r"(unable to (?:open|write to) .{1,80}: No space left on device)")),
+    ("bus-error", re.compile(r"(Caught signal 7 \(Bus error)")),
+    ("open-files", re.compile(r"(OSError: \[Errno 24\] Too many open files|received 0 items of ancdata)")),
+    ("shared-object", re.compile(r"(unable to open shared memory object <[^>]{1,80}> in read-write mode)(?!:)")),
+    # the CUDA runtime in any program: cudaErrorSystemNotReady, cudaErrorInsufficientDriver, cudaErrorNoDevice
+    ("fabric-manager", re.compile(r"(?:802|CUDA)\W.{0,60}?(system not yet initialized)")),
+    ("driver-release", re.compile(r"(The NVIDIA driver on your system is too old)")),
+    ("no-device", re.compile(r"(No CUDA GPUs are available)")),
     # Python; a path of shared memory is not storage
     (
         "storage",
@@ -67,20 +77,18 @@ PROGRAM_PATTERNS = (
     # NCCL and aws-ofi-nccl: no network at all, and a NIC of another network namespace (ENODEV)
     ("no-network", re.compile(r"(Failed to initialize any NET plugin)")),
     ("no-network", re.compile(r"(fi_getinfo(?:\(\) call failed)?: (?:-61 \()?No data available)")),
+    ("no-network", re.compile(r"(Driver \w{1,20} does not support the kernel ABI of [0-9]{1,4})")),  # libibverbs
     ("foreign-nic", re.compile(r"(ibv_modify_qp failed with (?:error )?(?:19 )?No such device.{0,60})")),
 )
 """Names of statements and the patterns of their lines, as the sources of these programs word them."""
+STATING = frozenset({"cache-starved", *(name for name, _ in PROGRAM_PATTERNS)})
+"""Names of statements that make a text a log, also where no line is of a collective library."""
 PROGRAM_MARK = re.compile(
     r"KV cache|cache blocks|mem-fraction-static|out of memory|Out of memory|oom[_-]kill|DataLoader worker|NVRM: "
     r"|fallen off the bus|Unable to determine the device handle|Detected mismatch between collectives"
     r"|Process failed for slice|\[Handshake\]|Failed to register memory|client socket has |C10d store"
-    r"|uncorrectable hardware|CoordinationService|fi_getinfo|OSError: "
+    r"|uncorrectable hardware|CoordinationService|fi_getinfo|OSError: |memory pressure|running low on memory"
+    r"|shared memory|unable to write to|Caught signal 7|0 items of ancdata|system not yet initialized|CUDA error"
+    r"|NVIDIA driver on your|CUDA driver version|forward compatibility|No CUDA GPUs|kernel ABI"
 )
 """What a line of these programs contains if it may be one of the above."""
-
-
-def states_a_stop(text: str) -> bool:
-    """Whether a text, whose program may use no collective library, states what stops or slows it."""
-    lines = (line for line in text.split("\n") if len(line) <= 8_000 and PROGRAM_MARK.search(line))
-    stated = any(pattern.search(line) for line in lines for _, pattern in PROGRAM_PATTERNS)
-    return stated or starved_engine(text) is not None

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from clusterspec.logs.benchmark import Benchmark, Evidence, Series, largest_communicator, log_evidence
 from clusterspec.logs.nccl_rows import ranks_and_nodes, separate_jobs
-from clusterspec.logs.program_lines import states_a_stop
+from clusterspec.logs.program_lines import STATING
 
 _MARK = re.compile(
-    r"\b(?:NCCL|RCCL) (?:INFO|WARN|error in:)|\bCCOM WARN|\bTest (?:CUDA|HIP|NCCL) failure|^ncclInvalidUsage"
+    r"\b(?:NCCL|RCCL) (?:INFO|WARN|error)|\bCCOM WARN|\bTest (?:CUDA|HIP|NCCL) failure|^ncclInvalidUsage"
     r"|^# Using devices|\bGloo connectFullMesh failed|Watchdog caught collective operation timeout"
     r"|\buncorrectable (?:ECC|NVLink) error|\bNVRM: Xid",
     re.MULTILINE,
@@ -27,9 +27,9 @@ def read_unfinished(text: str) -> Benchmark | None:
 
     The ranks are those in the list of devices, else those of the largest communicator.
     """
-    if not _MARK.search(text) and not states_a_stop(text):
-        return None
     evidence = log_evidence(text)
+    if not _MARK.search(text) and not any(each.name in STATING for each in evidence):
+        return None
     ranks, nodes = ranks_and_nodes(text)
     jobs = separate_jobs(text)
     nodes = 1 if jobs > 1 else nodes

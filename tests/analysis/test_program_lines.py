@@ -58,6 +58,25 @@ def read(machine: str, text: str, ranks: int) -> Compared | None:
         ("RuntimeError: DataLoader worker (pid 12) is killed by signal: Killed.", "host-memory-full"),
         ("[9.1] Memory cgroup out of memory: Killed process 4711 (python3) total-vm:99kB", "host-memory-full"),
         ("slurmstepd: error: Detected 1 oom_kill event in StepId=12.0. Some of the step tasks", "host-memory-full"),
+        (
+            "(raylet) node_manager.cc:1: 2 Workers (tasks / actors) killed due to memory pressure (OOM)",
+            "host-memory-full",
+        ),
+        ("ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.", "host-memory-full"),
+        ("ERROR: Unexpected bus error. This might be caused by insufficient shared memory (shm).", "shared-memory"),
+        ("[h:1:0:2] Caught signal 7 (Bus error: nonexistent physical address)", "shared-memory"),
+        ("OSError: [Errno 24] Too many open files", "file-limit"),
+        ("RuntimeError: received 0 items of ancdata", "file-limit"),
+        ("RuntimeError: cuda runtime error (802) : system not yet initialized at THCGeneral.cpp:50", "fabric-manager"),
+        ("ggml_cuda_init: failed to initialize CUDA: system not yet initialized", "fabric-manager"),
+        ("RuntimeError: Unexpected error. Error 802: system not yet initialized", "fabric-manager"),
+        ("RuntimeError: The NVIDIA driver on your system is too old (found version 11070).", "driver-release"),
+        ("RuntimeError: No CUDA GPUs are available", "missing-accelerator"),
+        ("RuntimeError: CUDA error: invalid device ordinal", "missing-accelerator"),
+        (
+            "libibverbs: Warning: Driver bnxt_re does not support the kernel ABI of 6 (supports 1 to 1)",
+            "wrong-interface",
+        ),
         ("[9.1] NVRM: fallen off the bus and is not responding to commands.", "accelerator-fault"),
         ("[9.1] NVRM: Xid (PCI:0000:1b:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 00 (0x0)", "accelerator-fault"),
         ("Unable to determine the device handle for GPU0000:03:00.0: Unknown Error", "accelerator-fault"),
@@ -110,6 +129,9 @@ def test_a_gid_that_a_container_lacks_is_of_an_unreachable_peer_or_a_wrong_inter
         "[1.0] amdgpu 0000:9d:00.0: socket: 6, 1533 new correctable hardware errors detected in xgmi_wafl block",
         "OSError: [Errno 28] No space left on device: '/dev/shm/a'",
         "OSError: [Errno 2] No such file or directory: 'train.bin'",
+        "cannot read config: Too many open files",
+        "the coordinator is not ready: system not yet initialized",
+        "RuntimeError: CUDA error: an illegal memory access was encountered",
         "If you see CUDA out of memory, reduce the batch size.",
     ],
 )
@@ -124,6 +146,10 @@ def test_a_line_of_a_healthy_program_states_nothing(line: str) -> None:
         (
             "[c10d] The client socket has timed out after 600000ms while trying to connect to (10.0.0.4, 41723).",
             ["unreachable-peer", INTERFACE],
+        ),
+        (
+            "RuntimeError: unable to open shared memory object </torch_3> in read-write mode",
+            ["file-limit", "shared-memory"],
         ),
         ("RendezvousConnectionError: The connection to the C10d store has failed.", ["unreachable-peer", INTERFACE]),
         ("DEADLINE_EXCEEDED\nRPC: /tensorflow.CoordinationService/RegisterTask", ["unreachable-peer", INTERFACE]),
@@ -210,6 +236,13 @@ def test_an_empty_table_over_pcie_may_be_blocked_access(machine: str, tail: str,
     compared = read(machine, f"# Using devices\n{DEVICES}\n#\n{tail}", 4)
     assert compared is not None
     assert names(compared) == named
+
+
+def test_an_error_of_the_library_without_a_reason_is_a_log_without_a_cause() -> None:
+    """Published: xorbitsai/inference issue 2836, where shared memory was too small."""
+    compared = read(H100, "RuntimeError: NCCL error: unhandled system error (run with NCCL_DEBUG=INFO for details)", 8)
+    assert compared is not None
+    assert not compared.causes
 
 
 def test_a_program_of_one_accelerator_is_read_for_what_it_states() -> None:

@@ -275,6 +275,9 @@ taken after that, six came first before any change, of known kinds all of them, 
 that libfabric does not find, a fall of throughput at a full cache, a rendezvous, errors of amdgpu). Of a last eight,
 three came first before any change, of known kinds as well, and in five nothing was said: full storage, the service of
 JAX that joins workers and libfabric's own words were not known, and one (xorbitsai/inference 2836) prints no reason.
+Of eight more, nothing was said about any: limits of open files, memory of the host and the fabric manager were known in
+the words of the library alone, not in those of PyTorch, Ray and the CUDA runtime. After it all eight come first, one
+as a possible cause.
 
 A log without a result (a run of any program with `NCCL_DEBUG=INFO` that hung, or stopped before its first size) is
 diagnosed by its lines alone: what they state, and access control or the IOMMU where accelerators reach each other over

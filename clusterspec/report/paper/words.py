@@ -21,7 +21,7 @@ ASIDE = re.compile(rf" \(`?(?:{ROOTS})(?:\.\w+)*`?\)")
 KEY = re.compile(rf"`?\b(?:{ROOTS})((?:\.[a-z_]+)+)\b`?")
 QUOTED = re.compile(r"`([^`]+)`")
 NAME = re.compile(r"(?:[a-z]\w*\.)*(?P<last>[a-z]\w*)")
-PAIRS = re.compile(r"(?P<key>[a-z]\w*): (?P<value>\{[^{}]*\}|\[[^\[\]]*\]|[^,{}\[\]]+)(?:, )?")
+PAIRS = re.compile(r"\b(?P<key>[a-z]\w*): (?P<value>\{[^{}]*\}|\[[^\[\]]*\]|[^,{}\[\]]+)(?:, )?")
 """A key with its value, as a remedy writes it: `tp: 8`, `overlap: {ep: true}`."""
 GROUPS = re.compile(r"\b(?P<axis>tp|cp|ep|pp|dp)(?= groups?\b)")
 ANSWERS = {"true": "yes", "false": "no"}
