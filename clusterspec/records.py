@@ -57,7 +57,7 @@ else:
     def _completed_class(cls, *, frozen, order, eq):
         described = {}
         for base in cls.__mro__[-2:0:-1]:
-            described |= _described(base)
+            described |= _fields_of(base)
         explicit = [name for name, one in cls.__dict__.items() if one.__class__ is _Field]
         own = _own_fields(cls, explicit)
         described |= own
@@ -128,7 +128,7 @@ else:
             if name in cls.__dict__:
                 raise TypeError(f"{cls.__name__} defines {name}, which the decorator adds")
 
-    def _described(base):
+    def _fields_of(base):
         """The fields of a base, a record or a standard data class."""
         if _MARK in base.__dict__:
             return base.__dict__[_MARK]
@@ -173,7 +173,7 @@ else:
             compared = [name for name, one in getattr(owner, _MARK).items() if one.compare]
             if len(compared) == 1:
                 compared *= 2  # so that the function returns a tuple
-            getter = attrgetter(*compared) if compared else _nothing
+            getter = attrgetter(*compared) if compared else _no_values
             setattr(owner, _VALUES, getter)
             return getter
 
@@ -187,7 +187,7 @@ else:
 
     _MATCHED = _Matched()
 
-    def _nothing(_):
+    def _no_values(_):
         """The values of a class without fields."""
         return ()
 
@@ -307,7 +307,7 @@ else:
 
         raise FrozenInstanceError(f"cannot change field {name!r}")
 
-    def _ordered(name):
+    def _comparison_method(name):
         """A method that compares by the values of the fields, in order."""
 
         def method(self, other):
@@ -318,7 +318,7 @@ else:
 
         return method
 
-    _ORDERING = {name: _ordered(name) for name in ("__lt__", "__le__", "__gt__", "__ge__")}
+    _ORDERING = {name: _comparison_method(name) for name in ("__lt__", "__le__", "__gt__", "__ge__")}
 
     class _Parameters:
         """The parameters that the standard module reads from a base class."""

@@ -361,11 +361,11 @@ def kubernetes(path: str) -> Callable[[Source, set[str]], dict[str, Place]]:
     """The key paths of a definition of custom resources, in the version of each name."""
 
     def found(source: Source, names: set[str]) -> dict[str, Place]:
-        spec = _inner(yaml.compose(source.text(path), Loader=yaml.CSafeLoader))["spec"]
-        group, kind = _inner(spec)["group"].value, _inner(_inner(spec)["names"])["kind"].value
+        spec = _values_of(yaml.compose(source.text(path), Loader=yaml.CSafeLoader))["spec"]
+        group, kind = _values_of(spec)["group"].value, _values_of(_values_of(spec)["names"])["kind"].value
         schemas = {
-            f"{kind} {group}/{version['name'].value}": _inner(version["schema"])["openAPIV3Schema"]
-            for version in map(_inner, _inner(spec)["versions"].value)
+            f"{kind} {group}/{version['name'].value}": _values_of(version["schema"])["openAPIV3Schema"]
+            for version in map(_values_of, _values_of(spec)["versions"].value)
             if version["served"].value == "true"
         }
         out = {}
@@ -378,21 +378,21 @@ def kubernetes(path: str) -> Callable[[Source, set[str]], dict[str, Place]]:
     return found
 
 
-def _inner(node: yaml.Node | None) -> dict[str, yaml.Node]:
+def _values_of(node: yaml.Node | None) -> dict[str, yaml.Node]:
     """The values of a mapping of YAML by key, each a node with its line."""
     return {key.value: value for key, value in node.value} if isinstance(node, yaml.MappingNode) else {}
 
 
 def _line_of(schema: yaml.Node, keys: list[str]) -> int | None:
     """The line of a schema at a key path, None if it has none; items of lists do not count as a level."""
-    while items := _inner(schema).get("items"):
+    while items := _values_of(schema).get("items"):
         schema = items
     here = schema.start_mark.line + 1
     if not keys or keys[0] == "metadata":
         return here
-    inner = _inner(schema)
+    inner = _values_of(schema)
     more = inner.get("additionalProperties")
-    below = _inner(inner.get("properties")).get(keys[0], more)
+    below = _values_of(inner.get("properties")).get(keys[0], more)
     return _line_of(below, keys[1:]) if below is not None else None
 
 

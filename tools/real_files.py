@@ -77,7 +77,7 @@ def outcome(file: RealFile, data: bytes) -> tuple[str, str]:
     if file.facts == "refused":
         return "wrong", "read, and should be refused"
     contradicted, lacking = [], []
-    for fact, expected, found in _compared(file.facts.removeprefix("refused or "), reading):
+    for fact, expected, found in _compared_facts(file.facts.removeprefix("refused or "), reading):
         if found is None:
             lacking.append(fact)
         elif found != expected:
@@ -87,7 +87,7 @@ def outcome(file: RealFile, data: bytes) -> tuple[str, str]:
     return ("left out" if lacking else "right"), ", ".join(lacking)
 
 
-def _compared(facts: str, reading: ImportResult) -> Iterator[tuple[str, str, str | None]]:
+def _compared_facts(facts: str, reading: ImportResult) -> Iterator[tuple[str, str, str | None]]:
     """Each fact with the value expected and the one found."""
     stated = {".".join(map(str, each.path)): str(each.value) for each in reading.given}
     entries = [each.value for each in reading.given if each.appended and each.path == ("measured",)]

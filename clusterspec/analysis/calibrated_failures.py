@@ -94,8 +94,8 @@ def failure_rates_of(
     logs = [(file.name, read_failure_log(file)) for file in files]
     counts = _counted_parts(machine, nodes)
     events = [event for _, log in logs for event in log.events]
-    distinct = list(_distinct(events, machine.repair.value))
-    seconds = period or _observed([log for _, log in logs], distinct)
+    distinct = list(_distinct_failures(events, machine.repair.value))
+    seconds = period or _observed_seconds([log for _, log in logs], distinct)
     if distinct and seconds * 1.01 < distinct[-1].time - distinct[0].time:
         raise FormatError("the failures span more than the stated period: give the log of that period alone")
     failures = _with_levels(Counter(event.part for event in distinct))
@@ -103,7 +103,7 @@ def failure_rates_of(
     unknown = [part for part in failures if part not in counts]
     notes = tuple(_notes(machine, logs, unknown, len(events) - sum(failures.values()), nodes))
     name = " and ".join(name for name, _ in logs)
-    merged = merge(study.source.text.removeprefix("\ufeff"), _written(rows, name), study.input.name)
+    merged = merge(study.source.text.removeprefix("\ufeff"), _written_rates(rows, name), study.input.name)
     undecided = tuple((f"{name}:{line}", why) for name, log in logs for line, why in log.undecided)
     kept = tuple(f"{'.'.join(map(str, each.path))}: {stands}" for each, stands in merged.kept)
     moved = _goodput_change(study, merged)
@@ -150,7 +150,7 @@ def _parts_of_room(machine: FailingMachine) -> dict[str, int]:
     return {key: counted[key] for key in ("rack", "feed", "store") if (counted.get(key) or 0) > 0}  # type: ignore[misc]
 
 
-def _observed(logs: Sequence[FailureLog], distinct: Sequence[FailureEvent]) -> float:
+def _observed_seconds(logs: Sequence[FailureLog], distinct: Sequence[FailureEvent]) -> float:
     """The seconds from the first to the last line of logs that contain the failures, in order.
 
     A log that lists only failures ends with a failure: in a time T from the first to the last of n failures, n − 1
@@ -173,7 +173,7 @@ def _with_levels(failures: Counter[str]) -> Counter[str]:
     return failures
 
 
-def _distinct(events: Sequence[FailureEvent], repair: float) -> Iterator[FailureEvent]:
+def _distinct_failures(events: Sequence[FailureEvent], repair: float) -> Iterator[FailureEvent]:
     """The events, counting repeated failures of one part within its repair time once; all events where the node is not
     named.
     """
@@ -191,17 +191,17 @@ def _rate_row(part: str, failures: int, parts: int, seconds: float) -> FailureRa
     return FailureRateRow(part, failures, parts, years, failures / years if failures else None, low, high)
 
 
-def _written(rows: Sequence[FailureRateRow], log: str) -> ImportResult:
+def _written_rates(rows: Sequence[FailureRateRow], log: str) -> ImportResult:
     """The rates of parts that failed; a rate without failures has an upper end alone, and is not written."""
     builder = ImportBuilder("failures", log)
     for row in rows:
         if row.rate is not None:
-            value: Value = {"afr": _short(row.rate), "range": [_short(row.low), _short(row.high)]}
+            value: Value = {"afr": _rounded_rate(row.rate), "range": [_rounded_rate(row.low), _rounded_rate(row.high)]}
             builder.set(f"operations.failures.{row.part}", value)
     return builder.reading()
 
 
-def _short(rate: float) -> float:
+def _rounded_rate(rate: float) -> float:
     return float(f"{rate:.4g}")
 
 

@@ -300,11 +300,13 @@ def _findings_beyond(findings: Sequence[Finding], known: Sequence[Finding]) -> t
     """The findings that another design does not have at the same key, nor in the same words at another one."""
     left, found = list(known), list(findings)
     for alike in (lambda one: (one.rule, one.path), lambda one: (one.rule, one.message)):
-        left, found = _unmatched(left, found, alike), _unmatched(found, left, alike)
+        left, found = _unmatched_findings(left, found, alike), _unmatched_findings(found, left, alike)
     return tuple(found)
 
 
-def _unmatched(findings: list[Finding], others: list[Finding], alike: Callable[[Finding], object]) -> list[Finding]:
+def _unmatched_findings(
+    findings: list[Finding], others: list[Finding], alike: Callable[[Finding], object]
+) -> list[Finding]:
     """The findings without an equal among ``others``. Each of ``others`` matches at most one finding."""
     there = Counter(map(alike, others))
     found = []

@@ -162,7 +162,7 @@ def search(
     searched = with_a_layout(study)
     job = job_of(searched.design)
     if job is None or study.document is None:
-        return _incomplete(study, options)
+        return _incomplete_report(study, options)
     limits, studied = _limits(job, options), Studied(searched)
     evaluate = (searched_before and searched_before.evaluate) or evaluation(searched.design, job)
     space = searched_before.space if searched_before else Space(list(families(job, Pins(options.pins))))
@@ -251,7 +251,7 @@ def _present_row(study: Study) -> LayoutRow:
     return layout_row(Studied(study), present_section(study), study)
 
 
-def _incomplete(study: Study, options: SearchOptions) -> SearchReport:
+def _incomplete_report(study: Study, options: SearchOptions) -> SearchReport:
     """The report for a spec that lacks the inputs of a search."""
     nothing = (options.objective, 0, 0, 0, (), (), None)
     why = missing_for_search(study)

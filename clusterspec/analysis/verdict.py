@@ -271,13 +271,15 @@ def values_left_out(findings: Sequence[Finding]) -> str:
     """The keys with values that cannot be read, which no figure takes: `request_rate: 4/s`; empty without any."""
     unread = [one for one in findings if one.severity is Severity.ERROR and one.rule in UNREAD]
     keys = [
-        f"`{one.path[-1]}: {one.written}`" if one.written else f"`{one.path[-1]}`" for one in unread if _describes(one)
+        f"`{one.path[-1]}: {one.written}`" if one.written else f"`{one.path[-1]}`"
+        for one in unread
+        if _concerns_design(one)
     ]
     more = f" and {plural(len(keys) - MOST_MESSAGES, 'more key')}" if len(keys) > MOST_MESSAGES else ""
     return ", ".join(keys[:MOST_MESSAGES]) + more
 
 
-def _describes(finding: Finding) -> bool:
+def _concerns_design(finding: Finding) -> bool:
     """Whether a finding is about a key of the machine, the job or the layout."""
     return len(finding.path) > 1 and finding.path[0] in DESCRIBED
 

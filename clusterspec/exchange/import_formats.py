@@ -61,7 +61,7 @@ class ImportFormat:
             raise FormatError(f"holds a number that is not a count in {self.name}") from None
 
     def read_alone(self, file: InputFile) -> ImportResult:
-        """The content of a file without that of another format around it."""
+        """The content of a file, ignoring another format that may contain this one."""
         return cast("Callable[[InputFile], ImportResult]", self._function("read"))(file)
 
     def _function(self, verb: str) -> object:

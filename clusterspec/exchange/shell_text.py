@@ -91,7 +91,7 @@ def tree_of(text: str) -> Node:
     if not tree.has_error or b"`" not in source:
         return tree
     other = _parser().parse(_BACKQUOTED.sub(rb"$(\1)", source)).root_node
-    return other if _unparsed(other) < _unparsed(tree) else tree
+    return other if _unparsed_bytes(other) < _unparsed_bytes(tree) else tree
 
 
 def _cut_variables(tree: Node, source: bytes) -> Iterator[int]:
@@ -108,13 +108,13 @@ def _cut_variables(tree: Node, source: bytes) -> Iterator[int]:
             yield node.end_byte
 
 
-def _unparsed(node: Node) -> int:
+def _unparsed_bytes(node: Node) -> int:
     """The bytes of a tree that the grammar does not take."""
     if not node.has_error:
         return 0
     if node.type == "ERROR":
         return node.end_byte - node.start_byte
-    return sum(_unparsed(child) for child in node.children)
+    return sum(_unparsed_bytes(child) for child in node.children)
 
 
 def written_text(node: Node) -> Node | None:

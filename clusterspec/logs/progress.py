@@ -26,7 +26,7 @@ def diverging_ranks(text: str) -> tuple[str, int] | None:
     The ranks of a group must call the same collectives in the same order, so calls with the same sequence number must
     match. Element counts may differ between ranks of an all-to-all, and are not compared.
     """
-    for found in (_waiting(text), _called(text)):
+    for found in (_waiting(text), _calls_by_number(text)):
         for calls in found:
             if len({call for call, _ in calls.values()}) > 1:
                 return _divergence_text(calls), min(line for _, line in calls.values())
@@ -66,7 +66,7 @@ def _waiting(text: str, *, whole: bool = False) -> Iterator[Calls]:
     yield from (groups[name] for name in all_ranks if name not in unclear)
 
 
-def _called(text: str) -> Iterator[Calls]:
+def _calls_by_number(text: str) -> Iterator[Calls]:
     """The collective of each device of a node at each number, if every device has one communicator in the log."""
     found: dict[str, Calls] = {}
     communicators: dict[int, set[str]] = {}

@@ -18,17 +18,17 @@ BREAK_EVENS = {
 def separation_text(found: Separation) -> str:
     """Whether and why prefill and decode are better on separate engines, and where that changes."""
     if found.separate is None:
-        return f"{_capital(SEPARATE)} were not compared: {found.why}." if found.why else ""
+        return f"{_capitalized(SEPARATE)} were not compared: {found.why}." if found.why else ""
     better, other = (found.apart, found.together) if found.separate else (found.together, found.apart)
     name, against = (SEPARATE, ONE_KIND) if found.separate else (ONE_KIND, SEPARATE)
     assert better is not None
     if other is None or not other.meets_targets:
         why = f"; the nearest exceeds a limit {other.excess:.2f} times" if other else ""
-        return f"{_capital(name)}: no plan with {against} meets the targets at the load{why}."
+        return f"{_capitalized(name)}: no plan with {against} meets the targets at the load{why}."
     return " ".join(
         each
         for each in (
-            f"{_capital(name)}: {_side_text(better)}, against {_side_text(other)} with {against}.",
+            f"{_capitalized(name)}: {_side_text(better)}, against {_side_text(other)} with {against}.",
             _reason_text(found),
             _break_evens_text(found),
         )
@@ -36,7 +36,7 @@ def separation_text(found: Separation) -> str:
     )
 
 
-def _capital(text: str) -> str:
+def _capitalized(text: str) -> str:
     return text[0].upper() + text[1:]
 
 

@@ -38,7 +38,7 @@ class Provenance:
         """``spec.yaml:12: tp: 8`` for written values, entry and source for cited ones, else the reason."""
         if isinstance(origin, Written):
             return self._written_line(origin)
-        return self._cited(origin) if isinstance(origin, Cited) else str(origin)
+        return self._cited_text(origin) if isinstance(origin, Cited) else str(origin)
 
     def _written_line(self, origin: Written) -> str:
         span = origin.span or self._span(path_of(origin.key))
@@ -56,7 +56,7 @@ class Provenance:
         found = next((places[path[:length]] for length in range(len(path), 0, -1) if path[:length] in places), None)
         return (found.key or found.value) if found else None
 
-    def _cited(self, origin: Cited) -> str:
+    def _cited_text(self, origin: Cited) -> str:
         return str(self.resolved(origin))
 
     def resolved(self, origin: Cited) -> Origin:

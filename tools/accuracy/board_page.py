@@ -64,7 +64,7 @@ TRAINING = "training step"
 
 def page() -> str:
     """The whole page."""
-    return "\n".join([HEAD, *_sides(), *_peers(), *_regrets(), *_cannot(), *_releases(), *_rows()]) + "\n"
+    return "\n".join([HEAD, *_sides(), *_peers(), *_regrets(), *_unexpressed_table(), *_releases(), *_rows()]) + "\n"
 
 
 def _sides() -> Iterator[str]:
@@ -111,10 +111,10 @@ def _peers() -> Iterator[str]:
     yield "|---|---|---|---:|---:|---:|---:|---:|---:|---:|"
     for name, peer in peers().items():
         how = f"ran, {peer['package']}" if "package" in peer else f"recorded, commit {peer['commit'][:7]}"
-        for what, found in _asked(peer["kind"]):
+        for what, found in _lines_by_question(peer["kind"]):
             both = [line for line in found if name in line.peers and line.predicted]
             if both:
-                theirs, ours = _errors(line.error_of(name) or 0.0 for line in both), _errors(_own(both))
+                theirs, ours = _errors(line.error_of(name) or 0.0 for line in both), _errors(_own_errors(both))
                 cells = (
                     f"[{peer['title']}]({peer['address']})",
                     how,
@@ -130,11 +130,11 @@ def _peers() -> Iterator[str]:
     yield ""
 
 
-def _own(found: Sequence[Line]) -> Iterator[float]:
+def _own_errors(found: Sequence[Line]) -> Iterator[float]:
     return (line.case.error for line in found)
 
 
-def _asked(kind: str) -> Iterator[tuple[str, list[Line]]]:
+def _lines_by_question(kind: str) -> Iterator[tuple[str, list[Line]]]:
     areas = [area for area in _areas() if area.startswith(kind)]
     for area in areas:
         found = [line for line in read() if line.area == area]
@@ -172,7 +172,7 @@ def _regrets_of(found: Sequence[Line], peer: str | None = None) -> dict[str, Reg
     return {one.name: one for one in ranking(list(cases))}
 
 
-def _cannot() -> Iterator[str]:
+def _unexpressed_table() -> Iterator[str]:
     yield CANNOT
     yield "| peer | rows | predicted | cannot express | failed |"
     yield "|---|---:|---:|---|---|"

@@ -59,7 +59,7 @@ def folds() -> Iterator[tuple[str, list[Case]]]:
     try:
         for source in sorted({each.source for each in every}):
             choose([each for each in every if each.source != source])
-            yield source, [case for each in every if each.source == source for case in _unseen(each)]
+            yield source, [case for each in every if each.source == source for case in _unseen_cases(each)]
     finally:
         for name, figure in before.items():
             setattr(stack, name, figure)
@@ -90,16 +90,16 @@ def repository(source: str) -> str:
 def choose(some: Sequence[Series]) -> dict[str, float]:
     """Sets each constant in turn to the value of the grid that predicts some tables best, from the middle of each."""
     for name, values in GRID.items():
-        _set(name, values[len(values) // 2])
+        _set_constant(name, values[len(values) // 2])
     for name, values in GRID.items():
         losses = {tried: _loss(some, name, tried) for tried in values}
-        _set(name, min(losses, key=lambda tried, losses=losses: losses[tried]))  # type: ignore[misc]
+        _set_constant(name, min(losses, key=lambda tried, losses=losses: losses[tried]))  # type: ignore[misc]
     return {name: getattr(stack, name).value for name in GRID}
 
 
 def _loss(some: Sequence[Series], name: str, tried: float) -> float:
     """The mean over tables of the mean error of their rows, in logarithms: a long table counts as a short one."""
-    _set(name, tried)
+    _set_constant(name, tried)
     means = []
     for each in some:
         errors = [abs(log(cost.seconds / float(row["seconds"]))) for row, cost in each.costs(each.cluster)]
@@ -107,11 +107,11 @@ def _loss(some: Sequence[Series], name: str, tried: float) -> float:
     return sum(means) / len(means)
 
 
-def _set(name: str, new: float) -> None:
+def _set_constant(name: str, new: float) -> None:
     setattr(stack, name, replace(getattr(stack, name), value=new))
 
 
-def _unseen(each: Series) -> Iterator[Case]:
+def _unseen_cases(each: Series) -> Iterator[Case]:
     for row, cost in each.costs(without(each.cluster, each.source)):
         yield Case(
             f"{each.name} {row['size']}",
@@ -128,13 +128,13 @@ def without(cluster: Cluster, source: str) -> Cluster:
     """The cluster without the link figures that cite a source; assumptions for all links replace them."""
     up, out = cluster.scale_up, cluster.scale_out
     if up.interconnect is not None:
-        up = replace(up, interconnect=_without(up.interconnect, source))
+        up = replace(up, interconnect=_without_source(up.interconnect, source))
     if out is not None:
-        out = replace(out, technology=_without(out.technology, source))
+        out = replace(out, technology=_without_source(out.technology, source))
     return replace(cluster, scale_up=up, scale_out=out)
 
 
-def _without(entry: Interconnect, source: str) -> Interconnect:
+def _without_source(entry: Interconnect, source: str) -> Interconnect:
     kept = {name: figure for name, figure in entry.achievable.items() if not _cites(figure, source)}
     return replace(entry, achievable=kept)
 

@@ -55,17 +55,17 @@ def spec_of_row(row: Row) -> dict[str, Any]:
         "batches_in_flight": float(row["in_flight"]) if row["in_flight"] else None,
         "log_probabilities": row["log_probabilities"] or None,
         "placement": row["placement"],
-        "rollout": _given(rollout),
+        "rollout": _stated_keys(rollout),
     }
     if row["sync_method"]:
         names = ("method", "ranks", "gather", "load", "requests")
-        rl["weight_sync"] = _given({name: row[f"sync_{name}"] or None for name in names})
+        rl["weight_sync"] = _stated_keys({name: row[f"sync_{name}"] or None for name in names})
     workload = {
         "kind": "rl",
         "model": row["model"],
         "sequence_length": _number(row["sequence_length"]),
         "precision": row["precision"] or None,
-        "rl": _given(rl),
+        "rl": _stated_keys(rl),
     }
     layout: dict[str, Any] = {name: _number(row[name]) for name in ("tp", "cp", "ep", "pp")}
     layout |= {"framework": row["train_framework"], "sharding": row["sharding"] or None}
@@ -77,8 +77,8 @@ def spec_of_row(row: Row) -> dict[str, Any]:
         "clusterspec": 1,
         "name": row["id"],
         "cluster": cluster,
-        "workload": _given(workload),
-        "layout": _given(layout),
+        "workload": _stated_keys(workload),
+        "layout": _stated_keys(layout),
     }
 
 
@@ -86,7 +86,7 @@ def _number(text: str) -> int | None:
     return int(text) if text else None
 
 
-def _given(section: dict[str, Any]) -> dict[str, Any]:
+def _stated_keys(section: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in section.items() if value is not None}
 
 

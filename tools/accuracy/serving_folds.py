@@ -46,7 +46,7 @@ def folds(kind: Callable[[dict[str, str]], str]) -> Iterator[tuple[str, list[Cas
             yield name, _cases([each for each in every if kind(each[0]) == name])
     finally:
         for name, old in before.items():
-            _set(name, old)
+            _set_constant(name, old)
 
 
 def fit(some: Plans) -> dict[str, float]:
@@ -54,15 +54,15 @@ def fit(some: Plans) -> dict[str, float]:
     middle of its values.
     """
     for name, values in GRID.items():
-        _set(name, values[len(values) // 2])
+        _set_constant(name, values[len(values) // 2])
     for name, values in GRID.items():
         losses = {tried: _loss(some, name, tried) for tried in values}
-        _set(name, min(losses, key=lambda tried, losses=losses: losses[tried]))  # type: ignore[misc]
+        _set_constant(name, min(losses, key=lambda tried, losses=losses: losses[tried]))  # type: ignore[misc]
     return {name: value(name) for name in GRID}
 
 
 def _loss(some: Plans, name: str, tried: float) -> float:
-    _set(name, tried)
+    _set_constant(name, tried)
     return sum(min(WORST, abs(log(1 + case.error))) for case in _cases(some))
 
 
@@ -77,7 +77,7 @@ def _figure(name: str) -> Figure:
     return found
 
 
-def _set(name: str, new: float) -> None:
+def _set_constant(name: str, new: float) -> None:
     changed = replace(_figure(name), value=new)
     if name in known.HABITS:
         known.HABITS[name] = changed

@@ -152,7 +152,7 @@ def section(cases: Sequence[Case], table: object) -> Iterator[str]:
 def quantities(cases: Sequence[Case]) -> list[Score]:
     """A score for each quantity that is published."""
     names = ("tpot", "ttft", "throughput")
-    return [score(f"**{name}**", _of(cases, name)) for name in names if _of(cases, name)]
+    return [score(f"**{name}**", _in_group(cases, name)) for name in names if _in_group(cases, name)]
 
 
 def unseen() -> list[Score]:
@@ -164,7 +164,7 @@ def unseen() -> list[Score]:
         apart = APART.get((row["source"], row["accelerator"]), "")
         sources.setdefault(row["source"] + apart, []).append(case)
     return [
-        score(f"{source}: {one.name.strip('*')}", _of(found, one.name.strip("*")))
+        score(f"{source}: {one.name.strip('*')}", _in_group(found, one.name.strip("*")))
         for source, found in sources.items()
         for one in quantities(found)
     ]
@@ -176,11 +176,13 @@ def held_out() -> list[Score]:
     found = []
     for name, kind in kinds.items():
         every = [case for _, cases in folds(kind) for case in cases]
-        found += [score(f"{name}: {one.name.strip('*')}", _of(every, one.name.strip("*"))) for one in quantities(every)]
+        found += [
+            score(f"{name}: {one.name.strip('*')}", _in_group(every, one.name.strip("*"))) for one in quantities(every)
+        ]
     return found
 
 
-def _of(cases: Sequence[Case], name: str) -> list[Case]:
+def _in_group(cases: Sequence[Case], name: str) -> list[Case]:
     return [case for case in cases if case.group.startswith(name)]
 
 

@@ -60,16 +60,16 @@ def constants() -> tuple[Constant, ...]:
 def _constants() -> Iterator[Constant]:
     chips: dict[str, Any] = table()["chips"]
     everybody = tuple(("accelerator", name) for chip in chips.values() for name in chip["accelerators"])
-    yield from _of(ALL, table()["shared"], tuple(dict.fromkeys(everybody)))
+    yield from _constants_of_group(ALL, table()["shared"], tuple(dict.fromkeys(everybody)))
     for name, chip in chips.items():
-        yield from _of(name, chip, tuple(("accelerator", each) for each in chip["accelerators"]))
+        yield from _constants_of_group(name, chip, tuple(("accelerator", each) for each in chip["accelerators"]))
     for name, family in table()["families"].items():
-        yield from _of(name, family, tuple(("stack", each) for each in family["stacks"]))
+        yield from _constants_of_group(name, family, tuple(("stack", each) for each in family["stacks"]))
     for name, stack in table()["stacks"].items():
-        yield from _of(name, stack, (("stack", name),))
+        yield from _constants_of_group(name, stack, (("stack", name),))
 
 
-def _of(group: str, facts: dict[str, Any], owners: tuple[Owner, ...]) -> Iterator[Constant]:
+def _constants_of_group(group: str, facts: dict[str, Any], owners: tuple[Owner, ...]) -> Iterator[Constant]:
     caps = table()["caps"]
     for fact, value in facts.items():
         if fact not in ("accelerators", "copies", "stacks"):

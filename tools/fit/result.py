@@ -50,8 +50,10 @@ def write(fit: Fit, by_fold: Errors, by_source: Errors, by_family: Errors, by_ki
         "each_family": {name: _of_family(by_family, name) for name in sorted({run.family for run, _ in by_family})},
         "kinds": _by_kind(by_kind),
         "unseen": {
-            "part": round(unseen(_older(by_family), _older(by_fold), lambda run: run.family), 4),
-            "kind": round(unseen(_older(by_kind), _older(by_fold), lambda run: (run.family, run.record)), 4),
+            "part": round(unseen(_large_sources(by_family), _large_sources(by_fold), lambda run: run.family), 4),
+            "kind": round(
+                unseen(_large_sources(by_kind), _large_sources(by_fold), lambda run: (run.family, run.record)), 4
+            ),
         },
         "constants": [_constant(fit, constant) for constant in fit.values if sensitive(constant, fit)],
     }
@@ -67,7 +69,7 @@ def replace_constants(fit: Fit) -> None:
     FILE.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
 
 
-def _older(found: Errors) -> Errors:
+def _large_sources(found: Errors) -> Errors:
     """Errors of sources with many rows each. The few rows of a newer source would count as much as a whole family of
     chips.
     """

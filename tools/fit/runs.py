@@ -83,7 +83,7 @@ class Run:
     def error(self, values: Values, measured: bool = True) -> float:
         """The logarithm of predicted over published seconds; without ``measured``, as for an accelerator of which
         nobody has measured anything."""
-        design = _changed(self.design, values)
+        design = _refitted(self.design, values)
         assert design.cluster is not None
         if not measured:
             unmeasured = replace(design.cluster.accelerator, achievable={})
@@ -118,15 +118,15 @@ def _seconds(row: dict[str, Any], design: Design) -> float:
     return float(tokens * each / row["flops_per_accelerator"])
 
 
-def _changed(design: Design, values: Values) -> Design:
+def _refitted(design: Design, values: Values) -> Design:
     """The design with these constants in place of the catalog's."""
     assert design.cluster and design.layout and design.layout.stack
-    cluster = replace(design.cluster, accelerator=_with(design.cluster.accelerator, "accelerator", values))
-    layout = replace(design.layout, stack=_with(design.layout.stack, "stack", values))
+    cluster = replace(design.cluster, accelerator=_with_constants(design.cluster.accelerator, "accelerator", values))
+    layout = replace(design.layout, stack=_with_constants(design.layout.stack, "stack", values))
     return replace(design, cluster=cluster, layout=layout)
 
 
-def _with(entry: E, kind: str, values: Values) -> E:
+def _with_constants(entry: E, kind: str, values: Values) -> E:
     own = {
         constant.fact: Figure(value, "1", Assumed(constant.fact, "being fitted"))
         for constant, value in values.items()

@@ -53,20 +53,20 @@ class Fit:
         for _ in range(REFITS):
             around = _Around(self.free, start + moved, self.errors + self.slopes @ moved, self.slopes, seen)
             moved = moved + around.step(held_here)
-        return _valued(self.values, self.free, start + moved)
+        return _with_free_values(self.values, self.free, start + moved)
 
 
 def fitted(constants: Sequence[Constant], runs: Sequence[Run]) -> Fit:
     """Gauss-Newton steps from the priors over the runs that are fitted to."""
     values = {constant: constant.prior for constant in constants}
-    free = tuple(constant for constant in constants if constant.spread and _touched(constant, runs))
+    free = tuple(constant for constant in constants if constant.spread and _affects_any(constant, runs))
     seen = np.array([float(counts(run)) for run in runs])
     errors = _errors(values, runs)
     for _ in range(STEPS):
         around = _Around(free, logs(free, values), errors, _slopes(values, free, runs, errors), seen)
         step, before = around.step(np.zeros(len(free), bool)), loss(values, errors, seen)
         for share in SHARES:
-            tried = _valued(values, free, around.at + share * step)
+            tried = _with_free_values(values, free, around.at + share * step)
             found = _errors(tried, runs)
             if loss(tried, found, seen) < before:
                 values, errors = tried, found
@@ -118,7 +118,7 @@ def logs(free: Sequence[Constant], values: Values) -> Column:
     return np.array([log(values[constant]) for constant in free])
 
 
-def _valued(values: Values, free: Sequence[Constant], at: Column) -> dict[Constant, float]:
+def _with_free_values(values: Values, free: Sequence[Constant], at: Column) -> dict[Constant, float]:
     moved = {constant: min(exp(each), constant.cap) for constant, each in zip(free, at, strict=True)}
     return {**values, **moved}
 
@@ -138,7 +138,7 @@ def _slopes(values: Values, free: Sequence[Constant], runs: Sequence[Run], error
     return found
 
 
-def _touched(constant: Constant, runs: Sequence[Run]) -> bool:
+def _affects_any(constant: Constant, runs: Sequence[Run]) -> bool:
     return any(run.owners & set(constant.owners) for run in runs)
 
 

@@ -38,12 +38,12 @@ def spreads(sources: Errors) -> dict[str, dict[bool, tuple[float, int]]]:
     everything = {kind: _quantile(sources, kind) for kind in FACTS}
     found = {}
     for stack in table()["stacks"]:
-        dense, experts = (_drawn(stack, kind, sources, everything[kind]) for kind in FACTS)
+        dense, experts = (_shrunk_spread(stack, kind, sources, everything[kind]) for kind in FACTS)
         found[stack] = {False: dense, True: (max(dense[0], experts[0]), experts[1])}
     return found
 
 
-def _drawn(stack: str, experts: bool, sources: Errors, everything: float) -> tuple[float, int]:
+def _shrunk_spread(stack: str, experts: bool, sources: Errors, everything: float) -> tuple[float, int]:
     own = [(run, error) for run, error in sources if ("stack", stack) in run.owners]
     count = sum(run.experts is experts and run.id not in left_out() for run, _ in own)
     weight = count / (count + KNOWN)
@@ -127,10 +127,10 @@ def with_reached(text: str, kinds: Mapping[str, Sequence[Run]]) -> str:
     lines = [line for line in text.splitlines(keepends=True) if not line.startswith("  mfu.")]
     start = lines.index("achievable:\n") + 1
     end = next((number for number in range(start, len(lines)) if not lines[number].startswith(" ")), len(lines))
-    return "".join([*lines[:end], *(_reached(name, kinds[name]) for name in sorted(kinds)), *lines[end:]])
+    return "".join([*lines[:end], *(_highest_mfu_line(name, kinds[name]) for name in sorted(kinds)), *lines[end:]])
 
 
-def _reached(name: str, runs: Sequence[Run]) -> str:
+def _highest_mfu_line(name: str, runs: Sequence[Run]) -> str:
     best = max(runs, key=lambda run: run.mfu)
     many = "the only published run" if len(runs) == 1 else f"the highest of {len(runs)} published runs"
     why = f"{many} in docs/accuracy.md ({best.id}), with FLOPs counted as the program counts them"

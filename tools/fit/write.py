@@ -23,7 +23,7 @@ def write(values: Values, counts: dict[Constant, int]) -> list[Path]:
         for kind, name in (*constant.owners, *_same_chip(constant)):
             file = resources.catalog() / FOLDERS[kind] / f"{name}.yaml"
             text = texts.get(file) or file.read_text("utf-8")
-            texts[file] = _replaced(text, constant, value, counts[constant], _nominal(name, constant, text))
+            texts[file] = _with_new_value(text, constant, value, counts[constant], _peak_share(name, constant, text))
     changed = [file for file, text in texts.items() if text != file.read_text("utf-8")]
     for file in changed:
         file.write_text(texts[file], "utf-8")
@@ -34,7 +34,7 @@ def _same_chip(constant: Constant) -> list[tuple[str, str]]:
     return [("accelerator", copy) for copy, of in copies().items() if ("accelerator", of) in constant.owners]
 
 
-def _nominal(name: str, constant: Constant, text: str) -> float:
+def _peak_share(name: str, constant: Constant, text: str) -> float:
     """A copy without a best product of its own is given its model's, as a share of the peak."""
     precision = constant.fact.removeprefix("sustained.")
     if name not in copies() or precision == constant.fact or f"  matmul.{precision}:" in text:
@@ -44,19 +44,19 @@ def _nominal(name: str, constant: Constant, text: str) -> float:
     return float(found[1]) if found else 1.0
 
 
-def _replaced(text: str, constant: Constant, value: float, count: int, nominal: float) -> str:
+def _with_new_value(text: str, constant: Constant, value: float, count: int, nominal: float) -> str:
     line = re.compile(rf"^  {re.escape(constant.fact)}: {{is: ([\d.e-]+) ?(us|ms|B)?.*$", re.MULTILINE)
 
     def rewritten(found: re.Match[str]) -> str:
         unit = found[2] or ""
         figure = f"{float(f'{value * nominal * SCALES[unit]:.{2 if unit else 3}g}'):g}"
-        return STORY.sub(_story(constant, count, unit), found[0].replace(f"is: {found[1]}", f"is: {figure}", 1))
+        return STORY.sub(_reason_text(constant, count, unit), found[0].replace(f"is: {found[1]}", f"is: {figure}", 1))
 
     before, achievable, after = text.partition("\nachievable:\n")
     return before + achievable + line.sub(rewritten, after)
 
 
-def _story(constant: Constant, count: int, unit: str) -> str:
+def _reason_text(constant: Constant, count: int, unit: str) -> str:
     if not constant.spread:
         return "by count" if constant.fact == "accumulation" else KEPT
     if not count:

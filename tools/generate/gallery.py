@@ -168,7 +168,7 @@ def rows() -> tuple[tuple[Cell, ...], ...]:
 def page() -> str:
     """The text of ``docs/gallery.md``."""
     first = records()["first"]
-    alarms = {each.name for each in exhibits() if any(_is_wrong(each, finding) for finding in _above(each))}
+    alarms = {each.name for each in exhibits() if any(_is_wrong(each, finding) for finding in _above_note(each))}
     numbers = {"count": len(exhibits()), "first": first["specs"], "false": len(first["false"]), "now": len(alarms)}
     lines = [HEAD.format(folder="../examples/gallery", **numbers), _markdown_row(COLUMNS), "|" + "---|" * len(COLUMNS)]
     lines += [_markdown_row([text for text, _ in cells]) for cells in rows()]
@@ -212,14 +212,14 @@ def sections() -> Iterator[str]:
         text = each.path.read_text("utf-8")
         yield f"## {each.name}\n\n{_description(text)} [Spec](../examples/gallery/{each.path.name}).\n"
         yield f"{_comment(text)}\n"
-        for finding in _above(each):
+        for finding in _above_note(each):
             why = reasons.get((each.name, finding.rule))
             if why is None:
                 raise ValueError(f"{each.path}: {finding.severity} {finding.rule} has no reason in published.toml")
             yield f"- {finding.severity} [{finding.rule}](rules/{finding.rule}.md): {finding.message}. {why}\n"
 
 
-def _above(exhibit: Exhibit) -> list[Finding]:
+def _above_note(exhibit: Exhibit) -> list[Finding]:
     return [each for each in exhibit.findings if each.severity is not Severity.NOTE]
 
 

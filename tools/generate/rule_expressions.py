@@ -105,7 +105,7 @@ class Scope:
     def bound(self, target: ast.expr) -> Scope | None:
         """The scope inside a loop; None where a variable of the loop hides a name that an expression uses."""
         variables = {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
-        used = {name for value in self.names.values() if value is not None for name in _free(value)}
+        used = {name for value in self.names.values() if value is not None for name in _names_in(value)}
         if variables & (used | {name for name, value in self.names.items() if value is None}):
             return None
         return replace(self, names={**self.names, **dict.fromkeys(variables)})
@@ -116,7 +116,7 @@ class Scope:
         if function is None or self.depth >= _DEEPEST:
             return None
         try:
-            return function.body, self._entered(self.module, function, call, frozenset())
+            return function.body, self._scope_of_call(self.module, function, call, frozenset())
         except _UnfitError:
             return None
 
@@ -124,11 +124,11 @@ class Scope:
         """An expression with every name in place; ``bound`` are variables of comprehensions around it."""
         match node:
             case ast.Name(id=name):
-                return node if name in bound else self._named(node, bound)
+                return node if name in bound else self._value_of_name(node, bound)
             case ast.Attribute(value=ast.Name("RULE"), attr="name"):
                 return ast.Constant(self.rule)
             case ast.Call(func=ast.Name(id=name)) if name not in _BUILTINS:
-                return self._computed(node, bound)
+                return self._expanded_call(node, bound)
             case ast.Call():
                 return ast.Call(
                     node.func if isinstance(node.func, ast.Name) else self.expression(node.func, bound),
@@ -140,18 +140,20 @@ class Scope:
         if not isinstance(node, _ALLOWED):
             raise _UnfitError
         made: type[Any] = type(node)
-        return cast(ast.expr, made(**{name: self._part(value, bound) for name, value in ast.iter_fields(node)}))
+        return cast(
+            ast.expr, made(**{name: self._with_expressions(value, bound) for name, value in ast.iter_fields(node)})
+        )
 
-    def _part(self, value: object, bound: frozenset[str]) -> object:
+    def _with_expressions(self, value: object, bound: frozenset[str]) -> object:
         if isinstance(value, list):
-            return [self._part(one, bound) for one in value]
+            return [self._with_expressions(one, bound) for one in value]
         return self.expression(value, bound) if isinstance(value, ast.expr) else value
 
-    def _named(self, node: ast.Name, bound: frozenset[str]) -> ast.expr:
+    def _value_of_name(self, node: ast.Name, bound: frozenset[str]) -> ast.expr:
         name = node.id
         if name in self.names:
             value = self.names[name]
-            if value is not None and bound & _free(value):
+            if value is not None and bound & _names_in(value):
                 raise _UnfitError
             return node if value is None else value
         found = _literal(self.module, name)
@@ -168,14 +170,14 @@ class Scope:
             generators.append(ast.comprehension(one.target, iterated, tests, 0))
         return type(node)(self.expression(node.elt, bound), generators)
 
-    def _computed(self, call: ast.Call, bound: frozenset[str]) -> ast.expr:
+    def _expanded_call(self, call: ast.Call, bound: frozenset[str]) -> ast.expr:
         """A call of a function that only computes an expression, written out."""
         assert isinstance(call.func, ast.Name)
         found = _function(self.module, call.func.id)
         if found is None or self.depth >= _DEEPEST:
             raise _UnfitError
         module, function = found
-        return self._entered(module, function, call, bound)._result(function.body)
+        return self._scope_of_call(module, function, call, bound)._result(function.body)
 
     def _result(self, body: Sequence[ast.stmt]) -> ast.expr:
         """The value that statements return, if they are assignments, conditions and returns."""
@@ -198,7 +200,7 @@ class Scope:
                     raise _UnfitError
         raise _UnfitError
 
-    def _entered(self, module: Module, function: ast.FunctionDef, call: ast.Call, bound: frozenset[str]) -> Scope:
+    def _scope_of_call(self, module: Module, function: ast.FunctionDef, call: ast.Call, bound: frozenset[str]) -> Scope:
         """The scope in which a called function begins."""
         spec = function.args
         decorated = any(not ast.unparse(one).startswith("formula(") for one in function.decorator_list)
@@ -216,7 +218,7 @@ class Scope:
         return Scope(module, self.rule, names, self.depth + 1)
 
 
-def _free(node: ast.expr) -> set[str]:
+def _names_in(node: ast.expr) -> set[str]:
     """The names in an expression."""
     return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and not hasattr(builtins, one.id)}
 

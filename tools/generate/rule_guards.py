@@ -30,7 +30,7 @@ def guard(tree: ast.Module, rule: str) -> str:
 
 def silent(body: Sequence[ast.stmt], scope: Scope, leaving: type[ast.stmt] = ast.Return) -> str:
     """When statements yield nothing; ``leaving`` is what ends them: `return`, or `continue` in a loop."""
-    if not body or _leaves(body[0], leaving):
+    if not body or _only_leaves(body[0], leaving):
         return "True"
     first, rest = body[0], body[1:]
     if isinstance(first, ast.If):
@@ -38,16 +38,16 @@ def silent(body: Sequence[ast.stmt], scope: Scope, leaving: type[ast.stmt] = ast
     if isinstance(first, ast.Assign):
         assigned = scope.assigned(first.targets[0], first.value)
         return silent(rest, assigned, leaving) if assigned else "False"
-    quiet = _alone(first, scope)
+    quiet = _plain_statement(first, scope)
     return quiet if isinstance(first, ast.Return) else both(quiet, lambda: silent(rest, scope.without(first), leaving))
 
 
-def _leaves(node: ast.stmt, leaving: type[ast.stmt]) -> bool:
+def _only_leaves(node: ast.stmt, leaving: type[ast.stmt]) -> bool:
     """Whether a statement is a bare `return` or `continue`, and nothing more."""
     return isinstance(node, leaving) and getattr(node, "value", None) is None
 
 
-def _alone(node: ast.stmt, scope: Scope) -> str:
+def _plain_statement(node: ast.stmt, scope: Scope) -> str:
     """A statement that neither branches nor assigns."""
     match node:
         case ast.Expr(ast.Constant()):
@@ -63,7 +63,7 @@ def _alone(node: ast.stmt, scope: Scope) -> str:
 def _branch(node: ast.If, rest: Sequence[ast.stmt], scope: Scope, leaving: type[ast.stmt]) -> str:
     """An ``if`` and what follows it: once after both branches, or after each where a branch leaves or assigns."""
     left, whole = scope.prefix(node.test, ast.Or)
-    if _leaves(node.body[0], leaving):
+    if _only_leaves(node.body[0], leaving):
         return either(left, lambda: silent([*node.orelse, *rest], scope, leaving) if whole else "False")
     test, whole = scope.prefix(node.test, ast.And)
     apart = any(isinstance(part, leaving | ast.Assign) for part in ast.walk(node))

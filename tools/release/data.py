@@ -48,19 +48,19 @@ def facts_of(files: Mapping[str, str]) -> Facts:
     found: Facts = {}
     for text in files.values():
         entry = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        figures = {key: value for section in SECTIONS for key, value in _flat(section, entry.get(section, {}))}
+        figures = {key: value for section in SECTIONS for key, value in _flat_figures(section, entry.get(section, {}))}
         found[f"{entry['kind']}/{entry['id']}"] = figures
     return found
 
 
-def _flat(path: str, node: Any) -> Iterator[tuple[str, str]]:
+def _flat_figures(path: str, node: Any) -> Iterator[tuple[str, str]]:
     """Figures below a node: a mapping with ``is`` is one figure, whatever else it says of sources and notes."""
     if isinstance(node, dict):
         if "is" in node:
             yield path, _text(node["is"])
         else:
             for key, value in node.items():
-                yield from _flat(f"{path}.{key}", value)
+                yield from _flat_figures(f"{path}.{key}", value)
     elif node is not None:
         yield path, _text(node)
 
@@ -80,9 +80,9 @@ def changes(before: Facts, after: Facts) -> Changes:
     for name in sorted(before.keys() & after.keys()):
         old, new = before[name], after[name]
         pairs = tuple(
-            (_short(key), old[key], new[key]) for key in sorted(old.keys() & new.keys()) if old[key] != new[key]
+            (_short_path(key), old[key], new[key]) for key in sorted(old.keys() & new.keys()) if old[key] != new[key]
         )
-        gone = tuple((_short(key), old[key], "–") for key in sorted(old.keys() - new.keys()))
+        gone = tuple((_short_path(key), old[key], "–") for key in sorted(old.keys() - new.keys()))
         if pairs or gone:
             changed[name] = (*pairs, *gone)
         if new.keys() - old.keys():
@@ -91,7 +91,7 @@ def changes(before: Facts, after: Facts) -> Changes:
     return Changes(tuple(added), tuple(removed), changed, filled)
 
 
-def _short(path: str) -> str:
+def _short_path(path: str) -> str:
     return path.removeprefix("facts.")
 
 

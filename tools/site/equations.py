@@ -69,7 +69,7 @@ def _call(name: str, inner: str) -> str:
     """A root, a rounding between its signs, or a name with its arguments."""
     if name == "sqrt":
         return f"<msqrt>{inner}</msqrt>"
-    return _fenced(inner, FENCES[name]) if name in FENCES else f"{_word(name)}{_fenced(inner)}"
+    return _in_brackets(inner, FENCES[name]) if name in FENCES else f"{_word(name)}{_in_brackets(inner)}"
 
 
 def _groups(node: ast.expr) -> list[tuple[list[ast.expr], list[ast.expr]]]:
@@ -102,10 +102,10 @@ def _product(factors: list[ast.expr], *, alone: bool = True) -> str:
 
 def _in_parentheses(node: ast.expr) -> str:
     is_sum = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub)
-    return _fenced(made(node)) if is_sum else made(node)
+    return _in_brackets(made(node)) if is_sum else made(node)
 
 
-def _fenced(inner: str, signs: str = "()") -> str:
+def _in_brackets(inner: str, signs: str = "()") -> str:
     high = "" if "<mfrac>" in inner else ' stretchy="false"'
     return f"<mrow><mo{high}>{signs[0]}</mo>{inner}<mo{high}>{signs[1]}</mo></mrow>"
 

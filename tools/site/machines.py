@@ -25,14 +25,14 @@ def with_machine(text: str, name: str) -> str:
         head,
         link if name in examples()["Gallery"] else "",
         f"\n{rest.rstrip()}\n",
-        *_compared(name),
+        *_comparison_table(name),
         *(drawing for _, study in shown.parts[:1] for drawing in drawings(study)),
-        *_estimated(shown),
+        *_estimate_section(shown),
         f"\n## The spec\n\n```yaml\n{shown.path.read_text('utf-8')}```\n",
     ])  # fmt: skip
 
 
-def _compared(name: str) -> Iterator[str]:
+def _comparison_table(name: str) -> Iterator[str]:
     rows = [row.split(" | ", 1)[1] for row in comparisons() if row.startswith(f"| {name} |")]
     if rows:
         yield "\n## Published and predicted\n\n| figure | published | predicted | ratio | source |\n"
@@ -48,7 +48,7 @@ def drawings(study: Study) -> Iterator[str]:
         yield f"\n<figure>{one.svg}<figcaption>{one.caption}</figcaption></figure>\n"
 
 
-def _estimated(shown: Exhibit) -> Iterator[str]:
+def _estimate_section(shown: Exhibit) -> Iterator[str]:
     yield "\n## What the program says\n"
     for name, study in shown.parts:
         printed = estimate_text.estimate_as_text(analysis.estimate(study)).splitlines()

@@ -30,7 +30,7 @@ LARGEST = 8_000_000
 
 
 def starts() -> dict[str, str]:
-    """The output of ``clusterspec init``, unchanged and for serving."""
+    """Starting specs from ``clusterspec init``, for training and for serving."""
     settings = Settings(Catalog.open(), Config(), date.today())
     training = (ROOT / "templates" / "starter.yaml").read_text("utf-8")
     return {"for training": training, "for serving": starting_spec(settings, *SERVED, "serve")[0]}

@@ -59,14 +59,14 @@ def shorten_index(site: Path) -> None:
 
 def weights(site: Path) -> Iterator[tuple[int, str]]:
     """The compressed bytes that each page of a built site transfers, including styles, scripts and the index."""
-    searched = sum(_sent(path) for path in [site / "search.json", *site.glob("assets/javascripts/workers/*.js")])
+    searched = sum(_sent_bytes(path) for path in [site / "search.json", *site.glob("assets/javascripts/workers/*.js")])
     for path in sorted(site.rglob("*.html")):
         name = path.relative_to(site)
         if name.parts[0] != "playground":
             linked = {*LINKED.findall(path.read_text("utf-8"))}
-            yield searched + _sent(path) + sum(_sent(site / one) for one in linked), name.as_posix()
+            yield searched + _sent_bytes(path) + sum(_sent_bytes(site / one) for one in linked), name.as_posix()
 
 
 @cache
-def _sent(path: Path) -> int:
+def _sent_bytes(path: Path) -> int:
     return len(gzip.compress(path.read_bytes(), 6))

@@ -152,7 +152,7 @@ def limits_by_job(texts: list[str]) -> dict[str, float]:
 
 
 def refuse_options(args: argparse.Namespace, mode: str, names: tuple[str, ...]) -> None:
-    """Raises `UsageFault` for an option that a search of another kind takes."""
+    """Raises `UsageFault` for an option of another kind of search."""
     given = next((name for name in names if getattr(args, name, None)), None)
     if given:
         raise UsageFault(f"--{given.replace('_', '-')} does not go with {mode}")

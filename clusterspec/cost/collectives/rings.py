@@ -200,7 +200,7 @@ def tree_all_reduce(paths: Paths) -> Candidates:
 
 
 def _reduces_in_switches(paths: Paths) -> bool:
-    """Whether NCCL's own model takes reduction in the switches for every large message: in domains beyond a node."""
+    """Whether NCCL's own model selects in-switch reduction for every large message: for domains beyond a node."""
     return paths.inside.reduction is not None and paths.inside.ranks > NODE_SCALE and paths.islands > 1
 
 

@@ -62,7 +62,7 @@ def read_kubernetes(file: InputFile) -> ImportResult:
     """
     builder = ImportBuilder(KUBERNETES, file.name)
     documents = [(str(yaml.mapping.get("kind")), yaml) for yaml in read_documents(file)]
-    read = [(kind, yaml) for kind, yaml in documents if kind in READERS and _asks(kind, yaml)]
+    read = [(kind, yaml) for kind, yaml in documents if kind in READERS and _is_job(kind, yaml)]
     if not read:
         found = ", ".join(kind[:40] for kind, _ in documents)[:80]
         raise FormatError(f"holds {found}: supported Kubernetes kinds are {', '.join(READERS)}")
@@ -330,7 +330,7 @@ _PODS_OF = {"Pod": (), "Deployment": ("spec", "template"), "StatefulSet": ("spec
 """The path to the pod, for kinds of objects that are jobs only if they request accelerators."""
 
 
-def _asks(kind: str, yaml: Yaml) -> bool:
+def _is_job(kind: str, yaml: Yaml) -> bool:
     """Whether an object is a job; of pods and deployments, those alone that ask for accelerators."""
     if kind not in _PODS_OF:
         return True

@@ -95,7 +95,7 @@ def _devices(yaml: Yaml, path: Path, service: Any, name: str) -> _Reserved | Non
     if devices is None and (short := value_at(service, "gpus")) is not None:
         devices, line = (short if isinstance(short, list) else [{"count": short}]), yaml.line(*path, "gpus")
     asked = [each for each in devices if _is_accelerator(each)] if isinstance(devices, list) else []
-    variable, listed = _visible(service)
+    variable, listed = _visibility_variable(service)
     visible = len(listed.split(",")) if re.fullmatch(r"\d{1,3}(?:,\d{1,3})*", listed) else None
     if not asked:
         if value_at(service, "runtime") != "nvidia" and not variable.startswith("NVIDIA"):
@@ -135,7 +135,7 @@ def _number_of(devices: list[dict[str, Any]]) -> tuple[int | None, str]:
     return total, ""
 
 
-def _visible(service: Any) -> tuple[str, str]:
+def _visibility_variable(service: Any) -> tuple[str, str]:
     """The variable that limits the accelerators of a service, with its value; empty if none does."""
     stated = value_at(service, "environment")
     if isinstance(stated, list):

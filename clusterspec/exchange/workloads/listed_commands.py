@@ -66,7 +66,7 @@ def _listed_commands_in(yaml: Yaml, value: Any, path: Path) -> Iterator[Command]
 def _container_commands(yaml: Yaml, value: dict[str, Any], path: Path) -> Iterator[Command]:
     """The command that a container starts, with variables filled in, and the commands of scripts among its words."""
     sets = _environment(yaml, value, path)
-    words = [_filled(word, sets) for word in _container_words(yaml, value, path)]
+    words = [_with_variables(word, sets) for word in _container_words(yaml, value, path)]
     if words and _OWN_SERVER.fullmatch(str(value.get("image"))) and _MODEL.match(words[0].text):
         started = "vllm serve"
         if len(words) == 1:  # one text
@@ -121,7 +121,7 @@ def _environment(yaml: Yaml, value: dict[str, Any], path: Path) -> dict[str, str
     return {name: text for name, text in found.items() if text and "${" not in text}
 
 
-def _filled(word: Word, sets: dict[str, str]) -> Word:
+def _with_variables(word: Word, sets: dict[str, str]) -> Word:
     """A word with ``$(NAME)`` of Kubernetes, and the default of a variable that is all of it, filled in."""
     text = re.sub(r"\$\((\w+)\)", lambda match: sets.get(match[1], match[0]), word.text)
     return word._replace(text=_DEFAULTED.sub(r"\1", text) if not re.search(r"\s", text) else text)

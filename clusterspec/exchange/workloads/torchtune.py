@@ -64,7 +64,7 @@ def read_torchtune(file: InputFile) -> ImportResult:
     Raises `FormatError` if it does not train, or with other models or rewards, `SeveralParts` for several launches.
     """
     builder = ImportBuilder(TORCHTUNE, file.name)
-    keys = _configured(file) if _COMPONENT.search(file.text) else _launched(file)
+    keys = _configuration_keys(file) if _COMPONENT.search(file.text) else _launch_keys(file)
     _refuse_other_runs(keys)
     line = keys.line("model._component_", "optimizer._component_") or keys.command.line
     builder.set("workload.kind", "train", line)
@@ -82,7 +82,7 @@ def read_torchtune(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
-def _configured(file: InputFile) -> Keys:
+def _configuration_keys(file: InputFile) -> Keys:
     """The keys of a configuration. Raises `FormatError` if it has no optimizer: it does not train."""
     keys, yaml = Keys(), read_yaml(file)
     for name, value, line in flat_leaves(yaml.mapping, yaml.line):
@@ -94,7 +94,7 @@ def _configured(file: InputFile) -> Keys:
     return keys
 
 
-def _launched(file: InputFile) -> Keys:
+def _launch_keys(file: InputFile) -> Keys:
     """The options and overrides of a launch. Raises `FormatError` if there is none."""
     keys = read_arguments(file, _LAUNCH)
     if not keys.command.words:
@@ -144,7 +144,7 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
     config = str(keys.get("config") or "")
     line = keys.line("config")
     if match := _BUILTIN.fullmatch(config):
-        set_model(_dotted(match["family"]) + "-" + match["size"].lower(), builder, line)
+        set_model(_hub_name(match["family"]) + "-" + match["size"].lower(), builder, line)
         builder.unknown(config, "a configuration of torchtune itself: what is not overridden is as it says", line)
     elif config:
         builder.unknown(config[-60:], "a separate file: import it as well", line)
@@ -165,13 +165,13 @@ def _model_of(component: str) -> str | None:
     match = re.fullmatch(rf"(?:q?lora_|q?dora_)?{re.escape(family)}_(?P<size>\w+?)(?:_instruct|_base)?", function)
     if not component.startswith("torchtune.models.") or match is None:
         return None
-    return f"{_dotted(family)}-{re.sub(r'(?<=[0-9])_(?=[0-9])', '.', match['size'])}"
+    return f"{_hub_name(family)}-{re.sub(r'(?<=[0-9])_(?=[0-9])', '.', match['size'])}"
 
 
-def _dotted(family: str) -> str:
+def _hub_name(family: str) -> str:
     """A family of models as hubs write it.
 
-    >>> _dotted("llama3_1"), _dotted("gemma2"), _dotted("qwen2_5"), _dotted("mistral")
+    >>> _hub_name("llama3_1"), _hub_name("gemma2"), _hub_name("qwen2_5"), _hub_name("mistral")
     ('llama-3.1', 'gemma-2', 'qwen2.5', 'mistral')
     """
     name = family.replace("_", ".")

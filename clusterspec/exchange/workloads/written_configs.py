@@ -30,16 +30,17 @@ def written_configurations(file: InputFile) -> list[InputFile]:
     values = {name: word.text for name, word in variables_of(file.text).items() if not word.branch}
     return [
         InputFile(
-            file.name, ("\n" * file.text.count("\n", 0, match.start("body")) + _filled(match["body"], values)).encode()
+            file.name,
+            ("\n" * file.text.count("\n", 0, match.start("body")) + _with_variables(match["body"], values)).encode(),
         )
         for match in found
     ]
 
 
-def _filled(text: str, values: dict[str, str]) -> str:
+def _with_variables(text: str, values: dict[str, str]) -> str:
     """A JSON text with variables filled in; one without a known value is its name as text.
 
-    >>> _filled('{"a": {"b": $N}, "c": "$M", "d": ${K}}', {"N": "2", "M": "x"})
+    >>> _with_variables('{"a": {"b": $N}, "c": "$M", "d": ${K}}', {"N": "2", "M": "x"})
     '{"a": {"b": 2}, "c": "x", "d": "$K"}'
     """
 

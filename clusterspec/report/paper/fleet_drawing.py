@@ -29,7 +29,7 @@ def fleet_picture(report: FleetReport, tints: Mapping[str, str]) -> Iterator[Pic
 
 def _drawn_pool(report: FleetReport, name: str, use: PoolUse, tints: Mapping[str, str]) -> DrawnPool:
     runs = [
-        DrawnNodes(one.nodes, _turns(report, one.jobs, tints), _run_label(report, one.jobs, one.nodes))
+        DrawnNodes(one.nodes, _drawn_turns(report, one.jobs, tints), _run_label(report, one.jobs, one.nodes))
         for one in use.sets
         if one.nodes
     ]
@@ -38,7 +38,7 @@ def _drawn_pool(report: FleetReport, name: str, use: PoolUse, tints: Mapping[str
     return DrawnPool(name, f"{plural(use.nodes or 0, 'node')} of {use.machine}", tuple(runs), use.spares)
 
 
-def _turns(report: FleetReport, jobs: tuple[str, ...], tints: Mapping[str, str]) -> tuple[DrawnTurn, ...]:
+def _drawn_turns(report: FleetReport, jobs: tuple[str, ...], tints: Mapping[str, str]) -> tuple[DrawnTurn, ...]:
     shares = {job: report.jobs[job].share for job in jobs if job in report.jobs}
     whole = max(1.0, sum(shares.values()))
     return tuple(DrawnTurn(job, tints[job], share / whole) for job, share in shares.items())

@@ -51,7 +51,7 @@ from clusterspec.spec.model import ClusterSpec, ProcurementSpec
 
 RULE = Rule.of(__name__, "warning")
 SOON = 182
-"""Days within which a part that does not ship yet is delivered to nobody; the project's choice."""
+"""Unreleased parts are not delivered within this many days of today; the project's choice."""
 
 
 def check(

@@ -75,7 +75,7 @@ class MachineRates(NamedTuple):
         rest = sum_of(rate.yearly for rate in found.values()) - sum_of(rate.yearly for rate in own)
         share = max(0.0, whole - sum_of(rate.yearly for rate in own)) / rest if rest else 0.0
         return {
-            name: rate if isinstance(rate.origin, Written) else _exactly(rate, rate.yearly * share)
+            name: rate if isinstance(rate.origin, Written) else _exact_rate(rate, rate.yearly * share)
             for name, rate in found.items()
         }
 
@@ -96,6 +96,6 @@ class MachineRates(NamedTuple):
             yield f"operations.failures.{name}", shown, source_text(rate)
 
 
-def _exactly(rate: PartRate, yearly: float) -> PartRate:
+def _exact_rate(rate: PartRate, yearly: float) -> PartRate:
     """A rate without a range."""
     return rate._replace(yearly=yearly, low=yearly, high=yearly)

@@ -146,7 +146,7 @@ def find_deviations(written: ClusterSpec | None, cluster: Cluster | None, catalo
 
 def _deviation(stated: StatedFigure) -> Deviation | None:
     if not stated.known:
-        return Deviation(stated, None, impossible) if (impossible := _impossible(stated)) else None
+        return Deviation(stated, None, impossible) if (impossible := _impossible_figure_causes(stated)) else None
     ethernet = stated.kind == "nic" and _is_ethernet_rate(stated.quantity.per_direction)
     within = SIZE if stated.at.endswith(".memory") else AGREES
     agrees = any(agrees_within(stated.quantity.value, stated.counted_figure(known), within) for known in stated.known)
@@ -160,7 +160,7 @@ def _deviation(stated: StatedFigure) -> Deviation | None:
 
 def _unexplained_deviation(stated: StatedFigure) -> Deviation | None:
     """The deviation of a figure that no likely cause explains; None where such figures exist."""
-    if impossible := _impossible(stated):
+    if impossible := _impossible_figure_causes(stated):
         return Deviation(stated, stated.known[0], impossible)
     return Deviation(stated, stated.known[0], ()) if stated.kind in {"scale-up", "nic", "accelerator"} else None
 
@@ -242,7 +242,7 @@ def _scope(stated: StatedFigure, right: str, ratio: float) -> Iterator[LikelyCau
             yield LikelyCause(scope.rule, f"the figure of {scope.what}", right)
 
 
-def _impossible(stated: StatedFigure) -> tuple[LikelyCause, ...]:
+def _impossible_figure_causes(stated: StatedFigure) -> tuple[LikelyCause, ...]:
     """The likely error of a figure outside the range of existing machines."""
     value = stated.quantity.per_direction if stated.kind == "nic" else stated.quantity.value
     low, high = {"nic": (SLOWEST_NIC, float("inf")), "power": POWER_OF_A_NODE}.get(stated.kind, (0.0, float("inf")))

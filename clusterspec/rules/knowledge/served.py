@@ -64,31 +64,33 @@ class Served:
         section = self.design.spec.layout or LayoutSpec()
         degrees = [changes.get(key, getattr(self.layout, key)) for key in ("tp", "attention_dp", "pp")]
         number = max(1, self.layout.ranks // prod(degrees)) if section.dp is not None else None
-        return self._otherwise({("layout", key): value for key, value in ({"dp": number} | changes).items()})
+        return self._with_changes({("layout", key): value for key, value in ({"dp": number} | changes).items()})
 
     def with_load(self, **changes: Any) -> Served | None:
         """The plan with some keys of the requests written otherwise."""
         spec = self.design.spec
         if spec.workload is None or spec.workload.serving is None:
             return None
-        return self._otherwise({("workload", "serving", key): value for key, value in changes.items()})
+        return self._with_changes({("workload", "serving", key): value for key, value in changes.items()})
 
     def with_copies(self, more: int) -> Served | None:
         """The plan with experts placed by their load and ``more`` redundant experts."""
         load = ("workload", "serving")
         copies = self.layout.redundant_experts + more
-        return self._otherwise({(*load, "redundant_experts"): copies, (*load, "expert_load", "placement"): "balanced"})
+        return self._with_changes(
+            {(*load, "redundant_experts"): copies, (*load, "expert_load", "placement"): "balanced"}
+        )
 
     def with_weights(self, precision: str) -> Served | None:
         """The plan with weights as published in a precision of 8 or 16 bits, and products in the same."""
         keys = {"parameter_precision": precision, "precision": precision, "quantization": None}
-        return self._otherwise({("workload", key): value for key, value in keys.items()})
+        return self._with_changes({("workload", key): value for key, value in keys.items()})
 
     def alone(self) -> Served | None:
         """The plan with one request in flight."""
         return self.with_load(concurrency=1, request_rate=None, load="closed", requests=None)
 
-    def _otherwise(self, changes: Changes) -> Served | None:
+    def _with_changes(self, changes: Changes) -> Served | None:
         """The plan with changed keys, which further changes keep."""
         return Served.of(self.redone(changes), lambda more: self.redone({**changes, **more}))
 

@@ -38,7 +38,7 @@ class LinkDemand(NamedTuple):
     @property
     def mean(self) -> float:
         """B/s of all jobs on average; of jobs in turn the largest."""
-        return sum_of(self._means())
+        return sum_of(self._mean_rates())
 
     @property
     def burst(self) -> float:
@@ -49,9 +49,9 @@ class LinkDemand(NamedTuple):
 
     def share(self, job: str) -> float:
         """The share of the link that the other jobs leave a job."""
-        return fair_rate(self.total, self._means(beside=self.turns[job])) / self.total
+        return fair_rate(self.total, self._mean_rates(beside=self.turns[job])) / self.total
 
-    def _means(self, beside: str = "") -> list[float]:
+    def _mean_rates(self, beside: str = "") -> list[float]:
         means = _largest_by_name((self.turns[name], each.mean) for name, each in self.crossings.items())
         return [mean for turn, mean in means.items() if turn != beside]
 

@@ -125,7 +125,7 @@ def _rates(fleet: Fleet, jobs: tuple[str, ...]) -> Iterator[tuple[str, SavingRat
 
 
 def _saving_rate(job: Job) -> SavingRate | None:
-    """The rates of a job; None where it saves no checkpoint or says no time."""
+    """The checkpoint write rates of a job; None where it writes no checkpoints or states no time."""
     design = job.design
     operations = design.spec.operations if design else None
     if design is None or operations is None or design.workload is None or serves(design.workload):

@@ -71,7 +71,9 @@ def check(layout: Layout) -> Iterator[Problem]:
         return
     if not layout.capabilities.has("requires.pp_last_with_experts"):
         return
-    if layout.expert_dp == layout.dp and _stride(layout, _dense_degrees(layout)) == _stride(layout, _expert(layout)):
+    if layout.expert_dp == layout.dp and _stride(layout, _dense_degrees(layout)) == _stride(
+        layout, _expert_degrees(layout)
+    ):
         return
     order = as_yaml((*(axis for axis in layout.order if axis != "pp"), "pp"))
     message = (
@@ -86,7 +88,7 @@ def _dense_degrees(layout: Layout) -> dict[str, int]:
     return {"tp": layout.tp, "cp": layout.cp, "dp": layout.dp}
 
 
-def _expert(layout: Layout) -> dict[str, int]:
+def _expert_degrees(layout: Layout) -> dict[str, int]:
     """Degrees of the expert layers by axis; cp is 1 there."""
     return {"tp": layout.expert_tp, "ep": layout.ep, "dp": layout.expert_dp}
 

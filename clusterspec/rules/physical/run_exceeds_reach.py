@@ -97,7 +97,7 @@ def check(
     for one in level_optics(scale_out):
         if one.level in runs:
             end = min(one.ends, key=lambda part: part.reach.value if part.reach else float("inf"))
-            yield from _long_run_problem(f"optics.{one.level}", one.level, runs[one.level], end.name, _reach(end))
+            yield from _long_run_problem(f"optics.{one.level}", one.level, runs[one.level], end.name, _reach_of(end))
     for level, kind in (section.cable_type or {}).items():
         if kind != FIBER and level in runs and level not in (section.optics or {}):
             longest = max(_cable_reaches(catalog, kind, link_rate(scale_out)), default=None)
@@ -120,7 +120,7 @@ def _long_run_problem(key: str, level: str, run: Run, part: str, reach: float | 
     )
 
 
-def _reach(part: Optics) -> float | None:
+def _reach_of(part: Optics) -> float | None:
     return part.reach.value if part.reach else None
 
 

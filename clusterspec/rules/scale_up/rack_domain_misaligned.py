@@ -70,7 +70,7 @@ def check(placements: Placements, cluster: Cluster, layout: Layout, timed: Plan 
     one_node = cluster.scale_up.domain <= cluster.accelerators_per_node
     if one_node or layout.ranks <= domain or domain % layout.tp:
         return
-    axes, product = _inner(layout, domain)
+    axes, product = _innermost_axes(layout, domain)
     if domain % product == 0:
         return
     outer = axes[-1]
@@ -95,7 +95,7 @@ def _exposed_share(timed: Plan | None, axis: str) -> float | None:
     return share(exposed_seconds(timed, AXES[axis]), timed) if timed and timed.step else None
 
 
-def _inner(layout: Layout, domain: int) -> tuple[list[str], int]:
+def _innermost_axes(layout: Layout, domain: int) -> tuple[list[str], int]:
     """The axes of degree above 1 that fit into a domain together, from the fastest-varying, and their product; stops
     where the product no longer divides the domain.
     """

@@ -84,7 +84,7 @@ def check(served: Served) -> Iterator[Problem]:
         return
     prompts = prefill.replicas * prefill.attention_dp / times.prompt_service
     asked = prompts_asked(served)
-    if _above(asked, prompts):
+    if _is_twice(asked, prompts):
         yield RULE.problem(
             PREFILL,
             f"{_load_text(served, asked)}, {plain(asked / prompts, 2)} times "
@@ -95,8 +95,8 @@ def check(served: Served) -> Iterator[Problem]:
             else _severity(served, 1 - prompts / asked, prompts=False),
         )
         return
-    answers = _answers(served) if prefill.replicas > 1 else None
-    if answers is not None and _above(prompts, answers):
+    answers = _decode_rate(served) if prefill.replicas > 1 else None
+    if answers is not None and _is_twice(prompts, answers):
         yield RULE.problem(
             PREFILL,
             f"the prefill engines process {plain(prompts, 2)} requests per second, {plain(prompts / answers, 2)} times the {plain(answers, 2)} "
@@ -111,7 +111,7 @@ def _links_first(served: Served) -> str:
     return ", after the links that carry caches" if served.times.links_limit_prefill else ""
 
 
-def _above(one: float, other: float) -> bool:
+def _is_twice(one: float, other: float) -> bool:
     """Whether one rate is more than twice the other, at the rounding of the message."""
     return round(one / other, 1) > MOST
 
@@ -139,7 +139,7 @@ def _load_adapts(served: Served) -> bool:
     return served.load.request_rate is None
 
 
-def _answers(served: Served) -> float | None:
+def _decode_rate(served: Served) -> float | None:
     """Requests per second that the decode engines complete at the highest concurrency that cache and targets allow."""
     most = max(1, int(served.times.max_concurrency or 0), int(served.times.offered))
     full = served.with_load(concurrency=most, request_rate=None, load="closed", requests=None)
