@@ -66,7 +66,7 @@ def designs() -> list[dict[str, Any]]:
 
 
 def changed(design: dict[str, Any], others: list[dict[str, Any]], draw: random.Random) -> dict[str, Any]:
-    """A design with one to three changes; values of other designs stand at the same keys."""
+    """A design with one to three changes; values come from the same keys of other designs."""
     made = copy.deepcopy(design)
     for _ in range(draw.choice((1, 1, 2, 3))):
         own = list(places(made))

@@ -307,7 +307,7 @@ def _findings_beyond(findings: Sequence[Finding], known: Sequence[Finding]) -> t
 def _unmatched_findings(
     findings: list[Finding], others: list[Finding], alike: Callable[[Finding], object]
 ) -> list[Finding]:
-    """The findings without an equal among ``others``. Each of ``others`` matches at most one finding."""
+    """The findings without a match among ``others``. Each of ``others`` matches at most one finding."""
     there = Counter(map(alike, others))
     found = []
     for one in findings:

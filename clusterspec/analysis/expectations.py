@@ -91,7 +91,7 @@ def _unknown_name_problems(tests: list[dict[str, Any]], folder: Path) -> Iterato
 
 
 Verdict = Callable[[Study, Study], str]
-"""Why an expectation of a study does not hold, empty if it holds; the second study is that of the unchanged spec."""
+"""The reason why an expectation about a study fails, empty if it holds. The second study is the unchanged spec's."""
 
 
 def expectation(text: str) -> Verdict:

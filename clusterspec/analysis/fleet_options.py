@@ -40,11 +40,11 @@ class FleetSearchFault(ValueError):
 
 @dataclass(frozen=True)
 class Goal:
-    """What a search over a fleet looks for.
+    """The goal of a search over a fleet.
 
-    ``within`` is the longest time of a run in seconds, by job; the key ``""`` holds for all other jobs that train.
-    ``nodes`` are the sizes to try instead of the default ones. ``top`` is the number of assignments, ``seconds`` the
-    time limit of the solver for each. ``every`` searches also the choices that cannot be in these assignments.
+    ``within`` is the maximum run time in seconds, by job; the key ``""`` applies to all other training jobs. ``nodes``
+    are the sizes to try instead of the default ones. ``top`` is the number of assignments, ``seconds`` the time limit
+    of the solver for each. ``every`` searches also the choices that cannot be in these assignments.
     """
 
     objective: str = "time"

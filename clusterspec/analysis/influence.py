@@ -37,7 +37,7 @@ OF_RANGES = frozenset({"spread", "spread.experts"})
 OF_EXPERTS = frozenset({"products.grouped", "fusion.routing", "routing.copies", "launch.expert", "unevenness"})
 """Figures of a software release that only models with experts use."""
 OF_QUESTION = frozenset({"workload.kind"})
-"""Keys whose other values ask another question, with other figures."""
+"""Keys with alternatives that change the question, and so yield incomparable figures."""
 PARAMETERS = "workload.parameter_precision"
 OVERSUBSCRIPTION = "cluster.scale_out.oversubscription"
 SIZES: Mapping[str, Callable[[str], tuple[object, Any]]] = {
@@ -50,9 +50,9 @@ SIZES: Mapping[str, Callable[[str], tuple[object, Any]]] = {
     "layout.optimizer_states.master": lambda name: (precision_width(name) > 0, precision_width(name)),
     "layout.optimizer_states.moments": lambda name: ("moments", precision_width(name)),
 }
-"""The kind and the size of a choice in training, by key, through which alone it enters time and memory.
+"""For choices in training that affect time and memory only through a size: their kind and size, by key.
 
-Of choices of one kind the larger ones take more of both.
+Among choices of one kind, a larger size needs more of both.
 """
 WIDE = frozenset({"fp32", "tf32"})
 """Formats in which nobody runs the products of language models, or serves their weights, unless the spec says so."""

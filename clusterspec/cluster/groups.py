@@ -237,7 +237,9 @@ def _block_count(base: int, group: Runs, block: int) -> int:
 
 
 def _packages_in_domain(base: int, group: Runs, blocks: _Blocks, ranks: int) -> int:
-    """The most packages of one group in one domain; ``ranks`` are its members in the fullest one."""
+    """The maximum number of packages of one group in one domain; ``ranks`` counts the group's members in the fullest
+    domain.
+    """
     if blocks.package == 1 or not group or group[0][1] >= blocks.package:
         return ranks
     packages: defaultdict[int, set[int]] = defaultdict(set)

@@ -259,8 +259,9 @@ class Workload:
     trainable: Trainable | None = None
     """The adapters that are trained; None where training changes all weights."""
     document_length: float | None = None
-    """Tokens of the document of a token, in the mean over tokens, where several documents are packed into a sequence
-    and attend to themselves alone; None where a sequence is one document."""
+    """Length in tokens of a token's document, as the mean over tokens, if several documents are packed into a sequence
+    without attention between them; None where a sequence is one document.
+    """
 
     fill: float = 1.0
     """The share of each sequence that holds tokens, in the mean: packed samples fill it in part."""

@@ -256,10 +256,10 @@ class Serving:
 
 @dataclass(frozen=True)
 class Role:
-    """A model beside the trained one: ``reference``, ``critic`` or ``reward``.
+    """A model in addition to the trained one: ``reference``, ``critic`` or ``reward``.
 
-    ``model`` None: the trained one. On ``nodes`` of its own; None: on those of the trainer, and with ``offload`` in
-    host memory between uses.
+    ``model`` is None if it is the trained model. ``nodes`` is the number of separate nodes; None means the trainer's
+    nodes, with ``offload`` to host memory between uses.
     """
 
     name: str

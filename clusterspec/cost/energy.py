@@ -36,9 +36,10 @@ def stated_pue(procurement: ProcurementSpec | None) -> Figure:
 
 
 def tariff_minutes(procurement: ProcurementSpec) -> list[tuple[float | None, int]]:
-    """The prices of a kWh with the minutes of a day in which each holds; the last holds in all other minutes.
+    """The prices per kWh with the minutes of a day to which each applies; the last one applies to all remaining
+    minutes.
 
-    Where hours overlap, the first entry that names a minute counts.
+    Where hours overlap, the first entry that includes a minute counts.
     """
     from clusterspec.cluster.day import DAY_MINUTES, minutes_of_hours  # few specs state what energy costs
 

@@ -82,10 +82,10 @@ LAYER_BY_LAYER = frozenset({"fsdp", "hsdp", "zero2"})
 
 
 class ReplicaSeconds(NamedTuple):
-    """Seconds of the collectives of one rank.
+    """Seconds of the data-parallel collectives of one rank.
 
-    ``gather`` of weights and ``reduce`` of gradients (of one layer where communication is layer by layer, else of all
-    layers); ``outside`` those of embedding and head; ``across`` those between the shard groups of hsdp.
+    ``gather`` of weights and ``reduce`` of gradients (of one layer if communication is layer by layer, else of all
+    layers); ``outside`` for embedding and head; ``across`` between the shard groups of hsdp.
     """
 
     gather: float
@@ -209,9 +209,9 @@ def _bucket_exposure(
 class StepInputs(NamedTuple):
     """The sub-results of a step: numbers, or columns with one number per layout.
 
-    ``stage`` is one micro-batch on the slowest stage and ``every`` the sum over all stages; ``layers`` those of the
-    slowest stage; ``send`` the seconds to send one micro-batch to the next stage (0 with one stage); ``weights`` those
-    whose optimizer states a rank holds.
+    ``stage`` is one micro-batch on the slowest stage and ``every`` the sum over all stages; ``layers`` the number of
+    layers of the slowest stage; ``send`` the seconds to send one micro-batch to the next stage (0 with one stage);
+    ``weights`` the weights whose optimizer states a rank holds.
     """
 
     stage: StageTime

@@ -102,7 +102,7 @@ class Tables:
         self._one_mixer = len({layer.mixer for layer in kinds}) == 1
 
     def _has_parts_of(self, near: Tables) -> bool:
-        """Whether the parts of the model take as long as with other tables, on the same groups."""
+        """Whether the parts of the model take the same time as with other tables, on the same groups."""
         return (
             near.rates is not None
             and self.rates is not None

@@ -198,10 +198,7 @@ class LayoutTiming:
         return _grouped_by_content(stage_groups(self.workload.model, self.layout), self.tables.parts)
 
     def times_of_parts(self, contents: Iterable[Content]) -> tuple[PartTime | None, ...]:
-        """One micro-batch through each of the parts of the model; None for those that no stage holds.
-
-        Raises `NoPathError`.
-        """
+        """One micro-batch through each part of the model; None for parts that are in no stage. Raises `NoPathError`."""
         held = [any(counts) for counts in zip(*contents, strict=True)]
         return tuple(
             self.tables.part_time(part, self.layout, self.hiding) if each else None

@@ -68,7 +68,7 @@ class Composer:
     lines: Lines
     most: int = MAX_NODES
     merges: bool = False
-    """Whether ``<<`` is a key like others, and the last value of a key holds, as in the files of other programs."""
+    """Whether ``<<`` is an ordinary key, and the last value of a repeated key counts, as in other programs' files."""
     problems: list[Problem] = field(default_factory=list)
     scalars: list[tuple[int, int]] = field(default_factory=list)
     """Stretches of the text that hold scalars: no comment starts inside one."""

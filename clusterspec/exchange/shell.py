@@ -118,7 +118,7 @@ def _slurm_variables(text: str, offset: int) -> dict[str, Segments]:
 
 
 def script_in(word: str) -> str | None:
-    """The script that a word holds, alone or as the value of an option (``--command="…"``); None if it holds none."""
+    """The script in a word: the whole word, or the value of an option (``--command="…"``); None if there is none."""
     script = re.sub(r"^--?[A-Za-z][\w-]*=(?=\S)", "", word)
     is_command = re.search(r"\S\s+-", script) or _PROGRAM.match(script)
     return script if is_command and not script.startswith("-") else None

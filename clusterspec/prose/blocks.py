@@ -126,7 +126,9 @@ def _visible_lines(text: str) -> Iterator[ProseLine]:
 
 
 def _open_fence(line: str, fence: str) -> str:
-    """The code fence open after a line; a closing fence is at least as long as the opening one, and alone."""
+    """The code fence that is open after a line. A closing fence is at least as long as the opening one, on a line by
+    itself.
+    """
     match = _FENCE.match(line)
     if not match:
         return fence

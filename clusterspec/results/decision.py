@@ -261,9 +261,9 @@ class ProjectDiffReport(Result):
 
     @property
     def totals(self) -> tuple[Effect, ...]:
-        """Sums of the effects that add up over machines: accelerators, and prices of one currency.
+        """Sums of the effects that are additive over machines: accelerators, and prices in one currency.
 
-        There is none of one spec, nor where an amount is not known on one side.
+        A single spec has no sum, nor does an effect with an unknown amount on either side.
         """
         sums = []
         for name in SUMMED:

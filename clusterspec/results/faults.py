@@ -21,9 +21,9 @@ SOFTWARE = "software"
 class FaultRow:
     """The failures of one class of parts; a figure that is not known is None.
 
-    ``count`` are the parts. ``lost`` is the share of the bandwidth, or of the engines of a serving plan, that is lost
-    where ``effect`` is `SLOWS` or `NONE`. ``step_time`` is that of the degraded machine in seconds, None while the job
-    stands still. ``hours`` and ``cost`` are lost in a year.
+    ``count`` is the number of parts. ``lost`` is the lost share of the bandwidth, or of a serving plan's engines, where
+    ``effect`` is `SLOWS` or `NONE`. ``step_time`` is the degraded machine's step time in seconds, None while the job is
+    stopped. ``hours`` and ``cost`` are lost per year.
     """
 
     part: str
@@ -126,8 +126,9 @@ class FirstYear(NamedTuple):
 
 
 class Stock(NamedTuple):
-    """By part, the number that suffices with the probability ``percentile`` until new ones arrive after ``lead_time``
-    seconds. ``price`` is that of the parts with a price, None without one; ``unpriced`` names the others.
+    """For each part, the number that suffices with the probability ``percentile`` until new parts arrive after
+    ``lead_time`` seconds. ``price`` is the total of the parts with a price, None if none has one; ``unpriced`` names
+    the others.
     """
 
     percentile: float

@@ -81,7 +81,7 @@ class Regret:
 
 
 def ranking(cases: Sequence[Case]) -> list[Regret]:
-    """Over the layouts published for one model on one machine, three or more."""
+    """Ranking of layouts published for one model on one machine, for three or more layouts."""
     by_id = {case.id: case for case in cases}
     sets: dict[tuple[object, ...], list[Case]] = {}
     for run in (run for name in FILES for run in published_runs(name)):

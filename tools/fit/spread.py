@@ -115,8 +115,9 @@ def write_reached(runs: Iterable[Run]) -> None:
 
 
 def short_enough(run: Run) -> bool:
-    """Whether its utilization says something of other runs: it counts attention as unmasked, and grows with the
-    sequence alone where attention prevails."""
+    """Whether a run's utilization is comparable to other runs: it counts attention as unmasked, so it grows with the
+    sequence length alone where attention dominates.
+    """
     workload = run.design.workload
     assert workload is not None
     return parameters.causal_share(workload.model, workload.sequence_length) > 1 - ATTENTION / 2

@@ -151,9 +151,9 @@ PARTS_OF_HITS = (0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
 
 
 class CacheSize(NamedTuple):
-    """Tokens in which one cache of all engines has ``hit_rate`` of the input tokens.
+    """The size in tokens of one cache for all engines that holds the share ``hit_rate`` of the input tokens.
 
-    It keeps a block while ``requests`` others arrive.
+    The cache keeps a block while ``requests`` others arrive.
     """
 
     tokens: float

@@ -210,8 +210,8 @@ Algorithm = Callable[[Paths], Candidates]
 
 
 def launch_seconds(paths: Paths) -> float:
-    """Seconds until all ranks run the kernel: one process drives a single node, one process for each rank several
-    nodes, unless the caller or the tests of the links say otherwise.
+    """Seconds until all ranks run the kernel: one process drives a single node, and each rank has its own process on
+    several nodes, unless the caller or the tests of the links say otherwise.
     """
     if paths.processes == "rank" or (paths.nodes > 1 and paths.processes is None):
         return LAUNCH_APART.value

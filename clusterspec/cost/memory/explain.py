@@ -135,7 +135,7 @@ OF_MODEL = {"hidden": "hidden", "vocab": "vocab", "heads": "heads", "head_dim": 
 
 
 def explained_memory(design: Design, found: Memory) -> MemoryUse:
-    """The terms of the fullest accelerator, whose ranks all hold as much as one."""
+    """The terms of the fullest accelerator; all its ranks are assumed to use equal memory."""
     rank, peak, explanation = found.rank, found.rank.peak, _MemoryExplanation(design, found.ranks)
     parts = {
         "weights": explanation.section_term("weights", (*rank.weights, *peak.weights)),

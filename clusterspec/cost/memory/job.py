@@ -179,7 +179,7 @@ GATHERED = 2.0
 
 @dataclass(frozen=True)
 class Job:
-    """One job. Tokens are those of one micro-batch on one rank; widths are bytes per number."""
+    """One job. Token counts are per micro-batch and rank; widths are bytes per number."""
 
     model: Model
     workload: Workload

@@ -32,7 +32,7 @@ def role_model(design: Design, role: Role) -> Model:
 
 
 def work_share(design: Design, role: Role) -> float:
-    """FLOPs of a forward pass of the role's model over those of the trained one, on the same tokens."""
+    """FLOPs of a forward pass of the role's model relative to the trained model's, on the same tokens."""
     work = design.workload
     assert work is not None
     return _forward_flops(role_model(design, role), work) / _forward_flops(work.model, work)
@@ -44,7 +44,7 @@ def _forward_flops(model: Model, work: Workload) -> float:
 
 
 def weight_share(design: Design, role: Role) -> float:
-    """Weights of the role's model over those of the trained one."""
+    """Weights of the role's model relative to the trained model's."""
     assert design.workload is not None
     trained = parameters.model_weights(design.workload.model).total
     return parameters.model_weights(role_model(design, role)).total / trained

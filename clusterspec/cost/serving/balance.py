@@ -27,11 +27,12 @@ class Placed(NamedTuple):
 
 
 class ExpertUse(NamedTuple):
-    """How uneven the ranks of a decode engine are: tokens of the fullest over the mean.
+    """The imbalance of a decode engine: tokens of the fullest rank over the mean.
 
-    ``fullest`` is that of the plan, ``listed`` and ``balanced`` those without copies, in the order of the experts and
-    placed by load. ``copies`` redundant experts take ``copy_bytes`` of each rank, over all layers. Placing experts anew
-    sends a rank at most ``moved`` bytes, in ``seconds`` over its link; None where one rank holds all.
+    ``fullest`` is the plan's; ``listed`` and ``balanced`` are without redundant copies, with experts in listed order
+    and placed by load. ``copies`` redundant experts take ``copy_bytes`` of each rank, over all layers. Placing the
+    experts again sends at most ``moved`` bytes to a rank, in ``seconds`` over its link; None where one rank holds all
+    experts.
     """
 
     fullest: float

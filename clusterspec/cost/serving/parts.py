@@ -36,8 +36,10 @@ if TYPE_CHECKING:
     from clusterspec.cost.serving.engine import Engine
 
 GROUPED_QUERIES, LATENT, LINEAR = 2, 5, 4
-"""Matrix products beside attention of one layer: queries with keys and values, and the output; with latent attention
-both compressions in one, queries, the two absorbed matrices, and the output; with linear attention two more."""
+"""GEMMs of one layer outside the attention core. Grouped queries: the combined projection of queries, keys and values,
+and the output. Latent attention: both compressions combined, the queries, the two absorbed matrices, and the output.
+Linear attention: two more than grouped queries.
+"""
 NETWORK = 2
 """GEMMs of a dense network: gate and up projection in one, and the down projection."""
 ROUTED = 6

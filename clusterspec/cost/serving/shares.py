@@ -18,11 +18,11 @@ SHARE_HALVINGS = 16
 
 
 class PromptShares(NamedTuple):
-    """How many of the steps of a request hold prompts, over the requests of an open load.
+    """The distribution, over requests of an open load, of the share of a request's steps that hold prompts.
 
-    ``share`` is that of all steps, a step with prompts takes ``longer`` times as long as one without, and a prompt
-    ``chunks`` steps; ``spread`` is the squared variation of prompts, ``bunching`` that of the times between arrivals
-    less one. A sequence gains ``gained`` tokens in a step.
+    ``share`` is the share among all steps. A step with prompts takes ``longer`` times as long as one without, and a
+    prompt takes ``chunks`` steps. ``spread`` is the squared variation of prompts, ``bunching`` the squared variation of
+    interarrival times minus one. A sequence gains ``gained`` tokens in a step.
     """
 
     share: float

@@ -331,7 +331,7 @@ _PODS_OF = {"Pod": (), "Deployment": ("spec", "template"), "StatefulSet": ("spec
 
 
 def _is_job(kind: str, yaml: Yaml) -> bool:
-    """Whether an object is a job; of pods and deployments, those alone that ask for accelerators."""
+    """Whether an object is a job; pods and deployments are jobs only if they request accelerators."""
     if kind not in _PODS_OF:
         return True
     return any(_accelerators_asked(each) for each in _containers(value_at(yaml.mapping, *_PODS_OF[kind])))

@@ -274,7 +274,7 @@ def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
 def _axis_degree(keys: Keys, axes: tuple[str, ...], builder: ImportBuilder) -> int | None:
     """The degree of some axes over slices and within one; None if MaxText computes it when it runs.
 
-    Without a key the value of base.yml holds: 1, but for ici_fsdp and dcn_data, which take what is left.
+    Without a key the value of base.yml applies: 1, except that ici_fsdp and dcn_data take all remaining devices.
     """
     degree = 1
     for name in (f"{mesh}_{axis}_parallelism" for mesh in ("ici", "dcn") for axis in axes):

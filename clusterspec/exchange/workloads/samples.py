@@ -9,7 +9,9 @@ from clusterspec.exchange.workloads.keys import Keys
 
 
 def set_minibatches(whole: int | None, part: int | None, builder: ImportBuilder, line: int) -> bool:
-    """Set the optimizer steps of a step: its ``whole`` over ``part`` of one. False where these do not say it."""
+    """Set the optimizer steps per step: ``whole`` samples divided by the ``part`` of one optimizer step. False if these
+    are not stated.
+    """
     if not whole or not part or whole % part:
         return False
     builder.set("workload.rl.minibatches", whole // part, line)

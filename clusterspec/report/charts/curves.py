@@ -75,8 +75,8 @@ def tornado_chart(levers: Sequence[LeverBar], alt: str, tint: str = "forward") -
 
 @dataclass(frozen=True)
 class ChoicePoint:
-    """A machine by its price and its work: ``letter`` marks a design, one without is labeled. Machines of one
-    ``series`` are joined: the design and its other sizes.
+    """A machine by price and work. ``letter`` marks a design; other machines have a label. A line joins the machines of
+    one ``series``: the design and its other sizes.
     """
 
     label: str

@@ -40,10 +40,11 @@ class StoreDemand(NamedTuple):
         return sum_of(each.burst for each in self.sets)
 
     def stretch(self, job: str) -> float:
-        """The factor by which the other jobs lengthen the run of a job; 1 where the store takes what all save.
+        """The factor by which the other jobs on a store lengthen the run of a job; 1 where the store can take all their
+        writes.
 
-        A store that is asked for ``mean`` and takes ``bandwidth`` delays every save until the interval of each job is
-        mean / bandwidth times as long. What the job asks for alone lengthens its run in any case.
+        If the demand ``mean`` exceeds ``bandwidth``, every save is delayed until each job's interval is mean /
+        bandwidth times as long. The factor excludes the part of this delay that the job's own demand would cause.
         """
         alone = self.rates[job].mean if job in self.rates else 0.0
         return max(1.0, self.mean / self.bandwidth) / max(1.0, alone / self.bandwidth) if alone else 1.0

@@ -181,9 +181,9 @@ def _longest_samples_problem(rl: RlTimes, lost: float) -> Problem:
 
 
 def _idle_by_role(rl: RlTimes) -> dict[str, float]:
-    """The shares of the step in which nodes of rollout and of the trainer wait for each other.
+    """The shares of the step in which rollout nodes and trainer nodes wait for each other.
 
-    Where both take turns, the wait for the longest samples is that of `rollout-tail-idles-accelerators`.
+    If the roles take turns, `rollout-tail-idles-accelerators` reports the wait for the longest samples.
     """
     idle = {part.role: part.idle_share for part in rl.parts if part.role in {"rollout", "update"}}
     return idle if rl.rl.max_staleness else idle | {"rollout": 1 - rl.rollout.batch / rl.step}
