@@ -78,8 +78,8 @@ def _serving_section(study: Study, row: LayoutRow) -> Mapping[str, object] | Non
 
 
 def _text_with_mappings(study: Study, wanted: Mapping[Path, Mapping[str, object]]) -> str:
-    """The text with the mappings at some paths replaced: key by key where that gives the wanted values, else the whole
-    document is written anew.
+    """The text with the mappings at some paths replaced: key by key if this yields the wanted values, else by writing
+    the whole document again.
     """
     text = study.source.text
     edits = [edit for path, value in wanted.items() for edit in _edits_of(study, path, value)]

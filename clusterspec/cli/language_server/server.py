@@ -47,7 +47,7 @@ def to_client_range(source: Source, span: Span) -> types.Range:
 
 
 def position_of_client(source: Source, at: types.Position) -> Position:
-    """A position from the protocol's convention."""
+    """A position, converted from the protocol's convention."""
     line, left = source.line(at.line + 1), at.character
     for column, letter in enumerate(line, 1):
         if left <= 0:

@@ -124,7 +124,7 @@ def _delivery_lines(source: ExportInput) -> Iterator[str]:
 # Bill of materials as CSV and XLSX, with the columns that `import quotes` reads
 
 DAY = (1980, 1, 1, 0, 0, 0)
-"""The time of each part of a spreadsheet, the first that the ZIP format has, so that equal bills are equal files."""
+"""Time stamp of all parts of a spreadsheet, the earliest in the ZIP format, so that equal bills give equal files."""
 HEADS = ("kind", "part", "quantity", "unit_price", "price", "currency", "derivation")
 
 

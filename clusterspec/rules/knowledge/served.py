@@ -60,7 +60,7 @@ class Served:
         yield DECODE, self.layout
 
     def with_layout(self, **changes: Any) -> Served | None:
-        """The plan with some keys of the layout written otherwise, on as many ranks."""
+        """The plan with some layout keys changed, on the same number of ranks."""
         section = self.design.spec.layout or LayoutSpec()
         degrees = [changes.get(key, getattr(self.layout, key)) for key in ("tp", "attention_dp", "pp")]
         number = max(1, self.layout.ranks // prod(degrees)) if section.dp is not None else None

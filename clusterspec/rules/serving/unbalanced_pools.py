@@ -135,7 +135,7 @@ def _severity(served: Served, idle: float, *, prompts: bool) -> str:
 
 
 def _load_adapts(served: Served) -> bool:
-    """Whether the load follows the slower engines: a closed one."""
+    """Whether the load is closed, and so follows the slower engines."""
     return served.load.request_rate is None
 
 
