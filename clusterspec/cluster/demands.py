@@ -1,5 +1,6 @@
-"""The inputs of the conditions of legality: the degrees of a layout, and the features that a design uses"
-" (`catalog.support`)."""
+"""The inputs of the conditions of legality: the degrees of a layout, and the features that a design uses
+(`catalog.support`).
+"""
 
 from __future__ import annotations
 
