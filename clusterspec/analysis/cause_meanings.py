@@ -46,7 +46,7 @@ MEANINGS = {
     "storage-full": "A file system, one of its targets or a quota is full where the program writes.",
     "kv-cache-full": "The KV cache of an engine is too small: it evicts requests, or refuses its longest context.",
     "gpudirect-refused": "A NIC cannot register an accelerator's memory: GPUDirect's kernel module or the allocator.",
-    "ranks-diverge": "Ranks wait in different collectives, or one comes late: the program parts them, not the network.",
+    "ranks-diverge": "Ranks call different collectives, or one is late: the program parts them, or it is delayed.",
     "separate-jobs": "Every process runs the benchmark alone: it was built without MPI, or started by another one.",
     "wrong-results": "The benchmark found wrong values.",
 }

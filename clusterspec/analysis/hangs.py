@@ -96,6 +96,9 @@ def _possible_stops(run: PlacedRun) -> Iterator[Cause]:
             yield Cause(name, f"line {line} of the log: {text}, which does not say why", STOPS[name][1], GIVEN)
     for text, line in run.log_lines("link-event")[:1]:
         yield Cause("accelerator-fault", f"line {line} of the log: {text}", STOPS["accelerator-fault"][1], GIVEN)
+    for text, line in run.log_lines("parted")[:1]:  # pytorch/pytorch issue 118369: the program
+        evidence = f"line {line} of the log: {text}; the program or the network holds one back"
+        yield Cause("ranks-diverge", evidence, STOPS["ranks-diverge"][1], GIVEN)
     for text, line in run.log_lines("waiting")[:1]:  # pytorch/pytorch issue 141069
         call, _, numbers = text.rpartition(" ")
         waiting = set(map(int, numbers.split(",")))

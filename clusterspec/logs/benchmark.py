@@ -8,7 +8,7 @@ from math import ceil, floor
 
 from clusterspec.logs.engine_load import starved_engine
 from clusterspec.logs.program_lines import PROGRAM_MARK, PROGRAM_PATTERNS
-from clusterspec.logs.progress import diverging_ranks, waiting_ranks
+from clusterspec.logs.progress import diverging_ranks, parted_ranks, waiting_ranks
 from clusterspec.records import dataclass
 
 # Statements of `NCCL_DEBUG=INFO` lines about transports, plugins, GPUDirect and algorithms
@@ -150,7 +150,12 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
     """The distinct statements of a log, in file order."""
     found: dict[tuple[str, str], Evidence] = {}
     counts: dict[str, int] = {}
-    several = {"diverging": diverging_ranks, "waiting": waiting_ranks, "cache-starved": starved_engine}
+    several = {
+        "diverging": diverging_ranks,
+        "parted": parted_ranks,
+        "waiting": waiting_ranks,
+        "cache-starved": starved_engine,
+    }
     joined = (Evidence(name, *stated) for name, read in several.items() if (stated := read(text)))
     for each in (*_log_statements(text), *_only_adapter(text), *joined):
         key = (each.name, each.text)

@@ -19,18 +19,43 @@ MOST_SHOWN = 3
 """Collectives of a divergence that its text names."""
 
 
+Calls = dict[int, tuple[str, int]]
+"""The collective of each rank of a group, with its line."""
+
+
 def diverging_ranks(text: str) -> tuple[str, int] | None:
-    """The different collectives in which ranks of one group wait, with the line of the first; None if all wait in the
-    same one.
+    """The different collectives that ranks of one group call at one number, with the line of the first; None if none
+    differ.
 
     The ranks of a group must call the same collectives in the same order, so calls with the same sequence number must
     match. Element counts may differ between ranks of an all-to-all, and are not compared.
     """
+    return next((_divergence(calls) for calls in _different(text) if _at_one_number(calls)), None)
+
+
+def parted_ranks(text: str) -> tuple[str, int] | None:
+    """The collectives of different numbers in which ranks of one group wait, with the line of the first.
+
+    The program or the network may hold the rank back whose number is the least: others go on, since a broadcast does
+    not wait for those that receive it.
+    """
+    return next((_divergence(calls) for calls in _different(text) if not _at_one_number(calls)), None)
+
+
+def _different(text: str) -> Iterator[Calls]:
+    """The groups whose ranks do not all wait in the same collective."""
     for found in (_waiting(text), _calls_by_number(text)):
-        for calls in found:
-            if len({call for call, _ in calls.values()}) > 1:
-                return _divergence_text(calls), min(line for _, line in calls.values())
-    return None
+        yield from (calls for calls in found if len({call for call, _ in calls.values()}) > 1)
+
+
+def _at_one_number(calls: Calls) -> bool:
+    """Whether two ranks call different collectives at the same number."""
+    different = {call for call, _ in calls.values()}
+    return len({call.rpartition(" ")[2] for call in different}) < len(different)
+
+
+def _divergence(calls: Calls) -> tuple[str, int]:
+    return _divergence_text(calls), min(line for _, line in calls.values())
 
 
 def waiting_ranks(text: str) -> tuple[str, int] | None:
@@ -42,10 +67,6 @@ def waiting_ranks(text: str) -> tuple[str, int] | None:
             call, line = min(calls.values(), key=lambda each: each[1])
             return f"{call} {','.join(map(str, sorted(calls)))}", line
     return None
-
-
-Calls = dict[int, tuple[str, int]]
-"""The collective of each rank of a group, with its line."""
 
 
 def _waiting(text: str, *, whole: bool = False) -> Iterator[Calls]:
