@@ -44,7 +44,7 @@ MEANINGS = {
     "memory-full": "The memory of an accelerator is full when a library or the program allocates more.",
     "host-memory-full": "The memory of the host or of the job's share of it is full, and the kernel ends a process.",
     "storage-full": "A file system, one of its targets or a quota is full where the program writes.",
-    "kv-cache-full": "The KV cache of an engine is too small: it evicts requests, or refuses its longest context.",
+    "kv-cache-full": "An engine's cache of keys and values is too small: it evicts requests, or refuses long ones.",
     "gpudirect-refused": "A NIC cannot register an accelerator's memory: GPUDirect's kernel module or the allocator.",
     "ranks-diverge": "Ranks call different collectives, or one is late: the program parts them, or it is delayed.",
     "separate-jobs": "Every process runs the benchmark alone: it was built without MPI, or started by another one.",
