@@ -85,7 +85,11 @@ def _schedule(plan: Plan) -> Iterator[Area]:
     if plan.mfu is not None and work is not None and work.expected_mfu:
         yield _limited_area("compute", "MFU stated in the plan", work.expected_mfu, plan.mfu, unit="1")
     if plan.step_time is None and plan.serving is None:
-        yield Area("step time", "time of one step", None, None, "s", None, "open", "not judged")
+        if work is not None and work.kind == "serve":
+            times = "time to first token, time per output token"
+            yield Area("token times", times, None, None, "s", None, "open", _why_no_time(plan))
+        else:
+            yield Area("step time", "time of one step", None, None, "s", None, "open", "not judged")
 
 
 AREAS = {"ttft": "first token", "tpot": "output token", "itl": "token gap", "end_to_end": "whole request"}

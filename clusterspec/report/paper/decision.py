@@ -155,7 +155,7 @@ def work_sentence(report: FullReport) -> str:
         if plan.rl is not None:  # the MFU of a plan is that of an update alone
             return f"trains {work.model.name} in steps of {display(plan.rl.step, 's')}{tail}"
         if plan.mfu is None:
-            return f"planned to train {work.model.name}{tail}"
+            return f"planned to {'serve' if report.serves else 'train'} {work.model.name}{tail}"
         return f"trains {work.model.name} at {percent(plan.mfu)} MFU{tail}"
     tokens = f" on {display(work.tokens, '1')} tokens" if work.tokens else ""
     return f"trains {work.model.name}{tokens} in {display(seconds, 's')}{tail}"
