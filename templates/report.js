@@ -121,19 +121,20 @@
       return group;
     });
     var beyond = [data.domain_nodes, data.block].filter(function (size) { return size && size < data.nodes; });
-    var ends = [[0, 0], [beyond.length ? Math.max.apply(null, beyond) : data.nodes - 1, 0]];
+    var single = data.nodes === 1;
+    var ends = [[0, 0], [beyond.length ? Math.max.apply(null, beyond) : data.nodes - 1, single ? each - 1 : 0]];
     var turn = 0, fields = [];
     var controls = el("div", { class: "controls" });
     ["A", "B"].forEach(function (name, which) {
       var node = el("input", { type: "number", min: 1, max: data.nodes, value: ends[which][0] + 1, inputmode: "numeric" });
-      var accelerator = el("input", { type: "number", min: 1, max: each, value: 1, inputmode: "numeric" });
+      var accelerator = el("input", { type: "number", min: 1, max: each, value: ends[which][1] + 1, inputmode: "numeric" });
       [node, accelerator].forEach(function (input, part) {
         input.addEventListener("input", function () {
           var most = part ? each : data.nodes, value = Math.round(Number(input.value));
           if (value >= 1 && value <= most) { ends[which][part] = value - 1; show(); }
         });
       });
-      controls.appendChild(labelled(name + ": node (of " + data.nodes.toLocaleString("en-US") + ")", node));
+      if (!single) controls.appendChild(labelled(name + ": node (of " + data.nodes.toLocaleString("en-US") + ")", node));
       controls.appendChild(labelled(name + ": accelerator (of " + each + ")", accelerator));
       fields.push([node, accelerator]);
     });
@@ -198,11 +199,11 @@
       lines.push(["Predicted, each sends one long message", display(one.predicted, "B/s"), at + "predicted"], ["Latency of a short message", display(one.latency, "s"), at + "latency"]);
       rows(panel, lines);
     }
-    var note = "Choose A and B on the map in turn, or in the fields.";
+    var note = single ? "Choose A and B in the fields." : "Choose A and B on the map in turn, or in the fields.";
     if (data.block && data.block < data.nodes) note += " Nodes below one leaf stand together.";
     if (per > 1) note += " One square is " + per + " nodes.";
     box.appendChild(el("p", { class: "note", "data-field": "pod", text: note }));
-    box.appendChild(svg);
+    if (!single) box.appendChild(svg);
     box.appendChild(controls);
     box.appendChild(chain);
     box.appendChild(panel);

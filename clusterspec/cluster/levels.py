@@ -169,7 +169,9 @@ def count_modules(
     leaf, spine, core = (number * fabric.planes for number in (leaf, spine, core))
     unknown = "one for each cable, since the cages of the switch are not known"
     switches = f"{per_cage:g} port{'' if per_cage == 1 else 's'} a cage" if per_cage else unknown
-    how = f"nodes {node:,} ({derived}) + leaf {leaf:,} + spine {spine:,} + core {core:,} ({switches})"
+    tiers = (("leaf", leaf, True), ("spine", spine, count.spines), ("core", core, count.cores))
+    above = " + ".join(f"{name} {number:,}" for name, number, present in tiers if present)
+    how = f"nodes {node:,} ({derived}) + {above} ({switches})"
     assumed = (() if known else ("node",)) + (() if per_cage else ("switch",))
     return ModuleCount(node, leaf, spine, core, assumed, how)
 

@@ -178,7 +178,10 @@ def gates_table(purchase: Purchase) -> PaperTable:
             word, tone = GATES[status]
             texts = dict.fromkeys(gate.text for gate in folded)
             said = (f"{', '.join(gate.gate for gate in folded if gate.text == text)}: {text}" for text in texts)
-            cells = (plural(len(folded), "gate"), "; ".join(said), "", word)
+            if len(folded) == 1:
+                cells = (folded[0].gate.capitalize(), folded[0].text, "", word)
+            else:
+                cells = (plural(len(folded), "gate"), "; ".join(said), "", word)
             rows.append(TableRow(cells, "purchase.gates", tone, bare=True))
     columns = (
         TableColumn("Gate", key="gate"),
