@@ -14,7 +14,6 @@ from clusterspec.finding import Fix, Problem
 from clusterspec.quantity import Direction
 from clusterspec.records import dataclass
 from clusterspec.rules.knowledge.stated import CatalogFigure, StatedFigure, rate, stated_figures
-from clusterspec.rules.knowledge.switches import ETHERNET_PORTS
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import ClusterSpec
 from clusterspec.units.readings import (
@@ -42,6 +41,8 @@ RAW = 1 / 0.9412
 25.
 """
 RATES = frozenset({"scale-up", "peer", "nic"})
+ETHERNET_PORTS = (1, 2.5, 5, 10, 25, 40, 50, 100, 200, 400, 800, 1600)
+"""Gb/s per direction of Ethernet ports (IEEE 802.3)."""
 SLOWEST_NIC = 1e9 / 8
 """B/s of the slowest port used for a fabric (1 Gb/s)."""
 POWER_OF_A_NODE = (100.0, 1e6)

@@ -1,4 +1,4 @@
-"""Which packets a switch forwards, and the rates of ports."""
+"""Which packets a switch forwards."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from clusterspec.catalog.entries import Switch
 
 ETHERNET = frozenset({"roce", "tcp", "ultra-ethernet"})
 """Families of technologies whose links are Ethernet, and whose packets are frames to a switch."""
-ETHERNET_PORTS = (1, 2.5, 5, 10, 25, 40, 50, 100, 200, 400, 800, 1600)
-"""Gb/s of Ethernet ports of one direction (IEEE 802.3)."""
 
 
 def forwards(switch: Switch, family: str) -> bool:
