@@ -197,6 +197,7 @@ KEPT_KEYS = (
     "offload",
     "optimizer_states",
     "gradient_compression",
+    "gradient_sync",
     "fused_kernels",
     "captured_graphs",
     "loss",

@@ -291,6 +291,7 @@ def resolve_layout(
         master_precision=master_precision,
         moments_precision=moments_precision,
         gradient_compression=max(1.0, float(section.gradient_compression or 1)),
+        gradient_sync=section.gradient_sync or "micro-batch",
         overlap=resolve_overlap(section, degrees, software.stack, log, sharding),
         dispatcher=resolve_dispatcher(section, degrees, cluster, workload, stack=software.stack, log=log),
         nodes_per_domain=nodes_per_domain(section, cluster),

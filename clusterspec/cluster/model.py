@@ -319,6 +319,8 @@ class Layout:
     gradient_compression: float
     overlap: Overlap
     dispatcher: Dispatcher = Dispatcher()
+    gradient_sync: str = "micro-batch"
+    """When ranks reduce gradients that sharding divides: after each `micro-batch`, or once in a `step`."""
     attention_dp: int = 1
     redundant_experts: int = 0
     software: str | None = None

@@ -85,13 +85,15 @@ class ReplicaSeconds(NamedTuple):
     """Seconds of the data-parallel collectives of one rank.
 
     ``gather`` of weights and ``reduce`` of gradients (of one layer if communication is layer by layer, else of all
-    layers); ``outside`` for embedding and head; ``across`` between the shard groups of hsdp.
+    layers); ``outside`` for embedding and head in each micro-batch, ``outside_once`` for them once per step;
+    ``across`` between the shard groups of hsdp.
     """
 
     gather: float
     reduce: float
     outside: float
     across: float
+    outside_once: float = 0.0
 
 
 class ReplicaWork(NamedTuple):
@@ -112,13 +114,15 @@ class ReplicaOverlap(NamedTuple):
 
     ``hides`` says whether any of it may overlap, ``hides_across`` says whether the reductions between shard groups may
     overlap. ``gathers_again`` says whether the backward pass gathers the weights again; ``interference`` is the share
-    of the device that overlapped communication occupies.
+    of the device that overlapped communication occupies. With ``reduces_once`` only the last micro-batch of a step
+    reduces the gradients of the layers.
     """
 
     hides: bool
     hides_across: bool
     gathers_again: bool
     interference: float
+    reduces_once: bool = False
 
 
 class Exposure(NamedTuple):
@@ -149,14 +153,17 @@ def layer_by_layer_exposures(
     Traffic outside the layers, and that of the first and the last layer of a step, overlaps with nothing.
     """
     layers = larger(1.0, work.layers)
-    many, again = work.micro_batches * layers, overlap.gathers_again
-    back = seconds.gather + seconds.reduce if again else seconds.reduce
+    many, again, once = work.micro_batches * layers, overlap.gathers_again, overlap.reduces_once
+    window, back = work.backward / layers, seconds.gather + seconds.reduce if again else seconds.reduce
+    gathers = seconds.gather if again and once else 0.0
     ends = seconds.gather + seconds.reduce if overlap.hides else 0.0
     return (
         _bucket_exposure("gather_of_a_layer", seconds.gather, work.forward / layers, 0.0, many, overlap=overlap),
-        _bucket_exposure("reduction_of_a_layer", back, work.backward / layers, 0.0, many, overlap=overlap),
+        _bucket_exposure("gather_before_the_last_backward", gathers, window, 0.0, many - layers, overlap=overlap),
+        _bucket_exposure("reduction_of_a_layer", back, window, 0.0, layers if once else many, overlap=overlap),
         _bucket_exposure("first_and_last_layer", ends, 0.0, 0.0, 1.0, overlap=overlap),
         _bucket_exposure("embedding_and_head", seconds.outside, 0.0, 0.0, work.micro_batches, overlap=overlap),
+        _bucket_exposure("embedding_and_head_once", seconds.outside_once, 0.0, 0.0, 1.0, overlap=overlap),
         _shard_group_exposure(seconds, work, overlap),
     )
 

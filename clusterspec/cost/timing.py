@@ -168,6 +168,7 @@ class LayoutTiming:
                 hides_across=software.overlaps("replicas"),
                 gathers_again=layout.sharding != "zero2",
                 interference=software.interference * channel_share(self.tables.cluster),
+                reduces_once=self.reduces_once,
             ),
             hides_sends=self.hiding.pp and layout.schedule in HIDES_SENDS,
             bytes_each=update_bytes(workload, layout),
@@ -183,6 +184,11 @@ class LayoutTiming:
     @property
     def layer_by_layer(self) -> bool:
         return self.layout.sharding in LAYER_BY_LAYER and not is_divided(self.layout.pp)
+
+    @property
+    def reduces_once(self) -> bool:
+        """Whether only the last micro-batch of a step reduces the gradients of the layers."""
+        return self.layer_by_layer and self.layout.gradient_sync == "step"
 
     @property
     def gather(self) -> float:
@@ -212,12 +218,14 @@ class LayoutTiming:
             return self._adapter_transfers(share)
         weights, outside = Weights.of(share, layout), Weights(share.embedding + share.head)
         each = weights * (1 / larger(1, share.units)) if self.layer_by_layer else weights + outside
-        ends = weight_gathers(outside, workload, layout) + gradient_reductions(outside, workload, layout)
+        gathers, sums = weight_gathers(outside, workload, layout), gradient_reductions(outside, workload, layout)
+        each_time = gathers if self.reduces_once else gathers + sums
         return ReplicaGroups(
             gather=weight_gathers(each, workload, layout),
             reduce=gradient_reductions(each, workload, layout),
-            outside=ends if self.layer_by_layer else (),
+            outside=each_time if self.layer_by_layer else (),
             across=shard_group_reductions(weights + outside, workload, layout),
+            outside_once=sums if self.reduces_once else (),
         )
 
     def _adapter_transfers(self, share: Share) -> ReplicaGroups:
@@ -251,7 +259,8 @@ class LayoutTiming:
         behind: tuple[tuple[Transfer, ...], ...] = (sent.gather, sent.reduce, sent.across)
         if self.layer_by_layer:
             back = sent.reduce if self.layout.sharding == "zero2" else sent.gather + sent.reduce
-            behind = (sent.gather, back, sent.gather + sent.reduce, sent.outside, sent.across)
+            ends = sent.gather + sent.reduce
+            behind = (sent.gather, sent.gather, back, ends, sent.outside, sent.outside_once, sent.across)
         pairs = zip(exposures, behind, strict=True)
         return tuple(
             ReplicaTransfers(one, each, self._transfer_costs(each), self.gather) for one, each in pairs if one.seconds
@@ -316,6 +325,7 @@ class ReplicaGroups(NamedTuple):
     reduce: tuple[Transfer, ...]
     outside: tuple[Transfer, ...]
     across: tuple[Transfer, ...]
+    outside_once: tuple[Transfer, ...] = ()
 
 
 def unsharded_weights(share: Share, layout: Layout) -> Weights:

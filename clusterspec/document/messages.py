@@ -53,6 +53,7 @@ _KEYS = {
     "sequence_parallel": "sp sequence_parallelism",
     "schedule": "pipeline_schedule pp_schedule",
     "dispatcher": "moe_dispatcher moe_token_dispatcher moe_token_dispatcher_type token_dispatcher all2all_backend",
+    "gradient_sync": "no_sync sync_each_batch set_requires_gradient_sync requires_gradient_sync defer_fsdp_grad_sync",
     "captured_graphs": "cuda_graph cuda_graphs enable_cuda_graph",
     "framework": "engine training_framework",
     "sequence_length": "seq_len seq_length seqlen sequence_len max_seq_len max_sequence_length context_length "

@@ -31,6 +31,25 @@ def test_the_sharding_of_a_trainer_is_that_of_its_options(option: str, sharding:
     assert "workload.global_batch" not in keys
 
 
+@pytest.mark.parametrize(
+    ("options", "sync"),
+    [
+        ("--gradient_accumulation_steps 8 --fsdp full_shard", "step"),
+        ("--gradient_accumulation_steps 1 --fsdp full_shard", None),
+        ("--gradient_accumulation_steps 8 --deepspeed zero2", None),
+    ],
+)
+def test_a_trainer_with_fsdp_reduces_gradients_after_the_last_accumulated_batch(options: str, sync: str | None) -> None:
+    assert given(read(f"{SFT}--per_device_train_batch_size 2 {options}")).get("layout.gradient_sync") == sync
+
+
+def test_a_trainer_told_so_reduces_gradients_after_every_batch() -> None:
+    options = "per_device_train_batch_size: 2\ngradient_accumulation_steps: 8\nfsdp: full_shard\n"
+    each = "accelerator_config: {gradient_accumulation_kwargs: {sync_each_batch: true}}\n"
+    assert given(read(options)).get("layout.gradient_sync") == "step"
+    assert given(read(options + each)).get("layout.gradient_sync") == "micro-batch"
+
+
 def test_sequences_are_as_long_as_the_limit_only_where_they_are_filled() -> None:
     for option, length in (
         ("--max_seq_length 4096", None),

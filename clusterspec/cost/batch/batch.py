@@ -196,7 +196,10 @@ class Call:
         Rows that differ in placement only share one result, and all new results are computed together.
         """
         known, template = self.known, self.template
-        key = (template.sharding, template.schedule, template.offload_optimizer, template.offload_activations)
+        key = (
+            *(template.sharding, template.schedule, template.gradient_sync),
+            *(template.offload_optimizer, template.offload_activations),
+        )
         table = stored_value(known.memory.totals, key, lambda: ValueTable(known.library, 2))
         numbers, waiting = [], []
         for block, _ in self.blocks:
@@ -220,7 +223,7 @@ class Call:
         template = self.template
         key = (
             *(self.hiding, self.mirrored, self.timing.layer_by_layer),
-            *(template.sharding, template.gradient_compression),
+            *(template.sharding, template.gradient_compression, template.gradient_sync),
         )
         return stored_value(self.known.replica_seconds, key, lambda: ReplicaTable(self.known, self.slowest))
 

@@ -98,12 +98,15 @@ def gradient_lines(job: Job, share: Share) -> Lines:
 
 
 def _gradient_shards(job: Job) -> Shards:
-    """The shards of gradients; FSDP in a pipeline accumulates full gradients, since it reduces them at the end of a
-    step.
+    """The shards of gradients. Gradients reduced at the end of a step are accumulated whole: those of FSDP in a
+    pipeline, and those of several micro-batches with ``gradient_sync: step``.
     """
     if job.layout.sharding not in SHARDS_GRADIENTS:
         return Shards()
-    apart = 1 - job.keeps_gathered * value_where(job.layout.pp > 1, 1.0, 0.0)
+    whole = job.keeps_gathered * value_where(job.layout.pp > 1, 1.0, 0.0)
+    if job.layout.gradient_sync == "step":
+        whole = value_where(job.micro_batches > 1, 1.0, whole)
+    apart = 1 - whole
     return Shards(1 + apart * (job.shards - 1), 1 + apart * (job.expert_shards - 1))
 
 

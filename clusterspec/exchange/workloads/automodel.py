@@ -70,6 +70,9 @@ def _set_strategy(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.framework", "fsdp", line)
         copies = keys.whole("distributed.dp_replicate_size") or 1
         builder.set("layout.sharding", "hsdp" if copies > 1 else "fsdp", line)
+        deferred = "distributed.defer_fsdp_grad_sync"
+        if keys.find(deferred) == deferred:
+            builder.set("layout.gradient_sync", "step" if keys.is_on(deferred) else "micro-batch", keys.line(deferred))
     elif word:
         builder.unknown(f"strategy: {word[-40:]}", "no framework of the catalog corresponds to it", line)
     for path, name in (

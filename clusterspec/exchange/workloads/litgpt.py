@@ -2,7 +2,8 @@
 
 Names and defaults: Lightning-AI/litgpt 26857050, litgpt/args.py (``global_batch_size`` counts the samples of all ranks
 between steps of the optimizer), litgpt/finetune/full.py line 107 and litgpt/pretrain.py line 143: several ranks train
-with FSDP, which shards all and recomputes each layer in full fine-tuning, and shards within a node in pretraining.
+with FSDP, which shards all and recomputes each layer in full fine-tuning, and shards within a node in pretraining;
+``no_backward_sync`` holds for all but the last micro-batch of a step.
 """
 
 from __future__ import annotations
@@ -112,6 +113,7 @@ def _set_strategy(keys: Keys, pretrained: bool, builder: ImportBuilder) -> None:
     builder.set("layout.sharding", "hsdp" if pretrained else "fsdp", line)
     builder.set("layout.shard_group", devices if pretrained else None, line)
     builder.set("layout.recompute", None if pretrained else "full", line)
+    builder.set("layout.gradient_sync", "step", line)
 
 
 def _set_length(keys: Keys, pretrained: bool, builder: ImportBuilder) -> None:

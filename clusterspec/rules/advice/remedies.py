@@ -35,6 +35,8 @@ def advice_for_activations(what_if: WhatIf, cluster: Cluster, layout: Layout) ->
 
 
 def _state_changes(cluster: Cluster, layout: Layout) -> Iterator[Change]:
+    if layout.gradient_sync == "step" and layout.sharding in {"zero2", "fsdp", "hsdp"}:
+        yield {"gradient_sync": "micro-batch"}
     if layout.sharding == "none":
         yield {"sharding": "zero1"}
     if layout.sharding in {"none", "zero1", "zero2"} and layout.pp == 1:

@@ -5,7 +5,7 @@
 Keys that contradict the rest of the design: settings of experts (`redundant_experts`, `expert_load`, `dispatcher`,
 `expert_parameter_precision`, `capacity_factor`) for a model without experts; a `recipe` of 8 or 4 bits beside products in 16 or more;
 `attention_dp` or `quantization` in training (but of qlora); keys of training in a serving plan; a `shard_group` without
-hsdp; a critic or a reference model for an algorithm of reinforcement learning without it. All are warnings; loss scaling beside products in bf16 is a note.
+hsdp; a `gradient_sync` without sharded gradients; a critic or a reference model for an algorithm of reinforcement learning without it. All are warnings; loss scaling beside products in bf16 is a note.
 
 ## Why it matters
 
@@ -73,6 +73,7 @@ def check(
     stated = written.recipe or written.loss_scaling or written.quantization or written.expert_parameter_precision
     layout = written_layout or LayoutSpec()
     of_layout = layout.dispatcher or layout.attention_dp or layout.shard_group or layout.capacity_factor
+    of_layout = of_layout or layout.gradient_sync
     if not (stated or of_layout or written.serving or written.kind == "serve" or written.rl):
         return
     yield from _precision_problems(written, workload)
@@ -102,6 +103,10 @@ def _serving_problems(written: WorkloadSpec, workload: Workload, layout: LayoutS
     if layout.shard_group is not None and layout.sharding not in {None, "hsdp"}:
         message = f"a shard group is of hsdp, and the layout has `sharding: {layout.sharding}`"
         yield RULE.problem("layout.shard_group", message, "write `sharding: hsdp`, or remove the key")
+    if layout.gradient_sync is not None and layout.sharding in {"none", "zero1"}:
+        message = f"`sharding: {layout.sharding}` leaves gradients whole, which ranks reduce once per step"
+        remedy = "remove the key, or shard the gradients: `sharding: zero2` or `fsdp`"
+        yield RULE.problem("layout.gradient_sync", message, remedy)
     if written.quantization is not None and workload.trainable is None:
         message = f"{written.quantization} quantizes weights that are served, and this workload trains all of them"
         yield RULE.problem("workload.quantization", message, "remove the key, or write `kind: serve`")
@@ -146,6 +151,7 @@ def _training_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Pr
         ("layout.offload", layout.offload),
         ("layout.optimizer_states", layout.optimizer_states),
         ("layout.gradient_compression", layout.gradient_compression),
+        ("layout.gradient_sync", layout.gradient_sync),
         ("layout.fused_kernels", layout.fused_kernels),
         ("layout.captured_graphs", layout.captured_graphs),
         ("layout.loss", layout.loss),

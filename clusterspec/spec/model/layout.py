@@ -71,6 +71,7 @@ class LayoutSpec:
     optimizer_states: OptimizerStatesSpec | None = None
     capacity_factor: int | float | None = None
     gradient_compression: int | float | None = None
+    gradient_sync: str | None = None
     fused_kernels: bool | None = None
     captured_graphs: bool | None = None
     loss: str | None = None

@@ -147,6 +147,19 @@ def test_a_batch_of_adapters_equals_its_single_layouts(model: str) -> None:
         assert found[1] == pytest.approx(expected[1], rel=1e-12)
 
 
+def test_a_batch_of_gradients_reduced_once_equals_its_single_layouts() -> None:
+    found = {}
+    for sync in ("micro-batch", "step"):
+        cut = {"tp": 1, "framework": "torchtitan", "sharding": "fsdp", "gradient_sync": sync}
+        whole = design(spec({"nodes": 8}, workload={"model": "mixtral-8x7b", "global_batch": 512}, layout=cut))
+        assert whole.layout
+        choices, columns = variants(whole.layout), rows(whole, "fsdp", "1f1b", 20, Random(7))
+        found[sync], expected = together(whole, choices, columns), alone(whole, choices, columns)
+        assert found[sync][0] == pytest.approx(expected[0], rel=1e-12)
+        assert found[sync][1] == pytest.approx(expected[1], rel=1e-12)
+    assert found["step"] != found["micro-batch"]
+
+
 def test_layouts_whose_groups_nothing_joins_have_no_time() -> None:
     whole = design(spec({"nodes": 2}, workload={"global_batch": 512}, layout={"tp": 1}))
     assert whole.cluster and whole.layout

@@ -32,6 +32,11 @@ def sent(found: Plan, axis: str, collective: str = "") -> float:
     return sum(row.bytes for row in rows(found, axis, collective))
 
 
+def gradient_bytes(found: Plan) -> float:
+    assert found.memory is not None
+    return sum(term.value for term in found.memory.total.walk() if term.name == "gradients_dense")
+
+
 def test_the_head_makes_the_last_stage_the_slowest() -> None:
     even = plan(workload=GPT, layout={"tp": 1, "pp": 8})
     relieved = plan(workload=GPT, layout={"tp": 1, "pp": 8, "stage_layers": [12, 12, 12, 12, 12, 12, 13, 11]})
@@ -92,8 +97,11 @@ def test_data_parallelism_sends_gradients_and_weights_once_a_step() -> None:
     assert sent(thinner, "dp_cp", "reduce-scatter") == pytest.approx(weights, rel=0.01)
 
 
+FSDP = {"framework": "torchtitan", "tp": 1, "sharding": "fsdp"}
+
+
 def fsdp(**layout: Any) -> Plan:
-    return plan(layout={"framework": "torchtitan", "tp": 1, "sharding": "fsdp", **layout})
+    return plan(layout={**FSDP, **layout})
 
 
 def test_fsdp_gathers_twice_a_micro_batch_and_zero2_once() -> None:
@@ -103,6 +111,23 @@ def test_fsdp_gathers_twice_a_micro_batch_and_zero2_once() -> None:
     assert sent(found, "dp_cp", "all-gather") == pytest.approx(2 * 2 * weights * micro_batches, rel=0.15)
     assert sent(found, "dp_cp", "all-gather") > 1.7 * sent(kept, "dp_cp", "all-gather")
     assert sent(found, "dp_cp", "reduce-scatter") == pytest.approx(4 * weights * micro_batches, rel=0.01)
+
+
+def test_gradients_synchronized_once_a_step_are_sent_once_and_kept_whole() -> None:
+    """Four micro-batches: a quarter of the reductions, as many gathers, and gradients of 4 bytes on every rank."""
+    each, once = fsdp(), fsdp(gradient_sync="step")
+    weights = each.parameters
+    assert weights is not None
+    assert sent(once, "dp_cp", "reduce-scatter") == pytest.approx(4 * weights, rel=0.01)
+    assert sent(once, "dp_cp", "all-gather") == pytest.approx(sent(each, "dp_cp", "all-gather"))
+    assert gradient_bytes(once) == pytest.approx(4 * weights)
+    assert gradient_bytes(each) == pytest.approx(4 * weights / 32)
+    alone = {"global_batch": 32}
+    single, same = (plan(workload=alone, layout={**FSDP, "gradient_sync": sync}) for sync in ("step", "micro-batch"))
+    assert single.step_time is not None
+    assert same.step_time is not None
+    assert single.step_time.value == pytest.approx(same.step_time.value)
+    assert single.memory == same.memory
 
 
 def test_hsdp_keeps_the_gathers_inside_the_shard_group() -> None:

@@ -161,14 +161,32 @@ def test_full_sharding_hides_each_layer_beside_the_next() -> None:
     assert found == pytest.approx(
         {
             "gather_of_a_layer": 80 * 0.1,
+            "gather_before_the_last_backward": 0.0,
             "reduction_of_a_layer": 80 * 0.35,
             "first_and_last_layer": 0.6,
             "embedding_and_head": 8 * 0.3,
+            "embedding_and_head_once": 0.0,
             "sum_across_shard_groups": 0.07,
         }
     )
     kept = exposed(step.layer_by_layer_exposures(seconds, WORK, HIDES._replace(gathers_again=False)))
     assert kept["reduction_of_a_layer"] == pytest.approx(80 * 0.15)
+
+
+def test_gradients_synchronized_once_are_reduced_in_the_last_of_eight_micro_batches() -> None:
+    """Seven backward passes hide 0.3 s of gathering of a layer in 0.25 s, the eighth 0.3 + 0.4 s; 0.6 s of sums outside
+    the layers follow once.
+    """
+    seconds = ReplicaSeconds(gather=0.3, reduce=0.4, outside=0.2, across=0.0, outside_once=0.6)
+    once = HIDES._replace(reduces_once=True)
+    found = exposed(step.layer_by_layer_exposures(seconds, WORK, once))
+    assert found["gather_of_a_layer"] == pytest.approx(80 * 0.2)
+    assert found["gather_before_the_last_backward"] == pytest.approx(70 * 0.05)
+    assert found["reduction_of_a_layer"] == pytest.approx(10 * 0.45)
+    assert (found["embedding_and_head"], found["embedding_and_head_once"]) == pytest.approx((8 * 0.2, 0.6))
+    kept = exposed(step.layer_by_layer_exposures(seconds, WORK, once._replace(gathers_again=False)))
+    assert kept["gather_before_the_last_backward"] == 0.0
+    assert kept["reduction_of_a_layer"] == pytest.approx(10 * 0.15)
 
 
 def test_traffic_without_overlap_is_exposed_in_full() -> None:
