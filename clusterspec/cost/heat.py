@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Assumption, Cluster
 from clusterspec.cost.formulas.power import heat_to_air, heat_to_liquid
-from clusterspec.cost.nameplates import node_cooling
+from clusterspec.cost.nameplates import it_power, node_cooling, power_draw
 from clusterspec.cost.term import Term, computed_term, ranged_term
 from clusterspec.origin import Assumed, Computed, Written
 from clusterspec.quantity import Figure
-from clusterspec.records import dataclass
+from clusterspec.records import NamedTuple, dataclass
 from clusterspec.spec.model import PowerSpec
 
 SHARE = "cluster.power.liquid_share"
@@ -54,14 +55,61 @@ def liquid_shares(cluster: Cluster, written: PowerSpec | None) -> tuple[Figure, 
     return low, middle, high
 
 
+class CoolingUnits(NamedTuple):
+    """The cooling distribution units of one coolant loop.
+
+    ``spare`` of the ``installed`` units may fail; each takes up at most ``capacity`` watts of heat.
+    """
+
+    installed: int
+    capacity: float
+    spare: int
+
+    def carried(self, failed: int) -> float:
+        """Watts of heat that the loop takes up without the ``failed`` units."""
+        return max(0, self.installed - failed) * self.capacity
+
+
+def cooling_units(written: PowerSpec | None) -> CoolingUnits | None:
+    """The units that the spec states; None without their number and capacity."""
+    cdus = written.cdus if written is not None else None
+    if cdus is None or cdus.count is None or cdus.capacity is None:
+        return None
+    spare = {"N+1": 1, "2N": cdus.count // 2}.get(cdus.redundancy or "N", 0)
+    return CoolingUnits(cdus.count, cdus.capacity.value, spare)
+
+
+def loop_heat(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | None) -> tuple[float, float, float] | None:
+    """Watts of the heat of the whole machine to liquid at nameplates, over the range of the share: low, middle, high.
+
+    None where the power of a node is not known.
+    """
+    drawn = it_power(cluster, fabric, written)
+    if drawn is None:
+        return None
+    draw = power_draw(cluster, fabric, written)
+    switches = draw.switch.value * draw.switches if draw.switch is not None else 0.0
+    share_of_switches = float(_cools_switches(cluster))
+    low, middle, high = (
+        heat_to_liquid(drawn[0] - switches, share.value, switches, share_of_switches)
+        for share in liquid_shares(cluster, written)
+    )
+    return low, middle, high
+
+
+def _cools_switches(cluster: Cluster) -> bool:
+    """Whether the switches of the fabric are sold with liquid cooling only."""
+    switch = cluster.scale_out.switch if cluster.scale_out else None
+    return switch is not None and switch.cooling == ("liquid",)
+
+
 def heat_of(name: str, watts: Term, cluster: Cluster, written: PowerSpec | None, *, switches: float = 0.0) -> Heat:
     """The heat of nodes that draw ``watts`` and of fabric switches that draw ``switches`` watts.
 
     Switches are air-cooled unless they are sold only with liquid cooling.
     """
     low, middle, high = liquid_shares(cluster, written)
-    switch = cluster.scale_out.switch if cluster.scale_out else None
-    in_loop = switch is not None and switch.cooling == ("liquid",)
+    in_loop = _cools_switches(cluster)
     figures = (
         ("watts", Figure(watts.value, "W", Computed(watts.formula))),
         ("switches", Figure(switches, "W", Computed("switches * watts_each"))),

@@ -460,6 +460,20 @@ def test_a_lost_feed_leaves_the_supplies_of_the_others(machine: str, left: str, 
     assert (feed.step_time > report.step_time) is (lost > 0)
 
 
+@pytest.mark.parametrize(("units", "lost"), [(3, 20_000 / 128 / 700), (4, 0.0)])
+def test_a_lost_cooling_unit_throttles_what_the_others_do_not_carry(units: int, lost: float) -> None:
+    """16 nodes of 10 kW give 120 kW to liquid; two of three units carry 100 kW, three of four 150 kW."""
+    cdus = f"cdus: {{count: {units}, capacity: 50 kW}}"
+    power = f"  power: {{node: 10 kW, cooling: liquid, liquid_share: 0.75, {cdus}}}\n"
+    text = JOB.format(nodes=16, spares=0, fabric=FAT_TREE, tp=1, pp=1, operations="")
+    report = found(study_of(text.replace("workload:", f"{power}workload:", 1)))
+    row = next(row for row in report.rows if row.part == "cooling distribution unit")
+    assert (row.count, row.effect) == (units, "slows" if lost else "none")
+    assert row.lost == pytest.approx(lost)
+    assert f"{units - 1} of {units} units are left" in row.why
+    assert row.failures == pytest.approx(0.1 * units)  # the catalog's rate
+
+
 def test_an_uncertain_rate_widens_the_goodput_and_keeps_its_mean() -> None:
     rates = "failures: {{accelerator: {{afr: 0.5{accelerator}}}, node: {{afr: 0.5{node}}}}}"
     wide, narrow = ", range: [0.2, 1.2]", ", range: [0.5, 0.5]"

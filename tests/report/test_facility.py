@@ -58,6 +58,18 @@ def test_power_heat_racks_and_cables_are_those_of_the_spec() -> None:
     assert "type of the cables from nodes to leaves: not stated" in told
 
 
+def test_stated_cooling_units_are_shown_without_their_reserve() -> None:
+    cooled = HALL.replace(
+        "liquid_share: 0.75", "liquid_share: 0.75, cdus: {count: 4, capacity: 20 kW, redundancy: N+1}"
+    )
+    section = facility_section(report(study_text(cooled, SETTINGS), "procurement"))
+    assert section is not None
+    rows = [row.cells for block in section.blocks if isinstance(block, PaperTable) for row in block.rows]
+    found = next(cells for cells in rows if cells[0] == "Cooling distribution units")
+    assert found[1:] == ("60 kW", "4 units of 20 kW, 1 of them in reserve")
+    assert "Cooling distribution units" not in str(facility_section(report(study_text(HALL, SETTINGS), "procurement")))
+
+
 def test_switches_take_as_many_racks_as_their_height_and_the_limit_of_a_rack_ask() -> None:
     """64 nodes have 512 NICs: 16 leaves and 8 spines, 24 units of 2 kW; in racks of 12 kW six switches each."""
     larger = HALL.replace("nodes: 4", "nodes: 64")

@@ -49,6 +49,30 @@ def test_a_row_has_no_more_racks_than_the_machine(racks: int, limit: str, wrong:
 
 
 @pytest.mark.parametrize(
+    ("power", "severity", "enough"),
+    [  # four nodes of 10 kW give 30 kW to liquid at a share of 0.75
+        ("liquid_share: 0.75, cdus: {count: 2, capacity: 15 kW}", None, 0),
+        ("liquid_share: 0.75, cdus: {count: 2, capacity: 14.9 kW}", "error", 3),
+        ("liquid_share: 0.75, cdus: {count: 3, capacity: 15 kW, redundancy: N+1}", None, 0),
+        ("liquid_share: 0.75, cdus: {count: 3, capacity: 14 kW, redundancy: N+1}", "error", 4),
+        ("liquid_share: 0.75, cdus: {count: 4, capacity: 15 kW, redundancy: 2N}", None, 0),
+        ("liquid_share: 0.75, cdus: {count: 5, capacity: 9 kW, redundancy: 2N}", "error", 8),
+        ("cdus: {count: 1, capacity: 27.9 kW}", "error", 2),  # cold plates take up 28 to 38 kW
+        ("cdus: {count: 1, capacity: 28.1 kW}", "warning", 2),
+        ("cdus: {count: 1, capacity: 34 kW}", None, 0),
+        ("cdus: {count: 1}", None, 0),
+    ],
+)
+def test_cooling_units_without_their_reserve_carry_the_heat(
+    power: str, severity: str | None, enough: int, check: Check
+) -> None:
+    cluster = f"{{platform: dgx-h100, nodes: 4, power: {{node: 10 kW, cooling: liquid, {power}}}}}"
+    found = [one for one in check(f"clusterspec: 1\ncluster: {cluster}\n") if str(one.rule) == "cdus-below-heat"]
+    assert [str(one.severity) for one in found] == ([severity] if severity else [])
+    assert all(f"plan {enough} units" in (one.help or "") for one in found)
+
+
+@pytest.mark.parametrize(
     ("cluster", "want"),
     [
         ("platform: gb200-nvl72, nodes: 18, power: {cooling: air}", "error"),  # sold with liquid cooling only

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cost.heat import cooling_units
 from clusterspec.cost.term import Term
 from clusterspec.report.paper.blocks import Block, Bullets, PaperTable, Section, TableColumn, TableRow
 from clusterspec.results.facility import AIR_RISE, LIQUID_RISE, Facility
@@ -133,7 +134,19 @@ def _supply_rows(report: FullReport) -> Iterator[TableRow]:
                 if term.value:
                     field = f"{SUPPLY}.heat.{heat.of}.{medium}"
                     yield _row(f"{name}, to {medium}", term.value, f"at nameplates{_span(term)}", field)
+    yield from _cooling_rows(report)
     yield from _flow_rows(report)
+
+
+def _cooling_rows(report: FullReport) -> Iterator[TableRow]:
+    """The capacity of the stated cooling distribution units, without those in reserve."""
+    cluster = report.estimate.design.spec.cluster
+    units = cooling_units(cluster.power if cluster else None)
+    if units is None:
+        return
+    reserve = f", {units.spare} of them in reserve" if units.spare else ""
+    text = f"{plural(units.installed, 'unit')} of {display(units.capacity, 'W')}{reserve}"
+    yield _row("Cooling distribution units", units.carried(units.spare), text, "spec.cluster.power.cdus")
 
 
 def _flow_rows(report: FullReport) -> Iterator[TableRow]:

@@ -15,10 +15,12 @@ from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Design, Level, ScaleOut
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.cost.energy import FEEDS
+from clusterspec.cost.heat import cooling_units, loop_heat
 from clusterspec.records import NamedTuple, dataclass, replace
 from clusterspec.rules.knowledge.failing_engines import ENGINES, engine_loss
 from clusterspec.rules.knowledge.feed_loss import POWER, feed_loss
-from clusterspec.spec.model import ClusterSpec
+from clusterspec.spec.model import ClusterSpec, PowerSpec
+from clusterspec.units import display
 
 
 @dataclass(frozen=True)
@@ -216,6 +218,23 @@ def _pods(machine: BuiltMachine, fabric: Fabric) -> int:
     return fabric.pods * (out.rails if out.topology == "rail-only" else 1)
 
 
+def _cooling_class(machine: BuiltMachine, power: PowerSpec, nodes: int) -> PartClass:
+    """The cooling distribution units; of unstated ones, each failure is taken to stop ``nodes``."""
+    units, heat = cooling_units(power), loop_heat(machine.cluster, machine.fabric, power)
+    own = machine.cluster.accelerator_cap or machine.cluster.accelerator.power
+    name = "cooling distribution unit"
+    if units is None or heat is None or own is None:
+        return PartClass(name, None, 0, "cdu", 1.0, "", nodes, "the parts that it cools stop")
+    left, needed = units.carried(1), heat[1]
+    carried = (
+        f"{units.installed - 1} of {units.installed} units are left, {display(left, 'W')} for {display(needed, 'W')}"
+    )
+    short = max(0.0, needed - left) / (machine.cluster.all_nodes * machine.cluster.accelerators_per_node)
+    why = f"{carried}: at full load the machine is throttled" if short else carried
+    lost = min(1.0, short / own.value)
+    return PartClass(name, units.installed, units.installed, "cdu", lost, POWER, machine.nodes, why)
+
+
 def _nodes_in_sold_rack(machine: BuiltMachine) -> int | None:
     """The nodes of the job in a rack that is sold whole; None where the platform is sold by the node."""
     held, layout = rack_nodes(machine.cluster, None), machine.design.layout
@@ -238,9 +257,8 @@ def _room_classes(machine: BuiltMachine) -> Iterator[PartClass]:
         held = per_rack or _nodes_in_sold_rack(machine)
         feeds = parts_needed(nodes, held) * FEEDS[power.feeds][0] if held else None
         yield PartClass("power feed", feeds, feeds or 0, "feed", lost, POWER, held or nodes, why)
-    if power and power.cooling and power.cooling != "air":
-        why = "the parts that it cools stop"
-        yield PartClass("cooling distribution unit", None, 0, "cdu", 1.0, "", per_rack or nodes, why)
+    if power and (power.cdus or (power.cooling and power.cooling != "air")):
+        yield _cooling_class(machine, power, per_rack or nodes)
     if machine.written.networks and machine.written.networks.storage:
         yield PartClass(
             "storage system", 1, 1, "store", 1.0, "", nodes, "checkpoints and data cannot be read or written"

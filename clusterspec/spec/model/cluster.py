@@ -150,6 +150,15 @@ class NetworksSpec:
 
 
 @dataclass(frozen=True)
+class CdusSpec:
+    """Cooling distribution units of one coolant loop: their number, and the heat in watts that each takes up."""
+
+    count: int | None = None
+    capacity: Quantity | None = None
+    redundancy: str | None = None
+
+
+@dataclass(frozen=True)
 class PowerSpec:
     """Electrical power of a node, a switch and a rack in watts, its limits, and the cooling of the racks."""
 
@@ -165,6 +174,7 @@ class PowerSpec:
     budget: Quantity | None = None
     row_limit: Quantity | None = None
     feeds: str | None = None
+    cdus: CdusSpec | None = None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,107 @@
+"""The cooling distribution units take up less heat than the machine gives to the coolant.
+
+## What it finds
+
+`power.cdus`: units whose `capacity` together, without those that `redundancy` holds in reserve (one of `N+1`, half of
+`2N`), is below the heat of the machine to liquid at full load. That heat is the power of the nodes with spares, the
+domains and the racks × `power.liquid_share`, else the share of the platform, else the range of published machines, and the
+power of switches that are sold with liquid cooling only. An error where even the low end of that range exceeds the
+capacity, a warning where its middle does. A warning also for units beside `power.cooling: air`.
+
+## Why it matters
+
+Accelerators throttle or stop when the coolant of the loop becomes too warm. A loop with one unit too few carries the
+machine until the first of them is serviced.
+
+## What to do
+
+Add units, use larger ones, or cap the power of the nodes.
+
+## When to ignore it
+
+Ignore it where a second loop, which the spec does not state, takes up the rest of the heat.
+
+## Fires
+
+```yaml cluster.power.cdus
+clusterspec: 1
+cluster:
+  platform: gb200-nvl72
+  nodes: 288
+  power: {cooling: liquid, cdus: {count: 2, capacity: 1.2 MW, redundancy: N+1}}
+```
+
+```yaml cluster.power.cdus
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 32
+  power: {nodes_per_rack: 4, cooling: air, cdus: {count: 2, capacity: 1 MW}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: gb200-nvl72
+  nodes: 288
+  power: {cooling: liquid, cdus: {count: 3, capacity: 1.2 MW, redundancy: N+1}}
+```
+
+## Sources
+
+- Heat of an NVL72 rack to liquid and to air: `clusterspec catalog show gb200-nvl72`
+- Sizing and redundancy of units: https://aidatacenterguide.com/part-5-cooling-and-thermal-management/5-6-cdus-and-the-secondary-loop
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.cost.heat import CoolingUnits, cooling_units, loop_heat
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.deviations import Deviations
+from clusterspec.rules.knowledge.fabric_counts import FabricCount
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import PowerSpec
+from clusterspec.units import display, plural
+
+RULE = Rule.of(__name__, "error")
+AT = "cluster.power.cdus"
+
+
+def check(deviations: Deviations, power: PowerSpec, counts: FabricCount, cluster: Cluster) -> Iterator[Problem]:
+    if power.cdus is None:
+        return
+    if power.cooling == "air":
+        message = "air cools the data hall, so that no heat reaches the cooling distribution units"
+        yield RULE.problem(AT, message, "state `cooling: liquid`, or leave the units out", severity="warning")
+        return
+    units, heat = cooling_units(power), loop_heat(cluster, counts.fabric, power)
+    if units is None or heat is None or deviations.concern("power"):
+        return
+    low, middle, _ = heat
+    carried = units.carried(units.spare)
+    if carried >= middle:
+        return
+    message = f"{display(middle, 'W')} of heat to liquid at full load exceed the {display(carried, 'W')} of {_units_text(units)}"
+    severe = low > carried
+    help_ = f"plan {plural(_enough(units, middle), 'unit')} of {display(units.capacity, 'W')}, or larger ones"
+    yield RULE.problem(AT, message, help_, severity="error" if severe else "warning")
+
+
+def _units_text(units: CoolingUnits) -> str:
+    """The units that carry the heat: ``3 cooling distribution units (1 more in reserve)``."""
+    carrying = plural(units.installed - units.spare, "cooling distribution unit")
+    return f"{carrying} ({units.spare} more in reserve)" if units.spare else carrying
+
+
+def _enough(units: CoolingUnits, heat: float) -> int:
+    """The units that carry the heat with the same redundancy."""
+    needed = ceil(heat / units.capacity)
+    if units.spare <= 1:
+        return needed + units.spare
+    return 2 * needed
