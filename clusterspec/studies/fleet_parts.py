@@ -71,9 +71,7 @@ def part_value(document: Document, part: FleetPart) -> Value:
             rl = value["workload"]["rl"]
             value["workload"] = value["workload"] | {"rl": rl | {"rollout": rollout | {"nodes": part.beside}}}
     if "procurement" in value or "prices" in pool:
-        value["procurement"] = _procurement(
-            value.get("procurement"), pool, alone=len(mapping_at(whole, ("pools",))) < 2
-        )
+        value["procurement"] = _procurement(value.get("procurement"), pool, mapping_at(whole, ("pools",)))
     return value
 
 
@@ -148,11 +146,17 @@ def _link_joins(link: object, pool: str, others: Iterable[str]) -> bool:
     return isinstance(ends, list) and pool in ends and any(each in ends for each in others)
 
 
-def _procurement(section: object, pool: Value, *, alone: bool) -> object:
-    """The `procurement` section of one pool: with its prices, and without amounts for all pools."""
+def _procurement(section: object, pool: Value, pools: Value) -> object:
+    """The `procurement` section of one pool: with its prices, and without amounts for all pools.
+
+    The price of a storage system is not that of a pool without one, where other pools have one.
+    """
     if section is not None and not isinstance(section, dict):
         return section
-    kept = {key: item for key, item in (section or {}).items() if alone or key not in OF_ALL_POOLS}
+    kept = {key: item for key, item in (section or {}).items() if len(pools) < 2 or key not in OF_ALL_POOLS}
+    prices = mapping_at(kept, ("prices",))
+    if "storage" in prices and not mapping_at(pool, STORE) and any(mapping_at(one, STORE) for one in pools.values()):
+        kept["prices"] = {key: item for key, item in prices.items() if key != "storage"}
     return merged_value(kept, {"prices": pool["prices"]}) if "prices" in pool else kept
 
 

@@ -123,13 +123,15 @@ def test_jobs_that_overfill_a_store_have_longer_runs() -> None:
 
 def test_pools_with_one_store_share_it_and_buy_it_once() -> None:
     """Two jobs of 8,030,261,248 parameters save 14 bytes of each every minute, 3.747 GB/s together: a store of 2.5 GB/s
-    makes both wait by 1.499 where their pools have it together, and neither where each pool has one.
+    makes both wait by 1.499 where their pools have it together, and neither where each pool has one. A pool that
+    describes none buys none.
     """
     saving = "operations: {checkpoint: {interval: 60 s, mode: asynchronous}}\nprocurement: {prices: {storage: 100}}\n"
     jobs = f"  a: {{pool: train, {WORK}}}\n  b: {{pool: serve, {WORK}}}\n"
     store = "networks: {storage: {bandwidth: 2.5 GB/s}}"
     together = 2 * 8_030_261_248 * 14 / 60 / 2.5e9
-    for there, wait, bought in (("networks: {storage: {pool: train}}", together, 1), (store, 1.0, 2)):
+    shared = "networks: {storage: {pool: train}}"
+    for there, wait, bought in ((shared, together, 1), (store, 1.0, 2), ("spare_nodes: 0", 1.0, 1)):
         pools = POOLS.replace("spare_nodes: 1", store).replace("dgx-h200,", f"dgx-h200, {there},")
         fleet = study(pools + jobs + saving)
         uses = fleet_report(fleet, "estimate").jobs
