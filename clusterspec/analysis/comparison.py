@@ -152,7 +152,8 @@ def _effects(old: Side, new: Side) -> Iterator[Effect]:
     for name, unit, path in _FIGURES:
         yield Effect(name, unit, value_at(one, *path), value_at(other, *path))
     yield Effect("bisection bandwidth", "B/s", _bisection(one), _bisection(other))
-    for name, unit, path, band in _ESTIMATED:
+    post_trained = any(value_at(each, "rl") for each in (one, other))
+    for name, unit, path, band in (*(_POST_TRAINED if post_trained else _TRAINED), *_ESTIMATED):
         within = _ranges_overlap(_range_of(one, path, band), _range_of(other, path, band))
         yield Effect(name, unit, value_at(one, *path), value_at(other, *path), within)
     yield Effect("goodput, with failures and checkpoints", SHARE, old.goodput, new.goodput)
@@ -196,10 +197,28 @@ _FIGURES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("scale-out bandwidth of an accelerator, per direction", "B/s", (*_OUT, "bandwidth_per_accelerator")),
     ("oversubscription", "", (*_OUT, "oversubscription")),
 )
-_ESTIMATED: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
+_Estimated = tuple[str, str, tuple[str, ...], tuple[str, ...]]
+"""The name of a figure, its unit, its path in an estimate, and that of its range."""
+_RATE = "tokens per second of an accelerator"
+_TRAINED: tuple[_Estimated, ...] = (
     ("step time", "s", STEP, STEP_RANGE),
-    ("tokens per second of an accelerator", "1/s", ("tokens_per_second_per_accelerator",), STEP_RANGE),
+    (_RATE, "1/s", ("tokens_per_second_per_accelerator",), STEP_RANGE),
     ("MFU", SHARE, ("mfu",), STEP_RANGE),
+)
+_RL_RANGE = ("rl", *STEP_RANGE)
+_POST_TRAINED: tuple[_Estimated, ...] = (
+    ("step time of all roles", "s", ("rl", "step_time"), _RL_RANGE),
+    (f"{_RATE}, all roles", "1/s", ("rl", "tokens_per_second_per_accelerator"), ()),
+    ("MFU of all roles", SHARE, ("rl", "mfu"), ()),
+    ("rollout", "s", ("rl", "rollout", "seconds"), ()),
+    ("weight sync", "s", ("rl", "weight_sync", "seconds"), ()),
+    ("update of a minibatch", "s", STEP, STEP_RANGE),
+    (f"{_RATE}, in updates", "1/s", ("tokens_per_second_per_accelerator",), STEP_RANGE),
+    ("MFU of updates", SHARE, ("mfu",), STEP_RANGE),
+)
+"""The figures of a step of training, and of one of reinforcement learning."""
+_ESTIMATED: tuple[_Estimated, ...] = (
+    ("time to train", "s", ("time_to_train",), ()),
     *(
         (name, unit, ("serving", field), ("serving", "range", band))
         for name, unit, field, band in (

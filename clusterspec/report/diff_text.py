@@ -28,6 +28,9 @@ LONGEST = 60
 BETTER_LESS = (
     "step time",
     "time ",
+    "rollout",
+    "weight sync",
+    "update of",
     "memory of",
     "checkpoint",
     "model, time",

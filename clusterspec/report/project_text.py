@@ -116,7 +116,8 @@ def _cells(spec: SpecDiff, shown: Sequence[str]) -> tuple[str, ...]:
     errors = sum(finding.severity is Severity.ERROR for finding in found)
     told = plural(errors, "error") if errors == len(found) else f"{len(found)}, {plural(errors, 'error')}"
     new = told if errors else str(len(found) or "")
-    figures = (_cell(spec, effect) if effect is not None else "" for effect in map(spec.effect, shown))
+    effects = (spec.effect(name) or spec.effect(f"{name} of all roles") for name in shown)
+    figures = (_cell(spec, effect) if effect is not None else "" for effect in effects)
     return plain_line(spec.path), spec.change, *figures, new, str(len(fixed) or "")
 
 

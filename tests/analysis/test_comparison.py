@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from tests.cli.conftest import BASE, Call
 from tests.cli.test_trust import git
 from tests.cli.test_written_files import FLAWED
+from tests.cost.test_reinforcement import described
 
 
 def compared(call: Call, old: str, new: str) -> dict[str, Any]:
@@ -219,6 +221,20 @@ def test_a_diff_of_serving_plans_has_their_latencies(call: Call) -> None:
     assert old < new and within is False
     assert effects(document)["output tokens per second"][2] is False
     assert document["caution"] is None
+
+
+def test_a_diff_of_reinforcement_learning_has_the_step_of_all_roles(call: Call) -> None:
+    """With staleness 1 the step is the longer of two roles, not their sum; an update takes as long as before."""
+    whole = described(placement="split", rollout={"nodes": 2})
+    whole["workload"]["tokens"] = "100B"
+    ahead = deepcopy(whole)
+    ahead["workload"]["rl"]["max_staleness"] = 1
+    found = effects(compared(call, json.dumps(whole), json.dumps(ahead)))
+    old, new, _ = found["step time of all roles"]
+    assert new < old
+    before, after, _ = found["time to train"]
+    assert after / before == pytest.approx(new / old)
+    assert not {"step time", "update of a minibatch", "weight sync"} & found.keys()
 
 
 def test_speculative_figures_are_not_compared_with_plain_ones_without_a_caution(call: Call) -> None:

@@ -58,7 +58,7 @@ from clusterspec.procurement.bill import bill
 from clusterspec.rules.knowledge.purchases import ROUNDED, is_rented, least_rent
 from clusterspec.rules.rule import Rule
 from clusterspec.summation import sum_of
-from clusterspec.units import plain
+from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "error")
 HELP = "take fewer nodes in a pool, or raise the budget: `clusterspec bom` lists the parts of all pools"
@@ -78,7 +78,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     least = sum_of(prices.values())
     if least > budget:
         parts = " + ".join(f"{price:,.0f} ({name})" for name, price in prices.items())
-        message = f"parts and rents of all pools cost {parts} = {least:,.0f} or more, {plain(least / budget, 3)} times the budget of {budget:,.0f}"
+        message = f"parts and rents of all pools cost {parts} = {least:,.0f} or more, {percent(least / budget - 1, 2)} above the budget of {budget:,.0f}"
         yield RULE.problem("procurement.budget", message, HELP)
 
 

@@ -55,7 +55,7 @@ from clusterspec.procurement.bill import bill
 from clusterspec.rules.knowledge.purchases import ROUNDED, amount_text, is_rented, least_rent, total_of_lines
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
-from clusterspec.units import plain
+from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "error")
 HELP = "raise the budget, or take fewer nodes: `clusterspec bom` lists the parts"
@@ -77,7 +77,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         else ("the priced parts", _least_price(design))
     )
     if least is not None and least > (ROUNDED if is_rented(procurement) else 1.0) * budget:
-        message = f"{what} {'costs' if is_rented(procurement) else 'cost'} {least:,.0f} or more, {plain(least / budget, 3)} times the budget of {budget:,}"
+        message = f"{what} {'costs' if is_rented(procurement) else 'cost'} {least:,.0f} or more, {percent(least / budget - 1, 2)} above the budget of {budget:,}"
         yield RULE.problem("procurement.budget", message, HELP)
 
 
