@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from clusterspec.analysis.placed_runs import PlacedRun
+from clusterspec.analysis.stated_causes import STOPS, UNFINISHED_STOPS
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
 from clusterspec.units import plural
@@ -41,6 +42,10 @@ _RENDEZVOUS = (
     "on every node: getent hosts of the endpoint's name, and its port with nc -vz; set NCCL_SOCKET_IFNAME and "
     "GLOO_SOCKET_IFNAME where hosts have several interfaces"
 )
+_ABSENT = (
+    "squeue and the launcher of every node: are all ranks started, with one MASTER_ADDR, port and number of ranks? "
+    "then its port with nc -vz"
+)
 Check = Callable[[PlacedRun], Iterator[Cause]]
 _UNLOCK = {
     "acs": "sudo lspci -vvv | grep -i ACSCtl; turn ACS off in the firmware; or, to test, set NCCL_P2P_DISABLE=1",
@@ -71,6 +76,7 @@ def causes_of_a_hang(run: PlacedRun, checks: Sequence[Check]) -> Iterator[Cause]
         evidence = f"line {line} of the log: {text}, which is what a write to a full /dev/shm ends with"
         yield Cause("shared-memory", evidence, STOPS["shared-memory"][1], STRONG)
     yield from _possible_stops(run)
+    yield from _possible_ends(run)
     over_pcie = not run.uses_network and run.cluster.scale_up.topology in {"pcie", "bridge"}
     for text, line in run.log_lines("p2p-direct")[:1] if over_pcie else ():
         evidence = f"line {line} of the log: {text} over PCIe, and no result after it"
@@ -94,6 +100,11 @@ def _possible_stops(run: PlacedRun) -> Iterator[Cause]:
     for text, line in run.log_lines("shared-object")[:1]:  # pytorch/pytorch issue 14768: open files
         for name in ("file-limit", "shared-memory"):
             yield Cause(name, f"line {line} of the log: {text}, which does not say why", STOPS[name][1], GIVEN)
+    for text, line in run.log_lines("allocator-full")[:1]:
+        yield Cause("memory-full", f"line {line} of the log: {text}", STOPS["memory-full"][1], STRONG)
+    for text, line in run.log_lines("killed")[:1]:
+        evidence = f"line {line} of the log: {text}, as where the memory of the host is full"
+        yield Cause("host-memory-full", evidence, STOPS["host-memory-full"][1], GIVEN)
     for text, line in run.log_lines("link-event")[:1]:
         yield Cause("accelerator-fault", f"line {line} of the log: {text}", STOPS["accelerator-fault"][1], GIVEN)
     for text, line in run.log_lines("parted")[:1]:  # pytorch/pytorch issue 118369: the program
@@ -109,6 +120,32 @@ def _possible_stops(run: PlacedRun) -> Iterator[Cause]:
             yield Cause("ranks-diverge", evidence, STOPS["ranks-diverge"][1], GIVEN)
 
 
+def _possible_ends(run: PlacedRun) -> Iterator[Cause]:
+    """What lines that tell of ranks that never came, or went, are compatible with."""
+    for text, line in run.log_lines("name")[:1]:
+        following = (
+            "getent hosts of that name on every node; give an address (MASTER_ADDR), or add it to the name service"
+        )
+        yield Cause("name-resolution", f"line {line} of the log: {text}", following, STRONG)
+    for text, line in run.log_lines("absent")[:1]:
+        evidence = f"line {line} of the log: {text}"
+        yield Cause("absent-ranks", evidence, _ABSENT, STRONG)
+        yield Cause("unreachable-peer", f"{evidence}, which does not say why", _RENDEZVOUS, GIVEN)
+    for text, line in run.log_lines("late")[:1]:
+        evidence = f"line {line} of the log: {text}, which does not say why"
+        yield Cause("ranks-diverge", evidence, "the first error of each rank: the one that stopped earlier", GIVEN)
+        yield Cause("unreachable-peer", evidence, "ping between the addresses of that line on all nodes", GIVEN)
+    for text, line in run.log_lines("link-down")[:1]:
+        following = "ibstat or ethtool on the host of that line; reseat or replace its cable"
+        yield Cause("unstable-link", f"line {line} of the log: {text}", following, STRONG)
+    for text, line in run.log_lines("time-limit")[:1]:
+        evidence = f"line {line} of the log: {text}, which a run that hangs meets, too"
+        yield Cause("job-ended", evidence, UNFINISHED_STOPS["job-ended"][1], GIVEN)
+    for text, line in run.log_lines("peer-ended")[:1]:
+        evidence = f"line {line} of the log: {text}: another rank went first, and its own log has the reason"
+        yield Cause("peer-ended", evidence, "the logs of all ranks by time: the first error", WEAK)
+
+
 def unreachable_peers(run: PlacedRun) -> Iterator[Cause]:
     """Connections that the network refuses or never answers, and obstacles to opening a connection."""
     yield from _wrong_interface(run)  # before what follows from it
@@ -120,11 +157,14 @@ def unreachable_peers(run: PlacedRun) -> Iterator[Cause]:
 
 def stated_stops(run: PlacedRun) -> Iterator[Cause]:
     """What the log states to have stopped the run."""
-    for name, (evidence, following) in STOPS.items():
+    stops = STOPS if run.finished else {**STOPS, **UNFINISHED_STOPS}
+    for name, (evidence, following) in stops.items():
         for text, line in run.log_lines(evidence)[:1]:
             several = run.group.nodes > 1 and not _unused_interface(run)
             if name != "mixed-releases" or several:  # on one node a fault of NCCL: NVIDIA/nccl issue 2057
                 yield Cause(name, f"line {line} of the log: {text}", following, STATED)
+    for text, line in run.log_lines("releases")[:1]:
+        yield Cause("mixed-releases", f"line {line} of the log: {text}", STOPS["mixed-releases"][1], STATED)
 
 
 def _wrong_interface(run: PlacedRun) -> Iterator[Cause]:
@@ -140,6 +180,9 @@ def _wrong_interface(run: PlacedRun) -> Iterator[Cause]:
             "ls /dev/infiniband within the container, and ibv_devinfo with its own rdma-core, as new as the driver; "
             "docker run --device=/dev/infiniband --ulimit memlock=-1"
         )
+        yield Cause("wrong-interface", f"line {line} of the log: {text}", following, STATED)
+    for text, line in run.log_lines("mixed-fabrics")[:1]:
+        following = "ibstat | grep 'Link layer' on every node; set NCCL_IB_HCA to NICs of one link layer on all of them"
         yield Cause("wrong-interface", f"line {line} of the log: {text}", following, STATED)
     for text, line in run.log_lines("foreign-nic")[:1]:  # NVIDIA/nccl issues 551 (index) and 925 (NIC)
         evidence = f"line {line} of the log: {text}: the container does not have that GID of the NIC"
@@ -170,91 +213,3 @@ def _unused_interface(run: PlacedRun) -> str:
             wanted = tuple(part for part in value.removeprefix("=").split(",") if part)
             return "" if any(each.startswith(wanted) for each in used) else value
     return ""
-
-
-STOPS = {
-    "plugin-mismatch": (
-        "registration",
-        "update the plugin and libfabric (the EFA installer) to releases that fit; see the release notes of both",
-    ),
-    "shared-memory": (
-        "shared-memory",
-        "df -h /dev/shm; docker run --shm-size=16g or --ipc=host; in Kubernetes, an emptyDir of medium Memory there",
-    ),
-    "locked-memory": (
-        "locked-memory",
-        "ulimit -l within the job: unlimited (docker run --ulimit memlock=-1); unset NCCL_BUFFSIZE",
-    ),
-    "mixed-releases": (
-        "family",
-        "NCCL_DEBUG=VERSION on every node, and pip list | grep nccl: one release for all ranks",
-    ),
-    "file-limit": (
-        "open-files",
-        "ulimit -n within the job: as its hard limit (ulimit -Hn), 65536 or more; LimitNOFILE of the service below it",
-    ),
-    "driver-release": (
-        "driver-release",
-        "nvidia-smi and nvcc --version: update the driver, or use a release of the program for its CUDA",
-    ),
-    "missing-accelerator": (
-        "no-device",
-        "print the hostname, LOCAL_RANK and nvidia-smi -L of every rank; ranks of a node times -g is its accelerators",
-    ),
-    "accelerator-fault": (
-        "hardware",
-        "dmesg | grep Xid and nvidia-smi -q -d ECC on the host of that line; dcgmi diag -r 3; exchange the part",
-    ),
-    "memory-full": (
-        "out-of-memory",
-        "nvidia-smi on the host of that line: other processes; give the engine a smaller share of the memory",
-    ),
-    "host-memory-full": (
-        "host-memory",
-        "free -g and dmesg | grep -i oom on that host; fewer workers of the data loader; more memory for the job",
-    ),
-    "storage-full": (
-        "storage",
-        "df -h and df -i of that directory, quota -s; of a parallel file system every target (lfs df): one may be full",
-    ),
-    "kv-cache-full": (
-        "cache-full",
-        "clusterspec estimate: the context and the requests that fit; fewer requests at a time, a shorter context, "
-        "a larger share of the memory for the engine, or more accelerators for each replica",
-    ),
-    "gpudirect-refused": (
-        "peer-memory",
-        "lsmod | grep nvidia_peermem, else modprobe nvidia_peermem; unset PYTORCH_CUDA_ALLOC_CONF=expandable_segments",
-    ),
-    "ranks-diverge": (
-        "diverging",
-        "TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1: the calls of each rank; find where they part",
-    ),
-    "peer-limit": (
-        "peer-limit",
-        "one process for each accelerator, started by MPI, instead of -g; NCCL_P2P_LEVEL=PXB where that is not enough",
-    ),
-    "fabric-manager": (
-        "fabric-manager",
-        "systemctl status nvidia-fabricmanager; enable it, and restart the node where it was restarted below a job",
-    ),
-    "shared-accelerator": (
-        "shared-accelerator",
-        "print LOCAL_RANK and CUDA_VISIBLE_DEVICES of every rank; start ranks by srun or by torchrun, not by both",
-    ),
-    "peer-access-off": (
-        "peer-refused",
-        "nvidia-smi topo -p2p r; set NCCL_P2P_DISABLE=1 in the environment of every rank, or let each see all devices",
-    ),
-}
-"""Causes that a line of the log states: the name of its evidence, and the next step.
-
-Published: NVIDIA/nccl issues 290 and 342 (shared memory), NVIDIA/nccl-tests issue 206 (limit of locked memory),
-vllm-project/vllm issue 19613 (buffers), NVIDIA/nccl issue 1267 (releases), aws/aws-ofi-nccl issue 241 (libfabric),
-NVIDIA/nccl issue 976 and NVIDIA/nccl-tests issue 264 (fabric manager), huggingface/accelerate issue 2246 (ranks that
-share an accelerator), ray-project/ray_lightning issue 24 (peer access), vllm-project/vllm issue 5222 (hardware),
-NVIDIA/nccl issue 1235 (memory), ROCm/rccl issue 429, xljh0520/JOTR issue 4 and NVIDIA/nccl issue 296 (ranks in
-different collectives), open-mmlab/mmrotate issue 501 (memory of the host), databrickslabs/dolly issue 139 (storage),
-GAIR-NLP/LIMO issue 29, sgl-project/sglang issue 26248 and QwenLM/Qwen3 issue 295 (KV cache), kvcache-ai/Mooncake
-issue 351 (GPUDirect).
-"""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from math import ceil, floor
 
 from clusterspec.logs.engine_load import starved_engine
+from clusterspec.logs.failure_lines import FAILURE_MARK, FAILURE_PATTERNS
 from clusterspec.logs.program_lines import PROGRAM_MARK, PROGRAM_PATTERNS
 from clusterspec.logs.progress import diverging_ranks, parted_ranks, waiting_ranks
 from clusterspec.records import dataclass
@@ -130,12 +131,13 @@ _PATTERNS = (
     ("environment", re.compile(r"\b((?:NCCL|RCCL|FI)_[A-Z0-9_]{2,40}) set by environment to (\S{1,80}?)\.?(?:\s|$)")),
     ("environment", re.compile(r"\b((?:NCCL|RCCL|FI)_[A-Z0-9_]{2,40})=(\S{1,80})")),
     *PROGRAM_PATTERNS,
+    *FAILURE_PATTERNS,
 )
 _UNLIKE = re.compile(r"nranks|nNodes|(?:INFO|-) CPU/")
 """Texts of lines that differ by their digits alone, and are all read."""
 _MARK = re.compile(
     r"NCCL|RCCL|CCOM WARN|NET/|GDRDMA|FI_|ACSCtl|(?:Cuda|CUDA|HIP) failure|Duplicate GPU|uncorrectable |SIGBUS"
-    r"|Bus error|Gloo |" + PROGRAM_MARK.pattern
+    r"|Bus error|Gloo |" + f"{PROGRAM_MARK.pattern}|{FAILURE_MARK.pattern}"
 )
 _LAST_ERROR = re.compile(r"\bLast error:\s*$")
 """Text that PyTorch prints on the line before the library's last warning, without its prefix."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from clusterspec.logs.failure_lines import FAILURE_PATTERNS
+
 PROGRAM_PATTERNS = (
     # vLLM before V1 (vllm/core/scheduler.py), SGLang (python/sglang/srt/managers/scheduler.py; until 0.4 other words)
     (
@@ -81,7 +83,7 @@ PROGRAM_PATTERNS = (
     ("foreign-nic", re.compile(r"(ibv_modify_qp failed with (?:error )?(?:19 )?No such device.{0,60})")),
 )
 """Names of statements and the patterns of their lines, as the sources of these programs word them."""
-STATING = frozenset({"cache-starved", *(name for name, _ in PROGRAM_PATTERNS)})
+STATING = frozenset({"cache-starved", *(name for name, _ in (*PROGRAM_PATTERNS, *FAILURE_PATTERNS))})
 """Names of statements that make a text a log, also where no line is of a collective library."""
 PROGRAM_MARK = re.compile(
     r"KV cache|cache blocks|mem-fraction-static|out of memory|Out of memory|oom[_-]kill|DataLoader worker|NVRM: "

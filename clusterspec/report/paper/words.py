@@ -165,7 +165,7 @@ def collective_words(text: str) -> str:
 
 def _engine_words(match: re.Match[str]) -> str:
     """The number of engines and their ranks; expert parallelism takes the ranks of the other axes."""
-    ranks = prod(int(size) for axis, size in re.findall(r"(\w+) (\d+)", match["degrees"]) if axis != "ep")
+    ranks = prod(int(size) for axis, size in re.findall(r"\b(\w+) (\d+)", match["degrees"]) if axis != "ep")
     kind = f"{match['side']} engine" if match["side"] else "engine"
     return f"{plural(int(match['number'].replace(',', '')), kind)} of {plural(ranks, 'rank')}"
 
