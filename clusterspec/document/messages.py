@@ -117,7 +117,25 @@ _KEYS = {
     "node_hour": "rent hourly_rate hourly_price price_per_hour",
     "electricity": "electricity_price power_price kwh_price",
 }
+_LOCAL_KEYS = {
+    "read": "bandwidth speed read_bandwidth read_bw read_rate",
+    "write": "write_bandwidth write_bw write_rate",
+    "capacity": "size",
+    "medium": "type kind",
+    "writes_per_day": "dwpd",
+    "turns": "rounds num_turns requests_per_session",
+    "think_time": "pause delay user_delay",
+    "growth": "tokens_per_turn new_tokens growth_per_turn turn_tokens",
+    "shared_prefix": "system_prompt system_prompt_tokens prefix_tokens",
+    "between": "pools ends",
+    "count": "number quantity units",
+    "redundancy": "spares reserve",
+    "interval": "every period frequency",
+    "capacity_factor": "moe_capacity_factor expert_capacity_factor",
+}
+"""Names that users write for a key only inside its own mapping; elsewhere they mean something else."""
 _WORDS = [(snake_case(alias), key) for key, aliases in _KEYS.items() for alias in aliases.split()]
+_LOCAL_WORDS = [(alias, key) for key, aliases in _LOCAL_KEYS.items() for alias in aliases.split()]
 
 
 def intended_key(word: str, known: Container[str] = ()) -> str:
@@ -128,9 +146,13 @@ def intended_key(word: str, known: Container[str] = ()) -> str:
     ('tp', 'accelerators_per_node', '')
     >>> intended_key("fabric"), intended_key("fabric", ["technology"])
     ('scale_out', 'technology')
+    >>> intended_key("bandwidth"), intended_key("bandwidth", ["capacity", "read"])
+    ('', 'read')
     """
-    found = [key for alias, key in _WORDS if alias == snake_case(word)]
-    return next((key for key in found if key in known), found[0] if found else "")
+    name = snake_case(word)
+    found = [key for alias, key in _WORDS if alias == name]
+    local = [key for alias, key in _LOCAL_WORDS if alias == name]
+    return next((key for key in (*found, *local) if key in known), found[0] if found else "")
 
 
 # Messages of validation errors; messages of jsonschema are never shown

@@ -290,3 +290,27 @@ def test_a_word_of_the_field_leads_to_the_choice_of_the_format(section: str, key
     meant = WORDS[section, key, word]
     assert problem.rule == "unknown-choice"
     assert (problem.fix.replacements[0].text if problem.fix else None) == meant
+
+
+TIERS = "workload: {{kind: serve, model: llama-3.1-8b, serving: {{cache_tiers: [{{{key}: 1}}]}}}}\n"
+SESSION = "workload: {{kind: serve, model: llama-3.1-8b, serving: {{session: {{{key}: 1}}}}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "meant"),
+    [
+        (TIERS, "bandwidth", "read"),
+        (TIERS, "size", "capacity"),
+        (TIERS, "dwpd", "writes_per_day"),
+        (SESSION, "rounds", "turns"),
+        (SESSION, "tokens_per_turn", "growth"),
+        (SESSION, "system_prompt", "shared_prefix"),
+        ("cluster: {{power: {{cdus: {{{key}: 1}}}}}}\n", "number", "count"),
+        ("cluster: {{scale_out: {{{key}: 1}}}}\n", "size", ""),
+    ],
+)
+def test_a_word_for_a_key_is_advised_in_the_mapping_of_the_key(text: str, key: str, meant: str) -> None:
+    _, problems = spec_of(text.format(key=key))
+    found = next(one for one in problems if one.rule == "unknown-key")
+    assert (found.help == f"did you mean `{meant}`?") is bool(meant)
+    assert "`capacity`" not in (found.help or "") or meant == "capacity"
