@@ -54,6 +54,7 @@ MEANINGS = {
     "process-limit": "The limit of processes and threads of a user or a container is reached.",
     "library-release": "A library is missing, or of another release than the one a program was built with.",
     "unsupported-accelerator": "A program or library has no kernels for the generation of this accelerator.",
+    "remote-login": "The launcher cannot log in on another node without a password.",
     "invalid-setting": "An environment variable or configuration file is missing, or has an invalid value.",
     "nic-fault": "A NIC or its firmware reports an error of the device.",
     "storage-fault": "A file system returns errors, or its server does not answer.",

@@ -141,6 +141,9 @@ def _possible_ends(run: PlacedRun) -> Iterator[Cause]:
     for text, line in run.log_lines("time-limit")[:1]:
         evidence = f"line {line} of the log: {text}, which a run that hangs meets, too"
         yield Cause("job-ended", evidence, UNFINISHED_STOPS["job-ended"][1], GIVEN)
+    for text, line in run.log_lines("dump")[:1]:
+        evidence = f"line {line} of the log: PyTorch calls the timeout {text}; a slow rank or the network give the same"
+        yield Cause("ranks-diverge", evidence, STOPS["ranks-diverge"][1], WEAK)
     for text, line in run.log_lines("peer-ended")[:1]:
         evidence = f"line {line} of the log: {text}: another rank went first, and its own log has the reason"
         yield Cause("peer-ended", evidence, "the logs of all ranks by time: the first error", WEAK)

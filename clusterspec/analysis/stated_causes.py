@@ -112,6 +112,11 @@ UNFINISHED_STOPS = {
         "no-kernel",
         "torch.cuda.get_arch_list() against the compute capability of the accelerator: a build or a release for it",
     ),
+    "remote-login": (
+        "login",
+        "ssh -o BatchMode=yes to every host of the hostfile, as the user of the job: its key in authorized_keys; "
+        "or start ranks by srun or torchrun on each node, which need none",
+    ),
     "invalid-setting": (
         "setting",
         "print the environment of every rank (env | grep -E 'NCCL|HCCL|MASTER|RANK'): set or correct that variable",

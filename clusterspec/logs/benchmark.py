@@ -118,7 +118,7 @@ _PATTERNS = (
     ("shared-accelerator", re.compile(r"(Duplicate GPU detected ?: .{1,80})")),
     ("shared-accelerator", re.compile(r"(rank [0-9]{1,7} of [0-9]{1,7} ranks has already checked in)")),
     ("peer-refused", re.compile(r"(failed to open CUDA IPC handle ?: .{1,80})")),
-    ("peer-refused", re.compile(r"(Cuda failure .{0,10}peer access is not supported.{0,40})")),
+    ("peer-refused", re.compile(r"(peer access is not supported.{0,40})")),
     ("interface", re.compile(r"(?:Bootstrap|NET/Socket|NET) ?: Using (?:interface )?(?:\[[0-9]+\])?([\w.@-]{1,40}):")),
     ("gloo", re.compile(r"(Gloo connectFullMesh failed.{0,120})")),
     ("no-interface", re.compile(r"([Nn]o (?:socket |IP )?interface found.{0,60})")),

@@ -12,7 +12,53 @@ import re
 
 def _hccl(*codes: str) -> re.Pattern[str]:
     """Lines with one of these codes, as torch_npu (`EI0006: …`) and CANN (`Name_Of_Error(EI0006): …`) print them."""
-    return re.compile(r"(\bEI(?:" + "|".join(codes) + r")(?:\)|:)(?! \d{4}-\d\d-\d\d-[\d:.]{1,20}$).{0,160})")
+    return re.compile(r"(\b(?:" + "|".join(codes) + r")(?:\)|:)(?! \d{4}-\d\d-\d\d-[\d:.]{1,20}$).{0,160})")
+
+
+RUNTIME_ERRORS = {
+    "out-of-memory": ("MemoryAllocation", "OutOfMemory", "OUT_OF_MEMORY"),
+    "no-device": ("InvalidDevice", "NoDevice", "INVALID_DEVICE", "NO_DEVICE"),
+    "driver-release": (
+        "InsufficientDriver",
+        "SystemDriverMismatch",
+        "CompatNotSupportedOnDevice",
+        "UnsupportedPtxVersion",
+        "SYSTEM_DRIVER_MISMATCH",
+        "COMPAT_NOT_SUPPORTED_ON_DEVICE",
+        "UNSUPPORTED_PTX_VERSION",
+    ),
+    "fabric-manager": ("SystemNotReady", "SYSTEM_NOT_READY"),
+    "hardware": (
+        "ECCUncorrectable",
+        "ECCNotCorrectable",
+        "NvlinkUncorrectable",
+        "HardwareStackError",
+        "ECC_UNCORRECTABLE",
+        "NVLINK_UNCORRECTABLE",
+        "HARDWARE_STACK_ERROR",
+    ),
+    "no-kernel": ("NoKernelImageForDevice", "NoBinaryForGpu", "NO_BINARY_FOR_GPU"),
+    "kernel-fault": (
+        "IllegalAddress",
+        "IllegalInstruction",
+        "MisalignedAddress",
+        "LaunchFailure",
+        "Assert",
+        "ILLEGAL_ADDRESS",
+        "ILLEGAL_INSTRUCTION",
+        "MISALIGNED_ADDRESS",
+        "LAUNCH_FAILED",
+        "ASSERT",
+    ),
+    "peer-limit": ("TooManyPeers", "TOO_MANY_PEERS"),
+    "peer-refused": ("PeerAccessUnsupported", "PEER_ACCESS_UNSUPPORTED"),
+}
+"""Errors without their prefix, by the statement that each makes."""
+
+
+def _runtime_error(*names: str) -> re.Pattern[str]:
+    """Lines with one of these errors, in which its name is not that of a function or a class of a program."""
+    return re.compile(r"\b((?:cudaError|hipError|CUDA_ERROR_)(?:" + "|".join(names) + r"))\b")
 
 
 FAILURE_PATTERNS = (
@@ -20,7 +66,9 @@ FAILURE_PATTERNS = (
     ("port", re.compile(r"(.{0,120}\b[Aa]ddress already in use.{0,20})")),
     ("port", re.compile(r"(Tried to launch distributed communication on port .{1,60} is utilized)")),  # accelerate
     ("port", re.compile(r"(listen on ip\[.{1,60}\] and specific port\[[0-9]{1,6}\] fail)")),
-    ("port", _hccl("0019", "0020")),
+    ("port", _hccl("EI0019", "EI0020")),
+    ("port", re.compile(r"(IP address and port have been bound already)")),
+    ("port", _hccl("EJ0003")),
     # ranks that call different collectives, or the same with other sizes
     ("diverging", re.compile(r"(NET/IB : .{0,80}?collective mismatch error.{0,60})")),
     ("diverging", re.compile(r"(NET/Socket : peer .{1,60} message truncated : receiving .{1,40})")),
@@ -34,29 +82,34 @@ FAILURE_PATTERNS = (
     ("diverging", re.compile(r"(arguments for collective communication are inconsistent between ranks.{0,120})")),
     ("diverging", re.compile(r"(CMD information \w{1,20} check fail.{0,120})")),
     ("diverging", re.compile(r"(Ranks? [0-9, ]{1,60} failed to pass monitoredBarrier.{0,30})")),
-    ("late", _hccl("0002")),
+    ("late", _hccl("EI0002")),
     ("late", re.compile(r"([Gg]etting socket times out.{0,120})")),
     # fewer ranks than the job waits for
     ("absent", re.compile(r"([Tt]imed out after .{1,40} waiting for clients\. [0-9]{1,6}/[0-9]{1,6} clients joined)")),
     ("absent", re.compile(r"(Failed to connect agent\[.{1,60})")),
     ("absent", re.compile(r"(topo exchange server get socket timeout)")),
-    ("absent", _hccl("0015")),
+    ("absent", _hccl("EI0015")),
     ("rendezvous", re.compile(r"(client socket has failed to connect to .{1,80} \(errno: (?:110|111|113) .{1,40})")),
-    ("rendezvous", _hccl("0009")),
+    ("rendezvous", _hccl("EI0009")),
     ("name", re.compile(r"(.{0,100}(?:Name or service not known|[Tt]emporary failure in name resolution).{0,20})")),
     ("name", re.compile(r"(network addresses of .{1,80} cannot be retrieved.{0,60})")),
     ("name", re.compile(r"(failed to get IP address of peer .{1,60})")),  # Mooncake
     # NICs: access, link types, links and hardware
     ("no-network", re.compile(r"(NET/IB : Unable to (?:open|query) device .{1,40})")),
     ("no-network", re.compile(r"((?<!\w)No matched device found.{0,60})")),
+    ("no-network", re.compile(r"(No available RNIC|cannot initialize RDMA resources)")),  # Mooncake
+    ("foreign-nic", re.compile(r"([Nn]o (?:suitable|usable|valid) GID (?:found|index).{0,40})")),
     ("mixed-fabrics", re.compile(r"(NET/IB : (?:Attempted to connect|Remote).{1,120}incompatible .{0,120})")),
     ("mixed-fabrics", re.compile(r"(Detected mixed local Net device counts across ranks.{0,40})")),
-    ("unreachable", _hccl("0013", "0018")),
+    ("unreachable", _hccl("EI0013", "EI0018")),
     ("unreachable", re.compile(r"(Transport retry count exceeded on .{1,40})")),  # UCX
     ("unreachable", re.compile(r"(SocketHandShakePlugin: connect\(\).{0,80})")),
+    ("dump", re.compile(r"(most likely caused by incorrect usages of collectives)")),  # ProcessGroupNCCL, each timeout
     ("port-error", re.compile(r"Got (?:non-fatal )?async (?:error )?event ?: ?(port error)")),
     ("port-error", re.compile(r"(async fatal event: port error.{0,20})")),
     ("port-error", re.compile(r"(Port module event\[error\].{0,80})")),
+    ("port-error", _hccl("EJ0002")),
+    ("port-error", re.compile(r"([Tt]he network port is down)")),
     ("link-down", re.compile(r"((?:mlx[45]_\w{1,6}|bnxt_en|i40e|ice|ixgbe|ionic)\b.{1,80}?[Ll]ink (?:is )?[Dd]own)")),
     ("link-down", re.compile(r"(link status definitely down for interface .{1,40})")),
     (
@@ -66,7 +119,13 @@ FAILURE_PATTERNS = (
     ("nic-fault", re.compile(r"(async fatal event: (?:device fatal|local catastrophic).{0,30})")),
     # limits of a process, the CUDA runtime, memory
     ("locked-memory", re.compile(r"([Pp]lease set max locked memory \(ulimit -l\) to .{1,60})")),  # UCX
-    ("locked-memory", re.compile(r"(RLIMIT_MEMLOCK.{1,80}|[Cc]reate completion queue.{0,40}Cannot allocate memory)")),
+    ("locked-memory", re.compile(r"(RLIMIT_MEMLOCK.{1,80})")),
+    (
+        "locked-memory",
+        re.compile(r"(ibv_(?:reg_mr\w{0,8}|create_cq|create_qp)\b.{0,40}failed.{0,10}Cannot allocate memory)"),
+    ),
+    ("locked-memory", re.compile(r"([Ff]ailed to create a completion queue \(CQ\).{0,60})")),  # Open MPI
+    ("locked-memory", re.compile(r"(failed to create UD QP .{0,80}Cannot allocate memory)")),  # UCX
     ("threads", re.compile(r"(pthread_create.{0,40}[Rr]esource (?:temporarily|temporatily) unavailable)")),
     ("threads", re.compile(r"([Tt]hread creation failed: .{0,20}[Rr]esource temporarily unavailable)")),
     ("threads", re.compile(r"(can't start new thread|thread: Resource temporarily unavailable)")),
@@ -74,10 +133,11 @@ FAILURE_PATTERNS = (
     ("threads", re.compile(r"(fork: (?:retry: )?Resource temporarily unavailable)")),
     ("driver-release", re.compile(r"(system has unsupported display driver / cuda driver combination)")),
     ("driver-release", re.compile(r"(Driver/library version mismatch)")),
-    ("out-of-memory", re.compile(r"((?:CUDA|HIP) error: out of memory|CUDA_ERROR_OUT_OF_MEMORY|hipErrorOutOfMemory)")),
+    ("out-of-memory", re.compile(r"((?:CUDA|HIP) error: out of memory)")),
+    ("out-of-memory", _hccl("EL0004")),
     ("out-of-memory", re.compile(r"(Failed to CUDA (?:host )?\w{0,1}alloc.{0,40})")),
     ("out-of-memory", re.compile(r"(Free memory on device .{0,60}is less than desired GPU memory utilization)")),
-    ("out-of-memory", _hccl("0011")),
+    ("out-of-memory", _hccl("EI0011")),
     ("allocator-full", re.compile(r"(CUBLAS_STATUS_ALLOC_FAILED)")),
     ("allocator-full", re.compile(r"([0-9]{1,6} pytorch allocator cache flushes since last step)")),  # DeepSpeed
     ("host-memory", re.compile(r"(DefaultCPUAllocator: (?:can't|not enough) .{1,80})")),
@@ -92,16 +152,26 @@ FAILURE_PATTERNS = (
     ("hardware", re.compile(r"(P2P is disabled between NVLINK connected GPUs [0-9]{1,6} and [0-9]{1,6})")),
     ("hardware", re.compile(r"(NVRM: Xid .{1,40}: (?:62|63|92|110|121|136|140|142|143|154),.{0,60})")),
     ("hardware", re.compile(r"(\b(?:UCE|HBM MULTI BIT ECC|HCCS LINK|SUSPECT MEM|SUSPECT REMOTE) ERROR\b.{0,60})")),
-    ("hardware", _hccl("0012")),
+    ("hardware", _hccl("EI0012")),
     ("hardware", re.compile(r"((?:GPU|HW) Hang\b.{0,20}reason.{0,20}:.{0,40})")),  # HSA
     ("no-device", re.compile(r"(Failed to initialize NVML: Unknown Error)")),
     ("no-device", re.compile(r"(No HIP GPUs are available|Found no NVIDIA driver on your system)")),
     ("no-device", re.compile(r"(larger than the number of available GPUs.{0,60})")),
     ("no-device", re.compile(r"(number of required GPUs exceeds the total number of available GPUs.{0,40})")),
+    ("no-device", re.compile(r"(exceeds available GPUs \([0-9]{1,6}\))")),
+    (
+        "no-kernel",
+        re.compile(
+            r"^(?!.{0,200}\b(?:INFO|WARNING|DEBUG)\b).*?"
+            r"((?:only support(?:s|ed)|[Rr]equire[sd]?|support begins with)\b.{0,40}?"
+            r"(?:Ampere|Hopper|Ada\b|Blackwell|[Cc]ompute capability|CDNA|\b[Ss][Mm]_?[0-9]{2,3}\b|gfx[0-9]{3}).{0,60})"
+        ),
+    ),
+    ("no-kernel", re.compile(r"([Nn]o compiled .{1,60} for CUDA device capability.{0,60})")),
+    ("no-kernel", re.compile(r"([Uu]nsupported (?:gpu|GPU) arch\w{0,10}.{0,40})")),
     ("no-kernel", re.compile(r"(no kernel image is available for execution on the device)")),
-    ("no-kernel", re.compile(r"(HIP error: invalid device function|hipErrorNoBinaryForGpu.{0,60})")),
+    ("no-kernel", re.compile(r"(HIP error: invalid device function)")),
     ("no-kernel", re.compile(r"(CUDA capability sm_\w{1,6} is not compatible with the current PyTorch installation)")),
-    ("no-kernel", re.compile(r"(FP8 reduction support begins with sm90)")),
     ("kernel-fault", re.compile(r"(an illegal memory access was encountered)")),
     ("kernel-fault", re.compile(r"(device-side assert triggered)")),
     (
@@ -111,6 +181,8 @@ FAILURE_PATTERNS = (
     ("kernel-fault", re.compile(r"(Memory access fault by GPU node-.{1,80})")),  # HSA
     ("kernel-fault", re.compile(r"(aicore exception|vector core exception|The aicore .{1,60}exception)")),  # CANN
     ("throttled", re.compile(r"((?:HW Slowdown|[HS]W Thermal Slowdown|HW Power Brake Slowdown)\s{0,40}: Active)")),
+    # errors of the CUDA and HIP runtimes, and of the CUDA driver, by their names (cudaError_t, hipError_t, CUresult)
+    *((name, _runtime_error(*errors)) for name, errors in RUNTIME_ERRORS.items()),
     # libraries, settings, files and schedulers
     ("library", re.compile(r"^(?!.{0,200}NET/Plugin).{0,300}?\.so[\w.]{0,12}: (undefined symbol: \w{1,160})")),
     ("library", re.compile(r"(version `(?:GLIBC|GLIBCXX|CXXABI|NCCL|IBVERBS|libcu\w{1,12})_?[\w.]{0,20}' not found)")),
@@ -121,13 +193,17 @@ FAILURE_PATTERNS = (
     ),
     ("releases", re.compile(r"(Mismatched NCCL version detected : .{1,80})")),
     ("releases", re.compile(r"(NCCL version mismatch with remote peer .{1,100})")),
-    ("releases", _hccl("0008")),
+    ("releases", _hccl("EI0008")),
+    ("login", re.compile(r"(Command 'ssh .{1,160} returned non-zero exit status 255)")),
+    ("login", re.compile(r"(not all hosts are .{0,10}reachable via ssh|Host key verification failed)")),
+    ("login", re.compile(r"(Permission denied \(publickey.{0,60}|ssh exited with exit code 255)")),
+    ("login", re.compile(r"(ORTE was unable to reliably start one or more daemons)")),
     ("setting", re.compile(r"(environment variable \w{1,60} expected, but not set)")),
     ("setting", re.compile(r"(Invalid NCCL_COMM_ID.{0,60})")),
     ("setting", re.compile(r"(Invalid rank requested : -?[0-9]{1,7}/[0-9]{1,7})")),
     ("setting", re.compile(r"(NCCL WARN Could not open XML (?:graph )?file .{1,100})")),
     ("setting", re.compile(r"(Environment variable \[\w{1,60}\] is invalid.{0,120})")),
-    ("setting", _hccl("0001", "0004", "0014", "0016", "0017")),
+    ("setting", _hccl("EI0001", "EI0004", "EI0014", "EI0016", "EI0017")),
     ("no-interface", re.compile(r"(no device found (?:matching|after excluding) .{1,60} verify NCCL_OOB_NET_IFNAME)")),
     ("storage-fault", re.compile(r"(OSError: \[Errno (?:5|107|108|116)\] .{1,80})")),
     ("storage-fault", re.compile(r"(Stale (?:NFS )?file handle|I/O error, dev \w{1,20}, sector [0-9]{1,18})")),
@@ -140,20 +216,22 @@ FAILURE_PATTERNS = (
 )
 """Names of statements and the patterns of their lines."""
 FAILURE_MARK = re.compile(
-    r"ddress already in use|launch distributed communication|listen on ip\[|\bEI00|collective mismatch|truncated"
-    r"|incorrect receive info|preamble|Error type: |same model across|match (?:sizes|strides) of|finished reduction"
-    r"|exhausted inputs|inconsistent between ranks|CMD information|monitoredBarrier|etting socket times"
-    r"|waiting for clients|Failed to connect agent|topo exchange|client socket|service not known|name resolution"
-    r"|cannot be retrieved|IP address of peer|No matched device|retry count|SocketHandShake|Port module event"
-    r"|ink (?:is )?[Dd]own|link status|mlx[45]_core|locked memory|MEMLOCK|completion queue|esource tempora"
-    r"|start new thread|driver combination|version mismatch|OUT_OF_MEMORY|hipErrorO|hipErrorN|Failed to CUDA"
-    r"|Free memory on device|ALLOC_FAILED|allocator cache flushes|DefaultCPUAllocator|bad_alloc|OOM ?[Kk]illed"
-    r"|oom-kill|exitcode|return code = -|SIGKILL|SIGBUS|P2P is disabled|(?:ECC|UCE|LINK|MEM|REMOTE) ERROR|Hang\b|NVML"
-    r"|No HIP GPUs|available GPUs"
-    r"|no kernel image|HIP error|not compatible with|FP8 reduction|illegal |device-side assert|misaligned"
-    r"|launch failure|Memory access fault|core .{0,60}exception|Slowdown|undefined symbol|version `|too old"
-    r"|backwards compatible"
-    r"|cannot open shared|nvironment variable|NCCL_COMM_ID|Invalid rank|XML |Errno|Stale |I/O error|DataLoader|DUE TO"
-    r"|due to node failure|by (?:remote )?peer|Broken pipe|shut down too early|NVIDIA driver on"
+    r"ddress already in use|launch distributed communication|listen on ip\[|\bE[IJL]00|collective mismatch"
+    r"|truncated|incorrect receive info|preamble|Error type: |same model across|match (?:sizes|strides) of"
+    r"|finished reduction|exhausted inputs|inconsistent between ranks|CMD information|monitoredBarrier"
+    r"|etting socket times|waiting for clients|Failed to connect agent|topo exchange|client socket"
+    r"|service not known|name resolution|cannot be retrieved|IP address of peer|No matched device|retry count"
+    r"|SocketHandShake|Port module event|ink (?:is )?[Dd]own|link status|mlx[45]_core|locked memory|MEMLOCK"
+    r"|completion queue|esource tempora|start new thread|driver combination|version mismatch|CUDA_ERROR_"
+    r"|cudaError|hipError|Failed to CUDA|Free memory on device|ALLOC_FAILED|allocator cache flushes"
+    r"|DefaultCPUAllocator|bad_alloc|OOM ?[Kk]illed|oom-kill|exitcode|return code = -|SIGKILL|SIGBUS"
+    r"|P2P is disabled|exceeds available|RNIC|RDMA resources|GID |bound already|port is down|ssh|UD QP|ibv_"
+    r"|ORTE was|Permission denied|Host key|(?:ECC|UCE|LINK|MEM|REMOTE) ERROR|Hang\b|NVML|No HIP GPUs"
+    r"|available GPUs|no kernel image|HIP error|not compatible with|apability|only support|equire"
+    r"|support begins|nsupported [gG]illegal |device-side assert|misaligned|launch failure|incorrect usages"
+    r"|Memory access fault|core .{0,60}exception|Slowdown|undefined symbol|version `|too old"
+    r"|backwards compatible|cannot open shared|nvironment variable|NCCL_COMM_ID|Invalid rank|XML |Errno|Stale "
+    r"|I/O error|DataLoader|DUE TO|due to node failure|by (?:remote )?peer|Broken pipe|shut down too early"
+    r"|NVIDIA driver on"
 )
 """What a line contains if it may be one of the above."""

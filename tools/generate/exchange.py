@@ -279,7 +279,11 @@ Of eight more, nothing was said about any: limits of open files, memory of the h
 the words of the library alone, not in those of PyTorch, Ray and the CUDA runtime. After it all eight come first, one
 as a possible cause. Of 165 logs in public repositories, six had a cause before any change; four of them said that a
 program parts its ranks where a plugin of the network held one back (argonne-lcf/alcf-nccl-tests), which is only
-possible since then.
+possible since then. Of 24 threads of 2026-11-23 about HCCL, RCCL, Mooncake, UCX, vLLM, DeepSpeed and PyTorch, nine
+were right before any change (one as "none of the known"), none wrong, and in fifteen nothing was said: HCCL's errors of
+ports, launchers that cannot log in, names of errors of the CUDA and HIP runtimes, kernels that an accelerator lacks and
+locked memory in the words of UCX and Open MPI were not known. After it 23 are right; a release of NCCL older than its
+accelerator (mila-iqia/milabench 183) is not named.
 
 A log without a result (a run of any program with `NCCL_DEBUG=INFO` that hung, or stopped before its first size) is
 diagnosed by its lines alone: what they state, and access control or the IOMMU where accelerators reach each other over

@@ -1,0 +1,151 @@
+"""Lines of libraries, launchers, schedulers and kernels: the one cause that each states."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.analysis.test_program_lines import PAIR, read
+
+FAILURES = (
+    (
+        "EJ0003: [PID: 1] 2026-01-02-03:04:05.678.901 Failed to bind the IP port. Reason: The IP address and port have",
+        "port-in-use",
+    ),
+    ("RuntimeError: EJ0002: [PID: 1] 2026-01-02-03:04:05.678.901 The network port is down.", "unstable-link"),
+    (
+        "CalledProcessError: Command 'ssh -o PasswordAuthentication=no n2 hostname' returned non-zero exit status 255.",
+        "remote-login",
+    ),
+    ("Permission denied (publickey,password).", "remote-login"),
+    ("E0302 7 rdma_transport.cpp:662] RdmaTransport: No available RNIC", "wrong-interface"),
+    ("Test HIP failure common.cu:1129 'hipErrorInvalidDevice'", "missing-accelerator"),
+    ("cudaErrorECCUncorrectable", "accelerator-fault"),
+    ("jaxlib.XlaRuntimeError: INTERNAL: failed call to cuInit: CUDA_ERROR_NO_DEVICE", "missing-accelerator"),
+    ("terminate called after throwing: cudaErrorIllegalAddress", "program-fault"),
+    ("cudaErrorPeerAccessUnsupported (error 217) on CUDA API call to cudaIpcOpenMemHandle", "peer-access-off"),
+    ("mlx5_0: ibv_create_cq() failed: Cannot allocate memory", "locked-memory"),
+    ("Failed to create a completion queue (CQ):", "locked-memory"),
+    (
+        "Worker failed with error 'No compiled cutlass_scaled_mm for CUDA device capability: 120.",
+        "unsupported-accelerator",
+    ),
+    ("RuntimeError: FlashAttention only supports Ampere GPUs or newer.", "unsupported-accelerator"),
+    (
+        "[c10d] The server socket has failed to bind to [::]:29 (errno: 98 - Address already in use).",
+        "port-in-use",
+    ),
+    (
+        "OSError: [Errno 98] error while attempting to bind on address (0.0.0.0, 8000): address already in use",
+        "port-in-use",
+    ),
+    (
+        "[ERROR] HCCL(7,python3): socket type[1], listen on ip[10.0.0.1] and specific port[16666] fail.",
+        "port-in-use",
+    ),
+    (
+        "EI0020: [PID: 12] 2026-01-02-03:04:05.678.901 Failed to enable listening for the host network adapter socket.",
+        "port-in-use",
+    ),
+    (
+        "h:1:2 [0] net_ib.cc:667 NCCL WARN NET/IB : collective mismatch error local size 32768 remote 1048576 addr 0",
+        "ranks-diverge",
+    ),
+    ("error msg: Culprit rank 22; Error type: SIZE_OR_SYNTAX_MISMATCH, Expected input sizes: '[[9]]'", "ranks-diverge"),
+    (
+        "[enforce fail at gloo/transport/tcp/pair.cc:446] op.preamble.length <= op.nbytes. 256000 vs 128000",
+        "ranks-diverge",
+    ),
+    ("RuntimeError: [Rank 0]: Rank 3 failed to pass monitoredBarrier in 1800000 ms", "ranks-diverge"),
+    (
+        "EI0005: 2026-01-02-03:04:05.678 The arguments for collective communication are inconsistent between ranks",
+        "ranks-diverge",
+    ),
+    (
+        "RuntimeError: Expected to have finished reduction in the prior iteration before starting a new one.",
+        "unused-parameters",
+    ),
+    (
+        "h:1:2 [0] NCCL WARN NET/IB : Attempted to connect incompatible devices: [0]mlx5_0:1/IB and [0]mlx5_1:1/RoCE",
+        "wrong-interface",
+    ),
+    (
+        "h:1:2 [0] NCCL WARN Mismatched NCCL version detected : rank 0 version 22703 rank 8 version 22605",
+        "mixed-releases",
+    ),
+    (
+        "[n1:1:0:1] ib_mlx5_log.c:143  Transport retry count exceeded on mlx5_0:1/RoCE (synd 0x15)",
+        "unreachable-peer",
+    ),
+    ("h:1:2 [0] NCCL WARN NET/IB : mlx5_0:1 Got non-fatal async event: port error(10)", "unstable-link"),
+    (
+        "mlx5_core 0000:5e:00.0: Port module event[error]: module 0, Cable error",
+        "unstable-link",
+    ),
+    ("mlx5_core 0000:5e:00.0: poll_health:800:(pid 0): device's health compromised - reached miss count", "nic-fault"),
+    (
+        "[n1] UCX ERROR ibv_create_cq(cqe=4096) failed: Please set max locked memory (ulimit -l) to 'unlimited'",
+        "locked-memory",
+    ),
+    (
+        "OpenBLAS blas_thread_init: pthread_create failed for thread 34 of 64: Resource temporarily unavailable",
+        "process-limit",
+    ),
+    ("RuntimeError: can't start new thread", "process-limit"),
+    ("RuntimeError: CUDA error: system has unsupported display driver / cuda driver combination", "driver-release"),
+    ("Failed to initialize NVML: Driver/library version mismatch", "driver-release"),
+    (
+        "ValueError: Free memory on device (2.6/121.6 GiB) on startup is less than desired GPU memory utilization (0.9",
+        "memory-full",
+    ),
+    ("RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`", "memory-full"),
+    (
+        "RuntimeError: [enforce fail at alloc_cpu.cpp:114] . DefaultCPUAllocator: can't allocate memory: you tried to",
+        "host-memory-full",
+    ),
+    (
+        "h:1:2 [0] NCCL WARN P2P is disabled between NVLINK connected GPUs 1 and 0",
+        "accelerator-fault",
+    ),
+    (
+        "[9.1] NVRM: Xid (PCI:0000:1b:00): 154, GPU recovery action changed from 0x0 (None)",
+        "accelerator-fault",
+    ),
+    ("Failed to initialize NVML: Unknown Error", "missing-accelerator"),
+    (
+        "ValueError: Tensor parallel size (8) cannot be larger than the number of available GPUs (4).",
+        "missing-accelerator",
+    ),
+    ("RuntimeError: CUDA error: no kernel image is available for execution on the device", "unsupported-accelerator"),
+    ("RuntimeError: CUDA error: an illegal memory access was encountered", "program-fault"),
+    (
+        "Memory access fault by GPU node-4 (Agent handle: 0x55d) on address 0x7f2c. Reason: Page not present",
+        "program-fault",
+    ),
+    ("        HW Thermal Slowdown               : Active", "throttled-clocks"),
+    ("ImportError: /opt/torch/lib/libtorch_cuda.so: undefined symbol: ncclCommRegister", "library-release"),
+    ("OSError: libcudart.so.12: cannot open shared object file: No such file or directory", "library-release"),
+    (
+        "ValueError: Error initializing torch.distributed: environment variable MASTER_ADDR expected, but not set",
+        "invalid-setting",
+    ),
+    (
+        "EI0001: 2026-01-02-03:04:05.678 Environment variable [HCCL_IF_IP] is invalid. Reason: it should be ip[]",
+        "invalid-setting",
+    ),
+    ("OSError: [Errno 116] Stale file handle: '/data/iter_100'", "storage-fault"),
+    ("RuntimeError: DataLoader timed out after 1800 seconds", "data-loading"),
+    ("slurmstepd: error: *** JOB 12 ON n1 CANCELLED AT 2026-01-02T03:04:05 DUE TO PREEMPTION ***", "job-ended"),
+    ("socket.gaierror: [Errno -2] Name or service not known", "name-resolution"),
+    (
+        "torch.distributed.DistStoreError: Timed out after 901 seconds waiting for clients. 1/2 clients joined.",
+        "absent-ranks",
+    ),
+)
+
+
+@pytest.mark.parametrize(("line", "cause"), FAILURES)
+def test_a_line_of_a_library_or_launcher_states_one_likely_cause(line: str, cause: str) -> None:
+    compared = read(PAIR, line, 16)
+    assert compared is not None
+    assert [each.name for each in compared.causes if each.weight > 0.5] == [cause]
+    assert compared.causes[0].evidence.startswith("line 1 of the log: ")
