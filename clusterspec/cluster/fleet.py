@@ -34,7 +34,7 @@ class NodeSet:
     jobs: tuple[str, ...]
     nodes: int | None
     stated: bool
-    """Whether the spec states the number; else the set takes the remaining nodes."""
+    """Whether the spec determines the number by itself; else the set takes the remaining nodes."""
     path: Path | None = None
     """The key of the engines that have the nodes, if these are on another pool than the job."""
 
@@ -171,13 +171,30 @@ def named_engines(work: WorkloadSpec | None) -> Iterator[EnginesAway]:
     for side in ("prefill", "decode"):
         engines: EnginesSpec | None = getattr(sides, side, None)
         if engines is not None and engines.pool is not None:
-            degrees = (engines.replicas, engines.tp, engines.attention_dp, engines.pp)
-            ranks = prod(max(1, each or 1) for each in degrees)
-            yield EnginesAway(side, engines.pool, ("workload", "serving", "disaggregated", side), None, ranks)
+            path: Path = ("workload", "serving", "disaggregated", side)
+            yield EnginesAway(side, engines.pool, path, None, _ranks_of_engines(engines))
     for role in ("rollout", "reference", "critic", "reward"):
         section: RolloutSpec | RoleSpec | None = getattr(work.rl, role) if work and work.rl else None
         if section is not None and section.pool is not None:
             yield EnginesAway(role, section.pool, ("workload", "rl", role), section.nodes)
+
+
+def _ranks_of_engines(engines: EnginesSpec) -> int:
+    degrees = (engines.replicas, engines.tp, engines.attention_dp, engines.pp)
+    return prod(max(1, each or 1) for each in degrees)
+
+
+def engines_at_home(job: JobSpec, ranks_per_node: int | None) -> tuple[str, int] | None:
+    """The side of prefill and decode that is on the job's own pool, and its nodes there; None unless the other side is
+    on another pool.
+    """
+    sides = job.workload.serving.disaggregated if job.workload and job.workload.serving else None
+    away = {each.role for each in engines_away(job)}
+    for side, other in (("prefill", "decode"), ("decode", "prefill")):
+        engines: EnginesSpec | None = getattr(sides, side, None)
+        if engines is not None and ranks_per_node and other in away and side not in away:
+            return side, -(-_ranks_of_engines(engines) // ranks_per_node)
+    return None
 
 
 def pools_of_job(job: JobSpec) -> dict[str | None, None]:
@@ -232,7 +249,9 @@ def node_sets(spec: Spec, pool: str, nodes: int | None, ranks_per_node: int | No
         turn = job.nodes_of or name
         if job.pool == pool:
             members.setdefault((turn, None), []).append(name)
-            stated.setdefault((turn, None), []).append(stated_nodes(job))
+            home = engines_at_home(job, ranks_per_node)
+            own = stated_nodes(job)
+            stated.setdefault((turn, None), []).append(home[1] if own is None and home else own)
         for each in engines_away(job):
             if each.pool == pool:
                 key = (turn, ("jobs", turn, *each.path))

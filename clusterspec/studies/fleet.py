@@ -155,7 +155,8 @@ class FleetStudy:
         """
         same, store_pool = (problem.rule, problem.path), self.fleet.store_pool
         jobs = self.fleet.jobs.items()
-        studies = [self.jobs[name] for name, job in jobs if ("pools", store_pool(job.spec.pool or "")) == same[1][:2]]
+        there = (name for name, job in jobs if ("pools", store_pool(job.spec.pool or "")) == same[1][:2])
+        studies = [self.jobs[name] for name in there if name in self.jobs]
         return all(any((one.rule, one.path) == same for one in each.problems_in_file) for each in studies)
 
     def _fleet_problems(self) -> tuple[list[Problem], Exception | None]:

@@ -149,6 +149,31 @@ def test_engines_take_nodes_of_their_pools() -> None:
     assert "unknown-pool" in rules_of(trained("pool: rol, ", linked))
 
 
+def test_nodes_of_engines_on_the_pool_of_the_job_follow_from_their_ranks() -> None:
+    """Four prefill engines of eight ranks take four nodes of six. Stated nodes have to hold them."""
+    text = SERVED.format(link=SHARED, machine="dgx-h200", job="prefill", first="", second="pool: decode, ")
+    text = text.replace("dgx-h200, nodes: 2", "dgx-h200, nodes: 6").replace("replicas: 2", "replicas: 4", 1)
+    fleet = fleet_of(text)
+    assert fleet.fleet.nodes_on("prefill", "chat") == 4
+    assert fleet.fleet.pools["prefill"].idle == 2
+    few, enough = (text.replace("pool: prefill\n", f"pool: prefill\n    nodes: {nodes}\n") for nodes in (3, 5))
+    assert "job-nodes-disagree" in rules_of(fleet_of(few))
+    assert "job-nodes-disagree" not in rules_of(fleet_of(enough))
+    for nodes, conflict in ((2, False), (3, True)):
+        beside = f"{text}  tune:\n    pool: prefill\n    nodes: {nodes}\n    workload: {{model: llama-3.1-8b}}\n"
+        assert ("nodes-promised-twice" in rules_of(fleet_of(beside))) is conflict
+
+
+def test_an_unknown_pool_leaves_the_findings_of_other_jobs() -> None:
+    """A store of 900 GB/s is too large for what the other job of the pool saves."""
+    store = "networks: {storage: {bandwidth: 900 GB/s, capacity: 1 PB}}"
+    text = TRAINED.format(rollout="pool: nowhere, ", pools="").replace("nodes: 4}", f"nodes: 4, {store}}}")
+    work = "{model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}"
+    text += f"  tune: {{pool: train, nodes: 2, workload: {work}}}\n"
+    found = rules_of(fleet_of(text + "operations: {checkpoint_interval: 1 h}\n"))
+    assert {"unknown-pool", "storage-oversized-for-checkpoints"} <= found
+
+
 ONE_MACHINE = """
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 4}

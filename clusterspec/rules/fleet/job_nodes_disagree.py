@@ -2,8 +2,9 @@
 
 ## What it finds
 
-`nodes` of a job and `layout.nodes` in it with different values, an error; or jobs that take turns on the same nodes and
-state different numbers, a note.
+`nodes` of a job and `layout.nodes` in it with different values, an error; `nodes` that do not hold the job's prefill (or
+decode) engines, where the others are on another pool, an error; or jobs that take turns on the same nodes and state
+different numbers, a note.
 
 ## Why it matters
 
@@ -44,6 +45,26 @@ jobs:
   chat: {pool: serve}
 ```
 
+```yaml jobs.chat.nodes
+clusterspec: 1
+pools:
+  fast: {platform: dgx-h200, nodes: 6}
+  wide: {platform: dgx-h100, nodes: 4}
+pool_links: [{between: [fast, wide], bandwidth: 1.6 Tb/s}]
+jobs:
+  chat:
+    pool: fast
+    nodes: 3
+    workload:
+      kind: serve
+      model: llama-3.1-70b
+      serving:
+        input_tokens: 4000
+        output_tokens: 500
+        concurrency: 64
+        disaggregated: {prefill: {replicas: 4, tp: 8}, decode: {pool: wide, replicas: 4, tp: 8}}
+```
+
 ## Silent
 
 ```yaml
@@ -57,6 +78,26 @@ jobs:
   chat: {pool: serve}
 ```
 
+```yaml
+clusterspec: 1
+pools:
+  fast: {platform: dgx-h200, nodes: 6}
+  wide: {platform: dgx-h100, nodes: 4}
+pool_links: [{between: [fast, wide], bandwidth: 1.6 Tb/s}]
+jobs:
+  chat:
+    pool: fast
+    nodes: 4
+    workload:
+      kind: serve
+      model: llama-3.1-70b
+      serving:
+        input_tokens: 4000
+        output_tokens: 500
+        concurrency: 64
+        disaggregated: {prefill: {replicas: 4, tp: 8}, decode: {pool: wide, replicas: 4, tp: 8}}
+```
+
 ## Sources
 
 - Pools and jobs: docs/fleet.md
@@ -66,7 +107,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.fleet import Fleet, nodes_beside_trainer, nodes_of_layout, nodes_path, stated_nodes
+from clusterspec.cluster.fleet import (
+    Fleet,
+    Job,
+    engines_at_home,
+    nodes_beside_trainer,
+    nodes_of_layout,
+    nodes_path,
+    stated_nodes,
+)
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plural
@@ -82,6 +131,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
             which = "its layout and rollout" if beside else "its layout"
             message = f"job `{name}` has {plural(job.spec.nodes, 'node')} and {which} {plural(inner, 'node')}"
             yield RULE.problem(("jobs", name, "layout", "nodes"), message, "keep one of the two keys")
+        yield from _engine_problems(fleet, job)
     for pool in fleet.pools.values():
         for each in pool.sets:
             for name in each.jobs if each.path is None else ():
@@ -89,3 +139,15 @@ def check(fleet: Fleet) -> Iterator[Problem]:
                 if own is not None and own != each.nodes:
                     message = f"job `{name}` uses {plural(own, 'node')} of the {each.nodes} that it shares with other jobs in turn"
                     yield RULE.problem(nodes_path(fleet, name), message, "state the number once", severity="note")
+
+
+def _engine_problems(fleet: Fleet, job: Job) -> Iterator[Problem]:
+    """The engines of a job whose others are on another pool, and that exceed the nodes that the job states."""
+    pool, own = fleet.pools.get(job.spec.pool or ""), stated_nodes(job.spec)
+    home = engines_at_home(job.spec, pool.cluster.ranks_per_node if pool and pool.cluster else None)
+    if pool is not None and home is not None and own is not None and home[1] > own:
+        side, taken = home
+        message = (
+            f"job `{job.name}` has {plural(own, 'node')} of pool `{pool.name}`, and its {side} engines take {taken}"
+        )
+        yield RULE.problem(nodes_path(fleet, job.name), message, "give it these nodes, or state fewer `replicas`")
