@@ -184,7 +184,10 @@ FAILURE_PATTERNS = (
     # errors of the CUDA and HIP runtimes, and of the CUDA driver, by their names (cudaError_t, hipError_t, CUresult)
     *((name, _runtime_error(*errors)) for name, errors in RUNTIME_ERRORS.items()),
     # libraries, settings, files and schedulers
-    ("library", re.compile(r"^(?!.{0,200}NET/Plugin).{0,300}?\.so[\w.]{0,12}: (undefined symbol: \w{1,160})")),
+    (
+        "library",
+        re.compile(r"^(?!.{0,200}(?:NET/Plugin|NCCL INFO)).{0,300}?\.so[\w.]{0,12}: (undefined symbol: \w{1,160})"),
+    ),
     ("library", re.compile(r"(version `(?:GLIBC|GLIBCXX|CXXABI|NCCL|IBVERBS|libcu\w{1,12})_?[\w.]{0,20}' not found)")),
     ("library", re.compile(r"(NCCL library is (?:too old|not backwards compatible)\..{0,120})")),
     (

@@ -132,6 +132,7 @@ def test_a_gid_that_a_container_lacks_is_of_an_unreachable_peer_or_a_wrong_inter
         "cannot read config: Too many open files",
         "the coordinator is not ready: system not yet initialized",
         "h:1:2 [0] NCCL INFO NET/Plugin: Could not find: libnccl-net.so: cannot open shared object file: No such file",
+        "h:1:2 [1] NCCL INFO dlvsym failed on mlx5dv_reg_dmabuf_mr - /lib/libmlx5.so.1: undefined symbol: mlx5dv_reg",
         "h:1:2 [0] NCCL INFO NET/Plugin: Failed to find ncclCollNetPlugin symbol (>= v5).",
         "        HW Thermal Slowdown               : Not Active",
         "INFO Trying again: port 29500 may be used by another process",
