@@ -154,7 +154,12 @@ def _relative_change(plan: Plan, assumption: Assumption, against: Any, other: Pl
 
 
 def _time_change(plan: Plan, other: Plan) -> float:
-    """The relative change of the step time, or for serving of the time per output token."""
+    """The relative change of the step time, or for serving of the time per output token.
+
+    An engine that does not fit has no time per output token: what would be left for its cache decides it.
+    """
+    if plan.serving is not None and plan.fits and not other.fits:
+        return 0.0
     if plan.serving is not None and other.serving is not None:
         return other.serving.tpot / plan.serving.tpot - 1
     return other.step.seconds / plan.step.seconds - 1 if other.step and plan.step else 0.0

@@ -355,6 +355,14 @@ def _lacks_experts(design: Design, layout: Layout) -> bool:
     return layout.ep > 1 and design.workload is not None and not design.workload.model.experts
 
 
+def _experts_wider_than_engine(design: Design, layout: Layout) -> bool:
+    """Whether an engine distributes experts over more ranks than one of its stages has."""
+    work = design.workload
+    if work is None or work.serving is None or not work.model.experts:
+        return False
+    return layout.ep * layout.expert_tp > layout.tp * layout.attention_dp
+
+
 _OF_DESIGNS: Mapping[str, Callable[[Design, Layout], bool]] = {
     "world-size-mismatch": _ranks_differ_from_nodes,
     "layers-indivisible-by-pp": stages_exceed_layers,
@@ -362,5 +370,6 @@ _OF_DESIGNS: Mapping[str, Callable[[Design, Layout], bool]] = {
     "sharding-forbids-expert-parallel": _expert_parallel_refused,
     "tied-embeddings-with-pipeline": _pipeline_of_tied_model_refused,
     "ep-without-experts": _lacks_experts,
+    "experts-wider-than-replica": _experts_wider_than_engine,
 }
 """Functions that return True where the rule of that name finds an error in a whole design."""

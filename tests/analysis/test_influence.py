@@ -173,3 +173,28 @@ def test_a_quantity_that_is_assumed_has_quantities_as_alternatives() -> None:
     layout = "layout: {framework: vllm, tp: 1}\n"
     plan = plan_of(f"clusterspec: 1\ncluster: {{platform: dgx-h100, nodes: 1}}\n{work}{day}{layout}")
     assert influence_of(plan, "workload.serving.scaling.ahead")[1:] == (0.0, 0.0)
+
+
+ENGINE = """clusterspec: 1
+cluster: {platform: dgx-h200, nodes: 1}
+workload: {kind: serve, model: deepseek-v3, serving: {input_tokens: 2000, output_tokens: 400, concurrency: 64}}
+layout: {framework: sglang, tp: 8}
+"""
+
+
+def test_an_engine_that_does_not_fit_has_more_memory_and_no_time_to_compare() -> None:
+    """Weights of 671 billion parameters in 16 bits need 168 GB on each of eight accelerators with 141 GB."""
+    plan = plan_of(ENGINE)
+    wide = next(each for each in plan.assumptions if each[0] == "workload.parameter_precision")
+    found = largest_influence(plan, wide)
+    assert plan.fits is True and found is not None
+    assert (found.against, found.step_time) == ("bf16", 0.0)
+    assert found.memory > 0.4
+
+
+@pytest.mark.parametrize(
+    ("layout", "refused"), [("tp: 8", False), ("tp: 8, expert_tp: 16", True), ("tp: 4, ep: 8", True)]
+)
+def test_an_engine_does_not_share_experts_with_another_one(layout: str, refused: bool) -> None:
+    text = ENGINE.replace("nodes: 1", "nodes: 2").replace("tp: 8", layout)
+    assert ("experts-wider-than-replica" in refusals(study_text(text, SETTINGS).plan.design)) is refused
