@@ -38,3 +38,17 @@ def test_every_command_of_the_page_runs(
     assert "Roles of one step" in printed[1]
     assert "max(training + sync" in printed[2]
     assert "Placements of rollout" in printed[3]
+
+
+def test_the_batch_of_the_page_is_that_of_its_spec() -> None:
+    """2,048 samples in 4 minibatches; four samples of 3,012 tokens in a sequence of 16,896; 32 ranks with tp 2."""
+    design = study_text(BLOCKS[0], SETTINGS).design
+    work, layout = design.workload, design.layout
+    assert work is not None and work.rl is not None and layout is not None
+    assert (work.rl.samples, round(work.rl.sample_tokens), work.sequence_length) == (2048, 3012, 16896)
+    assert (work.global_batch, layout.dp) == (128, 16)
+    for figure in ("2,048 samples", "3,012 tokens", "16,896 tokens", "128 sequences, 8 on each", "16 replicas"):
+        assert figure in TEXT
+    texts = (BLOCKS[0].replace("  rl:\n", f"  global_batch: {batch}\n  rl:\n", 1) for batch in (512, 128))
+    found = [[one.rule for one in study_text(text, SETTINGS).errors] for text in texts]
+    assert found == [[], ["keys-disagree"]]
