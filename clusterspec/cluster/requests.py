@@ -209,6 +209,8 @@ class Serving:
     """None where the load is the same at all hours."""
     expert_load: ExpertLoad | None = None
     """None where the spec does not say; `cost.serving.rates` then assumes a spread."""
+    receive_interval: int = 1
+    """Decode steps after which an engine looks for new requests; it also does after each step with prompts."""
 
     @property
     def tokens(self) -> int:

@@ -96,6 +96,7 @@ def resolve_serving(
         transfer=_resolved_transfer(sides.transfer if sides else None),
         expert_load=_resolved_expert_load(section, experts, log),
         day=_resolved_day(section, load, log),
+        receive_interval=section.receive_interval or 1,
         **_kept_caches(section, prompt.mean, log),
     )
 

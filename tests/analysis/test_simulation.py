@@ -310,6 +310,27 @@ def test_more_load_never_shortens_a_wait(name: str) -> None:
     assert all(after >= before * 0.99 for before, after in pairwise(waits))
 
 
+def test_a_request_that_an_engine_receives_late_waits_as_the_formula_says() -> None:
+    """After every 20 steps, and at once where nothing runs: in a closed loop and at a rate."""
+    late = "receive_interval: 20"
+    first, second = Arrival(0.0, 1000, 200), Arrival(0.05, 1000, 200)
+    study = plan(f"load: open, request_rate: 1, {late}", framework="sglang")
+    early, waited = simulated(study, [first, second]).requests
+    step = (early.ended - early.first - (waited.first - waited.began)) / 199
+    assert early.began == early.arrival + simulated(study, [first]).timing.request
+    assert (waited.began - early.first) / step == pytest.approx(20.0, abs=0.5), "after the 20th step"
+    for load, in_flight, times in (
+        (f"load: closed, concurrency: 64, {late}", 64, [0.0] * 3_000),
+        (f"load: open, request_rate: 20, {late}", None, drawn_times(3, 6_000, 20.0, 1.0)),
+    ):
+        study = plan(load, framework="sglang")
+        random = Random(4)
+        arrivals = [Arrival(time, 1000, random.randrange(100, 301)) for time in times]
+        ran = simulated(study, arrivals, in_flight).requests[500:]
+        mean = sum(each.first - each.arrival for each in ran) / len(ran)
+        assert mean == pytest.approx(parts(study)[1].ttft_mean, rel=0.13)
+
+
 def test_bursts_wait_longer_than_a_poisson_process_of_the_same_rate() -> None:
     study = plan("load: open, request_rate: 20")
     calm, bursts = (mean_wait(simulated(study, drawn_arrivals(2, 3000, 20.0, cv, (1000, 200)))) for cv in (1.0, 4.0))

@@ -13,20 +13,23 @@ from tools.accuracy.cases import Case, study, table
 
 RACK = frozenset({"gb200", "gb300"})
 DEGREES = ("tp", "pp", "ep", "attention_dp")
-LIMITS = ("concurrency", "requests", "max_sequences")
+LIMITS = ("concurrency", "requests")
+SETTINGS = ("max_sequences", "receive_interval", "chunk_tokens", "memory_fraction")
+"""The settings of engines that recipes and launch scripts state."""
 
 
 @cache
 def plans(name: str = "serving") -> tuple[tuple[dict[str, str], Design], ...]:
     """The published plans of a file with their designs: ``serving``; ``new_serving`` of sources that were entered since
-    the constants were fitted, to which nothing is fitted. Recipes state the places of some for requests, images the
-    release of others.
+    the constants were fitted, to which nothing is fitted. Recipes and scripts state the settings of some, images
+    the release of others.
     """
-    further = {row["id"]: {"max_sequences": row["max_sequences"]} for row in table("serving_places.csv")}
+    stated = (*SETTINGS, "kv_precision")
+    further = {row["id"]: {name: row[name] for name in stated if row[name]} for row in table("serving_settings.csv")}
     further |= {
         row["id"]: further.get(row["id"], {}) | {"software": row["software"]} for row in table("serving_releases.csv")
     }
-    rows = ({"max_sequences": ""} | row | further.get(row["id"], {}) for row in table(f"{name}.csv"))
+    rows = (dict.fromkeys(SETTINGS, "") | row | further.get(row["id"], {}) for row in table(f"{name}.csv"))
     return tuple((row, study(spec_of(row)).design) for row in rows)
 
 
@@ -90,7 +93,9 @@ def spec_of(row: dict[str, str]) -> dict[str, Any]:
 
 def _requests(row: dict[str, str]) -> dict[str, Any]:
     load: dict[str, Any] = {name: int(row[name]) for name in ("input_tokens", "output_tokens")}
-    load |= {name: int(row[name]) for name in LIMITS if row.get(name)}
+    load |= {name: int(row[name]) for name in (*LIMITS, *SETTINGS[:3]) if row.get(name)}
+    if row.get("memory_fraction"):
+        load["memory_fraction"] = float(row["memory_fraction"])
     load["load"] = row["load"]
     if row.get("request_rate"):
         load["request_rate"] = float(row["request_rate"])

@@ -21,16 +21,19 @@ InferenceX runs separate engines of TensorRT-LLM by recipes that are published b
 with prompts and answers of 0.8 to 1 of the stated lengths. They keep up to a third more requests in flight than the
 engines that decode have places for, and the client counts the wait for a place as time to the first token: 333 requests
 on 256 places wait 4.5 s. Where a recipe for the same engines, lengths and concurrency was found, a plan states its
-places (`tests/accuracy/serving_places.csv`), 14 of 33. With them the error of the time to the first token on separate
+places (`tests/accuracy/serving_settings.csv`), 14 of 33. With them the error of the time to the first token on separate
 engines is 37.6 % in the median, without 45.8 %, and the bias -15 % instead of -30 %. What is left is mostly of engines
 with a place for each request. The largest error above is of 36 requests on 32 places, which are sent at once and end
 nearly together: most find a place at once and four wait for a whole answer, where the prediction is the mean wait.
 
 The scripts of the same runs (SemiAnalysisAI/InferenceX at 843c625, benchmarks/single_node) let SGLang on B200 receive
 requests every 10 or, from a concurrency of 16 on, every 30 steps (`--scheduler-recv-interval`; its default is 1). Of
-16 requests and more the first token comes there after 24 to 46 times the time per output token, mostly predicted 67 to
-80 % too short; elsewhere after 4 to 17 times. A spec cannot state this interval. The releases of 14 plans of SGLang
-are those of the images that ran them (`tests/accuracy/serving_releases.csv`).
+16 requests and more the first token comes there after 24 to 46 times the time per output token, elsewhere after 4 to 17
+times. The three plans of these scripts (inferencex-app-004 to -006) state this interval (`receive_interval`), and the
+limits, the share of memory and the precision of the cache that their scripts state. Their times to first token are
+predicted 38 to 51 % too short; without these settings two were 74 and 80 % too short, and the third 23 times as long,
+since its cache did not hold its requests. What is left is not known. The releases of 14 plans of SGLang are those of
+the images that ran them (`tests/accuracy/serving_releases.csv`).
 
 The ranges of the time to first token were set by sources of the side of the split that may be fitted, each of which
 counts the same: each contains about four in five figures of a source left out while it was set (dense models 76 to

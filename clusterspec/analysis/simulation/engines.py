@@ -36,18 +36,20 @@ class Request:
 
 
 class AttentionRank:
-    """The requests of one attention rank: waiting, in prefill, and decoding (by their last step).
+    """The requests of one attention rank: sent but not yet received, waiting, in prefill, and decoding (by their last
+    step).
 
     ``step`` counts the rank's decode steps; ``stalled`` is the seconds since the last one. ``requests`` counts waiting
     and running requests; ``expected`` also those still on their way from prefill engines.
     """
 
     __slots__ = (
-        *("context", "count", "decoding", "expected", "order", "prompts", "requests", "stalled", "step", "used"),
-        "waiting",
+        *("context", "count", "decoding", "expected", "order", "prompts", "requests", "sent", "stalled", "step"),
+        *("used", "waiting"),
     )
 
     def __init__(self) -> None:
+        self.sent: list[Request] = []
         self.waiting: deque[Request] = deque()
         self.prompts: deque[Request] = deque()
         self.decoding: list[tuple[int, int, Request]] = []
@@ -64,10 +66,11 @@ class Limits:
 
     ``whole`` says whether a request is admitted only where the cache holds all of its output; ``hit`` is the share of a
     prompt that the cache already has. ``apart`` is ``prefill`` or ``decode`` where they run on separate engines;
-    ``early`` says whether the first token is sent before the handoff.
+    ``early`` says whether the first token is sent before the handoff. Requests are received every ``interval`` decode
+    steps.
     """
 
-    __slots__ = ("apart", "chunk", "early", "hit", "sequences", "tokens", "whole")
+    __slots__ = ("apart", "chunk", "early", "hit", "interval", "sequences", "tokens", "whole")
 
     def __init__(
         self,
@@ -79,9 +82,10 @@ class Limits:
         hit: float,
         apart: str = "",
         early: bool = False,
+        interval: int = 1,
     ) -> None:
         self.sequences, self.tokens, self.chunk = max(1, int(sequences + TINY)), tokens, chunk
-        self.whole, self.hit, self.apart, self.early = whole, hit, apart, early
+        self.whole, self.hit, self.apart, self.early, self.interval = whole, hit, apart, early, interval
 
 
 class SimulatedEngine:
@@ -89,7 +93,7 @@ class SimulatedEngine:
 
     ``requests`` counts waiting and running requests; ``expected`` also those still on their way from prefill engines.
     ``free_links`` is the time from which each rank's link is free. ``gaps`` maps the seconds between two tokens to the
-    number of sequences with that gap.
+    number of sequences with that gap. ``since`` counts the decode steps since requests were received.
     """
 
     def __init__(self, tables: StepTables, limits: Limits, gaps: dict[float, float]) -> None:
@@ -99,7 +103,7 @@ class SimulatedEngine:
         self.started, self.each, self.steps, self.passing, self.floor = 0.0, 0.0, 0, 0.0, 0.0
         self.running = self.mixed = False
         self.preempted = 0
-        self.requests = 0
+        self.requests = self.since = 0
         self.chunks: list[list[tuple[Request, float]]] = []
         self.free_links = [0.0] * tables.ranks
         self.expected = 0
@@ -122,7 +126,7 @@ class SimulatedEngine:
             rank = self.ranks[request.rank % len(self.ranks)]
         else:
             rank = min(self.ranks, key=REQUESTS) if len(self.ranks) > 1 else self.ranks[0]
-        rank.waiting.append(request)
+        (rank.waiting if self.limits.interval == 1 else rank.sent).append(request)
         for each in (self, rank):
             each.requests += 1
             each.expected += 1
@@ -130,11 +134,12 @@ class SimulatedEngine:
     def shortened_end(self, now: float) -> float | None:
         """The end of the running step, where a request that arrives now cuts off the steps behind it; None if none is.
 
-        A request joins at the end of the step in which it arrives.
+        A request joins at the end of the step in which it arrives, or of the next one that ends an interval.
         """
         if self.mixed or self.steps <= 1:
             return None
         done = max(1, ceil((now - self.started) / self.each - TINY))
+        done += -(self.since + done) % self.limits.interval
         if done >= self.steps:
             return None
         self.steps = done
@@ -143,6 +148,8 @@ class SimulatedEngine:
 
     def begin(self, now: float) -> float | None:
         """Admit requests and start the next steps; their end, or None where nothing is to do."""
+        if not self.since:
+            self._receive_sent()
         for rank in self.ranks:
             self._admit(rank, now)
         self.version += 1
@@ -151,15 +158,26 @@ class SimulatedEngine:
             self._begin_mixed_step()
         elif any(rank.count for rank in self.ranks):
             self._begin_decoding()
+        elif self.since:  # nothing runs: the engine looks for requests all the time
+            self.since = 0
+            return self.begin(now)
         else:
             self.running = False
             return None
         self.running = True
         return now + self.steps * self.each
 
+    def _receive_sent(self) -> None:
+        """Put the requests that were sent into the queues of their ranks."""
+        for rank in self.ranks:
+            if rank.sent:
+                rank.waiting.extend(rank.sent)
+                rank.sent.clear()
+
     def end(self, now: float) -> list[Request]:
         """Finish the running steps; the requests that ended with them."""
         gained, steps = self.tables.gained * self.steps, self.steps
+        self.since = 0 if self.mixed else (self.since + steps) % self.limits.interval
         ended: list[Request] = []
         for place, rank in enumerate(self.ranks):
             if self.mixed and self._pauses_decoding(self.chunks[place]):
@@ -250,6 +268,8 @@ class SimulatedEngine:
             free = self.limits.tokens - rank.used
             fitting = inf if self.limits.whole or rank.count == 1 else max(1.0, free // (rank.count * gained))
             most = min(most, rank.decoding[0][0] - rank.step, fitting)
+        if any(rank.sent for rank in self.ranks):
+            most = min(most, self.limits.interval - self.since)
         self.mixed, self.steps = False, max(1, int(most))
         fullest = max(self.ranks, key=lambda rank: rank.context)
         count = max(rank.count for rank in self.ranks)

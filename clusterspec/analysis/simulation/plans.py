@@ -66,7 +66,8 @@ def plan_timing(pools: Pools, tokens: float, sent: Handoff | None) -> Timing:
         held = tokens if kind != "prefill" else float("inf")
         early = load.transfer.first_token == "prefill"
         chunk, whole, hit = load.chunk_tokens, load.whole_requests, load.prefix_hit
-        return Limits(most, held, chunk, whole=whole, hit=hit, apart=kind, early=early)
+        interval = 1 if apart else load.receive_interval
+        return Limits(most, held, chunk, whole=whole, hit=hit, apart=kind, early=early, interval=interval)
 
     engine, prompts = pools.decode, pools.prompts
     return Timing(

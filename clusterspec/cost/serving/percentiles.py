@@ -174,7 +174,11 @@ def single_gap(times: ServingTimes, load: Serving, share: float) -> float:
         return step + longer if min(1.0, ended * chunks * times.coupled_ranks) > 1 - share else step
     fresh = max(1.0, load.input_tokens * (1 - load.prefix_hit))
     most = max(1.0, (load.chunk_tokens or fresh) // fresh)
-    prompts, each = ended * times.coupled_ranks, times.carried_prefill / stages / times.coupled_ranks
+    every = load.receive_interval
+    if share <= 1 - 1 / every and every > 1:  # prompts start after one of so many steps
+        return step
+    share = 1 - (1 - share) * every
+    prompts, each = ended * every * times.coupled_ranks, times.carried_prefill / stages / times.coupled_ranks
     if load.input_lengths is None:
         return step + min(most, poisson_quantile(prompts, share)) * each
     return step + min(most, _prompts_in_step(load, prompts, share)) * each

@@ -27,6 +27,7 @@ from clusterspec.cost.serving.waits import (
     separate_prompt_wait,
     service_seconds,
     steps_of_prompts,
+    unreceived_wait,
 )
 from clusterspec.records import NamedTuple
 
@@ -140,14 +141,17 @@ def with_wait(pools: Pools, now: Steady) -> Steady:
     if load.load not in {"closed", "open"}:
         return now
     if pools.has_prefill_engines:
-        return now._replace(
-            wait=separate_prompt_wait(pools, now.rate, (now.prompt / pools.prompts.layout.pp, now.service))
-        )
+        unreceived = unreceived_wait(pools, now.decode.total, now.sequences)
+        queued = separate_prompt_wait(pools, now.rate, (now.prompt / pools.prompts.layout.pp, now.service))
+        return now._replace(wait=queued + unreceived)
     prompts = max(1.0, now.sequences / engine.layout.pp) * now.tokens_per_step / load.gaps
     prompts = max(prompts, prompts_at_rate(pools, now.decode.total, now.carried / engine.layout.pp))
     busy = 1 - max(0.0, 1 - now.rate * now.service / engine.attention_ranks) * exp(-now.sequences)
     decoded = max(1.0, _met_sequences(pools, now.sequences) / engine.layout.pp) * (1.0 + load.draft_tokens)
-    return now._replace(wait=mixed_prompt_wait(pools, (now.decode, now.prefill), prompts, now.carried, (decoded, busy)))
+    wait = mixed_prompt_wait(pools, (now.decode, now.prefill), prompts, now.carried, (decoded, busy))
+    if engine.prompts_alone:
+        return now._replace(wait=wait)
+    return now._replace(wait=wait + unreceived_wait(pools, now.decode.total, now.sequences))
 
 
 def _met_sequences(pools: Pools, sequences: float) -> float:
@@ -267,10 +271,11 @@ def _carried_prefill(
     engine, load = pools.decode, pools.load
     (each, context), (decode, prefill) = sequences, steps
     prompts = each * gained / load.gaps
-    if engine.prompts_alone:
+    if engine.prompts_alone:  # all that an engine receives after an interval share steps
+        together, between = prompts * load.receive_interval, decode.total * load.receive_interval
         follow = load.load == "open" and not full
-        taken, seconds = steps_of_prompts(pools, prompts, decode.total if follow else 0.0)
-        return taken * seconds / prompts
+        taken, seconds = steps_of_prompts(pools, together, between if follow else 0.0)
+        return taken * seconds / together
     ranks = unevenly_loaded_ranks(engine)
     if ranks > 1 and engine.replica_prompts_alone:
         return carried_by_replicas(pools, prompts, steps, follow=load.load == "open" and not full)

@@ -280,6 +280,7 @@ def _median_above_mean(pools: Pools, now: Steady) -> float:
     if pools.load.load != "open" or pools.load.input_lengths is not None or not busy:
         return 0.0
     step = 0.0 if pools.has_prefill_engines else now.decode.total * -expm1(-now.sequences)
+    step *= pools.load.receive_interval
     return median_wait(now.wait, busy, step) - now.wait
 
 

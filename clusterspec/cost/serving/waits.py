@@ -137,15 +137,19 @@ def _wait_before_steps_of_prompts(pools: Pools, plain: float, prompts: float, ca
 
     On average ``prompts`` requests end in each decode step of ``plain`` seconds. Their successors run together,
     ``carried`` seconds each. They arrive after the engine has begun its next step: a decode step, or a prompt step if
-    requests had ended in the decode step before. Prompts beyond the token budget of one step take several.
+    requests had ended in the decode step before. Prompts beyond the token budget of one step take several. Where the
+    engine receives requests after every few decode steps, those that ended in any of them share the next step.
     """
     load, late = pools.load, pools.decode.habits.request
+    interval = load.receive_interval
+    prompts *= interval
     ended = -expm1(-prompts)
     if not ended or load.concurrency is None:
         return 0.0
     group = prompts / ended * carried
-    waiting = ended / (1 + ended)
-    running = (1 - waiting) * max(plain / 2, plain - late) + waiting * max(group / 2, group - late)
+    waiting = ended / (1 + ended) / interval  # only the last decode step of an interval precedes a step of prompts
+    decoding = max(plain / 2, plain - late) + (interval - 1) / 2 * plain
+    running = (1 - waiting) * decoding + waiting * max(group / 2, group - late)
     own, most = prompts + 1, prompts_per_step(pools)
     beside = (max(1.0, own / most) + 1) / 2 * seconds_of_prompts(pools, min(own, most)) - seconds_of_prompts(pools, 1.0)
     return (load.concurrency - 1) / load.concurrency * (running + beside)
@@ -227,14 +231,17 @@ def _wait_amid_steps_of_prompts(pools: Pools, plain: float, prompts: float, busy
 
     An engine is ``busy`` for that share of the time; a prompt that finds it idle waits for nothing. Otherwise it waits
     for the rest of the running step, a decode step of ``plain`` seconds or one of ``prompts``, and for the full steps
-    of prompts queued before it.
+    of prompts queued before it. All decode steps between two receptions of requests count as one.
     """
+    plain, prompts = plain * pools.load.receive_interval, prompts * pools.load.receive_interval
     steps, each = steps_of_prompts(pools, prompts, plain)
     cycle, most = plain + steps * each, prompts_per_step(pools)
     running = (plain * plain + steps * each * each) / (2 * cycle)
     used = min(constants.MOST_LOAD, prompts / cycle * seconds_of_prompts(pools, most) / most) * busy
     service = steps * each / prompts
-    return busy * running + steps_wait(used, most, running * busy) + _variation_wait(pools, used, service)
+    own = min(most, 1 + 2 * running * prompts / cycle)  # with those that came in the same step
+    beside = seconds_of_prompts(pools, own) - seconds_of_prompts(pools, 1.0)
+    return busy * (running + beside) + steps_wait(used, most, running * busy) + _variation_wait(pools, used, service)
 
 
 def _variation_wait(pools: Pools, used: float, service: float) -> float:
@@ -253,6 +260,24 @@ def _variation_wait(pools: Pools, used: float, service: float) -> float:
     used = max(LEAST_SHARE, used)
     behind = max(0.0, min(prompts_per_step(pools) - 1, bunching * power(used, 1 / 3))) / 2  # in the same step
     return variation_wait(used, service, bunching, spread) + behind * service
+
+
+def unreceived_wait(pools: Pools, step: float, sequences: float) -> float:
+    """Seconds until an engine receives a request, beyond the rest of the running step of ``step`` seconds: half of the
+    other decode steps of an interval. An engine that decodes nothing receives it at once.
+
+    ``sequences`` is the mean number that an attention rank decodes. A separate prefill engine starts a prompt once the
+    decode engine has received the request and reserved its cache.
+
+    Source: SGLang, python/sglang/srt/managers/scheduler_recv_skipper.py: each decode step adds 1 to a counter, each
+    step with prompts 1,000, and requests are received when it reaches the interval; disaggregation/prefill.py: prompts
+    wait for the handshake with the decode engine.
+    """
+    interval, requests = pools.load.receive_interval, pools.load.concurrency
+    if interval == 1:
+        return 0.0
+    others = (requests - 1) / requests if requests is not None else 1.0
+    return (interval - 1) / 2 * step * -expm1(-sequences * pools.decode.layout.attention_dp) * others
 
 
 def separate_prompt_wait(pools: Pools, rate: float, each: tuple[float, float]) -> float:

@@ -116,6 +116,8 @@ def batch_options(layout: Layout, work: Workload, release: str) -> Iterator[str]
     yield f"--mem-fraction-static {serving.memory_fraction:g}"
     if not serving.captured_graphs:
         yield _EAGER[release]
+    if serving.receive_interval > 1:
+        yield f"--scheduler-recv-interval {serving.receive_interval}"
 
 
 def precision_options(work: Workload, omitted: list[str]) -> Iterator[str]:

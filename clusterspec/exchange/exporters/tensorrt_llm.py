@@ -102,6 +102,9 @@ def _limits(layout: Layout, work: Workload, omitted: list[str]) -> Iterator[str]
             omitted.append(f"--{name} {value}: {why}")
         elif value:
             yield f"--{name} {value}"
+    if serving.receive_interval > 1:
+        why = "TensorRT-LLM takes requests every step"
+        omitted.append(f"the receive interval of {serving.receive_interval} steps: {why}")
     omitted.append(
         f"{serving.memory_fraction:g} of the memory of an accelerator: free_gpu_memory_fraction is a share of what the "
         "weights leave"

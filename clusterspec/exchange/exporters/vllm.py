@@ -131,6 +131,8 @@ def limit_options(work: Workload, omitted: list[str]) -> Iterator[str]:
         yield f"--gpu-memory-utilization {serving.memory_fraction:g}"
         if not serving.captured_graphs:
             yield "--enforce-eager"
+        if serving.receive_interval > 1:
+            omitted.append(f"the receive interval of {serving.receive_interval} steps: vLLM takes requests every step")
         if serving.draft_tokens:
             yield from _speculation(work, serving.draft_tokens, omitted)
     if work.kv_precision == "fp8":

@@ -253,6 +253,7 @@ def _set_sglang_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
             "layout.pp": ("pp_size", "pipeline_parallel_size"),
             "layout.ep": ("ep", "ep_size", "expert_parallel_size"),
             "workload.serving.redundant_experts": ("ep_num_redundant_experts",),
+            "workload.serving.receive_interval": ("scheduler_recv_interval",),
         },
         builder,
     )

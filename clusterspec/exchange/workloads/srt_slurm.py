@@ -51,6 +51,7 @@ _OF_PREFILL = ("workload", "serving", "chunk_tokens")
 _OF_DECODE = (
     ("workload", "serving", "max_sequences"),
     ("workload", "serving", "captured_graphs"),
+    ("workload", "serving", "receive_interval"),
     ("workload", "serving", "speculative", "tokens"),
 )
 RANGE_RATIO = 0.8

@@ -274,6 +274,7 @@ class ServingSpec:
     max_sequences: int | None = None
     memory_fraction: float | None = None
     captured_graphs: bool | None = None
+    receive_interval: int | None = None
     disaggregated: DisaggregatedSpec | None = None
 
 

@@ -9,8 +9,13 @@ import pytest
 from clusterspec.cluster.model import Design
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.pools import Pools, prompts_per_step
-from clusterspec.cost.serving.times import serving_pools
-from clusterspec.cost.serving.waits import mixed_prompt_wait, seconds_of_prompts, steps_of_prompts
+from clusterspec.cost.serving.times import serving_pools, serving_times
+from clusterspec.cost.serving.waits import (
+    mixed_prompt_wait,
+    seconds_of_prompts,
+    steps_of_prompts,
+    unreceived_wait,
+)
 from tests.cluster.resolving import clean
 from tests.cost.serving.test_serving_laws import BASE, MACHINE, PLAN
 
@@ -73,11 +78,62 @@ def test_a_prompt_of_a_closed_loop_waits_for_a_step_that_decodes_or_one_of_promp
 
 
 def test_a_prompt_of_an_open_load_waits_where_it_finds_the_engine_busy() -> None:
-    """Half of a step that decodes, where hardly any other begins: Poisson arrivals see the mean of the time."""
+    """Half of a step that decodes, where hardly any other begins: Poisson arrivals see the mean of the time. Where more
+    do, also for those that came while the same step ran, as many before it as after it.
+    """
     one = pools(100, "request_rate: 1")
     plain = steps_of(one)[0].total
     for busy in (0.0, 0.25, 1.0):
         assert waited(one, 1e-9, busy) == pytest.approx(busy * plain / 2, abs=1e-9)
+    one_each, rate = seconds_of_prompts(one, 1.0), 0.02
+    steps, each = steps_of_prompts(one, rate, plain)
+    cycle = plain + steps * each
+    running = (plain * plain + steps * each * each) / 2 / cycle
+    beside = seconds_of_prompts(one, 1 + 2 * running * rate / cycle) - one_each
+    assert waited(one, rate) == pytest.approx(running + beside) and each == one_each
     assert [waited(one, prompts) for prompts in (0.1, 1.0, 5.0)] == sorted(
         waited(one, each) for each in (0.1, 1.0, 5.0)
     )
+
+
+INTERVAL = ", receive_interval: 30"
+
+
+def test_an_engine_that_receives_requests_after_30_steps_makes_a_prompt_wait_for_half_of_them() -> None:
+    """In a closed loop a request comes after one of 30 steps: 0 to 29 more follow the running one, 14.5 on average.
+
+    At a rate the 30 steps count as one, and with many prompts those of all 30 run together.
+    """
+    once, every = pools(100, "concurrency: 64"), pools(100, f"concurrency: 64{INTERVAL}")
+    plain = steps_of(once)[0].total
+    assert waited(every, 1e-9) - waited(once, 1e-9) == pytest.approx(63 / 64 * 14.5 * plain, rel=1e-6)
+    group, late = 30 * CARRIED, once.decode.habits.request
+    after_last = max(group / 2, group - late) / 60  # of 30 steps one is the last; then prompts run in every other case
+    running = 59 / 60 * (max(plain / 2, plain - late) + 14.5 * plain) + after_last
+    beside = seconds_of_prompts(every, 31.0) - seconds_of_prompts(every, 1.0)
+    assert waited(every, 1.0) == pytest.approx(63 / 64 * (running + beside))
+    at_rate = pools(100, f"request_rate: 1{INTERVAL}")
+    assert waited(at_rate, 1e-9, 0.5) == pytest.approx(0.5 * 30 * plain / 2, rel=1e-6)
+    assert waited(pools(100, f"concurrency: 1{INTERVAL}"), 0.5) == 0.0
+
+
+@pytest.mark.parametrize("load", ["concurrency: 64", "concurrency: 64, requests: 640", "request_rate: 4"])
+def test_a_longer_interval_never_shortens_the_time_to_first_token(load: str) -> None:
+    found = [serving_times(design(1000, f"{load}, receive_interval: {each}")) for each in (1, 2, 10, 30, 100)]
+    times = [each.ttft for each in found if each is not None]
+    assert times == sorted(times) and times[-1] > 3 * times[0]
+    stated = serving_times(design(1000, load))
+    assert stated is not None and stated.ttft == times[0]
+
+
+def test_prompts_of_separate_engines_wait_until_the_decode_engine_has_received_them() -> None:
+    """Beside 62.9 sequences, 9 more steps; an engine that hardly ever decodes receives a request at once."""
+    split = ", receive_interval: 10, disaggregated: {prefill: {tp: 1}, decode: {tp: 1}}"
+    one = serving_pools(design(1000, f"concurrency: 64{split}"))
+    assert one is not None and one.has_prefill_engines
+    assert unreceived_wait(one, 0.02, 62.9) == pytest.approx(63 / 64 * 4.5 * 0.02)
+    assert unreceived_wait(one, 0.02, 0.01) == pytest.approx(63 / 64 * 4.5 * 0.02 * (1 - exp(-0.01)))
+    found = [serving_times(design(1000, f"concurrency: 2{split.replace('10', each)}")) for each in ("1", "10")]
+    plain, late = (each for each in found if each is not None)
+    decoding = 1 - exp(-late.sequences)
+    assert late.ttft - plain.ttft == pytest.approx(0.5 * 4.5 * late.decode.total * decoding, rel=0.05)
