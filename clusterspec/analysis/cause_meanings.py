@@ -33,7 +33,7 @@ MEANINGS = {
     "wrong-interface": "The library uses a network interface that does not reach the other nodes, or finds none.",
     "shared-memory": "Shared memory (/dev/shm) of a container is too small, or its ranks do not share it.",
     "locked-memory": "Memory cannot be registered with a NIC: the limit of locked memory, or buffers too large for it.",
-    "mixed-releases": "Ranks run different releases of the collective library.",
+    "mixed-releases": "Ranks run different releases of the collective library, or of MPI.",
     "fabric-manager": "The service of the NVLink switches does not run, or was restarted below a job.",
     "shared-accelerator": "Two ranks use one accelerator or one rank number: a launcher starts them wrongly.",
     "file-limit": "The limit of open files of a process is too low for its connections.",

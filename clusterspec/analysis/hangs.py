@@ -87,6 +87,13 @@ def causes_of_a_hang(run: PlacedRun, checks: Sequence[Check]) -> Iterator[Cause]
         yield from (Cause(name, evidence, following, WEAK) for name, following in _UNLOCK.items())
 
 
+def stops_of_one_rank(run: PlacedRun) -> Iterator[Cause]:
+    """The causes of a program of one accelerator, which no peer and no link can stop."""
+    yield from stated_stops(run)
+    yield from _possible_stops(run)
+    yield from _possible_ends(run)
+
+
 def _possible_stops(run: PlacedRun) -> Iterator[Cause]:
     """What lines that have several causes are compatible with."""
     for text, line in run.log_lines("cache-starved"):  # vllm-project/vllm issue 23444
@@ -94,6 +101,7 @@ def _possible_stops(run: PlacedRun) -> Iterator[Cause]:
     for text, line in run.log_lines("rendezvous")[:1]:  # pytorch/pytorch issue 67581, vllm-project/vllm issue 15744
         for name in ("unreachable-peer", "wrong-interface"):
             yield Cause(name, f"line {line} of the log: {text}, which does not say why", _RENDEZVOUS, GIVEN)
+        yield Cause("absent-ranks", f"line {line} of the log: {text}, which does not say why", _ABSENT, WEAK)
     for text, line in run.log_lines("transfer-refused")[:1]:  # kvcache-ai/Mooncake issue 3868
         following = "ibv_devinfo | grep active_mtu on both nodes: one MTU for both (to test, MC_MTU=1024); show_gids"
         yield Cause("unreachable-peer", f"line {line} of the log: {text}, as with ends of two MTUs", following, STRONG)
@@ -131,6 +139,14 @@ def _possible_ends(run: PlacedRun) -> Iterator[Cause]:
         evidence = f"line {line} of the log: {text}"
         yield Cause("absent-ranks", evidence, _ABSENT, STRONG)
         yield Cause("unreachable-peer", f"{evidence}, which does not say why", _RENDEZVOUS, GIVEN)
+    for text, line in run.log_lines("refused")[:1]:
+        evidence = f"line {line} of the log: {text}, which does not say why"
+        yield Cause("unreachable-peer", evidence, _RENDEZVOUS, GIVEN)
+        yield Cause("absent-ranks", evidence, _ABSENT, WEAK)
+    for text, line in run.log_lines("write-failed")[:1]:
+        for name in ("storage-full", "storage-fault"):
+            evidence = f"line {line} of the log: {text}, which does not say why"
+            yield Cause(name, evidence, {**STOPS, **UNFINISHED_STOPS}[name][1], GIVEN)
     for text, line in run.log_lines("late")[:1]:
         evidence = f"line {line} of the log: {text}, which does not say why"
         yield Cause("ranks-diverge", evidence, "the first error of each rank: the one that stopped earlier", GIVEN)
@@ -192,6 +208,9 @@ def _wrong_interface(run: PlacedRun) -> Iterator[Cause]:
         following = "show_gids within the container; set NCCL_IB_HCA and NCCL_IB_GID_INDEX to what it lists"
         for name, weight in (("unreachable-peer", STATED), ("wrong-interface", STRONG)):
             yield Cause(name, evidence, following, weight)
+    for text, line in run.log_lines("no-address")[:1]:  # NVIDIA/nccl-tests issue 14: a container without a network
+        evidence = f"line {line} of the log: {text}: no interface has an address that the library can use"
+        yield Cause("wrong-interface", evidence, f"{_INTERFACE}; docker run --net=host", STRONG)
     named = _unused_interface(run)
     for text, line in run.log_lines("family")[:1] if named else ():
         evidence = f"line {line} of the log: {text}; NCCL_SOCKET_IFNAME={named}, and no line uses it"

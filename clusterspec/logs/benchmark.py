@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from math import ceil, floor
 
 from clusterspec.logs.engine_load import starved_engine
-from clusterspec.logs.failure_lines import FAILURE_MARK, FAILURE_PATTERNS
+from clusterspec.logs.failure_lines import FAILURE_PATTERNS, FAILURE_WORDS
 from clusterspec.logs.program_lines import PROGRAM_MARK, PROGRAM_PATTERNS
 from clusterspec.logs.progress import diverging_ranks, parted_ranks, waiting_ranks
 from clusterspec.records import dataclass
@@ -133,11 +133,10 @@ _PATTERNS = (
     *PROGRAM_PATTERNS,
     *FAILURE_PATTERNS,
 )
-_UNLIKE = re.compile(r"nranks|nNodes|(?:INFO|-) CPU/")
-"""Texts of lines that differ by their digits alone, and are all read."""
+_UNLIKE = re.compile(r"nranks|nNodes|(?:INFO|-) CPU/")  # lines that differ by their digits alone, and are all read
 _MARK = re.compile(
     r"NCCL|RCCL|CCOM WARN|NET/|GDRDMA|FI_|ACSCtl|(?:Cuda|CUDA|HIP) failure|Duplicate GPU|uncorrectable |SIGBUS"
-    r"|Bus error|Gloo |" + f"{PROGRAM_MARK.pattern}|{FAILURE_MARK.pattern}"
+    r"|Bus error|Gloo |" + PROGRAM_MARK.pattern
 )
 _LAST_ERROR = re.compile(r"\bLast error:\s*$")
 """Text that PyTorch prints on the line before the library's last warning, without its prefix."""
@@ -170,10 +169,12 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
 def _log_statements(text: str) -> Iterator[Evidence]:
     seen: set[str] = set()
     quoted = False
+    words = [word for word in FAILURE_WORDS if word in text]
     for number, line in enumerate(text.split("\n"), 1):
         if len(line) > 8_000:
             continue
-        marked, quoted = quoted or _MARK.search(line), bool(_LAST_ERROR.search(line))
+        marked = quoted or any(word in line for word in words) or _MARK.search(line)
+        quoted = bool(_LAST_ERROR.search(line))
         if not marked:
             continue
         form = _DIGITS.sub("0", line)

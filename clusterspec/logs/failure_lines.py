@@ -91,6 +91,12 @@ FAILURE_PATTERNS = (
     ("absent", _hccl("EI0015")),
     ("rendezvous", re.compile(r"(client socket has failed to connect to .{1,80} \(errno: (?:110|111|113) .{1,40})")),
     ("rendezvous", _hccl("EI0009")),
+    ("absent", re.compile(r"(Barrier timed out\..{1,120})")),  # JAX
+    ("absent", re.compile(r"(coordination service as cluster registration failed)")),
+    ("absent", re.compile(r"(Waiting for creating a placement group of specs for [0-9]{2,6} seconds)")),  # Ray
+    ("refused", re.compile(r"(ConnectionRefusedError: .{1,60}|\bconnect: connection refused)")),
+    ("refused", re.compile(r"([Ff]ailed to connect to (?:remote host|all addresses).{0,80})")),
+    ("refused", re.compile(r"(TimeoutError: \[Errno 110\] .{1,40}|dial tcp .{1,60}: i/o timeout)")),
     ("name", re.compile(r"(.{0,100}(?:Name or service not known|[Tt]emporary failure in name resolution).{0,20})")),
     ("name", re.compile(r"(network addresses of .{1,80} cannot be retrieved.{0,60})")),
     ("name", re.compile(r"(failed to get IP address of peer .{1,60})")),  # Mooncake
@@ -99,10 +105,19 @@ FAILURE_PATTERNS = (
     ("no-network", re.compile(r"((?<!\w)No matched device found.{0,60})")),
     ("no-network", re.compile(r"(No available RNIC|cannot initialize RDMA resources)")),  # Mooncake
     ("foreign-nic", re.compile(r"([Nn]o (?:suitable|usable|valid) GID (?:found|index).{0,40})")),
+    ("no-network", re.compile(r"(cannot allocate mlx5dv_devx_uar)")),  # NVSHMEM
+    ("no-address", re.compile(r"(Socket creation failed : Address family not supported.{0,20})")),
+    ("no-interface", re.compile(r"(Unable to find (?:interface|address) for: .{1,60})")),  # Gloo
+    ("gloo", re.compile(r"(gloo/transport/tcp/.{1,60}connect \[127\.[0-9.]{1,12}\].{1,60})")),
+    ("peer-memory", re.compile(r"(neither nv_peer_mem,? or nvidia_peermem detected)")),
     ("mixed-fabrics", re.compile(r"(NET/IB : (?:Attempted to connect|Remote).{1,120}incompatible .{0,120})")),
     ("mixed-fabrics", re.compile(r"(Detected mixed local Net device counts across ranks.{0,40})")),
     ("unreachable", _hccl("EI0013", "EI0018")),
-    ("unreachable", re.compile(r"(Transport retry count exceeded on .{1,40})")),  # UCX
+    ("unreachable", re.compile(r"([Tt]ransport retry count(?:er)? exceeded.{0,60})")),  # UCX, libibverbs
+    (
+        "unreachable",
+        re.compile(r"(\[Errno 1(?:01|13)\] .{1,60}|\bconnect: (?:no route to host|network is unreachable))"),
+    ),
     ("unreachable", re.compile(r"(SocketHandShakePlugin: connect\(\).{0,80})")),
     ("dump", re.compile(r"(most likely caused by incorrect usages of collectives)")),  # ProcessGroupNCCL, each timeout
     ("port-error", re.compile(r"Got (?:non-fatal )?async (?:error )?event ?: ?(port error)")),
@@ -138,12 +153,20 @@ FAILURE_PATTERNS = (
     ("out-of-memory", re.compile(r"(Failed to CUDA (?:host )?\w{0,1}alloc.{0,40})")),
     ("out-of-memory", re.compile(r"(Free memory on device .{0,60}is less than desired GPU memory utilization)")),
     ("out-of-memory", _hccl("EI0011")),
+    ("out-of-memory", re.compile(r"([Rr]an out of memory (?:in memory space hbm|trying to allocate).{0,60})")),  # XLA
+    ("out-of-memory", re.compile(r"(Attempting to allocate .{1,40} That was not possible)")),  # XLA on TPU
     ("allocator-full", re.compile(r"(CUBLAS_STATUS_ALLOC_FAILED)")),
     ("allocator-full", re.compile(r"([0-9]{1,6} pytorch allocator cache flushes since last step)")),  # DeepSpeed
     ("host-memory", re.compile(r"(DefaultCPUAllocator: (?:can't|not enough) .{1,80})")),
     ("host-memory", re.compile(r"(OSError: \[Errno 12\] Cannot allocate memory)")),
     ("killed", re.compile(r"(std::bad_alloc)")),
     ("host-memory", re.compile(r"(Container \S{1,60} was OOM ?[Kk]illed|OOMKilled|oom-kill:constraint=.{1,60})")),
+    ("host-memory", re.compile(r"(killed by the cgroup out-of-memory handler|[Ee]xceeded job memory limit)")),
+    ("host-memory", re.compile(r"(srun: error: .{1,60}: task .{1,20}: Out Of Memory)")),
+    ("host-memory", re.compile(r"(Unable to allocate [0-9.]{1,9} [GT]iB for an array.{0,60})")),  # NumPy
+    ("host-memory", re.compile(r"(^MemoryError\b.{0,60}|The node was low on resource: memory)")),
+    ("killed", re.compile(r"(died with <Signals\.SIGKILL: 9>|[Ee]xit code:? 137\b)")),
+    ("bus-error", re.compile(r"(died with <Signals\.SIGBUS: 7>|is killed by signal: Bus error)")),
     ("killed", re.compile(r"(exitcode\s{0,3}: -9 .{0,30}|[Ss]ignal 9 \(SIGKILL\) received by PID [0-9]{1,9})")),
     ("killed", re.compile(r"(failed \(exitcode: -9\).{0,60}|exits with return code = -9)")),
     ("bus-error", re.compile(r"(exitcode\s{0,3}: -7 .{0,30}|[Ss]ignal 7 \(SIGBUS\) received by PID [0-9]{1,9})")),
@@ -155,6 +178,12 @@ FAILURE_PATTERNS = (
     ("hardware", _hccl("EI0012")),
     ("hardware", re.compile(r"((?:GPU|HW) Hang\b.{0,20}reason.{0,20}:.{0,40})")),  # HSA
     ("no-device", re.compile(r"(Failed to initialize NVML: Unknown Error)")),
+    ("shared-accelerator", re.compile(r"(CUDA-capable device\(s\) is/are busy or unavailable)")),
+    ("shared-accelerator", re.compile(r"(CUDA-capable devices are busy or unavailable)")),
+    ("shared-accelerator", re.compile(r"(Neuron Core\(s\) not available.{0,60})")),
+    ("no-device", re.compile(r"(AssertionError: Invalid device id|couldn't communicate with the NVIDIA driver)")),
+    ("no-device", re.compile(r"(Device acquire failed|[0-9]{1,6} Insufficient (?:nvidia|amd)\.com/gpu)")),  # Gaudi
+    ("no-device", re.compile(r"(No available node types can fulfill resource request.{0,60})")),  # Ray
     ("no-device", re.compile(r"(No HIP GPUs are available|Found no NVIDIA driver on your system)")),
     ("no-device", re.compile(r"(larger than the number of available GPUs.{0,60})")),
     ("no-device", re.compile(r"(number of required GPUs exceeds the total number of available GPUs.{0,40})")),
@@ -194,6 +223,10 @@ FAILURE_PATTERNS = (
         "library",
         re.compile(r"(?:Error: |shared libraries: )(\S{1,80}\.so[\w.]{0,12}: cannot open shared object file)"),
     ),
+    ("library", re.compile(r"(cuDNN version incompatibility: .{1,120})")),
+    ("library", re.compile(r"(CUDA version \([0-9.]{1,8}\) mismatches the version that was used to compile.{0,40})")),
+    ("library", re.compile(r"(numpy\.dtype size changed.{0,60})")),
+    ("releases", re.compile(r"(ORTE_ERROR_LOG: Data unpack .{1,60}|PMIX ERROR: UNPACK-\S{1,40})")),  # Open MPI
     ("releases", re.compile(r"(Mismatched NCCL version detected : .{1,80})")),
     ("releases", re.compile(r"(NCCL version mismatch with remote peer .{1,100})")),
     ("releases", _hccl("EI0008")),
@@ -209,32 +242,46 @@ FAILURE_PATTERNS = (
     ("setting", _hccl("EI0001", "EI0004", "EI0014", "EI0016", "EI0017")),
     ("no-interface", re.compile(r"(no device found (?:matching|after excluding) .{1,60} verify NCCL_OOB_NET_IFNAME)")),
     ("storage-fault", re.compile(r"(OSError: \[Errno (?:5|107|108|116)\] .{1,80})")),
+    ("storage", re.compile(r"(\(os error (?:28|122)\))")),  # Rust
+    ("storage", re.compile(r"(The node was low on resource: ephemeral-storage)")),
+    ("open-files", re.compile(r"(\(os error 24\))")),
+    ("storage-fault", re.compile(r"(\[Errno 30\] Read-only file system.{0,60}|\(os error 5\))")),
+    ("write-failed", re.compile(r"(PytorchStreamWriter failed writing file.{0,60})")),
     ("storage-fault", re.compile(r"(Stale (?:NFS )?file handle|I/O error, dev \w{1,20}, sector [0-9]{1,18})")),
     ("data-loader", re.compile(r"(DataLoader timed out after [0-9.]{1,9} seconds)")),
     ("job-ended", re.compile(r"(CANCELLED .{0,60}DUE TO (?:PREEMPTION|NODE FAILURE).{0,40})")),
     ("job-ended", re.compile(r"(Job is aborted due to node failure)")),
+    ("job-ended", re.compile(r"(srun: error: Node failure on .{1,40})")),
+    ("setting", re.compile(r"(not enough slots available in the system)")),  # Open MPI
     ("time-limit", re.compile(r"(CANCELLED .{0,60}DUE TO TIME LIMIT)")),
     ("peer-ended", re.compile(r"([Cc]onnection closed by (?:remote )?peer.{0,60})")),
+    ("peer-ended", re.compile(r"(marked dead because the detector has missed too many heartbeats)")),  # Ray
     ("peer-ended", re.compile(r"(Connection reset by peer|Broken pipe|TCPStore server has shut down too early)")),
 )
 """Names of statements and the patterns of their lines."""
-FAILURE_MARK = re.compile(
-    r"ddress already in use|launch distributed communication|listen on ip\[|\bE[IJL]00|collective mismatch"
-    r"|truncated|incorrect receive info|preamble|Error type: |same model across|match (?:sizes|strides) of"
-    r"|finished reduction|exhausted inputs|inconsistent between ranks|CMD information|monitoredBarrier"
-    r"|etting socket times|waiting for clients|Failed to connect agent|topo exchange|client socket"
-    r"|service not known|name resolution|cannot be retrieved|IP address of peer|No matched device|retry count"
-    r"|SocketHandShake|Port module event|ink (?:is )?[Dd]own|link status|mlx[45]_core|locked memory|MEMLOCK"
-    r"|completion queue|esource tempora|start new thread|driver combination|version mismatch|CUDA_ERROR_"
-    r"|cudaError|hipError|Failed to CUDA|Free memory on device|ALLOC_FAILED|allocator cache flushes"
-    r"|DefaultCPUAllocator|bad_alloc|OOM ?[Kk]illed|oom-kill|exitcode|return code = -|SIGKILL|SIGBUS"
-    r"|P2P is disabled|exceeds available|RNIC|RDMA resources|GID |bound already|port is down|ssh|UD QP|ibv_"
-    r"|ORTE was|Permission denied|Host key|(?:ECC|UCE|LINK|MEM|REMOTE) ERROR|Hang\b|NVML|No HIP GPUs"
-    r"|available GPUs|no kernel image|HIP error|not compatible with|apability|only support|equire"
-    r"|support begins|nsupported [gG]illegal |device-side assert|misaligned|launch failure|incorrect usages"
-    r"|Memory access fault|core .{0,60}exception|Slowdown|undefined symbol|version `|too old"
-    r"|backwards compatible|cannot open shared|nvironment variable|NCCL_COMM_ID|Invalid rank|XML |Errno|Stale "
-    r"|I/O error|DataLoader|DUE TO|due to node failure|by (?:remote )?peer|Broken pipe|shut down too early"
-    r"|NVIDIA driver on"
+_WORDS = (
+    "acquire failed|Address family|aicore|ALLOC_FAILED|allocator cache flushes|an out of memory|apability|"
+    "appears not to match|available GPUs|backwards compatible|bad_alloc|Barrier timed|bound already|Broken pipe|"
+    "busy or|by peer|by remote peer|by signal|cannot be retrieved|cannot open shared|client socket|"
+    "CMD information|collective mismatch|completion queue|connect [127|connect: |core exception|CUDA_ERROR_|"
+    "cudaError|Data unpack|DataLoader|ddress already in use|DefaultCPUAllocator|device-side assert|devx_uar|"
+    "driver combination|DUE TO|due to node failure|ECC ERROR|EI00|EJ00|EL00|enough slots|equire|Errno|"
+    "Error type: |esource tempora|etting socket times|exceeds available|exhausted inputs|exitcode|"
+    "Failed to connect agent|Failed to CUDA|finished reduction|Free memory on device|fulfill|GID |Hang|HIP error|"
+    "hipError|Host key|I/O error|i/o timeout|ibv_|illegal |incompatibility|inconsistent between ranks|"
+    "incorrect receive info|incorrect usages|ink down|ink Down|ink is down|ink is Down|Insufficient|"
+    "Invalid device|Invalid rank|IP address of peer|is unreachable|launch distributed communication|"
+    "launch failure|LINK ERROR|link status|listen on ip[|locked memory|low on resource|MEM ERROR|MEMLOCK|"
+    "Memory access fault|memory limit|MemoryError|misaligned|missed too many|mlx4_|mlx5_|monitoredBarrier|"
+    "name resolution|NCCL_COMM_ID|Neuron Core|No HIP GPUs|no kernel image|No matched device|no route to host|"
+    "Node failure|not compatible with|not possible|nsupported g|nsupported G|NVIDIA driver|nvidia_peermem|"
+    "nvironment variable|NVML|ode 137|ode: 137|only support|onnect to |onnectionRefused|OOM Killed|OOM killed|"
+    "oom-kill|OOMKilled|OOMkilled|ORTE was|os error|Out Of Memory|out-of-memory|P2P is disabled|"
+    "Permission denied|placement group of|port is down|Port module event|preamble|RDMA resources|"
+    "registration failed|REMOTE ERROR|retry count|return code = -|RNIC|same model across|service not known|"
+    "shut down too early|SIGBUS|SIGKILL|Signals.|size changed|Slowdown|SocketHandShake|ssh|Stale |"
+    "start new thread|StreamWriter|support begins|too old|topo exchange|truncated|UCE ERROR|UD QP|Unable to|"
+    "undefined symbol|UNPACK|version `|version mismatch|waiting for clients|XML "
 )
-"""What a line contains if it may be one of the above."""
+FAILURE_WORDS = tuple(_WORDS.split("|"))
+"""Words of which a line has at least one if it may be one of the above."""

@@ -39,6 +39,7 @@ PROGRAM_PATTERNS = (
     # PyTorch: full shared memory, and descriptors of it that no process may open any more
     ("shared-memory", re.compile(r"(might be caused by insufficient shared memory|workers are out of shared memory)")),
     ("shared-memory", re.compile(r"(unable to (?:open|write to) .{1,80}: No space left on device)")),
+    ("shared-memory", re.compile(r"(\[Errno 28\] No space left on device.{0,9}/dev/shm.{0,40})")),
     ("bus-error", re.compile(r"(Caught signal 7 \(Bus error)")),
     ("open-files", re.compile(r"(OSError: \[Errno 24\] Too many open files|received 0 items of ancdata)")),
     ("shared-object", re.compile(r"(unable to open shared memory object <[^>]{1,80}> in read-write mode)(?!:)")),
@@ -49,9 +50,7 @@ PROGRAM_PATTERNS = (
     # Python; a path of shared memory is not storage
     (
         "storage",
-        re.compile(
-            r"(OSError: \[Errno (?:28|122)\] (?:No space left on device|Disk quota exceeded))(?!.{0,9}/dev/shm)"
-        ),
+        re.compile(r"(\[Errno (?:28|122)\] (?:No space left on device|Disk quota exceeded))(?!.{0,9}/dev/shm)"),
     ),
     # the driver of NVIDIA, with and without the number of an Xid; 144 to 150 are errors of NVLink 5
     ("hardware", re.compile(r"(NVRM: Xid .{1,40}: (?:48|64|74|79|94|95|119|120|140),.{0,60})")),

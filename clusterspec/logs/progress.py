@@ -8,6 +8,7 @@ from collections.abc import Iterator
 _WATCHDOG = re.compile(
     r"(?:\[rank([0-9]{1,7})\].{0,80}?)?\[(PG [^\]\n]{1,60} )?Rank ([0-9]{1,7})\] "
     r"Watchdog caught collective operation timeout: WorkNCCL\(SeqNum=([0-9]{1,12}), OpType=(\w{1,40}),"
+    r"(?: NumelIn=([0-9]{1,18}))?"
 )
 """PyTorch 2.1 to 2.9, torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp: a collective that a rank did not leave."""
 _CALLED = re.compile(
@@ -15,6 +16,8 @@ _CALLED = re.compile(
     r"count ([0-9]{1,18}) [^\n]{1,80}? comm (0x[0-9a-f]{1,16}) \[nranks=([0-9]{1,7})\]"
 )
 """NCCL and RCCL with NCCL_DEBUG_SUBSYS=COLL, src/enqueue.cc: a collective that a rank begins."""
+_EQUAL = frozenset({"ALLREDUCE", "BROADCAST", "REDUCE", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE"})
+"""Collectives to which every rank brings as many elements; others may exchange unequal parts."""
 MOST_SHOWN = 3
 """Collectives of a divergence that its text names."""
 
@@ -28,9 +31,10 @@ def diverging_ranks(text: str) -> tuple[str, int] | None:
     differ.
 
     The ranks of a group must call the same collectives in the same order, so calls with the same sequence number must
-    match. Element counts may differ between ranks of an all-to-all, and are not compared.
+    match, and so must their element counts, other than those of an all-to-all (modelscope/FunASR issue 2317).
     """
-    return next((_divergence(calls) for calls in _different(text) if _at_one_number(calls)), None)
+    sized = (calls for calls in _waiting(text, sized=True) if len({call for call, _ in calls.values()}) > 1)
+    return next((_divergence(calls) for calls in (*_different(text), *sized) if _at_one_number(calls)), None)
 
 
 def parted_ranks(text: str) -> tuple[str, int] | None:
@@ -69,8 +73,9 @@ def waiting_ranks(text: str) -> tuple[str, int] | None:
     return None
 
 
-def _waiting(text: str, *, whole: bool = False) -> Iterator[Calls]:
-    """The collective that each rank's watchdog names, by group; with ``whole`` of the group of all ranks alone.
+def _waiting(text: str, *, whole: bool = False, sized: bool = False) -> Iterator[Calls]:
+    """The collective that each rank's watchdog names, by group; with ``whole`` of the group of all ranks alone, with
+    ``sized`` with its elements where they must be equal.
 
     Releases before group names are ambiguous if a rank waits in two collectives, or if its number in the group differs
     from its number in the job.
@@ -80,7 +85,8 @@ def _waiting(text: str, *, whole: bool = False) -> Iterator[Calls]:
     for number, line in enumerate(text.split("\n"), 1):
         if "Watchdog caught" in line and (match := _WATCHDOG.search(line[:2_000])):
             job, group, rank = match[1], match[2] or "", int(match[3])
-            calls, call = groups.setdefault(group, {}), f"{match[5]} number {match[4]}"
+            size = f" of {match[6]} elements" if sized and match[6] and match[5] in _EQUAL else ""
+            calls, call = groups.setdefault(group, {}), f"{match[5]}{size} number {match[4]}"
             if calls.setdefault(rank, (call, number))[0] != call or (not group and int(job or rank) != rank):
                 unclear.add(group)
     all_ranks = (name for name in groups if not whole or name in {"", "PG 0 "} or "default_pg" in name)

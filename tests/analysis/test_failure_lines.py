@@ -6,7 +6,45 @@ import pytest
 
 from tests.analysis.test_program_lines import PAIR, read
 
+WAITS = (
+    "[rank{rank}]:[E x] [Rank {rank}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7, "
+    "OpType=ALLREDUCE, NumelIn={size},\n"
+)
 FAILURES = (
+    ("OSError: [Errno 28] No space left on device: '/dev/shm/a'", "shared-memory"),
+    (
+        "SafetensorError: Error while serializing: No space left on device (os error 28)",
+        "storage-full",
+    ),
+    ("OSError: [Errno 30] Read-only file system: '/data'", "storage-fault"),
+    ("OSError: [Errno 113] No route to host", "unreachable-peer"),
+    ("[n1] FATAL: Transport retry count exceeded (synd 0x15 vend 0x81) opcode RDMA_READ", "unreachable-peer"),
+    ("DEADLINE_EXCEEDED: Barrier timed out. Barrier_id: PjRT_Client_Connect. Timed out task names:", "absent-ranks"),
+    (
+        "[n3:14313] ORTE_ERROR_LOG: Data unpack would read past end of buffer in file a.c",
+        "mixed-releases",
+    ),
+    (
+        "RuntimeError: [enforce fail at gloo/transport/tcp/device.cc:83] Unable to find interface for: [1]",
+        "wrong-interface",
+    ),
+    ("RuntimeError: gloo/transport/tcp/pair.cc:799] connect [127.0.1.1]:26754: Connection refused", "wrong-interface"),
+    (
+        "nvshmem ibgda.cpp:nvshmemt_init:3626: neither nv_peer_mem, or nvidia_peermem detected. Skipping transport.",
+        "gpudirect-refused",
+    ),
+    ("srun: error: n1: task 3: Out Of Memory", "host-memory-full"),
+    ("XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 17.5G of 15.5G hbm.", "memory-full"),
+    ("RuntimeError: CUDA error: CUDA-capable device(s) is/are busy or unavailable", "shared-accelerator"),
+    (
+        "RuntimeError: cuDNN version incompatibility: PyTorch was compiled against (8, 3, 2) but found (8, 0, 5)",
+        "library-release",
+    ),
+    ("srun: error: Node failure on n7", "job-ended"),
+    (
+        WAITS.format(rank=0, size=9) + WAITS.format(rank=1, size=1),
+        "ranks-diverge",
+    ),
     (
         "EJ0003: [PID: 1] 2026-01-02-03:04:05.678.901 Failed to bind the IP port. Reason: The IP address and port have",
         "port-in-use",

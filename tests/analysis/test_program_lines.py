@@ -127,7 +127,6 @@ def test_a_gid_that_a_container_lacks_is_of_an_unreachable_peer_or_a_wrong_inter
         "I1 rdma_context.cpp:125] RDMA device: mlx5_6, LID: 8, GID: (GID_Index 0) fe:80",
         "UserWarning: This DataLoader worker pool will create 16 worker processes in total.",
         "[1.0] amdgpu 0000:9d:00.0: socket: 6, 1533 new correctable hardware errors detected in xgmi_wafl block",
-        "OSError: [Errno 28] No space left on device: '/dev/shm/a'",
         "OSError: [Errno 2] No such file or directory: 'train.bin'",
         "cannot read config: Too many open files",
         "the coordinator is not ready: system not yet initialized",
@@ -153,18 +152,29 @@ def test_a_line_of_a_healthy_program_states_nothing(line: str) -> None:
     [
         (
             "[c10d] The client socket has timed out after 600000ms while trying to connect to (10.0.0.4, 41723).",
-            ["unreachable-peer", INTERFACE],
+            ["unreachable-peer", INTERFACE, "absent-ranks"],
         ),
         (
             "RuntimeError: unable to open shared memory object </torch_3> in read-write mode",
             ["file-limit", "shared-memory"],
         ),
-        ("RendezvousConnectionError: The connection to the C10d store has failed.", ["unreachable-peer", INTERFACE]),
-        ("DEADLINE_EXCEEDED\nRPC: /tensorflow.CoordinationService/RegisterTask", ["unreachable-peer", INTERFACE]),
+        (
+            "RendezvousConnectionError: The connection to the C10d store has failed.",
+            ["unreachable-peer", INTERFACE, "absent-ranks"],
+        ),
+        (
+            "DEADLINE_EXCEEDED\nRPC: /tensorflow.CoordinationService/RegisterTask",
+            ["unreachable-peer", INTERFACE, "absent-ranks"],
+        ),
         (
             "EI0006: [PID: 12] 2026-01-02-03:04:05.678 Getting socket times out. Reason: Remote Rank did not send",
             ["ranks-diverge", "unreachable-peer"],
         ),
+        (
+            "RuntimeError: [enforce fail at inline_container.cc:857] . PytorchStreamWriter failed writing file data/3",
+            ["storage-full", "storage-fault"],
+        ),
+        ("dial tcp 10.43.0.1:443: connect: connection refused", ["unreachable-peer", "absent-ranks"]),
         ("RuntimeError: DataLoader worker (pid(s) 1) exited\nexitcode  : -9 (pid: 12)", ["host-memory-full"]),
         ("h:1:2 [0] NCCL WARN socketProgress: Connection closed by remote peer n2<51159>", ["peer-ended"]),
         ("slurmstepd: error: *** JOB 12 ON n1 CANCELLED AT 2026-01-02T03:04:05 DUE TO TIME LIMIT ***", ["job-ended"]),

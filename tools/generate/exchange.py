@@ -283,7 +283,12 @@ possible since then. Of 24 threads of 2026-11-23 about HCCL, RCCL, Mooncake, UCX
 were right before any change (one as "none of the known"), none wrong, and in fifteen nothing was said: HCCL's errors of
 ports, launchers that cannot log in, names of errors of the CUDA and HIP runtimes, kernels that an accelerator lacks and
 locked memory in the words of UCX and Open MPI were not known. After it 23 are right; a release of NCCL older than its
-accelerator (mila-iqia/milabench 183) is not named.
+accelerator (mila-iqia/milabench 183) is not named. Of fourteen more, five were right before any change, in seven
+nothing was said, and two had another cause first: a full device that all processes share (deepmodeling/deepmd-kit
+1090), which its line does not say, and late workers of JAX. Errors of the system (`[Errno 28]`) without the name of a
+Python exception, refused connections of other programs, barriers of JAX and old forms of NCCL and UCX were not known.
+After it eleven come first and two are in the list. Of the 165 logs in public repositories, twelve have a cause since
+then (ports in use, limits of time).
 
 A log without a result (a run of any program with `NCCL_DEBUG=INFO` that hung, or stopped before its first size) is
 diagnosed by its lines alone: what they state, and access control or the IOMMU where accelerators reach each other over
