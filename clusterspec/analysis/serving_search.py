@@ -307,7 +307,10 @@ def _pools_of(job: ServingJob) -> Json | None:
 
 def engine_section(engine: Engines) -> Json:
     """The keys of an engine as a spec states them; degrees of 1 are left out."""
-    return {key: getattr(engine, key) for key in ENGINE_KEYS if key in {"replicas", "tp"} or getattr(engine, key) > 1}
+    pool = {} if engine.pool is None else {"pool": engine.pool}
+    return pool | {
+        key: getattr(engine, key) for key in ENGINE_KEYS if key in {"replicas", "tp"} or getattr(engine, key) > 1
+    }
 
 
 def _row(studied: Studied, study: Study, section: Section, *, pools: Json | None = None) -> LayoutRow:

@@ -61,9 +61,12 @@ def engines_text(row: LayoutRow) -> str:
 
 
 def sides_text(sides: Mapping[str, Any]) -> str:
-    """The engines of each side, without the name of the side where there is ``both`` alone."""
-    shown = ((side, _engine_text(degrees, degrees.get("replicas", 1))) for side, degrees in sides.items())
-    return " + ".join(text if side == "both" else f"{text} {side}" for side, text in shown)
+    """The engines of each side and the pool that they name, without the name of the side where there is ``both``
+    alone.
+    """
+    names = {side: f"{side} on {degrees['pool']}" if degrees.get("pool") else side for side, degrees in sides.items()}
+    shown = ((names[side], _engine_text(degrees, degrees.get("replicas", 1))) for side, degrees in sides.items())
+    return " + ".join(text if name == "both" else f"{text} {name}" for name, text in shown)
 
 
 def _engine_text(degrees: object, replicas: int) -> str:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import pytest
 
+from clusterspec.analysis import search
+from clusterspec.analysis.layout_search import SearchOptions
 from clusterspec.cost.serving.handoff import HANDOFF_SHARE
+from clusterspec.source import Path as KeyPath
 from clusterspec.studies.study import study_text
-from clusterspec.studies.variation import varied_study
+from clusterspec.studies.variation import rewritten_study, varied_study
 from tests.settings import SETTINGS
 from tests.studies.test_fleets import fleet_of
 
@@ -162,6 +165,28 @@ def test_nodes_of_engines_on_the_pool_of_the_job_follow_from_their_ranks() -> No
     for nodes, conflict in ((2, False), (3, True)):
         beside = f"{text}  tune:\n    pool: prefill\n    nodes: {nodes}\n    workload: {{model: llama-3.1-8b}}\n"
         assert ("nodes-promised-twice" in rules_of(fleet_of(beside))) is conflict
+
+
+def test_a_search_combines_engines_of_both_pools() -> None:
+    """The fewest accelerators that meet the targets are those of all pairs of tensor-parallel engines by hand: 70B in
+    16 bits takes two H200 or four H100 at least, and each pool has two nodes.
+    """
+    targets = "targets: {ttft: 2 s, tpot: 40 ms}\n        disaggregated:"
+    text = SERVED.format(link=SHARED, machine="dgx-h200", job="decode", first="pool: prefill, ", second="")
+    one = fleet_of(text.replace("disaggregated:", targets)).jobs["chat"]
+    report = search(one, SearchOptions({"pools": "disaggregated"}, top=3))
+    best = report.layouts[0].serving
+    assert best is not None and best["meets_targets"]
+    assert {row.serving["disaggregated"]["prefill"]["pool"] for row in report.layouts if row.serving} == {"prefill"}
+    sides: KeyPath = ("workload", "serving", "disaggregated")
+    meeting = []
+    for prompts, answers in product([(1, 2), (2, 2), (1, 4), (1, 8)], [(1, 4), (2, 4), (1, 8), (2, 8)]):
+        (first, tp), (second, wide) = prompts, answers
+        pair = {"prefill": {"pool": "prefill", "replicas": first, "tp": tp}, "decode": {"replicas": second, "tp": wide}}
+        times = rewritten_study(one, {sides: pair}).plan.serving
+        if times is not None and times.ttft <= 2 and times.tpot <= 0.04:
+            meeting.append(times.accelerators)
+    assert best["accelerators"] == min(meeting)
 
 
 def test_an_unknown_pool_leaves_the_findings_of_other_jobs() -> None:

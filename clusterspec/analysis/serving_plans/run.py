@@ -12,6 +12,7 @@ from clusterspec.analysis.serving_plans.space import (
     engines,
     front,
     own_plan,
+    prefill_job,
     ranked_plans,
     rated_plan,
     replicated_plans,
@@ -30,27 +31,49 @@ MOST_KINDS = 5
 
 
 def separated_plans(
-    job: ServingJob, ladders: Mapping[Engines, Sequence[Rated]], rated_plan_of: Callable[..., Rated | None]
+    job: ServingJob,
+    ladders: Mapping[Engines, Sequence[Rated]],
+    rated_plan_of: Callable[..., Rated | None],
+    away: Sequence[tuple[Engines, Rated]] = (),
 ) -> Iterator[Rated]:
     """Plans for every pair of the best prefill and decode layouts, with the fewest engines of each that meet the
     targets.
 
     ``ladders`` has each kind of engine with increasing numbers of requests in flight. Without targets, or where none
     meets them, the splits of all ranks; without targets also fewer engines of the kinds that make the most tokens.
+    ``away`` are the kinds of prefill engine on another pool, if that is where they run.
     """
     lightest = [(engine, ladder[0]) for engine, ladder in ladders.items() if ladder]
-    prefill = _pareto_engines(lightest, lambda one: (one.times.prompt_time, _ranks_per_prompt(one)))
+    beside = away if job.prefill_ranks is not None else lightest
+    prefill = _pareto_engines(beside, lambda one: (one.times.prompt_time, _ranks_per_prompt(one)))
     decode = _pareto_engines(lightest, lambda one: (one.times.tpot, one.plan[1].ranks / one.plan[1].attention_dp))
     decode += _busiest_engines(job, ladders)
     stated = () if refusals(job.design) else (job.load.prefill, job.load.decode)
     own = [engine for engine in stated if engine is not None]
     for prompts in _one_of_each([*prefill, *own[:1]]):
         for answers in _one_of_each([*decode, *own[1:]]):
-            if prompts.ranks + answers.ranks <= job.ranks:
+            if prompts.ranks <= job.prefill_room(answers.ranks) and answers.ranks <= job.decode_room(prompts.ranks):
                 yield from _plans_of_pair(job, prompts, answers, rated_plan_of)
     if not job.load.targets and prefill:
         for answers in _one_of_each(_busiest_engines(job, ladders)[:BALANCED]):
             yield from _balanced_plans(job, replace(prefill[-1], replicas=1), answers, rated_plan_of)
+
+
+def _prefill_engines_away(job: ServingJob, most: float) -> Iterator[tuple[Engines, Rated]]:
+    """The kinds of prefill engine on another pool, with their times for few requests.
+
+    ``most`` is the memory that a plan may use here; the same share may be used there. Stages are for models that do not
+    fit otherwise.
+    """
+    other = prefill_job(job)
+    there, here = (each.cluster.accelerator.memory if each else None for each in (other, job))
+    limit = most / here.value * there.value if there and here else most
+    held: set[Engines] = set()
+    for engine in sorted(engines(other), key=lambda each: each.pp) if other else ():
+        one = rated_plan(other, (None, engine), limit, engine.attention_dp) if other else None
+        if one is not None and (engine.pp == 1 or replace(engine, pp=1) not in held):
+            held.add(engine)
+            yield replace(engine, pool=job.load.prefill.pool if job.load.prefill else None), one
 
 
 def _one_of_each(kinds: Iterable[Engines]) -> list[Engines]:
@@ -97,8 +120,8 @@ def _plans_of_pair(
     """
     load = job.load
     if not load.targets:
-        for count in engine_numbers((job.ranks - answers.ranks) // prompts.ranks):
-            rest = (job.ranks - count * prompts.ranks) // answers.ranks
+        for count in engine_numbers(job.prefill_room(answers.ranks) // prompts.ranks):
+            rest = job.decode_room(count * prompts.ranks) // answers.ranks
             one = rated_plan_of((replace(prompts, replicas=count), replace(answers, replicas=rest)))
             if one is not None:
                 yield one
@@ -130,9 +153,9 @@ def _amply_prefilled(
     job: ServingJob, prompts: Engines, answers: Engines, rated_plan_of: Callable[..., Rated | None]
 ) -> Iterator[tuple[Engines, int, Rated]]:
     """Every number of decode engines with prefill engines on all other ranks: those, their number, and the plan."""
-    for decoding in engine_numbers((job.ranks - prompts.ranks) // answers.ranks):
+    for decoding in engine_numbers(job.decode_room(prompts.ranks) // answers.ranks):
         decode = replace(answers, replicas=decoding)
-        most = (job.ranks - decoding * answers.ranks) // prompts.ranks
+        most = job.prefill_room(decoding * answers.ranks) // prompts.ranks
         ample = rated_plan_of((replace(prompts, replicas=most), decode))
         if ample is not None:
             yield decode, most, ample
@@ -228,7 +251,8 @@ def search(
             found += _plans_of_one_kind(seeker, engine)
             shown += ladders[engine]
     if _may_separate(job, pins):
-        pools = list(separated_plans(job, ladders, seeker.rated_plan))
+        away = list(_prefill_engines_away(job, most)) if job.prefill_ranks is not None else []
+        pools = list(separated_plans(job, ladders, seeker.rated_plan, away))
         found += pools
         for one in ranked_plans(pools, "tokens_per_accelerator")[: FRONT_POOLS if with_front else 0]:
             shown += _plans_by_concurrency(seeker, one.plan)
@@ -266,7 +290,7 @@ def one_kind_reason(job: ServingJob, pins: Pins) -> str:
     if fixed == "aggregated" or _pinned_degrees(pins).values:
         keys = ", ".join(sorted(_pinned_degrees(pins).values)) or "pools"
         return f"`{keys}` is fixed, which leaves one kind of engine"
-    if job.ranks < 2:
+    if job.ranks < 2 and job.prefill_ranks is None:
         return "there is one rank"
     if job.load.load not in {"closed", "open"}:
         return f"a load that is `{job.load.load}` has no prompts that arrive while others decode"
@@ -276,10 +300,11 @@ def one_kind_reason(job: ServingJob, pins: Pins) -> str:
 def _plans_of_spec(seeker: _Search, pins: Pins) -> Iterator[Rated]:
     """The plan of the spec, unless degrees are fixed, it cannot run, or its ranks are not there."""
     job = seeker.job
-    plan = own_plan(job)
-    if pins.values or refusals(job.design) or sum(each.replicas * each.ranks for each in plan if each) > job.ranks:
+    prefill, decode = own_plan(job)
+    room = job.decode_room(prefill.replicas * prefill.ranks if prefill else 0)
+    if pins.values or refusals(job.design) or decode.replicas * decode.ranks > room:
         return
-    one = seeker.rated_plan(plan)
+    one = seeker.rated_plan((prefill, decode))
     if one is not None:
         yield one
 

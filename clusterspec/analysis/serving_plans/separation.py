@@ -90,7 +90,7 @@ def break_evens(job: ServingJob, together: Rated, apart: Rated) -> list[BreakEve
         found.append(_break_even_length(job, together.plan, apart.plan))
     found.append(_break_even_load(job, together, apart))
     sent = apart.times.sent
-    if sent is not None and sent.transfer.size:
+    if sent is not None and sent.transfer.size and job.prefill_ranks is None:
         found.append(_break_even_link(job, together.plan, apart.plan, sent.transfer.bandwidth))
     return found
 

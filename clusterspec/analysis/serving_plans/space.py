@@ -10,6 +10,7 @@ from clusterspec.cluster.demands import Demands, LayoutNumbers, serves_fp8, unde
 from clusterspec.cluster.legality import violations
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cluster.requests import Engines, Serving
+from clusterspec.cluster.sites import machine_of, prefill_design
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.memory.fullest import design_memory, spare_cache
 from clusterspec.cost.serving.latency import ServingTimes
@@ -32,6 +33,16 @@ class ServingJob:
     workload: Workload
     layout: Layout
     load: Serving
+    prefill_ranks: int | None = None
+    """Ranks of the nodes that prefill engines have on another pool; None where they are on this machine."""
+
+    def prefill_room(self, decode_ranks: int) -> int:
+        """Ranks left for prefill engines beside ``decode_ranks``."""
+        return self.ranks - decode_ranks if self.prefill_ranks is None else self.prefill_ranks
+
+    def decode_room(self, prefill_ranks: int) -> int:
+        """Ranks left for decode engines beside ``prefill_ranks``."""
+        return self.ranks - prefill_ranks if self.prefill_ranks is None else self.ranks
 
     @property
     def nodes(self) -> int:
@@ -49,7 +60,21 @@ def serving_job(design: Design) -> ServingJob | None:
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None or workload.serving is None or workload.peak is None:
         return None
-    return ServingJob(design, cluster, workload, layout, workload.serving)
+    load = workload.serving
+    prefill = load.prefill
+    away = machine_of(design, prefill.pool) if prefill is not None and prefill.pool is not None else None
+    if prefill is None or away is None:
+        return ServingJob(design, cluster, workload, layout, load)
+    nodes = -(-prefill.replicas * prefill.ranks // away.ranks_per_node)
+    return ServingJob(design, cluster, workload, layout, load, nodes * away.ranks_per_node)
+
+
+def prefill_job(job: ServingJob) -> ServingJob | None:
+    """The input of a search for the prefill engines of another pool; None where they are on the machine of the job."""
+    design = prefill_design(job.design) if job.prefill_ranks is not None else None
+    if design is None:
+        return None
+    return serving_job(with_values(design, {("workload", "serving"): replace(job.load, prefill=None, decode=None)}))
 
 
 def engines(job: ServingJob, pins: Pins = NO_PINS) -> Iterator[Engines]:
@@ -151,7 +176,8 @@ def design_of_plan(job: ServingJob, plan: Plan, *, concurrency: int | None = Non
     prefill, decode = plan
     layers = job.workload.model.layers
     layout = layout_of_engines(job.layout, decode, layers)
-    ranks = decode.replicas * decode.ranks + (prefill.replicas * prefill.ranks if prefill else 0)
+    beside = prefill is not None and prefill.pool is None
+    ranks = decode.replicas * decode.ranks + (prefill.replicas * prefill.ranks if prefill and beside else 0)
     nodes = -(-ranks // job.cluster.ranks_per_node)
     layout = replace(layout, ranks=ranks, nodes=nodes, separate_engines=prefill is not None)
     kept = job.load.targets if targets else ()
