@@ -7,15 +7,7 @@ from collections.abc import Iterable, Iterator
 from statistics import median
 
 from clusterspec.analysis.fault_models import FAULT_MODELS, FaultFit, fault_fits
-from clusterspec.analysis.hangs import (
-    STATED,
-    STRONG,
-    WEAK,
-    Check,
-    causes_of_a_hang,
-    stops_of_one_rank,
-    unreachable_peers,
-)
+from clusterspec.analysis.hangs import Check, causes_of_a_hang, stops_of_one_rank, unreachable_peers
 from clusterspec.analysis.host_causes import (
     access_control_causes,
     host_setting_causes,
@@ -24,6 +16,7 @@ from clusterspec.analysis.host_causes import (
     topology_causes,
 )
 from clusterspec.analysis.placed_runs import BUILT_WITH_MPI, PlacedRun
+from clusterspec.analysis.stated_causes import STATED, STRONG, WEAK
 from clusterspec.logs.benchmark import size_text
 from clusterspec.results.diagnosis import Cause
 from clusterspec.units import display, percent, plural

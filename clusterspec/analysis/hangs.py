@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from clusterspec.analysis.placed_runs import PlacedRun
-from clusterspec.analysis.stated_causes import STOPS, UNFINISHED_STOPS
+from clusterspec.analysis.stated_causes import GIVEN, POSSIBLE, STATED, STOPS, STRONG, UNFINISHED_STOPS, WEAK
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
 from clusterspec.units import plural
 
-STATED, STRONG, GIVEN, WEAK = 1.0, 0.7, 0.4, 0.3
-"""Weights of evidence: the log states the cause; the log's numbers show it; the log states a setting that may be wrong;
-its numbers are compatible with the cause.
-"""
 _SLOWS = frozenset(
     {
         "peer-access-off",
@@ -38,14 +34,6 @@ _GLOO = (
 )
 MOST_ABSENT = 0.25
 """Share of the ranks above which those that report nothing are ranks of other files, rather than late ones."""
-_RENDEZVOUS = (
-    "on every node: getent hosts of the endpoint's name, and its port with nc -vz; set NCCL_SOCKET_IFNAME and "
-    "GLOO_SOCKET_IFNAME where hosts have several interfaces"
-)
-_ABSENT = (
-    "squeue and the launcher of every node: are all ranks started, with one MASTER_ADDR, port and number of ranks? "
-    "then its port with nc -vz"
-)
 Check = Callable[[PlacedRun], Iterator[Cause]]
 _UNLOCK = {
     "acs": "sudo lspci -vvv | grep -i ACSCtl; turn ACS off in the firmware; or, to test, set NCCL_P2P_DISABLE=1",
@@ -98,23 +86,12 @@ def _possible_stops(run: PlacedRun) -> Iterator[Cause]:
     """What lines that have several causes are compatible with."""
     for text, line in run.log_lines("cache-starved"):  # vllm-project/vllm issue 23444
         yield Cause("kv-cache-full", f"line {line} of the log: {text}", STOPS["kv-cache-full"][1], STRONG)
-    for text, line in run.log_lines("rendezvous")[:1]:  # pytorch/pytorch issue 67581, vllm-project/vllm issue 15744
-        for name in ("unreachable-peer", "wrong-interface"):
-            yield Cause(name, f"line {line} of the log: {text}, which does not say why", _RENDEZVOUS, GIVEN)
-        yield Cause("absent-ranks", f"line {line} of the log: {text}, which does not say why", _ABSENT, WEAK)
     for text, line in run.log_lines("transfer-refused")[:1]:  # kvcache-ai/Mooncake issue 3868
         following = "ibv_devinfo | grep active_mtu on both nodes: one MTU for both (to test, MC_MTU=1024); show_gids"
         yield Cause("unreachable-peer", f"line {line} of the log: {text}, as with ends of two MTUs", following, STRONG)
     for text, line in run.log_lines("shared-object")[:1]:  # pytorch/pytorch issue 14768: open files
         for name in ("file-limit", "shared-memory"):
             yield Cause(name, f"line {line} of the log: {text}, which does not say why", STOPS[name][1], GIVEN)
-    for text, line in run.log_lines("allocator-full")[:1]:
-        yield Cause("memory-full", f"line {line} of the log: {text}", STOPS["memory-full"][1], STRONG)
-    for text, line in run.log_lines("killed")[:1]:
-        evidence = f"line {line} of the log: {text}, as where the memory of the host is full"
-        yield Cause("host-memory-full", evidence, STOPS["host-memory-full"][1], GIVEN)
-    for text, line in run.log_lines("link-event")[:1]:
-        yield Cause("accelerator-fault", f"line {line} of the log: {text}", STOPS["accelerator-fault"][1], GIVEN)
     for text, line in run.log_lines("parted")[:1]:  # pytorch/pytorch issue 118369: the program
         evidence = f"line {line} of the log: {text}; the program or the network holds one back"
         yield Cause("ranks-diverge", evidence, STOPS["ranks-diverge"][1], GIVEN)
@@ -129,40 +106,10 @@ def _possible_stops(run: PlacedRun) -> Iterator[Cause]:
 
 
 def _possible_ends(run: PlacedRun) -> Iterator[Cause]:
-    """What lines that tell of ranks that never came, or went, are compatible with."""
-    for text, line in run.log_lines("name")[:1]:
-        following = (
-            "getent hosts of that name on every node; give an address (MASTER_ADDR), or add it to the name service"
-        )
-        yield Cause("name-resolution", f"line {line} of the log: {text}", following, STRONG)
-    for text, line in run.log_lines("absent")[:1]:
-        evidence = f"line {line} of the log: {text}"
-        yield Cause("absent-ranks", evidence, _ABSENT, STRONG)
-        yield Cause("unreachable-peer", f"{evidence}, which does not say why", _RENDEZVOUS, GIVEN)
-    for text, line in run.log_lines("refused")[:1]:
-        evidence = f"line {line} of the log: {text}, which does not say why"
-        yield Cause("unreachable-peer", evidence, _RENDEZVOUS, GIVEN)
-        yield Cause("absent-ranks", evidence, _ABSENT, WEAK)
-    for text, line in run.log_lines("write-failed")[:1]:
-        for name in ("storage-full", "storage-fault"):
-            evidence = f"line {line} of the log: {text}, which does not say why"
-            yield Cause(name, evidence, {**STOPS, **UNFINISHED_STOPS}[name][1], GIVEN)
-    for text, line in run.log_lines("late")[:1]:
-        evidence = f"line {line} of the log: {text}, which does not say why"
-        yield Cause("ranks-diverge", evidence, "the first error of each rank: the one that stopped earlier", GIVEN)
-        yield Cause("unreachable-peer", evidence, "ping between the addresses of that line on all nodes", GIVEN)
-    for text, line in run.log_lines("link-down")[:1]:
-        following = "ibstat or ethtool on the host of that line; reseat or replace its cable"
-        yield Cause("unstable-link", f"line {line} of the log: {text}", following, STRONG)
-    for text, line in run.log_lines("time-limit")[:1]:
-        evidence = f"line {line} of the log: {text}, which a run that hangs meets, too"
-        yield Cause("job-ended", evidence, UNFINISHED_STOPS["job-ended"][1], GIVEN)
-    for text, line in run.log_lines("dump")[:1]:
-        evidence = f"line {line} of the log: PyTorch calls the timeout {text}; a slow rank or the network give the same"
-        yield Cause("ranks-diverge", evidence, STOPS["ranks-diverge"][1], WEAK)
-    for text, line in run.log_lines("peer-ended")[:1]:
-        evidence = f"line {line} of the log: {text}: another rank went first, and its own log has the reason"
-        yield Cause("peer-ended", evidence, "the logs of all ranks by time: the first error", WEAK)
+    """What single lines are compatible with that state no cause."""
+    for evidence, name, why, following, weight in POSSIBLE:
+        for text, line in run.log_lines(evidence)[:1]:
+            yield Cause(name, f"line {line} of the log: {text}{why}", following, weight)
 
 
 def unreachable_peers(run: PlacedRun) -> Iterator[Cause]:

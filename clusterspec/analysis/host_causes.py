@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.analysis.hangs import GIVEN, STATED, STRONG, WEAK
 from clusterspec.analysis.placed_runs import PlacedRun
+from clusterspec.analysis.stated_causes import GIVEN, STATED, STRONG, WEAK
 from clusterspec.results.diagnosis import Cause
 from clusterspec.units import percent, plural
 

@@ -2,6 +2,23 @@
 
 from __future__ import annotations
 
+STATED, STRONG, GIVEN, WEAK = 1.0, 0.7, 0.4, 0.3
+"""Weights of evidence: the log states the cause; the log's numbers show it; the log states a setting that may be wrong;
+its numbers are compatible with the cause.
+"""
+_ABSENT = (
+    "squeue and the launcher of every node: are all ranks started, with one MASTER_ADDR, port and number of ranks? "
+    "then its port with nc -vz"
+)
+_RENDEZVOUS = (
+    "on every node: getent hosts of the endpoint's name, and its port with nc -vz; set NCCL_SOCKET_IFNAME and "
+    "GLOO_SOCKET_IFNAME where hosts have several interfaces"
+)
+_NAME = "getent hosts of that name on every node; give an address (MASTER_ADDR), or add it to the name service"
+_PORT = "is a rank to use that port? ibstat on its host: reseat its cable, or leave it out of NCCL_IB_HCA"
+_IMEX = "ls /dev/nvidia-caps-imex-channels within the container; nvidia-imex-ctl -N; see fabricmanager, too"
+_SLOWER = "; a slow rank or the network give the same"
+_MANAGER = "sminfo; start opensm, or the subnet manager of the switches"
 STOPS = {
     "plugin-mismatch": (
         "registration",
@@ -151,4 +168,44 @@ UNFINISHED_STOPS = {
 
 Published: NVIDIA/Megatron-LM issue 343 and pytorch/pytorch issue 85604 (ports), verl-project/verl issue 719
 (processes).
+"""
+
+_OF = {name: following for name, (_, following) in {**STOPS, **UNFINISHED_STOPS}.items()}
+_UNSAID = ", which does not say why"
+POSSIBLE = (
+    ("rendezvous", "unreachable-peer", _UNSAID, _RENDEZVOUS, GIVEN),
+    ("rendezvous", "wrong-interface", _UNSAID, _RENDEZVOUS, GIVEN),
+    ("rendezvous", "absent-ranks", _UNSAID, _ABSENT, WEAK),
+    ("allocator-full", "memory-full", "", _OF["memory-full"], STRONG),
+    ("killed", "host-memory-full", ", as where the memory of the host is full", _OF["host-memory-full"], GIVEN),
+    ("link-event", "accelerator-fault", "", _OF["accelerator-fault"], GIVEN),
+    ("name", "name-resolution", "", _NAME, STRONG),
+    ("absent", "absent-ranks", "", _ABSENT, STRONG),
+    ("absent", "unreachable-peer", _UNSAID, _RENDEZVOUS, GIVEN),
+    ("refused", "unreachable-peer", _UNSAID, _RENDEZVOUS, GIVEN),
+    ("refused", "absent-ranks", _UNSAID, _ABSENT, WEAK),
+    ("write-failed", "storage-full", _UNSAID, _OF["storage-full"], GIVEN),
+    ("write-failed", "storage-fault", _UNSAID, _OF["storage-fault"], GIVEN),
+    ("late", "ranks-diverge", _UNSAID, "the first error of each rank: the one that stopped earlier", GIVEN),
+    ("late", "unreachable-peer", _UNSAID, "ping between the addresses of that line on all nodes", GIVEN),
+    ("link-down", "unstable-link", "", "ibstat or ethtool on its host; reseat or replace its cable", STRONG),
+    ("port-down", "unstable-link", "", _PORT, GIVEN),  # microsoft/mscclpp issue 493
+    ("port-waits", "unreachable-peer", ": the port waits for a subnet manager", _MANAGER, STRONG),
+    ("imex", "fabric-manager", ", as without a channel of IMEX", _IMEX, STRONG),  # NVIDIA/nvbandwidth issue 39
+    ("ucx-cuda", "invalid-setting", "", "env | grep UCX_TLS: it names cuda_copy,cuda_ipc, or is unset", STRONG),
+    ("ucx-cuda", "library-release", "", "ucx_info -d | grep cuda: a UCX that was built with CUDA", GIVEN),
+    ("crash", "program-fault", "", _OF["program-fault"], GIVEN),
+    ("time-limit", "job-ended", ", which a run that hangs meets, too", _OF["job-ended"], GIVEN),
+    ("dump", "ranks-diverge", _SLOWER, _OF["ranks-diverge"], WEAK),
+    (
+        "peer-ended",
+        "peer-ended",
+        ": its own log has the reason",
+        "the logs of all ranks by time: the first error",
+        WEAK,
+    ),
+)
+"""What lines that state no cause are compatible with: evidence, cause, what follows its text, next step and weight.
+
+Published: pytorch/pytorch issue 67581 and vllm-project/vllm issue 15744 (rendezvous).
 """

@@ -82,6 +82,11 @@ FAILURE_PATTERNS = (
     ("diverging", re.compile(r"(arguments for collective communication are inconsistent between ranks.{0,120})")),
     ("diverging", re.compile(r"(CMD information \w{1,20} check fail.{0,120})")),
     ("diverging", re.compile(r"(Ranks? [0-9, ]{1,60} failed to pass monitoredBarrier.{0,30})")),
+    ("diverging", re.compile(r"(Detected uneven input skew of greater than [0-9]{1,9})")),
+    ("late", re.compile(r"(Timed out waiting [0-9]{1,9} ?ms for (?:recv|send) operation)")),  # Gloo
+    ("late", re.compile(r"(reached monitoredBarrier, but received errors.{0,60})")),
+    ("late", re.compile(r"(retr(?:iev|eiv)ing ncclUniqueId from \[0\] .{0,120})")),
+    ("late", re.compile(r"(wait timeout after [0-9]{1,9}ms, keys: .{1,60})")),
     ("late", _hccl("EI0002")),
     ("late", re.compile(r"([Gg]etting socket times out.{0,120})")),
     # fewer ranks than the job waits for
@@ -91,11 +96,17 @@ FAILURE_PATTERNS = (
     ("absent", _hccl("EI0015")),
     ("rendezvous", re.compile(r"(client socket has failed to connect to .{1,80} \(errno: (?:110|111|113) .{1,40})")),
     ("rendezvous", _hccl("EI0009")),
+    ("absent", re.compile(r"([Tt]imed out initializing process group in store based barrier.{0,160})")),
+    ("absent", re.compile(r"(RendezvousTimeoutError)")),
     ("absent", re.compile(r"(Barrier timed out\..{1,120})")),  # JAX
     ("absent", re.compile(r"(coordination service as cluster registration failed)")),
     ("absent", re.compile(r"(Waiting for creating a placement group of specs for [0-9]{2,6} seconds)")),  # Ray
     ("refused", re.compile(r"(ConnectionRefusedError: .{1,60}|\bconnect: connection refused)")),
     ("refused", re.compile(r"([Ff]ailed to connect to (?:remote host|all addresses).{0,80})")),
+    (
+        "refused",
+        re.compile(r"(Unexpected UCX error: (?:Endpoint timeout|Destination is unreachable|Connection .{1,40}))"),
+    ),
     ("refused", re.compile(r"(TimeoutError: \[Errno 110\] .{1,40}|dial tcp .{1,60}: i/o timeout)")),
     ("name", re.compile(r"(.{0,100}(?:Name or service not known|[Tt]emporary failure in name resolution).{0,20})")),
     ("name", re.compile(r"(network addresses of .{1,80} cannot be retrieved.{0,60})")),
@@ -125,6 +136,8 @@ FAILURE_PATTERNS = (
     ("port-error", re.compile(r"(Port module event\[error\].{0,80})")),
     ("port-error", _hccl("EJ0002")),
     ("port-error", re.compile(r"([Tt]he network port is down)")),
+    ("port-down", re.compile(r"(Physical state: (?:Disabled|Polling)|PORT_DOWN \(1\)|\bstate:\s{1,9}1: DOWN)")),
+    ("port-waits", re.compile(r"(State: Initializing|PORT_INIT \(2\)|\bstate:\s{1,9}2: INIT)")),
     ("link-down", re.compile(r"((?:mlx[45]_\w{1,6}|bnxt_en|i40e|ice|ixgbe|ionic)\b.{1,80}?[Ll]ink (?:is )?[Dd]own)")),
     ("link-down", re.compile(r"(link status definitely down for interface .{1,40})")),
     (
@@ -141,6 +154,8 @@ FAILURE_PATTERNS = (
     ),
     ("locked-memory", re.compile(r"([Ff]ailed to create a completion queue \(CQ\).{0,60})")),  # Open MPI
     ("locked-memory", re.compile(r"(failed to create UD QP .{0,80}Cannot allocate memory)")),  # UCX
+    ("shared-memory", re.compile(r"(not enough space for /dev/shm/\S{1,60})")),  # Open MPI
+    ("shared-memory", re.compile(r"(unable to create shared memory BTL.{0,60})")),
     ("threads", re.compile(r"(pthread_create.{0,40}[Rr]esource (?:temporarily|temporatily) unavailable)")),
     ("threads", re.compile(r"([Tt]hread creation failed: .{0,20}[Rr]esource temporarily unavailable)")),
     ("threads", re.compile(r"(can't start new thread|thread: Resource temporarily unavailable)")),
@@ -169,9 +184,19 @@ FAILURE_PATTERNS = (
     ("bus-error", re.compile(r"(died with <Signals\.SIGBUS: 7>|is killed by signal: Bus error)")),
     ("killed", re.compile(r"(exitcode\s{0,3}: -9 .{0,30}|[Ss]ignal 9 \(SIGKILL\) received by PID [0-9]{1,9})")),
     ("killed", re.compile(r"(failed \(exitcode: -9\).{0,60}|exits with return code = -9)")),
+    (
+        "crash",
+        re.compile(r"(failed \(exitcode: -(?:11|6)\).{0,40}|Segmentation fault|died with <Signals\.SIGSEGV: 11>)"),
+    ),
     ("bus-error", re.compile(r"(exitcode\s{0,3}: -7 .{0,30}|[Ss]ignal 7 \(SIGBUS\) received by PID [0-9]{1,9})")),
     ("bus-error", re.compile(r"(failed \(exitcode: -7\).{0,60}|exits with return code = -7)")),
     # accelerators
+    ("hardware", re.compile(r"(NVRM: .{0,80}NV_ERR_RESET_REQUIRED.{0,60}|NVRM: .{0,60}RmInitAdapter failed.{0,40})")),
+    ("hardware", re.compile(r"(GPU is lost\. {1,2}Reboot|GPU requires reset)")),
+    ("peer-refused", re.compile(r"(Can't enable access between nodes [0-9]{1,3} and [0-9]{1,3})")),  # TensorRT-LLM
+    ("imex", re.compile(r"(cuMem\w{1,40}.{0,80}(?:NOT_PERMITTED|operation not permitted))")),
+    ("imex", re.compile(r"((?:NOT_PERMITTED|operation not permitted).{0,80}cuMem\w{1,40})")),
+    ("imex", re.compile(r"(Cuda failure (?:800 )?'operation not permitted')")),
     ("hardware", re.compile(r"(P2P is disabled between NVLINK connected GPUs [0-9]{1,6} and [0-9]{1,6})")),
     ("hardware", re.compile(r"(NVRM: Xid .{1,40}: (?:62|63|92|110|121|136|140|142|143|154),.{0,60})")),
     ("hardware", re.compile(r"(\b(?:UCE|HBM MULTI BIT ECC|HCCS LINK|SUSPECT MEM|SUSPECT REMOTE) ERROR\b.{0,60})")),
@@ -217,6 +242,9 @@ FAILURE_PATTERNS = (
         "library",
         re.compile(r"^(?!.{0,200}(?:NET/Plugin|NCCL INFO)).{0,300}?\.so[\w.]{0,12}: (undefined symbol: \w{1,160})"),
     ),
+    ("library", re.compile(r"(\S{1,60}\.so[\w.]{0,12}, needed by \S{1,120}, not found)")),
+    ("library", re.compile(r"(ModuleNotFoundError: No module named .{1,60}|ImportError: cannot import name .{1,80})")),
+    ("ucx-cuda", re.compile(r"(UCX CUDA support was not found)")),
     ("library", re.compile(r"(version `(?:GLIBC|GLIBCXX|CXXABI|NCCL|IBVERBS|libcu\w{1,12})_?[\w.]{0,20}' not found)")),
     ("library", re.compile(r"(NCCL library is (?:too old|not backwards compatible)\..{0,120})")),
     (
@@ -235,6 +263,8 @@ FAILURE_PATTERNS = (
     ("login", re.compile(r"(Permission denied \(publickey.{0,60}|ssh exited with exit code 255)")),
     ("login", re.compile(r"(ORTE was unable to reliably start one or more daemons)")),
     ("setting", re.compile(r"(environment variable \w{1,60} expected, but not set)")),
+    ("setting", re.compile(r"(Check batch related parameters\. .{1,120})")),  # DeepSpeed
+    ("setting", re.compile(r"(world.?size \([0-9]{1,7}\) is not divisible by .{1,80})")),  # Megatron
     ("setting", re.compile(r"(Invalid NCCL_COMM_ID.{0,60})")),
     ("setting", re.compile(r"(Invalid rank requested : -?[0-9]{1,7}/[0-9]{1,7})")),
     ("setting", re.compile(r"(NCCL WARN Could not open XML (?:graph )?file .{1,100})")),
@@ -261,27 +291,30 @@ FAILURE_PATTERNS = (
 """Names of statements and the patterns of their lines."""
 _WORDS = (
     "acquire failed|Address family|aicore|ALLOC_FAILED|allocator cache flushes|an out of memory|apability|"
-    "appears not to match|available GPUs|backwards compatible|bad_alloc|Barrier timed|bound already|Broken pipe|"
-    "busy or|by peer|by remote peer|by signal|cannot be retrieved|cannot open shared|client socket|"
-    "CMD information|collective mismatch|completion queue|connect [127|connect: |core exception|CUDA_ERROR_|"
-    "cudaError|Data unpack|DataLoader|ddress already in use|DefaultCPUAllocator|device-side assert|devx_uar|"
-    "driver combination|DUE TO|due to node failure|ECC ERROR|EI00|EJ00|EL00|enough slots|equire|Errno|"
-    "Error type: |esource tempora|etting socket times|exceeds available|exhausted inputs|exitcode|"
-    "Failed to connect agent|Failed to CUDA|finished reduction|Free memory on device|fulfill|GID |Hang|HIP error|"
-    "hipError|Host key|I/O error|i/o timeout|ibv_|illegal |incompatibility|inconsistent between ranks|"
-    "incorrect receive info|incorrect usages|ink down|ink Down|ink is down|ink is Down|Insufficient|"
-    "Invalid device|Invalid rank|IP address of peer|is unreachable|launch distributed communication|"
-    "launch failure|LINK ERROR|link status|listen on ip[|locked memory|low on resource|MEM ERROR|MEMLOCK|"
-    "Memory access fault|memory limit|MemoryError|misaligned|missed too many|mlx4_|mlx5_|monitoredBarrier|"
-    "name resolution|NCCL_COMM_ID|Neuron Core|No HIP GPUs|no kernel image|No matched device|no route to host|"
-    "Node failure|not compatible with|not possible|nsupported g|nsupported G|NVIDIA driver|nvidia_peermem|"
-    "nvironment variable|NVML|ode 137|ode: 137|only support|onnect to |onnectionRefused|OOM Killed|OOM killed|"
-    "oom-kill|OOMKilled|OOMkilled|ORTE was|os error|Out Of Memory|out-of-memory|P2P is disabled|"
-    "Permission denied|placement group of|port is down|Port module event|preamble|RDMA resources|"
-    "registration failed|REMOTE ERROR|retry count|return code = -|RNIC|same model across|service not known|"
-    "shut down too early|SIGBUS|SIGKILL|Signals.|size changed|Slowdown|SocketHandShake|ssh|Stale |"
-    "start new thread|StreamWriter|support begins|too old|topo exchange|truncated|UCE ERROR|UD QP|Unable to|"
-    "undefined symbol|UNPACK|version `|version mismatch|waiting for clients|XML "
+    "appears not to match|available GPUs|backwards compatible|bad_alloc|Barrier timed|batch related|"
+    "bound already|Broken pipe|busy or|by peer|by remote peer|by signal|cannot be retrieved|cannot open shared|"
+    "client socket|CMD information|collective mismatch|completion queue|connect [127|connect: |core exception|"
+    "CUDA_ERROR_|cudaError|cuMem|Data unpack|DataLoader|ddress already in use|DefaultCPUAllocator|dev/shm|"
+    "device-side assert|devx_uar|driver combination|DUE TO|due to node failure|ECC ERROR|egmentation fault|EI00|"
+    "EJ00|EL00|enable access|enough slots|equire|Errno|Error type: |esource tempora|etting socket times|"
+    "exceeds available|exhausted inputs|exitcode|Failed to connect agent|Failed to CUDA|finished reduction|"
+    "Free memory on device|fulfill|GID |GPU is lost|Hang|HIP error|hipError|Host key|I/O error|i/o timeout|ibv_|"
+    "illegal |ImportError|incompatibility|inconsistent between ranks|incorrect receive info|incorrect usages|"
+    "ink down|ink Down|ink is down|ink is Down|input skew|Insufficient|Invalid device|Invalid rank|"
+    "IP address of peer|is unreachable|launch distributed communication|launch failure|LINK ERROR|link status|"
+    "listen on ip[|locked memory|low on resource|MEM ERROR|MEMLOCK|Memory access fault|memory limit|MemoryError|"
+    "misaligned|missed too many|mlx4_|mlx5_|ModuleNotFound|monitoredBarrier|name resolution|NCCL_COMM_ID|"
+    "ncclUniqueId|needed by|Neuron Core|No HIP GPUs|no kernel image|No matched device|no route to host|"
+    "Node failure|not compatible with|not divisible|not permitted|not possible|nsupported g|nsupported G|"
+    "NVIDIA driver|nvidia_peermem|nvironment variable|NVML|ode 137|ode: 137|only support|onnect to |"
+    "onnectionRefused|OOM Killed|OOM killed|oom-kill|OOMKilled|OOMkilled|operation to complete|ORTE was|os error|"
+    "Out Of Memory|out-of-memory|P2P is disabled|peer access|Permission denied|Physical state|placement group of|"
+    "port is down|Port module event|PORT_DOWN|PORT_INIT|preamble|RDMA resources|registration failed|REMOTE ERROR|"
+    "RendezvousTimeout|RESET_REQUIRED|retry count|return code = -|RmInitAdapter|RNIC|same model across|"
+    "service not known|shared memory BTL|shut down too early|SIGBUS|SIGKILL|Signals.|size changed|Slowdown|"
+    "SocketHandShake|ssh|Stale |start new thread|state:|State: Init|store based|StreamWriter|support begins|"
+    "Communication with the|too old|topo exchange|truncated|UCE ERROR|UCX CUDA|UD QP|Unable to|undefined symbol|"
+    "Unexpected UCX|UNPACK|version `|version mismatch|wait timeout|waiting for clients|XML "
 )
 FAILURE_WORDS = tuple(_WORDS.split("|"))
 """Words of which a line has at least one if it may be one of the above."""

@@ -82,7 +82,21 @@ PROGRAM_PATTERNS = (
     ("foreign-nic", re.compile(r"(ibv_modify_qp failed with (?:error )?(?:19 )?No such device.{0,60})")),
 )
 """Names of statements and the patterns of their lines, as the sources of these programs word them."""
-STATING = frozenset({"cache-starved", *(name for name, _ in (*PROGRAM_PATTERNS, *FAILURE_PATTERNS))})
+_OF_ANY_PROGRAM = (
+    "bus-error",
+    "fabric-manager",
+    "hardware",
+    "locked-memory",
+    "open-files",
+    "peer-limit",
+    "peer-refused",
+    "protection",
+    "registration",
+    "shared-accelerator",
+    "shared-memory",
+    "unreachable",
+)
+STATING = frozenset({"cache-starved", *_OF_ANY_PROGRAM, *(name for name, _ in (*PROGRAM_PATTERNS, *FAILURE_PATTERNS))})
 """Names of statements that make a text a log, also where no line is of a collective library."""
 PROGRAM_MARK = re.compile(
     r"KV cache|cache blocks|mem-fraction-static|out of memory|Out of memory|oom[_-]kill|DataLoader worker|NVRM: "

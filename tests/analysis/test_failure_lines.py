@@ -11,6 +11,38 @@ WAITS = (
     "OpType=ALLREDUCE, NumelIn={size},\n"
 )
 FAILURES = (
+    ("RuntimeError: Too many open files. Communication with the workers is no longer possible", "file-limit"),
+    ("cudaDeviceEnablePeerAccess: peer access is not supported between these two devices", "peer-access-off"),
+    ("RuntimeError: Can't enable access between nodes 0 and 1", "peer-access-off"),
+    (
+        "It appears as if there is not enough space for /dev/shm/vader_segment.n1.0 (the shared-memory backing",
+        "shared-memory",
+    ),
+    (
+        "join.py:258: UserWarning: Detected uneven input skew of greater than 1000. This means that rank 1",
+        "ranks-diverge",
+    ),
+    (
+        "NVRM: Assertion failed: Reset required [NV_ERR_RESET_REQUIRED] (0x62) returned from status @ a.c:2874",
+        "accelerator-fault",
+    ),
+    (
+        "ld: warning: libcudart.so.8.0, needed by /usr/local/lib/libnccl.so.1, not found (try using -rpath)",
+        "library-release",
+    ),
+    (
+        "Timed out initializing process group in store based barrier on rank: 0 (world_size=4, worker_count=3)",
+        "absent-ranks",
+    ),
+    (
+        "AssertionError: Check batch related parameters. train_batch_size is not equal to micro_batch_per_gpu",
+        "invalid-setting",
+    ),
+    (
+        "[CUDA_ERROR_NOT_PERMITTED] operation not permitted in expression cuMemCreate(&handle, size, &prop, 0)",
+        "fabric-manager",
+    ),
+    ("UCX utils: 4 NVIDIA GPU(s) were detected, but UCX CUDA support was not found!", "invalid-setting"),
     ("OSError: [Errno 28] No space left on device: '/dev/shm/a'", "shared-memory"),
     (
         "SafetensorError: Error while serializing: No space left on device (os error 28)",

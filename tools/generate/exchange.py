@@ -288,7 +288,11 @@ nothing was said, and two had another cause first: a full device that all proces
 1090), which its line does not say, and late workers of JAX. Errors of the system (`[Errno 28]`) without the name of a
 Python exception, refused connections of other programs, barriers of JAX and old forms of NCCL and UCX were not known.
 After it eleven come first and two are in the list. Of the 165 logs in public repositories, twelve have a cause since
-then (ports in use, limits of time).
+then (ports in use, limits of time). Of nineteen more, eight were right before any change (one as "none of the known"),
+one had another cause first (a device that needs a reset, which the CUDA runtime calls busy: scitix/sichek 51), and in
+ten nothing was said, since their programs word known causes otherwise: peer access in TensorRT-LLM, /dev/shm in Open
+MPI, open files in PyTorch, Gloo's timeouts, ports that ibstat lists as down. After it all nineteen come first, two of
+them as possible causes.
 
 A log without a result (a run of any program with `NCCL_DEBUG=INFO` that hung, or stopped before its first size) is
 diagnosed by its lines alone: what they state, and access control or the IOMMU where accelerators reach each other over
