@@ -8,7 +8,7 @@ from math import ceil, floor
 
 from clusterspec.logs.engine_load import starved_engine
 from clusterspec.logs.failure_lines import FAILURE_PATTERNS, FAILURE_WORDS
-from clusterspec.logs.program_lines import PROGRAM_MARK, PROGRAM_PATTERNS
+from clusterspec.logs.program_lines import PROGRAM_PATTERNS, PROGRAM_WORDS
 from clusterspec.logs.progress import diverging_ranks, parted_ranks, waiting_ranks
 from clusterspec.records import dataclass
 
@@ -134,13 +134,15 @@ _PATTERNS = (
     *FAILURE_PATTERNS,
 )
 _UNLIKE = re.compile(r"nranks|nNodes|(?:INFO|-) CPU/")  # lines that differ by their digits alone, and are all read
-_MARK = re.compile(
-    r"NCCL|RCCL|CCOM WARN|NET/|GDRDMA|FI_|ACSCtl|(?:Cuda|CUDA|HIP) failure|Duplicate GPU|uncorrectable |SIGBUS"
-    r"|Bus error|Gloo |" + PROGRAM_MARK.pattern
+_WORDS = (
+    *("NCCL", "RCCL", "CCOM WARN", "NET/", "GDRDMA", "FI_", "ACSCtl", "Cuda failure", "CUDA failure", "HIP failure"),
+    *("Duplicate GPU", "uncorrectable ", "SIGBUS", "Bus error", "Gloo ", *PROGRAM_WORDS, *FAILURE_WORDS),
 )
+"""What a line contains if it may be a statement."""
 _LAST_ERROR = re.compile(r"\bLast error:\s*$")
 """Text that PyTorch prints on the line before the library's last warning, without its prefix."""
 _DIGITS = re.compile(r"[0-9]+")
+_AS_ZERO = str.maketrans("123456789", "000000000")
 MOST_FORMS = 50_000
 """Different lines that are remembered, digits aside."""
 MOST = 2_000
@@ -166,15 +168,24 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
     return tuple(found.values())
 
 
+def _words_in(text: str) -> list[str]:
+    """The words of statements that a log may contain: few, for which its lines are then searched.
+
+    Lines that differ by digits alone are searched once.
+    """
+    forms = "\n".join({*text.translate(_AS_ZERO).split("\n")})
+    return [word for word in _WORDS if word.translate(_AS_ZERO) in forms]
+
+
 def _log_statements(text: str) -> Iterator[Evidence]:
     seen: set[str] = set()
     quoted = False
-    words = [word for word in FAILURE_WORDS if word in text]
+    words = _words_in(text)
     for number, line in enumerate(text.split("\n"), 1):
         if len(line) > 8_000:
             continue
-        marked = quoted or any(word in line for word in words) or _MARK.search(line)
-        quoted = bool(_LAST_ERROR.search(line))
+        marked = quoted or any(word in line for word in words)
+        quoted = "Last error:" in line and bool(_LAST_ERROR.search(line))
         if not marked:
             continue
         form = _DIGITS.sub("0", line)

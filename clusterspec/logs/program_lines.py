@@ -98,12 +98,13 @@ _OF_ANY_PROGRAM = (
 )
 STATING = frozenset({"cache-starved", *_OF_ANY_PROGRAM, *(name for name, _ in (*PROGRAM_PATTERNS, *FAILURE_PATTERNS))})
 """Names of statements that make a text a log, also where no line is of a collective library."""
-PROGRAM_MARK = re.compile(
-    r"KV cache|cache blocks|mem-fraction-static|out of memory|Out of memory|oom[_-]kill|DataLoader worker|NVRM: "
-    r"|fallen off the bus|Unable to determine the device handle|Detected mismatch between collectives"
-    r"|Process failed for slice|\[Handshake\]|Failed to register memory|client socket has |C10d store"
-    r"|uncorrectable hardware|CoordinationService|fi_getinfo|OSError: |memory pressure|running low on memory"
-    r"|shared memory|unable to write to|Caught signal 7|0 items of ancdata|system not yet initialized|CUDA error"
-    r"|NVIDIA driver on your|CUDA driver version|forward compatibility|No CUDA GPUs|kernel ABI"
+_WORDS = (
+    "KV cache|cache blocks|mem-fraction-static|out of memory|Out of memory|oom_kill|oom-kill|DataLoader worker|NVRM: |"
+    "fallen off the bus|Unable to determine the device handle|Detected mismatch between collectives|kernel ABI|"
+    "Process failed for slice|[Handshake]|Failed to register memory|client socket has |C10d store|No CUDA GPUs|"
+    "uncorrectable hardware|CoordinationService|fi_getinfo|OSError: |memory pressure|running low on memory|"
+    "shared memory|unable to write to|Caught signal 7|0 items of ancdata|system not yet initialized|CUDA error|"
+    "NVIDIA driver on your|CUDA driver version|forward compatibility"
 )
+PROGRAM_WORDS = tuple(_WORDS.split("|"))
 """What a line of these programs contains if it may be one of the above."""
