@@ -9,8 +9,8 @@
         at: cluster.scale_out.oversubscription
 
 A condition is arithmetic and comparison over the names of ``estimate --format json`` and, behind ``spec.``, the keys as
-written. A quantity in quotes is read with its unit. A name that exists and has no value in a design makes the rule
-silent; a name that does not exist is refused, and a condition that cannot be evaluated is an error of the design.
+written. A quantity in quotes is read with its unit. A name that exists but has no value in a design makes the rule
+silent; a name that does not exist is rejected, and a condition that cannot be evaluated is an error of the design.
 """
 
 from __future__ import annotations

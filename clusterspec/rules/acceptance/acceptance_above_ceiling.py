@@ -2,8 +2,9 @@
 
 ## What it finds
 
-A `busbw` (or `algbw`) above the line-rate ceiling of that collective over those ranks: the scale-up bandwidth per
-direction on one node, the share of the NICs between nodes; plus the gain of in-network reduction where it is declared.
+A `busbw` (or `algbw`) above the line-rate ceiling of the tested collective on the tested ranks. On one node the ceiling
+is the scale-up bandwidth per direction, between nodes the bandwidth of the NICs that the test uses on each node.
+Declared in-network reduction raises it.
 
 ## Why it matters
 

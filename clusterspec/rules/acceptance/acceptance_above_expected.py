@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A `busbw` (or `algbw`) above the fast end of the predicted range of that collective, ranks and size, and below the
-line-rate ceiling. `acceptance-above-ceiling` reports figures above the ceiling, `acceptance-size-below-plateau` the
+A `busbw` (or `algbw`) above the fast end of the range predicted for the tested collective, ranks and size, and below
+the line-rate ceiling. `acceptance-above-ceiling` reports figures above the ceiling, `acceptance-size-below-plateau` the
 bandwidth of large messages at a small size.
 
 ## Why it matters

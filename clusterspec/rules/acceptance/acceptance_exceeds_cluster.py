@@ -1,9 +1,9 @@
-"""An acceptance test needs more nodes or runs than there are.
+"""An acceptance test needs more nodes than the cluster has, or more runs than the test makes.
 
 ## What it finds
 
-An entry whose `nodes` or `ranks` exceed those of the cluster, spares included; whose `scope` has more nodes than the
-cluster without spares, or fewer than the test; or whose `pass` requires more runs than are made.
+An entry with more `nodes` or `ranks` than the cluster, spares included; with a `scope` of more nodes than the cluster
+without spares, or of fewer than the test uses; or with a `pass` that requires more runs than the test makes.
 
 ## Why it matters
 

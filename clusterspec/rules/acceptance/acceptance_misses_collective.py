@@ -2,9 +2,10 @@
 
 ## What it finds
 
-Acceptance tests without all-to-all while ep is above 1: a warning, and a note where the groups of experts stay in a scale-up
-domain. Tests without all-gather and reduce-scatter while the shard groups of fsdp or hsdp leave a scale-up domain: a warning,
-and a note where an all-reduce is tested over several nodes, whose ring is a reduce-scatter and an all-gather.
+Acceptance tests without all-to-all while ep is above 1: a warning, and a note where expert-parallel groups stay in a
+scale-up domain. Tests without all-gather and reduce-scatter while the shard groups of fsdp or hsdp leave a scale-up
+domain: a warning, and a note where an all-reduce over several nodes is tested, since a ring all-reduce is a
+reduce-scatter and an all-gather.
 
 ## Why it matters
 

@@ -3,8 +3,9 @@
 ## What it finds
 
 A cluster of several scale-up domains whose acceptance tests all stay inside one domain. On rack-scale systems, also
-where no test uses all accelerators of a domain, such as the 72 of an NVL72. The finding is a warning; it is a note where the tests leave the domain, but
-none uses more nodes than one leaf (or the leaves of all rails) joins, in a fabric whose topology and switches are stated.
+where no test uses all accelerators of a domain, such as the 72 of an NVL72. Both are warnings. The finding is a note
+where tests leave the domain but stay below one leaf (or one leaf of each rail), in a fabric whose topology and switches
+are stated.
 
 ## Why it matters
 

@@ -3,8 +3,8 @@
 ## What it finds
 
 An all-reduce test over two nodes (in two domains) without `algorithm: ring`: a warning. It is a note where the required
-bandwidth is at least 80 % of the predicted one, which counts the tree, where the machine has two nodes, or where another
-test asks for as much bandwidth over four nodes or more.
+bandwidth is at least 80 % of the prediction, which accounts for the tree; where the machine has only two nodes; or
+where another test requires the same bandwidth over four nodes or more.
 
 ## Why it matters
 

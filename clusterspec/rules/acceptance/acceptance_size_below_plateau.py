@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A `size` below 1 GiB over several nodes (256 MiB on one) with a `busbw` of at least 80 % of the expected plateau: a warning,
-and an error above four times the prediction at that size.
+A `size` below 1 GiB over several nodes (256 MiB on one) with a `busbw` of at least 80 % of the expected plateau: a
+warning, and an error where it exceeds four times the bandwidth predicted for that size.
 
 ## Why it matters
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A `busbw` below 60 % of the ceiling and of the prediction at 1 GiB and more: a warning, and a note below 70 % of both. `pass`
-with less than 80 % of the runs; a `duration` below one minute.
+At 1 GiB and more, a `busbw` below 60 % of both the ceiling and the prediction: a warning, and a note below 70 %. Also a
+`pass` of less than 80 % of the runs, and a `duration` below one minute.
 
 ## Why it matters
 

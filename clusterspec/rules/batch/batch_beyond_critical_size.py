@@ -5,15 +5,16 @@
 A global batch, in tokens, above the critical batch size of a run of `tokens`: a warning within the measured range
 (models up to 1.2 billion parameters and runs of 1.7 to 24.6 billion tokens). Outside that range the size is
 extrapolated, and the rule gives a note above four times the extrapolated size, and a warning above eight times; it also
-gives a note where the run is fine-tuning, with fewer tokens than half the active parameters. Adapters and reinforcement
-learning have no finding: the law is that of pre-training. Without `tokens`, a batch above 134 million tokens, the
-largest published one, is a note, and from twice that a warning.
+gives a note where the run is fine-tuning, with fewer tokens than half the active parameters. The rule is silent for
+adapters and reinforcement learning, since the law was measured in pre-training. Without `tokens`, a batch above 134
+million tokens, the largest published one, is a note, and from twice that a warning.
 
 ## Why it matters
 
 Up to the critical size, twice the batch needs half the steps. Beyond it, a larger batch needs more tokens for the same
-loss. The size grows with the length of the run: 2,580 sequences of 512 tokens for 24.6B tokens, and 2^0.47 times as
-many for twice the run. DeepSeek-V3 trained with 2.3 times the extrapolated size, so smaller excesses are not reported.
+loss. The critical size grows with the length of the run: 2,580 sequences of 512 tokens for 24.6B tokens, and 2^0.47
+times as many for twice the tokens. DeepSeek-V3 trained with 2.3 times the extrapolated size, so smaller excesses are
+not reported.
 
 ## What to do
 

@@ -2,13 +2,12 @@
 
 ## What it finds
 
-A stated `data_loading` time above 5 % of the predicted step; or a storage system that gives the job's nodes less than
-the predicted steps read: tokens times their bytes (`dataset_token_bytes`; without it 2, or 4 for vocabularies from 65,500
-words on) against its `read` (else its `bandwidth`), `per_client`, `slots` and the NICs on the way to it.
-
-The finding is a note below the half-width of the prediction's range, a warning above it, and an error if at least a
-quarter of the step is lost even at the low end of the range. A storage system below the token rate costs the share of
-the step by which it is slower.
+A stated `data_loading` time above 5 % of the predicted step; or a storage system that delivers training data more
+slowly than the predicted steps read it. The steps read tokens times bytes per token (`dataset_token_bytes`; without it
+2, or 4 for vocabularies from 65,500 words on). The storage system delivers what its `read` (else its `bandwidth`),
+`per_client`, `slots` and the NICs on the path allow. Severity follows the share of the step that the job waits for
+data: a note where it is below the half-width of the prediction's range, a warning above it, and an error if at least a
+quarter of the step is lost even at the low end of the range.
 
 ## Why it matters
 

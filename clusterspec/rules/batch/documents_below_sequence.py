@@ -2,20 +2,20 @@
 
 ## What it finds
 
-`workload.document_tokens` whose longest document has at most half of a `sequence_length` of 16,384 tokens or more, or whose
-99th percentile (`p99`) has at most an eighth of it: a warning; a note for adapters, and for sequences of at most 32,768 tokens
-without context parallelism, which many pack to enlarge the micro-batch.
+With a `sequence_length` of 16,384 tokens or more, `workload.document_tokens` whose longest document is at most half of
+it, or whose 99th percentile (`p99`) is at most an eighth of it: a warning; a note for adapters, and for sequences of at
+most 32,768 tokens without context parallelism, which are often packed to enlarge the micro-batch.
 
 ## Why it matters
 
-With a mask between the documents of a sequence, no token attends farther than its document: a phase that is to extend the
-context to 131,072 tokens with documents of at most 16,384 extends it to 16,384. Context parallelism then exchanges keys
+With a mask between the documents of a sequence, no token attends beyond its document: training that should extend the
+context to 131,072 tokens, on documents of at most 16,384, extends it to 16,384. Context parallelism then exchanges keys
 and values that no rank needs.
 
 ## What to do
 
-Train on documents of the length that the context is to have, or use sequences of the length of the documents, without
-context parallelism.
+Train on documents as long as the intended context, or use sequences as long as the documents, without context
+parallelism.
 
 ## When to ignore it
 

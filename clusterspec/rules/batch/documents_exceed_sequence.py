@@ -7,8 +7,8 @@ ones are cut).
 
 ## Why it matters
 
-A sequence packs whole documents, so that none is longer than the sequence. With longer ones the packer cuts them: the
-model never attends over more than `sequence_length` tokens, and the attention that the plan counts is not computed.
+A sequence packs whole documents, so that none is longer than the sequence. The packer cuts longer documents: the model
+never attends over more than `sequence_length` tokens, and part of the attention time in the plan never occurs.
 
 ## What to do
 
@@ -16,7 +16,7 @@ State the lengths after cutting, or raise `sequence_length`.
 
 ## When to ignore it
 
-Ignore it as a note where documents are cut on purpose.
+Ignore it where it is a note and documents are cut on purpose.
 
 ## Fires
 

@@ -2,21 +2,22 @@
 
 ## What it finds
 
-`dataset_token_bytes: 1` or `2` with a vocabulary that has more words than such a whole number can tell apart: 256 or 65,536.
+`dataset_token_bytes: 1` or `2` with a vocabulary of more words than an unsigned integer of that size can number: 256 or
+65,536.
 
 ## Why it matters
 
-Ids are written as unsigned integers. What does not fit wraps around without an error: 70,000 becomes 4,464, another word.
-The loss still falls, as the data are consistent, and the model has learned another language than the one that it is asked.
-The whole set has to be written again, and takes twice the space and the reading rate that were planned.
+Ids are written as unsigned integers. A larger id wraps around without an error: 70,000 becomes 4,464, another word. The
+loss still falls, since the data are consistent, but the model learns wrong words. The whole data set has to be written
+again, and takes twice the planned capacity and read bandwidth.
 
 ## What to do
 
-Store ids in 4 bytes, and plan the store and its rate for them.
+Store ids in 4 bytes, and plan capacity and bandwidth of the storage system for them.
 
 ## When to ignore it
 
-Ignore it where the number is a mean of another format: compressed text, or ids that are packed.
+Ignore it where the number is the mean size of a token in another format: compressed text, or packed ids.
 
 ## Fires
 

@@ -2,13 +2,14 @@
 
 ## What it finds
 
-An `accelerator`, `accelerators_per_node`, `scale_up.domain`, `scale_up.interconnect`, `scale_up.topology` or `pcie` that differs from the
-platform's entry, or a `scale_out.technology` of another family than an instance of a cloud has: an error for instances,
-which are sold as they are, and for the topology, which is built into a machine; a warning for what can be ordered otherwise. The same accelerator with other
-memory is a note, since machines are often sold with both; instances are not. `accelerators_per_node` may be that of any machine
-of which a slice consists (four of the eight chips of a TPU v6e host). In Markdown and text files: a number of accelerators or NICs
-stated of one machine, as in "a DGX H100 has four GPUs". More NICs than the entry has may include storage, frontend and
-virtual ones, and are not reported.
+An `accelerator`, `accelerators_per_node`, `scale_up.domain`, `scale_up.interconnect`, `scale_up.topology` or `pcie`
+that differs from the platform's entry, or a `scale_out.technology` of another family than a cloud instance has. It is
+an error for cloud instances, whose configuration is fixed, and for the topology, which is built into a machine; it is a
+warning for parts that can be ordered otherwise. The same accelerator with another memory size is a note, except on
+cloud instances, since machines are often sold with both sizes. A slice may use part of a host (four of the eight chips
+of a TPU v6e host), so its smaller `accelerators_per_node` is accepted. In Markdown and text files, the rule reports a
+wrong number of accelerators or NICs of a machine, as in "a DGX H100 has four GPUs". A larger number of NICs may include
+storage, frontend and virtual NICs, and is not reported.
 
 ## Why it matters
 

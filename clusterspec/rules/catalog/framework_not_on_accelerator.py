@@ -2,15 +2,14 @@
 
 ## What it finds
 
-A framework whose catalog entry lists the vendors of the accelerators on which it runs, on an accelerator of another
-vendor; or a release that came before the architecture of the accelerator was added, or after it was dropped. The
-finding is an error where the entry cites a document, and a warning otherwise. Silent where the entry says nothing of
-either.
+A framework on an accelerator of a vendor that its catalog entry does not list; or a release from before the
+accelerator's architecture was added, or after it was dropped. The finding is an error where the entry cites a document,
+and a warning otherwise. The rule is silent where the entry states neither.
 
 ## Why it matters
 
-The software has no kernels, compiler or collectives for the device, so the job does not start. Every time and size that
-is predicted for it has no basis.
+The software has no kernels, compiler or collectives for the device, so the job does not start. The predicted times and
+sizes have no basis.
 
 ## What to do
 

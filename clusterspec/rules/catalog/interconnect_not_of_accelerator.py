@@ -3,8 +3,11 @@
 ## What it finds
 
 A `scale_up.interconnect` outside the list of the accelerator's entry: NVLink 5 on an H100, NVLink on an L40S or an
-MI300X; and a `scale_up.topology` of switches where its modules are joined directly, or the reverse, and of a torus or ring where they have switches or a full mesh. Up to four modules
-may be joined directly where eight have switches, as on the boards of four A100 or H100. A bridge of the same generation is accepted for cards that are joined by bridges. `pcie-3` to `pcie-6` are always accepted, for machines without bridge or baseboard.
+MI300X; and a `scale_up.topology` that the accelerator is not built with: switches for directly linked modules, direct
+links for switched ones, or a torus or ring for modules with switches or a full mesh. Up to four modules may be linked
+directly where eight have switches, as on the boards of four A100 or H100. A bridge of the same generation is accepted
+for cards that are joined by bridges. `pcie-3` to `pcie-6` are always accepted, for machines without bridge or
+baseboard.
 
 ## Why it matters
 

@@ -3,10 +3,10 @@
 ## What it finds
 
 A driver, toolkit or library in `cluster.software` or `collective_library` whose catalog entry says that the release
-came before the architecture of the accelerator, a recipe of the workload or, for a driver, the CUDA release beside it
-was added, that it was dropped, or that it runs on accelerators of other vendors. The finding is an error where the
+does not support, or no longer supports, the accelerator's architecture, a recipe of the workload or, for a driver, the
+stated CUDA release; or that the library runs only on accelerators of other vendors. The finding is an error where the
 entry cites a document, and a warning otherwise; it is also a warning where only reduction in the switches is missing,
-since rings do the same work. A name that the catalog lacks is a warning, since nothing is compared.
+since rings do the same work. A name that the catalog does not have is a warning, since its support cannot be checked.
 
 ## Why it matters
 

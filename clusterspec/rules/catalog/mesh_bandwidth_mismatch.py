@@ -13,7 +13,7 @@ collectives that depend on it.
 
 ## What to do
 
-Correct the wrong one, and give both in the same direction.
+Correct the wrong figure, and state both for the same direction.
 
 ## When to ignore it
 

@@ -2,9 +2,9 @@
 
 ## What it finds
 
-A named `nic` whose families of technology do not include that of `technology`: an Ethernet adapter in an InfiniBand
-fabric, or an adapter for Omni-Path under RoCE. Also, an adapter of another vendor under a technology that one vendor's
-adapters provide, such as Spectrum-X.
+A named `nic` that does not support the family of `technology`: an Ethernet adapter in an InfiniBand fabric, or an
+adapter for Omni-Path under RoCE. Also an adapter of another vendor under a technology of one vendor's adapters, such as
+Spectrum-X.
 
 ## Why it matters
 

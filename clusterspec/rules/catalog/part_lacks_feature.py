@@ -4,23 +4,24 @@
 
 A key that relies on a feature, where the catalog entry of the part says that it lacks it (an error unless noted):
 
-- `load_balancing: adaptive` or `spray` on a NIC that does not place packets out of order (for `adaptive`, which moves flows
-  and fewer packets, a warning), or on a switch that does not choose ports by load
+- `load_balancing: adaptive` or `spray` on a NIC that does not accept packets out of order (a warning for `adaptive`,
+  which reorders fewer packets), or on a switch that does not choose ports by load
 - `flow_control.trimming` on a NIC or switch that cannot trim packets
 - `gpudirect_rdma: true` with an accelerator, cloud instance or NIC without it
 - `subnet_manager: switch` on an unmanaged switch; any subnet manager on Ethernet
 - `flow_control` by PFC or ECN on InfiniBand, which has credits on each link instead (a warning)
 - `mtu` above the largest packet of the cloud instance, technology, NIC or switch
-- `collective_plugin` of the library of another vendor's accelerators; of another network on InfiniBand or RoCE, which the libraries drive themselves; reduction in the
-  switches (SHARP) with `none` or the library's own transport, a warning
+- `collective_plugin` for another vendor's collective library; a plugin for another network on InfiniBand or RoCE, which
+  the libraries support themselves; reduction in the switches (SHARP) with `none` or the library's own transport (a
+  warning)
 
 A feature that the entry does not mention is not checked.
 
 ## Why it matters
 
-A switch that cannot do it ignores the setting, or the configuration is refused. A NIC without out-of-order placement
-treats each packet that overtakes another as lost, and asks for everything behind it again. GeForce cards have no
-GPUDirect RDMA: every byte crosses host memory, at about half the bandwidth.
+A switch without the feature ignores the setting or rejects the configuration. A NIC that requires order treats an
+overtaken packet as lost, and requests that packet and all later ones again. GeForce cards have no GPUDirect RDMA: every
+byte crosses host memory, at about half the bandwidth.
 
 ## What to do
 

@@ -1,12 +1,13 @@
-"""The cluster has a part of a system that is sold as a whole.
+"""The cluster has only a part of a system that is sold as a whole.
 
 ## What it finds
 
 Nodes (with spares) that are not a whole number of racks of a rack-scale system, or of UltraServers in a cloud; and
 `accelerators_per_node` that no baseboard has: neither a divisor nor a multiple of a scale-up domain in which the
 accelerator is sold. The finding is an error; a warning where a part of a rack is neither rented from a cloud that sells
-whole units nor bought (`procurement`), since a provider may rent it out; and a note for less than one
-rack that is not bought, and where `layout.nodes_per_domain` says that the job uses that part of a rack, as published runs of 64 accelerators of an NVL72 do.
+whole units nor bought (`procurement`), since a provider may rent it out; and a note for less than one rack that is not
+bought, and where `layout.nodes_per_domain` says that the job uses part of each rack, as published runs on 64
+accelerators of an NVL72 do.
 
 ## Why it matters
 
@@ -15,7 +16,7 @@ modules come on baseboards of four or eight: a node of six does not exist.
 
 ## What to do
 
-Use a whole number of units, or the number of a baseboard.
+Use a whole number of racks, or a node with as many accelerators as a baseboard.
 
 ## When to ignore it
 

@@ -8,12 +8,13 @@ already.
 
 ## Why it matters
 
-Its software is no longer developed, and capacity shrinks: Google's A3 Ultra (H200), A4 and A4X all use RoCE, at twice
-the rate of TCPXO.
+The software of the technology is no longer developed, and clouds offer less of it: Google's A3 Ultra (H200), A4 and A4X
+all use RoCE, at twice the rate of TCPXO.
 
 ## What to do
 
-Use the successor: A3 Ultra or A4 with `roce-v2`, for the other technologies the next generation.
+Use the successor: A3 Ultra or A4 with `roce-v2` instead of TCPX and TCPXO, otherwise the next generation of the
+technology.
 
 ## When to ignore it
 

@@ -3,9 +3,10 @@
 ## What it finds
 
 A `workload.precision` without a peak in the accelerator's entry: fp8 on an A100 or an MI250X, bf16 on a V100, fp4 on an
-H100, fp16 on a TPU; and weights, a cache or a recipe in a block format of another vendor, such as NVFP4 on an Instinct, and the `mxfp8` recipe on a part without units for blocks with scales of their own, such as MI300X. fp16 has bf16's peak where the part executes it and the entry gives no other. The finding is an
-error, and a note where the part supports the precision and the catalog has no peak, such as bf16 on TPU 8t: no time can
-be estimated then.
+H100, fp16 on a TPU; weights, a cache or a recipe in a block format of another vendor, such as NVFP4 on an Instinct; and
+the `mxfp8` recipe on a part without units for block-scaled formats, such as MI300X. Where a part executes fp16 and its
+entry states no fp16 peak, the bf16 peak applies. The finding is an error, and a note where the part supports the
+precision and the catalog has no peak, such as bf16 on TPU 8t: no time can be estimated then.
 
 ## Why it matters
 

@@ -7,12 +7,13 @@ nearest ids are offered.
 
 ## Why it matters
 
-No bandwidth, memory or peak can be looked up. What depends on the name is not checked.
+Bandwidth, memory and peak of the part are unknown, and everything that depends on them is not checked.
 
 ## What to do
 
-Use an id that is offered (`clusterspec catalog search WORD` finds others). For a part that the catalog lacks, start
-from a near one (`accelerator: {like: h100-sxm-80gb, memory: 96 GB}`), or bring a catalog of your own with `--catalog`.
+Use one of the ids in the message (`clusterspec catalog search WORD` finds others). For a part that the catalog lacks,
+start from a similar one (`accelerator: {like: h100-sxm-80gb, memory: 96 GB}`), or bring a catalog of your own with
+`--catalog`.
 
 ## When to ignore it
 

@@ -4,9 +4,9 @@
 
 `overlap: {dp: false}` with data-parallel groups that leave their node.
 
-The finding is a note where the exposed reduction takes less than 5 % of the step, a warning above it, however wide the
-range of the prediction is, since overlap does not cost time, and an error if at least a quarter of the step is lost
-even at the low end of the range. It is a warning where the time is not known.
+The finding is a note where the exposed reduction takes less than 5 % of the step, a warning above it, and an error if
+at least a quarter of the step is lost even at the low end of the prediction's range. The width of that range does not
+lower a warning to a note, since overlap costs no time. It is a warning where the time is not known.
 
 ## Why it matters
 

@@ -5,10 +5,10 @@
 More than 5 % of the predicted step in exposed gradient reduction. The rule is silent where `overlap.dp` is off (see
 `dp-overlap-off`) and with fsdp (see `fsdp-gather-exposed`).
 
-Below two fifths of the step, what gradients in bf16 would save counts, since the batch leaves no way to accumulate
-more: the finding is a note below the half-width of the prediction's range, and a warning above it. From two fifths on,
-the exposed share itself counts: an error, if the low end of the range is a quarter of the step. Published runs of small
-models on many accelerators expose up to a quarter.
+Below two fifths of the step, severity follows the time that gradients in bf16 would save, since the batch allows no
+more accumulation: a note where it is below the half-width of the prediction's range, and a warning above it. From two
+fifths on, severity follows the exposed share itself: an error if even the low end of the range loses a quarter of the
+step. Published runs of small models on many accelerators expose up to a quarter.
 
 ## Why it matters
 

@@ -5,9 +5,9 @@
 Sharding fsdp (or hsdp) over nodes, with more than 5 % of the predicted step in exposed all-gathers of weights and
 reduce-scatters of gradients. The rule is silent where `fsdp-across-nodes` proposes hsdp.
 
-The finding is a note below the half-width of the prediction's range, a warning above it, and an error if at least a
-quarter of the step is lost even at the low end of the range. With one micro-batch per step, which the batch leaves no
-way to enlarge, less than a quarter of the step is a note.
+Severity follows the lost share of the step: a note below the half-width of the prediction's range, a warning above it,
+and an error if even the low end of the range loses a quarter of the step. With one micro-batch per step that cannot be
+larger at this global batch, less than a quarter of the step is a note.
 
 ## Why it matters
 

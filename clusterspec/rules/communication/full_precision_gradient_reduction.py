@@ -18,7 +18,7 @@ Use bf16 with fp32 accumulation on each rank, if convergence allows.
 
 ## When to ignore it
 
-Ignore it where convergence with reduction in bf16 is not shown for this kind of model.
+Ignore it for models that no published run has trained with reduction in bf16.
 
 ## Options
 

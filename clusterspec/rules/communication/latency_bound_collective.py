@@ -2,11 +2,11 @@
 
 ## What it finds
 
-A collective of the plan that crosses nodes with messages below 64 MiB, whose predicted time is mostly latency, and of
-which more than 2 % of the step is exposed.
+A collective between nodes with messages below 64 MiB, whose predicted time is mostly latency and whose exposed time is
+more than 2 % of the step.
 
-The finding is a note below the half-width of the prediction's range, a warning above it, and an error if at least a
-quarter of the step is lost even at the low end of the range.
+Severity follows the lost share of the step: a note below the half-width of the prediction's range, a warning above it,
+and an error if even the low end of the range loses a quarter of the step.
 
 ## Why it matters
 

@@ -2,14 +2,14 @@
 
 ## What it finds
 
-`expert_tp` above 1 that leaves 256 columns or fewer of an expert on a rank, in training, where ep could take its place: a
-warning whatever saving is predicted, as the model of GEMMs is not fitted to such widths.
+`expert_tp` above 1 that leaves 256 columns or fewer of an expert on a rank, in training, where ep could take its place:
+a warning whatever saving is predicted, since the GEMM model is not fitted to such widths.
 
 ## Why it matters
 
-Experts of recent models are narrow (768 to 2,048). Cut by 4, an expert of 768 has 192 columns on a rank: the grouped GEMM
-computes tiles that are mostly reads and launches, each rank holds slices of all experts, and each layer adds a collective
-over all routed tokens. Whole experts on fewer ranks (`ep`) do the same work in wide GEMMs.
+Experts of recent models are narrow (768 to 2,048). Cut by 4, an expert of 768 has 192 columns on a rank: the grouped
+GEMM spends most of its time on reads and kernel launches, each rank holds slices of all experts, and each layer adds a
+collective over all routed tokens. Whole experts on fewer ranks (`ep`) do the same work in wide GEMMs.
 
 ## What to do
 

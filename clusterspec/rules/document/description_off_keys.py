@@ -2,9 +2,11 @@
 
 ## What it finds
 
-A `description` that counts nodes (`24 nodes`, `16 HGX H100 nodes`, `eight DGX B200`) or accelerators (`192 MI300X`, `256
-GPUs`), in figures or as the first word of a sentence, or names a degree of the layout (`tp 8`), where no key states the number and none follows from the keys: nodes with
-or without spares, those of the job, a rack, a pod or a domain, and the accelerators of each, of prefill and decode, and of roles.
+A `description` that counts nodes (`24 nodes`, `16 HGX H100 nodes`, `eight DGX B200`) or accelerators (`192 MI300X`,
+`256 GPUs`), in digits or as the first word of a sentence, or names a degree of the layout (`tp 8`), where the number
+neither is stated by a key nor follows from the keys. The rule accepts the nodes with or without spares, the nodes of
+the job, of a rack, of a pod and of a domain, and the accelerators of each of these, of prefill, of decode and of the
+roles.
 
 ## Why it matters
 
@@ -16,7 +18,7 @@ Correct the text or the key.
 
 ## When to ignore it
 
-Ignore it where the text speaks of another machine, such as the whole of which this is a part.
+Ignore it where the text describes another machine, such as a larger one that contains this cluster.
 
 ## Fires
 

@@ -1,15 +1,16 @@
-"""A key states what nothing in the design has.
+"""A key has no effect, since the design has nothing that it applies to.
 
 ## What it finds
 
 Keys that contradict the rest of the design: settings of experts (`redundant_experts`, `expert_load`, `dispatcher`,
-`expert_parameter_precision`, `capacity_factor`) for a model without experts; a `recipe` of 8 or 4 bits beside products in 16 or more;
-`attention_dp` or `quantization` in training (but of qlora); keys of training in a serving plan; a `shard_group` without
-hsdp; a `gradient_sync` without sharded gradients; a critic or a reference model for an algorithm of reinforcement learning without it. All are warnings; loss scaling beside products in bf16 is a note.
+`expert_parameter_precision`, `capacity_factor`) for a model without experts; a `recipe` of 8 or 4 bits beside products
+in 16 or more; `attention_dp` or `quantization` in training (except qlora); keys of training in a serving plan; a
+`shard_group` without hsdp; a `gradient_sync` without sharded gradients; a critic or a reference model for a
+reinforcement-learning algorithm that has none. All are warnings; loss scaling beside products in bf16 is a note.
 
 ## Why it matters
 
-Nothing uses the key, so either it or the part that it belongs to is wrong: a plan with a dispatcher of experts was meant
+Nothing uses the key, so either the key or the rest of the design is wrong: a plan with an expert dispatcher was meant
 for another model, and a recipe of 8 bits beside products in bf16 leaves half of the peak unused.
 
 ## What to do

@@ -1,17 +1,17 @@
-"""Two keys that state the same figure, or parts of one, disagree.
+"""Two keys that describe the same thing disagree.
 
 ## What it finds
 
 A key and its nested form with different values: `operations.checkpoint_interval` and `operations.checkpoint.interval`,
-`operations.checkpoint_time` and `operations.checkpoint.pause`; of one cluster, `cluster.power.budget` and
-`operations.power_budget`. In `workload.serving`: `arrivals` of an open load beside
-`concurrency`, which keeps requests in flight; a Poisson process with a coefficient of variation other than 1; lengths
-with a 99th percentile below their mean, above 14 times the mean, or above their maximum. In `layout`: a `software_year` more
-than a year from that of the release that `software` names.
+`operations.checkpoint_time` and `operations.checkpoint.pause`; for a single cluster, `cluster.power.budget` and
+`operations.power_budget`. In `workload.serving`: `arrivals` of an open load beside `concurrency`, which describes a
+closed load; a Poisson process with a coefficient of variation other than 1; lengths with a 99th percentile below their
+mean, above 14 times the mean, or above their maximum. In `layout`: a `software_year` more than a year from the release
+year of `software`.
 
-All of these are errors. So are a topology and parts that it does not have: a second tier of a `single-switch`, or
-switches of a tree beside a `torus`; and networks that share the links of each other. A `weight_sync.precision` with
-fewer bits than the engines keep is a warning.
+All of these are errors. So is a topology with parts that it does not have: a second tier of a `single-switch`, or
+switches of a tree beside a `torus`; and two networks that each claim to share the links of the other. A
+`weight_sync.precision` with fewer bits than the engines keep is a warning.
 
 ## Why it matters
 

@@ -21,7 +21,7 @@ Do not ignore it for figures. Put data for other programs into a separate file.
 ## Fix safety
 
 The fix renames the key. It is safe where exactly one key of the section has a similar name and is not used yet. It is
-unsafe where the name is that of another program, whose value may mean something else.
+unsafe where the name is a key of another program, whose value may mean something else.
 
 ## Fires
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-An `extends` whose file is missing, is outside the project, cannot be read, or extends itself through other files. The
-project is the folder of `clusterspec.toml`, `pyproject.toml` or `.git`, else the spec's own folder.
+An `extends` that names a file which is missing, is outside the project, cannot be read, or extends itself through other
+files. The project is the folder of `clusterspec.toml`, `pyproject.toml` or `.git`, else the spec's own folder.
 
 ## Why it matters
 

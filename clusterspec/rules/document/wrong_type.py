@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A word or a fraction where a count belongs (`tp: eight`, `nodes: 3.5`), a count below its least value
-(`tp: 0`), a list for a mapping, a quantity of another dimension (`nic_bandwidth: 400 GB`).
+A word or a fraction where a count belongs (`tp: eight`, `nodes: 3.5`), a count below its minimum (`tp: 0`), a list for
+a mapping, a quantity of another dimension (`nic_bandwidth: 400 GB`).
 
 ## Why it matters
 

@@ -2,12 +2,12 @@
 
 ## What it finds
 
-A stated `switch` whose ports, split to the rate of the NICs (over `planes`), are more than the switch offers after
-breakout. A Quantum-2 port of 400 Gb/s splits into two of 200 Gb/s, not into four of 100 Gb/s.
+A stated `switch` that offers fewer ports after breakout than a split to the rate of the NICs (over `planes`) gives. A
+Quantum-2 port of 400 Gb/s splits into two of 200 Gb/s, not into four of 100 Gb/s.
 
 ## Why it matters
 
-The fabric is counted with ports that do not exist: it needs twice the switches, or another tier.
+The count of switches relies on ports that do not exist: the fabric needs twice the switches, or another tier.
 
 ## What to do
 

@@ -3,15 +3,15 @@
 ## What it finds
 
 `topology: rail-only` on several rails, where the accelerators of a node are not joined by a scale-up domain: an error.
-Else, as a warning, tensor-, context- or data-parallel groups that leave their node with a part of its ranks, so that
-their members lie on different rails. Expert-parallel groups are not reported: dispatchers, and NCCL with `PXN`, first move a token to the
-rail of its destination inside the domain.
+Otherwise a warning, where tensor-, context- or data-parallel groups cross nodes and their members lie on different
+rails. Expert-parallel groups are not reported: dispatchers, and NCCL with `PXN`, first move a token to the rail of its
+destination inside the domain.
 
 ## Why it matters
 
 Without spines, data reaches another rail only through an accelerator of the sender's node. Without a scale-up domain
-there is no such way: ranks of different rails cannot reach each other. With one, the traffic of a reduction also uses
-scale-up bandwidth; NCCL's maintainers call it a significant risk.
+this path does not exist: ranks of different rails cannot reach each other. With a scale-up domain, reductions between
+nodes also use scale-up bandwidth; NCCL's maintainers call rail-only fabrics a significant risk.
 
 ## What to do
 

@@ -3,8 +3,8 @@
 ## What it finds
 
 A rail-optimized fabric, where the product of the degrees before dp in the order neither divides the ranks of a node nor
-is a multiple of them. The finding is a note where the levels that the job crosses have full bandwidth, since one more
-hop is all that it costs there; else a warning.
+is a multiple of them. The finding is a note where the fabric levels that the job crosses are not oversubscribed, since
+the cost is then one more hop; else a warning.
 
 ## Why it matters
 

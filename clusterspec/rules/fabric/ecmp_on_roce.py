@@ -2,10 +2,10 @@
 
 ## What it finds
 
-RoCE with `load_balancing: ecmp` on more than a single switch, and any technology with it on a `dragonfly` or `dragonfly+`,
-whose groups have few direct links. Where the step is predicted, RoCE at half the rate of the NICs decides: a note where the
-step would be longer by less than the half-width of the range of the prediction, else a warning, and never an error, as
-collisions vary from run to run.
+`load_balancing: ecmp` with RoCE on more than a single switch, or with any technology on a `dragonfly` or `dragonfly+`,
+whose groups have few direct links. Where the step is predicted, the rule predicts it again with NICs at half their
+rate: a note where the step grows by less than the half-width of the prediction's range, else a warning. It is never an
+error, since collisions vary from run to run.
 
 ## Why it matters
 

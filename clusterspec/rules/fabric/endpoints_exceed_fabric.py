@@ -2,10 +2,10 @@
 
 ## What it finds
 
-More endpoints (nodes and spares × NICs, and extra ones) than the stated tiers of such switches hold, per plane: the
-ports of a single switch; the ports of a rail's switch in a rail-only fabric of one tier; ports² × r / (1 + r) in two
-tiers at oversubscription r; ports³ / 4 in three. A rail-only fabric of several tiers has such a tree for each rail. More than two
-nodes with `topology: direct`.
+More endpoints per plane (nodes and spares × NICs, and `extra_endpoints`) than the stated tiers of these switches
+connect: the ports of a single switch; the ports of a rail's switch in a rail-only fabric of one tier; ports² × r / (1 +
+r) in two tiers at oversubscription r; ports³ / 4 in three. A rail-only fabric of several tiers has such a tree for each
+rail. More than two nodes with `topology: direct`.
 
 The finding is an error, and a note where the switch is only assumed and the largest one of the technology in the catalog
 would connect them.

@@ -3,8 +3,8 @@
 ## What it finds
 
 A `bisection` more than 5 % above endpoints × NIC rate / 2 / oversubscription, per direction. The message says so where
-the figure is the injection bandwidth. The finding is an error, and a note where the figure at full bandwidth sums both
-directions without `duplex`. At 2:1 that sum equals the bisection without the oversubscription: an error.
+the figure is the injection bandwidth. The finding is an error. In a 1:1 fabric, a figure that sums both directions
+without `duplex` is a note; at 2:1 it is an error, since that sum also equals the bisection of a 1:1 fabric.
 
 ## Why it matters
 

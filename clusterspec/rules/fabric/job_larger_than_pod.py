@@ -2,8 +2,9 @@
 
 ## What it finds
 
-More nodes in the job than `pod_nodes`, or than a level's block below an oversubscribed one; or a job that fits, with
-spares in another pod. The finding is a warning, and a note where `oversubscribed-fabric` states the loss of the job.
+More nodes in the job than `pod_nodes`, or than one block of the fabric level below an oversubscribed level; or a job
+that fits in a pod, with its spares in another pod. The finding is a warning, and a note where `oversubscribed-fabric`
+reports the lost time.
 
 ## Why it matters
 

@@ -2,12 +2,12 @@
 
 ## What it finds
 
-A level of `scale_out.levels` whose `nodes` are not a multiple of the `nodes` of the level below, or are fewer.
+A level of `scale_out.levels` whose `nodes` are fewer than the `nodes` of the level below, or not a multiple of them.
 
 ## Why it matters
 
-A leaf then belongs to two pods at once: its links upward lead to both, or one pod has nodes on a leaf of another. The ratio
-of oversubscription that the level states holds for neither, and cables and switches cannot be counted.
+A leaf then belongs to two pods at once: its uplinks lead to both, or one pod has nodes on a leaf of another. The stated
+oversubscription of the level holds for neither pod, and cables and switches cannot be counted.
 
 ## What to do
 

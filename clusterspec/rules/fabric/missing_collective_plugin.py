@@ -3,9 +3,10 @@
 ## What it finds
 
 More than one node on EFA, GPUDirect-TCPX or -TCPXO or Slingshot, with `collective_plugin: none` or the plugin of
-another network: an error. Where no plugin is stated, the finding is a note: images of clouds and environments of sites load
-the plugin of their fabric, and the Neuron SDK contains its own. The rule is silent where every group of the layout lies in one scale-up domain, as with engines of one node, and
-for accelerators whose library calls libfabric without a plugin, such as oneCCL of Intel.
+another network: an error. Where no plugin is stated, the finding is a note: cloud images and site environments load the
+plugin of their fabric, and the Neuron SDK contains its own. The rule is silent where every group of the layout lies in
+one scale-up domain, as with engines of one node, and for accelerators whose library calls libfabric without a plugin,
+such as oneCCL of Intel.
 
 ## Why it matters
 

@@ -2,15 +2,16 @@
 
 ## What it finds
 
-Training on more nodes than one full-bandwidth block holds, where the product of the ratios of the levels crossed
-exceeds 1. The rule considers `levels`, `pod_nodes` and `layout.nodes`; without them the ratio is that of the leaf.
+Training on more nodes than one full-bandwidth block holds, where the oversubscription ratios of the levels that the job
+crosses multiply to more than 1. The rule considers `levels`, `pod_nodes` and `layout.nodes`; without them the ratio is
+that of the leaf.
 
 ## Why it matters
 
 Under full load, traffic across the level gets 1/ratio of the bandwidth: at 4:1, 12.5 GB/s per accelerator of the 50
-GB/s of its NIC. The message gives the predicted step time at this ratio and at 1:1. It is a note where the ratio costs
-less of the step than the half-width of the prediction's range, a warning above it and where the time is not known, and
-an error if at least a quarter of the step is lost even at the low end of the range.
+GB/s of its NIC. The message gives the predicted step time at this ratio and at 1:1. The finding is a note where the
+oversubscription costs less of the step than the half-width of the prediction's range, a warning above it and where the
+time is not known, and an error if at least a quarter of the step is lost even at the low end of the range.
 
 ## What to do
 

@@ -2,8 +2,9 @@
 
 ## What it finds
 
-Training over several nodes on a technology without RDMA (`ethernet`), except in clouds with their own protocol: a warning, and
-a note where all exposed traffic between nodes takes less of the step than the half-width of its range.
+Training over several nodes on a technology without RDMA (`ethernet`), except in clouds with their own protocol: a
+warning, and a note where all exposed traffic between nodes takes less of the step than the half-width of the
+prediction's range.
 
 ## Why it matters
 

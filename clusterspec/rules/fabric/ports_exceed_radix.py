@@ -2,7 +2,7 @@
 
 ## What it finds
 
-The stated links (or cables) to nodes and to spines, spread over the stated leaves, above the ports of a switch.
+Stated links (or cables) to nodes and spines that, divided among the stated leaves, exceed the ports of a switch.
 
 The finding is an error, and a warning where the ports of a switch are only assumed.
 

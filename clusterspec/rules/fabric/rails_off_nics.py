@@ -6,9 +6,9 @@
 
 ## Why it matters
 
-A rail joins one NIC of every node. With eight rails and four NICs, four rails have no member; the fabric is then counted
-with twice the leaves and spines. With three rails and eight NICs, two rails carry three NICs of each node and one only
-two, so that its ports stay dark.
+A rail joins one NIC of every node. With eight rails and four NICs, four rails have no member; the bill then counts
+twice the leaves and spines. With three rails and eight NICs, two rails carry three NICs of each node and one only two,
+so that its ports stay dark.
 
 ## What to do
 

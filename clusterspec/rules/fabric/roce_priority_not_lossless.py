@@ -2,15 +2,15 @@
 
 ## What it finds
 
-On RoCE, a `flow_control.roce_priority`, or a priority that the driver of the accelerator gives to RDMA packets, that is
-not among the `lossless_priorities`, or `pfc: false` beside lossless priorities, as an error; more than four lossless
-priorities, as a warning.
+On RoCE, a priority of RDMA packets (`flow_control.roce_priority`, or the one that the accelerator's driver sets) that
+is not among the `lossless_priorities`, or `pfc: false` beside lossless priorities: an error. More than four lossless
+priorities are a warning.
 
 ## Why it matters
 
-The switches pause one priority and drop packets of another, the one that carries the traffic: the fabric looks lossless
-in its configuration and loses packets under load. Each lossless priority needs headroom in the buffer of every port for
-packets in flight when the port pauses; switches have it for two, some for four.
+The switches pause one priority while RDMA traffic uses another: the configuration looks lossless, and the fabric drops
+packets under load. Each lossless priority needs headroom in the buffer of every port for packets in flight when the
+port pauses; switches have it for two, some for four.
 
 ## What to do
 

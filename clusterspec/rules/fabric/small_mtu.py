@@ -2,8 +2,9 @@
 
 ## What it finds
 
-On RoCE, an `mtu` that leaves less than the largest RDMA payload of 4,096 bytes: 1,501 to 4,095 a note; 1,500 or
-less a warning, and so are 4,096 to 4,186, the payload without its headers. On InfiniBand, an `mtu` below 4,096 (a note).
+On RoCE, an `mtu` too small for the largest RDMA payload of 4,096 bytes: a note from 1,501 to 4,095; a warning at 1,500
+or less, and from 4,096 to 4,186, which hold the payload but not its headers. On InfiniBand, an `mtu` below 4,096 (a
+note).
 
 ## Why it matters
 

@@ -3,8 +3,8 @@
 ## What it finds
 
 `networks.storage` or `networks.frontend` with `shares: scale_out`. The finding is a warning where the storage system
-can take more than a quarter of the send rate of all NICs, and a note otherwise: on large machines a storage system that
-sustains one percent of the fabric's bandwidth delays collectives little.
+can take more than a quarter of the send rate of all NICs, and a note otherwise: on large machines, storage traffic of
+one percent of the fabric's bandwidth delays collectives little.
 
 ## Why it matters
 

@@ -2,8 +2,9 @@
 
 ## What it finds
 
-An Ethernet switch with InfiniBand NICs or the reverse, a switch of another vendor under a technology that works between
-one vendor's switches and NICs (Spectrum-X), and a switch whose ports are slower than a NIC's share of a plane. RoCE, TCP and Ultra Ethernet are transports between end points: every Ethernet switch forwards their packets.
+An Ethernet switch with InfiniBand NICs or the reverse, a switch of another vendor under a technology that needs one
+vendor's switches and NICs (Spectrum-X), and a switch with ports slower than the rate of a NIC in one plane. RoCE, TCP
+and Ultra Ethernet are transports between end points: every Ethernet switch forwards their packets.
 
 ## Why it matters
 

@@ -6,13 +6,13 @@ A level of `scale_out.levels` with an `oversubscription` above 1 and one block f
 
 ## Why it matters
 
-The ratio of a level is that of its uplinks, which lead out of its blocks. With one block no traffic leaves it: the ratio
-changes no bandwidth, no switch and no cable, and every estimate is that of a fabric without it. The ratio between pods and
-core belongs to the level of the pods.
+The oversubscription of a level applies to the uplinks of its blocks. With a single block no traffic uses uplinks: the
+ratio changes no bandwidth, no switch, no cable and no estimate. State the ratio between pods and core at the level of
+the pods.
 
 ## What to do
 
-State the ratio at the level below, whose uplinks are tapered. Drop it where all nodes share one block.
+State the ratio at the level below, whose uplinks are oversubscribed. Remove it where all nodes share one block.
 
 ## When to ignore it
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A rail topology with stated `leaf_switches` that are not a multiple of the rails (times the planes), nor a divisor: on two
-leaves, each carries four of eight rails.
+A rail topology with stated `leaf_switches` that are not a multiple of the rails (times the planes), nor a divisor of
+them. A divisor is accepted: each of two leaves can carry four of eight rails.
 
 ## Why it matters
 

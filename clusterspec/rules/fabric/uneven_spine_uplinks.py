@@ -2,9 +2,9 @@
 
 ## What it finds
 
-`leaf_switches` and `spine_switches` stated, where the spines do not divide the uplinks per leaf although a number near
-does, or where a leaf has fewer uplinks than there are spines: a warning, and a note where the spines with the fewest
-links lose less than 5 % of the bandwidth.
+`leaf_switches` and `spine_switches` stated, where the spines do not divide the uplinks per leaf although a similar
+number would, or where a leaf has fewer uplinks than there are spines: a warning, and a note where the spines with the
+fewest links lose less than 5 % of the bandwidth.
 
 ## Why it matters
 

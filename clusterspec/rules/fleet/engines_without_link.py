@@ -7,7 +7,8 @@ the pool of the rest of the job.
 
 ## Why it matters
 
-Caches, weights and samples pass between the two. Pools without a link cannot exchange data, so the job has no time.
+The job sends caches, weights or samples between the two pools. Without a link they cannot exchange data, and no time
+can be predicted.
 
 ## What to do
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A fleet of several pools whose priced parts and rents over the term, at the low ends of their prices and with the prices of each pool, add up to more than
-`procurement.budget`; or a `quoted_total` above it.
+A fleet of several pools whose priced parts and rents over the term add up to more than `procurement.budget`, or a
+`quoted_total` above it. Each pool has its own prices; of a price range the low end counts.
 
 ## Why it matters
 
@@ -11,7 +11,7 @@ Each pool alone is below the budget, and no single design shows the excess.
 
 ## What to do
 
-Take fewer nodes in a pool, or raise the budget: `clusterspec bom` lists the parts of all pools.
+Reduce the nodes of a pool, or raise the budget: `clusterspec bom` lists the parts of all pools.
 
 ## When to ignore it
 

@@ -3,16 +3,16 @@
 ## What it finds
 
 A fleet whose nodes with spares, switches, rack-scale domains and racks at full load, of all pools, draw more than
-`operations.power_budget`. Pools of unknown power are left out, which the message says.
+`operations.power_budget`. The sum omits pools of unknown power, and the message names them.
 
 ## Why it matters
 
-Each pool alone is below the budget of its own, and no single design shows the excess. A data hall that is fed below the full load trips
-its breakers, or caps the accelerators, when all jobs run at once.
+Each pool is within its own budget, and no single design shows the excess. In a data hall that cannot supply the full
+load, breakers trip or power caps slow the accelerators when all jobs run at once.
 
 ## What to do
 
-Take fewer nodes in a pool, cap their power, or put a pool in another data hall.
+Reduce the nodes of a pool, cap their power, or put a pool in another data hall.
 
 ## When to ignore it
 

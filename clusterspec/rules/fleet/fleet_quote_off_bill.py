@@ -2,14 +2,15 @@
 
 ## What it finds
 
-The bills of all pools together, against the lines of `quote`: nodes with spares, switches, cables, transceivers and NICs by kind.
-Fewer nodes than needed is an error. A kind of part without a line, where the quote has lines for the network, is a warning, and so
-are fewer parts of the network than needed beyond what ways of counting differ (15 %; a third of the spines).
+The bills of all pools together, against the lines of `quote`: nodes with spares, switches, cables, transceivers and
+NICs by kind. Fewer nodes than needed is an error. A kind of part without a line, where the quote has lines for the
+network, is a warning, and so is a shortage of network parts that is larger than the difference between counting methods
+(15 %; a third of the spines).
 
 ## Why it matters
 
-What a quote leaves out is ordered later, at list price and with its own lead time. A quote of several machines in one list
-hides the pool that it forgets, since no pool alone is compared with it.
+Parts that a quote omits are ordered later, at list price and with their own lead time. A quote that lists several
+machines together hides a forgotten pool, since no single pool can be compared with it.
 
 ## What to do
 

@@ -2,12 +2,13 @@
 
 ## What it finds
 
-Jobs of a pool with `phases` that together have more nodes than the first phase: the last of them, in the order of the file,
-waits for the phase that has the nodes.
+Jobs of a pool with `phases` that together need more nodes than the first phase has. In the order of the file, the last
+job waits for the phase that provides its nodes.
 
 ## Why it matters
 
-The estimate of the job holds from that date on. Deadlines, the cost of the first months and the order of work depend on it.
+The estimate of the job holds only from the date of that phase. Deadlines, the cost of the first months and the order of
+work depend on this date.
 
 ## What to do
 

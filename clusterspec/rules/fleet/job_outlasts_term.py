@@ -1,12 +1,12 @@
-"""A job with a share of the time does not end within the term.
+"""A job that shares its nodes in turns does not end within the term.
 
 ## What it finds
 
 A training job with `share` below 1 whose time over its share is longer than `procurement.term`. `term-shorter-than-run`
 reports runs that are too long even with all of the time.
 
-The finding is a note below the half-width of the prediction's range, a warning above it, and an error where even the
-low end of the range misses the term by a quarter.
+The finding is a note below the half-width of the prediction's range, a warning above it, and an error where the job
+exceeds the term by a quarter even at the low end of the range.
 
 ## Why it matters
 

@@ -1,17 +1,17 @@
-"""Jobs send more over a link between pools than it carries.
+"""Jobs need more bandwidth than a link between pools has.
 
 ## What it finds
 
-Several jobs with engines on two pools, whose caches and weights together take more than the `bandwidth` of the link
-between these, or than the NICs of the nodes at its slower end. It is an error where they exceed the link on average,
-else a warning: the transfers of weights meet the caches. Of one job, the caches of the prompts that its `request_rate`
-brings are compared with the link: an error where they exceed it.
+Several jobs with engines on two pools, whose caches and weights together need more than the `bandwidth` of the link
+between the pools, or than the NICs of the nodes at its slower end. It is an error where the average demand exceeds the
+link, and a warning where only the peak does, while weights and caches are sent at the same time. For a single job, it
+is an error where the caches of the prompts of its `request_rate` exceed the link.
 
 ## Why it matters
 
-Prompts, or the step of the trainer, wait for the link. The estimate of each job has the rate that the others leave it:
-an equal share at least, plus the bandwidth that other jobs leave unused. Requests whose caches arrive faster than the
-link carries them queue without end.
+Prompts, or the step of the trainer, wait for the link. The estimate gives each job at least an equal share of the link,
+plus the bandwidth that other jobs leave unused. If caches are produced faster than the link carries them, the queue of
+requests grows without limit.
 
 ## What to do
 

@@ -2,9 +2,9 @@
 
 ## What it finds
 
-Jobs whose nodes cannot be placed so that each job has whole scale-up domains and at most one part of a further one.
-It is an error, and a warning where a job larger than a domain fits only if it shares one with another job. Pools whose domain is one
-node are not concerned.
+Jobs that cannot be placed so that each has whole scale-up domains and at most one partial domain: an error. It is a
+warning where a job larger than a domain fits only if it shares a domain with another job. The rule is silent for pools
+whose domain is one node.
 
 ## Why it matters
 

@@ -6,12 +6,13 @@
 
 ## Why it matters
 
-The short form describes one pool with one job. Beside `pools` and `jobs` it has no effect: nothing says on which machine
-its work runs.
+The top-level sections describe one pool with one job. Beside `pools` and `jobs` they have no effect, since the spec
+does not state on which pool that workload runs.
 
 ## What to do
 
-Move `cluster` to a pool, and `workload` and `layout` to a job. With one machine and one work, drop `pools` and `jobs`.
+Move `cluster` to a pool, and `workload` and `layout` to a job. With one machine and one workload, remove `pools` and
+`jobs`.
 
 ## When to ignore it
 

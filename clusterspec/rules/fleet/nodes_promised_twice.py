@@ -1,9 +1,10 @@
-"""The jobs of a pool have more nodes than the pool.
+"""The jobs of a pool need more nodes than the pool has.
 
 ## What it finds
 
-The nodes of the jobs of a pool sum to more than the pool has, jobs that take turns counted once; nothing is left for the
-job that takes the rest; or several jobs leave their nodes out. Spare nodes do no work and do not count.
+The jobs of a pool together state more nodes than the pool has; no node is left for the job without `nodes`, which gets
+the remaining ones; or several jobs omit `nodes`. Jobs that take turns on the same nodes count once. Spare nodes do not
+count, since jobs do not use them.
 
 ## Why it matters
 

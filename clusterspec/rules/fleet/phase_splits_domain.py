@@ -7,8 +7,8 @@ one rack.
 
 ## Why it matters
 
-A rack-scale domain cannot grow node by node: its scale-up switches and cables come with the rack, and its nodes are sold with
-them. Until the next phase, a domain is incomplete, and layouts that fill domains do not fit.
+A rack-scale domain cannot grow node by node: its scale-up switches and cables come with the rack, and its nodes are
+sold with them. Until the next phase, one domain is incomplete, and layouts that need whole domains do not fit.
 
 ## What to do
 

@@ -7,8 +7,8 @@ a phase without a date or nodes.
 
 ## Why it matters
 
-The machine is designed, checked and priced at the `nodes` of the pool, the size after the last phase. What the first phase
-has to reserve is the difference to it.
+The design, the checks and the prices use the `nodes` of the pool, which is the size after the last phase. In the first
+phase, space, power and ports must be reserved for the difference.
 
 ## What to do
 

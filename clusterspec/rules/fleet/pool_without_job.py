@@ -11,7 +11,7 @@ It is bought, powered and paid for, and does no work. Often the name of a pool i
 
 ## What to do
 
-Give it a job, or remove it. State as `spare_nodes` what waits for failures.
+Assign a job to the pool, or remove it. State nodes that stand by for failures as `spare_nodes`.
 
 ## When to ignore it
 

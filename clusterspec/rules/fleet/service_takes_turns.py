@@ -3,13 +3,13 @@
 ## What it finds
 
 A job that serves requests under `load: open`, or at a `request_rate` with targets of latency, and takes turns with
-another job (`nodes_of`) or states a `share` below 1. A warning; a note where the load is not `open` and the targets are
-those of the median, which may hold in the hours of the service alone.
+another job (`nodes_of`) or states a `share` below 1. It is a warning, and a note where the load is not `open` and the
+targets are for the median, which the service may meet in its own hours.
 
 ## Why it matters
 
-Requests arrive all the time. While the other job has the nodes nobody answers, so no percentile of latency holds, and
-what has queued meanwhile delays the requests after it.
+Requests arrive all the time. While the other job has the nodes, requests queue unanswered: no latency percentile holds,
+and the queue delays later requests.
 
 ## What to do
 
@@ -17,7 +17,7 @@ Give the service nodes of its own, and let batch work take turns.
 
 ## When to ignore it
 
-Ignore it where users come only in the hours that the service has the nodes.
+Ignore it where users send requests only while the service has the nodes.
 
 ## Fires
 

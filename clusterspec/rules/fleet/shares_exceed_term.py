@@ -7,7 +7,7 @@ A `share` above 1, and jobs that take turns on the same nodes (`nodes_of`) whose
 
 ## Why it matters
 
-The jobs would need more time than there is. What each of them does in the term is overstated.
+The jobs would need more time than there is. The estimated output of each job within the term is too high.
 
 ## What to do
 

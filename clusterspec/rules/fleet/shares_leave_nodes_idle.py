@@ -1,4 +1,4 @@
-"""The jobs on some nodes have them for only a part of the term.
+"""Some nodes have no job for part of the term.
 
 ## What it finds
 
@@ -7,16 +7,16 @@ Shares of the jobs that take turns on the same nodes which sum to less than 0.9:
 
 ## Why it matters
 
-Nodes that stand idle are bought, powered and cooled like the others. Where another job uses them, the plan does not say
-which, and the times of all are estimated as if they were free.
+Nodes that stand idle are bought, powered and cooled like the others. If another job uses them in the remaining time,
+the spec does not name it, and the estimates assume that the nodes are free.
 
 ## What to do
 
-Name the job that has the rest (`nodes_of`), or raise the share.
+Add the job that uses the remaining time (`nodes_of`), or raise the shares.
 
 ## When to ignore it
 
-Ignore it where the rest is kept for work that is not planned.
+Ignore it where the remaining time is kept for unplanned work.
 
 ## Fires
 

@@ -2,13 +2,12 @@
 
 ## What it finds
 
-Training jobs that run at the same time on one pool, or on pools that have one storage system
-(`networks.storage.pool`), each with a checkpoint time that `networks.storage.bandwidth` allows,
-and which together exceed it. It is an error where the storage system cannot write in every interval the checkpoints of
-all jobs; otherwise it is a warning, and the jobs have to save one after the other.
-
-Also jobs whose predicted steps together read more training data than the storage system gives (`read`, else
-`bandwidth`), each alone less: an error where they wait more than 10 % of the time.
+Training jobs that run at the same time on one pool, or on pools that share a storage system (`networks.storage.pool`),
+and whose checkpoints fit `networks.storage.bandwidth` one job at a time but not together. It is an error where the
+storage system cannot write the checkpoints of all jobs within their intervals; otherwise it is a warning, and the jobs
+have to save one after the other. The rule also reports jobs whose predicted steps together read training data faster
+than the storage system delivers it (`read`, else `bandwidth`), though each job alone does not: an error where they wait
+more than 10 % of the time, else a warning.
 
 ## Why it matters
 

@@ -8,8 +8,7 @@ with the `nodes_of` of a job on another pool.
 
 ## Why it matters
 
-Nothing can be said about a job without a machine, and no nodes are reserved for it. A storage system that nobody has
-is bought by nobody.
+A job without a pool has no estimate and no nodes. A storage system on an unknown pool appears in no bill of materials.
 
 ## What to do
 

@@ -1,4 +1,4 @@
-"""What the failure of a part does to a serving plan: engines are independent, so that the others go on serving."""
+"""Effect of a failed part on a serving plan: engines are independent, so the others continue to serve."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """What the failure of a part does to a job, by class of parts.
 
-Parts of one class do the same to the job, so one degraded machine is estimated for each class, however many parts it
-has. A part whose loss leaves bandwidth slows the job until it is repaired; any other loss stops it, and it starts again
-from the last checkpoint.
+All parts of a class have the same effect on the job, so one degraded machine is estimated for each class. A part whose
+loss leaves bandwidth slows the job until it is repaired; any other loss stops it, and it starts again from the last
+checkpoint.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the loss of one power feed leaves to a node, by the power supplies that the other feeds carry."""
+"""Power of a node after the loss of one feed, from the power supplies on the other feeds."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What parts, support and space cost on the market, by the measure that their prices follow.
+"""Market prices of parts, support and space, per unit that prices scale with (rate, capacity, power).
 
-The ranges are wide: they hold from large orders to lists of resellers, and leave the generation open. A price outside is
-more often of another part, of another unit, or off by a power of ten than a bargain.
+The ranges are wide: they cover large orders and resellers' list prices, and every generation of a part. A price outside
+is more often the price of another part or unit, or off by a power of ten, than a bargain.
 """
 
 from __future__ import annotations

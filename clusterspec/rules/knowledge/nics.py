@@ -1,4 +1,4 @@
-"""The NICs of a node, compared with the usual ones of its accelerators and those of its cloud instance."""
+"""The NICs of a node, compared with the usual NICs of its accelerators and the NICs of its cloud instance."""
 
 from __future__ import annotations
 

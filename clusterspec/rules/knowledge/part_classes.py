@@ -1,6 +1,7 @@
 """The classes of the parts of a machine: how many there are, and what one failure takes from a job.
 
-Parts of one class do the same to the job. A part whose loss leaves bandwidth slows it; any other loss stops it.
+All parts of a class have the same effect on the job. A part whose loss leaves bandwidth slows the job; any other loss
+stops it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checkpoints of several jobs on the store of one pool: the rates that they ask for, and how much longer runs take."""
+"""Checkpoints of several jobs on one storage system: the rate that each job needs, and how much longer runs take."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shares of a predicted step or rate, and the severity of what a flaw costs of it."""
+"""Lost shares of a predicted step time or rate, and the severity of a finding by its lost share."""
 
 from __future__ import annotations
 

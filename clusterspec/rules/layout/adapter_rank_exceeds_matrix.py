@@ -7,9 +7,9 @@ modules: r (k + n) ≥ k n for a matrix of k × n.
 
 ## Why it matters
 
-An adapter saves memory and time because its rank is small against the widths of the matrix. Above k n / (k + n)
-training the matrix itself takes fewer weights and changes more. Grouped-query attention has narrow matrices of keys and
-values, and experts are narrow as well.
+An adapter saves memory and time because its rank is small against the widths of the matrix. Above k n / (k + n),
+training the matrix itself needs fewer weights and can change all of them. Grouped-query attention has narrow matrices
+of keys and values, and experts are narrow as well.
 
 ## What to do
 

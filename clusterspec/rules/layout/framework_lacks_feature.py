@@ -6,9 +6,9 @@ A feature, or a combination of features, that the support matrix in the catalog 
 named release (`software`) or year (`software_year`): schedules, shardings, expert and context parallelism, kinds of
 attention, precision recipes, formats of weights and caches, optimizers, speculation, on this accelerator. Training with
 a serving engine is an error, serving with a library of training a warning. The finding is an error where the entry
-cites a document, and a warning otherwise, or where only the year is stated and a later release has the feature, which a
-commit of that year may have. Combinations that the entry does not state are not reported; `clusterspec
-catalog show framework/ID` prints the matrix.
+cites a document, and a warning otherwise. It is also a warning where only the year is stated and a later release has
+the feature, since a commit of that year may already have it. Combinations that the entry does not state are not
+reported; `clusterspec catalog show framework/ID` prints the matrix.
 
 ## Why it matters
 

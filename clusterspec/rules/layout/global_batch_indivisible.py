@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A `global_batch` that dp × `micro_batch` does not divide; in reinforcement learning, samples of a minibatch that dp does not
-divide.
+A `global_batch` that dp × `micro_batch` does not divide; in reinforcement learning, a number of samples per minibatch
+that dp does not divide.
 
 ## Why it matters
 

@@ -3,8 +3,8 @@
 ## What it finds
 
 A model whose `heads` is not a multiple of `tp`; likewise the heads of sliding-window layers, the value heads of linear
-attention and the output groups of compressed attention. The rule is silent for libraries that pad heads, as those of AWS
-Neuron do, and for `framework: custom`, which may; estimates then count the padded heads.
+attention and the output groups of compressed attention. The rule is silent for libraries that pad heads, such as those
+of AWS Neuron, and for `framework: custom`, which may pad them; estimates then count the padded heads.
 
 ## Why it matters
 
@@ -13,7 +13,7 @@ Yi). The job fails only after queueing, container start and loading of weights.
 
 ## What to do
 
-Use a tp that divides the heads. The help lists the nearest that fit the rest of the layout.
+Use a tp that divides the heads. The help lists the nearest degrees that fit the rest of the layout.
 
 ## When to ignore it
 

@@ -7,7 +7,7 @@ A model with `hidden` that `heads` does not divide, and no `head_dim`.
 ## Why it matters
 
 The head dimension would not be an integer. Models whose heads are wider or narrower than hidden / heads (Qwen3, Gemma)
-state it.
+state `head_dim`.
 
 ## What to do
 

@@ -3,9 +3,9 @@
 ## What it finds
 
 A width or a degree that is not a multiple of the number that the catalog entry of the framework states (`multiples`):
-weights whose share of a rank is not a whole number of quantization groups, heads of linear attention that tp × cp does not
-divide, ranks that context parallelism does not divide. The finding is an error where the entry cites a document, and a
-warning otherwise.
+weights of which a rank's share is not a whole number of quantization groups, heads of linear attention that tp × cp
+does not divide, ranks that context parallelism does not divide. The finding is an error where the entry cites a
+document, and a warning otherwise.
 
 ## Why it matters
 
@@ -13,11 +13,11 @@ The framework stops at start, or while it loads the weights.
 
 ## What to do
 
-Use a degree that the message names, or distribute whole experts (`ep`) instead of dividing each.
+Use a degree that the message names, or distribute whole experts (`ep`) instead of sharding each expert.
 
 ## When to ignore it
 
-Ignore it for a checkpoint with other groups than the usual ones.
+Ignore it for a checkpoint with quantization groups of another size than usual.
 
 ## Fires
 

@@ -7,13 +7,13 @@ do not sum to the model's layers; compressed layers that do not cover all attent
 
 ## Why it matters
 
-Weights, key-value cache and time are counted by kind of layer. Kinds that do not add up describe no model, and every
-figure computed from them is wrong.
+Weights, key-value cache and time are computed per kind of layer. If the kinds do not add up to the model's layers,
+every figure computed from them is wrong.
 
 ## What to do
 
-Correct the count that is wrong. `attention_layers` is all layers without linear attention when
-absent. Where a layer either mixes tokens or has a network, as in Nemotron-H, give `ffn_layers`.
+Correct the count that is wrong. When absent, `attention_layers` is the number of layers without linear attention. Where
+a layer has either token mixing or a feed-forward network, as in Nemotron-H, state `ffn_layers`.
 
 ## When to ignore it
 

@@ -2,11 +2,12 @@
 
 ## What it finds
 
-`pp` above 1, a number of layers that it does not divide, and no `stage_layers`. The split is then assumed to be as even
-as possible. The finding is a warning. It is an error where there are fewer layers than stages (save two, for embedding
-and head), and where the framework refuses virtual stages of different lengths and all layers are alike. It is a note in
-torchtitan and DeepSpeed, which distribute the layers themselves, in custom frameworks, and where the layers divide with
-embedding, loss and multi-token prediction counted as layers, which is how published runs split 126 or 61 layers.
+`pp` above 1, a number of layers that it does not divide, and no `stage_layers`. Estimates then assume the most even
+split. The finding is a warning. It is an error where there are fewer layers than stages (two stages may hold only
+embedding and head), and where all layers are alike and the framework rejects virtual stages of different lengths. It is
+a note in torchtitan and DeepSpeed, which distribute the layers themselves, and in custom frameworks. It is also a note
+where pp divides the layers once embedding, loss and multi-token prediction count as layers, as in published runs with
+126 or 61 layers.
 
 ## Why it matters
 

@@ -8,7 +8,7 @@ data parallelism equals data parallelism and the pipeline groups of dense and ex
 ## Why it matters
 
 Dense and expert layers are placed separately and must agree on the stage of each rank. Megatron asserts that the order
-ends in pp, or that expert_dp equals dp; and that both give the same pipeline groups.
+ends in pp, or that expert_dp equals dp and both placements give the same pipeline groups.
 
 ## What to do
 

@@ -2,15 +2,15 @@
 
 ## What it finds
 
-A `sequence_length`, in serving input and output tokens together, above the `max_sequence_length` of the model. Where the
+A `sequence_length` (in serving, input plus output tokens) above the `max_sequence_length` of the model. Where the
 lengths of requests vary, the longest prompt (`max`, else `p99`) and the longest output (`max`, else the mean) count
-together. Where adapters are trained it is a note, since they often extend the context; otherwise an error.
+together. The finding is an error, and a note where adapters are trained, since such runs often extend the context.
 
 ## Why it matters
 
 With learned positions there is no embedding for tokens beyond the limit. With rotary positions, the model was not
-trained at these positions. Training frameworks assert the limit; serving engines refuse a request whose prompt and
-answer may pass it.
+trained at these positions. Training frameworks assert the limit; serving engines reject a request whose prompt and
+answer may exceed the limit.
 
 ## What to do
 

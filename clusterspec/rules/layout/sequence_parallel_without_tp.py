@@ -6,8 +6,8 @@
 
 ## Why it matters
 
-It shards activations over the tensor-parallel ranks. With one rank it has no effect: Megatron switches it off silently,
-and a plan that relies on its memory saving runs out of memory.
+Sequence parallelism shards activations over the tensor-parallel ranks. With one rank it has no effect: Megatron
+switches it off silently, and a plan that relies on its memory saving runs out of memory.
 
 ## What to do
 

@@ -15,7 +15,7 @@ Correct the list. The help gives an even split.
 
 ## When to ignore it
 
-Do not ignore it. If the framework counts the embedding or the loss as a layer, leave them out here.
+Do not ignore it. If the framework counts the embedding or the loss as a layer, do not count them in `stage_layers`.
 
 ## Fires
 

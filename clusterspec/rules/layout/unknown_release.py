@@ -2,13 +2,14 @@
 
 ## What it finds
 
-A `software` whose release the catalog does not list. Its times and memory are those of the nearest known release, or of
-the newest year; its features are read from the releases that the entry of the framework does list. The message says
-which of them are not known.
+A `software` whose release the catalog does not list. Predictions use the times and memory of the nearest listed
+release, or of the newest year, and the features of the listed releases. The message says which times, memory and
+features are not known.
 
 ## Why it matters
 
-What the release supports, requires and costs is not known; findings and predictions are those of another release.
+Features, requirements and costs of the stated release are not known; findings and predictions are those of another
+release.
 
 ## What to do
 

@@ -2,12 +2,12 @@
 
 ## What it finds
 
-`busbw` and `algbw` in one entry of `measured` or `acceptance`, whose ratio differs from that of nccl-tests: 2 (n − 1) /
-n for an all-reduce on n ranks, (n − 1) / n for an all-gather, a reduce-scatter and an all-to-all, else 1.
+`busbw` and `algbw` in one entry of `measured` or `acceptance`, whose ratio differs from the one in nccl-tests: 2 (n −
+1) / n for an all-reduce on n ranks, (n − 1) / n for an all-gather, a reduce-scatter and an all-to-all, else 1.
 
 ## Why it matters
 
-One of the two, the collective or the number of ranks is wrong.
+One of the bandwidths, the collective or the number of ranks is wrong.
 
 ## What to do
 

@@ -2,9 +2,9 @@
 
 ## What it finds
 
-A bus bandwidth below 90 % of the expected plateau of that collective and tier, and below the uncertainty range of that
-prediction, at 1 GiB and more: a warning, and an error where half of the low end of the range is missing. The rule is
-silent where a fallback to sockets or a wrong stated bandwidth explains it.
+At 1 GiB and more, a bus bandwidth below 90 % of the plateau predicted for the collective and tier, and below the range
+of that prediction: a warning, and an error below half of the low end of the range. The rule is silent where a fallback
+to sockets or a wrong stated bandwidth explains it.
 
 ## Why it matters
 

@@ -6,8 +6,9 @@ A measured entry with more ranks or nodes than the cluster has, spares included,
 
 ## Why it matters
 
-The measurement is from another machine, and would replace the efficiencies of this one. Each node of a measurement has at
-least one rank: with fewer, the two numbers are swapped or one of them is wrong, and the traffic is timed on the wrong links.
+The measurement is from another machine, and its efficiencies would replace those of this machine. Each node of a
+measurement has at least one rank. With fewer ranks than nodes, the two numbers are swapped or one is wrong, and the
+traffic is timed on the wrong links.
 
 ## What to do
 

@@ -3,7 +3,7 @@
 ## What it finds
 
 Inside one domain, at 1 GiB and more, a bus bandwidth of 33 to 46 % of the stated scale-up bandwidth per direction. The
-rule is silent where the catalog's figure of the part is the stated one.
+rule is silent where the stated bandwidth is the catalog's.
 
 ## Why it matters
 
@@ -16,7 +16,7 @@ Halve the stated figure, or add `duplex`.
 
 ## When to ignore it
 
-Ignore it where the links are that slow. The machine is then at fault, not the spec.
+Ignore it where the links are really that slow: the fault is then in the machine, not in the spec.
 
 ## Fires
 

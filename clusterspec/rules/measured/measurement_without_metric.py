@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A measured entry with neither `busbw`, `algbw` nor a log; and a rate of a collective in `description`, with neither
-name.
+A measured entry with neither `busbw`, `algbw` nor a log; and a bandwidth of a collective in `description` that is not
+called either.
 
 ## Why it matters
 

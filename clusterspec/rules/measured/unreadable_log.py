@@ -3,16 +3,15 @@
 ## What it finds
 
 A `log` under `measured` that is missing, is outside the folder of the spec, is not output of nccl-tests or rccl-tests,
-contradicts its entry, or contradicts itself (size over time differs from the printed bandwidth). A `step_log` that has no
-steps, or whose batch, degrees or ranks are not those of the spec; a `load_test` without a time per output token, or with
-another load than the spec. A `trace` of arrivals or
-lengths that is outside the folder of the spec or has a row that cannot be read; the finding is a note where the file is
-missing.
+contradicts its entry, or contradicts itself (size over time differs from the printed bandwidth). A `step_log` that has
+no steps, or whose batch, degrees or ranks differ from the spec; a `load_test` without a time per output token, or with
+another load than the spec. A `trace` of arrivals or lengths that is outside the folder of the spec or has a row that
+cannot be read; the finding is a note where the file is missing.
 
 ## Why it matters
 
-The figures of a log may be wrong, or those of another machine. Without its trace a serving plan is judged by a load that
-nobody stated.
+The figures of a log may be wrong, or those of another machine. Without its trace, a serving plan is checked against a
+load that nobody stated.
 
 ## What to do
 

@@ -3,13 +3,13 @@
 ## What it finds
 
 A measured entry, or its log, without its collective, its number of ranks or its size; with sizes below 256 MiB only; or
-with ranks that leave NICs of their nodes idle. A measured step that no rate of products between a quarter and twice that of
-the catalog explains, or beside no training job, or in a fleet of several jobs; and likewise a measured time per output token
-and the rate of an engine's kernels.
+with ranks that leave NICs of their nodes idle. A measured step that would need a GEMM rate below a quarter or above
+twice the catalog's, that stands in a spec without a training job, or in a fleet of several jobs. The same holds for a
+measured time per output token and the rate of an engine's kernels.
 
 ## Why it matters
 
-Measurements replace the efficiencies of the catalog. One that is not used leaves the prediction unchanged.
+Measurements replace the efficiencies of the catalog. A measurement that is not used leaves the prediction unchanged.
 
 ## What to do
 

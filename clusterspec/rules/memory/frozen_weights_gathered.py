@@ -2,16 +2,16 @@
 
 ## What it finds
 
-Low-rank adapters (`trainable` with lora or qlora), sharding fsdp or hsdp, and a layout with `sharding: zero1` that uses
-at most 95 % of the memory and is faster by 2 % or more.
+Low-rank adapters (`trainable` with lora or qlora) with sharding fsdp or hsdp, where the same layout with `sharding:
+zero1` uses at most 95 % of the memory and is faster by 2 % or more.
 
-The finding is a note below the half-width of the prediction's range, a warning above it, and an error if at least a
-quarter of the step is lost even at the low end of the range.
+Severity follows the lost share of the step: a note below the half-width of the prediction's range, a warning above it,
+and an error if even the low end of the range loses a quarter of the step.
 
 ## Why it matters
 
-Frozen weights have no gradients and no optimizer states: 2 bytes of a weight are left of 16, or half a byte in 4 bits.
-Full sharding saves little memory then, and still gathers every layer in every pass.
+Frozen weights have no gradients and no optimizer states: a weight takes 2 bytes instead of 16, or half a byte in 4
+bits. Full sharding saves little memory then, and still gathers every layer in every pass.
 
 ## What to do
 
@@ -19,7 +19,7 @@ Keep the frozen weights whole on each rank: the gradients and states of adapters
 
 ## When to ignore it
 
-Ignore it where the memory is for longer sequences or larger micro-batches of other runs of the same layout.
+Ignore it where other runs of the same layout use the memory for longer sequences or larger micro-batches.
 
 ## Fires
 

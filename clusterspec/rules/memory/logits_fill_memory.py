@@ -4,10 +4,10 @@
 
 4 bytes × micro-batch × sequence × vocabulary / (tp × cp) above 10 % of a rank's memory. The rule is silent where the
 plan, logits included, leaves a tenth of the memory free. The finding is a warning where the plan does not fit or its
-memory is not known, and a note where it fits with a smaller margin, or where 1.5 times the logits more do not fit: a loss that
-is not fused keeps them in 16 and in 32 bits, and their gradient. For a framework whose ranks each compute the loss of whole
-rows of logits, as plain PyTorch does, the latter is a warning. It is an error where the logits in 16 and in 32 bits
-alone exceed the memory, except on TPUs, whose compiler divides the loss.
+memory is not known, and a note where it fits with a smaller margin. It is also a note where another 1.5 times the
+logits would not fit, since a loss that is not fused keeps the logits in 16 and in 32 bits and their gradient; in
+frameworks whose ranks each compute the loss of whole rows of logits, such as plain PyTorch, that is a warning. It is an
+error where the logits in 16 and in 32 bits alone exceed the memory, except on TPUs, whose compiler splits the loss.
 
 ## Why it matters
 

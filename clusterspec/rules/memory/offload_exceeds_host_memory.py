@@ -2,10 +2,10 @@
 
 ## What it finds
 
-A stated `cluster.host_memory` that the optimizer states and activations kept on the host, for all accelerators of a
-node, exceed: an error. The finding is a warning above 80 % of the host memory. Gradient shards of DeepSpeed go with the
-optimizer. Besides `layout.offload`, selective recomputation of MaxText on TPUs keeps the saved activations on the host.
-With asynchronous checkpoints, the copy of weights and optimizer states that is being written counts as well.
+Optimizer states and activations on the host, for all accelerators of a node, that exceed the stated
+`cluster.host_memory`: an error, and a warning above 80 % of it. DeepSpeed moves the gradient shards to the host with
+the optimizer. Besides `layout.offload`, selective recomputation of MaxText on TPUs keeps the saved activations on the
+host. With asynchronous checkpoints, the copy of weights and optimizer states that is being written counts as well.
 
 Also `layout.offload` on accelerators whose memory is that of the host, such as `mi300a`: an error where the layout does not
 fit without it, else a warning.
@@ -13,8 +13,8 @@ fit without it, else a warning.
 ## Why it matters
 
 The node runs out of memory when the optimizer is created. Adam in mixed precision keeps 12 bytes per parameter on the
-host: without sharding, 70.6B parameters take 847 GB for each model replica. The processors of `mi300a` use its 128 GB: what is
-moved to the host stays in the same memory.
+host: without sharding, 70.6B parameters take 847 GB for each model replica. The processors of `mi300a` use its 128 GB:
+offloaded data stays in the same memory.
 
 ## What to do
 

@@ -2,15 +2,16 @@
 
 ## What it finds
 
-In training, `layout.offload.optimizer` where the same layout without offloading uses at most 80 % of the memory. The finding is a
-warning where at least half of the states are offloaded, and a note otherwise or where only adapters are trained, whose
-states are small; an error where the step is predicted to be longer by a quarter even at the low end of the range.
+In training, `layout.offload.optimizer` where the same layout without offloading uses at most 80 % of the memory. The
+finding is a warning where at least half of the states are offloaded. It is a note below that, and where only adapters
+are trained, whose states are small. It is an error where offloading takes a quarter of the step even at the low end of
+the predicted range.
 
 ## Why it matters
 
-Gradients cross PCIe to the host, a processor with a tenth of the memory bandwidth of one accelerator updates the weights of all
-accelerators of the node, and the weights come back. The step waits for it, and the memory that this frees stays empty. The
-prediction includes the transfer only: the update on the processor comes on top.
+Gradients cross PCIe to the host, a processor with a tenth of the memory bandwidth of one accelerator updates the
+weights of all accelerators of the node, and the weights come back. The step waits for the update, and the freed memory
+stays empty. The prediction includes the transfers only; the update on the processor adds to them.
 
 ## What to do
 
@@ -18,7 +19,7 @@ Remove `offload`. Where memory is short, shard the states over more ranks first.
 
 ## When to ignore it
 
-Ignore it where the memory is for longer sequences or larger micro-batches of other runs of the same layout.
+Ignore it where other runs of the same layout use the memory for longer sequences or larger micro-batches.
 
 ## Fires
 

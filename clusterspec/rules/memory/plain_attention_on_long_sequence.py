@@ -3,7 +3,8 @@
 ## What it finds
 
 `attention: plain` without recomputation, where the scores exceed all other activations that a layer stores: 5 × heads ×
-sequence / hidden above 34: a warning. A note on accelerators older than Ampere, for which FlashAttention has no kernels.
+sequence / hidden above 34. The finding is a warning, and a note on accelerators older than Ampere, for which
+FlashAttention has no kernels.
 
 ## Why it matters
 

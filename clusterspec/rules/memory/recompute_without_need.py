@@ -2,13 +2,14 @@
 
 ## What it finds
 
-In training, recomputation in a plan that uses at most half of the memory, where the same layout with less of it, or with
-none and smaller micro-batches, uses at most 80 %, and takes at least 10 % less time.
+In training, recomputation in a plan that uses at most half of the memory, where the same layout with less
+recomputation, or with none and smaller micro-batches, uses at most 80 % of the memory and takes at least 10 % less
+time.
 
 ## Why it matters
 
-Full recomputation runs the forward pass twice: a fifth to a quarter of the step. It was written for accelerators with
-40 GB or 80 GB, and scripts keep it on machines with 192 GB or 288 GB, where most of the memory then stays empty.
+Full recomputation runs the forward pass twice: a fifth to a quarter of the step. Recipes for accelerators with 40 GB or
+80 GB need it, and scripts keep it on machines with 192 GB or 288 GB, where most of the memory then stays empty.
 
 ## What to do
 
@@ -16,7 +17,7 @@ Write the setting that the message names.
 
 ## When to ignore it
 
-Ignore it where the memory is for longer sequences, or where the framework is known to need more than is predicted.
+Ignore it where longer sequences will use the memory, or where the framework is known to need more than predicted.
 
 ## Fires
 

@@ -9,7 +9,7 @@ states are offloaded, `offload-exceeds-host-memory` counts both.
 ## Why it matters
 
 Data loading, checkpoints, loading of weights and caches pass through host memory. Asynchronous saving keeps a copy of
-the states there while it writes. Systems are sold with 0.8 to 3 times the memory of their accelerators.
+the states there while it writes. Systems are sold with host memory of 0.8 to 3 times the memory of their accelerators.
 
 ## What to do
 

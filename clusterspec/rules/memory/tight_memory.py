@@ -2,9 +2,9 @@
 
 ## What it finds
 
-A predicted total between 90 and 100 % of the fullest accelerator's memory: a note, and above 97.5 % a warning where weights,
-gradients and optimizer states alone, which are known exactly, take three quarters of it. The rule
-is silent for serving engines (`workload.serving`), which fill free memory with cache.
+A predicted total between 90 and 100 % of the fullest accelerator's memory: a note. It is a warning above 97.5 % where
+weights, gradients and optimizer states, whose sizes are known exactly, take three quarters of the memory. The rule is
+silent for serving engines (`workload.serving`), which fill free memory with cache.
 
 ## Why it matters
 

@@ -3,11 +3,11 @@
 ## What it finds
 
 A stage whose GEMM weights, output head included, exceed the mean by more than 5 % where a more even split exists. The
-finding is a warning where a stated split has 8 % more work on its heaviest stage than the most even split, and an error
-if it has a third more, which loses a quarter of the step. It is a note below that, where the split follows from the
-layers, and where the first and the last stage hold fewer layers than those between: that split leaves memory for
-embedding and head, as published runs do. With `schedule: dualpipe` the work of a stage is that of the two that its
-ranks hold, one from each end.
+finding is a warning where the heaviest stage of a stated split has 8 % more work than in the most even split, and an
+error at a third more, which loses a quarter of the step. It is a note below 8 %, where the split is not stated, and
+where the first and the last stage hold fewer layers than the others, as in published runs, which leaves memory for
+embedding and head. With `schedule: dualpipe` each rank holds two stages, one from each end, and their work counts
+together.
 
 ## Why it matters
 

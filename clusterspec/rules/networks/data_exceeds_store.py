@@ -2,18 +2,19 @@
 
 ## What it finds
 
-The tokens of the data set (`dataset_tokens`; without it, `tokens`) times the bytes of a token above the `capacity` of the
-storage network: `dataset_token_bytes`, or 2 bytes for vocabularies below 65,500 words, else 4. The finding is an error where the data set is
-stated, and a warning where only the tokens of the run are known: some may repeat.
+A data set larger than the `capacity` of `networks.storage`: its tokens (`dataset_tokens`; without it, `tokens`) times
+the bytes of a token (`dataset_token_bytes`; without it 2 for vocabularies below 65,500 words, else 4). The finding is
+an error where `dataset_tokens` is stated, and a warning where only the tokens of the run are known, since some may
+repeat.
 
 ## Why it matters
 
-Tokenized data lie beside checkpoints and logs in the storage system that feeds the run. What does not fit must be
-streamed from elsewhere, at a rate and with failures that nobody planned.
+Tokenized data lie beside checkpoints and logs in the storage system that feeds the run. The rest must be streamed from
+elsewhere, at a rate and with failures that the plan does not contain.
 
 ## What to do
 
-Plan a larger store, or say where the data come from.
+Plan a larger storage system, or state where the data come from.
 
 ## When to ignore it
 

@@ -3,9 +3,9 @@
 ## What it finds
 
 `networks.storage.bandwidth` above nodes × frontend NICs × their rate, where storage has no NICs of its own and does not
-share the fabric; or above that of the out-of-band network, if storage shares it. The finding is a note below twice that rate, since a storage system may serve other machines, too, a
-warning from there on, and an error from six times on. Likewise, `per_client` above what the NICs of one node carry is a
-warning.
+share the fabric; or above the rate of the out-of-band network, if storage shares it. The finding is a note below twice
+the network's rate, since a storage system may also serve other machines, a warning from twice on, and an error from six
+times on. A `per_client` above the rate of the NICs of one node is a warning.
 
 ## Why it matters
 

@@ -3,10 +3,10 @@
 ## What it finds
 
 A `networks.storage.switch`, `networks.frontend.switch` or `networks.out_of_band.switch` whose ports are slower than the
-`nic_bandwidth` of the network, or that does not carry its `technology`: an error. NICs that are slower than the ports are not reported:
-the slow ports of a switch of management networks are not in the catalog. Without a switch, a warning for a rate that no
-port of Ethernet or InfiniBand has, and no two of them together, such as 320 Gb/s; not on rented machines, whose operators
-limit the rate.
+`nic_bandwidth` of the network, or that does not carry its `technology`: an error. NICs slower than the ports are not
+reported, since the catalog does not list the slow ports of management switches. Without a named switch, the rule gives
+a warning for a rate that neither one nor two ports of Ethernet or InfiniBand have, such as 320 Gb/s; it does not on
+rented machines, whose operators limit the rate.
 
 ## Why it matters
 

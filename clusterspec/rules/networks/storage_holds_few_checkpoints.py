@@ -2,9 +2,9 @@
 
 ## What it finds
 
-80 % of `networks.storage.capacity` is less than the checkpoints that `operations.checkpoint.keep` asks for, of 14 bytes
-per parameter each: an error where they exceed the whole capacity, else a warning. Without `keep`, less than ten
-checkpoints are a note, less than two a warning, and less than one is an error.
+The number of checkpoints in `operations.checkpoint.keep`, of 14 bytes per parameter each, takes more than 80 % of
+`networks.storage.capacity`: an error where they exceed the whole capacity, else a warning. Without `keep`, less than
+ten checkpoints are a note, less than two a warning, and less than one is an error.
 
 ## Why it matters
 

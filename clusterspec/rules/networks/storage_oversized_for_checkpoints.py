@@ -2,7 +2,8 @@
 
 ## What it finds
 
-`networks.storage.bandwidth` is more than ten times the rate that writes a checkpoint within 5 % of the interval.
+A `networks.storage.bandwidth` more than ten times the rate that writes a checkpoint within 5 % of the checkpoint
+interval.
 
 ## Why it matters
 

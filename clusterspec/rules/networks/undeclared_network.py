@@ -7,8 +7,8 @@ note, since it may be part of the site.
 
 ## Why it matters
 
-Every node has three networks besides the scale-out fabric. Where a quote omits them, data, logs and users share one
-port, and a hung node cannot be reached.
+A node needs three networks besides the scale-out fabric. If a quote omits them, data, logs and users share one port,
+and a hung node cannot be reached.
 
 ## What to do
 

@@ -2,20 +2,20 @@
 
 ## What it finds
 
-`nics_per_node` above the NICs of a platform of one's own, fabric and frontend together, with more bandwidth than those
-NICs have: a warning, and an error at twice as many. Where the platform states none, the NICs are those that servers with
-these accelerators usually carry, and at least one for each accelerator.
+On machines that are not cloud instances, `nics_per_node` above the NICs of the platform, fabric and frontend together,
+with more bandwidth than those NICs have: a warning, and an error at twice as many. Where the platform states no NICs,
+the rule compares with the usual NICs of servers with these accelerators, at least one for each accelerator.
 
 ## Why it matters
 
-Each NIC at full rate needs a PCIe x16 slot and, for GPUDirect RDMA, a PCIe switch beside an accelerator. HGX boards have
-eight such slots, and servers add two to four. NICs that do not fit are in the bill, in the ports of the switches and in
-the predicted bandwidth.
+Each NIC at full rate needs a PCIe x16 slot and, for GPUDirect RDMA, a PCIe switch beside an accelerator. HGX boards
+have eight such slots, and servers add two to four. NICs that do not fit still count in the bill, in the switch ports
+and in the predicted bandwidth.
 
 ## What to do
 
-State the NICs that the server takes. Ports are no NICs: a card with two ports of 200 Gb/s is one NIC of 400 Gb/s, or two
-of 200 Gb/s.
+State the NICs that the server takes. Ports are not NICs: a card with two ports of 200 Gb/s is one NIC of 400 Gb/s, or
+two of 200 Gb/s.
 
 ## When to ignore it
 

@@ -3,9 +3,9 @@
 ## What it finds
 
 tp, cp or ep above 1 inside a node of accelerators whose driver blocks direct access to each other's memory, such as
-GeForce cards. The rule is silent where `scale_up.peer_bandwidth` or `measured` says what they reach. The finding is a
-warning, and a note for engines of up to four cards, which share a model for its memory, and for those without targets or
-that meet their targets at the upper end of the predicted range.
+GeForce cards. The rule is silent where `scale_up.peer_bandwidth` or `measured` states the bandwidth that they reach.
+The finding is a warning. It is a note for engines of up to four cards, which share a model because of its size, and for
+engines without targets or that meet them at the upper end of the predicted range.
 
 ## Why it matters
 
@@ -14,7 +14,8 @@ of what their slots carry. The estimate counts this rate; cards on different soc
 
 ## What to do
 
-Use dp or pp between the cards, `measured` for what they reach, or workstation cards, which have peer-to-peer access.
+Use dp or pp between the cards, add a measurement (`measured`), or use workstation cards, which have peer-to-peer
+access.
 
 ## When to ignore it
 

@@ -2,14 +2,14 @@
 
 ## What it finds
 
-`host.acs: true` on machines of one's own, or `host.nic_affinity: false`, where a node has several accelerators or the
-job spans nodes.
+`host.acs: true` on machines that are not cloud instances, or `host.nic_affinity: false`, where a node has several
+accelerators or the job spans nodes.
 
 ## Why it matters
 
-With ACS on, PCIe switches send every peer-to-peer packet up to the processor: two accelerators, or an accelerator and the
-NIC beside it, share its link. Without affinity, half of the traffic crosses the
-link between the sockets. Users saw a fraction of the rate of the NICs, with jobs that start and only run slowly.
+With ACS on, PCIe switches send every peer-to-peer packet up to the processor: two accelerators, or an accelerator and
+the NIC beside it, share its link. Without affinity, half of the traffic crosses the link between the sockets. Users saw
+a fraction of the NICs' line rate: jobs start, but run slowly.
 
 ## What to do
 

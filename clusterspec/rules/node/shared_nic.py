@@ -3,12 +3,13 @@
 ## What it finds
 
 More than one scale-up domain, fewer NICs than accelerators in a node (packages, not ranks), and less bandwidth for each
-accelerator than is usual: what it is sold with, at most as much for each FLOP of dense bf16 as a DGX H100 has. The rule
-is silent for accelerators that share NICs by design (a TPU host has a NIC for four chips), where no group of the layout
-leaves its domain and its node, and where one NIC for each accelerator is predicted to save at most 2 % of the step.
-Where the step is predicted, the finding is a note below the half-width of the prediction's range, a warning above it,
-and an error if at least a quarter of the step is lost even at the low end of the range. Else it is a warning, and a
-note for a platform as it is sold, and where three quarters of the usual bandwidth are left.
+accelerator than usual. The usual bandwidth is the one that the accelerator is sold with, limited to the bandwidth per
+dense bf16 FLOP of a DGX H100. The rule is silent for accelerators that share NICs by design (a TPU host has a NIC for
+four chips), where no group of the layout leaves its domain and its node, and where one NIC for each accelerator is
+predicted to save at most 2 % of the step. Where the step is predicted, the finding is a note below the half-width of
+the prediction's range, a warning above it, and an error if at least a quarter of the step is lost even at the low end
+of the range. Where no step is predicted it is a warning, and a note for an unmodified platform or at three quarters of
+the usual bandwidth and more.
 
 ## Why it matters
 

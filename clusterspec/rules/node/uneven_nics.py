@@ -2,9 +2,9 @@
 
 ## What it finds
 
-Neither of `nics_per_node` and `accelerators_per_node` divides the other: six NICs for eight accelerators. The finding is
-a warning; with more NICs than accelerators it is a note, since no accelerator shares one. The rule is silent where the platform is sold
-so.
+Neither of `nics_per_node` and `accelerators_per_node` divides the other: six NICs for eight accelerators. The finding
+is a warning; with more NICs than accelerators it is a note, since no accelerator shares one. The rule is silent where
+the platform is sold with these NICs.
 
 ## Why it matters
 

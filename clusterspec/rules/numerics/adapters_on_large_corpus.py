@@ -1,13 +1,13 @@
-"""Low-rank adapters are to learn a large corpus.
+"""Low-rank adapters are trained on a large corpus.
 
 ## What it finds
 
-`trainable` adapters in a run of 20B `tokens` or more that is no reinforcement learning.
+`trainable` adapters in a run of 20B `tokens` or more, reinforcement learning excepted.
 
 ## Why it matters
 
-Adapters learn a task or a style from millions of tokens. On a corpus they fall behind the training of all weights: in
-continued pre-training on 20B tokens, rank 256 on all matrices did not reach it, and lower ranks lost more.
+Adapters learn a task or a style from millions of tokens. On a large corpus they reach a higher loss than full training:
+in continued pre-training on 20B tokens, rank 256 on all matrices fell short, and lower ranks lost more.
 
 ## What to do
 

@@ -2,14 +2,14 @@
 
 ## What it finds
 
-`tokens` above 4 × `dataset_tokens`: a note. By the law of Muennighoff et al., R passes after the first are worth
-15.4 × (1 − exp(−R / 15.4)) passes over new data. Where that loses a quarter of the computation (from 12 passes on), the
+`tokens` above 4 × `dataset_tokens`: a note. By the law of Muennighoff et al., R passes after the first are worth 15.4 ×
+(1 − exp(−R / 15.4)) passes over new data. Where repetition wastes a quarter of the computation (from 12 passes on), the
 finding is a warning. The rule applies where the spec states `dataset_tokens`.
 
 ## Why it matters
 
-Up to four passes over the data are nearly as good as new data. Of 16, a third of the computation is lost, of 30 a half;
-past 40 further passes gain nothing.
+Up to four passes over the data are nearly as good as new data. With 16 passes a third of the computation is lost, with
+30 a half; beyond 40, further passes gain nothing.
 
 ## What to do
 
@@ -22,7 +22,7 @@ Ignore it for fine-tuning with early stopping.
 ## Options
 
 `thresholds = {data-repeated = 4.0}` in the configuration sets the number of passes above which the rule reports. The
-default is 4.0. The warning has none.
+default is 4.0. The warning has no threshold.
 
 ## Fires
 

@@ -2,9 +2,9 @@
 
 ## What it finds
 
-`capacity_factor` of 0.75 and less, which drops a quarter of the tokens and more, as an error; below 1, and below 2 in serving, as a
-warning; 1 exactly, as a warning where the spec states the `tokens`
-of the run, and else, as in a benchmark, a note; any in a model without experts, as a note.
+A `capacity_factor` of 0.75 or less, which drops a quarter of the tokens or more, is an error. Below 1, and below 2 in
+serving, it is a warning. Exactly 1 is a warning where the spec states the `tokens` of the run, and a note otherwise, as
+in a benchmark. Any value in a model without experts is a note.
 
 ## Why it matters
 
@@ -15,8 +15,8 @@ that the same prompt gets other answers.
 
 ## What to do
 
-Leave the key out, as recent models do, which drop no token; else 1.25 in training with a balancing loss, 2 in
-serving.
+Remove the key, as for recent models, which drop no tokens; otherwise use 1.25 in training with a balancing loss, and 2
+in serving.
 
 ## When to ignore it
 

@@ -2,9 +2,10 @@
 
 ## What it finds
 
-`tokens` / (`global_batch` × `sequence_length`) below 100: a warning; below 300 a note, since it may be fine-tuning. On 256
-and more accelerators fewer than 1,000 are a warning, except with adapters or with fewer tokens than half the active
-parameters. With adapters it is a note, and a warning below 20. Fewer than ten steps train nothing: an error. More than 20 million steps are a warning.
+The number of steps is `tokens` / (`global_batch` × `sequence_length`). Below 100 it is a warning; below 300 a note,
+since the run may be fine-tuning. On 256 and more accelerators fewer than 1,000 are a warning, except with adapters or
+with fewer tokens than half the active parameters. With adapters the finding is a note, and a warning below 20 steps.
+Fewer than ten steps are an error. More than 20 million steps are a warning.
 
 ## Why it matters
 

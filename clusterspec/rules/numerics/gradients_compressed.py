@@ -6,9 +6,9 @@
 
 ## Why it matters
 
-One bit per number, 32 times less than fp32, reaches the loss of Adam for transformers only after 15 to 25 % of the steps in
-full precision, and with error feedback. The spec cannot say either. Stronger compression delays most gradients by many
-steps.
+One bit per number, 32 times less than fp32, reaches the loss of Adam for transformers only after 15 to 25 % of the
+steps in full precision, and with error feedback. The spec can state neither condition. Stronger compression delays most
+gradients by many steps.
 
 ## What to do
 

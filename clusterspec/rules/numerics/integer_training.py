@@ -2,14 +2,14 @@
 
 ## What it finds
 
-`kind: train` with `precision: int8`, or with `parameter_precision` int8 or int4; not in a framework that publishes a
-recipe for int8 (MaxText), nor frozen weights below adapters (`trainable`).
+`kind: train` with `precision: int8`, or with `parameter_precision` int8 or int4; The rule is silent for a framework
+that publishes a recipe for int8 (MaxText), and for frozen weights under adapters (`trainable`).
 
 ## Why it matters
 
-Integer formats have no exponent: gradients span many orders of magnitude and mostly round to zero. Without a library of
-its own for scales and stochastic rounding, as TPUs have, int8 does not converge; fp8 and the block formats of 4 bits
-have recipes in most frameworks.
+Integer formats have no exponent: gradients span many orders of magnitude and mostly round to zero. Without a library
+for scales and stochastic rounding, as on TPUs, int8 does not converge; fp8 and the block formats of 4 bits have recipes
+in most frameworks.
 
 ## What to do
 

@@ -3,9 +3,8 @@
 ## What it finds
 
 A stated `gradient_precision` of bf16 with 256 or more replicas in the reduction: a note, and a warning from 1,024 on.
-A stated bf16 is a note with 64 or more micro-batches, whose gradients a rank adds one after the other, and a warning
-from 128 on. Gradients
-in 8 bits and fewer are a warning with any number of replicas.
+Since a rank also adds the gradients of its micro-batches one after the other, bf16 with 64 or more micro-batches is a
+note, and a warning from 128 on. Gradients in 8 bits and fewer are a warning with any number of replicas.
 
 ## Why it matters
 

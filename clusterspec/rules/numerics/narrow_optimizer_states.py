@@ -3,16 +3,16 @@
 ## What it finds
 
 Weights that the optimizer updates in bf16 or narrower: `master: none` with `parameter_precision` below fp32, or a
-`master` below fp32. The finding is a warning for runs of at least 20 billion tokens, and a note for shorter ones and for
-those whose length is not stated, as of benchmarks; 8 bits and fewer are always a warning. `master: fp16` is a note, and
-bf16 on accelerators that can round stochastically. Moments in fp16 or fp8 are an error, and a warning for runs of fewer
-tokens.
+`master` below fp32. The finding is a warning for runs of at least 20 billion tokens, and a note for shorter runs and
+for runs without a stated length, such as benchmarks; 8 bits and fewer are always a warning. `master: fp16` is a note,
+and so is bf16 on accelerators that can round stochastically. Moments in fp16 or fp8 are an error, and a warning for
+runs of fewer tokens.
 
 ## Why it matters
 
 A bf16 number has 8 significant bits, so that an update below 1/512 of a weight rounds to nothing. With weights of 0.02
-and steps of the size of the learning rate, that is the case from a learning rate of 4e-5 downward, in the last part of
-every schedule: training stalls there. In fp8 the second moment, a square, underflows.
+and updates as large as the learning rate, training stalls at learning rates below 4e-5, which every schedule reaches in
+its last part. In fp8 the second moment, a square, underflows.
 
 ## What to do
 

@@ -6,8 +6,8 @@
 
 ## Why it matters
 
-Gradient descent without adaptation trains transformers much slower than Adam, since their blocks differ in curvature. The
-memory that it saves does not pay for the lost steps.
+Gradient descent without adaptation trains transformers much slower than Adam, since their blocks differ in curvature.
+The saved memory does not outweigh the additional steps.
 
 ## What to do
 

@@ -1,15 +1,15 @@
-"""Narrow products are no faster than wide ones on the accelerator.
+"""GEMMs in the narrow format are no faster than in the wider one on this accelerator.
 
 ## What it finds
 
-`precision: fp8`, fp4 or int8 on an accelerator whose peak in it is no higher than in the next wider format: an error in
-training, where the part has no units for the format, and a note in serving, where narrow weights still halve what is
-read. Where the peak is a quarter lower or more, as of int8 on B300, the finding is an error in both.
+`precision: fp8`, fp4 or int8 on an accelerator whose peak in this format is no higher than in the next wider one. The
+finding is an error in training, and a note in serving, where narrow weights still halve the bytes read. Where the
+narrow peak is a quarter lower or more, such as int8 on B300, it is an error in both.
 
 ## Why it matters
 
-The matrix units execute the wider format, and the narrow one is converted first. Training then has the errors of fp8 and
-none of its speed: a TPU v5p has 459 TFLOP/s in both.
+The matrix units execute the wider format, and narrow operands are converted first. Training then has the errors of fp8
+and none of its speed: a TPU v5p has 459 TFLOP/s in both.
 
 ## What to do
 

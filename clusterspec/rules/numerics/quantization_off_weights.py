@@ -4,12 +4,13 @@
 
 A `quantization` beside a `parameter_precision` that its checkpoints do not have: AWQ packs weights into 4 bits, GPTQ
 into 4 or 8, bitsandbytes into 4 or 8, GGUF files into up to 8 or keep 16, SmoothQuant quantizes weights and activations
-to int8. This is an error. It is a warning where the products of a method that quantizes weights alone are stated in fp8, fp4 or int8.
+to int8. This is an error. It is a warning where the method quantizes weights only, but `precision` states GEMMs in fp8,
+fp4 or int8.
 
 ## Why it matters
 
-Memory, bandwidth and the largest batch follow from the stated precision: a 70B model in bf16 has 141 GB of weights, and as
-an AWQ checkpoint 37 GB. One of the two keys is of another checkpoint.
+Memory, bandwidth and the largest batch follow from the stated precision: a 70B model in bf16 has 141 GB of weights, and
+as an AWQ checkpoint 37 GB. One of the two keys describes another checkpoint.
 
 ## What to do
 

@@ -2,19 +2,19 @@
 
 ## What it finds
 
-`tokens` over the parameters that a token uses. Below 5 the finding is a note, for runs of at least 20 billion tokens or on at
-least 256 accelerators; shorter runs on fewer accelerators and runs of adapters are taken for fine-tuning. Below 2 it is a
-warning where the description says that the model starts from random weights (`from scratch`, `random weights`,
-`pre-training`): a run that continues the training of a finished model needs no more, and Llama 3.1 Swallow 70B saw 2.8. Below
-0.05, and with sequences of 32,768 tokens or more, which extend the context of a finished model, it is a note in any case. On
-accelerators from before 2022 only less than 0.4 is reported: their runs followed an older law. Above 100,000 it is a
-warning.
+The rule checks `tokens` per active parameter. Below 5 the finding is a note, for runs of at least 20 billion tokens or
+on at least 256 accelerators; shorter runs on fewer accelerators and runs of adapters count as fine-tuning. Below 2 it
+is a warning where the description says that the model starts from random weights (`from scratch`, `random weights`,
+`pre-training`). Continued pre-training needs fewer tokens: Llama 3.1 Swallow 70B used 2.8 per parameter. Below 0.05,
+and with sequences of 32,768 tokens or more, which extend the context of a trained model, it is always a note. On
+accelerators from before 2022 the rule reports only values below 0.4, since their runs followed an older scaling law.
+Above 100,000 it is a warning.
 
 ## Why it matters
 
-The loss for a given amount of compute is least near 20 tokens per parameter, and models of today get 100 to 10,000. With
-a tenth of 20, a model of a third of the size would be as good at a ninth of the cost. Qwen3-0.6B, with 60,000 tokens per
-parameter, is the longest published run of its kind.
+For a given amount of compute, the loss is lowest near 20 tokens per parameter; current models use 100 to 10,000. At 2
+tokens per parameter, a model of a third of the size would reach the same loss at a ninth of the cost. Qwen3-0.6B, with
+60,000 tokens per parameter, has the highest published ratio.
 
 ## What to do
 

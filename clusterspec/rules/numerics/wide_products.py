@@ -1,4 +1,4 @@
-"""Products in fp32 or tf32 where 16 bits are faster, or weights served in fp32.
+"""GEMMs in fp32 or tf32 where 16 bits are faster, or weights served in fp32.
 
 ## What it finds
 

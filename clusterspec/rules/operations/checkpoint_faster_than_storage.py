@@ -2,11 +2,11 @@
 
 ## What it finds
 
-A checkpoint time more than 10 % below the time in which the storage system takes 14 bytes × parameters (weights in bf16,
-and weights and two moments in fp32): at its `bandwidth`, or at what the clients of the job reach together (`per_client`,
-their NICs, `slots`), after one file for each rank is created (`metadata_rate`). The time is `checkpoint.write_time` where
-saving is asynchronous, else the pause of training. A pause without a stated mode counts as synchronous, as
-`checkpoint_time` says.
+A checkpoint time more than 10 % below the time in which the storage system can write 14 bytes × parameters (weights in
+bf16, and weights and two moments in fp32). It writes at its `bandwidth`, or at the rate that the clients of the job
+reach together (`per_client`, their NICs, `slots`), after it has created one file for each rank (`metadata_rate`). The
+checkpoint time is `checkpoint.write_time` where saving is asynchronous, else the pause of training. A pause without a
+stated mode counts as synchronous, as `checkpoint_time` says.
 
 ## Why it matters
 

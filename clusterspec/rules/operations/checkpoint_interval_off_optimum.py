@@ -5,10 +5,10 @@
 A `checkpoint_interval` more than twice, or less than half, the optimum √(2 × time between failures × checkpoint time).
 Without a stated failure rate, more than three times the optimum at the rate of Llama 3's training (one interruption for
 each 50,700 accelerator-hours). Without a stated checkpoint time, the time follows from the bandwidth of the storage
-system and the model. A stated rate that `optimistic-failure-rate` doubts is not judged here.
+system and the model. The rule does not use a stated failure rate that `optimistic-failure-rate` reports.
 
-The finding is a note where the optimum would save less than five percent of the time, else
-a warning, and an error where a stated failure rate makes the interval lose a quarter of the time more than the optimum.
+The finding is a note where the optimum would save less than five percent of the time, else a warning, and an error
+where, at a stated failure rate, the interval loses a quarter of the time more than the optimum does.
 
 ## Why it matters
 
@@ -21,7 +21,7 @@ Use the interval in the help, or a faster checkpoint (asynchronous, or to local 
 
 ## When to ignore it
 
-Ignore it where checkpoints serve another purpose, such as evaluation. Save cheaper ones for failures in between.
+Ignore it where checkpoints serve another purpose, such as evaluation. Save cheaper checkpoints for failures in between.
 
 ## Fires
 

@@ -3,9 +3,9 @@
 ## What it finds
 
 Training stops for more than a tenth of the checkpoint interval: a warning, and an error from a quarter of it on.
-Without a stated time, the time follows from the storage system and 14 bytes per parameter; it is an error from the
-whole interval on, since saving may be asynchronous. An asynchronous checkpoint that is not written before the next one
-starts is an error.
+Without a stated time, the rule computes it from the storage system and 14 bytes per parameter, and reports an error
+only where it exceeds the whole interval, since saving may be asynchronous. An asynchronous checkpoint that is not
+written before the next one starts is an error.
 
 ## Why it matters
 

@@ -1,14 +1,14 @@
-"""The time between failures of a node does not give that of the job.
+"""The time between failures of a node contradicts the one of the job.
 
 ## What it finds
 
-`node_mtbf` over the nodes of the job against `mean_time_between_failures`: a warning where they differ by a third, and an
-error by a factor of three. An `afr` of a kind of part beside an `mtbf` that gives another, likewise.
+`node_mtbf` over the nodes of the job against `mean_time_between_failures`: a warning where they differ by a third, and
+an error by a factor of three. The same limits apply to an `afr` beside an `mtbf` of the same kind of part.
 
 ## Why it matters
 
-Both describe the same failures. The interval of checkpoints, the spares and the goodput follow from one of them, and are
-wrong if the other is right.
+Both describe the same failures. Checkpoint interval, spares and goodput follow from one of them, and are wrong if the
+other is right.
 
 ## What to do
 
@@ -16,7 +16,8 @@ Keep the figure that was measured, and remove the other.
 
 ## When to ignore it
 
-Ignore it where most failures of the job are not of nodes, such as those of software, and say so.
+Ignore it where most failures of the job have causes outside the nodes, such as software; name them in the reason of the
+waiver.
 
 ## Fires
 

@@ -2,9 +2,9 @@
 
 ## What it finds
 
-Power supplies of the platform, spread evenly over the feeds of a rack: with `feeds: 2N` half of them are left after a
-feed fails, with `N+1` two of three thirds. The finding is a warning where each accelerator then has to draw less by a
-tenth or more, else a note. Platforms whose supplies the catalog does not know are not reported.
+The platform's power supplies are assumed to be spread evenly over the feeds of a rack. After a feed fails, half of them
+remain with `feeds: 2N`, and two thirds with `N+1`. The finding is a warning where each accelerator then has to reduce
+its power by a tenth or more, else a note. The rule is silent where the catalog does not state the platform's supplies.
 
 ## Why it matters
 
@@ -13,8 +13,9 @@ supplies give 9.9 kW: until the feed is back, its accelerators are throttled, an
 
 ## What to do
 
-Cap the accelerators by `accelerator_cap`, so that one feed carries the nodes, or count with the slower step: `clusterspec faults`
-estimates it. `operations.targets.max_single_failure_slowdown` says what the job can bear.
+Cap the accelerators by `accelerator_cap`, so that the remaining feeds carry the nodes, or plan with the slower step,
+which `clusterspec faults` estimates. `operations.targets.max_single_failure_slowdown` states the slowdown that the job
+tolerates.
 
 ## When to ignore it
 

@@ -3,21 +3,21 @@
 ## What it finds
 
 A goodput below 90 %, or below `operations.targets.goodput`: the share of the time spent on steps that are kept, as
-`clusterspec cost` prints it. The rule applies where the spec has `operations`. Without a stated failure rate it takes
-the lowest of the published rates.
-
-The finding is a note down to 85 %, as published runs on 16,000 accelerators have about 90 %. It is an error where a quarter of
-the time is lost, or where the target is missed at the best end of the range; else it is a warning.
+`clusterspec cost` prints it. The rule applies where the spec has `operations`. Without a stated failure rate it uses
+the lowest published rate. The finding is a note down to 85 %, since published runs on 16,000 accelerators have about 90
+%. It is an error where a quarter of the time is lost, or where even the high end of the range misses the target; else
+it is a warning.
 
 ## Why it matters
 
-Each lost share is paid for and trains nothing. Llama 3 405B kept more than 90 % on 16,384 accelerators, so a lower
-share is a flaw of the plan more than a consequence of its size.
+Lost time is paid for and trains nothing. Llama 3 405B kept more than 90 % on 16,384 accelerators, so a lower share
+points to a flaw of the plan rather than to its size.
 
 ## What to do
 
-Mend the largest of the parts that the message names: saving (a faster storage system, asynchronous saving),
-repeated steps (the interval √(2 × time between failures × pause)), restarts (spare nodes, a faster restart), detection (a shorter watchdog).
+Reduce the largest of the losses that the message names: saving (a faster storage system, asynchronous saving), repeated
+steps (the interval √(2 × time between failures × pause)), restarts (spare nodes, a faster restart), detection (a
+shorter watchdog).
 
 ## When to ignore it
 

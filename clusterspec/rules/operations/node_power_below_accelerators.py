@@ -2,13 +2,14 @@
 
 ## What it finds
 
-`power.node` at or below accelerators per node × the accelerator's power, or `accelerator_cap` where that is lower. An error,
-and a note at half of that and more for a module with its processor (GH200), whose power is set by the operator.
+`power.node` at or below accelerators per node × the accelerator's power, or `accelerator_cap` where that is lower. The
+finding is an error. It is a note at half of that product and more for modules that include the processor (GH200), whose
+power limit the operator sets.
 
 ## Why it matters
 
-CPUs, NICs, fans and power conversion add to it: a node draws 1.3 to 1.8 times the power of its accelerators. A
-published report counted a 660 W CPU as 350 W.
+CPUs, NICs, fans and power conversion add to the power of the accelerators: a node draws 1.3 to 1.8 times the power of
+its accelerators. A published report counted a 660 W CPU as 350 W.
 
 ## What to do
 

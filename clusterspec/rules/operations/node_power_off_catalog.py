@@ -2,13 +2,13 @@
 
 ## What it finds
 
-`power.node` more than 15 % from the platform's entry, less what an `accelerator_cap` saves: a warning, and an error where
-the figure is the power of the accelerators alone, without processors, NICs, switches and fans, or 25 % and more below
-the entry, as the figure of an older system is.
+`power.node` more than 15 % from the platform's entry, less what an `accelerator_cap` saves: a warning, and an error
+where the figure is the power of the accelerators alone, without processors, NICs, switches and fans, or is 25 % and
+more below the entry, which suggests an older system.
 
 ## Why it matters
 
-Racks, cooling and energy cost are computed from it.
+Rack power, cooling and energy cost are computed from the figure.
 
 ## What to do
 

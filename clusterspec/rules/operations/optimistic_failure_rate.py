@@ -2,15 +2,15 @@
 
 ## What it finds
 
-A time between failures of the job above that of the most reliable published fleet (2.34 failures in 1,000 node-days):
-a note; above twice that a warning, for accelerators other than GPUs a note, since no rate of training is published for
-them; above thirty times that of Llama 3's training an error.
+A time between failures of the job longer than in the most reliable published fleet (2.34 failures in 1,000 node-days):
+a note, and a warning from twice that time on. For accelerators other than GPUs it stays a note, since no failure rate
+of training is published for them. Above thirty times the time between failures of Llama 3's training it is an error.
 
 ## Why it matters
 
 Llama 3 had 419 unexpected interruptions in 54 days on 16,384 H100: one for each 50,700 accelerator-hours. The most
 reliable of the published fleets had 82,100. A plan with fewer failures than all of them overestimates goodput, and
-underestimates spares and checkpoints. For other accelerators no such rate is published; of TPU v4, hardware failed
+underestimates spares and checkpoints. For other accelerators no such rate is published; on TPU v4, hardware stopped
 about one training job in a hundred.
 
 ## What to do

@@ -7,8 +7,8 @@ back (an error), or below 30 seconds for a job of 16 nodes or more (a warning).
 
 ## Why it matters
 
-A restart notices the failure, replaces the node, starts processes and communicators, and reads the checkpoint on all ranks.
-Published restarts take minutes; every failure pays the difference.
+A restart includes detection of the failure, replacement of the node, start of processes and communicators, and reading
+the checkpoint on all ranks. Published restarts take minutes, and every failure costs the difference.
 
 ## What to do
 

@@ -2,10 +2,10 @@
 
 ## What it finds
 
-`power.node` (else the platform's) × `nodes_per_rack` + `rack_overhead` above `rack_limit`. Where neither is known, a node
-counts with its accelerators and the least that servers draw besides, and the message says so. A rack with a whole domain
-of a rack-scale system also has the switches of that domain; the platform's figure for the rack includes them. Its nodes are those of the rack as sold where
-`nodes_per_rack` is absent.
+`power.node` (else the platform's) × `nodes_per_rack` + `rack_overhead` above `rack_limit`. Where neither power is
+known, the rule takes the accelerators and the least that servers draw besides, and the message says so. For a rack with
+a whole domain of a rack-scale system, it uses the platform's figure for the rack, which includes the scale-up switches.
+Without `nodes_per_rack`, such a rack has the nodes that it is sold with.
 
 ## Why it matters
 

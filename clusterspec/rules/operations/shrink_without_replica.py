@@ -6,8 +6,8 @@
 
 ## Why it matters
 
-A job shrinks by dropping the replicas that the failed node belongs to. With one replica over all nodes there is nothing to
-continue with: a part of the model is missing, and the job waits for the repair.
+A job shrinks by dropping the replicas that the failed node belongs to. With a single replica over all nodes, a part of
+the model is missing after a failure, and the job waits for the repair.
 
 ## What to do
 

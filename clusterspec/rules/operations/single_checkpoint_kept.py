@@ -6,9 +6,8 @@
 
 ## Why it matters
 
-While the next checkpoint is saved, the only complete one is replaced or the storage system holds none that is known to
-be whole. A failure during saving, a damaged file, or a loss that diverged before the last save leaves nothing to go
-back to.
+Saving replaces the only complete checkpoint. After a failure during saving, a damaged file, or a loss that diverged
+before the last save, the job has no checkpoint to restart from.
 
 ## What to do
 
@@ -17,7 +16,7 @@ keep, since a new one is written before an old one is deleted.
 
 ## When to ignore it
 
-Ignore it where checkpoints are copied to another store after each save.
+Ignore it where checkpoints are copied to another storage system after each save.
 
 ## Fires
 

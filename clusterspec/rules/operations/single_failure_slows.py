@@ -4,15 +4,16 @@
 
 A part whose loss leaves bandwidth (a link, a leaf or a plane of several, an uplink, a spine), after which a step takes
 longer by more than `operations.targets.max_single_failure_slowdown`. The step is estimated again on the machine without
-that part. Parts whose failure stops the job are restarts, which `targets.goodput` limits. With `recovery: shrink` and
-no spare node, also a node: the replicas that are left process the batch until the repair.
+that part. The rule does not report parts whose failure stops the job: these cause restarts, which `targets.goodput`
+limits. With `recovery: shrink` and no spare node, it also checks the loss of a node, after which the remaining replicas
+process the batch until the repair.
 
 The finding is an error where the slowdown is more than twice the target; else it is a warning.
 
 ## Why it matters
 
-A slow job runs until the part is replaced, which takes a day: nobody restarts it. Every collective waits for the slowest
-NIC, so one lost plane or uplink slows all nodes.
+Nobody restarts a slow job: it runs until the part is replaced, which takes a day. Every collective waits for the
+slowest NIC, so one lost plane or uplink slows all nodes.
 
 ## What to do
 

@@ -3,14 +3,14 @@
 ## What it finds
 
 `power.switch` below 70 % of the largest power of the fabric's switch, where its links are not all passive copper
-(`cable_type` of `dac`), and any below 70 % of its typical power. Where the catalog knows the rating of a power supply
-alone, the figure is below a quarter of that.
+(`cable_type` of `dac`), or below 70 % of its typical power in any case. Where the catalog knows only the rating of a
+power supply, the limit is a quarter of that rating.
 
 ## Why it matters
 
-Data sheets print two figures: one with passive cables, and the largest with optical modules in all cages. A QM9700 takes
-747 W with the former and 1,720 W with the latter. Feeds and cooling of the network racks are then planned for half of what
-they need.
+Data sheets print two figures: the typical power with passive cables, and the largest power with optical modules in all
+cages. A QM9700 draws 747 W with the former and 1,720 W with the latter. With the smaller figure, feeds and cooling of
+the network racks are planned for half of the load.
 
 ## What to do
 

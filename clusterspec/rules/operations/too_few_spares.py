@@ -4,18 +4,16 @@
 
 `spare_nodes` below the 95th percentile of nodes in repair at once: Poisson with the mean `repair_time` / time between
 failures. The rule needs a stated `repair_time`. The finding is a note where less than one node is in repair on average,
-and where the fabric is shared with other jobs and no spares are counted, so that other nodes of the site stand in, or
-where the job leaves as many nodes idle. It is an error where the job uses all nodes, and more nodes are in repair than
-there are spares for more than three quarters of the time. In all other cases it is a warning.
-
-Where the spec states no failure rate, the finding is for fewer spare and idle nodes than are in repair on average at the
-rate of the most reliable published fleet, and at most a warning. A `recovery: hot-spare` without any node to recover on
-is an error.
+where the job leaves as many nodes idle, and where other jobs share the fabric and no spares are stated, so that other
+nodes of the site can replace failed ones. It is an error where the job uses all nodes and the nodes in repair exceed
+the spares for more than three quarters of the time. In all other cases it is a warning. Without a stated failure rate,
+the rule compares spare and idle nodes with the mean number in repair at the rate of the most reliable published fleet,
+and gives at most a warning. A `recovery: hot-spare` without any node to recover on is an error.
 
 ## Why it matters
 
 Nodes fail while others are in repair. With a failure every 3 hours and a day per repair, 8 nodes are in repair on
-average and 13 in the worst 5 % of the time; a job that needs all nodes stops then.
+average, and 13 in the worst 5 % of the time. A job that needs all nodes then stops.
 
 ## What to do
 

@@ -1,1 +1,1 @@
-"""Rules about the networks other than the fabric: frontend, storage, out-of-band."""
+"""Rules about the physical machine: racks, power, cooling, cables and optics."""

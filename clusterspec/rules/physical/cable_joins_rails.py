@@ -6,8 +6,8 @@ In a rail topology with as many rails as NICs, `links_per_cable.node_leaf` above
 
 ## Why it matters
 
-Each NIC of a node is on its own rail, hence on its own leaf. Two ports of one cage belong to two NICs: their links go to
-two switches and need a cable each. Ordered as one cable for two links, half of the NICs stay dark, or two rails share a
+Each NIC of a node is on its own rail, hence on its own leaf. Two ports of one cage belong to two NICs: their links go
+to two switches and need a cable each. With one cable for two links, half of the NICs have no link, or two rails share a
 leaf.
 
 ## What to do

@@ -1,17 +1,18 @@
-"""The cooling distribution units take up less heat than the machine gives to the coolant.
+"""The coolant distribution units remove less heat than the machine gives to the coolant.
 
 ## What it finds
 
-`power.cdus`: units whose `capacity` together, without those that `redundancy` holds in reserve (one of `N+1`, half of
-`2N`), is below the heat of the machine to liquid at full load. That heat is the power of the nodes with spares, the
-domains and the racks × `power.liquid_share`, else the share of the platform, else the range of published machines, and the
-power of switches that are sold with liquid cooling only. An error where even the low end of that range exceeds the
-capacity, a warning where its middle does. A warning also for units beside `power.cooling: air`.
+Units in `power.cdus` whose total `capacity`, without the redundant units (one with `redundancy: N+1`, half with `2N`),
+is below the heat that the machine gives to liquid at full load. That heat is the power of nodes, spares, scale-up
+domains and racks times the liquid share (`power.liquid_share`, else the platform's, else the range of published
+machines), plus the power of switches that are sold only with liquid cooling. The finding is an error where even the low
+end of the range exceeds the capacity, and a warning where its middle does. Units beside `power.cooling: air` are a
+warning.
 
 ## Why it matters
 
-Accelerators throttle or stop when the coolant of the loop becomes too warm. A loop with one unit too few carries the
-machine until the first of them is serviced.
+Accelerators throttle or stop when the coolant of the loop becomes too warm. A loop with one unit too few cools the
+machine only until the first unit is serviced.
 
 ## What to do
 
@@ -19,7 +20,7 @@ Add units, use larger ones, or cap the power of the nodes.
 
 ## When to ignore it
 
-Ignore it where a second loop, which the spec does not state, takes up the rest of the heat.
+Ignore it where a second loop, which the spec does not state, removes the rest of the heat.
 
 ## Fires
 

@@ -1,15 +1,15 @@
-"""The stated cooling is not that of the racks.
+"""The stated cooling does not fit the racks.
 
 ## What it finds
 
-`power.cooling: air` for a platform that is sold with liquid cooling only (an error); for an accelerator that its maker
-cools with liquid, beside a `power.liquid_share`, or for racks that draw more than 60 kW (warnings). `power.cooling: liquid`
-for a platform that is sold with air cooling only (a warning).
+`power.cooling: air` for a platform that is sold with liquid cooling only (an error); for an accelerator that is sold
+with liquid cooling, beside a `power.liquid_share`, or for racks that draw more than 60 kW (warnings). `power.cooling:
+liquid` for a platform that is sold with air cooling only (a warning).
 
 ## Why it matters
 
-Cold plates need a coolant loop that an air-cooled hall does not have. Air carries some 20 to 60 kW out of a rack; above,
-nodes throttle. A node with fans alone gives its heat to the air of a hall that was planned for coolant.
+Cold plates need a coolant loop that an air-cooled hall does not have. Air removes some 20 to 60 kW from a rack; above
+that, nodes throttle. A node with only fans heats the air of a hall that was planned for coolant.
 
 ## What to do
 

@@ -1,4 +1,4 @@
-"""Modules for kilometres are on runs of one hall.
+"""Optical modules for kilometers are used on runs within one hall.
 
 ## What it finds
 
@@ -6,9 +6,9 @@ Modules of the classes FR and LR, which reach 2 km and more, at a level whose lo
 
 ## Why it matters
 
-A module of long reach costs several times as much as one of the class DR (500 m) and draws more power: its lasers are
-stabilized and its wavelengths multiplexed. A receiver of some long-reach modules is overdriven on a short fiber and needs an
-attenuator.
+A long-reach module costs several times as much as a DR module (500 m) and draws more power, since it stabilizes its
+lasers and multiplexes wavelengths. On a short fiber, the receivers of some long-reach modules are overdriven and need
+an attenuator.
 
 ## What to do
 

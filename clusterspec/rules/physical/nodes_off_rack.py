@@ -2,14 +2,14 @@
 
 ## What it finds
 
-`power.nodes_per_rack` nodes of the platform's height that take more than 48 rack units (an error), or all 48 (a
+A `power.nodes_per_rack` whose nodes, at the platform's height, take more than 48 rack units (an error), or all 48 (a
 warning). For platforms that are sold as a rack, any other number than the nodes of that rack is an error.
 
 ## Why it matters
 
 A DGX B200 is 10 units high, so five take 50, and racks of 42 to 48 units are usual; power distribution and switches
-need units, too. The scale-up domain of an NVL72 runs over the copper cartridge of its rack: 18 compute trays are
-neither spread over two racks nor doubled in one.
+need units, too. The scale-up domain of an NVL72 runs over the copper cartridge of its rack: 18 compute trays cannot be
+split over two racks or doubled in one.
 
 ## What to do
 

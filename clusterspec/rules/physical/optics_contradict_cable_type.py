@@ -2,11 +2,11 @@
 
 ## What it finds
 
-A level in `cable_type` whose `optics` are of another type: `dac` beside a transceiver module.
+A fabric level whose `cable_type` differs from the type of its `optics`: `dac` beside a transceiver module.
 
 ## Why it matters
 
-One of the two is what will be bought. Modules and fibers are counted apart from cables with fixed ends.
+Only one of the two can be bought, and the bill counts modules and fibers separately from cables with fixed ends.
 
 ## What to do
 

@@ -1,4 +1,4 @@
-"""The modules at the two ends of a link do not speak to each other.
+"""The modules at the two ends of a link cannot communicate.
 
 ## What it finds
 
@@ -7,8 +7,9 @@ differs; or that joins a module with a cable that has fixed ends.
 
 ## Why it matters
 
-Light of 850 nm in a multimode fiber and of 1,310 nm in a single-mode one do not meet. DR sends each lane on a fiber of its
-own, FR all lanes on one. A lane of 50 Gb/s does not talk to one of 100 Gb/s; modules cannot change the rate of a lane.
+Multimode modules send 850 nm over multimode fiber, single-mode modules 1,310 nm over single-mode fiber. DR sends each
+lane on its own fiber, FR all lanes on one. A lane of 50 Gb/s does not link with a lane of 100 Gb/s, and modules cannot
+change the lane rate.
 
 ## What to do
 

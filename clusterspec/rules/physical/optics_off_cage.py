@@ -4,8 +4,9 @@
 
 Named optics, at either end of a level, where
 
-- the form of the cage differs: a QSFP112 module in an OSFP cage
-- the heat sink differs: a finned module in a NIC, whose cage has the heat sink, or a flat one in an air-cooled switch
+- the module has another form factor than the cage: a QSFP112 module in an OSFP cage
+- the module has the wrong heat sink: a finned module in a NIC, whose cage has the heat sink, or a flat one in an
+  air-cooled switch
 - the module draws more than a cage of the switch supplies
 
 Cages follow from the platform or NIC and from the switch. A single id stands for both ends of the level.
@@ -21,7 +22,7 @@ NICs and liquid-cooled switches flat ones.
 
 ## When to ignore it
 
-Do not ignore it. If a cage takes another form, correct the entry in a company catalog.
+Do not ignore it. If a cage accepts another form factor, correct the entry in a company catalog.
 
 ## Fires
 

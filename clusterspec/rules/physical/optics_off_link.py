@@ -2,8 +2,8 @@
 
 ## What it finds
 
-Named optics whose ports are slower than the links of the level or no whole multiple of their rate, whose lanes run at
-another rate than those of the technology, or whose families do not include it.
+Named optics whose port rate is below the link rate of the level or not a whole multiple of it, whose lanes have another
+rate than the technology's, or which do not support the technology's family.
 
 ## Why it matters
 

@@ -2,14 +2,15 @@
 
 ## What it finds
 
-`accelerator_cap` above the power of the accelerator, or below 15 % of it (errors); a cap below it, with the rate that matrix products keep
-(a note, and a warning below two thirds of that power unless a stated `budget` or `rack_limit` needs the cap); and `node_idle` at or above the power of a node at full load (an error).
+`accelerator_cap` above the power of the accelerator, or below 15 % of it (errors); a cap below the accelerator's power,
+with the rate that GEMMs keep (a note, and a warning below two thirds of the power unless a stated `budget` or
+`rack_limit` requires the cap); and `node_idle` at or above the power of a node at full load (an error).
 
 ## Why it matters
 
-A cap above the rating limits nothing, so the power that it was to save is not saved. A cap below it lowers clocks:
-estimates take matrix products and attention to slow down as the square root of the power above idle. In MLPerf
-Inference 4.1, H200 with limits of 350 to 500 W lost 17 to 35 % of their throughput.
+A cap above the rating has no effect, so the planned saving does not occur. A cap below it lowers clocks: estimates
+assume that GEMMs and attention slow down with the square root of the power above idle. In MLPerf Inference 4.1, H200
+with limits of 350 to 500 W lost 17 to 35 % of their throughput.
 
 ## What to do
 
@@ -18,7 +19,7 @@ at full power: `clusterspec solve SPEC --for nodes --until "power<=2MW"`.
 
 ## When to ignore it
 
-Ignore it where the cap costs less than the range of the estimate.
+Ignore it where the cap costs less time than the width of the predicted range.
 
 ## Fires
 

@@ -3,13 +3,15 @@
 ## What it finds
 
 Nodes with spares, switches, rack-scale domains and racks at full load above `power.budget` or
-`operations.power_budget`, the power for IT equipment. Power that the spec does not state is that of the catalog; where that has none for a node, the rule assumes a share for the
-host, says `likely`, and is a note instead of an error unless the smallest share is above the budget as well. Switches and
-racks of unknown power are left out, which the message says.
+`operations.power_budget`, the power for IT equipment. The finding is an error. Power that the spec does not state comes
+from the catalog. Where the catalog has none for a node, the rule assumes a share for the host and has confidence
+`likely`; the finding is then a note unless even the smallest share exceeds the budget. The sum omits switches and racks
+of unknown power, and the message names them.
 
 ## Why it matters
 
-The hall cannot feed the last racks, or every node has to run below its rating. Cooling comes on top of IT power.
+The hall cannot supply the last racks, or every node has to run below its rating. Cooling needs power in addition to IT
+power.
 
 ## What to do
 
@@ -17,7 +19,8 @@ Use fewer nodes, state capped power, or find more power.
 
 ## When to ignore it
 
-Ignore it where nodes never reach their rating together and a cap is enforced; state the capped power of a node.
+Ignore it where an enforced cap keeps the nodes from reaching their ratings at the same time; better, state the capped
+power of a node.
 
 ## Fires
 

@@ -7,7 +7,7 @@ above `power.row_limit`.
 
 ## Why it matters
 
-A busway or the cooling of a row has its own limit, below the sum of what its racks may draw.
+The busway or the cooling of a row has its own limit, below the sum of the rack limits.
 
 ## What to do
 

@@ -9,8 +9,8 @@ port to tray at both ends. In a rail fabric one leaf serves a NIC of every node,
 
 ## Why it matters
 
-The link does not come up, or drops under load. Passive copper ends at 2 to 3 m at 100 Gb/s a lane, multimode fiber at 50 m,
-and a DR4 module for 100 m is another part than the one for 500 m.
+The link does not come up, or drops under load. At 100 Gb/s per lane, passive copper reaches 2 to 3 m and multimode
+fiber 50 m; the DR4 module for 100 m is not the part for 500 m.
 
 ## What to do
 

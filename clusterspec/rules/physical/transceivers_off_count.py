@@ -3,13 +3,13 @@
 ## What it finds
 
 Stated `transceivers` below the modules of all cages in use (an error), or more than a tenth above them (a note). Where
-no entry states the cages of an end, only a count is reported that is too small even with two ports a cage. Cables with
-fixed ends need none; a twin-port module carries two links. Also, a line of the `quote` with transceivers where every cable
-of the fabric has fixed ends (an error).
+the catalog does not state the cages at one end, the rule reports only counts that are too small even with two ports per
+cage. Cables with fixed ends need none; a twin-port module carries two links. Transceivers in a line of the `quote` are
+an error where every cable of the fabric has fixed ends.
 
 ## Why it matters
 
-A link without a module at one end is dark. Spare modules are wanted, at a few percent of them.
+A link without a module at one end does not come up. A few percent of spare modules are usual.
 
 ## What to do
 
@@ -17,7 +17,7 @@ Order the number in the message, with spares.
 
 ## When to ignore it
 
-Ignore it for a store of modules for later nodes.
+Ignore it for modules that are stocked for later nodes.
 
 ## Options
 

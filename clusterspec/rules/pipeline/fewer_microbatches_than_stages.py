@@ -3,10 +3,10 @@
 ## What it finds
 
 pp above 1 and fewer micro-batches (global batch / (dp × micro-batch)) than stages, or, with the dualpipe schedule, than
-twice as many, or an odd number. The finding is an error for dualpipe, which asserts it, and in torchtitan, which rejects
-it; else a note where the idle share is below the half-width of the range of the predicted
-step, and a warning above it. It is an error, too, where interleaved stages are predicted to
-save a quarter of the step and the low end of the range is a quarter, too, or where more than 60 % of the step is idle.
+twice as many, or an odd number. The finding is an error with dualpipe, which asserts the number, and in torchtitan,
+which rejects fewer. Otherwise it is a note where the idle share is below the half-width of the prediction's range, and
+a warning above it. It is also an error where interleaved stages are predicted to save a quarter of the step even at the
+low end of the range, or where more than 60 % of the step is idle.
 
 ## Why it matters
 

@@ -6,12 +6,12 @@ An idle share of the step above 10 %, rounded to whole percents: (pp − 1) / (m
 micro-batches with 1f1b, gpipe and interleaved schedules, predicted for the others. The rule is silent where there are
 fewer micro-batches than stages.
 
-The finding is a note below a fifth of the step, which four micro-batches for each stage stay under, and below the
-half-width of the range of the predicted step, else a warning. It is an error where interleaved stages are predicted to
-save a quarter of the step and the low end of the range is a quarter, too, or where more than 60 % of the step is idle.
-It is a note where nothing at the stated batch is better: at least two micro-batches for each stage, of one sequence,
-and a framework without interleaved stages, or none that are faster. Published runs idle up to 32 % so. It is also a
-warning where a smaller pp uses at most 80 % of the memory and takes a quarter off the step.
+The finding is a note where the bubble is below a fifth of the step, which four micro-batches per stage achieve, or
+below the half-width of the prediction's range; else a warning. It is an error where interleaved stages are predicted to
+save a quarter of the step even at the low end of the range, or where more than 60 % of the step is idle. It is a note
+where the stated batch allows nothing better: at least two micro-batches per stage, of one sequence each, and no faster
+interleaved stages in the framework. Published runs of this kind idle up to 32 %. It is also a warning where a smaller
+pp uses at most 80 % of the memory and makes the step shorter by a quarter.
 
 ## Why it matters
 

@@ -2,19 +2,19 @@
 
 ## What it finds
 
-In training, `virtual_stages` above one where one or two of them, with the same stages, fit and are predicted to take at
-least 5 % off the step. The finding is a note below the half-width of the prediction's range, a warning above it, and an
-error if at least a quarter of the step is lost even at the low end of the range.
+In training, `virtual_stages` above one where one or two virtual stages at the same pp fit and are predicted to make the
+step at least 5 % shorter. Severity follows the lost share of the step: a note below the half-width of the prediction's
+range, a warning above it, and an error if even the low end of the range loses a quarter of the step.
 
 ## Why it matters
 
-Each further virtual stage divides the bubble, and multiplies the activations that pass between stages: with v of them every
-micro-batch crosses every boundary v times. With many micro-batches the bubble is small already, and on slow links, or without
-overlap, the messages cost more than the bubble.
+Each further virtual stage divides the bubble, and multiplies the activations sent between stages: with v virtual stages
+every micro-batch crosses every boundary v times. With many micro-batches the bubble is small already, and on slow
+links, or without overlap, the messages cost more than the bubble.
 
 ## What to do
 
-Use the number of the message, or let the transfers overlap (`overlap.pp`).
+Use the number in the message, or overlap the transfers (`overlap.pp`).
 
 ## When to ignore it
 

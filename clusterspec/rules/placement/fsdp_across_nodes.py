@@ -3,9 +3,9 @@
 ## What it finds
 
 `sharding: fsdp` over more than one scale-up domain, where `hsdp` with shard groups of one domain is legal, fits, and is
-predicted to be at least 2 % faster. The rule is silent where it would not fit. The finding is a note up to two fifths of
-the step, which published runs with little work for each rank lose, and an error above, if the low end of the range is a
-quarter; else a warning.
+predicted to be at least 2 % faster. The finding is a note where the loss is up to two fifths of the step, as in
+published runs with little work for each rank. Above that it is an error if even the low end of the range loses a
+quarter of the step, else a warning.
 
 ## Why it matters
 

@@ -3,9 +3,9 @@
 ## What it finds
 
 `sharding: hsdp` with `dp_replicate` before `dp_shard` in the order of ranks, where shard groups then leave the domain
-and replicas do not. The severity follows from the step with both exchanged: a note below the half-width of the
-prediction's range, a warning above it, and an error if at least a quarter of the step is lost even at the low end of
-the range, or where no time is known.
+and replicas do not. The severity follows the share of the step that the exchanged order would save: a note below the
+half-width of the prediction's range, a warning above it, and an error if at least a quarter of the step is lost even at
+the low end of the range, or where no time is known.
 
 ## Why it matters
 

@@ -7,8 +7,8 @@ Prices of nodes, switches, cables, transceivers or NICs for a cloud platform, an
 
 ## Why it matters
 
-An instance cannot be bought, and its network is part of the rent: the sum over the term is of something else. Where both
-prices are stated, the rent is left out of the sum.
+An instance cannot be bought, and its rent includes the network, so the sum over the term is meaningless. Where both
+prices are stated, the sum omits the rent.
 
 ## What to do
 

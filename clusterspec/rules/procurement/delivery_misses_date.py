@@ -2,13 +2,14 @@
 
 ## What it finds
 
-`as_of` plus `delivery.weeks` and the burn-in after `needed_by`, or a milestone that names a week after `delivery.weeks`.
-A report counts from its own day where that is later than `as_of`; findings do not depend on the day of the check.
+`as_of` plus `delivery.weeks` and the burn-in after `needed_by`, or a milestone that names a week after
+`delivery.weeks`. A report counts the weeks from its own date where that is later than `as_of`; findings do not depend
+on the date of the check.
 
 ## Why it matters
 
-The machine is needed before it can have arrived; a job, a lease or a grant waits. A milestone after the last delivery
-means that the supplier's dates contradict each other, and which one holds decides who pays for a delay.
+The machine is needed before it can arrive, and a job, a lease or a grant waits. A milestone after the last delivery
+means that the supplier's dates contradict each other, so the contract does not settle who pays for a delay.
 
 ## What to do
 

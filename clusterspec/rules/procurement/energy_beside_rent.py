@@ -15,7 +15,8 @@ Remove both keys. Where the contract bills power beside the rent, say so in the 
 
 ## When to ignore it
 
-Ignore it where the contract bills power separately; the cost of `clusterspec cost` is then too low by that amount.
+Ignore it where the contract bills power separately; the total of `clusterspec cost` is then too low by the cost of
+energy.
 
 ## Fires
 

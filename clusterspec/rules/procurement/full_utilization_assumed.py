@@ -2,8 +2,8 @@
 
 ## What it finds
 
-`utilization` above 0.95: a note, and a warning at 1. Silent for a machine that is rented for less than three months: it is
-returned after its run, and each of its hours is paid.
+`utilization` above 0.95: a note, and a warning at 1. The rule is silent for a machine that is rented for less than
+three months, since it is returned after its run.
 
 ## Why it matters
 

@@ -6,8 +6,8 @@ An `as_of` or `needed_by` that has the form of a date but does not exist, such a
 
 ## Why it matters
 
-The age of the prices, the time until delivery and the support cannot be judged by a day that does not exist. Whoever reads
-the plan guesses another one.
+Without a valid date, the age of the prices, the time until delivery and the support cannot be checked, and each reader
+guesses another day.
 
 ## What to do
 

@@ -2,10 +2,10 @@
 
 ## What it finds
 
-`term` and `prices` without `electricity`, `pue` or `utilization`, or with an `electricity` of 0: a note. A `pue` without
-a price of electricity is a warning: the power that it multiplies costs nothing then; so is neither of them for a machine
-of 16 nodes or more whose racks are not rented. A rent of racks without
-`cluster.power.nodes_per_rack` is a note.
+`term` and `prices` without `electricity`, `pue` or `utilization`, or with an `electricity` of 0: a note. A `pue`
+without a price of electricity is a warning, since the power then costs nothing. A machine of 16 nodes or more, in racks
+that are not rented, without both is a warning as well. A rent of racks without `cluster.power.nodes_per_rack` is a
+note.
 
 ## Why it matters
 

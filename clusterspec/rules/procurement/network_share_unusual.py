@@ -2,12 +2,12 @@
 
 ## What it finds
 
-Switches, cables, transceivers and NICs below 3 % or above 25 % of their sum with the nodes; only where all of them are
-priced, and the price of a node is that of the market.
+Switches, cables, transceivers and NICs that together cost less than 3 % or more than 25 % of network plus nodes. The
+rule applies only where all of these have prices and the price of a node is within the market range.
 
 ## Why it matters
 
-In a published bill of 512 nodes, the network takes 5 to 9 % of the price without optics. A share far below means
+In a published bill of 512 nodes, the network without optics takes 5 to 9 % of the price. A share far below means
 missing parts; a share far above means parts counted twice, or a fabric larger than the machine needs.
 
 ## What to do

@@ -2,19 +2,19 @@
 
 ## What it finds
 
-Prices in `prices` or in lines of the quote, over what they pay for: a switch over the rate of its ports, a NIC, a
-transceiver or a cable over its rate, storage over its capacity, a rack over its power, and a year of support over the price of the
-parts. A price outside the range of the market is a warning, one outside by three times an error. Prices of nodes are reported
-by `price-outside-market`.
+The rule divides prices in `prices` or in lines of the quote by the size of the part: a switch by the total rate of its
+ports, a NIC, a transceiver or a cable by its rate, storage by its capacity, a rack by its power, and a year of support
+by the price of the parts. A price outside the market range is a warning, and a price outside by a factor of three an
+error. Prices of nodes are reported by `price-outside-market`.
 
 ## Why it matters
 
-A price per part in the place of a price for all of them, a lost digit, or a month for a year changes the total of the
-comparison, and nobody sees it in the sum.
+A price per part in place of the price for all parts, a lost digit, or a month for a year changes the total, and the sum
+does not show it.
 
 ## What to do
 
-Check the unit of the price, and the part that it is for.
+Check the unit of the price and the part.
 
 ## When to ignore it
 

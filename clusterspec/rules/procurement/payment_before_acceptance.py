@@ -2,13 +2,14 @@
 
 ## What it finds
 
-The shares of `payment`. The finding is an error if they do not sum to 1. It is a warning if less than 10 % is due after
-acceptance, or a note if the quote is below 100,000 US dollars. It is a note if more than half is due with the order.
+The rule checks the shares in `payment`. The finding is an error if they do not sum to 1. It is a warning if less than
+10 % is due after acceptance, or a note if the quote is below 100,000 US dollars. It is a note if more than half is due
+with the order.
 
 ## Why it matters
 
-What is withheld until acceptance is what makes a supplier repair a fabric that runs at half its rate. Contracts withhold
-10 to 20 % until the tests pass.
+The withheld share gives the supplier a reason to repair a fabric that runs at half its rate. Contracts withhold 10 to
+20 % until the tests pass.
 
 ## What to do
 

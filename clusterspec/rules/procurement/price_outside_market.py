@@ -2,20 +2,22 @@
 
 ## What it finds
 
-The price of a node, in `prices` or in the quote, or its rent, over its accelerators. It is reported below 0.6 times the
-lowest or above 2.5 times the highest price that the catalog's sources name for the accelerator; a rent below half of the
-lowest (below three quarters of it, where the figure is a usual rent of one accelerator) or above 2.5 times the highest: a warning, and an error at a fifth of the lowest or five times the highest, or where
-the figure is a usual price of one of several accelerators. For an instance of a cloud the list price of its provider counts too: a
-rent that is at most 1.1 times the list price of one of its four or more accelerators is reported. A price that fits one accelerator, or a whole rack, is named as such.
+The rule divides the price of a node (in `prices` or in the quote), or its rent, by the accelerators of the node, and
+compares the result with the lowest and the highest price in the catalog's sources. A price below 0.6 times the lowest
+or above 2.5 times the highest is a warning; so is a rent below half of the lowest (below three quarters of it, if the
+stated figure is a usual rent of one accelerator) or above 2.5 times the highest. It is an error at a fifth of the
+lowest or five times the highest, or where the stated figure is a usual price of a single accelerator in a node of
+several. For a cloud instance of four or more accelerators, the rule also reports a rent of at most 1.1 times the
+provider's list price per accelerator. The message says where a price fits one accelerator or a whole rack.
 
 ## Why it matters
 
-A price per accelerator in the place of a price per node makes the total eight times too low. The bands are of 2026, from
-prices of single accelerators; a node adds processors, NICs and a chassis, and large orders get a discount.
+A price per accelerator in place of a price per node makes the total eight times too low. The ranges are from 2026 and
+from prices of single accelerators; a node adds processors, NICs and a chassis, and large orders get a discount.
 
 ## What to do
 
-Check what the price is for: an accelerator, a node or a rack; an hour or a month.
+Check the unit of the price: accelerator, node or rack; hour or month.
 
 ## When to ignore it
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-`procurement` without `acceptance`: a note, since the tests may stand in another document of the tender. The rule is silent for
-instances of a cloud that are rented by the hour.
+`procurement` without `acceptance`: a note, since another document of the tender may contain the tests. The rule is
+silent for instances of a cloud that are rented by the hour.
 
 ## Why it matters
 

@@ -2,10 +2,10 @@
 
 ## What it finds
 
-`procurement` with `spare_nodes: 0`: a warning. The finding is a note where the key is absent, below 16 nodes, where a spare is a large part of the machine,
-for serving, where the other engines go on, where the job leaves nodes idle, one of which can take over,
-and where `operations.repair_time` is a day or less. The rule is silent for clouds and rents, whose providers replace nodes
-themselves.
+`procurement` with `spare_nodes: 0`: a warning. The finding is a note where the key is absent, below 16 nodes, where one
+spare is a large part of the machine; for serving, where the other engines continue; where the job leaves a node idle
+that can take over; and where `operations.repair_time` is a day or less. The rule is silent for clouds and rents, whose
+providers replace nodes themselves.
 
 ## Why it matters
 

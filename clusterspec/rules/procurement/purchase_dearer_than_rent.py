@@ -1,10 +1,9 @@
-"""A machine is bought for so short a time that its rent would cost less, or rented for so long that a purchase would.
+"""Renting would cost less than the purchase over the term, or the purchase less than the rent.
 
 ## What it finds
 
-The price of a node over its accelerators and the hours of the term that they are used (`utilization`), above the highest
-rent that the catalog's sources name for the accelerator; or a rent over the term that reaches four times the highest
-price of the accelerator.
+A node price per accelerator and used hour of the term (`utilization`) above the highest rent in the catalog's sources;
+or a rent over the term of four times the accelerator's highest price or more.
 
 ## Why it matters
 
@@ -13,11 +12,11 @@ rent at hourly prices pays for the machine several times, power and support incl
 
 ## What to do
 
-Rent for a short term, or state the value that is left at its end. For a long term ask for a reservation, or buy.
+For a short term, rent, or state the residual value at its end. For a long term, ask for a reservation, or buy.
 
 ## When to ignore it
 
-Ignore it where the machine is sold or used by others after the term, or where nothing can be bought.
+Ignore it where the machine is sold or used by others after the term, or where a purchase is not possible.
 
 ## Fires
 

@@ -3,7 +3,8 @@
 ## What it finds
 
 A line whose quantity × unit price is not its price, or lines whose sum, less `discount` and with `tax`, is not
-`quoted_total` (a cent, or one part in a million); or a line with the part, the quantity and the unit price of an earlier one.
+`quoted_total` (a cent, or one part in a million); or a line that repeats the part, quantity and unit price of an
+earlier line.
 
 ## Why it matters
 

@@ -2,14 +2,14 @@
 
 ## What it finds
 
-A line of the quote whose text names another accelerator, switch or NIC of the catalog than the design; a
-variant of its accelerator with another form factor or memory; or, where the design names no switch, one of another
-technology or with slower ports than the NICs.
+A line of the quote that names an accelerator, switch or NIC which is not the one in the design; a variant of the
+accelerator with another form factor or memory; or, where the design names no switch, a switch of another technology or
+with ports slower than the NICs.
 
 ## Why it matters
 
-The name in the quote is what is delivered. An H100 in place of an H200 has 43 % less memory, and a QM8700 in place of a
-QM9700 half the rate.
+The supplier delivers the part that the quote names. An H100 in place of an H200 has 43 % less memory, and a QM8700 in
+place of a QM9700 half the rate.
 
 ## What to do
 

@@ -2,19 +2,19 @@
 
 ## What it finds
 
-Each kind of part of `clusterspec bom` against the lines of `quote`. Fewer nodes, leaf switches or NICs than needed is an
-error, and so is a third fewer spines, or fewer cables or transceivers by 15 % (from 2 % on a warning); so is a quote of a fabric that lacks a kind of part, except that a
-quote of nodes alone is a warning, like one of switches without nodes, and so is all that rests on parts that
-the spec does not name, and a lack of NICs alone, which servers often contain. A line of one lot (`cabling`, `network`)
-offers all parts of its kind. A fabric that a serving design does not describe is a note, and so
-is one of unknown topology that the machine shares with others: it has its parts already. A number of nodes that equals the number of accelerators is an
-error. More than 10 % too many is a note. Beside lines of nodes, NICs or accelerators for at least half of the nodes are a
-warning where the platform includes them.
+The rule compares each kind of part of `clusterspec bom` with the lines of `quote`. It is an error to offer fewer nodes,
+leaf switches or NICs than needed; a third fewer spines, 15 % fewer cables or transceivers (a warning from 2 % on), a
+fabric without one kind of its parts, or as many nodes as the design has accelerators. A warning is given for a quote of
+nodes alone, or of switches without nodes; a shortage of parts that the spec does not name; missing NICs alone, which
+servers often contain; and NICs or accelerators for at least half of the nodes beside lines of nodes whose platform
+includes them. A note is given for more than 10 % too many parts; a fabric that a serving design does not describe; and
+a shared fabric of unknown topology, which may exist already. A line for a whole lot (`cabling`, `network`) counts as
+all parts of its kind.
 
 ## Why it matters
 
-What a quote leaves out is ordered later, at list price and with its own lead time, and the machine waits for it. Optics
-are the part that quotes leave out most often.
+Parts that a quote omits are ordered later, at list price and with their own lead time, and the machine waits for them.
+Optics are omitted most often.
 
 ## What to do
 

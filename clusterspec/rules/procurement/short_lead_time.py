@@ -7,8 +7,8 @@
 ## Why it matters
 
 Suppliers state 8 to 16 weeks for systems of current accelerators, and up to a year for scarce ones; switches and optics
-have their own lead times. The fastest large machine, 100,000 accelerators, took 17 weeks from the start of construction.
-A plan that counts on less leaves a hall, a team and a job waiting.
+have their own lead times. The fastest large machine, 100,000 accelerators, took 17 weeks from the start of
+construction. With a shorter planned lead time, a hall, a team and a job wait for the machine.
 
 ## What to do
 

@@ -9,8 +9,8 @@ more than four and more than a quarter of the nodes.
 
 ## Why it matters
 
-Failures grow with the number of nodes, and spares have to. One spare for 2,000 nodes is used up after the first failure
-of the day; a quarter of the nodes as spares is money that does no work.
+Failures grow with the number of nodes, and so must spares. One spare for 2,000 nodes is used up by the first failure of
+the day; a quarter of the nodes as spares is capital without use.
 
 ## What to do
 

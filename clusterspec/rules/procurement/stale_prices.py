@@ -6,8 +6,8 @@
 
 ## Why it matters
 
-Prices and rents of accelerators fell by more than half within two years, and rose by two fifths within half a year. A sum
-from an old list is of another market.
+Prices and rents of accelerators fell by more than half within two years, and rose by two fifths within half a year. A
+total from an old price list no longer holds.
 
 ## What to do
 

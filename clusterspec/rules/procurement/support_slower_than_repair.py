@@ -1,4 +1,4 @@
-"""Failed nodes are planned to be back sooner than the support replaces parts.
+"""The planned repair time is shorter than the response time of the support.
 
 ## What it finds
 

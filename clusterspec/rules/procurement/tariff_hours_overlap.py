@@ -8,8 +8,8 @@ the day (a warning).
 
 ## Why it matters
 
-The cost counts the first entry that names a minute, and cannot be computed where a minute has no price. The energy bill
-then depends on the order of the lines.
+The cost takes the price of each minute from the first entry that contains it, so the energy bill depends on the order
+of the entries. Where a minute has no price, the cost cannot be computed.
 
 ## What to do
 

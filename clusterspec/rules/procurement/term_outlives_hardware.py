@@ -1,4 +1,4 @@
-"""The cost is spread over more years than accelerators are used.
+"""The cost is spread over more years than the accelerators will be used.
 
 ## What it finds
 
@@ -7,8 +7,9 @@ A bought machine with a `term` above 6 years: a note, and a warning above 8. A n
 
 ## Why it matters
 
-Operators write accelerators off over 5 to 6 years, and a generation appears every year or two. Power and repairs then
-cost more than new hardware per token, and the cost per year is too low by what the last years do not return.
+Operators write accelerators off over 5 to 6 years, and a generation appears every year or two. After that, power and
+repairs cost more per token than new hardware, so the last years bring no return and the stated cost per year is too
+low.
 
 ## What to do
 

@@ -2,9 +2,9 @@
 
 ## What it finds
 
-The predicted run of `tokens`, without interruptions, takes longer than `term`. The finding is a warning; a note where the
-difference is below the half-width of the prediction's range; an error where a quarter of the run or more is left, at the
-low end of the range too.
+The predicted run of `tokens`, without interruptions, takes longer than `term`. The finding is a warning; a note where
+the difference is below the half-width of the prediction's range; an error where a quarter of the run or more remains
+even at the low end of the range.
 
 ## Why it matters
 

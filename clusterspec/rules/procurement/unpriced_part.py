@@ -2,11 +2,12 @@
 
 ## What it finds
 
-`prices` given, and a kind of part that the fabric needs (leaf, spine or core switch, cable, transceiver, node, and NIC where no node is priced, whose
-price includes it) without one: a warning, and a note where no part of the fabric has a price, since it is then bought apart from
-the nodes, or there is none; where cables and transceivers alone lack one, and there are at most three of them for each
-node; where the fabric of two nodes may be a cable between them; or where transceivers alone lack one and ports have at
-most 200 Gb/s, at which cables with fixed ends are usual. Where there is a quote, `quote-off-bill` reports what it lacks, and this rule is silent.
+`prices` without a price for a kind of part that the fabric needs: leaf, spine or core switch, cable, transceiver, node,
+and NIC unless the price of a node includes it. The finding is a warning. It is a note where no part of the fabric has a
+price, since the fabric is then bought separately or does not exist; where only cables and transceivers lack a price and
+there are at most three of them per node; where two nodes may be joined by a direct cable; and where only transceivers
+lack a price and ports have at most 200 Gb/s, at which cables with fixed ends are usual. With a quote, `quote-off-bill`
+reports missing parts and this rule is silent.
 
 ## Why it matters
 

@@ -2,9 +2,10 @@
 
 ## What it finds
 
-A bought machine whose `term` is more than a month longer than `warranty`, and than `support.term` where that is stated. The
-finding is a warning, or a note if the quote is below 100,000 US dollars. Priced support (`prices.support_per_year`, or a line of the quote that names
-support) covers the whole term, unless `support.term` states when it ends. A priced machine with a term of three years or more that states none of them is a note.
+A bought machine whose `term` is more than a month longer than its `warranty` and, where stated, its `support.term`. The
+finding is a warning, or a note if the quote is below 100,000 US dollars. Priced support (`prices.support_per_year`, or
+a line of the quote that names support) covers the whole term, unless `support.term` states when it ends. It is also a
+note where a priced machine with a term of three years or more states neither warranty nor support.
 
 ## Why it matters
 

@@ -2,17 +2,17 @@
 
 ## What it finds
 
-Engines that run with at most half of the samples that wait for them, where more slots shorten the predicted step by more than
-10 %: slots cut by `max_sequences`, or by a cache for which weights leave little memory. The alternative is predicted: without
-the limit, or with engines of twice the tp.
+Engines that hold at most half of their samples at a time, because of `max_sequences` or because the weights leave
+little memory for the cache, where more slots shorten the predicted step by more than 10 %. The rule predicts the step
+without the limit, or with engines of twice the tp.
 
-The finding is a note below the half-width of the prediction's range, and a warning above it: published steps run with
-as few slots.
+Severity follows the predicted loss: a note below the half-width of the prediction's range, and a warning above it. The
+severity goes no higher, since published runs have as few slots.
 
 ## Why it matters
 
-A decoding step reads all weights whatever the number of sequences. With few of them, the samples of a step pass in many
-waves, each as long as its longest sample, while compute and cache stay unused.
+A decoding step reads all weights whatever the number of sequences. With few of them, the engines generate the samples
+of a step in many waves, each as long as its longest sample, while compute and cache stay unused.
 
 ## What to do
 

@@ -6,9 +6,9 @@ More than 32 optimizer steps (`minibatches` times `epochs`) on the samples of on
 
 ## Why it matters
 
-The samples come from the policy at the start. After dozens of updates the ratio between the policy and the one that generated
-the samples leaves the clipping range for most tokens: they no longer contribute, and training becomes unstable.
-Published recipes make 1 to 16 updates.
+The policy before the first update generated the samples. After dozens of updates, the probability ratio between the
+current and that policy leaves the clipping range for most tokens: these tokens no longer contribute, and training
+becomes unstable. Published recipes make 1 to 16 updates.
 
 ## What to do
 

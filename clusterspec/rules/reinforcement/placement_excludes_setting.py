@@ -11,9 +11,10 @@
 
 ## Why it matters
 
-A handle of device memory is valid on the machine that made it, so engines on other nodes never get new weights.
-NCCL refuses two ranks on one accelerator ("Duplicate GPU detected"), so that engines beside the trainer cannot join a group
-with it. Rollout that takes turns with the trainer cannot generate while the trainer works: frameworks refuse to run ahead there.
+A handle of device memory is valid on the machine that made it, so engines on other nodes never get new weights. NCCL
+refuses two ranks on one accelerator ("Duplicate GPU detected"), so that engines beside the trainer cannot join a group
+with it. Rollout that takes turns with the trainer cannot generate while the trainer works, so frameworks reject running
+ahead in this placement.
 
 ## What to do
 
@@ -22,7 +23,7 @@ Send over the network (`nccl` or `rdma`) to engines on other nodes, and by handl
 
 ## When to ignore it
 
-Ignore it where the age stems from long samples that are interrupted and continued with new weights.
+Ignore it where samples become stale only because long ones are interrupted and continued with new weights.
 
 ## Fires
 

@@ -1,4 +1,4 @@
-"""Recorded log-probabilities are those of weights in another precision.
+"""Recorded log-probabilities were computed with weights in another precision.
 
 ## What it finds
 
@@ -6,9 +6,9 @@
 
 ## Why it matters
 
-The ratio of the new policy to the old one starts at 1 only if both are computed with the same weights. Quantized engines
-sample from another policy than the one that is trained; without a correction the ratio is wrong from the first minibatch
-on, and runs of this kind have collapsed.
+The ratio of the new policy to the old one starts at 1 only if both are computed with the same weights. Quantized
+engines sample from another policy than the trained one. Without a correction, the ratio is wrong from the first
+minibatch on, and such runs have collapsed.
 
 ## What to do
 

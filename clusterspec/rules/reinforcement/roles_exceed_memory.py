@@ -3,9 +3,9 @@
 ## What it finds
 
 Rollout on the trainer's nodes (`placement: colocated` or `partial`), with more memory than an accelerator has in one
-phase of the step: generation (the engine's `memory_fraction` and what the trainer keeps), training (the trainer and what
-the engine keeps), or the transfer of weights (the weights of both, and one bucket). A critic on the trainer's nodes counts
-with weights, gradients and optimizer states, unless it is offloaded.
+phase of the step: generation (the engine's `memory_fraction` and the data that the trainer keeps), training (the
+trainer and the data that the engine keeps), or the transfer of weights (the weights of both, and one bucket). A critic
+on the trainer's nodes counts with weights, gradients and optimizer states, unless it is offloaded.
 
 ## Why it matters
 

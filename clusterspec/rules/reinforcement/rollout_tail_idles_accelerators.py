@@ -6,8 +6,8 @@ More than 15 % of the predicted step in which slots of rollout stay empty until 
 waits for all samples: colocated rollout, or `max_staleness: 0`. Time that samples wait for their environment is reported
 by `rollout-waits-for-environment`.
 
-The finding is a note up to 60 % of the step, which published synchronous steps are predicted to lose as well, a warning
-above it, and an error from 70 %.
+The finding is a note up to 60 % of the step, which is also the predicted loss of published synchronous runs, a warning
+above it, and an error from 70 % on.
 
 ## Why it matters
 
@@ -21,7 +21,7 @@ partial`), raise the samples of a step, or cut answers earlier.
 
 ## When to ignore it
 
-Ignore it where the algorithm has to be on policy and the samples of a step are given.
+Ignore it where the algorithm has to be on policy and the number of samples per step is fixed.
 
 ## Options
 

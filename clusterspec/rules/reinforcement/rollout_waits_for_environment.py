@@ -2,16 +2,16 @@
 
 ## What it finds
 
-More than 15 % of the predicted step that passes while samples wait for their environment (`turns` times
-`environment_time`), in a plan that waits for all samples: colocated or partial rollout, or `max_staleness: 0`.
+Samples that wait for their environment (`turns` times `environment_time`) during more than 15 % of the predicted step,
+in a plan that waits for all samples: colocated or partial rollout, or `max_staleness: 0`.
 
-The finding is a note below the half-width of the prediction's range, a warning above it, and an error where even the
-low end of the range loses a quarter of the step.
+Severity follows the predicted loss: a note below the half-width of the prediction's range, a warning above it, and an
+error where even the low end of the range loses a quarter of the step.
 
 ## Why it matters
 
-Tools, compilers and browsers take seconds to minutes for each turn. Accelerators that wait for the last sample of a batch
-wait for the sum of its turns.
+Tools, compilers and browsers take seconds to minutes for each turn. A batch ends only after all turns of its last
+sample, and the accelerators wait for their sum.
 
 ## What to do
 

@@ -2,15 +2,14 @@
 
 ## What it finds
 
-The longest prompt and output of a sample (`max`, else `p99`), together above the context of the model (an error), or above
-`workload.sequence_length`, into which the trainer packs samples: an error, since the framework cuts or rejects such
-samples, for which the length limit was set. `sequence-exceeds-model-context` reports sequences of the trainer above the
-context.
+A longest prompt plus output (`max`, else `p99`) above the context of the model, or above `workload.sequence_length`,
+into which the trainer packs samples. Both are errors: the framework cuts or rejects samples that the stated lengths
+allow. `sequence-exceeds-model-context` reports sequences of the trainer above the context.
 
 ## Why it matters
 
 An engine refuses or cuts samples beyond the context of the model. The trainer drops or cuts what does not fit its
-sequences, and rewards then judge text that it never trains on.
+sequences, so rewards then score text that it never trains on.
 
 ## What to do
 

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-`workload.rl.max_staleness` above 8, the steps for which published asynchronous systems keep their quality.
+`workload.rl.max_staleness` above 8 steps, up to which published asynchronous systems keep their quality.
 
 ## Why it matters
 

@@ -2,26 +2,20 @@
 
 ## What it finds
 
-Rollout on nodes of its own that runs ahead of the weights, where the accelerators of one role wait for more than 25 % of
-the predicted step while the others work.
-
-The severity follows from the time that the step saves with half of the nodes that wait moved to the other role: a note
-below the half-width of the prediction's range, a warning above it, and an error where a role waits for 80 % of the step
-and even the low end of the range loses a quarter. Engines with few samples gain little from more nodes.
-
-Where the longest samples of a batch take longer than either role, both wait: the rule then names `max_staleness`, with the
-steps ahead that would keep them busy; a note where they wait for at most 60 % of it, as in published synchronous steps, or for
-at most 25 % at the low end of the range.
-
-A reference, critic or reward model on nodes of its own is reported at its nodes where all others wait for it for more than
-25 % of the step, with the same severities.
-
-Nodes of their own with a stated `max_staleness: 0` are an error where both roles wait for more than 25 %: they work in
-turn. Where roles take turns and one waits for more than that, the rule reports it only if moved nodes save 25 % of the step.
+Rollout on nodes of its own that runs ahead of the weights, where the accelerators of one role wait for more than 25 %
+of the predicted step while the others work. Severity follows the time that the step saves if half of the waiting nodes
+move to the other role: a note below the half-width of the prediction's range, a warning above it, and an error where a
+role waits for 80 % of the step and even the low end of the range loses a quarter. Where the longest samples of a batch
+take longer than either role, both roles wait, and the rule names the `max_staleness` that would keep them busy; this is
+a note where they wait for at most 60 % of the step, as in published synchronous runs, or for at most 25 % at the low
+end of the range. The rule reports a reference, critic or reward model on nodes of its own where all others wait for it
+for more than 25 % of the step, with the same severities. Roles on separate nodes with a stated `max_staleness: 0` work
+in turn: an error where both wait for more than 25 %. If only one of them does, the rule reports it only where moving
+nodes saves 25 % of the step.
 
 ## Why it matters
 
-The slower role sets the step. Nodes that wait belong to the other role, or to nobody.
+The slower role determines the step time. Waiting nodes would shorten the step in the other role, or are not needed.
 
 ## What to do
 

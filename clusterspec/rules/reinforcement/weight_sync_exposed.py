@@ -4,14 +4,15 @@
 
 More than 10 % of the predicted step in which the engines wait for new weights.
 
-The finding is a note below the half-width of the prediction's range, a warning above it, and an error where even the
-low end of the range loses a quarter of the step. Where rollout runs ahead of the weights and they cross a network it is
-a note, since the trainer works meanwhile, and an error where the bytes alone take more than half of the step.
+Severity follows the predicted loss: a note below the half-width of the prediction's range, a warning above it, and an
+error where even the low end of the range loses a quarter of the step. Where rollout runs ahead and the weights cross a
+network, it is a note, since the trainer works meanwhile, and an error where the transfer of the bytes alone takes more
+than half of the step.
 
 ## Why it matters
 
-Engines stop while they load weights. A file system, one NIC that sends to all engines, or a tensor at a time cost many
-times what the scale-out network needs for the bytes.
+Engines stop while they load weights. Sending through a file system, from one NIC to all engines, or one tensor at a
+time takes many times as long as the scale-out network needs.
 
 ## What to do
 

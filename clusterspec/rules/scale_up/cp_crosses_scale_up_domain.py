@@ -4,15 +4,15 @@
 
 cp above 1, and a context-parallel group, enumerated from `layout.order`, with members in two domains.
 
-The finding is a note below the half-width of the prediction's range, a warning above it, and an error if at least a
-quarter of the step is lost even at the low end of the range. It is a note where the time is not known.
+Severity follows the lost share of the step: a note below the half-width of the prediction's range, a warning above it,
+and an error if even the low end of the range loses a quarter of the step. It is a note where the time is not known.
 
 ## Why it matters
 
 Ring attention sends keys and values to the next rank in each layer and pass, here over NICs. The transfers overlap with
 attention where the sequence of a rank is long enough: attention grows with the square of its length, the traffic with
-its length. On H100 with one 400 Gb/s NIC each, that is the case from some 4,000 to 8,000 tokens per rank on. The
-message gives the prediction for this layout.
+its length. On H100 with one 400 Gb/s NIC each, they overlap from some 4,000 to 8,000 tokens per rank on. The message
+gives the prediction for this layout.
 
 ## What to do
 

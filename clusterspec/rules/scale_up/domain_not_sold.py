@@ -3,7 +3,7 @@
 ## What it finds
 
 A stated `scale_up.domain` of directly linked or switched accelerators that exceeds every domain in the accelerator's
-entry, or, for bridged cards, differs from all of them.
+entry or, for bridged cards, differs from all of them.
 
 ## Why it matters
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-Neither of the domain and the accelerators per node divides the other; or a stated domain is larger than the cluster,
-spares included.
+A scale-up domain that neither divides the accelerators per node nor is a multiple of them; or a stated domain larger
+than the cluster, spares included.
 
 ## Why it matters
 

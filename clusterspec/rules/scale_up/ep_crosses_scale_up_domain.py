@@ -5,19 +5,18 @@
 A model with experts, ep above 1, and an expert group, enumerated from `layout.order`, with members in two domains. The
 rule is silent where the spec states that the all-to-all overlaps (`overlap: {ep: true}`, or a share above 0).
 
-The exposed all-to-all decides the severity. The finding is a note below the half-width of the prediction's range, a
-warning above it, and an error if at least a quarter of the step is lost even at the low end of the range. It is a
-warning where the time is not known, and a note for serving, where `expert-exchange-exposed` reports the cost of the
-exchange. It is at least a warning where a group fits into one domain and only its alignment makes it cross.
-
-Where the layout uses a dispatcher that sends each token once per node (`deepep`, `hybrid`), the severity follows what
-the fastest layout with groups inside a domain saves; it is a note where no such layout fits and is faster.
+Severity follows the share of the step that the exposed all-to-all takes: a note below the half-width of the
+prediction's range, a warning above it, and an error if even the low end of the range loses a quarter of the step. It is
+a warning where the time is not known, and a note for serving, where `expert-exchange-exposed` reports the cost of the
+exchange. It is at least a warning where a group would fit into one domain and crosses only because of its alignment.
+With a dispatcher that sends each token once per node (`deepep`, `hybrid`), the severity follows the saving of the
+fastest layout with groups inside a domain; it is a note where no such layout fits and is faster.
 
 ## Why it matters
 
 Dispatch and combine are all-to-alls on the critical path, twice per layer in the forward and twice in the backward
-pass. Across nodes each accelerator sends the share (N − g)/N of the data through its NIC, for N ranks of which g are in
-its own domain. The message gives the predicted bus bandwidth and the exposed time.
+pass. In a group of N ranks with g in its own domain, each accelerator sends (N − g)/N of the data through its NIC. The
+message gives the predicted bus bandwidth and the exposed time.
 
 ## What to do
 

@@ -2,11 +2,11 @@
 
 ## What it finds
 
-`topology: torus` and a tp (or tp × cp), in accelerators, that covers no whole axis of the shape; or whole axes and a
-part of the next that does not divide it. The finding is a note where half of the exposed tensor-parallel communication
-is less of the predicted step than the half-width of its range, a warning above it and where the time is not known. The
-rule is silent for blocks such as 2 × 4 of a 4 × 4 torus, whose direct
-links form a ring.
+`topology: torus` and a tp (or tp × cp), in accelerators, that covers no whole axis of the shape; or that covers whole
+axes and a part of the next axis that does not divide it. The finding is a note where half of the exposed
+tensor-parallel communication is less of the predicted step than the half-width of its range, a warning above it and
+where the time is not known. The rule is silent for blocks such as 2 × 4 of a 4 × 4 torus, whose direct links form a
+ring.
 
 ## Why it matters
 

@@ -12,7 +12,7 @@ waits for the group, the finding is a warning where more than three quarters of 
 ## Why it matters
 
 In a full mesh each pair has its own link. A group of n uses n − 1 of the links of each accelerator: two MI300X reach
-47.7 GB/s of bus bandwidth over their 64 GB/s link, all eight reach 312.9 GB/s, which is 6.5 times as much.
+47.7 GB/s of bus bandwidth over their 64 GB/s link, all eight reach 312.9 GB/s, 6.5 times as much.
 
 ## What to do
 

@@ -2,11 +2,10 @@
 
 ## What it finds
 
-A job of more than one domain of several nodes, where tp divides the domain and the product of the innermost axes (in
-the order of ranks, as far as it fits) does not.
-
-The finding is a warning where the collectives of the axis whose groups span two domains expose more of the step than
-the half-width of the range of its time, or the step is not known, else a note.
+A job of more than one domain of several nodes, where tp divides the domain but the product of the innermost axes, taken
+in rank order while it fits into the domain, does not. The finding is a warning where the axis whose groups span two
+domains exposes communication for more of the step than the half-width of the prediction's range, or where the time is
+not known; else a note.
 
 ## Why it matters
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A stated `shape` whose product is not the stated `domain`; or, without a domain, does not divide the accelerators of the
-cluster.
+A stated `shape` whose product differs from the stated `domain` or, without a stated domain, does not divide the
+accelerators of the cluster.
 
 ## Why it matters
 

@@ -3,12 +3,13 @@
 ## What it finds
 
 A tp that needs more accelerators than one domain has, where the fabric has no in-network reduction. Inside one node
-with only PCIe, `tp-over-pcie` reports it instead. In training the finding is an error where tensor-parallel communication that
-nothing hides is predicted to take a quarter of the step, where a layout within domains is predicted to save a quarter and
-the low end of the range of the prediction is a quarter, too, or where the time is not known; a warning where it saves more than the
-half-width of that range; else a note. In serving the predicted throughput decides in the same way, at most a warning without a target for the
-time between tokens, and it is a note where no throughput is predicted. The engines of rollout get a note: published recipes of
-reinforcement learning generate with tp 16 and 32 over nodes of eight.
+with only PCIe, `tp-over-pcie` reports it instead. In training the finding is an error where exposed tensor-parallel
+communication is predicted to take a quarter of the step, where a layout within domains is predicted to save a quarter
+even at the low end of the range, or where the time is not known. It is a warning where such a layout saves more than
+the half-width of the prediction's range; else a note. In serving, the same limits apply to the predicted throughput;
+without a target for the time between tokens it is at most a warning, and a note where no throughput is predicted. For
+rollout engines it is a note, since published recipes of reinforcement learning generate with tp 16 and 32 over nodes of
+eight.
 
 ## Why it matters
 
@@ -23,8 +24,8 @@ Keep tp within the domain, and use pipeline stages, context parallelism or shard
 
 ## When to ignore it
 
-Ignore it for serving one very large model where throughput matters more than latency, and where a measured step time
-supports it.
+Ignore it for serving a very large model where throughput matters more than latency, and where a measured step time
+confirms the layout.
 
 ## Fires
 

@@ -4,14 +4,14 @@
 
 A tp beyond the scale-up domain on an InfiniBand fabric with `in_network_reduction: true`.
 
-The finding is a note below the half-width of the prediction's range, a warning above it, and an error if at least a
-quarter of the step is lost even at the low end of the range. It is a warning where the time is not known.
+Severity follows the lost share of the step: a note below the half-width of the prediction's range, a warning above it,
+and an error if even the low end of the range loses a quarter of the step. It is a warning where the time is not known.
 
 ## Why it matters
 
 SHARP removes at most half of the traffic of an all-reduce. The scale-up bandwidth of a GPU is 9 times (H100) to 18
 times (B200) that of its NIC, so tensor parallelism across nodes is still slower. The message gives the predicted step
-time of both.
+time with and without groups that cross domains.
 
 ## What to do
 
@@ -19,7 +19,7 @@ Keep tp within the domain.
 
 ## When to ignore it
 
-Ignore it where it was measured on this fabric with the SHARP plugin (`nccl-rdma-sharp`).
+Ignore it where the layout was measured on this fabric with the SHARP plugin (`nccl-rdma-sharp`).
 
 ## Fires
 

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A tp that fits a domain, with an order of ranks, or a domain size that tp does not divide, that places members of some
+A tp that fits into a domain, where the order of ranks, or a domain size that tp does not divide, places members of a
 group in two domains. The rule enumerates the groups from `layout.order`. The finding is an error where a layout within
 domains is predicted to save a quarter of the step, even at the low end of the predicted range, or where the time is not
 known; a warning where it saves more than the half-width of that range; else a note.

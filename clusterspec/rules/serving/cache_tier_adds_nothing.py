@@ -1,18 +1,18 @@
-"""A tier of the cache holds nothing that the tiers above it do not hold.
+"""A tier of the cache only repeats what the tiers above it hold.
 
 ## What it finds
 
-A tier in `cache_tiers` from which less than 0.5 % of the input tokens are read, since a tier above it keeps requests as long, or
-keeps them until their users return. The finding is a note.
+A tier in `cache_tiers` that supplies less than 0.5 % of the input tokens, since a tier above it keeps requests as long,
+or long enough until their users return. The finding is a note.
 
 ## Why it matters
 
-Each tier keeps a copy of the contents of the tiers above it, so a tier of the same size adds no hits. What is written
-to it takes bandwidth, and flash its life.
+Each tier keeps a copy of the contents of the tiers above it, so a tier of the same size adds no hits. Writes to it take
+bandwidth and wear out flash.
 
 ## What to do
 
-Leave the tier out, or make it larger than the ones above by as much as the users' pauses need.
+Remove the tier, or make it enough larger than the tiers above to cover the users' pauses.
 
 ## When to ignore it
 

@@ -2,13 +2,14 @@
 
 ## What it finds
 
-Sessions whose users return later, on average, than the largest tier keeps their cache. The finding is a note where
+Sessions whose users return, on average, after the largest tier has dropped their cache. The finding is a note where
 keeping all of them would gain less throughput than the half-width of the prediction's range, and a warning above that.
 
 ## Why it matters
 
-Under replacement of the least recently used, a cache below its working set is written all the time and read rarely: it
-drops each conversation shortly before it is needed. Above it, nearly all that returns is there.
+With replacement of the least recently used entry, a cache smaller than its working set is written all the time and read
+rarely: it drops each conversation shortly before its user returns. A cache larger than the working set has nearly all
+returning conversations.
 
 ## What to do
 
@@ -16,7 +17,7 @@ Give the last tier the working set that the message states, or let users of one 
 
 ## When to ignore it
 
-Ignore it where the tier is for short agent loops, and long pauses are expected to be computed again.
+Ignore it where the tier is meant for short agent loops, and conversations after long pauses may be computed again.
 
 ## Fires
 

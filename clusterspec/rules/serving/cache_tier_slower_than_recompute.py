@@ -2,14 +2,14 @@
 
 ## What it finds
 
-A tier in `cache_tiers` from which a request reads its cached tokens more slowly than the engine computes them, at the
-share of its bandwidth that other requests use. The finding is a note where the engine's time for a prompt is within its
-range of the time to read, and a warning where even the low end of the range is below it.
+A tier in `cache_tiers` from which a request reads its cached tokens more slowly than the engine computes them, with the
+tier's bandwidth shared with the other requests. The finding is a note where the time to read lies within the range of
+the time to compute, a warning above that range, and an error from a third above it.
 
 ## Why it matters
 
-A hit is worth the prompt that it saves. Engines read what a tier holds without asking which is faster, so that a slow tier
-raises the time to the first token.
+A hit only helps if reading is faster than prefill. Engines read cached tokens without comparing the two, so a slow tier
+raises the time to first token.
 
 ## What to do
 
@@ -18,7 +18,7 @@ Use more drives or a wider network (`read`), fewer engines for each unit of the 
 
 ## When to ignore it
 
-Ignore it where the tier is for throughput alone: a read costs no arithmetic, and leaves the accelerators to others.
+Ignore it where only throughput matters: a read leaves the accelerators to other requests.
 
 ## Fires
 

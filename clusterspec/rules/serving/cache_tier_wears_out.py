@@ -1,19 +1,20 @@
-"""The cache overwrites its drives more often than they endure.
+"""The cache overwrites its drives more often than their endurance allows.
 
 ## What it finds
 
-A tier with `writes_per_day` that the requests overwrite more often: every token that the tier does not have yet is written
-to it. The finding is a warning. Without a `session`, new are the output tokens and the input tokens that `prefix_hit`
-leaves.
+A tier that the requests overwrite more often per day than its `writes_per_day`. Every token that the tier does not hold
+yet is written to it; without a `session`, these are the output tokens and the input tokens outside `prefix_hit`. The
+finding is a warning.
 
 ## Why it matters
 
-Flash is sold with a number of times a day that it may be overwritten over its warranty. A cache is written once for each
-new token and read once for each that returns; beyond the endurance, drives fail years early, all at about the same time.
+Flash is rated in drive writes per day over its warranty. Beyond that endurance, drives fail years early, all at about
+the same time.
 
 ## What to do
 
-Use more capacity or drives of a higher endurance, write only what came back once, or keep the tier for a larger `scope`.
+Use more capacity or drives of a higher endurance, write only conversations that have returned once, or share the tier
+over a larger `scope`.
 
 ## When to ignore it
 

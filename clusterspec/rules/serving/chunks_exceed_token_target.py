@@ -1,24 +1,25 @@
-"""A step with a chunk of a prompt takes longer than the target between tokens.
+"""A step that contains a prefill chunk takes longer than the target between tokens.
 
 ## What it finds
 
-A target for the gaps between tokens (`targets.itl`) on engines that run both prefill and decode, which a decode step
-meets, where a step that carries a chunk takes longer, and such steps are more frequent than the percentile leaves out.
-The finding is a warning where even the low end of the predicted range is above the target, and a note otherwise.
+A target for the gaps between tokens (`targets.itl`), on engines that run both prefill and decode, that a pure decode
+step meets and a step with a prefill chunk misses, where such steps are more frequent than the percentile excludes. The
+finding is a warning where even the low end of the predicted range is above the target, and a note otherwise.
 
 ## Why it matters
 
-Every request of the engine waits for the step in which a prompt is computed. The mean of a request can meet its target
-while every tenth gap between two tokens is several times as long, which readers see as a stutter.
+Every request of the engine waits for a step that computes a prompt. The mean of a request can meet its target while
+every tenth gap between two tokens is several times as long, so the output stutters.
 
 ## What to do
 
-Use smaller chunks (`chunk_tokens`), which make each step shorter and the prompt longer, or separate engines for prefill
-(`disaggregated`).
+Use smaller chunks (`chunk_tokens`), which make each step shorter and the prefill of a prompt longer, or separate
+engines for prefill (`disaggregated`).
 
 ## When to ignore it
 
-Ignore it where the clients buffer the text, so that a single gap is not seen. A target for the mean of a request is `tpot`.
+Ignore it where the clients buffer the text, so that users do not notice a single gap; `tpot` states a target for the
+mean.
 
 ## Fires
 

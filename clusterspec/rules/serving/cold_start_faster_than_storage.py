@@ -1,14 +1,15 @@
-"""An engine is to serve before its weights can be read.
+"""The stated cold start is shorter than the time to read the weights.
 
 ## What it finds
 
-A `scaling.cold_start` shorter than the time in which the nodes of one engine read its weights from the storage system: at
-its `read` bandwidth, or at what these nodes reach (`per_client`).
+A `scaling.cold_start` shorter than the time in which the nodes of one engine read its weights from the storage system:
+at its `read` bandwidth, or at the rate of these nodes (`per_client`).
 
 ## Why it matters
 
-A cold start reads the weights, compiles kernels and captures graphs; the reading alone is a lower bound. 671 GB at 5 GB/s
-take 134 s. Engines that start 45 s before the morning rise serve 90 s late, and requests wait meanwhile.
+A cold start reads the weights, compiles kernels and captures graphs; the reading alone is a lower bound. 671 GB at 5
+GB/s take 134 s. Engines that start 45 s before the load rises in the morning serve 90 s late, and requests wait
+meanwhile.
 
 ## What to do
 

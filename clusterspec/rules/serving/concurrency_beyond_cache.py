@@ -5,8 +5,8 @@
 A concurrency (stated, or derived from the request rate) more than 10 % above the number of requests that the cache of
 all engines holds. A request occupies its input and, on average, half of its output; in a static batch, all of its
 output. The finding is a warning, and an error where a stated concurrency is more than 15 % above the capacity of the
-cache: the uncertainty of buffers is smaller than that, so the engines never reach the stated concurrency. A finite run
-(`requests`) offers its requests at once and is no more than a warning. The rule also reports a concurrency whose cache,
+cache: buffers are less uncertain than that, so the engines never reach the stated concurrency. A finite run
+(`requests`) submits its requests at once and is at most a warning. The rule also reports a concurrency whose cache,
 with the weights and 2 to 3 GB for buffers, exceeds the default share of the memory (0.90): the estimate then assumes
 that the engine is started with a larger `memory_fraction`, up to 0.95.
 

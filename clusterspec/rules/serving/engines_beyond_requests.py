@@ -2,14 +2,14 @@
 
 ## What it finds
 
-Engines in a multiple of four, with stated targets and a stated load, where a quarter of them hold all requests in their
-cache and meet every target at the high end of the range of the prediction. The finding is a note: the others may be for
-growth, peaks and failures, which a steady load does not show. Half of them may stand by without a word. The rule is
-silent where fewer engines need as many nodes: engines of one node come with it.
+Engines in a multiple of four, with stated targets and a stated load, where a quarter of the engines hold all requests
+in their cache and meet every target at the high end of the predicted latencies. The finding is a note, since the other
+engines may serve growth, peaks and failures, which a steady load does not show. Twice the necessary engines are not
+reported. The rule is also silent where fewer engines would occupy the same number of nodes.
 
 ## Why it matters
 
-The memory of the other engines stays empty. They cost as much as those that work.
+The other engines cost as much as the busy ones, and their memory stays empty.
 
 ## What to do
 

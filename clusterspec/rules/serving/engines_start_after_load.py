@@ -2,15 +2,15 @@
 
 ## What it finds
 
-A rise of the load in `workload.serving.day` that the running engines cannot serve, where new engines start less than their
-cold start before it (`scaling.ahead` shorter than `scaling.cold_start`). The message states the requests that wait when
-the new engines serve, and the wait of the last of them. A warning where that wait is above the target of the time to
-first token, or above 10 s without one, over the range of the predicted throughput; else a note.
+A rise of the load in `workload.serving.day` that the running engines cannot serve, where the new engines start too late
+(`scaling.ahead` shorter than `scaling.cold_start`). The message states the number of requests that wait when the new
+engines are ready, and the longest wait. The finding is a warning where that wait exceeds the target for the time to
+first token, or 10 s without a target, over the whole range of the predicted throughput; else a note.
 
 ## Why it matters
 
-Between the rise of the load and the first answer of a new engine, the queue grows by all that the running engines do
-not serve. The new engines have the load and the queue to work off, so that the wait lasts longer than the cold start.
+Between the rise of the load and the first answer of a new engine, all requests beyond the throughput of the running
+engines queue. The new engines have to serve the load and the queue, so the wait lasts longer than the cold start.
 
 ## What to do
 

@@ -13,7 +13,7 @@ microseconds; over 60 layers that is milliseconds, whatever the bandwidth.
 
 ## What to do
 
-Keep ep inside the scale-up domain, run two micro-batches in turn so that one communicates while the other computes
+Keep ep inside the scale-up domain, alternate two micro-batches so that one communicates while the other computes
 (`overlap: {ep: true}`), or increase the requests in flight on each rank.
 
 ## When to ignore it

@@ -1,17 +1,18 @@
-"""Tokens wait for the rank with the most of them, which redundant experts would balance.
+"""Every step waits for the most loaded expert rank, and redundant experts would balance the load.
 
 ## What it finds
 
 A serving plan with `expert_load` whose throughput redundant experts, or experts placed by their load, would raise by 5
 % or more, at the load of the spec and with the smaller cache that the copies leave. It tries placement alone, then one,
-two and four more experts on every rank. Where only `max_over_mean` is known, above 1.5, it is compared with 1.12, which
-the experts of DeepSeek reach with redundant copies. The finding is a note below the half-width of the range of the
-predicted throughput, a warning above it, and an error if at least a quarter is lost even at the low end of the range.
+two and four more experts on every rank. Where only `max_over_mean` is stated, the rule applies above 1.5 and compares
+with 1.12, which DeepSeek reaches with redundant experts. Severity follows the predicted loss: a note below the
+half-width of the range of the predicted throughput, a warning above it, and an error if at least a quarter is lost even
+at the low end of the range.
 
 ## Why it matters
 
-Each layer of a step ends with its fullest rank. On 32 ranks, DeepSeek-R1 sent the fullest one 2.56 times the mean of all; with
-32 redundant experts, placed by load, on 36 ranks it was 1.12 times.
+Each layer ends only when its most loaded rank is done. With DeepSeek-R1 on 32 ranks, that rank got 2.56 times the mean
+number of tokens; with 32 redundant experts, placed by load on 36 ranks, 1.12 times.
 
 ## What to do
 
@@ -20,8 +21,8 @@ their load (`expert_load: {placement: balanced}`).
 
 ## When to ignore it
 
-Ignore it when the software release has no load balancer for the model, or routes by a trained limit of imbalance that the counts
-do not show.
+Ignore it when the software release has no load balancer for the model, or where training limits the imbalance in a way
+that the counts do not show.
 
 ## Fires
 

@@ -2,14 +2,14 @@
 
 ## What it finds
 
-A serving layout whose ep × `expert_tp` exceeds the tp × `attention_dp` ranks of one stage of an engine; in disaggregated
-serving, those of the prefill or the decode engines.
+A serving layout whose ep × `expert_tp` exceeds the tp × `attention_dp` ranks of one stage of an engine; in
+disaggregated serving, of a prefill or a decode engine.
 
 ## Why it matters
 
-The experts of an engine lie on its own ranks. Replicas (`dp`) are engines by themselves, which exchange no tokens: an
-engine cannot reach experts on the ranks of another. With vLLM, SGLang and TensorRT-LLM the ranks of wide expert
-parallelism are those of attention data parallelism.
+The experts of an engine lie on its own ranks. Replicas (`dp`) are separate engines that exchange no tokens: an engine
+cannot reach experts on the ranks of another. With vLLM, SGLang and TensorRT-LLM the ranks of wide expert parallelism
+are those of attention data parallelism.
 
 ## What to do
 

@@ -1,11 +1,11 @@
-"""The links of prefill engines carry fewer caches than the engines compute.
+"""The links of prefill engines carry fewer caches per second than the engines compute.
 
 ## What it finds
 
-Disaggregated serving in which the transfer of a prompt's cache takes longer than the engine needs for the prompt, at a
-load that asks for more prompts per second than the links carry. The finding is a note where the network limits the
-throughput by less than the half-width of the prediction's range, a warning above that, and an error if at least a
-quarter is lost even at the low end of the range.
+Disaggregated serving in which sending a prompt's cache takes longer than computing the prompt, at a load of more
+prompts per second than the links carry. The finding is a note where the network limits the throughput by less than the
+half-width of the prediction's range, a warning above that, and an error if at least a quarter is lost even at the low
+end of the range.
 
 ## Why it matters
 

@@ -1,4 +1,4 @@
-"""An engine may fill nearly all of the memory, and leaves too little for what lies outside its share.
+"""The memory fraction of an engine leaves too little memory outside it.
 
 ## What it finds
 
@@ -7,17 +7,17 @@ than half of that.
 
 ## Why it matters
 
-Weights and cache fill the share to its end. The context of the driver, captured graphs, buffers of the collective
-library and the activations of prefill lie outside, some 2 to 3 GB on a rank: the engine stops at start or, worse, under
-the first long prompts.
+Weights and cache fill this fraction completely. Driver context, captured graphs, buffers of the collective library and
+prefill activations need another 2 to 3 GB per rank: the engine runs out of memory at start or, worse, at the first long
+prompts.
 
 ## What to do
 
-Use 0.90 to 0.95. A larger cache needs fewer bytes (`kv_precision: fp8`) or more ranks.
+Use 0.90 to 0.95. To hold more requests, store the cache in fewer bytes (`kv_precision: fp8`) or use more ranks.
 
 ## When to ignore it
 
-Ignore it where the engine has been seen to run so under full load.
+Ignore it where the engine was tested with this fraction under full load.
 
 ## Fires
 

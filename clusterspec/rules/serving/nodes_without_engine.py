@@ -7,7 +7,8 @@ warning if they are at least an eighth of the nodes, and a note otherwise.
 
 ## Why it matters
 
-The nodes are paid for and do nothing. As spares they would be `spare_nodes`, or the layout would say how many it uses.
+The nodes are paid for and idle. The spec states neither that they are spares (`spare_nodes`) nor how many nodes the
+layout uses.
 
 ## What to do
 

@@ -1,24 +1,25 @@
-"""The share of drafted tokens that is accepted, or of tokens found in the cache, exceeds what services reach.
+"""The acceptance rate of speculative decoding, or the prefix hit rate, exceeds published values.
 
 ## What it finds
 
-`speculative.acceptance` above 0.9; more than 16 drafted tokens in a chain; drafting by `mtp` with a model that has
-no layers for multi-token prediction; a `prefix_hit` of 1, with which no request has a token of its own, as an error, and
-above 0.95 as a warning.
+`speculative.acceptance` above 0.9; more than 16 drafted tokens in a chain; drafting by `mtp` with a model that has no
+layers for multi-token prediction; and a `prefix_hit` above 0.95. These are warnings. A `prefix_hit` of 1 is an error,
+since every request has at least one new token.
 
 ## Why it matters
 
-Each drafted token depends on those before it: a share of 0.8 accepts 17 % of chains of eight. Published shares are 0.5
-to 0.9 for the first token, and fall with each further one. The throughput of the plan rests on the figure.
+A drafted token counts only if all before it are accepted: at a rate of 0.8, 17 % of chains of eight are. Published
+rates are 0.5 to 0.9 for the first token, and fall with each further token. The predicted throughput depends on the
+rate.
 
 ## What to do
 
-State the measured share for your texts; draft two to five tokens; name a draft model or EAGLE head where the model does
+State the rate measured on your texts; draft two to five tokens; name a draft model or EAGLE head where the model does
 not predict several tokens.
 
 ## When to ignore it
 
-Ignore it where the share was measured on the users' own texts, such as edits that copy most of their input.
+Ignore it where the rate was measured on the users' own texts, such as edits that copy most of their input.
 
 ## Fires
 

@@ -3,15 +3,15 @@
 ## What it finds
 
 A serving layout with pp above 1 for a model whose weights fill at most half of the memory that the ranks of one stage
-have, where as many engines without stages are legal and fit. They are predicted to lose at most 5 % of the throughput.
-The finding is a warning, since a failure of one node then stops all stages, and an error where they are predicted to
-gain a quarter even at the low end of the range; never a note.
+have, where the same number of engines without stages is legal, fits, and is predicted to lose at most 5 % of the
+throughput. The finding is a warning, since a failure of one node stops all stages, and an error where engines without
+stages are predicted to gain a quarter even at the low end of the range. It is never a note.
 
 ## Why it matters
 
-Stages serve models that do not fit otherwise. A smaller one gains nothing: every token passes all stages one after the
-other, the requests in flight are divided among them, and one failed node stops the whole engine. Replicas hold the same
-requests, each with its own batch.
+Pipeline stages are for models that do not fit otherwise. A smaller model gains nothing: every token passes all stages
+one after the other, the requests in flight are divided among the stages, and one failed node stops the whole engine.
+Replicas hold the same number of requests.
 
 ## What to do
 

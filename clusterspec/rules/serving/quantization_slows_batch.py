@@ -4,18 +4,19 @@
 
 In serving, weights of 4 bits whose products run in 16 bits, at a load where weights in fp8 (on accelerators with units
 for it) or in bf16 fit on the same accelerators and are predicted to give at least 10 % more output tokens. The rule is
-silent where the publisher of the model stores its weights so (gpt-oss: mxfp4). The finding is a note below the
-half-width of the prediction's range, else a warning.
+silent where the model is published in this format (gpt-oss: mxfp4). Severity follows the predicted loss: a note below
+the half-width of the prediction's range, else a warning.
 
 ## Why it matters
 
-Few requests wait for the weights to be read, so that 4 bits are up to four times as fast as 16. With many requests and long
-prompts a step is bound by its products, which 4-bit weights do not speed up: every GEMM unpacks them first, which on Blackwell
-keeps it from the products that reach the peak. Weights and products in fp8 halve the bytes and double the rate.
+With few requests, reading the weights bounds a step, so 4 bits are up to four times as fast as 16. With many requests
+and long prompts, compute bounds a step, which 4-bit weights do not speed up: every GEMM unpacks them first, and on
+Blackwell it then cannot use the instructions that reach the peak. Weights and GEMMs in fp8 halve the bytes and double
+the rate.
 
 ## What to do
 
-Use fp8 for weights and products at this load, or 4-bit weights with fewer requests on fewer accelerators.
+Use fp8 for weights and GEMMs at this load, or 4-bit weights with fewer requests on fewer accelerators.
 
 ## When to ignore it
 

@@ -2,13 +2,13 @@
 
 ## What it finds
 
-A longest prompt (`max`, else `p99`) and output (`max`, else the mean) whose keys and values need more tokens than the cache
-of one engine holds. A tenth more than it holds is not reported: the prediction leaves that open.
+A longest prompt (`max`, else `p99`) and output (`max`, else the mean) whose keys and values need more tokens than the
+cache of one engine holds. Up to a tenth more is not reported, since the prediction is not more precise.
 
 ## Why it matters
 
-An engine holds the whole of a request before its last token. vLLM refuses to start with a longest length that its cache
-cannot hold; others refuse the request, or end it in the middle.
+At its last token, a request needs its whole cache. vLLM refuses to start with a maximum length that its cache cannot
+hold; others refuse the request, or end it in the middle.
 
 ## What to do
 

@@ -1,15 +1,15 @@
-"""The target for a whole request, or for the gaps between tokens, is below the least that the layout can reach.
+"""The target for a whole request, or for the gaps between tokens, is below the minimum of this layout.
 
 ## What it finds
 
 A target of `end_to_end` or `itl` that a single request misses on an idle engine, where its targets of the first token
-and of the mean time between tokens are met or not stated. The finding is a warning where even the low end of the range
-misses the target, an error where that end is a third above it, and a note otherwise.
+and of the mean time between tokens are met or not stated. The finding is a warning where even the low end of the
+predicted range misses the target, an error where the low end is a third above the target, and a note otherwise.
 
 ## Why it matters
 
-A request takes its time to the first token and the time of each further one: 400 tokens at 25 ms take 10 s, whatever the
-number of engines. Replicas add requests, not speed.
+A request takes the time to first token plus the time of each further token: 400 tokens at 25 ms take 10 s, whatever the
+number of engines. Replicas serve more requests, but none faster.
 
 ## What to do
 

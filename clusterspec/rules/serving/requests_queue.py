@@ -1,17 +1,17 @@
-"""Requests arrive faster than the engines serve them, or wait for most of the time to first token.
+"""Requests arrive faster than the engines serve them, or spend most of the time to first token in the queue.
 
 ## What it finds
 
-An open load (`request_rate`) whose output tokens exceed the predicted throughput by more than 2 %. The finding is an error
-if they exceed the high end of its range too, a warning if they are nearer to that end than to the prediction, and a note
-otherwise. The finding is also a note if the load is served, but its mean wait for prefill is more than half of the mean time
-to first token. Where the links between prefill and decode engines take longer for a cache than the engines for its prompt, the
-rule says so. The rule is silent for a finite run (`requests`).
+An open load (`request_rate`) whose output tokens exceed the predicted throughput by more than 2 %. The finding is an
+error if they exceed the high end of its range too, a warning if they are nearer to that end than to the prediction, and
+a note otherwise. The finding is also a note if the load is served, but its mean wait for prefill is more than half of
+the mean time to first token. Where sending a cache between prefill and decode engines takes longer than computing its
+prompt, the message says so. The rule is silent for a finite run (`requests`).
 
 ## Why it matters
 
-Above the throughput, the queue grows for as long as the load lasts: no latency holds, whatever the median of the
-estimate. Near it, small changes of the load double the wait.
+Above the throughput, the queue grows for as long as the load lasts: no latency target holds, whatever median the
+estimate gives. Near it, small changes of the load double the wait.
 
 ## What to do
 

@@ -9,8 +9,8 @@ range.
 
 ## Why it matters
 
-A request without a slot waits until another one ends, while memory for its cache is free. The time to the first token
-then grows by the time of whole requests.
+A request without a slot waits until another one ends, while memory for its cache is free. Its time to first token grows
+by the duration of whole requests.
 
 ## What to do
 

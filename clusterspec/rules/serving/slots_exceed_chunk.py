@@ -1,4 +1,4 @@
-"""A step takes fewer tokens than the engine has slots.
+"""The token limit of a step is below the number of slots of the engine.
 
 ## What it finds
 
@@ -8,7 +8,7 @@ it, otherwise a warning.
 ## Why it matters
 
 Each sequence that decodes takes one token of a step, so at most `chunk_tokens` of the slots can decode in one step, and
-prompts find no place beside them. vLLM ends with "max_num_batched_tokens must be greater than or equal to max_num_seqs".
+no tokens remain for prompts. vLLM ends with "max_num_batched_tokens must be greater than or equal to max_num_seqs".
 
 ## What to do
 

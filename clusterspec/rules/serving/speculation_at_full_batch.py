@@ -3,13 +3,13 @@
 ## What it finds
 
 Speculative decoding as stated, with which the predicted throughput at the load of the spec is more than 2 % lower than
-without it. The finding is a note below the half-width of the prediction's range, a warning above it, and an error if at
-least a quarter is lost even at the low end of the range.
+without it. Severity follows the predicted loss: a note below the half-width of the prediction's range, a warning above
+it, and an error if at least a quarter is lost even at the low end of the range.
 
 ## Why it matters
 
-Verifying drafted tokens is nearly free while a step only reads weights. With many requests in flight a step is bound by
-its arithmetic, and each rejected token takes as long as an accepted one.
+Verifying drafted tokens is nearly free while a step is bound by reading weights. With many requests in flight a step is
+bound by its arithmetic, and each rejected token takes as long as an accepted one.
 
 ## What to do
 

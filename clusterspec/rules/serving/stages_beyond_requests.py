@@ -2,13 +2,13 @@
 
 ## What it finds
 
-A serving plan whose engines have fewer requests in flight than pipeline stages: a warning, and an error where three quarters
-of the stages and more are idle at any moment.
+A serving plan whose engines have fewer requests in flight than pipeline stages: a warning, and an error where at least
+three quarters of the stages are idle at any moment.
 
 ## Why it matters
 
-The tokens of one request come one after another, and each passes all stages. At any moment a request occupies one stage, so
-that two requests keep two of eight stages at work. The others idle, and each token still waits for all of them.
+The tokens of one request come one after another, and each passes all stages. At any moment a request occupies one
+stage, so two requests keep two of eight stages busy. The others idle, and each token still passes all of them.
 
 ## What to do
 

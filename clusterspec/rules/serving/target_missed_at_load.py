@@ -4,8 +4,8 @@
 
 A predicted latency above its target at the stated load, if a single request meets the target: the time to first token,
 the time per output token, the gaps between tokens, or the whole request, each at the percentile of its target. The
-finding is an error if the low end of the range of a prediction is a third above its target, a warning if that low end
-misses the target; otherwise a note.
+finding is an error if the low end of the predicted range is a third above the target, a warning if the low end misses
+the target, and otherwise a note.
 
 ## Why it matters
 

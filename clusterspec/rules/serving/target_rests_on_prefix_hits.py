@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A `prefix_hit` with which the plan meets its targets as stated, and misses one without it.
+A plan that meets its targets with the stated `prefix_hit` and misses one without it.
 
 ## Why it matters
 

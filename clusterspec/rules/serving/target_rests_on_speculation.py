@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A `targets.tpot` that the plan meets with speculative decoding as stated, and misses without it.
+A `targets.tpot` that the plan meets with the stated speculative decoding and misses without it.
 
 ## Why it matters
 

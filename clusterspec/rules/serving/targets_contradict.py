@@ -2,10 +2,10 @@
 
 ## What it finds
 
-Targets that no service can have together: a higher percentile with a shorter time than a lower one (`p50: 3 s, p99: 1 s`), a
-whole request (`end_to_end`) that ends before its first token (`ttft`) at the same percentile, and a `percentile` of at
-most 1, such as 0.99: an error. A warning where each later token (`tpot`) may take longer than the first one at the same percentile: the
-first one takes a step of the engine too, after the prompt.
+Targets that no service can meet together: a higher percentile with a shorter time than a lower percentile (`p50: 3 s,
+p99: 1 s`), a whole request (`end_to_end`) that ends before its first token (`ttft`) at the same percentile, and a
+`percentile` of at most 1, such as 0.99: an error. It is a warning where `tpot` allows more time than `ttft` at the same
+percentile, since the first token takes a step of the engine, too, after the prompt.
 
 ## Why it matters
 
@@ -19,7 +19,7 @@ Swap or correct the figures; write percentiles from 1 to 100, such as 99.
 
 ## When to ignore it
 
-Do not ignore errors. Ignore it, where it is a warning, if another tier of the service promises the first token.
+Do not ignore errors. Ignore a warning if another tier of the service is responsible for the first token.
 
 ## Fires
 

@@ -2,11 +2,10 @@
 
 ## What it finds
 
-A serving layout whose tp exceeds the `kv_heads` of the model. The present layout loses the share of the throughput that
-a layout on the same accelerators with tp equal to `kv_heads` is predicted to gain within the targets: a note below a
-tenth, else a warning, and, where there is a target for the time per output token, an error if at least a quarter is
-lost even at the low end of the range. It is also a warning where more requests are in flight than the cache holds with
-its copies.
+A serving layout whose tp exceeds the `kv_heads` of the model. The severity follows the throughput that a tp equal to
+`kv_heads` on the same accelerators is predicted to gain within the targets: a note below a tenth, else a warning, and,
+where there is a target for the time per output token, an error if at least a quarter is lost even at the low end of the
+range. It is also a warning where, because of the copies, the cache holds fewer requests than are in flight.
 
 ## Why it matters
 

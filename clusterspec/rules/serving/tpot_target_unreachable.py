@@ -1,16 +1,16 @@
-"""The target for the time per output token is below the least that the layout can reach.
+"""The target for the time per output token is below the minimum of this layout.
 
 ## What it finds
 
 A `targets.tpot` below the time of one token with one request in flight. The finding is an error if the target is below
 the memory roofline: the bytes of weights and cache that one token reads on one rank, divided by the nominal memory
-bandwidth. Above the roofline, the low end of the predicted range of a single request counts. The finding is a warning if that
-end misses the target, and an error if it is a third above the target. It is a note if only the predicted time misses it.
+bandwidth. Above the roofline, the rule uses the predicted range of a single request: a warning if its low end misses
+the target, an error if the low end is a third above the target, and a note if only the predicted time misses it.
 
 ## Why it matters
 
 A decode step reads every weight that the token uses. No engine reads faster than the memory bandwidth, and collectives
-and kernel launches add to that time. No concurrency meets the target.
+and kernel launches add to that time. The target cannot be met at any concurrency.
 
 ## What to do
 

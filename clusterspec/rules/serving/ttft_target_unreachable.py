@@ -1,11 +1,11 @@
-"""The target for the time to the first token is below the least that the layout can reach.
+"""The target for the time to first token is below the minimum of this layout.
 
 ## What it finds
 
 A `targets.ttft` below the time of a single prompt on an idle engine. The finding is an error if the target is below the
-time of the GEMMs: two operations per weight and input token, at the dense peak of all ranks of the engine. If
-only the predicted time of a single request is above the target, it is an error where the low end of the range of the
-prediction is a third above it, a warning where that low end is above it, and otherwise a note.
+time of the GEMMs: two operations per weight and input token, at the dense peak of all ranks of the engine. Above that
+time, the rule uses the predicted range of a single request: an error if its low end is a third above the target, a
+warning if the low end misses the target, and a note if only the predicted time does.
 
 ## Why it matters
 

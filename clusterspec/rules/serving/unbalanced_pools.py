@@ -2,13 +2,13 @@
 
 ## What it finds
 
-Disaggregated serving in which the requests in flight, or the stated request rate, ask for more than twice the prompts
-per second that the prefill engines process; or in which several prefill engines process more than twice the requests per second that the decode
-engines complete at the highest concurrency that the cache and the targets allow. The severity depends on the share of
-all accelerators that are then idle: a note below the half-width of the range of the predicted throughput, a warning
-above it, and an error if at least a quarter is lost even at the low end of the range. Too few prefill engines for a
-closed load, which adapts to them, are a warning, and a note up to a factor of five; any for a finite run (`requests`)
-are no more than a warning.
+Disaggregated serving in which the requests in flight, or the stated request rate, need more than twice the prefill
+throughput; or in which several prefill engines process more than twice the requests per second that the decode engines
+complete at the highest concurrency that cache and targets allow. The severity depends on the share of all accelerators
+that are then idle: a note below the half-width of the range of the predicted throughput, a warning above it, and an
+error if at least a quarter is lost even at the low end of the range. Too few prefill engines for a closed load, which
+adapts to them, are a note up to a factor of five, and a warning above. For a finite run (`requests`) the finding is at
+most a warning.
 
 ## Why it matters
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-Engines whose weights fit, but leave too little of the memory that the engine may use (`memory_fraction`) for the cache
-of one request of full length, after framework memory and the activations of one step.
+Engines whose weights fit but, after framework memory and the activations of one step, leave too little of
+`memory_fraction` for the cache of one request of full length.
 
 ## Why it matters
 

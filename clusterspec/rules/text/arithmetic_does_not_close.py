@@ -4,7 +4,7 @@
 
 In Markdown and text files: an equation such as "8 x 400 Gb/s = 400 Gb/s", a total that is not the count times the unit,
 a table row that contradicts the formula of the other rows, and a factor of 3 for the traffic of ZeRO-3. The rule
-accepts rounding, and a factor of two where the sentence is about directions. Other rules report known mistakes, such as
+accepts rounding, and a factor of two where the sentence mentions directions. Other rules report known mistakes, such as
 bits for bytes.
 
 ## Why it matters

@@ -1,8 +1,8 @@
-"""A size in decimal bytes is given for one in binary bytes, or the reverse.
+"""A size in decimal bytes is equated with a size in binary bytes.
 
 ## What it finds
 
-In Markdown and text files: one size in two units whose figures are off by a power of 1.024, such as "80 GiB (80 GB)".
+In Markdown and text files: one size stated in two units that differ by a power of 1.024, such as "80 GiB (80 GB)".
 
 ## Why it matters
 

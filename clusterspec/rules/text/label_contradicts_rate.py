@@ -2,11 +2,11 @@
 
 ## What it finds
 
-In Markdown and text files: a figure of NVLink, PCIe or another interconnect that is not the named generation's in any
-possible reading, but that of another generation: "PCIe Gen5 x16: 32 GB/s per direction". `nic-rate-off-technology`
-reports rates of network ports. The rule also reports a memory size or memory bandwidth stated as a property of an
-accelerator, in a sentence ("H200 GPUs have 80 GB of HBM3e") or in a column of memory, that is another accelerator's of
-the same vendor.
+In Markdown and text files: a figure of NVLink, PCIe or another interconnect that does not fit the named generation in
+any reading, but fits another generation: "PCIe Gen5 x16: 32 GB/s per direction". `nic-rate-off-technology` reports
+rates of network ports. The rule also reports a memory size or memory bandwidth stated as a property of an accelerator,
+in a sentence ("H200 GPUs have 80 GB of HBM3e") or in a column of memory, that belongs to another accelerator of the
+same vendor.
 
 ## Why it matters
 

@@ -2,13 +2,14 @@
 
 ## What it finds
 
-In Markdown and text files: a ratio between two tiers ("18×") that is twice, or half, the ratio in one direction; two
-figures without direction in one sentence, list or column, one duplex and the other one-way according to the catalog.
+In Markdown and text files: a ratio between two tiers ("18×") that is twice, or half, the ratio in one direction; or two
+figures without a direction in one sentence, list or column of which, according to the catalog, one is duplex and the
+other one-way.
 
 ## Why it matters
 
 Vendors state NVLink in both directions and NICs in one. 900 GB/s over 50 GB/s is 18, but a ring has 450 GB/s and 50
-GB/s, a ratio of 9. A layout that is rejected at 18 may be the best one at 9.
+GB/s, a ratio of 9. A layout that is rejected at 18 may be the best at 9.
 
 ## What to do
 

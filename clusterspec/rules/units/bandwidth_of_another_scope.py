@@ -1,4 +1,4 @@
-"""A bandwidth is the figure of a link, a lane, a node or a domain instead of one accelerator or NIC.
+"""A bandwidth is stated per link, lane, node or domain instead of per accelerator or NIC.
 
 ## What it finds
 

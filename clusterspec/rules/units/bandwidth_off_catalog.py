@@ -3,9 +3,9 @@
 ## What it finds
 
 A `scale_up.bandwidth` more than 5 % from the figures of the accelerator, the platform and the interconnect, where
-neither bits for bytes, nor the direction, the prefix, the scope or the raw signaling rate explains it: a warning, and an
-error for one of more than three times the part's own, for a figure of another interconnect that is more than 1.2 times it, or for one that counts the ports to the
-fabric between nodes, too.
+neither bits for bytes, nor the direction, the prefix, the scope or the raw signaling rate explains it: a warning. It is
+an error for a bandwidth above three times the part's, for one of another interconnect above 1.2 times the part's, and
+for one that includes the ports to the fabric between nodes.
 
 ## Why it matters
 

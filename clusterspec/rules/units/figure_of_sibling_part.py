@@ -1,25 +1,25 @@
-"""A figure that a spec changes in an accelerator's entry is that of another form of the same part.
+"""A spec changes a figure of an accelerator to the figure of another variant of the same part.
 
 ## What it finds
 
-With `accelerator: {like: …}`, a memory, memory bandwidth or peak that alone differs from the entry by more than 5 %,
-and equals the figure of another entry of the same name, such as the SXM module of a PCIe card, or, for the size of the
-memory, of the family; or several such figures that are all those of one other entry, such as the next generation. The
-finding is an error; with three or more such figures it is a note, since such a part is described on purpose. A part of
-which several figures differ otherwise is one of its own, and so is one of the same name whose memory differs in both
-size and bandwidth: the A100 PCIe was sold with 40 GB as well. A memory alone that is half as large again as the
-entry's, and that no sibling has, is also an error: in most cases it is the memory of a node, or includes that of the
-host. So is a memory bandwidth alone that is half as large again, which is mostly that of a cache, and a power alone
-that is two and a half times the entry's.
+With `accelerator: {like: …}`, a memory, memory bandwidth or peak that is the only changed figure, differs from the
+entry by more than 5 %, and equals the figure of another entry of the same name, such as the SXM module for a PCIe card
+(for memory size, of the same family); or several changed figures that all belong to one other entry, such as the next
+generation. The finding is an error; with three or more such figures it is a note, since such a part is described on
+purpose. A part with several other changes is a part of its own and is not reported, and neither is one of the same name
+whose memory differs in both size and bandwidth: the A100 PCIe was sold with 40 GB as well. It is also an error if the
+only change is a memory size at least half as large again that no variant has, which is usually the memory of a node or
+includes host memory; a memory bandwidth at least half as large again, which is usually that of a cache; or a power of
+two and a half times the entry's.
 
 ## Why it matters
 
-The forms of a part share its name and little else. An H100 SXM has 3.35 TB/s, the PCIe card 2.0 TB/s: decoding is bound
-by memory, so the card gives 40 % fewer tokens per second than the data sheet of its sibling promises.
+The variants of a part share its name and little else. An H100 SXM has 3.35 TB/s, the PCIe card 2.0 TB/s: decoding is
+bound by memory bandwidth, so the card gives 40 % fewer tokens per second than the SXM data sheet suggests.
 
 ## What to do
 
-Remove the figure, so that the catalog supplies it, or name the sibling if the order names it.
+Remove the figure, so that the catalog supplies it, or name the other variant if the order names it.
 
 ## When to ignore it
 

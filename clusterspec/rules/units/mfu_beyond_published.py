@@ -4,9 +4,9 @@
 
 A plan whose predicted MFU exceeds the highest one published for its kind of accelerator in its precision by more than
 the half-width of the software's range, and by more than a tenth: 0.687 in 16 bits, 0.525 in 8 bits and 0.281 in 4 bits
-on accelerators with many cores; 0.715 in 16 bits and 0.341 in 8 bits on TPUs. MFU counts attention as unmasked; here
-the FLOPs that a causal mask removes do not count, since kernels skip them. In 4 bits, in which few runs are published,
-the finding is a note, otherwise a warning. The rule is silent where the plan does not fit in memory.
+on accelerators with many cores; 0.715 in 16 bits and 0.341 in 8 bits on TPUs. MFU usually counts attention as unmasked;
+this rule omits the FLOPs that a causal mask removes, since kernels skip them. In 4 bits, in which few runs are
+published, the finding is a note, otherwise a warning. The rule is silent where the plan does not fit in memory.
 
 ## Why it matters
 

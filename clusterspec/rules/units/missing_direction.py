@@ -13,7 +13,7 @@ predicted at twice or half its time.
 
 ## What to do
 
-Append the word: `900 GB/s duplex` and `450 GB/s unidirectional` are the same NVLink 4.
+Append `duplex` or `unidirectional`: `900 GB/s duplex` and `450 GB/s unidirectional` are the same NVLink 4.
 
 ## When to ignore it
 

@@ -7,11 +7,11 @@
 ## Why it matters
 
 Since the A100, data sheets print the peak with 2:4 sparsity: 1,979 TFLOP/s of bf16 for an H100, which has 989 TFLOP/s
-for the dense GEMMs of training. A plan with the sparse figure has half the real step time.
+for the dense GEMMs of training. A plan with the sparse figure predicts half the real step time.
 
 ## What to do
 
-Append the word, after checking the footnote of the data sheet: `989 TFLOP/s dense`.
+Append `dense` or `sparse` after checking the footnote of the data sheet: `989 TFLOP/s dense`.
 
 ## When to ignore it
 

@@ -7,8 +7,8 @@ peak of that precision.
 
 ## Why it matters
 
-The 1,979 TFLOP/s of an H100 require two of four weights to be zero; the dense GEMMs of training have 989 TFLOP/s. Used
-as the dense peak, the sparse figure turns an MFU of 42 % into 21 %, or halves the planned step time.
+The 1,979 TFLOP/s of an H100 require two of every four weights to be zero; the dense GEMMs of training have 989 TFLOP/s.
+Used as the dense peak, the sparse figure turns an MFU of 42 % into 21 %, or halves the planned step time.
 
 ## What to do
 

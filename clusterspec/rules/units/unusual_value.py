@@ -3,17 +3,17 @@
 ## What it finds
 
 A stated quantity outside the usual range of its key: an oversubscription of 1:4, electricity at 14 a kWh, a rack limit
-of 44 MW, a global batch of four million sequences. Prices in other currencies are compared at rough rates of exchange,
-with a wider range. It is a warning, and an error at least ten times outside the range of the price of electricity, the
-global batch, the memory of a node, the capacity of a store and the length of a cable, and three times outside that of
-the carbon of a kWh. A range of prices whose upper end is more than 5 times its lower one is a warning; so is a store
-that reads at half of its rate of writing or less, and below three quarters it is a note. Other rules compare figures
-with the catalog where it has them, such as bandwidths and the power of a node.
+of 44 MW, a global batch of four million sequences. Prices in other currencies are compared at approximate exchange
+rates, with a wider range. The finding is a warning. It is an error at ten times outside the range or more for the price
+of electricity, the global batch, the memory of a node, the capacity of a storage system and the length of a cable, and
+at three times for the carbon intensity of a kWh. A price range whose upper end is more than 5 times the lower end is a
+warning; so is a storage system that reads at half its write rate or less, and below three quarters it is a note. Other
+rules compare figures with the catalog where it has them, such as bandwidths and the power of a node.
 
 ## Why it matters
 
-Such a value is nearly always a wrong unit, a wrong prefix or the wrong side of a ratio. Written `1:4`, a fabric that
-should be oversubscribed gets four uplinks for each downlink: the bill for 128 nodes has 311 switches.
+Such a value is nearly always a wrong unit, a wrong prefix or the wrong side of a ratio. With `1:4` instead of `4:1`, an
+oversubscribed fabric gets four uplinks for each downlink: the bill for 128 nodes has 311 switches.
 
 ## What to do
 
