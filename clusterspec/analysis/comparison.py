@@ -152,7 +152,7 @@ def _effects(old: Side, new: Side) -> Iterator[Effect]:
     for name, unit, path in _FIGURES:
         yield Effect(name, unit, value_at(one, *path), value_at(other, *path))
     yield Effect("bisection bandwidth", "B/s", _bisection(one), _bisection(other))
-    post_trained = any(value_at(each, "rl") for each in (one, other))
+    post_trained = "rl" in {value_at(each.value, "workload", "kind") for each in (old, new)}
     for name, unit, path, band in (*(_POST_TRAINED if post_trained else _TRAINED), *_ESTIMATED):
         within = _ranges_overlap(_range_of(one, path, band), _range_of(other, path, band))
         yield Effect(name, unit, value_at(one, *path), value_at(other, *path), within)

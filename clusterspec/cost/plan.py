@@ -66,6 +66,11 @@ class Plan:
 
         return rl_times(self)
 
+    @property
+    def is_update(self) -> bool:
+        """Whether the step is an update of the trainer in reinforcement learning, whose other roles ``rl`` has."""
+        return self.design.workload is not None and self.design.workload.rl is not None
+
     @cached_property
     def day(self) -> DayPlan | None:
         """The engines of a serving plan over a day; None where its load has no hours of a day."""

@@ -139,7 +139,7 @@ def estimate_tables(report: EstimateReport, ink: Ink) -> Iterable[str]:
         yield ink.paint("bold", "Roles of one step") + "\n" + rl_text(plan.rl, ink)
     if plan.step_time:
         yield (
-            ink.paint("bold", "Update of one minibatch" if plan.rl else "Step time")
+            ink.paint("bold", "Update of one minibatch" if plan.is_update else "Step time")
             + "\n"
             + breakdown_text(plan.step_time, ink, most=MOST)
         )
@@ -239,18 +239,20 @@ def headline_rows(report: EstimateReport) -> Iterable[tuple[str, str, str] | Non
     times = plan.rl
     if times is not None:
         yield from rl_rows(times, held)
+    elif plan.is_update:
+        yield "step time", "not known", "of all roles: the time of rollout is not known"
     if plan.step_time:
         band = plan.step_time_range
         span = f"{display(band[0], 's')} to {display(band[1], 's')}" if band else ""
-        name = "step time" if times is None else "update"
-        yield name, display(plan.step_time.value, "s"), joined_notes(span, "of a minibatch" if times else share, held)
+        name, of = ("update", "of a minibatch") if plan.is_update else ("step time", share)
+        yield name, display(plan.step_time.value, "s"), joined_notes(span, of, held)
     if plan.tokens_per_second_per_accelerator is not None:
         rate = f"{plan.tokens_per_second_per_accelerator:,.0f}"
-        whose = " of the trainer in updates" if times else " used" if share else ""
+        whose = " of the trainer in updates" if plan.is_update else " used" if share else ""
         yield "tokens per second", rate, joined_notes(f"per accelerator{whose}", held)
     if plan.mfu is not None:
         again = f"HFU {percent(plan.hfu)}" if plan.hfu is not None else ""
-        yield "MFU of updates" if times else "MFU", percent(plan.mfu), joined_notes(again, held)
+        yield "MFU of updates" if plan.is_update else "MFU", percent(plan.mfu), joined_notes(again, held)
     if plan.serving is not None:
         load = plan.design.workload.serving if plan.design.workload else None
         assert load is not None

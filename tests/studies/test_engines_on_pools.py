@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from clusterspec.analysis import search
+from clusterspec.analysis.fleets import fleet_report
 from clusterspec.analysis.layout_search import SearchOptions
 from clusterspec.cost.serving.handoff import HANDOFF_SHARE
+from clusterspec.report.fleet_text import fleet_text
 from clusterspec.source import Path as KeyPath
 from clusterspec.studies.study import study_text
 from clusterspec.studies.variation import rewritten_study, varied_study
@@ -149,6 +151,8 @@ def test_engines_take_nodes_of_their_pools() -> None:
     unlinked = trained("pool: roll, ", "roll: {platform: dgx-h200, nodes: 2}")
     assert "engines-without-link" in rules_of(unlinked)
     assert unlinked.jobs["rl"].plan.rl is None
+    text = fleet_text(fleet_report(unlinked.study, "estimate"))
+    assert text.split("\nrl ")[1].split()[5:8] == ["100", "%", "–"], "an update is not shown as the step of all roles"
     assert "unknown-pool" in rules_of(trained("pool: rol, ", linked))
 
 

@@ -16,16 +16,16 @@ def headline_cards(report: FullReport) -> tuple[Card, ...]:
     held, used = report.estimate.condition, report.estimate.used_text("")
     share = f"on {used}" if " of " in used else ""
     found = _rl_cards(report, held)
-    if plan.step_time and plan.rl is None:
+    if plan.step_time and not plan.is_update:
         band = plan.step_time_range
         span = f"{display(band[0], 's')} to {display(band[1], 's')}" if band else ""
         found.append(
             Card("Step time", display(plan.step_time.value, "s"), joined_notes(span, share, held), "estimate.step_time")
         )
-    if plan.mfu is not None and plan.rl is None:
+    if plan.mfu is not None and not plan.is_update:
         again = f"HFU {percent(plan.hfu)}" if plan.hfu is not None else ""
         found.append(Card("MFU", percent(plan.mfu), joined_notes(again, held), "estimate.mfu"))
-    if plan.tokens_per_second_per_accelerator is not None and plan.rl is None:
+    if plan.tokens_per_second_per_accelerator is not None and not plan.is_update:
         field, rate = "estimate.tokens_per_second_per_accelerator", plan.tokens_per_second_per_accelerator
         each = "per accelerator used" if share else "per accelerator"
         found.append(Card("Tokens per second", f"{rate:,.0f}", joined_notes(each, held), field))
@@ -75,7 +75,7 @@ def _memory_cards(report: FullReport) -> list[Card]:
     shared = plan.rl.memory if plan.rl is not None else None
     if shared is not None:
         note = joined_notes(note, f"rollout holds {display(shared.rollout, 'B')}")
-    title = "Memory" if plan.rl is None else "Memory in an update"
+    title = "Memory in an update" if plan.is_update else "Memory"
     return [Card(title, percent(total / capacity), note, "estimate.memory.total", tone)]
 
 

@@ -122,7 +122,7 @@ def layouts_section(report: FullReport) -> Section | None:
     cells = [_heat_cell(cell, best) for cell in grid.cells]
     values = f"{plural(len(grid.tp), 'value')} of tp and {len(grid.pp)} of pp"
     alt = f"step time over {values}; the fastest is {display(best, 's')}"
-    timed = "Step time" if report.estimate.plan.rl is None else "Time of an update"
+    timed = "Time of an update" if report.estimate.plan.is_update else "Step time"
     caption = f"{timed} over tp and pp, everything else as designed; hatched layouts do not fit in memory"
     drawn = Picture(heatmap_chart(grid.pp, grid.tp, cells, alt), caption, "layouts")
     return Section("layouts", "Layouts over tp and pp", (drawn, *_better_layouts(grid)))
@@ -174,7 +174,7 @@ def _better_layouts(grid: LayoutGrid) -> tuple[Block, ...]:
 def sensitivity_section(report: FullReport) -> Section | None:
     """The assumptions with the largest effect on step time and memory."""
     found = report.influences
-    updates = report.estimate.plan.rl is not None
+    updates = report.estimate.plan.is_update
     blocks: list[Block] = list(_lever_pictures(report.sensitivity, " of an update" if updates else ""))
     time = "time per output token" if report.serves else "time of an update" if updates else "step time"
     for name, key, tint in ((time, "step_time", "forward"), ("memory", "memory", "weights")):

@@ -75,11 +75,11 @@ def step_section(report: FullReport) -> Section | None:
     held = report.estimate.condition
     low, high = plan.step_time_range or (plan.step_time.value, plan.step_time.value)
     band = f"{display(low, 's')} to {display(high, 's')}"
-    minibatch = " on one minibatch" if plan.rl is not None else ""
+    minibatch = " on one minibatch" if plan.is_update else ""
     lead = f"One optimizer step{minibatch} takes {display(plan.step_time.value, 's')} (range {band})"
     return Section(
         "step",
-        "Step time" if plan.rl is None else "Update of one minibatch",
+        "Update of one minibatch" if plan.is_update else "Step time",
         tuple(blocks),
         lead=lead + (f" {held}." if held else ".") + range_text(report, high / low),
     )

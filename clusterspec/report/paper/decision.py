@@ -154,7 +154,7 @@ def work_sentence(report: FullReport) -> str:
     if seconds is None:
         if plan.rl is not None:  # the MFU of a plan is that of an update alone
             return f"trains {work.model.name} in steps of {display(plan.rl.step, 's')}{tail}"
-        if plan.mfu is None:
+        if plan.mfu is None or plan.is_update:
             return f"planned to {'serve' if report.serves else 'train'} {work.model.name}{tail}"
         return f"trains {work.model.name} at {percent(plan.mfu)} MFU{tail}"
     tokens = f" on {display(work.tokens, '1')} tokens" if work.tokens else ""
@@ -249,7 +249,7 @@ def losses_picture(report: FullReport) -> Picture | None:
     alt = f"peak 100 %; {'; '.join(f'{bar.label} {bar.value_text}' for bar in bars)}; achieved {percent(mfu)}"
     held = f", {report.estimate.condition}" if report.estimate.condition else ""
     drawn = waterfall_chart(bars, left, alt, start="peak of the accelerators")
-    step = "step" if report.estimate.plan.rl is None else "update of a minibatch"
+    step = "update of a minibatch" if report.estimate.plan.is_update else "step"
     return Picture(drawn, f"What limits the {step}: from peak to achieved FLOP/s{held}", "losses")
 
 

@@ -150,7 +150,7 @@ def _memory_step(report: FullReport) -> StoryStep | None:
     rest = f"{percent(1 - share, 2)} remain free" if 1 - share > LEAST_FREE else "nothing remains free"
     end = misfit if plan.surely_fits is False else rest
     shared = plan.rl.memory if plan.rl is not None else None
-    who = "The fullest accelerator" if plan.rl is None else "In an update the fullest accelerator"
+    who = "In an update the fullest accelerator" if plan.is_update else "The fullest accelerator"
     beside = f" In rollout it holds {display(shared.rollout, 'B')}." if shared is not None else ""
     return StoryStep(
         f"{who} holds {display(plan.memory_bytes, 'B')}, most of it {first} and {second}, in "
@@ -228,7 +228,7 @@ def _loss_step(report: FullReport) -> StoryStep | None:
         )
         more = f"; the single change that pays most is {change}, {percent(-gain.share, 2)} less time"
     held = f" {report.estimate.condition}" if report.estimate.condition else ""
-    held += " in an update" if report.estimate.plan.rl is not None else ""
+    held += " in an update" if report.estimate.plan.is_update else ""
     return StoryStep(
         f"Of the peak {percent(mfu)} remain{held}: the largest loss is {worst.label}, {percent(worst.share, 2)}{more}.",
         "losses",

@@ -3,7 +3,7 @@
 ## What it finds
 
 Jobs of a pool with `phases` that together need more nodes than the first phase has. In the order of the file, the last
-job waits for the phase that provides its nodes.
+job waits for the phase that provides its nodes. A job that states no nodes takes what the others leave in each phase.
 
 ## Why it matters
 
@@ -44,6 +44,18 @@ jobs:
   pretrain: {pool: train, nodes: 32}
 ```
 
+```yaml
+clusterspec: 1
+pools:
+  train:
+    platform: dgx-b200
+    nodes: 64
+    phases: [{date: 2027-03-01, nodes: 32}, {date: 2027-09-01, nodes: 64}]
+jobs:
+  pretrain: {pool: train}
+  tune: {pool: train, nodes: 16}
+```
+
 ## Sources
 
 - Pools and jobs: docs/fleet.md
@@ -70,7 +82,7 @@ def _waiting_job_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
     phases = [phase for phase in pool.spec.phases or () if phase.nodes and phase.date]
     promised = 0
     for each in pool.sets:
-        promised += each.nodes or 0
+        promised += (each.nodes or 0) if each.stated else 0  # a job that takes what others leave grows with the pool
         if not phases or promised <= (phases[0].nodes or 0) or not each.stated:
             continue
         start = next((phase.date for phase in phases if (phase.nodes or 0) >= promised), None)
