@@ -12,7 +12,7 @@ from clusterspec.cluster.levels import FIBER
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost.failure_rates import YEAR
 from clusterspec.cost.formulas.power import carbon_emitted, energy_of_run, flow_of_coolant, mean_draw
-from clusterspec.cost.nameplates import switch_power
+from clusterspec.cost.nameplates import least_node_power, switch_power
 from clusterspec.cost.power import Drawn
 from clusterspec.procurement.bill import Bill
 from clusterspec.results.facility import AIR_RISE, LIQUID_RISE, RACK_UNITS, CableRun, Facility
@@ -53,7 +53,27 @@ def facility(design: Design, bill: Bill, drawn: Drawn | None) -> Facility | None
         else None,
         carbon_of_year=carbon_emitted(energy, pue, intensity) if energy and pue and intensity is not None else None,
         **_switches_to_place(design, cluster, switches, drawn.supply.racks if drawn else None),
+        **_racks_at_least(design, cluster, drawn.supply.racks if drawn else None),
     )
+
+
+class _AtLeast(TypedDict):
+    nodes_at_most: int | None
+    least_racks: int | None
+
+
+def _racks_at_least(design: Design, cluster: Cluster, racks: int | None) -> _AtLeast:
+    """The most nodes that a rack holds by their height and its stated limit of power, each node at the least power that
+    is possible, and the racks that they then take; None where the racks are known, or neither limit.
+    """
+    power, platform = design.spec.cluster.power if design.spec.cluster else None, cluster.platform
+    most = [RACK_UNITS // platform.rack_units] if platform and platform.rack_units else []
+    watts = least_node_power(cluster)
+    if power is not None and power.rack_limit is not None and watts:
+        most.append(int(power.rack_limit.value // watts))
+    if racks is not None or not most or not min(most):
+        return _AtLeast(nodes_at_most=None, least_racks=None)
+    return _AtLeast(nodes_at_most=min(most), least_racks=parts_needed(cluster.all_nodes, min(most)))
 
 
 class _Placed(TypedDict):

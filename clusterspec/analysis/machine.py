@@ -132,7 +132,10 @@ def _failures(cluster: Cluster, fabric: Fabric | None, rails: int) -> Iterator[F
         yield Failure("one switch", 1 / max(1, fabric.leaf_switches), "the bandwidth of every node")
         return
     lost = 1 / min(rails, out.nics_per_node, _leaves_of_node(cluster, fabric)) / out.planes
-    yield Failure("one leaf switch", lost, f"the bandwidth of the {_plural_nodes(cluster)} below it")
+    below = f"the bandwidth of the {_plural_nodes(cluster)} below it"
+    split = _nodes_below(cluster) * fabric.leaf_switches // out.planes // _leaves_of_node(cluster, fabric)
+    shared = ", and a part of that of nodes with links to two leaves" if split < cluster.all_nodes else ""
+    yield Failure("one leaf switch", lost, below + shared)
     if fabric.spine_switches > 1:
         pods = fabric.pods if fabric.core_switches else 1
         between = "the bandwidth between leaves" + (" of its pod" if pods > 1 else "")

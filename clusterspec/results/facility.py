@@ -55,6 +55,10 @@ class Facility:
     """m³/s of water for the heat of the hall to liquid at a rise of `LIQUID_RISE`."""
     node_units: int | None = None
     """Rack units of all nodes, spare ones included; None where the height of one is not known."""
+    nodes_at_most: int | None = None
+    """The most nodes that a rack holds, by their height and its limit of power; None where the racks are known."""
+    least_racks: int | None = None
+    """The racks that the nodes take with so many in each."""
     switch_units: int | None = None
     """Rack units of all switches of the fabric; None where the height of one is not known."""
     switch_watts: float | None = None

@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 import clusterspec
+from clusterspec.analysis.full_report import report
 from clusterspec.analysis.machine import machine
 from clusterspec.cluster.fabric import Fabric, count_fabric
+from clusterspec.studies.study import study_text
+from tests.settings import SETTINGS
 
 EIGHT_NICS = {"nics_per_node": 8, "nic_bandwidth": "400 Gb/s", "technology": "infiniband-ndr", "switch_ports": 64}
 
@@ -33,3 +36,25 @@ def test_a_switch_takes_the_share_of_the_nics_on_it(
     assert isinstance(counted, Fabric)
     found = {failure.part: failure.lost for failure in machine(cluster, counted, None).failures}
     assert found[part] == pytest.approx(lost)
+
+
+@pytest.mark.parametrize("nodes", [26, 32, 34, 35, 36])
+def test_pages_agree_on_the_nodes_below_a_leaf(nodes: int) -> None:
+    """24 NICs a node: a leaf of 128 ports down takes 5 whole nodes, and seven leaves 35.
+
+    Where the leaves that the links need take fewer whole nodes, the links of some nodes go to two: 26 nodes on five
+    leaves, 32 on six.
+    """
+    text = f"""
+clusterspec: 1
+cluster: {{platform: gaudi3-hls, nodes: {nodes}, scale_out: {{technology: roce-v2, topology: fat-tree}}}}
+workload: {{model: llama-3.1-8b, sequence_length: 8192, global_batch: 512}}
+layout: {{framework: megatron-core, tp: 8, dp: {nodes}}}
+"""
+    found = report(study_text(text, SETTINGS), "design")
+    assert found.machine is not None and found.faults is not None
+    told = next(failure.who for failure in found.machine.failures if failure.part == "one leaf switch")
+    why = next(row.why for row in found.faults.rows if row.part == "leaf switch")
+    split = nodes in {26, 32, 36}
+    assert "the 5 nodes below it" in told and ("two leaves" in told) is split
+    assert why.startswith("6 nodes below it" if split else "5 nodes below it")

@@ -112,3 +112,19 @@ def test_a_tender_says_nothing_about_what_its_buyer_left_out() -> None:
 def test_the_operator_of_a_cloud_has_the_hall() -> None:
     rented = "clusterspec: 1\ncluster: {platform: aws-p5-48xlarge, nodes: 2}\n"
     assert facility_section(report(study_text(rented, SETTINGS), "procurement")) is None
+
+
+@pytest.mark.parametrize(("power", "nodes", "racks"), [("", 5, 2), ("rack_limit: 22 kW, ", 2, 5)])
+def test_racks_are_bounded_where_their_nodes_are_not_stated(power: str, nodes: int, racks: int) -> None:
+    """Five nodes of 8 units stand in 42, and two of 10 kW within 22 kW: ten nodes take two racks, or five."""
+    text = HALL.replace("nodes: 4", "nodes: 10").replace("nodes_per_rack: 2, ", power)
+    found = report(study_text(text, SETTINGS), "procurement")
+    section = facility_section(found)
+    assert found.facility is not None and section is not None
+    assert (found.facility.nodes_at_most, found.facility.least_racks) == (nodes, racks)
+    told = " ".join(text for block in section.blocks if isinstance(block, Bullets) for text, _ in block.items)
+    assert "rating of the feeds: the power of a rack is not known" in told, "2N is stated"
+    rows = {row.cells[0]: row.cells for block in section.blocks if isinstance(block, PaperTable) for row in block.rows}
+    assert rows["Racks of nodes, at least"][1] == f"{racks}"
+    stated = report(study_text(HALL, SETTINGS), "procurement").facility
+    assert stated is not None and stated.least_racks is None, "the racks are known"

@@ -274,6 +274,9 @@ def test_columns_of_a_printed_table_have_room_for_their_text() -> None:
         assert shares[0] < shares[1] < shares[2] or half
         assert shares[1] / 100 * width > text_width(texts[1], BODY)
     assert column_shares(replace(table, form=True)) == ()
+    row = TableRow(("link", "65 s", "exposed"), "x")
+    plain, toned = (column_shares(PaperTable(columns, (replace(row, tone=tone),), "x")) for tone in ("plain", "fair"))
+    assert toned[-1] > plain[-1], "the last cell of a judged row is bold, and wider"
     assert [fits_half(PaperTable(columns, (TableRow((word, "1", ""), "x"),), "x")) for word in ("w" * 9, "w" * 99)] == [
         *(True, False)
     ]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clusterspec.cost.heat import cooling_units
 from clusterspec.cost.term import Term
 from clusterspec.report.paper.blocks import Block, Bullets, PaperTable, Section, TableColumn, TableRow
-from clusterspec.results.facility import AIR_RISE, LIQUID_RISE, Facility
+from clusterspec.results.facility import AIR_RISE, LIQUID_RISE, RACK_UNITS, Facility
 from clusterspec.results.full import FullReport
 from clusterspec.units import display, percent, plain, plural
 
@@ -166,12 +166,15 @@ def _space_rows(report: FullReport) -> Iterator[TableRow]:
     hall, rack = report.facility, report.machine.rack if report.machine else None
     assert hall is not None
     if rack is not None:
-        units = f", {rack.nodes * hall.units} of 42 rack units" if hall.units else ""
+        units = f", {rack.nodes * hall.units} of {RACK_UNITS} rack units" if hall.units else ""
         text = f"of {plural(rack.nodes, 'node')} each{units}; those of switches and storage come on top"
         yield TableRow(("Racks of nodes", f"{rack.racks:,}", text), "machine.rack.racks", bare=True)
     elif hall.node_units is not None and hall.units is not None:
         text = f"{hall.node_units // hall.units:,} nodes × {hall.units}; those of switches and storage come on top"
         yield TableRow(("Rack units of the nodes", f"{hall.node_units:,}", text), "facility.node_units", bare=True)
+    if hall.least_racks is not None and hall.nodes_at_most is not None:
+        text = f"at most {plural(hall.nodes_at_most, 'node')} in each, {_limits_of_rack(report, hall)}"
+        yield TableRow(("Racks of nodes, at least", f"{hall.least_racks:,}", text), "facility.least_racks", bare=True)
     if hall.rows is not None and hall.row_meters is not None:
         text = f"a full one is {plain(hall.row_meters)} m long"
         yield TableRow(("Rows of racks", f"{hall.rows:,}", text), "facility.rows", bare=True)
@@ -186,6 +189,15 @@ def _space_rows(report: FullReport) -> Iterator[TableRow]:
         parts = f"; {run.parts}" if run.parts else ""
         cells = (f"Cables, {run.level}", f"{run.cables:,}", f"{length}: {run.how}{parts}")
         yield TableRow(cells, f"facility.runs[{number}]", bare=True)
+
+
+def _limits_of_rack(report: FullReport, hall: Facility) -> str:
+    """What limits the nodes of a rack: its height, or its stated limit of power too."""
+    section = report.estimate.design.spec.cluster
+    limit = section.power.rack_limit if section is not None and section.power is not None else None
+    height = f"{hall.units} of {RACK_UNITS} rack units each" if hall.units else ""
+    power = f"a limit of {display(limit.value, 'W')} a rack" if limit is not None else ""
+    return "by " + " and ".join(text for text in (height, power) if text)
 
 
 def _placed_text(hall: Facility) -> str:
@@ -217,7 +229,12 @@ def _unknown(report: FullReport) -> Iterator[str]:
     if drawn.supply.rack is None:
         yield "racks and their power: nodes per rack are not stated (`cluster.power.nodes_per_rack`)"
     if drawn.supply.feed is None:
-        yield "rating of the feeds: their redundancy is not stated (`cluster.power.feeds`)"
+        section = report.estimate.design.spec.cluster
+        stated = section is not None and section.power is not None and section.power.feeds is not None
+        lacks = (
+            "the power of a rack is not known" if stated else "their redundancy is not stated (`cluster.power.feeds`)"
+        )
+        yield f"rating of the feeds: {lacks}"
 
 
 def _row(name: str, watts: float, text: str, field: str) -> TableRow:

@@ -63,13 +63,13 @@ def _column_ends(table: PaperTable, number: int) -> tuple[float, float]:
     """Minimum and maximum width of a column: its longest word and its longest line; numbers on the right are never
     broken.
     """
-    column, first = table.columns[number], number == 0
-    padding = 0.0 if number == len(table.columns) - 1 else PADDING
+    column, first, last = table.columns[number], number == 0, number == len(table.columns) - 1
+    padding = 0.0 if last else PADDING
     least, most = _text_ends(column.label, HEAD, bold=True)
     for row in table.rows:
         if number < len(row.cells):
             text, indent = unbroken_numbers(row.cells[number].replace("`", "")), INDENT * row.depth * first
-            bold = first or row.total or number in row.best
+            bold = first or row.total or number in row.best or (last and row.tone != "plain")
             word, line = _text_ends(text, BODY, bold=bold)
             least = max(least, indent + (line if column.align == "right" else word))
             most = max(most, indent + line)

@@ -156,7 +156,8 @@ def _edge_classes(machine: BuiltMachine, fabric: Fabric) -> Iterator[PartClass]:
 def _nodes_at_leaf(machine: BuiltMachine, fabric: Fabric) -> int | None:
     """The most nodes with a NIC at one leaf; None without levels.
 
-    Nodes fill leaves in order. Where the NICs of a node do not divide the ports of a leaf, some have theirs at two.
+    A leaf takes whole nodes where there are leaves enough for that, as the drawing of the fabric shows. Otherwise nodes
+    fill leaves in order, and some have their NICs at two.
     """
     out, whole = machine.cluster.scale_out, machine.levels[0].nodes if machine.levels else None
     assert out is not None
@@ -164,7 +165,10 @@ def _nodes_at_leaf(machine: BuiltMachine, fabric: Fabric) -> int | None:
     ports = fabric.down_ports
     if whole is None or whole != ports // each:
         return whole
-    leaves, nics = max(1, fabric.leaf_switches // fabric.planes), machine.cluster.all_nodes * each
+    leaves, nodes = max(1, fabric.leaf_switches // fabric.planes), machine.cluster.all_nodes
+    nics, rails = nodes * each, max(1, out.nics_per_node // each)
+    if leaves // rails * whole >= nodes:
+        return whole
     filled = ((leaf * ports, min(nics, (leaf + 1) * ports)) for leaf in range(min(each, leaves)))
     return max(parts_needed(last, each) - first // each for first, last in filled)
 
