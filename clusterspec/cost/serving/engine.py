@@ -192,6 +192,11 @@ class Engine:
         return StepTime.of(step_parts(self, every, ending, attention, busy), steps, self.launch_floor(every))
 
     @property
+    def software(self) -> str:
+        """The framework whose kernels it runs: that of its base for a fork."""
+        return self.layout.capabilities.framework.stacks or self.layout.framework
+
+    @property
     def prompts_alone(self) -> bool:
         """Whether sequences do not decode in steps with prompts."""
         return self.separates_prompts and self.layout.attention_dp == 1

@@ -52,12 +52,17 @@ BY_PASS = ("bytes_read", "flops", "calls", "layers")
 """Numbers of a part that count the operations of one pass."""
 
 
-def launches_per_step(model: Model, chunk: Chunk) -> float:
-    """Kernel launches of one step through all layers: GEMMs and kernels that route tokens."""
+def dense_gemms(model: Model, chunk: Chunk) -> float:
+    """GEMMs of one step through all layers, those of routed experts excluded."""
     mixing = LATENT if model.latent else GROUPED_QUERIES
     shared = NETWORK if model.shared_experts else 0
     attention = mixing * (chunk.full_layers + chunk.window_layers) + LINEAR * chunk.linear_layers
-    return float(attention + NETWORK * chunk.dense_layers + (ROUTED + shared) * chunk.moe_layers)
+    return float(attention + NETWORK * chunk.dense_layers + shared * chunk.moe_layers)
+
+
+def launches_per_step(model: Model, chunk: Chunk) -> float:
+    """Kernel launches of one step through all layers: GEMMs and kernels that route tokens."""
+    return dense_gemms(model, chunk) + float(ROUTED * chunk.moe_layers)
 
 
 def step_parts(
@@ -140,8 +145,7 @@ def cache_reading_parts(
     calls = float(max(1, whole.full_layers + whole.window_layers + whole.linear_layers))
     fullest = _sequences_on_fullest(engine, sequences, most)
     read = fullest * engine.sequence_bytes(context) / calls
-    software = engine.layout.capabilities.framework.stacks or engine.layout.framework  # a fork runs its base's kernels
-    table = DECODE if model.latent else rates.decode_table(software, engine.workload.kv_precision)
+    table = DECODE if model.latent else rates.decode_table(engine.software, engine.workload.kv_precision)
     numbers = {
         "calls": calls,
         "floor": rates.attention_floor(table),
@@ -221,21 +225,24 @@ def _dense_part(engine: Engine, tokens: float) -> Part:
         "bytes_read": weights * precision_width(engine.workload.parameter_precision),
         "bandwidth": engine.rates.weight_read_rate(name),
         "flops": 2 * weights * tokens,
-        "rate": _dense_rate(engine, tokens),
+        "rate": _dense_rate(engine, tokens, weights),
     }
+    table = engine.rates.gemm_table(name, engine.software)
     return Part(
         "dense",
         roofline_time,
         numbers,
-        table_origins(engine.rates.table, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}"),
+        table_origins(engine.rates.table, bandwidth=f"gemm.{name}.stream", rate=table),
     )
 
 
-def _dense_rate(engine: Engine, tokens: float) -> float:
-    """FLOP/s of dense GEMMs; where GEMMs convert weights, the number of tiles lowers the rate."""
+def _dense_rate(engine: Engine, tokens: float, weights: float) -> float:
+    """FLOP/s of dense GEMMs with ``weights`` in all; where they convert these, the number of tiles lowers it."""
     kept, name = engine.workload.parameter_precision, engine.precision
     if not converts_weights(kept, name):
-        return engine.rates.padded_gemm_rate(name, tokens, engine.peak)
+        each = weights / max(1.0, dense_gemms(engine.model, engine.whole))
+        rate = engine.rates.padded_gemm_rate(name, tokens, engine.peak, engine.software)
+        return min(engine.peak, rate * engine.rates.weights_share(name, each))
     rate = engine.rates.gemm_rate(name, tokens, engine.peak)
     return rate * dense_rate_share(kept, engine.cluster.accelerator.architecture, tokens, rate / engine.rates.bandwidth)
 

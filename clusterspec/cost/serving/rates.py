@@ -118,24 +118,33 @@ class KernelRates:
         """The value of a table at a size."""
         return interpolated_value(self.curves[table], size)
 
-    def gemm_rate(self, precision: str, rows: float, peak: float) -> float:
-        """FLOP/s of a GEMM with ``rows`` rows."""
-        share = interpolated_value(self.curves[self._measured_table(precision)], rows)
+    def gemm_rate(self, precision: str, rows: float, peak: float, software: str = "") -> float:
+        """FLOP/s of a GEMM with ``rows`` rows by the kernels of ``software``, where they were measured apart."""
+        share = interpolated_value(self.curves[self.gemm_table(precision, software)], rows)
         return peak * min(1.0, share * self.scale) * self.clock
 
-    def dense_gemm_rate(self, precision: str, rows: float, peak: float) -> float:
+    def dense_gemm_rate(self, precision: str, rows: float, peak: float, software: str = "") -> float:
         """FLOP/s of a GEMM with ``rows`` rows beyond its floor, which the launches of a step count.
 
         A table has the FLOPs of whole kernels over their time, floor included, in the median over shapes of weights.
         """
-        counted = larger(rows, exp(self.curves[self._measured_table(precision)][0][0]))
-        whole, work = self.gemm_rate(precision, counted, peak), 2 * counted * constants.MEASURED_WEIGHTS
+        counted = larger(rows, exp(self.curves[self.gemm_table(precision, software)][0][0]))
+        whole, work = self.gemm_rate(precision, counted, peak, software), 2 * counted * constants.MEASURED_WEIGHTS
         return rate_beyond_floor(work, whole, self.gemm_floor("bf16"), peak * self.clock)
 
-    def padded_gemm_rate(self, precision: str, rows: float, peak: float) -> float:
+    def padded_gemm_rate(self, precision: str, rows: float, peak: float, software: str = "") -> float:
         """FLOP/s beyond the floor of a dense GEMM whose ``rows`` are filled up to a tile."""
         padded = larger(rows, self.tile)
-        return self.dense_gemm_rate(precision, padded, peak) * (rows / padded if rows else 1.0)
+        return self.dense_gemm_rate(precision, padded, peak, software) * (rows / padded if rows else 1.0)
+
+    def weights_share(self, precision: str, weights: float) -> float:
+        """The rate of a GEMM with ``weights`` weights over that of the median shape: 1 where it was not measured.
+
+        A GEMM reads and converts its inputs and writes its outputs in 16 bits, which takes the longer beside products
+        in 4 bits the smaller its weights are.
+        """
+        curve = self.curves.get(f"gemm.{precision}.by_weights")
+        return interpolated_value(curve, weights * precision_width(precision)) if curve is not None else 1.0
 
     def weight_read_rate(self, precision: str) -> float:
         """B/s at which a GEMM of few rows reads its weights."""
@@ -197,6 +206,11 @@ class KernelRates:
         scaled = size * self.single["all_reduce.links"] / line
         curve = next((curve for number, curve in self.all_reduces if number >= ranks), None)
         return interpolated_value(curve, scaled) if curve is not None and scaled <= exp(curve[0][-1]) else None
+
+    def gemm_table(self, precision: str, software: str) -> str:
+        """The GEMM table of a precision by the kernels of ``software``; the general one where there is none."""
+        own = f"gemm.{software.replace('-', '_')}.{precision}"
+        return own if own in self.curves else self._measured_table(precision)
 
     def _measured_table(self, precision: str) -> str:
         """The GEMM table of a precision; that of 16 bits where none was measured."""

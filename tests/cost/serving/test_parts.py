@@ -193,7 +193,9 @@ MADE = KernelRates(
     peaks={"bf16": 100e12, "fp8": 200e12},
     bandwidth=1e12,
     curves={"gemm.bf16": CURVE, "attention.prefill": ((log(1024), log(4096)), (log(0.2), log(0.4))),
-            "attention.decode": SIZES, "attention.decode.trt_llm.fp8": SIZES},
+            "attention.decode": SIZES, "attention.decode.trt_llm.fp8": SIZES,
+            "gemm.trt_llm.bf16": ((log(256),), (log(0.4),)),
+            "gemm.fp4.by_weights": ((log(2**20), log(2**24)), (log(0.25), log(1.0)))},
     single={"gemm.bf16.stream": 0.9, "gemm.bf16.floor": 5e-6, "attention.decode.memory": 2e12,
             "attention.decode.floor": 8e-6, "attention.prefill.heads_64": 0.6,
             "attention.latent.rows": 64.0, "attention.latent.fp8": 0.6,
@@ -213,6 +215,11 @@ RATES: list[tuple[Callable[[], float | None], float]] = [
     (lambda: MADE.padded_gemm_rate("bf16", 256.0, 100e12), 2**34 / (2**34 / 20e12 - 5e-6)),
     (lambda: MADE.padded_gemm_rate("bf16", 0.0, 100e12), 2**32 / (2**32 / 10e12 - 5e-6)),
     (lambda: MADE.dense_gemm_rate("bf16", 1.0, 100e12), 2**32 / (2**32 / 10e12 - 5e-6)),  # that of the first point
+    (lambda: MADE.gemm_rate("bf16", 256.0, 100e12, "trt-llm"), 100e12 * 0.4 * 0.5 * 0.8),  # kernels of its own
+    (lambda: MADE.gemm_rate("bf16", 256.0, 100e12, "vllm"), 100e12 * 0.5 * 0.5 * 0.8),
+    (lambda: MADE.weights_share("fp4", 2.0**23), 0.5),  # 4 MiB: half way in logarithms
+    (lambda: MADE.weights_share("fp4", 2.0**30), 1.0),
+    (lambda: MADE.weights_share("bf16", 2.0**23), 1.0),  # not measured
     (lambda: MADE.weight_read_rate("bf16"), 1e12 * 0.9 * 0.5),  # memory has its own clock
     (lambda: MADE.gemm_floor("bf16"), 5e-6),
     (lambda: MADE.cache_read_rate(2e6), 1e12 * 0.4 * 0.5),  # 2 MB at 1 TB/s take as long as 4 MB at 2 TB/s

@@ -61,6 +61,19 @@ def numbers(step: StepTime, name: str) -> dict[str, float]:
     return part.numbers
 
 
+def test_dense_gemms_of_four_bits_compute_at_the_rate_of_their_mean_weights() -> None:
+    """Four GEMMs in each of 32 layers: 54.5 M weights on one rank, a fourth of them on four."""
+    for layout, ranks in (("tp: 1", 1), ("tp: 4", 4)):
+        for framework in ("trt-llm", "vllm"):
+            one = engine(layout=layout, precision="fp4", platform="dgx-b200", framework=framework)
+            each = WEIGHTS / 128 / ranks
+            median = one.rates.padded_gemm_rate("fp4", 4096.0, one.peak, framework)
+            expected = median * one.rates.weights_share("fp4", each)
+            found = numbers(one.prefill(4096.0, 4096.0, 1.0), "dense")["rate"]
+            assert found == pytest.approx(expected, rel=1e-3)
+            assert (found > median) == (ranks == 1)
+
+
 @pytest.mark.parametrize(
     ("tokens", "steps"), [(1, 1), (1000, 1), (CHUNK, 1), (CHUNK + 1, 2), (2 * CHUNK, 2), (2 * CHUNK + 1, 3)]
 )
