@@ -9,7 +9,7 @@ from math import hypot, log10
 
 import pytest
 
-from clusterspec.report.charts import bars, curves, svg
+from clusterspec.report.charts import bars, curves, log_plots, svg
 from clusterspec.report.charts.bars import FallBar, StackPart
 from clusterspec.report.charts.svg import LinearAxis
 from tests.report.pages import _UNITS
@@ -215,15 +215,15 @@ def test_a_row_and_a_column_of_layouts_are_named_in_line_with_their_cells() -> N
 
 
 def test_a_mark_moves_by_whole_steps_in_eight_directions_at_most_as_far_as_needed() -> None:
-    marks = curves.separated_marks([(100.0, 100.0)] * 9)
+    marks = log_plots.separated_marks([(100.0, 100.0)] * 9)
     assert marks[0] == (100.0, 100.0)
     moved = [(x - 100.0, y - 100.0) for x, y in marks[1:]]
     reached = sorted(round(hypot(*each) / 22, 2) for each in moved)
     assert set(reached) <= {0.99, 1.0, 1.98, 2.0} and reached[0] < 1.01, reached
     assert all(min(abs(x), abs(y)) < 0.1 or abs(abs(x) - abs(y)) < 0.1 for x, y in moved), "straight or diagonal"
     assert moved[:4] == [(0, 22), (0, -22), (22, 0), (-22, 0)]
-    touching = 2 * curves.RADIUS + 1
-    assert curves.separated_marks([(0.0, 0.0), (touching, 0.0)]) == [(0.0, 0.0), (touching, 0.0)], "apart enough"
+    touching = 2 * log_plots.RADIUS + 1
+    assert log_plots.separated_marks([(0.0, 0.0), (touching, 0.0)]) == [(0.0, 0.0), (touching, 0.0)], "apart enough"
 
 
 def test_a_part_without_a_value_is_a_hair_and_an_axis_without_values_has_a_length() -> None:
@@ -364,8 +364,8 @@ SIZES = {"a": 10.0, "b": 20.0, "c": 4.0}
     ],
 )
 def test_a_plan_is_better_than_another_by_one_figure_and_worse_by_none(one: Place, other: Place, better: bool) -> None:
-    pair = [curves.FrontPoint(*place, "", "") for place in (one, other)]
-    assert curves._is_better(pair[0], pair[1]) is better
+    pair = [log_plots.FrontPoint(*place, "", "") for place in (one, other)]
+    assert log_plots._is_better(pair[0], pair[1]) is better
 
 
 def test_the_sum_of_a_year_stands_over_its_column_and_its_range() -> None:

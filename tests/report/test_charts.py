@@ -10,10 +10,11 @@ from xml.etree import ElementTree
 import pytest
 
 from clusterspec.records import replace
-from clusterspec.report.charts import bars, curves, fleet, machine, steps, svg
+from clusterspec.report.charts import bars, curves, fleet, log_plots, machine, steps, svg
 from clusterspec.report.charts.bars import AreaSquare, FallBar, HeatCell, Sent, StackPart, Year
-from clusterspec.report.charts.curves import ChoicePoint, DotRow, FrontPoint, LeverBar, RooflinePoint, WireRow
+from clusterspec.report.charts.curves import ChoicePoint, DotRow, LeverBar, WireRow
 from clusterspec.report.charts.fleet import DrawnLink, DrawnNodes, DrawnPool, DrawnTurn
+from clusterspec.report.charts.log_plots import FrontPoint, RooflinePoint
 from clusterspec.report.charts.machine import DrawnBlock, DrawnNode, DrawnRow
 from clusterspec.report.charts.racks import DrawnRacks, DrawnSwitches, rack_chart
 from clusterspec.report.charts.steps import DrawnPass, Span
@@ -97,7 +98,7 @@ CHARTS: dict[str, Callable[[], str]] = {
     "bandwidth: long names": lambda: curves.dot_chart(WIDE_ROWS, "alt"),
     "tornado: long names": lambda: curves.tornado_chart([LeverBar(LONG, "900 GB/s → 450 GB/s", 0.7, "+70 %")], "alt"),
     "node: long names": lambda: machine.node_chart(WIDE_NODE, "alt"),
-    "front: close plans": lambda: curves.front_chart(CLOSE, None, "alt"),
+    "front: close plans": lambda: log_plots.front_chart(CLOSE, None, "alt"),
     "memory": lambda: bars.capacity_chart(PARTS, 5.0, (3.5, 4.5), seconds, "alt"),
     "stages": lambda: bars.stack_rows_chart(
         [bars.StackRow("0", tuple(PARTS)), bars.StackRow("1", tuple(PARTS[:1]))],
@@ -126,7 +127,7 @@ CHARTS: dict[str, Callable[[], str]] = {
     "tornado": lambda: curves.tornado_chart(LEVERS, "alt"),
     "bandwidth": lambda: curves.dot_chart(ROWS, "alt"),
     "survival": lambda: curves.wire_chart([WireRow("TP", "tp", 0.1, 1.0), WireRow("DDP", "dp", 2.0, 1.0)], "alt"),
-    "roofline": lambda: curves.roofline_chart(989e12, 3350 * GB, KERNELS, "alt"),
+    "roofline": lambda: log_plots.roofline_chart(989e12, 3350 * GB, KERNELS, "alt"),
     "choices": lambda: curves.choice_chart(CHOICES, ("price, M EUR", "days of the run"), (seconds, seconds), "alt"),
     "waterfall": lambda: bars.waterfall_chart(
         FALLS, FallBar("achieved (MFU)", "good", 0.42, "42 %"), "alt", start="peak"
@@ -134,7 +135,7 @@ CHARTS: dict[str, Callable[[], str]] = {
     "areas": lambda: bars.areas_chart(
         [AreaSquare(LONG, 3.35e12, "3.35 TB/s", "memory"), AreaSquare("b", 1.0, "1 B/s", "dp")], "alt"
     ),
-    "front": lambda: curves.front_chart(FRONT, FrontPoint(40.0, 400.0, "tp 8", "32 in flight"), "alt"),
+    "front": lambda: log_plots.front_chart(FRONT, FrontPoint(40.0, 400.0, "tp 8", "32 in flight"), "alt"),
 }
 
 
@@ -361,31 +362,31 @@ def test_the_roofline_bends_at_the_peak_over_the_bandwidth_and_numbers_kernels_b
     assert flat == end < low
     told = [each["text"] for each in shapes(chart, "text")]
     assert told[-2:] == ["1", "2"], "the kernels are named in the table beside it"
-    marks = curves.separated_marks([(50.0, 50.0)] * 5, ((0.0, 80.0), (40.0, 50.0), (100.0, 50.0)))
+    marks = log_plots.separated_marks([(50.0, 50.0)] * 5, ((0.0, 80.0), (40.0, 50.0), (100.0, 50.0)))
     assert len(set(marks)) == 5 and min(y for _, y in marks) == 50.0, "none is drawn above the roof"
 
 
 def test_the_line_of_a_front_goes_through_the_plan_of_the_spec_unless_another_is_better() -> None:
     """The plan of the spec joins the front where no plan gives both users and accelerators more."""
     for per_user, per_accelerator, joined in ((40.0, 400.0, 3), (15.0, 800.0, 2), (15.0, 1000.0, 3)):
-        chart = curves.front_chart(FRONT, FrontPoint(per_user, per_accelerator, "tp 8", "32 in flight"), "alt")
+        chart = log_plots.front_chart(FRONT, FrontPoint(per_user, per_accelerator, "tp 8", "32 in flight"), "alt")
         assert len(shapes(chart, "polyline")[0]["points"].split()) == joined, (per_user, per_accelerator)
-    assert len(shapes(curves.front_chart(FRONT, None, "alt"), "polyline")[0]["points"].split()) == 2
+    assert len(shapes(log_plots.front_chart(FRONT, None, "alt"), "polyline")[0]["points"].split()) == 2
 
 
 def test_ticks_of_a_front_are_one_two_and_five() -> None:
-    assert curves._decade_ticks(LogAxis(15.0, 600.0, 0, 1)) == pytest.approx([20, 50, 100, 200, 500])
-    axis = curves._log_axis([20.0, 80.0], 0.0, 1.0)
+    assert log_plots._decade_ticks(LogAxis(15.0, 600.0, 0, 1)) == pytest.approx([20, 50, 100, 200, 500])
+    axis = log_plots._log_axis([20.0, 80.0], 0.0, 1.0)
     assert (axis.low, axis.high) == (16.0, 100.0)
     first, second = shapes(CHARTS["front"](), "circle")
     assert number(first, "cx") < number(second, "cx") and number(first, "cy") < number(second, "cy")
 
 
 def test_marks_are_moved_apart_until_none_covers_another() -> None:
-    marks = curves.separated_marks([(50.0, 50.0)] * 9)
+    marks = log_plots.separated_marks([(50.0, 50.0)] * 9)
     assert len({*marks}) == 9
     for one, other in combinations(marks, 2):
-        assert (one[0] - other[0]) ** 2 + (one[1] - other[1]) ** 2 >= (2 * curves.RADIUS + 1) ** 2
+        assert (one[0] - other[0]) ** 2 + (one[1] - other[1]) ** 2 >= (2 * log_plots.RADIUS + 1) ** 2
 
 
 @pytest.mark.parametrize("name", CHARTS)

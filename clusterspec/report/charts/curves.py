@@ -1,13 +1,12 @@
-"""Charts on axes: goodput, tornado, bandwidth and communication dots, roofline, and the Pareto front."""
+"""Charts on axes: goodput, tornado, choices, and dots of bandwidth and communication."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
-from math import ceil, floor, log10
 
 from clusterspec.records import dataclass
 from clusterspec.report.charts import svg
+from clusterspec.report.charts.log_plots import separated_marks
 from clusterspec.report.charts.svg import LinearAxis, LogAxis, horizontal_grid, vertical_grid
 from clusterspec.units import display, percent
 
@@ -261,148 +260,3 @@ def wire_chart(rows: Sequence[WireRow], alt: str) -> str:
         parts.append(svg.dot(axis(row.wire), y, row.tint, radius=6, hollow=not row.fits))
         parts.append(svg.segment(axis(row.compute), y - 7, axis(row.compute), y + 7, "limit", width=3))
     return svg.drawing(bottom + 24, parts, alt, name="survival")
-
-
-# The roofline of an accelerator with the kernels of a step on it
-
-RADIUS = 9.0
-AROUND = ((0, 1), (0, -1), (1, 0), (-1, 0), (0.7, 0.7), (-0.7, 0.7), (0.7, -0.7), (-0.7, -0.7))
-"""Directions in which a mark is moved from its place, right and down."""
-
-
-@dataclass(frozen=True)
-class RooflinePoint:
-    """A kernel: arithmetic intensity in FLOP/B, achieved FLOP/s, and its fraction of the total time."""
-
-    label: str
-    intensity: float
-    rate: float
-    share: float
-
-
-def roofline_chart(peak: float, bandwidth: float, points: Sequence[RooflinePoint], alt: str) -> str:
-    """Kernels by arithmetic intensity and rate, with the roofline of ``peak`` FLOP/s and ``bandwidth`` B/s."""
-    ridge = peak / bandwidth
-    x = LogAxis.around([ridge / 30, ridge, *(point.intensity for point in points)], 96, svg.WIDTH - 12)
-    top, bottom = 36.0, 236.0
-    y = LogAxis.around([peak, *(point.rate for point in points)], bottom, top)
-    parts = [*vertical_grid(y, x.start, x.end, lambda tick: display(tick, "FLOP/s"))]
-    parts += horizontal_grid(x, top, bottom, lambda tick: f"{tick:,.0f}" if tick >= 1 else f"{tick:g}")
-    parts.append(
-        svg.text_shape(x.end, bottom + 32, "FLOPs for each byte of device memory", size=12, tint="soft", end="end")
-    )
-    low = max(x.low, y.low / bandwidth)
-    roof = ((x(low), y(low * bandwidth)), (x(ridge), y(peak)), (x.end, y(peak)))
-    parts.append(svg.curve(roof, "ink"))
-    parts.append(svg.text_shape(x.start, 14, f"peak {display(peak, 'FLOP/s')}", size=12, bold=True))
-    ordered = sorted(points, key=lambda point: -point.share)
-    places = [(x(point.intensity), y(point.rate)) for point in ordered]
-    for number, (place, mark) in enumerate(zip(places, separated_marks(places, roof), strict=True), 1):
-        if mark != place:
-            parts += [svg.segment(*place, *mark, "forward"), svg.dot(*place, "forward", radius=3)]
-        parts.append(svg.dot(*mark, "forward", radius=RADIUS))
-        parts.append(svg.text_shape(mark[0], mark[1] + 4, str(number), size=11, tint="paper", end="middle"))
-    return svg.drawing(bottom + 40, parts, alt, name="roofline")
-
-
-def separated_marks(
-    places: Sequence[tuple[float, float]], roof: Sequence[tuple[float, float]] = ()
-) -> list[tuple[float, float]]:
-    """The positions of marks, moved apart until they do not overlap or the space is used up. No mark is moved above
-    the line ``roof``, since nothing can be there.
-
-    >>> separated_marks([(50.0, 50.0), (90.0, 50.0), (52.0, 50.0)])
-    [(50.0, 50.0), (90.0, 50.0), (52.0, 72.0)]
-    """
-    marks: list[tuple[float, float]] = []
-    for x, y in places:
-        around = [(x + reach * right, y + reach * down) for reach in (0, 22, 44, 66) for right, down in AROUND]
-        near = [spot for spot in around if spot == (x, y) or spot[1] >= _height_of(roof, spot[0])]
-        free = (
-            spot
-            for spot in near
-            if all((spot[0] - mark[0]) ** 2 + (spot[1] - mark[1]) ** 2 >= (2 * RADIUS + 1) ** 2 for mark in marks)
-        )
-        marks.append(next(free, (x, y)))
-    return marks
-
-
-def _height_of(line: Sequence[tuple[float, float]], x: float) -> float:
-    """The y of a line from left to right at an x, as far as it goes; 0 without a line."""
-    for (left, start), (right, end) in itertools.pairwise(line):
-        if x <= right:
-            return start + (end - start) * max(0.0, x - left) / (right - left)
-    return line[-1][1] if line else 0.0
-
-
-# The Pareto front of serving plans: output tokens per second per user and per accelerator
-
-
-@dataclass(frozen=True)
-class FrontPoint:
-    """One plan: tokens per second per user and per accelerator, the engines (``label``), and the requests in flight
-    (``note``).
-    """
-
-    per_user: float
-    per_accelerator: float
-    label: str
-    note: str
-
-
-FRONT_TOP, BOTTOM = 34.0, 254.0
-MARGIN = 1.25
-"""Space of an axis beyond its outermost points, as a factor."""
-
-
-def front_chart(points: Sequence[FrontPoint], present: FrontPoint | None, alt: str) -> str:
-    """The Pareto front of users against accelerators: its plans by number, joined in order, and a diamond for the plan
-    of the spec.
-    """
-    shown = [*points, *([present] if present else [])]
-    x = _log_axis([point.per_user for point in shown], 52, svg.WIDTH - 14)
-    y = _log_axis([point.per_accelerator for point in shown], BOTTOM, FRONT_TOP)
-    parts = [svg.text_shape(0, FRONT_TOP - 20, "output tokens per second of an accelerator", size=12, tint="soft")]
-    for tick in _decade_ticks(y):
-        parts.append(svg.segment(x.start, y(tick), x.end, y(tick)))
-        parts.append(svg.text_shape(x.start - 6, y(tick) + 4, _tick_text(tick), size=11, tint="soft", end="end"))
-    for tick in _decade_ticks(x):
-        parts.append(svg.segment(x(tick), FRONT_TOP, x(tick), BOTTOM))
-        parts.append(svg.text_shape(x(tick), BOTTOM + 15, _tick_text(tick), size=11, tint="soft", end="middle"))
-    parts.append(
-        svg.text_shape(x.end, BOTTOM + 32, "output tokens per second of a user", size=12, tint="soft", end="end")
-    )
-    joined = [*points, present] if present and not any(_is_better(point, present) for point in points) else points
-    ordered = sorted(joined, key=lambda point: (-point.per_user, point.per_accelerator))
-    parts.append(svg.curve([(x(point.per_user), y(point.per_accelerator)) for point in ordered], "forward"))
-    places = [(x(point.per_user), y(point.per_accelerator)) for point in points]
-    for number, (place, spot) in enumerate(zip(places, separated_marks(places), strict=True), 1):
-        if spot != place:
-            parts += [svg.segment(*place, *spot, "forward"), svg.dot(*place, "forward", radius=3)]
-        parts.append(svg.dot(*spot, "forward", radius=8))
-        parts.append(svg.text_shape(spot[0], spot[1] + 4, str(number), size=11, tint="paper", end="middle"))
-    if present:
-        parts.append(svg.diamond(x(present.per_user), y(present.per_accelerator), "limit", radius=7))
-    return svg.drawing(BOTTOM + 42, parts, alt, name="front")
-
-
-def _is_better(one: FrontPoint, other: FrontPoint) -> bool:
-    """Whether a plan is at least as good as another for users and for accelerators, and better for one of them."""
-    pair = (one.per_user, one.per_accelerator), (other.per_user, other.per_accelerator)
-    return pair[0] != pair[1] and all(a >= b for a, b in zip(*pair, strict=True))
-
-
-def _log_axis(values: Sequence[float], start: float, end: float) -> LogAxis:
-    """A logarithmic axis around the values."""
-    return LogAxis(min(values) / MARGIN, max(values) * MARGIN, start, end)
-
-
-def _decade_ticks(axis: LogAxis) -> list[float]:
-    """The values 1, 2 and 5 of every decade of an axis."""
-    decades = range(floor(log10(axis.low)), ceil(log10(axis.high)) + 1)
-    found = [factor * 10.0**power for power in decades for factor in (1, 2, 5)]
-    return [tick for tick in found if axis.low <= tick <= axis.high]
-
-
-def _tick_text(tick: float) -> str:
-    return f"{tick:,.0f}" if tick >= 1 else f"{tick:g}"

@@ -14,7 +14,7 @@ from clusterspec.report.charts.bars import (
     timeline_chart,
     traffic_matrix,
 )
-from clusterspec.report.charts.curves import RooflinePoint, roofline_chart
+from clusterspec.report.charts.log_plots import RooflinePoint, roofline_chart
 from clusterspec.report.charts.svg import cause_of
 from clusterspec.report.paper import (
     acceptance,

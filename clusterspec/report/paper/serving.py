@@ -10,7 +10,7 @@ from clusterspec.cost.serving.latency import ServingTimes, serving_range
 from clusterspec.cost.term import Term
 from clusterspec.procurement.bill import money_text
 from clusterspec.report.charts.bars import StackPart, timeline_chart
-from clusterspec.report.charts.curves import FrontPoint, front_chart
+from clusterspec.report.charts.log_plots import FrontPoint, front_chart
 from clusterspec.report.estimate_rows import latency_rows, target_text
 from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section, TableColumn, TableRow, Text
 from clusterspec.report.sweep_text import engines_text, latency_heads, target_latencies
