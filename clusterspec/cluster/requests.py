@@ -208,7 +208,7 @@ class Serving:
     day: Day | None = None
     """None where the load is the same at all hours."""
     expert_load: ExpertLoad | None = None
-    """None where the spec does not say; `cost.serving.rates` then assumes a spread."""
+    """None where the spec does not say; `cost.serving.expert_parts` then assumes a spread."""
     receive_interval: int = 1
     """Decode steps after which an engine looks for new requests; it also does after each step with prompts."""
 

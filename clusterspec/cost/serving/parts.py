@@ -21,13 +21,11 @@ from clusterspec.cost.formulas.serving import (
 from clusterspec.cost.layers import Chunk
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import LAUNCH, Part, table_origins
+from clusterspec.cost.serving.expert_parts import exchange_parts, expert_parts, uses_throughput_kernels
 from clusterspec.cost.serving.rates import (
     DECODE,
     converts_weights,
     dense_rate_share,
-    exchange_parts,
-    expert_parts,
-    uses_throughput_kernels,
 )
 from clusterspec.precision import precision_width, table_width
 from clusterspec.summation import sum_of

@@ -11,8 +11,9 @@ import pytest
 from clusterspec.cost.formulas.queues import steps_wait
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Engine
+from clusterspec.cost.serving.expert_parts import fullest_load_factor
 from clusterspec.cost.serving.pools import most_beside_prompts
-from clusterspec.cost.serving.rates import KernelRates, dense_rate_share, fullest_load_factor, remaining_rate_share
+from clusterspec.cost.serving.rates import KernelRates, dense_rate_share, remaining_rate_share
 from clusterspec.cost.serving.waits import StepsWithPrompts
 from clusterspec.records import replace
 from tests.cluster.resolving import clean
