@@ -9,10 +9,22 @@ that asks for accelerators counts as a node.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_documents
+from clusterspec.exchange.fabrics.mpi_launcher import record_command, record_ranks
+from clusterspec.exchange.fabrics.pods import (
+    Path,
+    Pods,
+    containers_of,
+    count_product,
+    mapping_of,
+    pod_count,
+    requested_accelerators,
+    requested_resources,
+    requests_only_processors,
+    template_pods,
+)
 from clusterspec.exchange.import_result import (
     FormatError,
     ImportBuilder,
@@ -29,16 +41,12 @@ from clusterspec.source import value_at
 from clusterspec.units import plural
 
 KUBERNETES = "kubernetes"
-_RESOURCES = ("nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "aws.amazon.com/neuron", "google.com/tpu")
 _NETWORKS = ("rdma/ib", "vpc.amazonaws.com/efa", "rdma/hca", "nvidia.com/hostdev", "networking.gke.io.networks")
-_PROCESSORS = {"cpu", "memory", "ephemeral-storage"}
 _KIND_LINE = re.compile(r"^kind\s*:\s*[\"']?(\w{1,60})", re.MULTILINE)
 _FENCE_LINE = re.compile(r"^[ \t]{0,8}(?:```|~~~)", re.MULTILINE)
 _NO_ENGINES = {"Topology", "MPIJob", "PyTorchJob", "TrainJob", "JobSet", "RayCluster"}
 """Kinds that are read as jobs even where their text names a serving engine."""
 _NO_COUNT = "its replicas are no count: a template, or absent"
-
-Path = tuple[str | int, ...]
 
 
 def matches_kubernetes(file: InputFile) -> bool:
@@ -91,67 +99,10 @@ def _record_topology(yaml: Yaml, builder: ImportBuilder) -> None:
     builder.unknown("cluster.nodes", "a Topology names labels of nodes, not the nodes", line)
 
 
-# Pods and what they ask for
+# Jobs and their pods
 
 
-class _Pods(NamedTuple):
-    """Pods of one template: their number (None if not a count), the accelerators that each requests, and the line."""
-
-    copies: int | None
-    accelerators: int
-    line: int
-    what: str
-    is_open: bool = False
-    """Whether a container asks for a number of accelerators that the text leaves open (``${GPUS}``)."""
-
-
-def _pods(yaml: Yaml, path: Path, template: Any, copies: Any, what: str) -> _Pods:
-    """The pods of a template, which is at ``path`` or below."""
-    asked = sum(_accelerators_asked(each) or 0 for each in _containers(template))
-    is_open = not asked and any(name in _resources_of(each) for each in _containers(template) for name in _RESOURCES)
-    return _Pods(_count_of(copies), asked, yaml.line(*path), what, is_open)
-
-
-def _count_of(value: Any) -> int | None:
-    """A whole number; 1 where absent, as Kubernetes takes it; None for a template or a word."""
-    if value is None:
-        return 1
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
-
-
-def _product(*values: Any) -> Any:
-    """The product of counts, 1 where absent; a word if one of them is no count."""
-    product = 1
-    for value in values:
-        count = _count_of(value)
-        if count is None:
-            return "no count"
-        product *= count
-    return product
-
-
-def _containers(template: Any) -> list[Any]:
-    containers = value_at(template, "spec", "containers")
-    return containers if isinstance(containers, list) else []
-
-
-def _accelerators_asked(container: Any) -> int | None:
-    """The accelerators that a container asks for; None if it asks for none."""
-    asked = _resources_of(container)
-    found = (asked.get(name) for name in _RESOURCES)
-    return next((int(str(count)) for count in found if str(count).isdecimal()), None)
-
-
-def _resources_of(container: Any) -> dict[str, Any]:
-    resources = value_at(container, "resources")
-    return _as_mapping(value_at(resources, "requests")) | _as_mapping(value_at(resources, "limits"))
-
-
-def _as_mapping(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _record_pods(groups: list[_Pods], builder: ImportBuilder, line: int) -> int | None:
+def _record_pods(groups: list[Pods], builder: ImportBuilder, line: int) -> int | None:
     """Set nodes and accelerators of a node; the number of nodes, None if it is not decided."""
     asking = [each for each in groups if each.accelerators and each.copies != 0]
     if not asking:
@@ -184,62 +135,21 @@ def _mpi_job(yaml: Yaml, builder: ImportBuilder) -> None:
     if not isinstance(workers, dict):
         raise FormatError("an MPIJob without workers", yaml.line("spec"))
     slots = value_at(yaml.value, "spec", "slotsPerWorker")
-    filled = _record_ranks(yaml, slots, _count_of(workers.get("replicas")), builder) if isinstance(slots, int) else None
+    filled = record_ranks(yaml, slots, pod_count(workers.get("replicas")), builder) if isinstance(slots, int) else None
     _record_workers(yaml, path, workers, builder, filled)
-    _record_command(yaml, builder)
-
-
-_LAUNCHERS = re.compile(r"\b(?:mpirun|mpiexec|horovodrun)\b([^|;&]{0,8000})")
-_PROGRAM = re.compile(r"(?<!\S)(?:\S{0,200}_perf|\S{0,200}python3?|\S{0,200}bash)(?!\S)")
-_RANKS = re.compile(r"(?<!\S)(?:-np|--np|-n)[ \t]+(\d{1,9})(?!\S)")
-_PER_NODE = re.compile(
-    r"(?<!\S)(?:(?:-N|-npernode|--npernode|-ppn)[ \t]+(\d{1,9})|\S{0,40}ppr:(\d{1,9}):node\S{0,40})(?!\S)"
-)
-
-
-def _record_ranks(yaml: Yaml, slots: int, workers: int | None, builder: ImportBuilder) -> int | None:
-    """Count the ranks that ``mpirun`` starts. Returns the number of nodes that they fill, if lower than the number of
-    workers.
-    """
-    line = yaml.line("spec", "slotsPerWorker")
-    launcher = " ".join(_launcher_words(yaml))
-    command = next((match[1] for match in _LAUNCHERS.finditer(launcher)), "")
-    command = command[: program.start()] if (program := _PROGRAM.search(command)) else command
-    stated, apart = _RANKS.search(command), _PER_NODE.search(command)
-    per_node = whole_of(apart[1] or apart[2]) if apart else whole_of(slots)
-    if workers is None or per_node is None:
-        return None
-    ranks = int(stated[1]) if stated else workers * per_node
-    builder.count("ranks_per_node", per_node, line)
-    builder.count("ranks", ranks, line)
-    filled = -(-ranks // per_node)
-    if filled == workers:
-        return None
-    why = (
-        f"mpirun starts {ranks} ranks, {per_node} a node: they fill {filled} nodes, and {workers} workers are asked for"
-    )
-    builder.unknown("the nodes of the MPIJob", why, line)
-    return filled if filled < workers else None
-
-
-def _launcher_words(yaml: Yaml) -> Iterator[str]:
-    """The command and arguments of the launcher's containers."""
-    for container in _containers(value_at(yaml.value, "spec", "mpiReplicaSpecs", "Launcher", "template")):
-        for part in ("command", "args"):
-            words = value_at(container, part)
-            yield from map(str, words if isinstance(words, list) else [])
+    record_command(yaml, builder)
 
 
 def _pytorch_job(yaml: Yaml, builder: ImportBuilder) -> None:
     """The workers, and the master where it asks for accelerators: torchrun counts it as a node."""
     base = ("spec", "pytorchReplicaSpecs")
-    specs = _as_mapping(value_at(yaml.value, *base))
+    specs = mapping_of(value_at(yaml.value, *base))
     roles = [role for role in ("Worker", "Master") if isinstance(specs.get(role), dict)]
     if not roles:
         raise FormatError("a PyTorchJob without workers or master", yaml.line("spec"))
     _record_elasticity(yaml, builder)
     groups = [
-        _pods(yaml, (*base, role), specs[role].get("template"), specs[role].get("replicas"), role.lower())
+        template_pods(yaml, (*base, role), specs[role].get("template"), specs[role].get("replicas"), role.lower())
         for role in roles
     ]
     if not any(group.accelerators for group in groups):
@@ -253,7 +163,7 @@ def _pytorch_job(yaml: Yaml, builder: ImportBuilder) -> None:
 def _record_elasticity(yaml: Yaml, builder: ImportBuilder) -> None:
     """Count the ranks of a node, and list limits between which the number of workers changes."""
     path = ("spec", "elasticPolicy")
-    policy = _as_mapping(value_at(yaml.value, *path))
+    policy = mapping_of(value_at(yaml.value, *path))
     for name in (("spec", "nprocPerNode"), (*path, "nProcPerNode")):
         builder.count("ranks_per_node", whole_of(value_at(yaml.value, *name)), yaml.line(*name))
     least, most = (whole_of(policy.get(name)) for name in ("minReplicas", "maxReplicas"))
@@ -265,9 +175,9 @@ def _record_elasticity(yaml: Yaml, builder: ImportBuilder) -> None:
 def _train_job(yaml: Yaml, builder: ImportBuilder) -> None:
     """Record the nodes of ``spec.trainer``. Absent values are in its runtime, a separate object."""
     base = ("spec", "trainer")
-    trainer = _as_mapping(value_at(yaml.value, *base))
+    trainer = mapping_of(value_at(yaml.value, *base))
     nodes, line = trainer.get("numNodes"), yaml.line(*base)
-    asked = _accelerators_asked({"resources": trainer.get("resourcesPerNode")})
+    asked = requested_accelerators({"resources": trainer.get("resourcesPerNode")})
     builder.set("layout.nodes", whole_of(nodes), yaml.line(*base, "numNodes"))
     builder.set("cluster.accelerators_per_node", asked, yaml.line(*base, "resourcesPerNode"))
     builder.count("ranks_per_node", whole_of(trainer.get("numProcPerNode")), yaml.line(*base, "numProcPerNode"))
@@ -286,15 +196,17 @@ def _job_set(yaml: Yaml, builder: ImportBuilder) -> None:
     groups = []
     for number, job in enumerate(jobs):
         path = ("spec", "replicatedJobs", number)
-        copies = _product(value_at(job, "replicas"), value_at(job, "template", "spec", "parallelism"))
-        groups.append(_pods(yaml, path, value_at(job, "template", "spec", "template"), copies, f"job {number + 1}"))
+        copies = count_product(value_at(job, "replicas"), value_at(job, "template", "spec", "parallelism"))
+        groups.append(
+            template_pods(yaml, path, value_at(job, "template", "spec", "template"), copies, f"job {number + 1}")
+        )
     _record_pods(groups, builder, yaml.line("spec", "replicatedJobs"))
 
 
 def _job(yaml: Yaml, builder: ImportBuilder) -> None:
     """The pods that a Job runs at a time. Raises `FormatError` if they ask for no accelerators."""
-    spec = _as_mapping(yaml.mapping.get("spec"))
-    pods = _pods(yaml, ("spec",), spec.get("template"), spec.get("parallelism"), "pod")
+    spec = mapping_of(yaml.mapping.get("spec"))
+    pods = template_pods(yaml, ("spec",), spec.get("template"), spec.get("parallelism"), "pod")
     if not pods.accelerators:
         raise FormatError("a Job whose containers ask for no accelerators", yaml.line("spec"))
     _record_pods([pods], builder, yaml.line("spec"))
@@ -302,7 +214,7 @@ def _job(yaml: Yaml, builder: ImportBuilder) -> None:
 
 def _pod(yaml: Yaml, builder: ImportBuilder) -> None:
     """Record a single pod as one node."""
-    _record_pods([_pods(yaml, ("spec",), yaml.mapping, 1, "pod")], builder, yaml.line("spec"))
+    _record_pods([template_pods(yaml, ("spec",), yaml.mapping, 1, "pod")], builder, yaml.line("spec"))
 
 
 _JOINED = re.compile(r"\bray start\b|--nnodes\b|\btorchrun\b|distributed[-_]executor[-_]backend|--node-rank\b")
@@ -313,15 +225,15 @@ def _deployment(yaml: Yaml, builder: ImportBuilder) -> None:
     """Record the pods of a Deployment or StatefulSet: each replica is a separate node, unless the pods join in one
     launch.
     """
-    spec = _as_mapping(yaml.mapping.get("spec"))
-    pods = _pods(yaml, ("spec",), spec.get("template"), 1, "pod")
+    spec = mapping_of(yaml.mapping.get("spec"))
+    pods = template_pods(yaml, ("spec",), spec.get("template"), 1, "pod")
     stated, line = spec.get("replicas"), yaml.line("spec", "replicas")
     if _JOINED.search(without_comments(yaml.document.source.text)):
         builder.set("cluster.accelerators_per_node", pods.accelerators, pods.line)
         builder.unknown("layout.nodes", "its pods may join in one launch, which its commands decide", line)
     else:
         _record_pods([pods], builder, line)
-    if (copies := _count_of(stated)) is None:
+    if (copies := pod_count(stated)) is None:
         builder.unknown("replicas", _NO_COUNT, line)
     builder.count("replicas", copies, line)
 
@@ -334,21 +246,23 @@ def _is_job(kind: str, yaml: Yaml) -> bool:
     """Whether an object is a job; pods and deployments are jobs only if they request accelerators."""
     if kind not in _PODS_OF:
         return True
-    return any(_accelerators_asked(each) for each in _containers(value_at(yaml.mapping, *_PODS_OF[kind])))
+    return any(requested_accelerators(each) for each in containers_of(value_at(yaml.mapping, *_PODS_OF[kind])))
 
 
 def _leader_worker_set(yaml: Yaml, builder: ImportBuilder) -> None:
     """The nodes of one group: a leader and ``size`` - 1 workers of their own templates; ``replicas`` groups."""
     base = ("spec", "leaderWorkerTemplate")
-    template = _as_mapping(value_at(yaml.value, *base))
-    size = _count_of(template.get("size"))
+    template = mapping_of(value_at(yaml.value, *base))
+    size = pod_count(template.get("size"))
     leader = "leaderTemplate" if isinstance(template.get("leaderTemplate"), dict) else "workerTemplate"
     groups = [
-        _pods(yaml, base, template.get(leader), 1, "leader"),
-        _pods(yaml, base, template.get("workerTemplate"), "no count" if size is None else max(size - 1, 0), "worker"),
+        template_pods(yaml, base, template.get(leader), 1, "leader"),
+        template_pods(
+            yaml, base, template.get("workerTemplate"), "no count" if size is None else max(size - 1, 0), "worker"
+        ),
     ]
     _record_pods(groups, builder, yaml.line(*base))
-    builder.count("replicas", _count_of(value_at(yaml.value, "spec", "replicas")), yaml.line("spec", "replicas"))
+    builder.count("replicas", pod_count(value_at(yaml.value, "spec", "replicas")), yaml.line("spec", "replicas"))
 
 
 def _ray_job(yaml: Yaml, builder: ImportBuilder) -> None:
@@ -364,14 +278,16 @@ def _ray_cluster(yaml: Yaml, builder: ImportBuilder, base: Path = ("spec",)) -> 
     if groups is not None and not isinstance(groups, list):
         raise FormatError("a RayCluster whose workerGroupSpecs are no list", yaml.line(*base))
     head_group = value_at(yaml.value, *base, "headGroupSpec")
-    head = _pods(yaml, (*base, "headGroupSpec"), value_at(head_group, "template"), None, "head")
+    head = template_pods(yaml, (*base, "headGroupSpec"), value_at(head_group, "template"), None, "head")
     offered = value_at(head_group, "rayStartParams", "num-gpus")
     asking = [head] if head.accelerators and str(offered) != "0" else []
     for number, group in enumerate(groups or []):
         path = (*base, "workerGroupSpecs", number)
-        copies = _product(value_at(group, "numOfHosts"), value_at(group, "replicas"))
+        copies = count_product(value_at(group, "numOfHosts"), value_at(group, "replicas"))
         stated = value_at(group, "replicas") is not None
-        asking.append(_pods(yaml, path, value_at(group, "template"), copies if stated else "no count", "worker"))
+        asking.append(
+            template_pods(yaml, path, value_at(group, "template"), copies if stated else "no count", "worker")
+        )
     asking = [pods for pods in asking if pods.accelerators]
     line = yaml.line(*base, "workerGroupSpecs")
     if not asking:
@@ -389,16 +305,6 @@ def _ray_cluster(yaml: Yaml, builder: ImportBuilder, base: Path = ("spec",)) -> 
 # Workers of Kubeflow, as one template
 
 
-def _asks_for_processors_alone(template: Any) -> bool:
-    """Whether containers state resources, and none of them accelerators (by name, as devices, or as claims)."""
-    resources = [value_at(each, "resources") for each in _containers(template)]
-    names = {
-        name for each in resources for part in ("requests", "limits") for name in _as_mapping(value_at(each, part))
-    }
-    claims = any(_as_mapping(each).get("claims") for each in resources)
-    return bool(names) and not claims and names <= _PROCESSORS
-
-
 def _record_workers(
     yaml: Yaml, path: Path, workers: dict[str, Any], builder: ImportBuilder, filled: int | None = None
 ) -> None:
@@ -406,7 +312,7 @@ def _record_workers(
     requests.
     """
     replicas = workers.get("replicas")
-    if _asks_for_processors_alone(workers.get("template")):
+    if requests_only_processors(workers.get("template")):
         why = "its containers ask for processors or memory, and for no accelerators"
         builder.unknown("layout.nodes", why, yaml.line(*path))
     elif isinstance(replicas, int) and not isinstance(replicas, bool):
@@ -415,7 +321,7 @@ def _record_workers(
     else:
         builder.unknown("layout.nodes", _NO_COUNT, yaml.line(*path))
     line = yaml.line(*path, "template", "spec", "containers", 0, "resources")
-    if asked := _pods(yaml, path, workers.get("template"), replicas, "worker").accelerators:
+    if asked := template_pods(yaml, path, workers.get("template"), replicas, "worker").accelerators:
         builder.set("cluster.accelerators_per_node", asked, line)
         builder.count("accelerators", asked * (replicas if isinstance(replicas, int) else 1), line)
     _record_networks(workers.get("template"), builder, line)
@@ -426,29 +332,10 @@ def _record_workers(
 
 def _record_networks(template: Any, builder: ImportBuilder, line: int) -> None:
     """Count the network devices that the first container asks for."""
-    asked = _resources_of(next(iter(_containers(template)), None))
+    asked = requested_resources(next(iter(containers_of(template)), None))
     for name in _NETWORKS:
         if name in asked:
             builder.count(name, str(asked[name]), line)
-
-
-_COLLNET = re.compile(r"NCCL_COLLNET_ENABLE(?:\s*=\s*|\"?\s*\n\s*value:\s*)[\"']?([01])\b")
-"""The setting with which NCCL reduces in switches, on a command line or as an environment variable of a container."""
-
-
-def _record_command(yaml: Yaml, builder: ImportBuilder) -> None:
-    """Record the environment and the benchmark of the launcher command."""
-    text = without_comments(yaml.document.source.text)
-    for match in re.finditer(r"-x\s+([A-Z][A-Z0-9_]{2,60})=(\S+)", text):
-        builder.count(match[1], match[2].strip("\"'\\"), yaml.offset + text.count("\n", 0, match.start()) + 1)
-    if test := re.search(r"\b(\w+_perf)\b(?:[^\n]*?-b\s+(\S+))?(?:[^\n]*?-e\s+(\S+))?", text):
-        line = yaml.offset + text.count("\n", 0, test.start()) + 1
-        builder.count("test", " ".join(part for part in test.groups() if part), line)
-    for match in _COLLNET.finditer(text):
-        if match[1] == "1":
-            line = yaml.offset + text.count("\n", 0, match.start()) + 1
-            builder.set("cluster.scale_out.in_network_reduction", True, line)
-            break
 
 
 READERS = {

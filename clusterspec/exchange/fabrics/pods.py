@@ -1,0 +1,80 @@
+"""Pods of a Kubernetes template: their number, and the accelerators, networks and processors that they request."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from clusterspec.exchange.documents import Yaml
+from clusterspec.source import value_at
+
+_RESOURCES = ("nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "aws.amazon.com/neuron", "google.com/tpu")
+_PROCESSORS = {"cpu", "memory", "ephemeral-storage"}
+
+Path = tuple[str | int, ...]
+
+
+class Pods(NamedTuple):
+    """Pods of one template: their number (None if not a count), the accelerators that each requests, and the line."""
+
+    copies: int | None
+    accelerators: int
+    line: int
+    what: str
+    is_open: bool = False
+    """Whether a container asks for a number of accelerators that the text leaves open (``${GPUS}``)."""
+
+
+def template_pods(yaml: Yaml, path: Path, template: Any, copies: Any, what: str) -> Pods:
+    """The pods of a template, which is at ``path`` or below."""
+    asked = sum(requested_accelerators(each) or 0 for each in containers_of(template))
+    is_open = not asked and any(
+        name in requested_resources(each) for each in containers_of(template) for name in _RESOURCES
+    )
+    return Pods(pod_count(copies), asked, yaml.line(*path), what, is_open)
+
+
+def pod_count(value: Any) -> int | None:
+    """A whole number; 1 where absent, as Kubernetes takes it; None for a template or a word."""
+    if value is None:
+        return 1
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def count_product(*values: Any) -> Any:
+    """The product of counts, 1 where absent; a word if one of them is no count."""
+    product = 1
+    for value in values:
+        count = pod_count(value)
+        if count is None:
+            return "no count"
+        product *= count
+    return product
+
+
+def containers_of(template: Any) -> list[Any]:
+    containers = value_at(template, "spec", "containers")
+    return containers if isinstance(containers, list) else []
+
+
+def requested_accelerators(container: Any) -> int | None:
+    """The accelerators that a container asks for; None if it asks for none."""
+    asked = requested_resources(container)
+    found = (asked.get(name) for name in _RESOURCES)
+    return next((int(str(count)) for count in found if str(count).isdecimal()), None)
+
+
+def requested_resources(container: Any) -> dict[str, Any]:
+    resources = value_at(container, "resources")
+    return mapping_of(value_at(resources, "requests")) | mapping_of(value_at(resources, "limits"))
+
+
+def mapping_of(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def requests_only_processors(template: Any) -> bool:
+    """Whether containers state resources, and none of them accelerators (by name, as devices, or as claims)."""
+    resources = [value_at(each, "resources") for each in containers_of(template)]
+    names = {name for each in resources for part in ("requests", "limits") for name in mapping_of(value_at(each, part))}
+    claims = any(mapping_of(each).get("claims") for each in resources)
+    return bool(names) and not claims and names <= _PROCESSORS
