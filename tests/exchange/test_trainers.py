@@ -37,6 +37,12 @@ def test_the_sharding_of_a_trainer_is_that_of_its_options(option: str, sharding:
         ("--gradient_accumulation_steps 8 --fsdp full_shard", "step"),
         ("--gradient_accumulation_steps 1 --fsdp full_shard", None),
         ("--gradient_accumulation_steps 8 --deepspeed zero2", None),
+        ("--gradient_accumulation_steps 8 --fsdp no_shard", None),
+        (
+            "--gradient_accumulation_steps 8 --fsdp full_shard --accelerator_config "
+            """'{"gradient_accumulation_kwargs": {"sync_each_batch": true}}'""",
+            "micro-batch",
+        ),
     ],
 )
 def test_a_trainer_with_fsdp_reduces_gradients_after_the_last_accumulated_batch(options: str, sync: str | None) -> None:

@@ -180,7 +180,7 @@ def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
         keys.used |= {name for name in ("lora_alpha", "lora_dropout", "load_in_4bit") if name in keys.values}
         names = [] if keys.is_on("lora_target_linear") else list(keys.words("lora_target_modules"))
         set_adapter(str(adapter), keys.whole("lora_r"), names, builder, line)
-    list_accumulation(keys, builder)
+    set_trainer_accumulation(keys, builder)
 
 
 def _set_axolotl_length(keys: Keys, builder: ImportBuilder) -> None:
@@ -245,6 +245,28 @@ def list_accumulation(keys: Keys, builder: ImportBuilder) -> None:
         builder.count("gradient_accumulation_steps", steps, line)
         why = "micro batch × accumulation × replicas; the file does not state replicas"
         builder.unknown("workload.global_batch", why, line)
+
+
+_EACH_BATCH = re.compile(r"sync_each_batch\W{1,4}true", re.IGNORECASE)
+
+
+def set_trainer_accumulation(keys: Keys, builder: ImportBuilder) -> None:
+    """List accumulation as `list_accumulation`, and set when FSDP reduces the gradients that the Trainer accumulates.
+
+    ``no_sync`` holds for all but the last accumulated batch, unless ``accelerator_config`` states ``sync_each_batch``
+    (huggingface/transformers, src/transformers/trainer.py, ``_inner_training_loop``).
+    """
+    list_accumulation(keys, builder)
+    given = {each.path[-1]: each.value for each in builder.given}
+    sharded = given.get("framework") == "fsdp" and given.get("sharding") != "none"
+    if not sharded or (keys.whole("gradient_accumulation_steps") or 1) == 1:
+        return
+    name = "accelerator_config.gradient_accumulation_kwargs.sync_each_batch"
+    if keys.is_on(name) or _EACH_BATCH.search(str(keys.get("accelerator_config"))):
+        line = keys.line(name) or keys.line("accelerator_config")
+        builder.set("layout.gradient_sync", "micro-batch", line)
+    else:
+        builder.set("layout.gradient_sync", "step", keys.line("gradient_accumulation_steps"))
 
 
 def list_offloaded_parameters(builder: ImportBuilder, line: int) -> None:

@@ -15,10 +15,10 @@ from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads.deepspeed import (
     OPTIMIZERS,
-    list_accumulation,
     list_offloaded_parameters,
     set_adapter,
     set_fsdp_words,
+    set_trainer_accumulation,
 )
 from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model
@@ -96,7 +96,7 @@ def set_run(keys: Keys, builder: ImportBuilder) -> None:
     _set_precision(keys, builder)
     _set_framework(keys, builder)
     set_choice(keys, "workload.optimizer", ("optim",), OPTIMIZERS, builder)
-    list_accumulation(keys, builder)
+    set_trainer_accumulation(keys, builder)
     keys.used |= {name for name in keys.values if UNRELATED.match(name)}
     list_unused(keys, builder)
 

@@ -16,10 +16,10 @@ from clusterspec.exchange.import_result import FormatError, ImportBuilder, Impor
 from clusterspec.exchange.workloads.accelerate import STAGES, set_launcher
 from clusterspec.exchange.workloads.deepspeed import (
     OPTIMIZERS,
-    list_accumulation,
     list_offloaded_parameters,
     set_adapter,
     set_fsdp_words,
+    set_trainer_accumulation,
 )
 from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, read_arguments, set_choice, set_counts
 from clusterspec.exchange.workloads.llama_factory import UNRELATED, is_run, set_run
@@ -108,8 +108,7 @@ def read_trainer(file: InputFile) -> ImportResult:
     if generates:
         keys.get("gradient_accumulation_steps")
     else:
-        list_accumulation(keys, builder)
-        _set_gradient_sync(keys, builder)
+        set_trainer_accumulation(keys, builder)
     if other := keys.get("config_file", "config"):
         builder.unknown(f"{str(other)[:60]}", "a separate file: import it as well", keys.line("config_file", "config"))
     keys.used |= {name for name in keys.values if UNRELATED.match(name)}
@@ -258,19 +257,6 @@ def _set_fsdp(value: str, words: tuple[str, ...], line: int, builder: ImportBuil
     set_fsdp_words(words, builder, line)
     if "offload" in words:
         list_offloaded_parameters(builder, line)
-
-
-def _set_gradient_sync(keys: Keys, builder: ImportBuilder) -> None:
-    """Set when FSDP reduces gradients: ``no_sync`` holds for all but the last accumulated batch, unless the file states
-    ``sync_each_batch`` (huggingface/transformers, src/transformers/trainer.py, ``_inner_training_loop``).
-    """
-    if ("layout", "framework") not in {each.path for each in builder.given if each.value == "fsdp"}:
-        return
-    name = "accelerator_config.gradient_accumulation_kwargs.sync_each_batch"
-    if (keys.whole("gradient_accumulation_steps") or 1) > 1:
-        each_batch = keys.find(name) is not None and keys.is_on(name)
-        line = keys.line(name if each_batch else "gradient_accumulation_steps")
-        builder.set("layout.gradient_sync", "micro-batch" if each_batch else "step", line)
 
 
 def _trains_adapters(keys: Keys) -> bool:
