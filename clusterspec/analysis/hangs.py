@@ -112,6 +112,16 @@ def _possible_ends(run: PlacedRun) -> Iterator[Cause]:
             yield Cause(name, f"line {line} of the log: {text}{why}", following, weight)
 
 
+def suggested_causes(run: PlacedRun) -> Iterator[Cause]:
+    """What the common words of an error suggest, where nothing else is known of a run without a result."""
+    following = {name: each for name, (_, each) in {**STOPS, **UNFINISHED_STOPS}.items()}
+    following |= {name: each for _, name, _, each, _ in POSSIBLE}
+    for each in run.benchmark.evidence:
+        cause = each.name.removeprefix("suggests ")
+        if cause != each.name:
+            yield Cause(cause, f"line {each.line} of the log: {each.text}", following[cause], WEAK)
+
+
 def unreachable_peers(run: PlacedRun) -> Iterator[Cause]:
     """Connections that the network refuses or never answers, and obstacles to opening a connection."""
     yield from _wrong_interface(run)  # before what follows from it

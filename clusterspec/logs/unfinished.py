@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from clusterspec.logs.benchmark import Benchmark, Evidence, Series, largest_communicator, log_evidence
 from clusterspec.logs.nccl_rows import ranks_and_nodes, separate_jobs
 from clusterspec.logs.program_lines import STATING
+from clusterspec.logs.suggestions import suggested_causes
 
 _MARK = re.compile(
     r"\b(?:NCCL|RCCL) (?:INFO|WARN|error)|\bCCOM WARN|\bTest (?:CUDA|HIP|NCCL) failure|^ncclInvalidUsage"
@@ -24,13 +25,16 @@ TOOL = "a run without a result"
 def read_unfinished(text: str) -> Benchmark | None:
     """What a run printed before it hung or stopped: a series without sizes.
 
-    None if no library wrote the text and no line states what stops or slows a program.
+    None if no library wrote the text and no line states or suggests what stops or slows a program.
 
     The ranks are those in the list of devices, else those of the largest communicator.
     """
     evidence = log_evidence(text)
-    if not _MARK.search(text) and not any(each.name in STATING for each in evidence):
-        return None
+    if not any(each.name in STATING for each in evidence):
+        suggested = (Evidence(f"suggests {cause}", shown, line) for cause, shown, line in suggested_causes(text))
+        evidence = (*evidence, *suggested)
+        if not _MARK.search(text) and not any(each.name.startswith("suggests ") for each in evidence):
+            return None
     ranks, nodes = ranks_and_nodes(text)
     jobs = separate_jobs(text)
     nodes = 1 if jobs > 1 else nodes

@@ -219,3 +219,29 @@ def test_a_line_of_a_library_or_launcher_states_one_likely_cause(line: str, caus
     assert compared is not None
     assert [each.name for each in compared.causes if each.weight > 0.5] == [cause]
     assert compared.causes[0].evidence.startswith("line 1 of the log: ")
+
+
+@pytest.mark.parametrize(
+    ("line", "causes"),
+    [
+        ("[engine] FATAL: write of shard 7 failed: no space left on volume", ["storage-full"]),
+        ("launcher: error: port 8998 on n2 is already occupied", ["port-in-use"]),
+        ("E0302 store.cc:7] failed to reach n2: connection timed out", ["unreachable-peer"]),
+        ("ERROR: GPU 3: out of memory while growing the arena", ["memory-full"]),
+        ("step failed: driver 470 is too old for this build", ["driver-release"]),
+        ("INFO retry 3: error: connection timed out", []),
+        ("finished with 0 errors: no space left unused", []),
+        ("no space left on volume", []),
+        ("ValueError: learning rate must be positive", []),
+    ],
+)
+def test_common_words_of_an_error_suggest_a_cause_with_little_evidence(line: str, causes: list[str]) -> None:
+    compared = read(PAIR, line, 16)
+    assert [each.name for each in compared.causes] == causes if compared else not causes
+    assert not compared or all(each.weight < 0.5 for each in compared.causes)
+
+
+def test_common_words_suggest_nothing_where_a_line_states_the_cause() -> None:
+    compared = read(PAIR, "RuntimeError: CUDA error: out of memory\nlauncher: error: port 8998 is occupied", 16)
+    assert compared is not None
+    assert [each.name for each in compared.causes] == ["memory-full"]

@@ -291,14 +291,15 @@ After it eleven come first and two are in the list. Of the 165 logs in public re
 then (ports in use, limits of time). Of nineteen more, eight were right before any change (one as "none of the known"),
 one had another cause first (a device that needs a reset, which the CUDA runtime calls busy: scitix/sichek 51), and in
 ten nothing was said, since their programs word known causes otherwise: peer access in TensorRT-LLM, /dev/shm in Open
-MPI, open files in PyTorch, Gloo's timeouts, ports that ibstat lists as down. After it all nineteen come first, two of
+MPI, open files in PyTorch, Gloo's timeouts, ports that ibstat lists as down. After it all nineteen come first, three of
 them as possible causes.
 
 A log without a result (a run of any program with `NCCL_DEBUG=INFO` that hung, or stopped before its first size) is
 diagnosed by its lines alone: what they state, and access control or the IOMMU where accelerators reach each other over
 PCIe. So is the output of an engine, a training program or a kernel with a line that states a cause: evicted requests,
-full memory or storage, errors of an accelerator, refused connections (`--ranks` states its ranks). Its verdict is
-`unfinished`, with exit status 1; `accept` and `import` refuse it.
+full memory or storage, errors of an accelerator, refused connections (`--ranks` states its ranks). Where none does,
+causes that the common words of an error suggest are listed with little evidence. Its verdict is `unfinished`, with exit
+status 1; `accept` and `import` refuse it.
 """
 ACCEPT = """## Accept
 
