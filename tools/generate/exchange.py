@@ -73,6 +73,7 @@ no reader had seen were written down before the first reading, and what failed w
 | twenty-seventh, of 17 repositories, 15 of them never used, after those; 15 state none | 33 | 28 | 0 | 3 | 2 |
 | twenty-eighth, of 19 others, after the corrections of the twenty-seventh; 11 state none | 34 | 29 | 3 | 0 | 2 |
 | twenty-ninth, of 7 others, after the corrections of the twenty-eighth; 7 state none | 14 | 13 | 1 | 0 | 0 |
+| thirtieth, files of machines and launches of 21 repositories, 10 of them never used | 26 | 22 | 1 | 2 | 1 |
 
 Of the ten of the first set, four expectations were themselves wrong, as the files show on second sight. The other
 six: one file of several tools was read as one of them (twice), rows of several runs were joined, a sum over pairs of
@@ -175,6 +176,13 @@ and a list of CLIP models was taken for Axolotl. Refused were Nanotron and LLM F
 first value of a key that a file gives twice was taken, not the last. In the twenty-eighth, training with preferences
 that only its option `beta` shows was read as supervised, and AdaLoRA as LoRA; lacking were adapters that only the name
 of the program turns on, which the output named. In the twenty-ninth, a shortened option of `torchrun` was lacking.
+
+Of the thirtieth, the one contradicted (ZeRO 3 by another name) and the one lacking (micro batches that verl fills by
+default) were expectations, which the list has corrected. Refused were a RayService, and a service of Compose whose own
+image starts vLLM with options alone. Behind answers that agreed, four files said less than they state without a word
+of it: the resources in runtimes of KServe and OME, what `#SBATCH` asks for around a DeepSpeed configuration, options of
+an engine whose values are variables, and adapters (`peft.dim`) of a Megatron Bridge configuration, which were listed
+among the keys not imported while the rest was read as training of all parameters.
 """
 LIMITS = """
 ### Limits for the health checks of a site
