@@ -5,6 +5,7 @@ writes.
 from __future__ import annotations
 
 from clusterspec.exchange.import_result import FormatError, ImportResult, InputFile, SeveralParts, combined_result
+from clusterspec.records import replace
 
 _CONFIGURED = frozenset({"megatron", "trainer"})
 """Formats of launches whose sharding a configuration of DeepSpeed may state."""
@@ -12,7 +13,7 @@ _CONFIGURED = frozenset({"megatron", "trainer"})
 
 def with_surroundings(kind: str, file: InputFile, found: ImportResult) -> ImportResult:
     """A launch of a format, with what the file states around it."""
-    found = _with_written_configuration(kind, file, found)
+    found = _with_directives(kind, file, _with_written_configuration(kind, file, found))
     return _with_devices_of_service(file, _with_pods_of_launch(file, _with_nodes_of_task(file, found)))
 
 
@@ -23,6 +24,23 @@ def _with_written_configuration(kind: str, file: InputFile, found: ImportResult)
     from clusterspec.exchange.workloads.written_configs import with_written_configuration
 
     return with_written_configuration(file, found)
+
+
+def _with_directives(kind: str, file: InputFile, found: ImportResult) -> ImportResult:
+    """The configuration of DeepSpeed that a Slurm job writes, with the nodes and accelerators that the job requests.
+
+    Readers of launches take both by themselves.
+    """
+    if kind != "deepspeed" or "#SBATCH" not in file.text:
+        return found
+    from clusterspec.exchange.workloads.slurm_scripts import read_slurm_job
+
+    try:
+        asked = read_slurm_job(file)
+    except FormatError:
+        return found
+    kept = tuple(each for each in asked.unknown if not each.what.startswith("the commands"))
+    return combined_result([found, replace(asked, unknown=kept)])
 
 
 def _with_nodes_of_task(file: InputFile, found: ImportResult) -> ImportResult:

@@ -363,3 +363,17 @@ def test_dotted_options_of_openrlhf_are_those_of_former_releases() -> None:
     stated = {"layout.nodes": 2, "workload.rl.minibatches": 8, "layout.sharding": "fsdp", "workload.precision": "bf16"}
     assert (stated | {"workload.rl.algorithm": "grpo", "layout.recompute": "full"}).items() <= given(reading).items()
     assert "left out" in unknown(reading)
+
+
+def test_a_job_that_writes_a_configuration_keeps_what_its_directives_ask_for() -> None:
+    config = '{"train_micro_batch_size_per_gpu": 2, "zero_optimization": {"stage": 2}}'
+    job = f"#!/bin/bash\n#SBATCH -N 3\n#SBATCH --gres=gpu:4\ncat <<E > ds.json\n{config}\nE\npython x.py\n"
+    found = given(read(job))
+    assert (found["layout.micro_batch"], found["layout.sharding"]) == (2, "zero2")
+    assert (found["layout.nodes"], found["cluster.accelerators_per_node"]) == (3, 4)
+
+
+def test_adapters_of_a_recipe_are_not_taken_for_training_of_all_parameters() -> None:
+    config = "train: {global_batch_size: 8, micro_batch_size: 1}\nmodel: {tensor_model_parallel_size: 2}\n"
+    assert "workload.trainable" not in unknown(read(config))
+    assert "workload.trainable" in unknown(read(config + "peft: {dim: 8}\n"))

@@ -52,6 +52,8 @@ def test_a_container_starts_its_image_with_the_variables_of_its_object(image: st
     [
         ("vllm/vllm-openai", "command: --model Qwen/Qwen3-32B --tensor-parallel-size 2"),
         ("vllm/vllm-openai", "command: ${MODEL} --tensor-parallel-size 2"),
+        ("site/vllm-openai-keys:1", 'command: ["--model", "x/y", "--tensor-parallel-size", "2"]'),
+        ("${IMAGE:-vllm/vllm-openai-own:1}", "command: --host 0.0.0.0 --model x/y --tensor-parallel-size=2"),
         ("lmsysorg/sglang", 'entrypoint: ["sglang"]\n    command: [serve, --tp, "${RANKS:-2}"]'),
         ("lmsysorg/sglang", "entrypoint: python3 -m sglang.launch_server\n    command: --tp 2 --model-path x/y"),
         ("other", "server_cmd: vllm serve x/y --tensor-parallel-size 2"),
@@ -155,3 +157,20 @@ def test_a_chart_that_is_not_rendered_is_refused_as_a_template() -> None:
 def test_a_script_that_asks_for_neuron_devices_is_no_listing_of_them() -> None:
     with pytest.raises(FormatError, match="matches no import format"):
         read("export NEURON_RT_EXEC_TIMEOUT=600\nNUM_DEVICES=$(neuron-ls -j | jq length)\ntorchrun train.py\n")
+
+
+def test_an_image_of_another_program_starts_no_server_with_options() -> None:
+    text = COMPOSE.format(image="site/vllm-openai-router:1", starts="command: --port 8000 --upstream http://x")
+    with pytest.raises(FormatError, match="no command that starts"):
+        read(text)
+
+
+def test_options_of_an_engine_that_variables_give_are_named() -> None:
+    line = "vllm serve x/y --tensor-parallel-size $T --gpu-memory-utilization $G --enable-expert-parallel {}"
+    reading = read(line.format("--all2all-backend $B"))
+    assert given(reading) == {"workload.kind": "serve", "layout.framework": "vllm"}
+    for name in ("tensor_parallel_size: $T", "gpu_memory_utilization: $G", "layout.ep", "all2all_backend: $B"):
+        assert name in unknown(reading)
+    certain = read(line.replace("$T", "4").replace("$G", "0.9").format("--all2all-backend deepep_low_latency"))
+    assert given(certain)["layout.ep"] == 4
+    assert "layout.ep" not in unknown(certain)

@@ -146,6 +146,13 @@ def test_a_ray_cluster_states_its_workers_unless_they_follow_the_load() -> None:
         read(RAY + RAY.splitlines()[-1] + "\n")
 
 
+def test_a_ray_service_states_the_accelerators_of_a_node_and_no_number_of_nodes() -> None:
+    service = RAY.replace("RayCluster", "RayService").replace("spec:\n", "spec:\n  rayClusterConfig:\n", 1)
+    reading = read(service.replace("\n  worker", "\n    worker").replace("\n  - {", "\n    - {"))
+    assert given(reading) == {"cluster.accelerators_per_node": 8}
+    assert "layout.nodes: the deployments" in unknown(reading)
+
+
 ASKS = "template: {spec: {containers: [{name: a, resources: {limits: {nvidia.com/gpu: 8}}}]}}"
 MPI = """\
 apiVersion: kubeflow.org/v2beta1

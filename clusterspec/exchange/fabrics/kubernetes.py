@@ -1,9 +1,9 @@
 """Objects of Kubernetes: Kueue ``Topology``, and jobs whose pods ask for accelerators.
 
 Fields: MPIJob and PyTorchJob of Kubeflow (kubeflow/mpi-operator, kubeflow/trainer), JobSet (kubernetes-sigs/jobset,
-api/jobset/v1alpha2), RayCluster and RayJob (ray-project/kuberay), LeaderWorkerSet (kubernetes-sigs/lws), TrainJob
-(kubeflow/trainer, v1alpha1), Job of ``batch/v1``, Deployment and StatefulSet of ``apps/v1``, and single pods. A pod
-that asks for accelerators counts as a node.
+api/jobset/v1alpha2), RayCluster, RayJob and RayService (ray-project/kuberay), LeaderWorkerSet (kubernetes-sigs/lws),
+TrainJob (kubeflow/trainer, v1alpha1), Job of ``batch/v1``, Deployment and StatefulSet of ``apps/v1``, and single pods.
+A pod that asks for accelerators counts as a node.
 """
 
 from __future__ import annotations
@@ -269,6 +269,18 @@ def _ray_job(yaml: Yaml, builder: ImportBuilder) -> None:
     _ray_cluster(yaml, builder, ("spec", "rayClusterSpec"))
 
 
+def _ray_service(yaml: Yaml, builder: ImportBuilder) -> None:
+    """The accelerators of a node. Its deployments decide how many nodes one replica of a model takes."""
+    base = ("spec", "rayClusterConfig")
+    cluster = ImportBuilder(KUBERNETES, "")
+    _ray_cluster(yaml, cluster, base)
+    for each in cluster.reading().given:
+        if each.path == ("cluster", "accelerators_per_node"):
+            builder.set("cluster.accelerators_per_node", each.value, each.at.line)
+    why = "the deployments of a RayService decide how many nodes one replica takes"
+    builder.unknown("layout.nodes", why, yaml.line(*base))
+
+
 def _ray_cluster(yaml: Yaml, builder: ImportBuilder, base: Path = ("spec",)) -> None:
     """The workers that ask for accelerators: replicas × numOfHosts (1 where absent), unless they scale by load.
 
@@ -351,5 +363,6 @@ READERS = {
     "LeaderWorkerSet": _leader_worker_set,
     "RayCluster": _ray_cluster,
     "RayJob": _ray_job,
+    "RayService": _ray_service,
 }
 """The reader of each kind."""

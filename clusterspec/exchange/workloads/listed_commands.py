@@ -38,6 +38,9 @@ _LISTED = re.compile(
 )
 _OWN_SERVER = re.compile(r"(?:\S{0,200}/)?vllm-openai(?:[:@]\S{0,200})?")
 """Images whose entry point is ``vllm serve``, before 0.11 the server module (vllm-project/vllm, docker/Dockerfile)."""
+_OWN_BUILD = re.compile(r"(?:\S{0,200}/)?(?:[\w.-]{1,80}-)?vllm(?:-[\w.-]{1,80})?(?:[:@]\S{0,200})?")
+"""Images that a site builds on those and names after the engine: their options show that they keep the entry point."""
+_OPTIONS = re.compile(r"(?:^|\s)--(?:model|tensor-parallel-size)(?:[ =]|$)")
 _MODEL = re.compile(r"-|\$\{\w+\}(?=\s|$)|[A-Za-z0-9][\w.-]{0,80}/[\w.-]{1,120}(?=\s|$)")
 """The first argument of an image with such an entry point: an option, or a model."""
 _NAMED = re.compile(r"\w{1,40}_(?:command|cmd)")
@@ -67,7 +70,7 @@ def _container_commands(yaml: Yaml, value: dict[str, Any], path: Path) -> Iterat
     """The command that a container starts, with variables filled in, and the commands of scripts among its words."""
     sets = _environment(yaml, value, path)
     words = [_with_variables(word, sets) for word in _container_words(yaml, value, path)]
-    if words and _OWN_SERVER.fullmatch(str(value.get("image"))) and _MODEL.match(words[0].text):
+    if words and _starts_server(str(value.get("image")), words):
         started = "vllm serve"
         if len(words) == 1:  # one text
             words = [words[0]._replace(text=f"{started} {words[0].text}")]
@@ -78,6 +81,14 @@ def _container_commands(yaml: Yaml, value: dict[str, Any], path: Path) -> Iterat
     for word in words:
         if re.search(r"\s--?[A-Za-z]", word.text):
             yield from _commands_in(word, sets)
+
+
+def _starts_server(image: str, words: list[Word]) -> bool:
+    """Whether the words are arguments of a server that the image starts by itself."""
+    if _OWN_SERVER.fullmatch(image):
+        return bool(_MODEL.match(words[0].text))
+    image, given = _DEFAULTED.sub(r"\1", image), " ".join(word.text for word in words)
+    return given.startswith("-") and bool(_OWN_BUILD.fullmatch(image) and _OPTIONS.search(given))
 
 
 def _container_words(yaml: Yaml, value: dict[str, Any], path: Path) -> list[Word]:

@@ -59,6 +59,9 @@ def _set_attention(keys: Keys, builder: ImportBuilder) -> None:
 
 def _set_adapters(keys: Keys, builder: ImportBuilder) -> None:
     """Set the low-rank adapters of launches of slime and miles, which take Megatron's options."""
+    if keys.find("peft.dim", "peft.alpha"):
+        why = "adapters of Megatron Bridge, whose kind and modules the recipe states: not all parameters are trained"
+        builder.unknown("workload.trainable", why, keys.line("peft.dim", "peft.alpha"))
     rank, line = keys.whole("lora_rank"), keys.line("lora_rank")
     if rank is None or keys.find("actor_num_gpus_per_node") is None:
         return

@@ -161,6 +161,9 @@ def _set_shared_limits(
     share = keys.get(*memory) if memory else None
     if share is not None and re.fullmatch(r"0?\.[0-9]{1,4}|1(\.0)?", str(share)):
         builder.set(f"{serving}.memory_fraction", float(share), keys.line(*memory))
+    elif share is not None:
+        why = "no share between 0 and 1: a variable, or computed elsewhere"
+        builder.unknown(f"{keys.find(*memory)}: {str(share)[:60]}", why, keys.line(*memory))
     set_choice(
         keys,
         "workload.kv_precision",
@@ -206,8 +209,15 @@ def _set_vllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> Non
     experts = keys.is_on("enable_expert_parallel")
     if experts and tp and dp:
         builder.set("layout.ep", tp * dp, keys.line("enable_expert_parallel"))
-    if str(keys.get("all2all_backend") or "").startswith("deepep"):
+    elif experts:
+        why = "tensor-parallel times data-parallel ranks, of which one number is not known"
+        builder.unknown("layout.ep", why, keys.line("enable_expert_parallel"))
+    backend = str(keys.get("all2all_backend") or "")
+    if backend.startswith("deepep"):
         builder.set("layout.dispatcher", "deepep", keys.line("all2all_backend"))
+    elif backend:
+        why = "no value of layout.dispatcher corresponds to it"
+        builder.unknown(f"all2all_backend: {backend[:40]}", why, keys.line("all2all_backend"))
     if dp is None or dp == 1:
         pass
     elif experts or _has_experts(model):
