@@ -15,6 +15,7 @@ from clusterspec.analysis.influence import (
     choices_of,
     largest_influence,
     other_choices,
+    ranked_influences,
 )
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.variation import design_with_keys, with_values
@@ -22,6 +23,7 @@ from clusterspec.cost.estimate import estimate, reestimate
 from clusterspec.cost.memory.fullest import design_memory
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.timing import design_tables, timed_step
+from clusterspec.results.verdict import Influence
 from clusterspec.source import Path
 from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
@@ -138,6 +140,13 @@ def influence_of(plan: Plan, key: str) -> tuple[object, float, float]:
     found = largest_influence(plan, next(each for each in plan.assumptions if each[0] == key))
     assert found is not None
     return found.against, found.step_time, found.memory
+
+
+def test_influences_rank_by_the_larger_change_of_either_sign_and_end_above_one_percent() -> None:
+    assumption = plan_of(POD).assumptions[0]
+    changes = [(0.011, 0.0), (0.02, -0.3), (0.01, -0.01), (-0.2, 0.1), (0.0, 0.0), (0.0, 0.25)]
+    ranked = ranked_influences([None, *(Influence(assumption, None, *each) for each in changes)])
+    assert [(one.step_time, one.memory) for one in ranked] == [(0.02, -0.3), (0.0, 0.25), (-0.2, 0.1), (0.011, 0.0)]
 
 
 def test_gradients_of_half_the_width_save_two_bytes_for_each_weight_of_a_rank() -> None:
