@@ -113,14 +113,16 @@ class _Table:
         self._search(self.places if self.goal.every else [*unbounded, *self._first_places()], progress)
         while True:
             rows, where = self._rows()
-            found = [] if self.idle else self._best(rows, where)
+            found = [] if self.idle else self._best_assignments(rows, where)
             used = {where[index] for each, _ in found for index in each.options}
             if used <= self.searched:
                 progress(len(self.places), len(self.places))
                 return [assignment for _, assignment in found if assignment is not None][: self.goal.top]
             self._search([each for each in self.places if each in used], progress)
 
-    def _best(self, rows: Sequence[Option], where: Sequence[Place]) -> list[tuple[Chosen, Assignment | None]]:
+    def _best_assignments(
+        self, rows: Sequence[Option], where: Sequence[Place]
+    ) -> list[tuple[Chosen, Assignment | None]]:
         """The assignments of least value with the waits for shared stores, least first; None where one misses a target
         by its waits.
 

@@ -192,7 +192,7 @@ class Catalog:
                 raise NotADirectoryError(f"the catalog folder {folder} is not a folder")
         return cls((resources.catalog(), *folders))
 
-    def readable(self) -> tuple[Catalog, tuple[BrokenEntry, ...]]:
+    def without_broken_entries(self) -> tuple[Catalog, tuple[BrokenEntry, ...]]:
         """This catalog without its invalid company entries, and the exceptions of those."""
         broken: dict[tuple[str, str], BrokenEntry] = {}
         for kind in KINDS:

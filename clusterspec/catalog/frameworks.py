@@ -130,9 +130,11 @@ class Framework(Entry):
 
     def _in_own_numbers(self, feature: Feature) -> Feature:
         """A base's feature with its releases as numbered by this framework; empty where no own release reaches them."""
-        return replace(feature, since=self._first_upon(feature.since), until=self._first_upon(feature.until))
+        return replace(
+            feature, since=self._first_release_on_base(feature.since), until=self._first_release_on_base(feature.until)
+        )
 
-    def _first_upon(self, release: str) -> str:
+    def _first_release_on_base(self, release: str) -> str:
         """The first release of this framework that builds on a base release or a later one; empty if none does."""
         wanted = version_numbers(release) if release else ()
         upon = (own for own, base in self.base_releases.items() if wanted and version_numbers(base) >= wanted)

@@ -114,7 +114,7 @@ def _accelerator_bandwidth(sources: _DomainSources) -> Bandwidth | None:
         return written_bandwidth(section, "cluster.scale_up.bandwidth")
     if sources.topology == PCIE:
         return _slot_bandwidth(sources)
-    return _first_known(
+    return _first_stated_bandwidth(
         sources.parts.platform.scale_up_bandwidth if sources.parts.platform else None,
         sources.parts.accelerator.scale_up_bandwidth,
         sources.interconnect.bandwidth if sources.interconnect else None,
@@ -136,7 +136,9 @@ def _peer_bandwidth(sources: _DomainSources, bandwidth: Bandwidth, domain: int) 
     if sources.topology in {"switched", PCIE}:
         return bandwidth
     entry = sources.interconnect
-    supplied = _first_known(sources.parts.accelerator.peer_bandwidth, entry.peer_bandwidth if entry else None)
+    supplied = _first_stated_bandwidth(
+        sources.parts.accelerator.peer_bandwidth, entry.peer_bandwidth if entry else None
+    )
     if supplied is not None:
         return supplied
     if sources.topology == "full-mesh" and domain > 1:
@@ -202,5 +204,5 @@ def _has_in_network_reduction(sources: _DomainSources, domain: int) -> bool:
     return sources.parts.log.assume("cluster.scale_up.in_network_reduction", able, why)
 
 
-def _first_known(*figures: Bandwidth | None) -> Bandwidth | None:
+def _first_stated_bandwidth(*figures: Bandwidth | None) -> Bandwidth | None:
     return next((figure for figure in figures if figure is not None), None)

@@ -164,7 +164,7 @@ def time_between_failures(
     stated = stated_time_between_failures(written, nodes)
     if stated is not None:
         return stated, (stated.value, stated.value)
-    rates = rates_of_job(written.failures, cluster, nodes, catalog)
+    rates = part_failure_rates(written.failures, cluster, nodes, catalog)
     own = [rate.part for rate in rates if isinstance(rate.origin, Written)]
     middle, low, high = (YEAR / sum_of(getattr(rate, end) for rate in rates) for end in ("yearly", "high", "low"))
     published = "the catalog's failure rates of accelerators, nodes, NICs, network and software (arXiv:2407.21783)"
@@ -172,7 +172,9 @@ def time_between_failures(
     return Figure(middle, "s", Assumed("operations.mean_time_between_failures", why)), (low, high)
 
 
-def rates_of_job(stated: FailuresSpec | None, cluster: Cluster, nodes: int, catalog: Catalog) -> tuple[PartRate, ...]:
+def part_failure_rates(
+    stated: FailuresSpec | None, cluster: Cluster, nodes: int, catalog: Catalog
+) -> tuple[PartRate, ...]:
     """The failures in a year of all parts of a job, by kind of part; the network as a whole, by accelerators.
 
     A job inside one scale-up domain does not depend on the scale-out network.

@@ -198,7 +198,7 @@ def read(document: Document) -> tuple[list[Waiver], list[Finding]]:
                 faults.append(comment_finding("unreadable-waiver", Severity.WARNING, comment, why, FORM))
             if parsed[comment.file] > _MOST:
                 continue
-            first = _first_keys(document) if first is None else first
+            first = _first_value_lines(document) if first is None else first
             waiver = _parsed_waiver(comment, alone, first.get(comment.file))
             if isinstance(waiver, str):
                 faults.append(comment_finding("unreadable-waiver", Severity.WARNING, comment, waiver, FORM))
@@ -228,7 +228,7 @@ def _parsed_waiver(comment: Comment, alone: set[tuple[str, int]], first: int | N
     return Waiver(comment, rules, line, until, (match["reason"] or "").strip())
 
 
-def _first_keys(document: Document) -> dict[str, int]:
+def _first_value_lines(document: Document) -> dict[str, int]:
     """The line of the first value of each file."""
     first: dict[str, int] = {}
     for place in document.places.values():

@@ -33,7 +33,7 @@ def diverging_ranks(text: str) -> tuple[str, int] | None:
     The ranks of a group must call the same collectives in the same order, so calls with the same sequence number must
     match, and so must their element counts, other than those of an all-to-all (modelscope/FunASR issue 2317).
     """
-    sized = (calls for calls in _waiting(text, sized=True) if len({call for call, _ in calls.values()}) > 1)
+    sized = (calls for calls in _awaited_collectives(text, sized=True) if len({call for call, _ in calls.values()}) > 1)
     return next((_divergence(calls) for calls in (*_different(text), *sized) if _at_one_number(calls)), None)
 
 
@@ -48,7 +48,7 @@ def parted_ranks(text: str) -> tuple[str, int] | None:
 
 def _different(text: str) -> Iterator[Calls]:
     """The groups whose ranks do not all wait in the same collective."""
-    for found in (_waiting(text), _calls_by_number(text)):
+    for found in (_awaited_collectives(text), _calls_by_number(text)):
         yield from (calls for calls in found if len({call for call, _ in calls.values()}) > 1)
 
 
@@ -66,14 +66,14 @@ def waiting_ranks(text: str) -> tuple[str, int] | None:
     """The collective in which the ranks of the job wait, and their numbers, with the line of the first; None if they
     wait in several, or if no rank reports it.
     """
-    for calls in _waiting(text, whole=True):
+    for calls in _awaited_collectives(text, whole=True):
         if len({call for call, _ in calls.values()}) == 1:
             call, line = min(calls.values(), key=lambda each: each[1])
             return f"{call} {','.join(map(str, sorted(calls)))}", line
     return None
 
 
-def _waiting(text: str, *, whole: bool = False, sized: bool = False) -> Iterator[Calls]:
+def _awaited_collectives(text: str, *, whole: bool = False, sized: bool = False) -> Iterator[Calls]:
     """The collective that each rank's watchdog names, by group; with ``whole`` of the group of all ranks alone, with
     ``sized`` with its elements where they must be equal.
 

@@ -57,11 +57,11 @@ def _headlines(problem: Problem, facts: Facts, text: str) -> Iterator[Headline]:
     if problem.rule == "missing-direction":
         yield from _bandwidths(facts, dotted_path(problem.path), text)
     elif problem.rule == "missing-sparsity":
-        yield from _peaks(facts, problem.path, text)
+        yield from _peak_headlines(facts, problem.path, text)
     elif problem.rule == "unreadable-quantity" and "," in text:
         whole = text.replace(",", "")
         yield from _bandwidths(facts, dotted_path(problem.path), whole)
-        yield from _peaks(facts, problem.path, whole)
+        yield from _peak_headlines(facts, problem.path, whole)
 
 
 def _catalog_figure_text(problem: Problem, facts: Facts) -> str:
@@ -107,7 +107,7 @@ def _quantity_name(quantity: Quantity) -> str:
     return "duplex" if quantity.direction is Direction.DUPLEX else "one-way"
 
 
-def _peaks(facts: Facts, path: Path, text: str) -> Iterator[Headline]:
+def _peak_headlines(facts: Facts, path: Path, text: str) -> Iterator[Headline]:
     """The reading of a peak as dense or sparse in the required precision; else in another precision, or of a node or a
     domain.
     """
@@ -127,11 +127,11 @@ def _peaks(facts: Facts, path: Path, text: str) -> Iterator[Headline]:
         sparse = f"the peak of {of} with 2:4 sparsity, {display(wanted, 'FLOP/s')} dense"
         is_sparse = quantity.sparsity is Sparsity.SPARSE
         yield Headline(sparse if is_sparse else f"the dense peak of {of}", quantity.written)
-    for what in () if own else _other_peaks(_groups(facts, whose), peaks, read_as):
+    for what in () if own else _other_peak_readings(_groups(facts, whose), peaks, read_as):
         yield Headline(what, f"{display(wanted, 'FLOP/s', 4)} dense", certain=False)
 
 
-def _other_peaks(
+def _other_peak_readings(
     groups: Iterable[tuple[int, str]], peaks: Mapping[str, float], read_as: Sequence[Quantity]
 ) -> list[str]:
     """Other readings of a peak: one accelerator in another precision, else a node, else a domain."""

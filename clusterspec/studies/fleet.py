@@ -135,8 +135,12 @@ class FleetStudy:
         faults = [fault, *(part.problems_and_fault[1] for part in parts)]
         of_parts = _part_problems([(one, part.fleet_part) for part in parts for one in part.problems_in_file])
         kept = [problem for problem in of_parts if problem.rule not in SURPLUS or self._holds_for_all(problem)]
-        kept = [problem for problem in kept if problem.rule not in OF_POOL or problem.path[1:2] not in self._shared]
-        of_pools = (one for (name,) in self._shared for one in self.pools[name].problems_in_file)
+        kept = [
+            problem
+            for problem in kept
+            if problem.rule not in OF_POOL or problem.path[1:2] not in self._shared_pool_paths
+        ]
+        of_pools = (one for (name,) in self._shared_pool_paths for one in self.pools[name].problems_in_file)
         kept += [problem for problem in of_pools if problem.rule in OF_POOL]
         problems = _merged_problems(
             [*self.study.problems, *_size_problems(self.document), *_step_problems(self.document)], [*of_fleet, *kept]
@@ -144,7 +148,7 @@ class FleetStudy:
         return problems, next((each for each in faults if each is not None), None)
 
     @property
-    def _shared(self) -> list[tuple[str]]:
+    def _shared_pool_paths(self) -> list[tuple[str]]:
         """The names of pools that several jobs share, as parts of key paths."""
         found = self.fleet.pools.items()
         return [(name,) for name, pool in found if len([job for each in pool.sets for job in each.jobs]) > 1]

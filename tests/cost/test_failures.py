@@ -12,8 +12,8 @@ from clusterspec.cost.failure_rates import YEAR, part_rate, published_rate, stat
 from clusterspec.cost.failures import (
     Interruptions,
     interruptions,
+    part_failure_rates,
     published_time_between_failures,
-    rates_of_job,
     stated_time_between_failures,
     time_between_failures,
 )
@@ -207,7 +207,7 @@ CAUSES = {"accelerator": 268, "nic": 7, "node": 46, "network": 35, "software": 6
 
 def test_the_rates_of_the_catalog_give_the_interruptions_of_the_run_that_they_are_from() -> None:
     """2,048 nodes of eight accelerators with a NIC each: 419 failures in 54 days, each cause as counted."""
-    yearly = {rate.part: rate.yearly for rate in rates_of_job(None, cluster_of(2048), 2048, CATALOG)}
+    yearly = {rate.part: rate.yearly for rate in part_failure_rates(None, cluster_of(2048), 2048, CATALOG)}
     assert yearly == pytest.approx({cause: number * 365.25 / 54 for cause, number in CAUSES.items()})
 
 
@@ -257,5 +257,5 @@ def test_a_rate_is_read_by_time_or_by_year_with_its_range() -> None:
 
 
 def test_a_job_inside_one_domain_does_not_fail_with_the_network() -> None:
-    inside = {rate.part for rate in rates_of_job(None, cluster_of(18, "gb200-nvl72"), 18, CATALOG)}
+    inside = {rate.part for rate in part_failure_rates(None, cluster_of(18, "gb200-nvl72"), 18, CATALOG)}
     assert inside == {"accelerator", "node", "software"}

@@ -12,7 +12,7 @@ from clusterspec.records import replace
 from clusterspec.report import paper
 from clusterspec.report.paper.blocks import PaperTable, Section, TableColumn, TableRow
 from clusterspec.report.paper.cards import headline_cards
-from clusterspec.report.paper.compose import _longest, _stage_pictures, compose
+from clusterspec.report.paper.compose import _longest_sequence_text, _stage_pictures, compose
 from clusterspec.report.paper.differences import leaves
 from clusterspec.report.paper.drawings import _node_picture
 from clusterspec.report.paper.failures import _goodput_blocks
@@ -40,13 +40,13 @@ def test_the_memory_of_stages_is_drawn_of_two_or_more_and_the_longest_sequence_s
     drawn = [_stage_pictures(replace(bare, stages=stages[:count]), 80e9) for count in range(4)]
     assert [len(pictures) for pictures in drawn] == [0, 0, 1, 1]
     assert "stage 1: 4 GB; stage 2: 5 GB" in drawn[2][0].svg
-    assert _longest(replace(bare, longest=None)) == ()
+    assert _longest_sequence_text(replace(bare, longest=None)) == ()
     for known, reached, words in (
         (131_072, True, "the model takes 131,072 at most"),
         (None, True, "longer ones were not tried"),
         (None, False, "has 40,960 tokens, in steps of 1,024"),
     ):
-        (text,) = _longest(replace(bare, longest=LongestSequence(40_960, 1024, known, reached)))
+        (text,) = _longest_sequence_text(replace(bare, longest=LongestSequence(40_960, 1024, known, reached)))
         assert words in text.text and "40,960 tokens" in text.text
 
 

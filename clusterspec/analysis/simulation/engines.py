@@ -306,7 +306,7 @@ class SimulatedEngine:
         ]
         busy = sum(tokens) / max(tokens)
         self.floor = self.tables.launch_floor(max(tokens))
-        longest = [(rank, taken) for rank, taken in pairs if taken] + [(rank, []) for rank in _fullest(pairs)]
+        longest = [(rank, taken) for rank, taken in pairs if taken] + [(rank, []) for rank in _fullest_ranks(pairs)]
         whole, alone = max(self._mixed_seconds(rank, taken, busy) for rank, taken in longest), 0.0
         decoding = [rank for rank, taken in pairs if rank.count and not self._pauses_decoding(taken)]
         if stages > 1 and decoding:
@@ -374,7 +374,7 @@ def _leave(rank: AttentionRank) -> None:
     rank.expected -= 1
 
 
-def _fullest(pairs: list[tuple[AttentionRank, list[tuple[Request, float]]]]) -> list[AttentionRank]:
+def _fullest_ranks(pairs: list[tuple[AttentionRank, list[tuple[Request, float]]]]) -> list[AttentionRank]:
     """The ranks without prompt parts that no other rank exceeds in both sequences and tokens."""
     found: list[AttentionRank] = []
     for rank in sorted((rank for rank, taken in pairs if not taken), key=FULLNESS, reverse=True):

@@ -66,7 +66,7 @@ def simulate(
     traffic = plan_traffic(pools.load, seed, requests, trace, flight)
     if pools.load.session is not None and not traffic.traced:
         traffic = _with_sessions(traffic, pools, expected, seed)
-    traffic, hit_rate, sizes = _with_hits(traffic, pools, expected)
+    traffic, hit_rate, sizes = _traffic_with_hit_rates(traffic, pools, expected)
     _refuse_endless_work(pools, traffic.arrivals)
     timing = plan_timing(pools, pools.tokens, cache_handoff(pools, expected.prompt_time, expected.prefill.steps))
     run = Simulation(timing, traffic.arrivals, traffic.in_flight)
@@ -103,7 +103,7 @@ def simulate(
     )
 
 
-def _with_hits(
+def _traffic_with_hit_rates(
     traffic: Traffic, pools: Pools, expected: ServingTimes
 ) -> tuple[Traffic, dict[str, float], tuple[HitsBySize, ...]]:
     """The requests with their cached tokens, the hit rate of each tier, and the hit rates by the size of a tier."""

@@ -119,7 +119,7 @@ def run_catalog(args: argparse.Namespace) -> int:
     }
     try:
         catalog = opened_catalog(args, chosen_config(args, Path.cwd()))
-        catalog, broken = catalog.readable() if args.action in WHOLE else (catalog, ())
+        catalog, broken = catalog.without_broken_entries() if args.action in WHOLE else (catalog, ())
         text, body = actions[args.action](args, catalog)
     except (UnknownEntry, BrokenEntry, *lookup.MISSED) as fault:
         raise UsageFault(str(fault)) from None

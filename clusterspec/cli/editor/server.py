@@ -121,15 +121,15 @@ def with_line_ends(text: str, old: str) -> str:
     was = list(zip(parts[:-1:2], parts[1::2], strict=True))
     if len({end for _, end in was}) < 2:
         return text.replace("\n", was[0][1] if was else "\n")
-    kept = _count_equal(was, lines[:-1])
-    last = _count_equal(was[kept:][::-1], lines[kept:-1][::-1])
+    kept = _equal_prefix_length(was, lines[:-1])
+    last = _equal_prefix_length(was[kept:][::-1], lines[kept:-1][::-1])
     ends = [end for _, end in was]
     between = [ends[max(kept - 1, 0)]] * (len(lines) - 1 - kept - last)
     all_ends = [*ends[:kept], *between, *ends[len(ends) - last :]]
     return "".join(line + end for line, end in zip(lines, [*all_ends, ""], strict=True))
 
 
-def _count_equal(was: Sequence[tuple[str, str]], lines: Sequence[str]) -> int:
+def _equal_prefix_length(was: Sequence[tuple[str, str]], lines: Sequence[str]) -> int:
     """The number of lines at the start that are equal."""
     pairs = enumerate(zip(was, lines, strict=False))
     return next((at for at, ((one, _), two) in pairs if one != two), min(len(was), len(lines)))

@@ -110,13 +110,13 @@ def placed_experts(load: ExpertLoad, experts: int, chosen: int, ranks: int, copi
     shares = token_shares(load, experts, chosen)
     slots = _with_copies(shares, copies)
     if load.balanced or copies:
-        return Placed(_fullest(_balanced_loads(slots, ranks)), slots)
+        return Placed(_largest_load_ratio(_balanced_loads(slots, ranks)), slots)
     if load.counts:
-        return Placed(_fullest(_listed_loads(shares, ranks)), slots)
+        return Placed(_largest_load_ratio(_listed_loads(shares, ranks)), slots)
     random, order, total = Random(0), list(shares), 0.0
     for _ in range(DRAWS):
         random.shuffle(order)
-        total += _fullest(_listed_loads(order, ranks))
+        total += _largest_load_ratio(_listed_loads(order, ranks))
     return Placed(total / DRAWS, slots)
 
 
@@ -153,7 +153,7 @@ def _listed_loads(shares: tuple[float, ...] | list[float], ranks: int) -> list[f
     return [sum_of(shares[rank * places : (rank + 1) * places]) for rank in range(ranks)]
 
 
-def _fullest(loads: list[float]) -> float:
+def _largest_load_ratio(loads: list[float]) -> float:
     """The largest load over the mean; 1 without load."""
     total = sum_of(loads)
     return max(loads) * len(loads) / total if total else 1.0

@@ -143,10 +143,10 @@ def _hour_plan(pools: Pools, day: Day, hours: Hours) -> HourPlan:
     whole = plan(most)
     if not whole.served:
         return whole
-    found = _fewest(lambda number: plan((most[0], number)), max(1, least[0]), most[1], whole)
+    found = _fewest_engines_plan(lambda number: plan((most[0], number)), max(1, least[0]), most[1], whole)
     if not separate:
         return found
-    return _fewest(lambda number: plan((number, found.replicas)), max(1, least[1]), most[0], found)
+    return _fewest_engines_plan(lambda number: plan((number, found.replicas)), max(1, least[1]), most[0], found)
 
 
 def _with_capacity(pools: Pools, plan: HourPlan) -> HourPlan:
@@ -161,7 +161,7 @@ def _with_capacity(pools: Pools, plan: HourPlan) -> HourPlan:
     return plan._replace(capacity=capacity, slowest=latency_at(plan.times, load, "ttft", SLOWEST))
 
 
-def _fewest(plan: Callable[[int], HourPlan], least: int, most: int, whole: HourPlan) -> HourPlan:
+def _fewest_engines_plan(plan: Callable[[int], HourPlan], least: int, most: int, whole: HourPlan) -> HourPlan:
     """The plan with the fewest engines that serve a load, by bisection; ``most`` engines, in ``whole``, do serve it."""
     low, high, found = least - 1, most, whole
     while high - low > 1:

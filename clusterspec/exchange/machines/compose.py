@@ -50,7 +50,7 @@ def matches_compose(file: InputFile) -> bool:
 
 def read_compose(file: InputFile) -> ImportResult:
     """The accelerators of the service that reserves some. Raises `SeveralParts` for several such services."""
-    found = _reserved(file)
+    found = _reserving_services(file)
     if not found:
         raise FormatError("has no service that reserves accelerators")
     shown = ", ".join(f"{each.service[:40]} {each.number or '(all)'}" for each in found[:8])
@@ -61,7 +61,7 @@ def read_compose(file: InputFile) -> ImportResult:
 def result_of_service(file: InputFile, line: int) -> ImportResult | None:
     """The accelerators of the service that has a line of its file; None if it reserves none."""
     try:
-        found = [each for each in _reserved(file, every=True) if each.first <= line]
+        found = [each for each in _reserving_services(file, every=True) if each.first <= line]
     except FormatError:  # a page with a Compose file in it, or a template
         return None
     return _reading_of(file, found[-1]) if found and (found[-1].number or found[-1].why) else None
@@ -75,7 +75,7 @@ def _reading_of(file: InputFile, reserved: _Reserved) -> ImportResult:
     return builder.reading()
 
 
-def _reserved(file: InputFile, *, every: bool = False) -> list[_Reserved]:
+def _reserving_services(file: InputFile, *, every: bool = False) -> list[_Reserved]:
     """The services that reserve accelerators, or ``every`` service, in the order of the file."""
     yaml = read_yaml(file)
     services = yaml.mapping.get("services")

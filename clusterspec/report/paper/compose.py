@@ -194,10 +194,12 @@ def memory_section(report: FullReport) -> Section | None:
     rows.append(TableRow((use.total.label, display(use.total.value, "B"), use.total.formula), root, total=True))
     table = PaperTable(columns, tuple(rows), root)
     fullest = Picture(drawn, caption, "estimate.memory")
-    return Section("memory", "Memory", (fullest, *_stage_pictures(report, capacity), *_longest(report), table))
+    return Section(
+        "memory", "Memory", (fullest, *_stage_pictures(report, capacity), *_longest_sequence_text(report), table)
+    )
 
 
-def _longest(report: FullReport) -> tuple[Text, ...]:
+def _longest_sequence_text(report: FullReport) -> tuple[Text, ...]:
     """The longest sequence that fits, where it is known."""
     found = report.longest
     if found is None:

@@ -24,7 +24,7 @@ def delivery_section(report: FullReport) -> Section | None:
         rows = tuple(row for row in rows if row.cells[1] != OPEN)
     if not rows:
         return None
-    rows = tuple(_folded(rows))
+    rows = tuple(_combined_rows(rows))
     columns = (TableColumn("Question"), TableColumn("What is stated"))
     return Section("delivery", "Delivery and operation", (PaperTable(columns, rows, "spec"),))
 
@@ -33,7 +33,7 @@ MOST_OPEN = 2
 """Up to this many unstated rows are printed separately; more are named in one row."""
 
 
-def _folded(rows: tuple[TableRow, ...]) -> Iterator[TableRow]:
+def _combined_rows(rows: tuple[TableRow, ...]) -> Iterator[TableRow]:
     """The stated rows, and the unstated ones, combined into one row if there are many."""
     lacking = [row for row in rows if row.cells[1] == OPEN]
     if len(lacking) <= MOST_OPEN:

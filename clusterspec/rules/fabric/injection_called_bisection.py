@@ -77,13 +77,13 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut, rated: Cluster) 
     yield RULE.problem(
         "cluster.scale_out.bisection",
         f"{written.written} exceeds the bisection of {display(bisection, 'B/s')} per direction of {rated.nodes:,} "
-        f"nodes{over}{_meaning(is_injection, untapered, both_ways)}",
+        f"nodes{over}{_meaning_text(is_injection, untapered, both_ways)}",
         f"write {display(bisection, 'B/s')}, or {display(2 * bisection, 'B/s')} duplex",
         severity="note" if both_ways and not untapered else "error",
     )
 
 
-def _meaning(is_injection: bool, untapered: bool, both_ways: bool) -> str:
+def _meaning_text(is_injection: bool, untapered: bool, both_ways: bool) -> str:
     if is_injection:
         return ": it is the injection bandwidth, the sum of all NICs"
     if untapered:

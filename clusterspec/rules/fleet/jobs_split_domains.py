@@ -87,7 +87,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     for pool in fleet.pools.values():
         size = nodes_of_domain(pool.cluster) if pool.cluster else 1
         if size > 1 and pool.nodes is not None and pool.promised <= pool.nodes:
-            spread = _first_spread(pool.sets, pool.nodes, size)
+            spread = _first_unplaced_set(pool.sets, pool.nodes, size)
             if spread is not None:
                 message = f"the {spread.nodes} nodes left for `{spread.jobs[0]}` lie in more domains of {size} nodes than {plural(spread.nodes or 0, 'node')} need"
                 yield RULE.problem(
@@ -106,7 +106,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
                 )
 
 
-def _first_spread(sets: tuple[NodeSet, ...], nodes: int, size: int) -> NodeSet | None:
+def _first_unplaced_set(sets: tuple[NodeSet, ...], nodes: int, size: int) -> NodeSet | None:
     """The set that does not fit with the larger ones: whole domains first, then parts of domains."""
     whole = sum((each.nodes or 0) // size for each in sets)
     free = [size] * max(0, nodes // size - whole) + [nodes % size]

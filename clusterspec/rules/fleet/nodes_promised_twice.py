@@ -99,7 +99,7 @@ def _pool_problems(fleet: Fleet, pool: Pool, nodes: int) -> Iterator[Problem]:
         yield RULE.problem(("jobs", rest[1].jobs[0]), message, "state `nodes` of all jobs but one", at_key=True)
     promised = pool.promised
     if promised > nodes:
-        last = _first_beyond(pool, nodes)
+        last = _first_excess_set(pool, nodes)
         message = f"the jobs of pool `{pool.name}` have {promised} nodes, and it has {nodes}{_spares(pool)}"
         yield RULE.problem(
             set_path(fleet, last), message, "reduce a job, or let jobs take turns with `nodes_of` and `share`"
@@ -109,7 +109,7 @@ def _pool_problems(fleet: Fleet, pool: Pool, nodes: int) -> Iterator[Problem]:
         yield RULE.problem(("jobs", rest[0].jobs[0]), message, "reduce another job, or enlarge the pool", at_key=True)
 
 
-def _first_beyond(pool: Pool, nodes: int) -> NodeSet:
+def _first_excess_set(pool: Pool, nodes: int) -> NodeSet:
     """The set with which the nodes of a pool are exceeded."""
     total = 0
     for each in pool.sets:

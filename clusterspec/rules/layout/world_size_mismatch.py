@@ -86,7 +86,7 @@ def check(
         product = f"attention_dp {layout.attention_dp} × {product}"
     if ranks % cut:
         yield RULE.problem(
-            f"layout.{_first_misfit(layout, ranks)}",
+            f"layout.{_first_indivisible_axis(layout, ranks)}",
             f"{there}, which {product} = {cut:,} does not divide",
             legality.advice(RULE.name, "tp", "pp", otherwise="change a degree, or the nodes of the job"),
         )
@@ -118,7 +118,7 @@ def _engine_rank_problems(written: LayoutSpec, cluster: Cluster, layout: Layout)
         return
     wanted = engine * (written.dp or layout.dp)
     if wanted > ranks:
-        key = "dp" if engine <= ranks else _first_misfit(layout, ranks)
+        key = "dp" if engine <= ranks else _first_indivisible_axis(layout, ranks)
         message = f"{plural(wanted // engine, 'engine')} of {engine:,} ranks: {wanted:,} in all, and there are {ranks:,} on {there}"
         yield RULE.problem(f"layout.{key}", message, "use fewer or smaller engines, or more nodes")
     elif wanted < ranks:
@@ -126,14 +126,14 @@ def _engine_rank_problems(written: LayoutSpec, cluster: Cluster, layout: Layout)
         message = f"with {engines} of {engine:,} ranks, {ranks - wanted:,} of {ranks:,} ranks are idle"
         if written.dp is None:
             help_ = f"use engines that divide the nodes, or state their number (`dp: {most}`)"
-            yield RULE.problem(f"layout.{_first_misfit(layout, ranks)}", message, help_)
+            yield RULE.problem(f"layout.{_first_indivisible_axis(layout, ranks)}", message, help_)
             return
         counted = "; throughput and cost per token count those in use"
         help_ = f"use `dp: {most}`, or fewer accelerators" if most > layout.dp else "use engines that divide the nodes"
         yield RULE.problem("layout.dp", message + counted, help_, severity="note")
 
 
-def _first_misfit(layout: Layout, ranks: int) -> str:
+def _first_indivisible_axis(layout: Layout, ranks: int) -> str:
     """The first axis with which the product of the degrees no longer divides the ranks."""
     cut = 1
     for axis in ("tp", "cp", "pp", "attention_dp"):
