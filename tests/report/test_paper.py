@@ -29,6 +29,7 @@ from clusterspec.report.paper.compose import compose
 from clusterspec.report.paper.drawings import machine_pictures
 from clusterspec.report.paper.options import comparison_section
 from clusterspec.results.full import FullReport
+from clusterspec.source import Path as KeyPath
 from clusterspec.source import Position, Span
 from clusterspec.units import display, percent
 from tests.effort import ALL_CASES, diagonal, sampled
@@ -346,15 +347,17 @@ def test_the_first_page_of_reinforcement_learning_has_the_step_of_all_roles() ->
 
 
 def test_findings_with_one_remedy_are_told_together() -> None:
-    def found(rule: str, line: int, remedy: str) -> Shown:
+    def found(rule: str, line: int, remedy: str, path: KeyPath = ()) -> Shown:
         place = Position(line, 1)
-        one = Finding(rule, Severity.NOTE, Confidence.LIKELY, "message", remedy, Span("a.yaml", place, place), ())
+        one = Finding(rule, Severity.NOTE, Confidence.LIKELY, "message", remedy, Span("a.yaml", place, place), path)
         return Shown(one, line, "", "")
 
     shown = (found("a", 5, "mend"), found("a", 8, "mend"), found("a", 9, "leave"), found("b", 9, "leave"))
     groups = Findings(shown).groups
     assert groups == [shown[:2], shown[2:3], shown[3:]]
     assert [place_text(group) for group in groups] == ["lines 5, 8", "line 9", "line 9"]
+    of_fleet = (found("a", 5, "mend", ("pools", "post", "nodes")), found("a", 8, "mend", ("jobs", "chat", "layout")))
+    assert place_text(of_fleet) == "pool post, job chat · lines 5, 8"
 
 
 def test_columns_without_a_value_are_left_out() -> None:

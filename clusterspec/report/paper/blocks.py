@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import Literal
@@ -209,9 +209,16 @@ class Findings:
 
 
 def place_text(group: Sequence[Shown]) -> str:
-    """The lines of some findings: `line 5`, or `lines 5, 8`."""
+    """The lines of some findings, with the jobs and pools of a fleet: `line 5`, or `pool a, job b · lines 5, 8`."""
     rows = list(dict.fromkeys(shown.row for shown in group))
-    return f"line{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows))}"
+    lines = f"line{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows))}"
+    paths = (shown.finding.path for shown in group)
+    owners = dict.fromkeys(f"{PARTS[path[0]]} {path[1]}" for path in paths if path[1:] and path[0] in PARTS)
+    return " · ".join(each for each in (", ".join(owners), lines) if each)
+
+
+PARTS: Mapping[str | int, str] = {"jobs": "job", "pools": "pool"}
+"""The keys above the parts of a fleet, and what one part is called."""
 
 
 @dataclass(frozen=True)

@@ -188,7 +188,8 @@ def _pools_section(report: FleetReport) -> Section:
 def _growth_sections(report: FleetReport) -> list[Section]:
     """The phases of each pool that grows."""
     growing = {name: use for name, use in report.pools.items() if use.phases}
-    note = Text(" ".join((fleet_text.GROWTH_NOTE, *fleet_text.changed_figure_texts(report))))
+    meaning = fleet_text.GROWTH_NOTE[0].upper() + fleet_text.GROWTH_NOTE[1:]
+    note = Text(" ".join((meaning, *fleet_text.changed_figure_texts(report))))
     return [
         Section(f"growth-{name}", f"Growth of {name}", (_growth_table(name, use), note))
         for name, use in growing.items()
