@@ -153,6 +153,25 @@ def test_a_ray_service_states_the_accelerators_of_a_node_and_no_number_of_nodes(
     assert "layout.nodes: the deployments" in unknown(reading)
 
 
+RUNS = "{name: a, command: [vllm, serve, x/y, --tensor-parallel-size, '4'], resources: {limits: {nvidia.com/gpu: 4}}}"
+
+
+@pytest.mark.parametrize(
+    ("spec", "nodes"),
+    [
+        (f"  containers: [{RUNS}]\n", 1),
+        (f"  containers: [{RUNS}]\n  workerSpec: {{containers: [{RUNS}]}}\n", None),
+        (f"  engineConfig: {{runner: {RUNS}}}\n", 1),
+        (f"  engineConfig:\n    leader: {{runner: {RUNS}}}\n    worker: {{size: 2, runner: {RUNS}}}\n", 3),
+    ],
+)
+def test_a_runtime_of_engines_states_the_machine_next_to_the_launch(spec: str, nodes: int | None) -> None:
+    reading = read(f"apiVersion: a/v1\nkind: ClusterServingRuntime\nspec:\n{spec}")
+    found = given(reading)
+    assert (found["layout.tp"], found["cluster.accelerators_per_node"], found.get("layout.nodes")) == (4, 4, nodes)
+    assert ("layout.nodes" in unknown(reading)) is (nodes is None)
+
+
 ASKS = "template: {spec: {containers: [{name: a, resources: {limits: {nvidia.com/gpu: 8}}}]}}"
 MPI = """\
 apiVersion: kubeflow.org/v2beta1

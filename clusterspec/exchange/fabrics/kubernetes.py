@@ -2,8 +2,9 @@
 
 Fields: MPIJob and PyTorchJob of Kubeflow (kubeflow/mpi-operator, kubeflow/trainer), JobSet (kubernetes-sigs/jobset,
 api/jobset/v1alpha2), RayCluster, RayJob and RayService (ray-project/kuberay), LeaderWorkerSet (kubernetes-sigs/lws),
-TrainJob (kubeflow/trainer, v1alpha1), Job of ``batch/v1``, Deployment and StatefulSet of ``apps/v1``, and single pods.
-A pod that asks for accelerators counts as a node.
+TrainJob (kubeflow/trainer, v1alpha1), Job of ``batch/v1``, Deployment and StatefulSet of ``apps/v1``, single pods,
+and runtimes of engines (kserve/kserve, v1alpha1 ServingRuntime; sgl-project/ome, v1beta1). A pod that asks for
+accelerators counts as a node.
 """
 
 from __future__ import annotations
@@ -244,9 +245,37 @@ _PODS_OF = {"Pod": (), "Deployment": ("spec", "template"), "StatefulSet": ("spec
 
 def _is_job(kind: str, yaml: Yaml) -> bool:
     """Whether an object is a job; pods and deployments are jobs only if they request accelerators."""
+    if kind in _RUNTIMES:
+        return any(group.accelerators for group in _runtime_pods(yaml))
     if kind not in _PODS_OF:
         return True
     return any(requested_accelerators(each) for each in containers_of(value_at(yaml.mapping, *_PODS_OF[kind])))
+
+
+_RUNTIMES = frozenset({"ServingRuntime", "ClusterServingRuntime"})
+
+
+def _serving_runtime(yaml: Yaml, builder: ImportBuilder) -> None:
+    """The pods of one engine in a runtime of KServe (``containers``) or OME (``engineConfig``)."""
+    _record_pods(_runtime_pods(yaml), builder, yaml.line("spec"))
+
+
+def _runtime_pods(yaml: Yaml) -> list[Pods]:
+    """The pods of one engine: a single one, or a leader and its workers, whose number KServe derives from degrees."""
+    spec = mapping_of(yaml.mapping.get("spec"))
+    engine, base = mapping_of(spec.get("engineConfig")), ("spec", "engineConfig")
+    if not engine:
+        pod, workers = template_pods(yaml, ("spec",), {"spec": spec}, 1, "pod"), {"spec": spec.get("workerSpec")}
+        if workers["spec"] is None:
+            return [pod]
+        return [pod, template_pods(yaml, ("spec", "workerSpec"), workers, "no count", "worker")]
+    roles: list[tuple[str, dict[str, Any], Path]] = [("pod", engine, base)]
+    if "leader" in engine:
+        roles = [(role, mapping_of(engine.get(role)), (*base, role)) for role in ("leader", "worker")]
+    return [
+        template_pods(yaml, path, {"spec": {"containers": [value_at(stated, "runner")]}}, stated.get("size"), role)
+        for role, stated, path in roles
+    ]
 
 
 def _leader_worker_set(yaml: Yaml, builder: ImportBuilder) -> None:
@@ -364,5 +393,7 @@ READERS = {
     "RayCluster": _ray_cluster,
     "RayJob": _ray_job,
     "RayService": _ray_service,
+    "ServingRuntime": _serving_runtime,
+    "ClusterServingRuntime": _serving_runtime,
 }
 """The reader of each kind."""
