@@ -144,9 +144,9 @@ def influence_of(plan: Plan, key: str) -> tuple[object, float, float]:
 
 def test_influences_rank_by_the_larger_change_of_either_sign_and_end_above_one_percent() -> None:
     assumption = plan_of(POD).assumptions[0]
-    changes = [(0.011, 0.0), (0.02, -0.3), (0.01, -0.01), (-0.2, 0.1), (0.0, 0.0), (0.0, 0.25)]
+    changes = [(0.011, 0.0), (0.02, -0.3), (0.01, -0.01), (-0.28, 0.1), (0.0, 0.0), (0.0, 0.25)]
     ranked = ranked_influences([None, *(Influence(assumption, None, *each) for each in changes)])
-    assert [(one.step_time, one.memory) for one in ranked] == [(0.02, -0.3), (0.0, 0.25), (-0.2, 0.1), (0.011, 0.0)]
+    assert [(one.step_time, one.memory) for one in ranked] == [(0.02, -0.3), (-0.28, 0.1), (0.0, 0.25), (0.011, 0.0)]
 
 
 def test_gradients_of_half_the_width_save_two_bytes_for_each_weight_of_a_rank() -> None:
