@@ -131,7 +131,7 @@ UNFINISHED_STOPS = {
     ),
     "remote-login": (
         "login",
-        "ssh -o BatchMode=yes to every host of the hostfile, as the user of the job: its key in authorized_keys; "
+        "ssh -o BatchMode=yes HOST which sshd orted for every host of the hostfile: its key and its PATH; "
         "or start ranks by srun or torchrun on each node, which need none",
     ),
     "invalid-setting": (
@@ -196,6 +196,10 @@ POSSIBLE = (
     ("ucx-cuda", "library-release", "", "ucx_info -d | grep cuda: a UCX that was built with CUDA", GIVEN),
     ("crash", "program-fault", "", _OF["program-fault"], GIVEN),
     ("time-limit", "job-ended", ", which a run that hangs meets, too", _OF["job-ended"], GIVEN),
+    ("signal", "job-ended", ", from outside of the run", _OF["job-ended"], GIVEN),
+    ("launch", "remote-login", _UNSAID, _OF["remote-login"], GIVEN),
+    ("daemon-lost", "peer-ended", _UNSAID, "the logs of that host: what ended there first", GIVEN),
+    ("daemon-lost", "unreachable-peer", _UNSAID, _RENDEZVOUS, WEAK),
     ("dump", "ranks-diverge", _SLOWER, _OF["ranks-diverge"], WEAK),
     (
         "peer-ended",

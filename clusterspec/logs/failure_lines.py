@@ -212,6 +212,7 @@ FAILURE_PATTERNS = (
     ("no-device", re.compile(r"(No HIP GPUs are available|Found no NVIDIA driver on your system)")),
     ("no-device", re.compile(r"(larger than the number of available GPUs.{0,60})")),
     ("no-device", re.compile(r"(number of required GPUs exceeds the total number of available GPUs.{0,40})")),
+    ("no-device", re.compile(r"(kernel driver does not appear to be running on this host)")),  # TensorFlow
     ("no-device", re.compile(r"(exceeds available GPUs \([0-9]{1,6}\))")),
     (
         "no-kernel",
@@ -225,6 +226,7 @@ FAILURE_PATTERNS = (
     ("no-kernel", re.compile(r"([Uu]nsupported (?:gpu|GPU) arch\w{0,10}.{0,40})")),
     ("no-kernel", re.compile(r"(no kernel image is available for execution on the device)")),
     ("no-kernel", re.compile(r"(HIP error: invalid device function)")),
+    ("no-kernel", re.compile(r"NCCL WARN Cuda failure .{0,8}'(named symbol not found|invalid device function)'")),
     ("no-kernel", re.compile(r"(CUDA capability sm_\w{1,6} is not compatible with the current PyTorch installation)")),
     ("kernel-fault", re.compile(r"(an illegal memory access was encountered)")),
     ("kernel-fault", re.compile(r"(device-side assert triggered)")),
@@ -261,7 +263,8 @@ FAILURE_PATTERNS = (
     ("login", re.compile(r"(Command 'ssh .{1,160} returned non-zero exit status 255)")),
     ("login", re.compile(r"(not all hosts are .{0,10}reachable via ssh|Host key verification failed)")),
     ("login", re.compile(r"(Permission denied \(publickey.{0,60}|ssh exited with exit code 255)")),
-    ("login", re.compile(r"(ORTE was unable to reliably start one or more daemons)")),
+    ("login", re.compile(r"(\b(?:sshd|orted|prted|kubectl): (?:command )?(?:not found|No such file or directory))")),
+    ("launch", re.compile(r"(ORTE was unable to reliably start one or more daemons)")),
     ("setting", re.compile(r"(environment variable \w{1,60} expected, but not set)")),
     ("setting", re.compile(r"(Check batch related parameters\. .{1,120})")),  # DeepSpeed
     ("setting", re.compile(r"(world.?size \([0-9]{1,7}\) is not divisible by .{1,80})")),  # Megatron
@@ -283,6 +286,8 @@ FAILURE_PATTERNS = (
     ("job-ended", re.compile(r"(Job is aborted due to node failure)")),
     ("job-ended", re.compile(r"(srun: error: Node failure on .{1,40})")),
     ("setting", re.compile(r"(not enough slots available in the system)")),  # Open MPI
+    ("signal", re.compile(r"(SignalException: Process [0-9]{1,9} got signal: (?:1|2|15)\b)")),  # torchrun
+    ("daemon-lost", re.compile(r"(ORTE has lost communication with a remote daemon)")),
     ("time-limit", re.compile(r"(CANCELLED .{0,60}DUE TO TIME LIMIT)")),
     ("peer-ended", re.compile(r"([Cc]onnection closed by (?:remote )?peer.{0,60})")),
     ("peer-ended", re.compile(r"(marked dead because the detector has missed too many heartbeats)")),  # Ray
@@ -307,12 +312,13 @@ _WORDS = (
     "ncclUniqueId|needed by|Neuron Core|No HIP GPUs|no kernel image|No matched device|no route to host|"
     "Node failure|not compatible with|not divisible|not permitted|not possible|nsupported g|nsupported G|"
     "NVIDIA driver|nvidia_peermem|nvironment variable|NVML|ode 137|ode: 137|only support|onnect to |"
-    "onnectionRefused|OOM Killed|OOM killed|oom-kill|OOMKilled|OOMkilled|operation to complete|ORTE was|os error|"
+    "onnectionRefused|OOM Killed|OOM killed|oom-kill|OOMKilled|OOMkilled|operation to complete|ORTE |os error|"
     "Out Of Memory|out-of-memory|P2P is disabled|peer access|Permission denied|Physical state|placement group of|"
     "port is down|Port module event|PORT_DOWN|PORT_INIT|preamble|RDMA resources|registration failed|REMOTE ERROR|"
     "RendezvousTimeout|RESET_REQUIRED|retry count|return code = -|RmInitAdapter|RNIC|same model across|"
     "service not known|shared memory BTL|shut down too early|SIGBUS|SIGKILL|Signals.|size changed|Slowdown|"
     "SocketHandShake|ssh|Stale |start new thread|state:|State: Init|store based|StreamWriter|support begins|"
+    "named symbol|device function|driver does not|sshd: |orted: |prted: |kubectl: |got signal|"
     "Communication with the|too old|topo exchange|truncated|UCE ERROR|UCX CUDA|UD QP|Unable to|undefined symbol|"
     "Unexpected UCX|UNPACK|version `|version mismatch|wait timeout|waiting for clients|XML "
 )

@@ -11,6 +11,13 @@ WAITS = (
     "OpType=ALLREDUCE, NumelIn={size},\n"
 )
 FAILURES = (
+    ("/bin/bash: line 1: /usr/sbin/sshd: No such file or directory", "remote-login"),
+    ("bash: orted: command not found", "remote-login"),
+    ("n1:23:26 [0] enqueue.cc:58 NCCL WARN Cuda failure 'named symbol not found'", "unsupported-accelerator"),
+    (
+        "kernel driver does not appear to be running on this host (n1): /proc/driver/nvidia/version",
+        "missing-accelerator",
+    ),
     ("RuntimeError: Too many open files. Communication with the workers is no longer possible", "file-limit"),
     ("cudaDeviceEnablePeerAccess: peer access is not supported between these two devices", "peer-access-off"),
     ("RuntimeError: Can't enable access between nodes 0 and 1", "peer-access-off"),
@@ -245,3 +252,23 @@ def test_common_words_suggest_nothing_where_a_line_states_the_cause() -> None:
     compared = read(PAIR, "RuntimeError: CUDA error: out of memory\nlauncher: error: port 8998 is occupied", 16)
     assert compared is not None
     assert [each.name for each in compared.causes] == ["memory-full"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "causes"),
+    [
+        ("ORTE was unable to reliably start one or more daemons.", ["remote-login"]),
+        (
+            "ssh: Could not resolve hostname w-3: Name or service not known\n"
+            "ORTE was unable to reliably start one or more daemons.",
+            ["name-resolution", "remote-login"],
+        ),
+        ("ORTE has lost communication with a remote daemon.", ["peer-ended", "unreachable-peer"]),
+        ("SignalException: Process 40121 got signal: 1", ["job-ended"]),
+        ("SignalException: Process 40121 got signal: 11", []),
+    ],
+)
+def test_lines_of_launchers_that_give_no_reason_list_possible_causes(lines: str, causes: list[str]) -> None:
+    """Published: awslabs/awsome-distributed-ai issue 868, kubeflow/mpi-operator issue 152, pytorch/pytorch 76894."""
+    compared = read(PAIR, lines, 16)
+    assert [each.name for each in compared.causes] == causes if compared else not causes

@@ -300,7 +300,9 @@ then (ports in use, limits of time). Of nineteen more, eight were right before a
 one had another cause first (a device that needs a reset, which the CUDA runtime calls busy: scitix/sichek 51), and in
 ten nothing was said, since their programs word known causes otherwise: peer access in TensorRT-LLM, /dev/shm in Open
 MPI, open files in PyTorch, Gloo's timeouts, ports that ibstat lists as down. After it all nineteen come first, three of
-them as possible causes.
+them as possible causes. Of eleven more, five were right before any change, one was in the list behind a launcher's
+guess, and in five nothing was said: programs that a launcher does not find (`sshd`), the daemons and signals of
+launchers, kernels that NCCL was not built with, and a driver that does not run. After it all eleven come first.
 
 A log without a result (a run of any program with `NCCL_DEBUG=INFO` that hung, or stopped before its first size) is
 diagnosed by its lines alone: what they state, and access control or the IOMMU where accelerators reach each other over
