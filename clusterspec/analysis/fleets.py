@@ -37,6 +37,8 @@ VERBS: dict[str, Compute] = {"estimate": estimate, "bom": bill, "cost": cost}
 
 def fleet_report(study: Study, verb: str) -> FleetReport:
     """The result of a command of `VERBS` for a fleet. Raises `ValueError` for a study of one cluster."""
+    from clusterspec.analysis.verdict import verdict
+
     parts = study.fleet
     if parts is None:
         raise ValueError("not a fleet")
@@ -58,6 +60,9 @@ def fleet_report(study: Study, verb: str) -> FleetReport:
         today=study.settings.today,
         spec=study.spec,
         links=tuple(_link_uses(parts)) if verb != "cost" else (),
+        told={
+            name: verdict(one.plan, one.checked.findings, one.checked.waived, words=True) for name, one in jobs.items()
+        },
     )
 
 

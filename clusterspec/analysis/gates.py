@@ -274,6 +274,11 @@ def _power_gate(areas: tuple[Area, ...], cost: Cost, cluster: Cluster) -> Gate:
         ask = "take fewer nodes, spread them over more racks, or have the limit raised"
         text = f"{worst.constraint} needs {display(worst.value or 0.0, 'W')}, above the limit of {limit}"
         return Gate("power", GateStatus.FAILED, text, ask)
+    above = next((area for area in judged if (area.value or 0.0) > (area.limit or 0.0)), None)
+    if above is not None:
+        needs, limit = display(above.value or 0.0, "W"), display(above.limit or 0.0, "W")
+        text = f"{above.constraint} needs {needs} ({above.note}); the limit is {limit}"
+        return Gate("power", GateStatus.OPEN, text, "ask the supplier for the power of a node")
     if judged:
         kept = {"its budget" if area.constraint == ALL_EQUIPMENT else "the limit of a rack" for area in judged}
         limits = " and ".join(sorted(kept))

@@ -13,7 +13,7 @@ from clusterspec.analysis.layout_rows import (
     smallest_layout_row,
     step_comparisons,
 )
-from clusterspec.analysis.picks import Picks, training_picks
+from clusterspec.analysis.picks import Picks, refusing_text, training_picks
 from clusterspec.analysis.space.families import data_parallel_degrees, families, section_of
 from clusterspec.analysis.space.kept import Kept
 from clusterspec.analysis.space.run import (
@@ -177,7 +177,7 @@ def search(
         picks = training_picks(studied, job, space, found, options.top)
     reported = replace(_search_report(studied, job, space, found, picks), objective=options.objective)
     if not reported.layouts:
-        reported = replace(reported, why=_empty_search_reason(found, job, Pins(options.pins)))
+        reported = replace(reported, why=_empty_search_reason(found, job, Pins(options.pins), picks))
     if options.best_only:
         return reported
     own = study if present_section(study) and study.possible and study.plan.step else None
@@ -281,7 +281,7 @@ def _search_report(studied: Studied, job: SearchJob, space: Space, found: Found,
     )
 
 
-def _empty_search_reason(found: Found, job: SearchJob, pins: Pins) -> str:
+def _empty_search_reason(found: Found, job: SearchJob, pins: Pins, picks: Picks[Kept]) -> str:
     """Why a search shows no layout."""
     if any(not each.clauses for each in job.demands.refused):
         return f"{job.layout.framework} does not support what every layout of this job uses; `check` names it"
@@ -296,7 +296,9 @@ def _empty_search_reason(found: Found, job: SearchJob, pins: Pins) -> str:
         )
     if found.fits_nowhere:
         return "no legal layout fits in memory"
-    return "a rule finds an error in every layout kept" if found.best else "no layout leaves that much memory free"
+    if not found.best:
+        return "no layout leaves that much memory free"
+    return f"rules find an error in every layout kept{refusing_text(picks.refused)}"
 
 
 def _indivisible_batch_reason(job: SearchJob, pins: Pins) -> str:

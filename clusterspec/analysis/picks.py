@@ -75,6 +75,7 @@ class Picks(Generic[K]):
         self.top = top
         self.checked: list[Candidate[K]] = []
         self.refused: Counter[str] = Counter()
+        """The rules that refuse candidates, each candidate by one of them."""
 
     @property
     def clean(self) -> list[Candidate[K]]:
@@ -189,3 +190,19 @@ def tied_with(kept: Sequence[Kept]) -> list[Kept]:
     """The layouts whose key is within `TIE` of the best."""
     least = min(each.key for each in kept)
     return [each for each in kept if each.key <= least * (1 + TIE)]
+
+
+def refusing_text(refused: Counter[str]) -> str:
+    """The rules that refuse candidates after a colon, those that refuse most first; empty without any.
+
+    >>> refusing_text(Counter({"batch-indivisible": 2, "heads-indivisible": 7}))
+    ': heads-indivisible, batch-indivisible'
+    >>> refusing_text(Counter("abcd"))
+    ': a, b, c and 1 more'
+    """
+    names = [name for name, _ in refused.most_common()]
+    more = f" and {len(names) - MOST_REFUSING} more" if len(names) > MOST_REFUSING else ""
+    return f": {', '.join(names[:MOST_REFUSING])}{more}" if names else ""
+
+
+MOST_REFUSING = 3

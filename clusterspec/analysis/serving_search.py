@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import inf
 
 from clusterspec.analysis.layout_search import SearchOptions
-from clusterspec.analysis.picks import Candidate, Picks
+from clusterspec.analysis.picks import Candidate, Picks, refusing_text
 from clusterspec.analysis.serving_plans.run import FoundPlans, one_kind_reason
 from clusterspec.analysis.serving_plans.run import search as run_search
 from clusterspec.analysis.serving_plans.separation import break_evens, plan_value
@@ -92,7 +92,7 @@ def search_serving(study: Study, options: SearchOptions, progress: Progress) -> 
         tuple(_candidate_row(studied, job, each) for each in front.checked),
         study.part("plan of the spec", lambda: present(studied), None) if whole and study.plan.serving else None,
         smallest=_nearest_row(studied, job, found.nearest) if whole and found.nearest else None,
-        why="" if rows else _empty_search_reason(found, job),
+        why="" if rows else _empty_search_reason(found, job, picks),
         currency=currency_of(study),
         may_fit=found.may_fit,
         refused_by=dict(picks.refused),
@@ -157,11 +157,11 @@ def other_plans(study: Study) -> SearchReport:
     return search_serving(study, SearchOptions({}, top=SHOWN_IN_REPORTS), lambda done, total: None)
 
 
-def _empty_search_reason(plans: FoundPlans, job: ServingJob) -> str:
+def _empty_search_reason(plans: FoundPlans, job: ServingJob, picks: Picks[Rated]) -> str:
     if not plans.evaluated:
         return "no legal engine fits in memory on the nodes of the layout with the keys that are fixed"
     if plans.meeting:
-        return "a rule finds an error in every plan kept"
+        return f"rules find an error in every plan kept{refusing_text(picks.refused)}"
     return "no plan meets the targets at the load" if job.load.targets else "no plan holds the load"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.cost.nameplates import machine_watts
+from clusterspec.cost.nameplates import least_machine_watts, machine_watts
 from clusterspec.cost.plan import Plan
 from clusterspec.document.waivers import Waived
 from clusterspec.finding import Finding, Severity
@@ -87,7 +87,7 @@ def _schedule(plan: Plan) -> Iterator[Area]:
     if plan.step_time is None and plan.serving is None:
         if work is not None and work.kind == "serve":
             times = "time to first token, time per output token"
-            yield Area("token times", times, None, None, "s", None, "open", _why_no_time(plan))
+            yield Area("token times", times, None, None, "s", None, "open", _why_no_time(plan, words=True))
         else:
             yield Area("step time", "time of one step", None, None, "s", None, "open", "not judged")
 
@@ -121,7 +121,12 @@ def _power_areas(design: Design, rack: Rack | None) -> Iterator[Area]:
     limits = [budget.value for _, budget in design.spec.power_budgets]
     watts = machine_watts(design) if limits else None
     if watts is not None:
-        yield _limited_area("power", ALL_EQUIPMENT, watts, min(limits), unit="W")
+        found = _limited_area("power", ALL_EQUIPMENT, watts, min(limits), unit="W")
+        least = least_machine_watts(design) or watts
+        if found.state == "bad" and least <= min(limits):
+            note = f"at least {display(least, 'W')}, as the power of a node is assumed"
+            found = replace(found, state="tight", note=note)
+        yield found
     if rack is None:
         return
     if rack.watts is not None and rack.limit is not None:
@@ -169,11 +174,11 @@ def verdict(
     errors = tuple(_messages(findings, Severity.ERROR) if words else _error_reasons(findings, waived))
     if words:
         errors += tuple(f"waived: {text}" for text in _messages([one.finding for one in waived], Severity.ERROR))
-    unfit = (*_misfit_reasons(plan), *_refusal_reasons(plan, findings, waived))
+    unfit = (*_misfit_reasons(plan), *_refusal_reasons(plan, findings, waived, words=words))
     broken = (*errors, *unfit)
     close = tuple(_close_fit(plan))
     warned = tuple(_messages(findings, Severity.WARNING) if words else _warning_reasons(findings))
-    open_parts = tuple(unjudged_parts(plan))
+    open_parts = tuple(unjudged_parts(plan, words=words))
     if broken:
         rules = {one.rule for one in (*findings, *(one.finding for one in waived)) if one.severity is Severity.ERROR}
         bought = not unfit and rules <= OF_PURCHASE
@@ -193,8 +198,8 @@ def validity_condition(plan: Plan) -> str:
     return "if it fitted" if any(_misfit_reasons(plan)) else ""
 
 
-def unjudged_parts(plan: Plan) -> Iterator[str]:
-    """The parts of a design that were not judged, each with the reason."""
+def unjudged_parts(plan: Plan, *, words: bool = False) -> Iterator[str]:
+    """The parts of a design that were not judged, each with the reason; with ``words`` without names of rules."""
     design = plan.design
     if design.cluster is None:
         yield "the cluster: its description cannot be resolved"
@@ -210,7 +215,7 @@ def unjudged_parts(plan: Plan) -> Iterator[str]:
     elif plan.memory.capacity is None:
         yield "fit: the memory capacity of the accelerator is not known"
     if plan.step is None and not has_serving_times(plan):
-        yield "time: " + _why_no_time(plan)
+        yield "time: " + _why_no_time(plan, words=words)
 
 
 def has_serving_times(plan: Plan) -> bool:
@@ -218,7 +223,7 @@ def has_serving_times(plan: Plan) -> bool:
     return plan.serving is not None
 
 
-def _why_no_time(plan: Plan) -> str:
+def _why_no_time(plan: Plan, *, words: bool) -> str:
     design = plan.design
     assert design.workload is not None
     if design.workload.kind == "serve" and design.workload.serving is None:
@@ -226,7 +231,7 @@ def _why_no_time(plan: Plan) -> str:
     if design.layout is None:
         return "the layout cannot be resolved"
     if plan.refused:
-        return f"the layout cannot run: {_rule_list(sorted(plan.refused))}"
+        return f"the layout cannot run: {_rule_list(sorted(plan.refused), words=words)}"
     if design.workload.kind == "serve":
         return _why_not_served(design)
     return _why_no_step_time(design)
@@ -305,10 +310,12 @@ def _warning_reasons(findings: Sequence[Finding]) -> Iterator[str]:
         yield f"{plural(len(found), 'open warning')}: {_rule_list(found)}"
 
 
-def _rule_list(names: Sequence[str], most: int = 6) -> str:
+def _rule_list(names: Sequence[str], most: int = 6, *, words: bool = False) -> str:
+    """The names of rules; with ``words`` what they report, such as `heads not divisible`."""
     each = list(dict.fromkeys(names))
     rest = f" and {plural(len(each) - most, 'more rule')}" if len(each) > most else ""
-    return ", ".join(each[:most]) + rest
+    shown = [name.replace("-", " ") if words else name for name in each[:most]]
+    return ", ".join(shown) + rest
 
 
 def _misfit_reasons(plan: Plan) -> Iterator[str]:
@@ -338,13 +345,15 @@ def fit_text(plan: Plan) -> str:
     return f"memory {display(total, 'B')}{band} is {percent(total / capacity)} of {plan.capacity_text}"
 
 
-def _refusal_reasons(plan: Plan, findings: Sequence[Finding], waived: Sequence[Waived]) -> Iterator[str]:
+def _refusal_reasons(
+    plan: Plan, findings: Sequence[Finding], waived: Sequence[Waived], *, words: bool
+) -> Iterator[str]:
     """Why the layout cannot run: its number of ranks, and refusing rules that have no finding."""
     yield from (unmatched := tuple(_rank_mismatch(plan.design)))
     named = {one.rule for one in (*findings, *(each.finding for each in waived)) if one.severity is Severity.ERROR}
     others = plan.refused - named - ({"world-size-mismatch"} if unmatched else set())
     if others:
-        yield f"the layout cannot run: {_rule_list(sorted(others))}"
+        yield f"the layout cannot run: {_rule_list(sorted(others), words=words)}"
 
 
 def _rank_mismatch(design: Design) -> Iterator[str]:

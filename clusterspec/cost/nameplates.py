@@ -153,6 +153,21 @@ def it_power(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | None)
     return sum_of(count * each for count, _, each in parts), how
 
 
+def least_it_power(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | None) -> float | None:
+    """The sum of `it_power` with nodes of assumed power at the low end of their range."""
+    found, draw = it_power(cluster, fabric, written), power_draw(cluster, fabric, written)
+    if found is None or draw.node is None or draw.node_range is None:
+        return found[0] if found else None
+    return found[0] - draw.nodes * (draw.node.value - draw.node_range[0])
+
+
+def least_machine_watts(design: Design) -> float | None:
+    """Watts as of `machine_watts`, with nodes of assumed power at the low end of their range."""
+    section = design.spec.cluster
+    power = section.power if section else None
+    return least_it_power(design.cluster, counted_fabric(design), power) if design.cluster is not None else None
+
+
 def machine_watts(design: Design) -> float | None:
     """Watts of the machine of a design at full load, as `it_power` sums them; None where nodes have no power."""
     section = design.spec.cluster

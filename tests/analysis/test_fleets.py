@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 
 from clusterspec.analysis.fleets import fleet_diff, fleet_report
+from clusterspec.finding import Severity
 from clusterspec.results.fleet import FleetReport
 from clusterspec.studies.study import Study, study_text
 from tests.settings import SETTINGS
@@ -76,3 +77,15 @@ def test_the_difference_of_two_fleets_names_jobs_that_came_and_went() -> None:
     assert (other.old_pools["train"].idle, other.new_pools["train"].idle) == (4, 6)
     with pytest.raises(ValueError, match="not a fleet"):
         fleet_diff(study(), study("clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 4}\n"))
+
+
+def test_the_verdict_of_a_fleet_in_words_has_the_messages_of_its_jobs() -> None:
+    """Without prices of energy the cost of a purchase leaves energy out, a warning of every job."""
+    found = fleet_report(study(FLEET.replace("node_hour: 100", "node: 300000")), "estimate")
+    warned = [one for one in found.findings if one.severity is Severity.WARNING]
+    assert warned and any(one.rule in " ".join(found.verdict.reasons) for one in warned)
+    told = found.verdict_in_words
+    assert told.status is found.verdict.status and told.reasons
+    for one in warned:
+        assert one.rule not in " ".join(told.reasons)
+    assert any(one.message in reason for one in warned for reason in told.reasons)

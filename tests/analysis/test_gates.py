@@ -330,3 +330,29 @@ def test_a_slice_of_a_pod_is_compared_with_slices_of_other_sizes() -> None:
     fixed = study_text(SLICE.replace("STATED", ", scale_up: {shape: [4, 8, 8]}"), SETTINGS)
     stated = report(fixed, "procurement").choices
     assert stated is None or not {row.nodes for row in stated.rows} & {32, 16, 48}
+
+
+@pytest.mark.parametrize(
+    ("budget", "expected", "severity"), [(28, "met", ""), (25, "open", "note"), (22, "failed", "error")]
+)
+def test_a_limit_that_only_an_assumed_power_exceeds_is_open(budget: int, expected: str, severity: str) -> None:
+    """8 accelerators of 900 W are 7.2 kW; 0.4 to 1.1 of it for the rest of a node of unknown power gives 10.08 to
+    15.12, 12.6 in the middle. With a switch of 2.12 kW two nodes draw 27.3 kW, at least 22.3: the gate agrees with the
+    finding.
+    """
+    found = report(
+        study_text(
+            f"""
+clusterspec: 1
+cluster: {{platform: gaudi3-hls, nodes: 2, scale_out: {{technology: roce-v2}}, power: {{budget: {budget} kW}}}}
+procurement: {{currency: EUR, as_of: 2026-11-01, term: 4 years, prices: {{node: 150000}}}}
+""",
+            SETTINGS,
+        ),
+        "procurement",
+    )
+    assert found.purchase is not None
+    assert status(found.purchase, "power") == expected, why(found.purchase, "power")
+    told = [str(one.severity) for one in found.estimate.findings if one.rule == "power-over-budget"]
+    assert told == ([severity] if severity else [])
+    assert ("at least 22.3 kW" in why(found.purchase, "power")) is (expected == "open")

@@ -231,6 +231,17 @@ def test_a_layout_that_cannot_run_fails_without_its_finding(rule: str) -> None:
     )
 
 
+@pytest.mark.parametrize("rule", IMPOSSIBLE)
+def test_a_verdict_in_words_names_no_rule(rule: str) -> None:
+    """A report prints messages, and what a rule reports where a team leaves its finding out."""
+    one = study(IMPOSSIBLE[rule])
+    for findings in (one.findings, ()):
+        found = verdict(one.plan, findings, words=True)
+        assert found.status is VerdictStatus.FAILS
+        assert rule not in " ".join((*found.reasons, *found.not_judged))
+        assert rule.replace("-", " ") in " ".join(found.not_judged)
+
+
 def test_a_report_of_a_layout_that_cannot_run_states_no_time() -> None:
     found = analysis.report(study(RACK), "design").to_json()
     assert found["estimate"]["step_time"] is None and not found["reliability"]

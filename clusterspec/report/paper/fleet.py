@@ -41,7 +41,7 @@ JOB_TINTS = ("forward", "tp", "dp", "gradients", "activations", "backward", "cp"
 
 def composed_fleet(report: FleetReport) -> Paper:
     """The paper of a fleet; the report of one job or pool has their details."""
-    verdict, spec = report.verdict, report.spec
+    verdict, spec = report.verdict_in_words, report.spec
     written = spec.document if spec else None
     return Paper(
         title=report.name,

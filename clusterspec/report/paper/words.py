@@ -19,6 +19,9 @@ ENTRY = re.compile(
 ASIDE = re.compile(rf" \(`?(?:{ROOTS})(?:\.\w+)*`?\)")
 """A key in parentheses, which tells where a value is written."""
 KEY = re.compile(rf"`?\b(?:{ROOTS})((?:\.[a-z_]+)+)\b`?")
+WRITTEN = re.compile(r"^(?:cluster\.nodes|cluster\.networks\.storage)(?=$|[,;])")
+"""A key alone, as the derivation of a number that the spec states."""
+UNPRICED = re.compile(r": no price for `\w+`")
 QUOTED = re.compile(r"`([^`]+)`")
 NAME = re.compile(r"(?:[a-z]\w*\.)*(?P<last>[a-z]\w*)")
 PAIRS = re.compile(r"\b(?P<key>[a-z]\w*): (?P<value>\{[^{}]*\}|\[[^\[\]]*\]|[^,{}\[\]]+)(?:, )?")
@@ -113,6 +116,8 @@ def plain_words(text: str, names: Mapping[str, str] | None = None) -> str:
 
     >>> plain_words("not stated (`procurement.warranty`)"), plain_words("no price for `rack_per_month`")
     ('not stated', 'no price for rack per month')
+    >>> plain_words("cluster.nodes"), plain_words("out-of-band cable: no price for `out_of_band_cable`")
+    ('as the spec states', 'out-of-band cable: no price')
     >>> plain_words("cluster.spare_nodes, in addition"), plain_words("dgx-h100", {"dgx-h100": "DGX H100"})
     ('spare nodes, in addition', 'DGX H100')
     >>> plain_words("tp all-gather (exposed 7 %)"), plain_words("dp_cp reduce-scatter"), plain_words("the all-reduce")
@@ -126,7 +131,7 @@ def plain_words(text: str, names: Mapping[str, str] | None = None) -> str:
     """
     if text.startswith("https://"):
         return text
-    text = ENTRY.sub("", text)
+    text = UNPRICED.sub(": no price", WRITTEN.sub("as the spec states", ENTRY.sub("", text)))
     text = KEY.sub(lambda match: _key_words(match[1]), ASIDE.sub("", text))
     text = ENGINES.sub(_engine_words, collective_words(text))
     text = GROUPS.sub(lambda match: f"{AXES.get(match['axis'], 'data')}-parallel", text)

@@ -58,7 +58,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.nameplates import it_power, power_draw
+from clusterspec.cost.nameplates import it_power, least_it_power
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_counts import FabricCount
@@ -78,9 +78,7 @@ def check(deviations: Deviations, spec: Spec, counts: FabricCount, cluster: Clus
     drawn = it_power(cluster, counts.fabric, power)
     if drawn is None or drawn[0] <= budget.value:
         return
-    draw = power_draw(cluster, counts.fabric, power)
-    low = draw.node_range[0] if draw.node_range else None
-    saved = draw.nodes * (draw.node.value - low) if draw.node and low else 0.0  # at the low end of an assumed power
+    least = least_it_power(cluster, counts.fabric, power) or drawn[0]
     assumed = "likely" if cluster.node_power is None else "certain"
     message = f"the machine draws {display(drawn[0], 'W')} at full load, above the budget of {display(budget.value, 'W')}: {drawn[1]}"
     yield RULE.problem(
@@ -88,5 +86,5 @@ def check(deviations: Deviations, spec: Spec, counts: FabricCount, cluster: Clus
         message,
         "use fewer nodes, or cap their power",
         confidence=assumed,
-        severity="error" if drawn[0] - saved > budget.value else "note",
+        severity="error" if least > budget.value else "note",
     )
