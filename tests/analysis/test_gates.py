@@ -230,6 +230,22 @@ def test_sizes_of_a_serving_machine_hold_the_load_that_their_engines_serve(rate:
     assert found.recommended is None and ("for less" in recommendation_text(found)) is bool(held)
 
 
+def test_a_design_that_is_only_dearer_or_faster_than_other_sizes_is_not_called_the_cheapest() -> None:
+    """A size with half the nodes takes twice as long: the least cost of a token among one choice says nothing."""
+    found = report(study_text(READY, SETTINGS), "procurement").choices
+    assert found is not None
+    own = replace(found.rows[0], errors=(), surely_fits=True, over_budget=False, per_million=1.0)
+    low, high = own.amount.low, own.amount.high
+    half = replace(own, name="16 nodes", kind="size", work=2 * own.work, amount=Money(low / 2, high / 2, "EUR"))
+    found = replace(found, rows=(own, half), recommended=recommended_row((own, half), "s"))
+    assert found.recommended == 0
+    text = recommendation_text(found)
+    assert text.startswith("Each other size of this machine is slower or dearer") and "least cost" not in text
+    assert "16 nodes would be cheaper and slower" in text
+    as_good = replace(half, work=own.work, amount=own.amount, per_million=2.0)
+    assert "least cost" in recommendation_text(replace(found, rows=(own, as_good))), "as fast, and as dear"
+
+
 def test_a_machine_that_is_no_longer_sold_leaves_its_delivery_open() -> None:
     """A DGX A100 is discontinued by its maker: a date in the spec does not settle that."""
     assert status(decided(READY), "delivery") is GateStatus.MET

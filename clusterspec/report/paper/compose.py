@@ -324,7 +324,8 @@ def procurement_sections(report: FullReport) -> list[Section | None]:
     sections.append(appendix.glossary_section(report, sections))
     designs = (report, *report.against)
     drawn = (one.estimate.design for one in designs)
-    names = {key: name for each in drawn for key, name in catalog_names(each.cluster, each.layout).items()}
+    named = (catalog_names(each.cluster, each.layout, each.workload) for each in drawn)
+    names = {key: name for each in named for key, name in each.items()}
     return [section and worded_section(section, names) for section in sections]
 
 

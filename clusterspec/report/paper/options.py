@@ -99,7 +99,7 @@ def _choice_row(found: Choices, number: int) -> TableRow:
         "" if row.surely_fits or row.errors else "may not fit",
         "" if row.holds_load else "does not hold the load",
         f"error: {', '.join(rule.replace('-', ' ') for rule in row.errors)}" if row.errors and row.holds_load else "",
-        "over the budget" if row.over_budget else "",
+        "dearer than the budget" if row.over_budget else "",
         (f"rent of {row.rent}" if row.rent else "purchase") if row.rent != found.rows[0].rent else "",
         recommended,
     )
@@ -145,10 +145,19 @@ def recommendation_text(found: Choices) -> str:
     of += " and hold the load" if any(not row.holds_load for row in found.rows) else ""
     least = "has the least cost of a token" if best.per_million is not None else "does the most work for its price"
     of += " and are neither slower nor dearer" if slower else ""
+    if best is found.rows[0] and found.unit == "s" and all(_is_worse_size(row, best) for row in found.rows[1:]):
+        sound = " without errors" if any(row.errors for row in found.rows[1:]) else ""
+        return f"Each other size of this machine{sound} is slower or dearer than this design.{slower}"
     if best is found.rows[0]:
         return f"{of}, this design {least}.{slower}"
     less = slower_text(found) if found.of_targets or found.load is not None else ""
     return f"Recommended: {choice_name(best)} ({difference_text(found, best)}). {of} it {least}.{less}"
+
+
+def _is_worse_size(size: Choice, design: Choice) -> bool:
+    """Whether another size of a training machine has errors, or takes longer than the design or costs more."""
+    worse = size.work > design.work or size.amount.middle.low > design.amount.middle.low
+    return size.kind == "size" and bool(size.errors or worse)
 
 
 def choice_name(choice: Choice) -> str:

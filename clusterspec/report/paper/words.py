@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from math import prod
 
-from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.records import replace
 from clusterspec.report.paper.blocks import Block, Bullets, Findings, PaperTable, Section, Shown, TableRow, Text
 from clusterspec.units import plural
@@ -223,10 +223,17 @@ def formula_words(formula: str) -> str:
     return formula
 
 
-def catalog_names(cluster: Cluster | None, layout: Layout | None = None) -> dict[str, str]:
-    """The names of the platform, the switches, the NIC and the software of a design by their identifiers."""
-    stack = layout.stack if layout is not None else None
+def catalog_names(
+    cluster: Cluster | None, layout: Layout | None = None, workload: Workload | None = None
+) -> dict[str, str]:
+    """The names of the platform, the switches, the NIC, the software and the model of a design by their identifiers."""
+    stack, model = layout.stack if layout is not None else None, workload.model if workload is not None else None
     software = {stack.id: stack.name.partition(", from ")[0]} if stack is not None else {}
+    software |= (
+        {model.id: model.name.partition(", changed")[0]}
+        if model is not None and "-" in model.id and model.id != model.name
+        else {}
+    )
     if cluster is None:
         return software
     out = cluster.scale_out
