@@ -21,7 +21,7 @@ LISTS = ("accuracy/", "board/", "reality/", "review/", "changelog/")
 WITHOUT_SECTIONS = ("rules/", "catalog/", "gallery/", *LISTS)
 """Pages found by their title and first lines: a rule repeats its words in every section, and lists have many."""
 TITLES_ONLY = ("formulas/", "architecture/", "contributing/")
-LONGEST_TEXT = {"rules/": 130, "catalog/": 80, "gallery/": 160, **dict.fromkeys(LISTS, 200)}
+LONGEST_TEXT = {"rules/": 130, "catalog/": 80, "gallery/": 160, "exchange/": 500, **dict.fromkeys(LISTS, 200)}
 """Characters of the text that pages of a folder are found by, up to a whole word."""
 
 
