@@ -152,15 +152,16 @@ def kind_of_part(text: str) -> str:
     ('cable', 'node', 'cable')
     >>> kind_of_part("transceiver for leaf switch"), kind_of_part("leaf switch"), kind_of_part("support per node")
     ('transceiver', 'leaf_switch', 'other')
-    >>> kind_of_part("out of band cable"), kind_of_part("node hour")
-    ('other', 'other')
+    >>> kind_of_part("out of band cable"), kind_of_part("node hour"), kind_of_part("switch, leaf and spine")
+    ('other', 'other', 'switch')
     """
     text = text.replace("out of band", "oob")
     found = _kinds_of_words(_head(text)) or _kinds_of_words(text)
     if not found or "other" in found or _HOURS.search(text) is not None:
         return "other"
     if found[-1] == "switch":
-        return next((kind for kind in _kinds_of_words(text) if kind in SWITCHES), "switch")
+        tiers = {kind for kind in _kinds_of_words(text) if kind in SWITCHES}
+        return tiers.pop() if len(tiers) == 1 else "switch"
     return "cable" if "cable" in found and found[-1] == "transceiver" else found[-1]
 
 

@@ -157,3 +157,18 @@ layout: {{framework: vllm, tp: 4}}
     found = {one.rule: str(one.severity) for one in check(text)}
     assert found.get("requests-queue") == severity
     assert severity in {None, "note"} or "concurrency-beyond-cache" not in found
+
+
+def test_a_percentile_of_unequal_prompts_may_miss_a_target_on_an_idle_engine(check: Check) -> None:
+    """Prompts of 6,000 tokens take some 0.25 s; one of 100 has 60,000."""
+    load = "request_rate: 0.1, load: open, input_tokens: {{mean: 6000, p99: 60000}}, "
+    load += "targets: {{ttft: {{p50: 800 ms, p99: {}}}}}"
+    model = MODEL.replace("input_tokens: 4000, ", "")
+    assert "input_tokens" not in model
+    rules = {}
+    for limit in ("1 s", "60 s"):
+        findings = check(HEAD + model.format(load=load.format(limit)) + "layout: {tp: 8}\n")
+        rules[limit] = {one.rule: one for one in findings}
+    late = rules["1 s"]["ttft-target-unreachable"]
+    assert late.path[-1] == "p99" and "percentile 99 of prompts" in late.message
+    assert "ttft-target-unreachable" not in rules["60 s"]

@@ -3,7 +3,7 @@
 ## What it finds
 
 The rule compares each kind of part of `clusterspec bom` with the lines of `quote`. It is an error to offer fewer nodes,
-leaf switches or NICs than needed; a third fewer spines, 15 % fewer cables or transceivers (a warning from 2 % on), a
+leaf switches or NICs than needed; a third fewer spines, 15 % fewer cables or transceivers (a warning from 2 % on; any, where `links` or `cables` states each level), a
 fabric without one kind of its parts, or as many nodes as the design has accelerators. A warning is given for a quote of
 nodes alone, or of switches without nodes; a shortage of parts that the spec does not name; missing NICs alone, which
 servers often contain; and NICs or accelerators for at least half of the nodes beside lines of nodes whose platform
@@ -161,10 +161,11 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
     needed = needed_parts(counted, lines)
     yield from _node_problem(lines, needed.get("node", 0), cluster)
     assumed = {item.kind for item in counted.items if item.assumed}
+    exact = _states_links(design, counted)
     for kind, count in needed.items():
         if kind != "node":
             guessed = kind in assumed or (kind == "switch" and bool(assumed & {*SWITCHES}))
-            yield from _count_problem(kind, count, [line for line in lines if line.kind == kind], guessed)
+            yield from _count_problem(kind, count, [line for line in lines if line.kind == kind], guessed, exact)
     yield from _included_part_problems(lines, cluster)
     yield from _missing_part_problems(lines, needed, counted, design, cluster)
 
@@ -194,12 +195,22 @@ def _node_problem(lines: Sequence[Offered], nodes: int, cluster: Cluster) -> Ite
         yield from _difference_problem(unit, total, needed, _quantity_path(offered[0]))
 
 
-def _count_problem(kind: str, needed: int, lines: Sequence[Offered], guessed: bool) -> Iterator[Problem]:
+def _states_links(design: Design, counted: Bill) -> bool:
+    """Whether the spec states the links or the cables of every level of the fabric, so that none has to be counted."""
+    out = design.spec.cluster.scale_out if design.spec.cluster else None
+    if out is None or counted.fabric is None:
+        return False
+    levels = [level for level, links in counted.fabric.links.items() if links]
+    return all(any(getattr(stated, level, None) for stated in (out.cables, out.links)) for level in levels)
+
+
+def _count_problem(kind: str, needed: int, lines: Sequence[Offered], guessed: bool, exact: bool) -> Iterator[Problem]:
     counted = [line for line in lines if line.quantity is not None]
     if not counted or any(line.is_lot for line in counted):
         return
-    least = needed * ENOUGH.get(kind, 1.0)
-    guessed = guessed or (kind in {"cable", "transceiver"} and _offered_quantity(counted) >= FAR * needed)
+    cabling = kind in {"cable", "transceiver"}
+    least = needed * (1.0 if cabling and exact else ENOUGH.get(kind, 1.0))
+    guessed = guessed or (cabling and not exact and _offered_quantity(counted) >= FAR * needed)
     yield from _difference_problem(
         plural_of_kind(kind), _offered_quantity(counted), needed, _quantity_path(counted[0]), least, guessed
     )

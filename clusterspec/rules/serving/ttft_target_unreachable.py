@@ -5,7 +5,8 @@
 A `targets.ttft` below the time of a single prompt on an idle engine. The finding is an error if the target is below the
 time of the GEMMs: two operations per weight and input token, at the dense peak of all ranks of the engine. Above that
 time, the rule uses the predicted range of a single request: an error if its low end is a third above the target, a
-warning if the low end misses the target, and a note if only the predicted time does.
+warning if the low end misses the target, and a note if only the predicted time does. A target at a percentile is
+compared with that percentile of prompts alone on an engine: of prompts of unequal lengths it is longer than the mean.
 
 ## Why it matters
 
@@ -54,8 +55,9 @@ layout: {tp: 8}
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from clusterspec.cluster.requests import Target
 from clusterspec.cost.serving.bounds import least_prompt_time
 from clusterspec.cost.serving.latency import range_factors
 from clusterspec.cost.serving.percentiles import latency_at
@@ -63,16 +65,24 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.knowledge.shares import target_severity
 from clusterspec.rules.rule import Rule
-from clusterspec.units import display
+from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "error", "likely")
 REMEDY = "raise the target or tp, shorten the input, or use a lower precision"
 
 
 def check(served: Served) -> Iterator[Problem]:
-    load, tightest = served.load, served.load.tightest("ttft")
-    if tightest is None or latency_at(served.times, load, "ttft", tightest.percentile) <= tightest.seconds:
+    load = served.load
+    if load.tightest("ttft") is None:
         return
+    late = [
+        each
+        for each in load.targets
+        if each.quantity == "ttft" and latency_at(served.times, load, "ttft", each.percentile) > each.seconds
+    ]
+    if not late:
+        return
+    tightest = min(late, key=lambda each: each.seconds)
     target, key = tightest.seconds, f"{LOAD}.targets.{tightest.key}"
     _, layout = next(iter(served.pools))
     bound = least_prompt_time(served.cluster, served.workload, layout, load)
@@ -94,3 +104,20 @@ def check(served: Served) -> Iterator[Problem]:
             REMEDY,
             severity=target_severity(target, alone.times.ttft, range_factors(alone.times, "ttft")),
         )
+        return
+    if alone is not None:
+        yield from _percentile_problems(alone, late)
+
+
+def _percentile_problems(alone: Served, late: Iterable[Target]) -> Iterator[Problem]:
+    """Targets that the prompts of a percentile miss on an idle engine, because they are longer than the mean."""
+    for target in late:
+        seconds = latency_at(alone.times, alone.load, "ttft", target.percentile)
+        if seconds > target.seconds:
+            yield RULE.problem(
+                f"{LOAD}.targets.{target.key}",
+                f"percentile {plain(target.percentile)} of prompts is predicted at {display(seconds, 's')} on an idle engine, "
+                f"above the target of {display(target.seconds, 's')}: they are longer than the mean",
+                REMEDY,
+                severity=target_severity(target.seconds, seconds, range_factors(alone.times, "ttft")),
+            )
