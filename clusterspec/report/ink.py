@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, zip_longest
-from shlex import quote
 
 from clusterspec.finding import Finding, Severity
 from clusterspec.patterns import pattern
@@ -160,6 +159,8 @@ def errors_text(findings: Sequence[Finding], file: str, ink: Ink = PLAIN) -> str
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if not errors:
         return ""
+    from shlex import quote
+
     from clusterspec.units import plural
 
     lines = ["", ink.paint("red", f"The spec has {plural(len(errors), 'error')}; the exit status is 1.")]
@@ -294,8 +295,8 @@ def csv_text(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 # The page of a rule for a terminal: Markdown with wrapped paragraphs and optional color
 
 _FENCE = "```"
-_ITEM = re.compile(r"^- ", re.MULTILINE)
-_CODE = re.compile(r"`[^`]+`")
+_ITEM = pattern(r"^- ", re.MULTILINE)
+_CODE = pattern(r"`[^`]+`")
 
 
 def page_text(page: str, ink: Ink = PLAIN) -> str:
@@ -364,7 +365,7 @@ def readings_block(rows: tuple[Reading, ...]) -> str:
 
 
 _UNITS = r"%|[kMGTPE]?(?:B|W|Wh|b/s|FLOP/s)\b|[KMGT]iB\b|[mµ]?s\b|m\b|h\b|min\b|days?\b|kg\b"
-_NUMBERED = re.compile(
+_NUMBERED = pattern(
     rf"(?<=\d) (?=(?:{_UNITS}))|(?<=×) (?=\d)|(?<=\b[tpdec]p) (?=\d)|(?<=percentile) (?=\d)|(?<=node) (?=\d)"
     r"|(?<=\d) (?=(?:[kM]|bn) [A-Z]{3}\b)|(?:(?<=\d [kM])|(?<=\d bn)) (?=[A-Z]{3}\b)"
 )
