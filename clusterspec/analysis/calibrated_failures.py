@@ -128,6 +128,8 @@ def _counted_parts(machine: FailingMachine, nodes: int | None) -> dict[str, int]
     of_domain = nodes_of_domain(cluster)
     if of_domain > 1:
         found["domain"] = -(-number // of_domain)
+        if cluster.scale_up.switches is not None:
+            found["tray"] = cluster.scale_up.switches * found["domain"]
     return found if nodes else found | _parts_of_fabric(machine) | _parts_of_room(machine)
 
 

@@ -199,6 +199,8 @@ def platform(read: FactReader) -> Platform:
         topology=read.text("topology"),
         interconnect=read.text("interconnect"),
         scale_up_bandwidth=read.bandwidth("scale_up_bandwidth"),
+        scale_up_switches=read.count("scale_up_switches.count"),
+        switch_loss=read.text("scale_up_switches.loss", "stops", "restarts", "slows"),
         technologies=read.texts("technologies"),
         nics_per_node=read.count("nics_per_node"),
         nic_bandwidth=read.bandwidth("nic_bandwidth"),

@@ -266,6 +266,10 @@ class Platform(PoweredPart):
     topology: str | None = None
     interconnect: str | None = None
     scale_up_bandwidth: Bandwidth | None = None
+    scale_up_switches: int | None = None
+    """Switch trays of a domain of several nodes, each of which connects to every accelerator of it."""
+    switch_loss: str | None = None
+    """What a job does after the loss of a tray: ``stops``, ``restarts`` or ``slows``."""
     technologies: tuple[str, ...] = ()
     nics_per_node: int | None = None
     nic_bandwidth: Bandwidth | None = None

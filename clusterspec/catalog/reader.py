@@ -267,9 +267,12 @@ class FactReader:
         fact = self._fact(name)
         return fact is not None and isinstance(fact.origin, Cited)
 
-    def text(self, name: str) -> str | None:
-        """A word or an id."""
-        return self._plain_value(name, str, "a word")
+    def text(self, name: str, *choices: str) -> str | None:
+        """A word or an id; of ``choices``, where there are any."""
+        found = self._plain_value(name, str, "a word")
+        if found is not None and choices and found not in choices:
+            self.refuse(self.raw_entry.facts[name], "wrong-type", f"{name} is {found!r}, not {' or '.join(choices)}")
+        return found
 
     def flag(self, name: str) -> bool | None:
         """True or false."""

@@ -73,6 +73,10 @@ class ScaleUp:
     axis_bandwidth: tuple[Bandwidth, ...] = ()
     oversubscription: float = 1.0
     in_network_reduction: bool = False
+    switches: int | None = None
+    """Switch trays of a domain of several nodes, each of which connects to every accelerator of it; None if unknown."""
+    switch_loss: str = ""
+    """What a job does after the loss of a tray: ``stops``, ``restarts`` or ``slows``; empty if unknown."""
 
 
 @dataclass(frozen=True)

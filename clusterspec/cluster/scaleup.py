@@ -62,6 +62,8 @@ def resolve_scale_up(parts: Parts, pcie: int | None) -> ScaleUp | None:
         axis_bandwidth=_axis_bandwidths(sources, shape),
         oversubscription=_oversubscription_ratio(section.oversubscription),
         in_network_reduction=_has_in_network_reduction(sources, domain),
+        switches=_switch_trays(sources, domain),
+        switch_loss=section.switch_loss or (parts.platform.switch_loss if parts.platform else None) or "",
     )
 
 
@@ -191,6 +193,14 @@ def _axis_bandwidths(sources: _DomainSources, shape: tuple[int, ...]) -> tuple[B
 
 def _oversubscription_ratio(section: Quantity | None) -> float:
     return section.value if section is not None and section.value > 0 else 1.0
+
+
+def _switch_trays(sources: _DomainSources, domain: int) -> int | None:
+    """The switch trays of a domain that is larger than a node; those inside a node are parts of it."""
+    platform = sources.parts.platform
+    if sources.topology != "switched" or domain <= sources.parts.per_node:
+        return None
+    return sources.section.switches or (platform.scale_up_switches if platform else None)
 
 
 def _has_in_network_reduction(sources: _DomainSources, domain: int) -> bool:

@@ -25,6 +25,7 @@ PARTS: Mapping[str, str] = {
     "spine": r"spines?|spine.switch(?:es)?",
     "core": r"core.switch(?:es)?",
     "switch": r"switch(?:es)?",
+    "tray": r"nv.?link.switch(?:es)?(?:.trays?)?|switch.trays?|scale.up.switch(?:es)?",
     "domain": r"scale.up domain|nvlink domain|nvl\d+",
     "rack": r"racks?",
     "feed": r"pdus?|power feeds?|feeds?|breakers?|busways?|busbars?|ups",
@@ -39,7 +40,8 @@ _WORDS = {part: re.compile(rf"(?<![a-z0-9])(?:{words})(?![a-z0-9])") for part, w
 _PLACES: Mapping[str, frozenset[str]] = {
     "node": frozenset(PARTS),
     "rack": frozenset(PARTS),
-    "switch": frozenset({"leaf", "spine", "core"}),
+    "switch": frozenset({"leaf", "spine", "core", "tray"}),
+    "accelerator": frozenset({"tray"}),
 }
 """Parts that a text also names as the place or the kind of other parts."""
 _NOT_FAILURES = re.compile(
@@ -112,6 +114,8 @@ def part_of(text: str) -> str | None:
 
     >>> part_of("GPU 3 ECC error on node"), part_of("leaf switch"), part_of("switch or cable"), part_of("HBM3 memory")
     ('accelerator', 'leaf', None, 'accelerator')
+    >>> part_of("NVLink switch tray 4 down"), part_of("tray"), part_of("NVLink error")
+    ('tray', 'tray', 'accelerator')
     """
     lowered = text.strip().lower().replace("_", " ")
     if lowered in PARTS:

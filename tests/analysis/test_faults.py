@@ -518,6 +518,54 @@ def test_a_rack_scale_domain_stops_with_all_its_nodes() -> None:
     assert rows["scale-up domain"].count == 2 and rows["power feed"].count == 6  # three feeds of each rack
 
 
+RACKS = """
+cluster: {platform: %s, nodes: 36, scale_out: {technology: roce-v2}, scale_up: {%s}}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 1152}
+layout: {tp: 8, sharding: fsdp}
+operations: {restart_time: 20 min, repair_time: 12 h, checkpoint_interval: 60 min, checkpoint_time: 1 min}
+"""
+
+
+@pytest.mark.parametrize(
+    ("platform", "stated", "trays", "left", "fixed"),
+    [
+        ("gb200-nvl72", "", 18, 0.0, 12.5),  # waits 12 h, and repeats half an hour of steps
+        ("gb200-nvl72", "switch_loss: restarts", 18, 8 / 9, 1 / 3 + 0.5),
+        ("gb200-nvl72", "switches: 18, switch_loss: slows", 36, 17 / 18, 0.0),
+        ("mi455x-helios", "", 12, 5 / 6, 0.0),
+    ],
+)
+def test_a_lost_switch_tray_takes_its_share_of_the_links_of_its_domain(
+    platform: str, stated: str, trays: int, left: float, fixed: float
+) -> None:
+    """Two domains of 18 nodes. What slows a job loses 12 h times the slowdown of a machine with the links left."""
+    report = found(study_of(RACKS % (platform, stated)))
+    row = next(row for row in report.rows if row.part == "scale-up switch")
+    assert row.count == trays and row.failures == pytest.approx(trays * 0.0061)
+    assert row.effect == ("slows" if left else "stops") and row.lost == pytest.approx(1 - left)
+    assert report.step_time and row.hours is not None and row.failures is not None
+    slowdown = 0.0
+    if left:
+        full = study_of(RACKS % (platform, stated)).design.cluster
+        assert full is not None
+        rate = f"bandwidth: {full.scale_up.bandwidth.value * left} B/s per direction"
+        step = legal_estimate(study_of(RACKS % (platform, rate)).design).step_seconds
+        assert row.step_time == pytest.approx(step)
+        slowdown = 1 - report.step_time / row.step_time if row.step_time else 0.0
+        assert slowdown > 0
+    assert row.hours == pytest.approx(row.failures * (fixed + 12 * slowdown), rel=1e-3)
+
+
+def test_switch_trays_that_nobody_counted_are_named_without_a_rate() -> None:
+    report = found(study_of("cluster: {platform: gb200-nvl36x2, nodes: 36}\n"))
+    row = next(row for row in report.rows if row.part == "scale-up switch")
+    assert (row.count, row.failures, row.effect) == (None, None, "stops")
+    assert any("how many there are of: scale-up switch" in note for note in report.notes)
+    assert "scale-up switch" not in rows_of(study_of("cluster: {platform: dgx-b200, nodes: 36}\n"))
+    rubin = found(study_of("cluster: {platform: vr-nvl72, nodes: 36}\n")).assumptions
+    assert any(key == "cluster.scale_up.switch_loss" for key, _, _ in rubin)
+
+
 def test_a_fabric_that_a_job_does_not_use_does_not_stop_it() -> None:
     """A job of 16 of the 18 nodes of each of two racks uses both, and the NICs between them; one rack uses no NIC."""
     work = "workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 256}\n"

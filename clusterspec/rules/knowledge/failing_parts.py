@@ -36,7 +36,13 @@ from clusterspec.results.faults import NONE, SLOWS, SOFTWARE, STOPS, FaultRow, S
 from clusterspec.rules.knowledge.class_rates import MachineRates
 from clusterspec.rules.knowledge.failures import poisson_percentile
 from clusterspec.rules.knowledge.feed_loss import POWER
-from clusterspec.rules.knowledge.part_classes import BuiltMachine, PartClass, part_classes
+from clusterspec.rules.knowledge.part_classes import (
+    SCALE_UP,
+    SCALE_UP_SWITCH,
+    BuiltMachine,
+    PartClass,
+    part_classes,
+)
 from clusterspec.rules.knowledge.ranges import HOUR
 from clusterspec.source import Path
 from clusterspec.spec.model import ClusterSpec, OperationsSpec
@@ -164,6 +170,10 @@ class FailingMachine:
             assert own is not None
             capped = replace(own, value=own.value * (1 - lost))
             return with_values(design, {("cluster", "accelerator_cap"): capped})
+        if tier == SCALE_UP:
+            inside = self.cluster.scale_up
+            left = {name: getattr(inside, name).value * (1 - lost) for name in ("bandwidth", "peer_bandwidth")}
+            return with_values(design, {("cluster", "scale_up", name, "value"): rate for name, rate in left.items()})
         out = self.cluster.scale_out
         assert out is not None
         if tier == "nic":
@@ -178,7 +188,11 @@ class FailingMachine:
 
     def hours_of_failure(self, part: PartClass, step: float | None, repair: float) -> float | None:
         """Hours that a job loses to one failure with a repair time of ``repair`` seconds; None without a job."""
-        return self.hours_without(part.nodes, stops=part.lost >= 1, step=step, repair=repair)
+        hours = self.hours_without(part.nodes, stops=part.lost >= 1, step=step, repair=repair)
+        if hours is None or not part.restarts or self.kept is None or self.step is None or step is None:
+            return hours
+        restarted = self.kept.restart.value + self.kept.interval.value / 2
+        return (restarted + repair * max(0.0, 1 - self.step / step)) / HOUR
 
     def hours_without(self, away: int, *, stops: bool, step: float | None, repair: float) -> float | None:
         """Hours of the job that a failure takes with ``away`` nodes, after which a step takes ``step`` seconds unless
@@ -228,6 +242,8 @@ class FailingMachine:
         kept = self.kept
         figures = [self.between, self.repair, *((kept.interval, kept.checkpoint, kept.restart) if kept else ())]
         found = [(each.origin.key, each, each.origin.why) for each in figures if isinstance(each.origin, Assumed)]
+        if any(part.name == SCALE_UP_SWITCH for part in self.classes) and not self.cluster.scale_up.switch_loss:
+            found += [("cluster.scale_up.switch_loss", "stops", STOPPING)]
         return (*found, *self.rates.assumptions(self.classes))
 
     def notes(self) -> Iterator[str]:
@@ -273,6 +289,7 @@ class FailingMachine:
             )
 
 
+STOPPING = "no document that was read says that jobs of this platform run without a switch tray of their domain"
 OFTEN = 0.2
 """Duration of one failure over the time between failures, above which overlapping failures matter."""
 

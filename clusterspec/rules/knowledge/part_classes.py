@@ -23,6 +23,11 @@ from clusterspec.rules.knowledge.feed_loss import POWER, feed_loss
 from clusterspec.spec.model import ClusterSpec, PowerSpec
 from clusterspec.units import display
 
+SCALE_UP_SWITCH = "scale-up switch"
+"""The class of the switch trays of scale-up domains."""
+SCALE_UP = "scale-up"
+"""The tier of a failure that takes bandwidth inside a scale-up domain."""
+
 
 @dataclass(frozen=True)
 class PartClass:
@@ -30,8 +35,9 @@ class PartClass:
 
     ``kind`` is the key of its rate in `operations.failures` and the catalog, `link` where cable and modules fail, empty
     where no rate is known. ``used`` of ``count`` parts carry the job. ``lost`` is the share of the bandwidth of ``tier`` that a failure takes: of the NICs (``nic``), of
-    the uplinks of a leaf (``leaf``) or of a pod (``pod``), of the power of the accelerators (``power``), or the share of the engines of a serving plan (`ENGINES`);
-    1 stops the job. ``nodes`` are those that it takes along.
+    the uplinks of a leaf (``leaf``) or of a pod (``pod``), of a scale-up domain (`SCALE_UP`), of the power of the accelerators (``power``), or the share of the engines of a serving plan (`ENGINES`);
+    1 stops the job. ``nodes`` are those that it takes along. ``restarts`` says that the job restarts before it runs with
+    what is left.
     """
 
     name: str
@@ -42,6 +48,7 @@ class PartClass:
     tier: str
     nodes: int
     why: str
+    restarts: bool = False
 
 
 class BuiltMachine(NamedTuple):
@@ -120,6 +127,26 @@ def _node_classes(machine: BuiltMachine) -> Iterator[PartClass]:
         each = (layout.nodes_per_domain if layout is not None else None) or of_domain
         count = parts_needed(nodes, each)
         yield PartClass("scale-up domain", count, count, "domain", 1.0, "", each, f"{each} nodes of the job are in it")
+        if cluster.scale_up.topology == "switched":
+            yield _scale_up_switches(cluster.scale_up.switches, cluster.scale_up.switch_loss or "stops", count, each)
+
+
+def _scale_up_switches(trays: int | None, loss: str, domains: int, nodes: int) -> PartClass:
+    """The switch trays of scale-up domains with some ``nodes`` of the job each. A tray connects to every accelerator of
+    its domain, so each loses the same share of its links.
+    """
+    if trays is None:
+        why = f"{nodes} nodes of the job are in the domain"
+        return PartClass(SCALE_UP_SWITCH, None, 0, "tray", 1.0, SCALE_UP, nodes, why)
+    number, left = trays * domains, f"{trays - 1} of {trays} trays of the domain are left"
+    after = {
+        "stops": f"{left}, but {nodes} nodes of the job wait for the replacement",
+        "restarts": f"{left}: the job restarts with them",
+        "slows": f"{left}: the job continues with them",
+    }
+    share = 1.0 if loss == "stops" or trays == 1 else 1 / trays
+    restarts = loss == "restarts" and share < 1
+    return PartClass(SCALE_UP_SWITCH, number, number, "tray", share, SCALE_UP, nodes, after[loss], restarts=restarts)
 
 
 def _fabric_classes(machine: BuiltMachine, out: ScaleOut) -> Iterator[PartClass]:

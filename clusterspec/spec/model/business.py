@@ -62,6 +62,7 @@ class FailuresSpec:
     accelerator: FailureRateSpec | None = None
     node: FailureRateSpec | None = None
     domain: FailureRateSpec | None = None
+    tray: FailureRateSpec | None = None
     nic: FailureRateSpec | None = None
     cable: FailureRateSpec | None = None
     optic: FailureRateSpec | None = None

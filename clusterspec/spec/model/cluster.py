@@ -38,6 +38,8 @@ class ScaleUpSpec:
     oversubscription: Quantity | None = None
     domain: int | None = None
     in_network_reduction: bool | None = None
+    switches: int | None = None
+    switch_loss: str | None = None
 
 
 @dataclass(frozen=True)
