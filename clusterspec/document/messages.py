@@ -1,15 +1,16 @@
-"""Messages of schema violations, including keys that other programs use for a spec key."""
+"""Messages of schema violations."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from clusterspec.document import conforms
 from clusterspec.document.conforms import Schema
 from clusterspec.document.model import Document, text_at
+from clusterspec.document.other_names import advice_for_name, intended_key
 from clusterspec.document.schema import (
     alternatives_text,
     letters_and_digits,
@@ -28,132 +29,6 @@ from clusterspec.document.validation_error import (
 )
 from clusterspec.finding import Fix, Problem, Replacement, Severity
 from clusterspec.source import Path, dotted_path
-
-# Names of spec keys in other programs: frameworks, schedulers, inventories
-
-_KEYS = {
-    "tp": "tensor tensor_parallel tensor_parallelism tensor_parallel_size tensor_parallel_degree "
-    "tensor_model_parallel_size tp_size tp_degree ici_tensor_parallelism mp_size model_parallel_size",
-    "pp": "pipeline pipeline_parallel pipeline_parallelism pipeline_parallel_size pipeline_parallel_degree "
-    "pipeline_model_parallel_size pp_size pp_degree pipeline_stages num_stages stages",
-    "dp": "data data_parallel data_parallelism data_parallel_size data_parallel_degree dp_size dp_degree replicas "
-    "data_parallel_replicate_degree",
-    "cp": "context context_parallel context_parallelism context_parallel_size context_parallel_degree cp_size "
-    "cp_degree",
-    "ep": "expert expert_parallel expert_parallelism expert_parallel_size expert_parallel_degree "
-    "expert_model_parallel_size ep_size ep_degree",
-    "expert_tp": "expert_tensor_parallel expert_tensor_parallel_size etp",
-    "micro_batch": "micro_batch_size microbatch microbatch_size micro_bs mbs train_micro_batch_size_per_gpu "
-    "per_device_train_batch_size device_batch_size local_batch_size",
-    "virtual_stages": "virtual_pipeline virtual_pipeline_size virtual_pipeline_model_parallel_size vpp interleave "
-    "virtual_stages_per_rank num_virtual_stages",
-    "sharding": "zero zero_stage fsdp zero_optimization sharding_strategy data_parallel_sharding",
-    "recompute": "activation_checkpointing activation_checkpoint gradient_checkpointing recompute_granularity remat "
-    "activation_recompute recomputation activation_recomputation checkpointing",
-    "sequence_parallel": "sp sequence_parallelism",
-    "schedule": "pipeline_schedule pp_schedule",
-    "dispatcher": "moe_dispatcher moe_token_dispatcher moe_token_dispatcher_type token_dispatcher all2all_backend",
-    "gradient_sync": "no_sync sync_each_batch set_requires_gradient_sync requires_gradient_sync defer_fsdp_grad_sync",
-    "captured_graphs": "cuda_graph cuda_graphs enable_cuda_graph",
-    "framework": "engine training_framework",
-    "sequence_length": "seq_len seq_length seqlen sequence_len max_seq_len max_sequence_length context_length "
-    "context_len context block_size max_position_embeddings seq",
-    "global_batch": "batch_size batch global_batch_size gbs train_batch_size global_bs batchsize",
-    "precision": "dtype data_type torch_dtype compute_dtype datatype mixed_precision",
-    "parameter_precision": "param_dtype parameter_dtype weight_dtype weights_precision",
-    "gradient_precision": "grad_dtype gradient_dtype reduce_dtype grad_reduce_dtype",
-    "kind": "task type mode job_type",
-    "trainable": "lora adapter peft",
-    "quantization": "quant quantisation quantization_method",
-    "attention": "flash_attention attn attn_implementation attention_backend",
-    "tokens": "train_tokens num_tokens total_tokens training_tokens",
-    "expected_mfu": "mfu target_mfu",
-    "model": "model_name llm architecture",
-    "layers": "num_layers n_layers n_layer num_hidden_layers depth",
-    "hidden": "hidden_size d_model n_embd embedding_size model_dim hidden_dim",
-    "heads": "num_heads n_heads n_head num_attention_heads attention_heads",
-    "kv_heads": "num_kv_heads n_kv_heads num_key_value_heads num_query_groups",
-    "ffn_hidden": "ffn_hidden_size intermediate_size ffn_dim d_ff feed_forward",
-    "vocab": "vocab_size vocabulary padded_vocab_size vocabulary_size",
-    "experts": "num_experts n_experts n_routed_experts num_local_experts",
-    "experts_per_token": "top_k topk moe_router_topk num_experts_per_tok moe_top_k",
-    "nodes": "num_nodes n_nodes nnodes node_count machines hosts servers num_hosts",
-    "accelerators_per_node": "gpus_per_node gpu_per_node ngpus_per_node nproc_per_node devices_per_node "
-    "num_gpus_per_node chips_per_node accelerators_per_host gpus_per_host",
-    "accelerators": "gpus num_gpus world_size gpu_count chips devices total_gpus",
-    "accelerator": "gpu gpu_type device chip gpu_model accelerator_type",
-    "platform": "machine_type instance_type instance server node_type",
-    "spare_nodes": "spares hot_spares",
-    "host_memory": "ram host_ram cpu_memory system_memory memory_per_node",
-    "scale_up": "nvlink intra_node scaleup",
-    "scale_out": "network fabric inter_node scaleout interconnection backend",
-    "technology": "fabric network_type fabric_type network_technology",
-    "nics_per_node": "num_nics nics nic_count hcas_per_node nic_per_node adapters_per_node",
-    "nic_bandwidth": "nic_speed nic_rate link_speed port_speed nic_bw line_rate network_bandwidth ib_bandwidth",
-    "oversubscription": "oversubscription_ratio blocking_factor blocking taper",
-    "switch_ports": "radix ports switch_radix ports_per_switch",
-    "bandwidth": "speed throughput",
-    "input_tokens": "isl prompt_tokens prompt_length prompt_len max_prompt_length input_length input_len "
-    "input_sequence_length",
-    "output_tokens": "osl response_tokens response_length max_response_length completion_tokens max_new_tokens "
-    "max_completion_length generation_length output_length output_len output_sequence_length max_tokens",
-    "prompts_per_step": "rollout_batch_size num_prompts_per_step",
-    "samples_per_prompt": "rollouts_per_prompt num_generations num_generations_per_prompt n_samples_per_prompt",
-    "request_rate": "qps rps rate requests_per_second arrival_rate",
-    "concurrency": "max_concurrency users concurrent_requests",
-    "prefix_hit": "cache_hit cache_hit_rate prefix_cache_hit",
-    "chunk_tokens": "max_num_batched_tokens chunked_prefill_size chunk_size",
-    "max_sequences": "max_num_seqs max_running_requests max_batch_size",
-    "memory_fraction": "gpu_memory_utilization mem_fraction_static kv_cache_free_gpu_mem_fraction",
-    "speculative": "speculation speculative_decoding speculative_config",
-    "disaggregated": "disaggregation pd_disaggregation",
-    "attention_dp": "attention_data_parallel",
-    "kv_precision": "kv_cache_dtype kv_dtype cache_dtype kv_cache_precision",
-    "targets": "slo slos sla slas latency_targets",
-    "currency": "money",
-    "quoted_total": "total quote_total total_price",
-    "tax": "vat sales_tax tax_rate",
-    "term": "years lifetime depreciation",
-    "node_hour": "rent hourly_rate hourly_price price_per_hour",
-    "electricity": "electricity_price power_price kwh_price",
-}
-_LOCAL_KEYS = {
-    "read": "bandwidth speed read_bandwidth read_bw read_rate",
-    "write": "write_bandwidth write_bw write_rate",
-    "capacity": "size",
-    "medium": "type kind",
-    "writes_per_day": "dwpd",
-    "turns": "rounds num_turns requests_per_session",
-    "think_time": "pause delay user_delay",
-    "growth": "tokens_per_turn new_tokens growth_per_turn turn_tokens",
-    "shared_prefix": "system_prompt system_prompt_tokens prefix_tokens",
-    "between": "pools ends",
-    "count": "number quantity units",
-    "redundancy": "spares reserve",
-    "interval": "every period frequency",
-    "capacity_factor": "moe_capacity_factor expert_capacity_factor",
-}
-"""Names that users write for a key only inside its own mapping; elsewhere they mean something else."""
-_WORDS = [(snake_case(alias), key) for key, aliases in _KEYS.items() for alias in aliases.split()]
-_LOCAL_WORDS = [(alias, key) for key, aliases in _LOCAL_KEYS.items() for alias in aliases.split()]
-
-
-def intended_key(word: str, known: Container[str] = ()) -> str:
-    """The spec key that corresponds to a name of another program, one of ``known`` if several do; empty if there is
-    none.
-
-    >>> intended_key("tensor-model-parallel-size"), intended_key("gpusPerNode"), intended_key("colour")
-    ('tp', 'accelerators_per_node', '')
-    >>> intended_key("fabric"), intended_key("fabric", ["technology"])
-    ('scale_out', 'technology')
-    >>> intended_key("bandwidth"), intended_key("bandwidth", ["capacity", "read"])
-    ('', 'read')
-    """
-    name = snake_case(word)
-    found = [key for alias, key in _WORDS if alias == name]
-    local = [key for alias, key in _LOCAL_WORDS if alias == name]
-    return next((key for key in (*found, *local) if key in known), found[0] if found else "")
-
 
 # Messages of validation errors; messages of jsonschema are never shown
 
@@ -248,60 +123,107 @@ def _unknown_key_problems(fault: ValidationError) -> Iterator[Problem]:
 
 def _unknown_key_problem(fault: ValidationError, key: str, known: list[str]) -> Problem:
     path = (*fault.path, key)
-    alias = intended_key(key, known)
-    meant = [alias] if alias in known else nearest_words(key, known)
     where = f"a key of `{dotted_path(fault.path)}`" if fault.path else "a key of the top level"
+    message = f"`{one_line_text(key)}` is not {where}"
+    alias = intended_key(key, known)
+    told = _line_by_percentile(fault, key)
+    if not told and alias not in known:
+        told = advice_for_name(key) or _line_by_choice(fault, key, known)
+    if told:
+        return Problem("unknown-key", path, message, told, at_key=True)
     mappings_with_key = _mappings_with_key(fault, alias or key, fault.value[key])
-    sure = bool(meant) and not alias and len(near_words(key, known)) == 1
+    meant = [alias] if alias in known else []
+    if not alias or not (meant or mappings_with_key):
+        meant = nearest_words(key, known)
     if not meant and not mappings_with_key:
         meant = _overlapping_keys(key, known)
-    fix = None
-    if by_percentile := _line_by_percentile(fault, key):
-        return Problem("unknown-key", path, f"`{key}` is not {where}", f"write `{by_percentile}`", at_key=True)
-    if len(meant) == 1 and meant[0] not in fault.value:
-        fix = Fix(f"write {meant[0]}", (Replacement(path, meant[0], key=True),), safe=sure)
-    if alias and not meant and mappings_with_key:
-        advice = f"write `{alias}` {'in' if mappings_with_key[0][0] == '`' else 'at'} {mappings_with_key[0]}"
-    elif meant:
+    if meant:
         advice = f"did you mean {alternatives_text(meant)}?"
+    elif mappings_with_key and alias:
+        advice = f"write `{alias}` {'in' if mappings_with_key[0][0] == '`' else 'at'} {mappings_with_key[0]}"
     elif mappings_with_key:
         advice = f"it belongs to {' or '.join(mappings_with_key)}"
     else:
         advice = f"the keys here are {', '.join(sorted(known))}"
-    return Problem("unknown-key", path, f"`{one_line_text(key)}` is not {where}", advice, at_key=True, fix=fix)
+    return Problem(
+        "unknown-key", path, message, advice, at_key=True, fix=_key_fix(fault, key, meant, sure=not alias, known=known)
+    )
+
+
+def _key_fix(fault: ValidationError, key: str, meant: list[str], *, sure: bool, known: list[str]) -> Fix | None:
+    """The fix that writes the only key meant, where it is absent and may have the value; safe for a misspelling."""
+    if len(meant) != 1 or meant[0] in fault.value:
+        return None
+    if not _has_type(fault.value[key], conforms.node_at(fault.schema, (*fault.path, *meant)), fault.schema):
+        return None
+    safe = sure and len(near_words(key, known)) == 1
+    return Fix(f"write {meant[0]}", (Replacement((*fault.path, key), meant[0], key=True),), safe=safe)
 
 
 _PERCENTILE = re.compile(r"(?P<key>[a-z_]+)_(?P<last>p[0-9]+)|(?P<first>p[0-9]+)_(?P<rest>[a-z_]+)")
 
 
 def _line_by_percentile(fault: ValidationError, key: str) -> str:
-    """The line for a key that names a percentile, such as `ttft_p99` or `p99_ttft`; empty for other keys."""
+    """The advice for a key that names a percentile, such as `ttft_p99` or `p99_ttft`; empty for other keys."""
     match = _PERCENTILE.fullmatch(snake_case(key))
     if match is None or isinstance(fault.value[key], dict | list):
         return ""
     name, percentile = match["key"] or match["rest"], match["last"] or match["first"]
-    node = conforms.node_at(fault.schema, (*fault.path, name))
-    if conforms.child_node(node, fault.schema, percentile) is None:
+    below = [home for home in conforms.mappings_with_key(fault.schema, name) if home[: len(fault.path)] == fault.path]
+    for home in sorted(below, key=len):
+        node = conforms.node_at(fault.schema, (*home, name))
+        if conforms.child_node(node, fault.schema, percentile) is not None:
+            line = f"write `{name}: {{{percentile}: {one_line_text(fault.value[key])}}}`"
+            return line if home == fault.path else f"{line} in `{dotted_path(home)}`"
+    return ""
+
+
+def _line_by_choice(fault: ValidationError, key: str, known: list[str]) -> str:
+    """The advice for a key that is a choice of keys here, such as `zero_bubble: true`; empty for others."""
+    if fault.value[key] not in (True, None, {}):
         return ""
-    return f"{name}: {{{percentile}: {one_line_text(fault.value[key])}}}"
+    name, lines = letters_and_digits(key), []
+    for each in known:
+        for branch in conforms.node_branches(conforms.node_at(fault.schema, (*fault.path, each)), fault.schema):
+            choices = {letters_and_digits(str(one)): one for one in branch.get("enum", ())}
+            choices |= {letters_and_digits(one): choice for one, choice in branch.get("x-synonyms", {}).items()}
+            if name in choices:
+                lines.append(f"{each}: {choices[name]}")
+    return f"write {alternatives_text(lines[:3])}" if lines else ""
 
 
 def _overlapping_keys(key: str, known: list[str]) -> list[str]:
-    """The keys whose words begin the words of an unknown key, or begin with them: `prefix_hit` of `prefix_hit_rate`."""
+    """The keys whose words begin the words of an unknown key or begin with them (`prefix_hit` of `prefix_hit_rate`), or
+    end them (`recipe` of `fp8_recipe`); the longest first.
+    """
     given = f"{snake_case(key)}_"
-    return [each for each in known if given.startswith(f"{each}_") or f"{each}_".startswith(given)][:3]
+    found = [
+        each
+        for each in known
+        if given.startswith(f"{each}_") or f"{each}_".startswith(given) or given.endswith(f"_{each}_")
+    ]
+    return sorted(found, key=len, reverse=True)[:3]
 
 
 def _mappings_with_key(fault: ValidationError, key: str, value: Any) -> list[str]:
-    """The first two mappings of the schema that have a key with such a value, for use in a sentence.
+    """The first two mappings of the schema that have a key with such a value, for use in a sentence; the nearest first.
 
     A scalar of another type means something else: the number in `procurement.prices.accelerator: 30000` is not the
-    accelerator of `cluster`. A mapping where a scalar belongs (`nics: {per_node: 8}`) is another form of the same.
+    accelerator of `cluster`. A mapping where a scalar belongs (`nics: {per_node: 8}`) is another form of the same, and
+    so is any value of a key that a mapping inside this one has.
     """
-    homes = conforms.mappings_with_key(fault.schema, key)
+    homes = sorted(conforms.mappings_with_key(fault.schema, key), key=lambda home: -_common_keys(home, fault.path))
     found = [home for home in homes if _has_type(value, conforms.node_at(fault.schema, (*home, key)), fault.schema)]
-    found = found or (homes if isinstance(value, dict) else [])
+    found = found or [home for home in homes if isinstance(value, dict) or home[: len(fault.path)] == fault.path != ()]
     return [f"`{dotted_path(home)}`" if home else "the top level" for home in found[:2]]
+
+
+def _common_keys(one: Path, other: Path) -> int:
+    """The number of keys with which both paths begin."""
+    return next(
+        (at for at, (here, there) in enumerate(zip(one, other, strict=False)) if here != there),
+        min(len(one), len(other)),
+    )
 
 
 def _has_type(value: Any, node: Any, root: Any) -> bool:

@@ -90,7 +90,8 @@ def test_a_value_is_accepted_at_its_limits_and_reported_beyond_them(text: str, m
         ("P99-TTFT: 2 s", "write `ttft: {p99: 2 s}`", None),
         ("nodes_p99: 2", "did you mean `nodes`?", False),
         ("layout: {colour: 1}", "the keys here are order, pp, tp", None),
-        ("layout: {order_of_axes: 1}", "did you mean `order`?", False),
+        ("layout: {order_of_axes: a}", "did you mean `order`?", False),
+        ("layout: {order_of_axes: 1}", "did you mean `order`?", None),  # not a value of that key
         ("layout: {ordering: 1}", "the keys here are order, pp, tp", None),  # another word
     ],
 )

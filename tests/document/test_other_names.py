@@ -1,0 +1,114 @@
+"""Laws of the advice on keys under the names that other programs and people use for them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+import yaml
+
+from clusterspec.document import other_names, parse, validate
+from clusterspec.document.conforms import conforms, mappings_with_key, node_at
+from clusterspec.document.schema import snake_case
+from clusterspec.finding import Problem
+from clusterspec.source import Source
+from clusterspec.spec.reader import schema
+
+TABLES = (other_names._KEYS, other_names._LINES, other_names._TOLD)
+
+
+def path_exists(text: str) -> bool:
+    """Whether a dotted path, or a key alone, is one of the schema."""
+    path = tuple(text.split("."))
+    homes = mappings_with_key(schema(), path[-1])
+    return any((*home, path[-1])[-len(path) :] == path for home in homes)
+
+
+@pytest.mark.parametrize("key", [*other_names._KEYS, *other_names._LOCAL_KEYS])
+def test_a_name_of_another_program_leads_to_a_key_of_the_schema(key: str) -> None:
+    assert path_exists(key)
+
+
+@pytest.mark.parametrize("line", other_names._LINES)
+def test_a_line_that_is_advised_is_valid_where_it_is_advised(line: str) -> None:
+    path, _, value = line.partition(": ")
+    assert mappings_with_key(schema(), path.rpartition(".")[2])
+    assert tuple(path.split(".")[:-1]) in mappings_with_key(schema(), path.split(".")[-1])
+    assert conforms(yaml.safe_load(value), node_at(schema(), tuple(path.split("."))), schema())
+
+
+@pytest.mark.parametrize("text", other_names._TOLD)
+def test_keys_named_in_advice_are_keys_of_the_schema(text: str) -> None:
+    named = [word.partition(":")[0] for word in re.findall(r"`([^`]+)`", text)]
+    commands = [word for word in named if word.startswith("clusterspec ") or word == "estimate"]
+    assert all(path_exists(word) for word in named if word not in commands)
+
+
+def test_a_name_has_one_meaning_outside_the_mapping_of_a_key() -> None:
+    told = Counter(name for table in TABLES[1:] for names in table.values() for name in names.split())
+    assert [name for name, count in told.items() if count > 1] == []
+    assert all(name == snake_case(name) for name in told)
+    both = {name for table in TABLES[1:] for names in table.values() for name in names.split()} & set(
+        " ".join(other_names._KEYS.values()).split()
+    )
+    assert both <= {"flash_attention"}  # in `workload` a misnamed key, elsewhere a line for `workload`
+
+
+def problems_of(cluster: str, work: str, layout: str = "{tp: 2}") -> list[Problem]:
+    """What the schema finds in a spec of these parts."""
+    text = f"clusterspec: 1\ncluster: {cluster}\nworkload: {work}\nlayout: {layout}\n"
+    document, _ = parse(Source("spec.yaml", text))
+    assert document is not None
+    return validate(document, schema())
+
+
+CLUSTER = "{platform: dgx-h100, nodes: 4, scale_out: {topology: rail-optimized}}"
+WORK = "{model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}"
+SERVE = "{kind: serve, model: llama-3.1-8b, serving: {input_tokens: 900, output_tokens: 100, concurrency: 8}}"
+
+
+@pytest.mark.parametrize(
+    ("of", "line", "advice"),
+    [
+        ("cluster", "price: 30M", "state the price of each part (`prices` in `procurement`), or what was offered"),
+        ("cluster", "nvlink: {}", "did you mean `scale_up`?"),
+        ("cluster", "cooling: liquid", "it belongs to `cluster.power`"),
+        ("scale_out", "bandwidth: 400 Gb/s", "did you mean `nic_bandwidth`?"),
+        ("scale_out", "type: infiniband-ndr", "did you mean `technology`?"),
+        ("scale_out", "pfc: true", "it belongs to `cluster.scale_out.flow_control`"),
+        ("workload", "slo: {ttft: 1 s}", "write `targets` in `workload.serving`"),
+        ("workload", "learning_rate: 1e-4", "no figure depends on it: delete it, or keep it in `description`"),
+        ("workload", "fp8_recipe: mxfp8", "did you mean `recipe`?"),
+        ("workload", "grad_accum: 8", "state the sequences of a step over all replicas (`global_batch` in `workload`)"),
+        ("workload", "effective_batch_size: 512", "did you mean `global_batch`?"),
+        ("layout", "zero_bubble: true", "write `schedule: zero-bubble`"),
+        ("layout", "zero3: true", "write `sharding: fsdp`"),
+        ("layout", "parallel_strategy: 3d", "the keys here are "),
+        ("layout", "use_distributed_optimizer: true", "write `sharding: zero1` in `layout`"),
+        ("layout", "tp_comm_overlap: true", "write `overlap: {tp: true}` in `layout`"),
+        ("serving", "p99_ttft: 2 s", "write `ttft: {p99: 2 s}` in `workload.serving.targets`"),
+        ("serving", "batch: 8", "did you mean `concurrency`?"),
+    ],
+)
+def test_an_unknown_key_is_advised_by_what_it_means_there(of: str, line: str, advice: str) -> None:
+    cluster, work, layout = CLUSTER, SERVE if of == "serving" else WORK, "{tp: 2}"
+    if of == "cluster":
+        cluster = f"{{{line}, {cluster[1:]}"
+    elif of == "scale_out":
+        cluster = cluster.replace("{topology", f"{{{line}, topology")
+    elif of == "serving":
+        work = work.replace("serving: {", f"serving: {{{line}, ")
+    elif of == "workload":
+        work = f"{{{line}, {work[1:]}"
+    else:
+        layout = f"{{{line}, {layout[1:]}"
+    assert [each.help[: len(advice)] for each in problems_of(cluster, work, layout)] == [advice]
+
+
+def test_a_key_is_not_renamed_where_its_value_has_another_type() -> None:
+    """`packing: true` means `document_tokens`, which takes a number of tokens."""
+    fixes = [problems_of(CLUSTER, f"{{{line}, {WORK[1:]}")[0].fix for line in ("packing: true", "packing: 900")]
+    assert fixes[0] is None
+    assert fixes[1] is not None
+    assert not fixes[1].safe
