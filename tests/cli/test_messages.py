@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.document.messages import _WORDS
-from clusterspec.spec.reader import schema
 from tests.cli.conftest import BASE, Call
 
 PARTS = """\
@@ -47,17 +45,6 @@ def findings(text: str, call: Call) -> list[dict[str, str]]:
 def test_keys_of_other_programs_suggest_the_key_of_the_format(old: str, new: str, help_: str, call: Call) -> None:
     (finding,) = [one for one in findings(BASE.replace(old, new), call) if one["severity"] == "error"]
     assert (finding["rule"], finding["help"]) == ("unknown-key", help_)
-
-
-def test_every_alias_means_a_key_of_the_spec_and_is_none_itself() -> None:
-    keys: set[str] = set()
-    waiting = [schema()]
-    for node in waiting:
-        keys |= node.get("properties", {}).keys()
-        waiting += [one for one in node.values() if isinstance(one, dict)]
-        waiting += [one for group in node.values() if isinstance(group, list) for one in group if isinstance(one, dict)]
-    assert {key for _, key in _WORDS} <= keys
-    assert not {alias for alias, key in _WORDS if alias == key}
 
 
 def test_an_unknown_interconnect_names_that_of_the_accelerator(call: Call) -> None:

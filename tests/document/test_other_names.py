@@ -28,6 +28,7 @@ def path_exists(text: str) -> bool:
 @pytest.mark.parametrize("key", [*other_names._KEYS, *other_names._LOCAL_KEYS])
 def test_a_name_of_another_program_leads_to_a_key_of_the_schema(key: str) -> None:
     assert path_exists(key)
+    assert key not in {**other_names._KEYS, **other_names._LOCAL_KEYS}[key].split()
 
 
 @pytest.mark.parametrize("line", other_names._LINES)
