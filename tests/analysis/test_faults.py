@@ -448,6 +448,8 @@ def test_parts_of_the_room_have_assumed_rates_and_repairs_of_their_own() -> None
         ("platform: dgx-h100, power: {nodes_per_rack: 4, feeds: N+1}", "4 of 6", 0.0),
         ("platform: dgx-b200, power: {nodes_per_rack: 4, feeds: N+1}", "4 of 6", (14.3 - 4 * 3.3) / 8),
         ("platform: gb200-nvl72, power: {feeds: 2N}", "4 of 8", 0.0),  # 132 kW for 120 kW
+        ("platform: hgx-b200, power: {feeds: 2N, node: 14 kW, supplies: {count: 10, power: 3.2 kW}}", "5 of 10", 0.0),
+        ("platform: dgx-b200, power: {feeds: 2N, supplies: {count: 8, power: 3 kW}}", "4 of 8", (14.3 - 12) / 8),
     ],
 )
 def test_a_lost_feed_leaves_the_supplies_of_the_others(machine: str, left: str, lost: float) -> None:
@@ -458,6 +460,13 @@ def test_a_lost_feed_leaves_the_supplies_of_the_others(machine: str, left: str, 
     assert left in feed.why and feed.lost == pytest.approx(lost)
     assert feed.effect == ("slows" if lost else "none") and feed.step_time is not None and report.step_time is not None
     assert (feed.step_time > report.step_time) is (lost > 0)
+
+
+def test_supplies_that_nobody_states_are_asked_for() -> None:
+    row = rows_of(study_of("cluster: {platform: hgx-b300, nodes: 8, power: {nodes_per_rack: 4, feeds: 2N}}\n"))[
+        "power feed"
+    ]
+    assert row.effect == "none" and "takes `power.supplies`" in row.why
 
 
 @pytest.mark.parametrize(("units", "lost"), [(3, 20_000 / 128 / 700), (4, 0.0)])

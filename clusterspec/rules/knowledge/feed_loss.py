@@ -7,6 +7,7 @@ from clusterspec.cluster.degrees import nodes_of_rack
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.energy import FEEDS
 from clusterspec.records import NamedTuple
+from clusterspec.spec.model import PowerSpec
 from clusterspec.units import display
 
 POWER = "power"
@@ -22,28 +23,50 @@ class FeedLoss(NamedTuple):
     why: str
 
 
-def feed_loss(cluster: Cluster, feeds: str) -> FeedLoss | None:
+class _Supplies(NamedTuple):
+    """``number`` power supplies of ``each`` watts that carry ``load`` watts of some ``nodes``: a rack, or one node."""
+
+    number: int
+    each: float
+    load: float
+    nodes: int
+    what: str
+
+
+def _supplies(cluster: Cluster, power: PowerSpec) -> _Supplies | None:
+    """The supplies of a node as stated, else those of the platform; None where they or their load are not known."""
+    stated, platform, node = power.supplies, cluster.platform, cluster.node_power
+    if stated is not None and stated.count and stated.power is not None:
+        return _Supplies(stated.count, stated.power.value, node.value, 1, "node") if node is not None else None
+    if platform is None or not platform.supplies or platform.supply_power is None:
+        return None
+    if platform.rack_power is not None:
+        rack = platform.rack_power.value, nodes_of_rack(platform)
+        return _Supplies(platform.supplies, platform.supply_power.value, *rack, "rack")
+    return (
+        _Supplies(platform.supplies, platform.supply_power.value, node.value, 1, "node") if node is not None else None
+    )
+
+
+def feed_loss(cluster: Cluster, power: PowerSpec) -> FeedLoss | None:
     """The effect of one lost feed of ``N+1`` or ``2N`` on nodes whose supplies are spread evenly over the feeds.
 
-    None where the supplies of the platform, or the power of a node or an accelerator, are not known.
+    None where the supplies, or the power of a node or an accelerator, are not known.
     """
-    platform, own = cluster.platform, cluster.accelerator_cap or cluster.accelerator.power
-    if platform is None or not platform.supplies or platform.supply_power is None or own is None:
+    own, found = cluster.accelerator_cap or cluster.accelerator.power, _supplies(cluster, power)
+    if own is None or found is None or power.feeds is None:
         return None
-    watts, nodes = platform.rack_power or cluster.node_power, nodes_of_rack(platform) if platform.rack_power else 1
-    if watts is None:
-        return None
-    count = platform.supplies
-    left = count - parts_needed(count, FEEDS[feeds][0])
-    given = left * platform.supply_power.value
-    what = "rack" if platform.rack_power else "node"
+    left = found.number - parts_needed(found.number, FEEDS[power.feeds][0])
+    given = left * found.each
     carried = (
-        f"{left} of {count} power supplies of a {what} are left, {display(given, 'W')} for {display(watts.value, 'W')}"
+        f"{left} of {found.number} power supplies of a {found.what} are left, {display(given, 'W')} for"
+        f" {display(found.load, 'W')}"
     )
-    short = watts.value - given
+    short = found.load - given
     if short <= 0:
-        return FeedLoss(0.0, f"feeds are {feeds}: {carried}")
-    each = short / (nodes * cluster.accelerators_per_node)
+        return FeedLoss(0.0, f"feeds are {power.feeds}: {carried}")
+    each = short / (found.nodes * cluster.accelerators_per_node)
     return FeedLoss(
-        min(1.0, each / own.value), f"feeds are {feeds}, but {carried}: at full load the {what} is throttled"
+        min(1.0, each / own.value),
+        f"feeds are {power.feeds}, but {carried}: at full load the {found.what} is throttled",
     )

@@ -23,6 +23,8 @@ from clusterspec.rules.knowledge.feed_loss import POWER, feed_loss
 from clusterspec.spec.model import ClusterSpec, PowerSpec
 from clusterspec.units import display
 
+UNKNOWN_SUPPLIES = "whether the others carry the nodes takes `power.supplies`"
+"""Of machines whose power supplies, or their load, are not known."""
 SCALE_UP_SWITCH = "scale-up switch"
 """The class of the switch trays of scale-up domains."""
 SCALE_UP = "scale-up"
@@ -283,8 +285,8 @@ def _room_classes(machine: BuiltMachine) -> Iterator[PartClass]:
         yield PartClass("rack", racks, racks, "rack", 1.0, "", per_rack, f"{per_rack} nodes are in it")
     if power and power.feeds:
         alone = power.feeds == "N"
-        why = "the rack has no other feed" if alone else f"feeds are {power.feeds}: the others carry the rack"
-        loss = feed_loss(machine.cluster, power.feeds) if not alone else None
+        why = "the rack has no other feed" if alone else f"feeds are {power.feeds}; {UNKNOWN_SUPPLIES}"
+        loss = feed_loss(machine.cluster, power) if not alone else None
         lost, why = (loss.lost, loss.why) if loss is not None else (1.0 if alone else 0.0, why)
         held = per_rack or _nodes_in_sold_rack(machine)
         feeds = parts_needed(nodes, held) * FEEDS[power.feeds][0] if held else None

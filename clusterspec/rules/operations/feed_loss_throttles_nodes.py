@@ -2,9 +2,10 @@
 
 ## What it finds
 
-The platform's power supplies are assumed to be spread evenly over the feeds of a rack. After a feed fails, half of them
-remain with `feeds: 2N`, and two thirds with `N+1`. The finding is a warning where each accelerator then has to reduce
-its power by a tenth or more, else a note. The rule is silent where the catalog does not state the platform's supplies.
+The power supplies of a node, or of a rack that is sold whole, are assumed to be spread evenly over the feeds of a rack.
+After a feed fails, half of them remain with `feeds: 2N`, and two thirds with `N+1`. The finding is a warning where each
+accelerator then has to reduce its power by a tenth or more, else a note. The rule is silent where neither
+`cluster.power.supplies` nor the catalog states the supplies.
 
 ## Why it matters
 
@@ -74,7 +75,7 @@ CLEAR = 0.1
 def check(power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
     if power.feeds is None or power.feeds == "N":
         return
-    loss = feed_loss(cluster, power.feeds)
+    loss = feed_loss(cluster, power)
     if loss is None or not loss.lost:
         return
     share = percent(loss.lost, 2)

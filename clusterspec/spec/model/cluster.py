@@ -161,6 +161,14 @@ class CdusSpec:
 
 
 @dataclass(frozen=True)
+class SuppliesSpec:
+    """The power supplies of a node, and the watts that each gives."""
+
+    count: int | None = None
+    power: Quantity | None = None
+
+
+@dataclass(frozen=True)
 class PowerSpec:
     """Electrical power of a node, a switch and a rack in watts, its limits, and the cooling of the racks."""
 
@@ -176,6 +184,7 @@ class PowerSpec:
     budget: Quantity | None = None
     row_limit: Quantity | None = None
     feeds: str | None = None
+    supplies: SuppliesSpec | None = None
     cdus: CdusSpec | None = None
 
 
