@@ -126,9 +126,10 @@ def _unknown_key_problem(fault: ValidationError, key: str, known: list[str]) -> 
     where = f"a key of `{dotted_path(fault.path)}`" if fault.path else "a key of the top level"
     message = f"`{one_line_text(key)}` is not {where}"
     alias = intended_key(key, known)
-    told = _line_by_percentile(fault, key)
-    if not told and alias not in known:
-        told = advice_for_name(key) or _line_by_choice(fault, key, known)
+    if alias in known:
+        told = _line_by_choice(fault, key, [alias])
+    else:
+        told = _line_by_percentile(fault, key) or advice_for_name(key) or _line_by_choice(fault, key, known)
     if told:
         return Problem("unknown-key", path, message, told, at_key=True)
     mappings_with_key = _mappings_with_key(fault, alias or key, fault.value[key])
@@ -179,16 +180,19 @@ def _line_by_percentile(fault: ValidationError, key: str) -> str:
 
 
 def _line_by_choice(fault: ValidationError, key: str, known: list[str]) -> str:
-    """The advice for a key that is a choice of keys here, such as `zero_bubble: true`; empty for others."""
-    if fault.value[key] not in (True, None, {}):
-        return ""
-    name, lines = letters_and_digits(key), []
+    """The advice for a key that is a choice of ``known`` keys (`zero_bubble: true`), or that is one together with its
+    number (`zero_stage: 3`); empty for others.
+    """
+    value = fault.value[key]
+    names = {letters_and_digits(key)} if value in (True, None, {}) else set()
+    if isinstance(value, int):
+        names |= {f"{word}{value}" for word in snake_case(key).split("_")}
+    lines = []
     for each in known:
         for branch in conforms.node_branches(conforms.node_at(fault.schema, (*fault.path, each)), fault.schema):
             choices = {letters_and_digits(str(one)): one for one in branch.get("enum", ())}
             choices |= {letters_and_digits(one): choice for one, choice in branch.get("x-synonyms", {}).items()}
-            if name in choices:
-                lines.append(f"{each}: {choices[name]}")
+            lines += [f"{each}: {choices[name]}" for name in names & choices.keys()]
     return f"write {alternatives_text(lines[:3])}" if lines else ""
 
 

@@ -99,8 +99,8 @@ def test_suggestions_are_shown_and_written_only_when_asked_for(call: Call) -> No
     [
         ("tensor_parallel: 4\n  TP: 2", "tensor_parallel: 4\n  tp: 2"),  # the safe fix has precedence
         ("tensor_parallel: 4\n  tensor_model_parallel_size: 2", "tp: 4\n  tensor_model_parallel_size: 2"),
-        ("tp: 2\n  zero_stage: 3", "tp: 2\n  zero_stage: 3"),  # `sharding: 3` is no choice
-        ("tp: 2\n  zero: 2\n  zero_stage: 3", "tp: 2\n  zero: 2\n  zero_stage: 3"),
+        ("tp: 2\n  zero_stage: three", "tp: 2\n  zero_stage: three"),  # `sharding: three` is no choice
+        ("tp: 2\n  zero: 2\n  zero_stage: three", "tp: 2\n  zero: 2\n  zero_stage: three"),
         ("tp: 2\n  zero_stage: fsdp", "tp: 2\n  sharding: fsdp"),
     ],
 )
@@ -111,8 +111,8 @@ def test_two_fixes_of_one_key_are_never_both_applied_and_none_makes_a_file_worse
     done = call("check", "spec.yaml", "--fix", "--unsafe-fixes", "--format", "json")
     assert Path("spec.yaml").read_text() == BASE.replace("tp: 2", fixed)
     assert "duplicate-key" not in done.out
-    assert ("not fixed unknown-key: the fixed file would have error[wrong-type]" in done.error) == (
-        "zero_stage: 3" in fixed
+    assert ("not fixed unknown-key: the fixed file would have error[unknown-choice]" in done.error) == (
+        "zero_stage: three" in fixed
     )
 
 

@@ -84,6 +84,8 @@ SERVE = "{kind: serve, model: llama-3.1-8b, serving: {input_tokens: 900, output_
         ("workload", "grad_accum: 8", "state the sequences of a step over all replicas (`global_batch` in `workload`)"),
         ("workload", "effective_batch_size: 512", "did you mean `global_batch`?"),
         ("layout", "zero_bubble: true", "write `schedule: zero-bubble`"),
+        ("layout", "zero_stage: 3", "write `sharding: fsdp`"),
+        ("layout", "fsdp: true", "write `sharding: fsdp`"),
         ("layout", "zero3: true", "write `sharding: fsdp`"),
         ("layout", "parallel_strategy: 3d", "the keys here are "),
         ("layout", "use_distributed_optimizer: true", "write `sharding: zero1` in `layout`"),
