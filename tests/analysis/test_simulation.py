@@ -331,6 +331,32 @@ def test_a_request_that_an_engine_receives_late_waits_as_the_formula_says() -> N
         assert mean == pytest.approx(parts(study)[1].ttft_mean, rel=0.13)
 
 
+def test_a_prompt_of_separate_engines_starts_once_the_decode_engine_has_received_it() -> None:
+    """Beside one that decodes, after the 20th step; a cache joins after any. Both loads as the formula says."""
+    split = "receive_interval: {}, disaggregated: {{prefill: {{tp: 1}}, decode: {{tp: 1}}}}"
+    machine = {"framework": "sglang", "per": 2}
+    study = plan(f"load: open, request_rate: 1, {split.format(20)}", **machine)
+    first, second = Arrival(0.0, 1000, 200), Arrival(0.2, 1000, 200)
+    early, waited = simulated(study, [first, second]).requests
+    alone = simulated(study, [first]).requests[0]
+    assert (early.began, early.first) == (alone.began, alone.first), "an idle engine receives it at once"
+    step = (alone.ended - alone.first) / 199
+    steps = (waited.began - early.first) / step
+    assert steps == pytest.approx(20 * round(steps / 20), abs=0.3)
+    assert waited.first - waited.began - (alone.first - alone.began) < 1.1 * step
+    for load, in_flight in (("load: closed, concurrency: 48", 48), ("load: open, request_rate: 8", None)):
+        means = []
+        for every in (1, 40):
+            study = plan(f"{load}, {split.format(every)}", **machine)
+            times = [0.0] * 2_000 if in_flight else drawn_times(3, 2_000, 8.0, 1.0)
+            random = Random(4)
+            arrivals = [Arrival(time, 1000, random.randrange(100, 301)) for time in times]
+            ran = simulated(study, arrivals, in_flight).requests[300:]
+            means.append((sum(each.first - each.arrival for each in ran) / len(ran), parts(study)[1].ttft_mean))
+        (plain, plain_formula), (late, late_formula) = means
+        assert late - plain == pytest.approx(late_formula - plain_formula, rel=0.2)
+
+
 def test_bursts_wait_longer_than_a_poisson_process_of_the_same_rate() -> None:
     study = plan("load: open, request_rate: 20")
     calm, bursts = (mean_wait(simulated(study, drawn_arrivals(2, 3000, 20.0, cv, (1000, 200)))) for cv in (1.0, 4.0))

@@ -67,7 +67,7 @@ class Limits:
     ``whole`` says whether a request is admitted only where the cache holds all of its output; ``hit`` is the share of a
     prompt that the cache already has. ``apart`` is ``prefill`` or ``decode`` where they run on separate engines;
     ``early`` says whether the first token is sent before the handoff. Requests are received every ``interval`` decode
-    steps.
+    steps; a decode engine takes the cache of a computed prompt after any step.
     """
 
     __slots__ = ("apart", "chunk", "early", "hit", "interval", "sequences", "tokens", "whole")
@@ -93,7 +93,9 @@ class SimulatedEngine:
 
     ``requests`` counts waiting and running requests; ``expected`` also those still on their way from prefill engines.
     ``free_links`` is the time from which each rank's link is free. ``gaps`` maps the seconds between two tokens to the
-    number of sequences with that gap. ``since`` counts the decode steps since requests were received.
+    number of sequences with that gap. ``since`` counts the decode steps since requests were received. On a decode
+    engine, ``announced`` holds the requests whose prompts wait until it has received them, ``accepted`` those that it
+    has received.
     """
 
     def __init__(self, tables: StepTables, limits: Limits, gaps: dict[float, float]) -> None:
@@ -107,6 +109,8 @@ class SimulatedEngine:
         self.chunks: list[list[tuple[Request, float]]] = []
         self.free_links = [0.0] * tables.ranks
         self.expected = 0
+        self.announced: list[Request] = []
+        self.accepted: list[Request] = []
 
     def next_rank(self) -> int:
         """The rank with the fewest requests, to which another is now on its way."""
@@ -126,20 +130,20 @@ class SimulatedEngine:
             rank = self.ranks[request.rank % len(self.ranks)]
         else:
             rank = min(self.ranks, key=REQUESTS) if len(self.ranks) > 1 else self.ranks[0]
-        (rank.waiting if self.limits.interval == 1 else rank.sent).append(request)
+        (rank.waiting if self.limits.interval == 1 or self.limits.apart else rank.sent).append(request)
         for each in (self, rank):
             each.requests += 1
             each.expected += 1
 
-    def shortened_end(self, now: float) -> float | None:
+    def shortened_end(self, now: float, interval: int) -> float | None:
         """The end of the running step, where a request that arrives now cuts off the steps behind it; None if none is.
 
-        A request joins at the end of the step in which it arrives, or of the next one that ends an interval.
+        A request joins at the end of the step in which it arrives, or of the next one that ends an ``interval``.
         """
         if self.mixed or self.steps <= 1:
             return None
         done = max(1, ceil((now - self.started) / self.each - TINY))
-        done += -(self.since + done) % self.limits.interval
+        done += -(self.since + done) % interval
         if done >= self.steps:
             return None
         self.steps = done
@@ -168,7 +172,9 @@ class SimulatedEngine:
         return now + self.steps * self.each
 
     def _receive_sent(self) -> None:
-        """Put the requests that were sent into the queues of their ranks."""
+        """Put the requests that were sent into the queues of their ranks, and let announced prompts start."""
+        self.accepted.extend(self.announced)
+        self.announced.clear()
         for rank in self.ranks:
             if rank.sent:
                 rank.waiting.extend(rank.sent)
@@ -268,7 +274,7 @@ class SimulatedEngine:
             free = self.limits.tokens - rank.used
             fitting = inf if self.limits.whole or rank.count == 1 else max(1.0, free // (rank.count * gained))
             most = min(most, rank.decoding[0][0] - rank.step, fitting)
-        if any(rank.sent for rank in self.ranks):
+        if self.announced or any(rank.sent for rank in self.ranks):
             most = min(most, self.limits.interval - self.since)
         self.mixed, self.steps = False, max(1, int(most))
         fullest = max(self.ranks, key=lambda rank: rank.context)

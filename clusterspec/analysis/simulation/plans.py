@@ -66,7 +66,7 @@ def plan_timing(pools: Pools, tokens: float, sent: Handoff | None) -> Timing:
         held = tokens if kind != "prefill" else float("inf")
         early = load.transfer.first_token == "prefill"
         chunk, whole, hit = load.chunk_tokens, load.whole_requests, load.prefix_hit
-        interval = 1 if apart else load.receive_interval
+        interval = 1 if kind == "prefill" else load.receive_interval
         return Limits(most, held, chunk, whole=whole, hit=hit, apart=kind, early=early, interval=interval)
 
     engine, prompts = pools.decode, pools.prompts
@@ -138,8 +138,12 @@ class Simulation:
                 continue
             if kind == HANDED_OVER:
                 self.decode[what.rank // len(self.decode[0].ranks)].arrived(what.rank)
-            decodes = kind == HANDED_OVER or not self.prefill
-            self._route(what, self._serving_engines(self.decode if decodes else self.prefill, now), now)
+            if kind == HANDED_OVER or not self.prefill:
+                self._route(what, self._serving_engines(self.decode, now), now)
+            elif self.decode[0].limits.interval == 1:
+                self._route(what, self._serving_engines(self.prefill, now), now)
+            else:
+                self._announce(what, now)
 
     def _serving_engines(self, pool: list[SimulatedEngine], now: float) -> list[SimulatedEngine]:
         """The engines of a pool that serve requests at a time: at least one."""
@@ -154,9 +158,26 @@ class Simulation:
         else:
             engine = min(pool, key=lambda each: each.requests) if len(pool) > 1 else pool[0]
         engine.receive(request)
-        end = engine.shortened_end(now) if engine.running else engine.begin(now)
+        self._begin(engine, now, 1 if engine.limits.apart else engine.limits.interval)
+
+    def _announce(self, request: Request, now: float) -> None:
+        """Send a request to the decode engine with the fewest. Its prompt starts once that engine has received it."""
+        engine = min(self._serving_engines(self.decode, now), key=lambda each: each.expected + len(each.announced))
+        engine.announced.append(request)
+        self._begin(engine, now, engine.limits.interval)
+
+    def _begin(self, engine: SimulatedEngine, now: float, interval: int) -> None:
+        """Start an idle engine, or let a running one look for requests at the next step that ends an interval."""
+        end = engine.shortened_end(now, interval) if engine.running else engine.begin(now)
         if end is not None:
             self._push(end, STEP_END, engine, engine.version)
+        self._send_accepted(engine, now)
+
+    def _send_accepted(self, engine: SimulatedEngine, now: float) -> None:
+        """Send the prompts that a decode engine has received to prefill engines."""
+        accepted, engine.accepted = engine.accepted, []
+        for request in accepted:
+            self._route(request, self._serving_engines(self.prefill, now), now)
 
     def _end_steps(self, engine: SimulatedEngine, now: float) -> None:
         """Finish the steps of an engine, hand over its completed requests, and start the next steps."""
@@ -172,6 +193,7 @@ class Simulation:
         end = engine.begin(now)
         if end is not None:
             self._push(end, STEP_END, engine, engine.version)
+        self._send_accepted(engine, now)
 
     def _receipt_time(self, request: Request, sender: SimulatedEngine, now: float) -> float:
         """The time at which a decode engine has received the cache of a computed prompt, on its rank with the fewest

@@ -28,6 +28,7 @@ from clusterspec.cost.serving.waits import (
     service_seconds,
     steps_of_prompts,
     unreceived_wait,
+    wait_behind_received,
 )
 from clusterspec.records import NamedTuple
 
@@ -142,8 +143,9 @@ def with_wait(pools: Pools, now: Steady) -> Steady:
         return now
     if pools.has_prefill_engines:
         unreceived = unreceived_wait(pools, now.decode.total, now.sequences)
+        together = wait_behind_received(pools, unreceived, now.rate, now.service)
         queued = separate_prompt_wait(pools, now.rate, (now.prompt / pools.prompts.layout.pp, now.service))
-        return now._replace(wait=queued + unreceived)
+        return now._replace(wait=queued + unreceived + together)
     prompts = max(1.0, now.sequences / engine.layout.pp) * now.tokens_per_step / load.gaps
     prompts = max(prompts, prompts_at_rate(pools, now.decode.total, now.carried / engine.layout.pp))
     busy = 1 - max(0.0, 1 - now.rate * now.service / engine.attention_ranks) * exp(-now.sequences)

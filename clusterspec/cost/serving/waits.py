@@ -280,6 +280,16 @@ def unreceived_wait(pools: Pools, step: float, sequences: float) -> float:
     return (interval - 1) / 2 * step * -expm1(-sequences * pools.decode.layout.attention_dp) * others
 
 
+def wait_behind_received(pools: Pools, unreceived: float, rate: float, service: float) -> float:
+    """Seconds that a prompt of separate prefill engines waits for the prompts that its decode engine received with it.
+
+    Those of twice the ``unreceived`` wait start at once, of ``rate`` requests per second on all decode engines. They
+    are spread over the ranks that run prompts, for ``service`` seconds each; half of them are before it.
+    """
+    group = 2 * unreceived * rate / pools.decode.replicas
+    return group / 2 * service / pools.prompts.attention_ranks
+
+
 def separate_prompt_wait(pools: Pools, rate: float, each: tuple[float, float]) -> float:
     """Queueing time of a prompt on separate prefill engines, in seconds: the running step and earlier prompts.
 

@@ -15,6 +15,7 @@ from clusterspec.cost.serving.waits import (
     seconds_of_prompts,
     steps_of_prompts,
     unreceived_wait,
+    wait_behind_received,
 )
 from tests.cluster.resolving import clean
 from tests.cost.serving.test_serving_laws import BASE, MACHINE, PLAN
@@ -133,6 +134,7 @@ def test_prompts_of_separate_engines_wait_until_the_decode_engine_has_received_t
     assert one is not None and one.has_prefill_engines
     assert unreceived_wait(one, 0.02, 62.9) == pytest.approx(63 / 64 * 4.5 * 0.02)
     assert unreceived_wait(one, 0.02, 0.01) == pytest.approx(63 / 64 * 4.5 * 0.02 * (1 - exp(-0.01)))
+    assert wait_behind_received(one, 0.09, 10.0, 0.02) == pytest.approx(0.018)  # half of 1.8 prompts, 20 ms each
     found = [serving_times(design(1000, f"concurrency: 2{split.replace('10', each)}")) for each in ("1", "10")]
     plain, late = (each for each in found if each is not None)
     decoding = 1 - exp(-late.sequences)
