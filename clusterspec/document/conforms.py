@@ -66,9 +66,14 @@ _MOST = 10_000
 
 def mappings_with_key(root: Schema, key: str) -> list[Path]:
     """The paths of all mappings that have a key, outermost first."""
+    return mappings_by_key(root).get(key, [])
+
+
+def mappings_by_key(root: Schema) -> dict[str, list[Path]]:
+    """The paths of the mappings that have a key, outermost first, for each key of a schema."""
     if id(root) not in _mappings_with_key:
         _mappings_with_key[id(root)] = root, _index(root)
-    return _mappings_with_key[id(root)][1].get(key, [])
+    return _mappings_with_key[id(root)][1]
 
 
 def _index(root: Schema) -> dict[str, list[Path]]:

@@ -10,7 +10,7 @@ from typing import Any
 from clusterspec.document import conforms
 from clusterspec.document.conforms import Schema
 from clusterspec.document.model import Document, text_at
-from clusterspec.document.other_names import advice_for_name, intended_key
+from clusterspec.document.other_names import advice_for_name, intended_key, similar_keys
 from clusterspec.document.schema import (
     alternatives_text,
     letters_and_digits,
@@ -137,7 +137,11 @@ def _unknown_key_problem(fault: ValidationError, key: str, known: list[str]) -> 
     if not alias or not (meant or mappings_with_key):
         meant = nearest_words(key, known)
     if not meant and not mappings_with_key:
-        meant = _overlapping_keys(key, known)
+        meant = similar_keys(key, known)[:3]
+    if not meant and not mappings_with_key:
+        below = [each for each, homes in conforms.mappings_by_key(fault.schema).items() if _is_below(homes, fault.path)]
+        alias = next(iter(similar_keys(key, below, least=1.0)), "")
+        mappings_with_key = _mappings_with_key(fault, alias, fault.value[key]) if alias else []
     if meant:
         advice = f"did you mean {alternatives_text(meant)}?"
     elif mappings_with_key and alias:
@@ -196,19 +200,6 @@ def _line_by_choice(fault: ValidationError, key: str, known: list[str]) -> str:
     return f"write {alternatives_text(lines[:3])}" if lines else ""
 
 
-def _overlapping_keys(key: str, known: list[str]) -> list[str]:
-    """The keys whose words begin the words of an unknown key or begin with them (`prefix_hit` of `prefix_hit_rate`), or
-    end them (`recipe` of `fp8_recipe`); the longest first.
-    """
-    given = f"{snake_case(key)}_"
-    found = [
-        each
-        for each in known
-        if given.startswith(f"{each}_") or f"{each}_".startswith(given) or given.endswith(f"_{each}_")
-    ]
-    return sorted(found, key=len, reverse=True)[:3]
-
-
 def _mappings_with_key(fault: ValidationError, key: str, value: Any) -> list[str]:
     """The first two mappings of the schema that have a key with such a value, for use in a sentence; the nearest first.
 
@@ -220,6 +211,11 @@ def _mappings_with_key(fault: ValidationError, key: str, value: Any) -> list[str
     found = [home for home in homes if _has_type(value, conforms.node_at(fault.schema, (*home, key)), fault.schema)]
     found = found or [home for home in homes if isinstance(value, dict) or home[: len(fault.path)] == fault.path != ()]
     return [f"`{dotted_path(home)}`" if home else "the top level" for home in found[:2]]
+
+
+def _is_below(homes: list[Path], path: Path) -> bool:
+    """Whether one of some mappings is at a path or below it."""
+    return any(home[: len(path)] == path for home in homes)
 
 
 def _common_keys(one: Path, other: Path) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from functools import cache
 
 from clusterspec.document.schema import snake_case
@@ -62,7 +62,7 @@ _KEYS = {
     "distance": "cable_length cable_lengths",
     "cable_type": "cabling",
     "subnet_manager": "sm ufm opensm",
-    "budget": "it_load max_power power_limit site_power",
+    "budget": "total_power it_load max_power power_limit site_power",
     "stock": "spare_parts parts_stock",
     "mean_time_between_failures": "job_mtbf cluster_mtbf mtbf_job",
     "restart_time": "recovery_time",
@@ -72,7 +72,7 @@ _KEYS = {
     "offload": "offloading cpu_offload cpu_offloading zero_offload",
     "software": "version release framework_version software_version",
     "load_balancing": "adaptive_routing routing ecmp packet_spraying",
-    "flow_control": "congestion_control dcqcn congestion",
+    "flow_control": "lossless congestion_control dcqcn congestion",
     "collective_library": "nccl nccl_version rccl rccl_version",
     "in_network_reduction": "sharp nvls",
     "leaf_switches": "leaf_count num_leaves num_leafs",
@@ -103,7 +103,7 @@ _KEYS = {
     "num_gpus_per_node chips_per_node accelerators_per_host gpus_per_host",
     "accelerators": "gpus num_gpus world_size gpu_count chips devices total_gpus",
     "accelerator": "gpu gpu_type device chip gpu_model accelerator_type",
-    "platform": "machine_type instance_type instance server node_type",
+    "platform": "sku system_type machine_type instance_type instance server node_type",
     "spare_nodes": "spares hot_spares",
     "host_memory": "ram host_ram cpu_memory system_memory memory_per_node",
     "scale_up": "nvlink intra_node scaleup",
@@ -117,8 +117,9 @@ _KEYS = {
     "bandwidth": "speed throughput",
     "input_tokens": "isl prompt_tokens prompt_length prompt_len max_prompt_length input_length input_len "
     "input_sequence_length",
-    "output_tokens": "osl response_tokens response_length max_response_length completion_tokens max_new_tokens "
-    "max_completion_length generation_length output_length output_len output_sequence_length max_tokens",
+    "output_tokens": "generated_tokens osl response_tokens response_length max_response_length completion_tokens "
+    "max_new_tokens max_completion_length generation_length output_length output_len output_sequence_length "
+    "max_tokens",
     "prompts_per_step": "rollout_batch_size num_prompts_per_step",
     "samples_per_prompt": "rollouts_per_prompt num_generations num_generations_per_prompt n_samples_per_prompt",
     "request_rate": "qps rps rate requests_per_second arrival_rate",
@@ -253,18 +254,39 @@ _ADVICE = {
 _FILLERS = frozenset({
     "active", "cfg", "config", "configuration", "count", "default", "degree", "desired", "effective", "enable",
     "enabled", "impl", "implementation", "in", "is", "level", "method", "num", "number", "of", "option", "options",
-    "planned", "policy", "required", "set", "setting", "settings", "size", "strategy", "target", "the", "total",
-    "train", "training", "type", "use", "used", "with",
+    "planned", "policy", "required", "set", "setting", "settings", "size", "strategy", "target", "the", "to",
+    "total", "train", "training", "type", "use", "used", "with",
 })
 # fmt: on
 """Words that a name may have or lack without another meaning."""
+_SAME = {
+    "seq": "sequence",
+    "len": "token",
+    "length": "token",
+    "server": "node",
+    "host": "node",
+    "machine": "node",
+    "gpu": "accelerator",
+    "chip": "accelerator",
+    "device": "accelerator",
+    "grad": "gradient",
+    "ckpt": "checkpoint",
+    "checkpointing": "checkpoint",
+    "parallelism": "parallel",
+    "dtype": "precision",
+    "speed": "bandwidth",
+    "ratio": "rate",
+    "shard": "sharding",
+}
+"""Words of names, and those that mean the same in keys of the spec."""
 
 
 @cache
 def _significant_words(name: str) -> frozenset[str]:
-    """The words of a name in snake case, singular, without fillers."""
-    words = {word for word in name.split("_") if word and word not in _FILLERS}
-    return frozenset(word[:-1] if len(word) > 3 and word[-1] == "s" and word[-2] != "s" else word for word in words)
+    """The words of a name in snake case without fillers, in singular and as keys of the spec use them."""
+    words = [word for word in name.split("_") if word and word not in _FILLERS]
+    singular = [word[:-1] if len(word) > 3 and word[-1] == "s" and word[-2] != "s" else word for word in words]
+    return frozenset(_SAME.get(word, word) for word in singular)
 
 
 def intended_key(word: str, known: Container[str] = ()) -> str:
@@ -289,10 +311,33 @@ def intended_key(word: str, known: Container[str] = ()) -> str:
     return next((key for key in (*found, *local) if key in known), found[0] if found else "")
 
 
+def similar_keys(word: str, known: Iterable[str], least: float = 0.5) -> list[str]:
+    """The known keys that share most words with a name, by their own names or by those of other programs; none if that
+    is less than the share ``least`` of the words of both.
+
+    >>> similar_keys("prefix_hit_rate", ["prefix_hit", "request_rate"]), similar_keys("gpus_per_server", ["nodes"])
+    (['prefix_hit'], [])
+    """
+    given = _significant_words(snake_case(word))
+    shares = {key: max(_shared(given, name) for name in (key, *_KEYS.get(key, "").split())) for key in known}
+    most = max(shares.values(), default=0.0)
+    return [key for key, share in shares.items() if share == most >= least]
+
+
+def _shared(words: frozenset[str], name: str) -> float:
+    """The share of the words of two names that both have."""
+    others = _significant_words(name)
+    return len(words & others) / max(1, len(words | others))
+
+
 def advice_for_name(word: str) -> str:
     """What to do about a name whose value a spec states in another form, or not at all; empty for other names.
 
-    >>> advice_for_name("use_distributed_optimizer")
-    'write `sharding: zero1` in `layout`'
+    >>> advice_for_name("use_distributed_optimizer"), advice_for_name("sharded_optimizer")
+    ('write `sharding: zero1` in `layout`', '')
     """
-    return _ADVICE.get(snake_case(word), "")
+    name = snake_case(word)
+    if name in _ADVICE or name in _KEYS:
+        return _ADVICE.get(name, "")
+    words = _significant_words(name)
+    return next((text for alias, text in _ADVICE.items() if words and _significant_words(alias) == words), "")
