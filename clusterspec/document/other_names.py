@@ -197,13 +197,13 @@ _LINES = {
     "workload.trainable: {method: lora, rank: 16}": "lora_rank lora_r lora_alpha",
     "workload.trainable: {method: qlora, rank: 16}": "qlora load_in_4bit",
     "cluster.scale_out.technology: infiniband-ndr": "infiniband ib",
-    "cluster.scale_out.technology: roce-400": "ethernet roce rocev2",
-    "cluster.accelerator: {like: h100-sxm, memory: 80 GB}": "hbm gpu_memory vram hbm_capacity",
+    "cluster.scale_out.technology: roce-v2": "ethernet roce rocev2",
+    "cluster.accelerator: {like: h100-sxm-80gb, memory: 80 GB}": "hbm gpu_memory vram hbm_capacity",
     "cluster.power.cooling: liquid": "dlc direct_liquid_cooling liquid_cooled liquid_cooling",
     "layout.stage_layers: [16, 16, 16, 16]": "pipeline_layout layers_per_stage pipeline_split decoder_first_pipeline",
     "procurement.electricity: 0.1": "kwh energy energy_price energy_cost",
     "procurement.prices.node_hour: 98.32": "hour hourly",
-    "cluster.accelerator: {like: h100-sxm, power: 700 W}": "tdp gpu_power",
+    "cluster.accelerator: {like: h100-sxm-80gb, power: 700 W}": "tdp gpu_power",
 }
 """Lines that state what users state by these names; the values are examples."""
 _TOLD = {

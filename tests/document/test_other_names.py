@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import Any
 
 import pytest
 import yaml
 
 from clusterspec.document import other_names, parse, validate
-from clusterspec.document.conforms import conforms, mappings_with_key, node_at
+from clusterspec.document.conforms import mappings_with_key
 from clusterspec.document.schema import snake_case
 from clusterspec.finding import Problem
 from clusterspec.source import Source
 from clusterspec.spec.reader import schema
+from clusterspec.studies.study import study_text
+from tests.settings import SETTINGS
 
 TABLES = (other_names._KEYS, other_names._LINES, other_names._TOLD)
 
@@ -34,9 +37,17 @@ def test_a_name_of_another_program_leads_to_a_key_of_the_schema(key: str) -> Non
 @pytest.mark.parametrize("line", other_names._LINES)
 def test_a_line_that_is_advised_is_valid_where_it_is_advised(line: str) -> None:
     path, _, value = line.partition(": ")
-    assert mappings_with_key(schema(), path.rpartition(".")[2])
-    assert tuple(path.split(".")[:-1]) in mappings_with_key(schema(), path.split(".")[-1])
-    assert conforms(yaml.safe_load(value), node_at(schema(), tuple(path.split("."))), schema())
+    spec: dict[str, Any] = {"clusterspec": 1, "name": "line"}
+    *mappings, key = path.split(".")
+    node = spec
+    for each in mappings:
+        node = node.setdefault(each, {})
+    node[key] = yaml.safe_load(value)
+    problems = study_text(yaml.safe_dump(spec), SETTINGS).findings
+    assert [each.message for each in problems if each.rule in UNREAD] == []
+
+
+UNREAD = {"unknown-key", "unknown-choice", "unknown-catalog-id", "wrong-type", "missing-unit", "missing-direction"}
 
 
 @pytest.mark.parametrize("text", other_names._TOLD)
