@@ -232,7 +232,7 @@ def expanded_seconds(cost: CollectiveCost, prefix: str = "") -> Expanded:
     what = f"{article} {cost.name} over {cost.ranks} ranks by {cost.algorithm} ({cost.protocol}, {cost.tier})"
     traffic = cost.candidate.per_byte * line.value * share.value
     inputs = {
-        "latency": computed_figure(cost.candidate.latency, f"latency of {what}", "s"),
+        "latency": computed_figure(cost.candidate.latency_of(cost.size), f"latency of {what}", "s"),
         "size": computed_figure(cost.size, f"{cost.name}, as nccl-tests counts it", "B"),
         "traffic": computed_figure(traffic, "bytes on the slower tier for each byte of the size"),
         "line": line,

@@ -50,6 +50,11 @@ that a hash holds out 8.1 %, 13.8 % and 36.6 %. What one process takes to launch
 accelerator of AMD is taken from MI350X since; MI300X, which a hash holds out, fell from 25.4 to 10.9 %. Not explained:
 all-to-all over two racks of GB300, four times as long as its NICs would take, and reductions in NVSwitch 5 of 8 GiB
 and more, which reach 840 GB/s on eight accelerators where smaller ones reach 740.
+
+Tried for messages of 1 to 256 MiB and not kept: the time of one process as the larger of launching and the device, as
+a loop of calls would show (two tables of one node on the fitted side fall from 10 to 2 and 6 %, those held out of B200
+and MI300X rise from 6 and 11 to 14 % in the mean), and NCCL's own correction of trees by size, which moves the fitted
+side by 0.3 %. Two sites with the same machine often differ by 15 %.
 """
 SIDES = ("held out", "fitted side")
 NEW_RUNS = """Training runs of sources that were entered since the split of sources was declared

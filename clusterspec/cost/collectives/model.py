@@ -4,6 +4,8 @@ the network.
 
 from __future__ import annotations
 
+from math import inf
+
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.cost.constants import assumed_figure, cited_figure
 from clusterspec.cost.formulas.collectives import overlapped_time, pipelined_time, time_at_busbw
@@ -122,7 +124,8 @@ class Between:
     ``line`` is the line rate of the island with the fewest ranks of the group: their share of NICs that several groups
     use, behind oversubscribed switches. ``exchange`` is the same for an all-to-all, as that of an island with the most
     ranks. ``sender`` is that of a single rank. ``share`` is the achieved share of it; ``latency`` is
-    what one crossing of LL adds to the network hop of the stack, in seconds, ``chunk_latency`` one of LL128 and Simple.
+    what one crossing of LL adds to the network hop of the stack, in seconds, ``chunk_latency`` one of LL128 and Simple;
+    ``rendezvous`` is that of LL for messages above ``eager`` bytes, which wait for the receiver, where they are known.
     ``switch_chunk`` is the chunk in bytes that the network's plugin sets for reduction in the switches of an island.
     ``protocols`` are those that the network can carry, ``algorithms`` those that its settings leave for an all-reduce,
     empty for all; ``overlapped`` where CPU threads move the data; ``reduces`` where the switches reduce; ``relays``
@@ -147,6 +150,8 @@ class Between:
     relays: bool
     rails_apart: bool
     low_latency: Figure | None = None
+    rendezvous: Figure | None = None
+    eager: Figure | None = None
 
     @property
     def rate(self) -> float:
@@ -188,7 +193,8 @@ class Candidate:
     ``latency`` and ``launch`` in seconds. ``inside`` and ``between`` are seconds per byte of the size on either tier;
     both tiers send at the same time. ``held`` is the time in seconds to send the contents of a full pipeline;
     ``overlapped`` where latency overlaps with sending; ``stages`` the number of pipelines one after another, each with
-    ``held``; ``posting`` the time in seconds that a process which posts for all ranks needs at least for one call.
+    ``held``; ``posting`` the time in seconds that a process which posts for all ranks needs at least for one call;
+    ``late`` the seconds that messages wait for their receivers, of sizes of ``eager`` bytes and above.
     """
 
     algorithm: str
@@ -201,6 +207,12 @@ class Candidate:
     overlapped: bool = False
     stages: float = 1.0
     posting: float = 0.0
+    late: float = 0.0
+    eager: float = inf
+
+    def latency_of(self, size: float) -> float:
+        """Seconds of latency of ``size`` bytes, which may be a column."""
+        return self.latency + self.late * (size >= self.eager) if self.late else self.latency
 
     @property
     def per_byte(self) -> float:
@@ -209,10 +221,10 @@ class Candidate:
 
     def device_seconds(self, size: float) -> float:
         """Seconds of ``size`` bytes on the device, without launch time; ``size`` may be a column."""
-        sending = self.per_byte * size
+        sending, latency = self.per_byte * size, self.latency_of(size)
         if self.overlapped:
-            return overlapped_time(self.latency, sending)
-        return pipelined_time(self.latency, sending, self.held, self.stages)
+            return overlapped_time(latency, sending)
+        return pipelined_time(latency, sending, self.held, self.stages)
 
 
 @dataclass(frozen=True)
@@ -269,7 +281,8 @@ SOCKET_PROTOCOLS = frozenset({"Simple"})
 class Network:
     """One NIC's line rate (B/s), the achieved share of it, and the latency of a crossing (LL; chunks) in seconds.
 
-    ``low_latency`` is the limit of the LL protocol as bus bandwidth, where the network has one of its own.
+    ``low_latency`` is the limit of the LL protocol as bus bandwidth, where the network has one of its own;
+    ``rendezvous`` the latency of LL for messages above ``eager`` bytes.
     """
 
     line: float
@@ -279,6 +292,8 @@ class Network:
     protocols: frozenset[str]
     overlapped: bool
     low_latency: Figure | None = None
+    rendezvous: Figure | None = None
+    eager: Figure | None = None
 
 
 def network_of(fabric: ScaleOut) -> Network:
@@ -302,6 +317,8 @@ def network_of(fabric: ScaleOut) -> Network:
         protocols=frozenset(entry.protocols) or ALL_PROTOCOLS,
         overlapped=entry.overlapped_latency,
         low_latency=entry.achievable.get("low_latency"),
+        rendezvous=entry.achievable.get("latency.rendezvous"),
+        eager=entry.achievable.get("eager"),
     )
 
 

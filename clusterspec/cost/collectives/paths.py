@@ -307,6 +307,8 @@ def _between_islands(cluster: Cluster, fabric: ScaleOut, group: Placement, islan
         relays=_library_relays(cluster),
         rails_apart=fabric.topology == "rail-only" and not group.rail_aligned,
         low_latency=network.low_latency,
+        rendezvous=network.rendezvous,
+        eager=network.eager,
     )
 
 

@@ -12,6 +12,7 @@ from clusterspec.cluster.scaleup import NODE_SCALE
 from clusterspec.cost.collectives.algorithms import algorithm_names, bus_factor, busbw_ceiling, candidate_algorithms
 from clusterspec.cost.collectives.model import Candidate, CollectiveCost, CollectiveUnavailableError, Paths
 from clusterspec.cost.collectives.paths import MESHES, group_paths
+from clusterspec.cost.collectives.stack import LL, LL_MESSAGES, Algorithm
 from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas.collectives import algorithm_bandwidth, bus_bandwidth, time_at_busbw
 from clusterspec.cost.formulas.compute import larger, smaller
@@ -174,7 +175,7 @@ def group_timing(
 def paths_timing(cluster: Cluster, name: str, paths: Paths, algorithm: str | None = None) -> CollectiveTiming:
     """The timing of a collective over a group with these links."""
     paths = with_measured_shares(paths, name, cluster.measured)
-    candidates = tuple(candidate for each in candidate_algorithms(name, algorithm) for candidate in each(paths))
+    candidates = _candidates_of_links(name, paths, candidate_algorithms(name, algorithm))
     if not candidates:
         offered = ", ".join(algorithm_names(name))
         raise CollectiveUnavailableError(
@@ -183,6 +184,28 @@ def paths_timing(cluster: Cluster, name: str, paths: Paths, algorithm: str | Non
     candidates = candidates if algorithm else _allowed_candidates(paths, name, candidates)
     highest = busbw_ceiling(name, paths, algorithm, reduces=cluster.scale_up.in_network_reduction)
     return CollectiveTiming(name, paths, candidates, highest, bus_factor(name, paths.ranks))
+
+
+def _candidates_of_links(name: str, paths: Paths, algorithms: Sequence[Algorithm]) -> tuple[Candidate, ...]:
+    """The candidates of some algorithms, with the wait of large messages of LL for their receivers."""
+    found = tuple(candidate for each in algorithms for candidate in each(paths))
+    between = paths.between
+    if between is None or between.rendezvous is None or between.eager is None:
+        return found
+    waiting = replace(paths, between=replace(between, latency=between.rendezvous))
+    late = (candidate for each in algorithms for candidate in each(waiting))
+    eager = LL_MESSAGES.value * between.eager.value * LL.share
+    return tuple(
+        replace(one, late=other.latency - one.latency, eager=eager * _parts_of_size(name, one, paths.ranks))
+        if one.protocol == LL.name
+        else one
+        for one, other in zip(found, late, strict=True)
+    )
+
+
+def _parts_of_size(name: str, candidate: Candidate, ranks: int) -> int:
+    """The parts of the size that a ring sends one after another; other algorithms send it whole."""
+    return ranks if candidate.algorithm == "ring" and name != "broadcast" else 1
 
 
 def _allowed_candidates(paths: Paths, name: str, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:

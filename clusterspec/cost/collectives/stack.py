@@ -141,6 +141,13 @@ MESSAGE_CHUNK = 512 * 1024
 CHANNELS = assumed_figure(
     LIBRARY, "channels", 32, "NCCL opens 16 to 32 channels; a full pipeline holds one chunk of each"
 )
+LL_MESSAGES = assumed_figure(
+    LIBRARY,
+    "messages of LL",
+    8,
+    "LL spreads a message over channels of 4 KiB each, with their flags the 8 KiB that the EFA plugin sends eagerly;"
+    " two p4de and two p5 take 30 to 40 us longer from 32 KiB on (nccl-tests)",
+)
 TREE_CHUNK = 32 * 1024
 """Bytes of one chunk of a tree between islands: NCCL halves chunks down to this until a message fills the tree
 (src/enqueue.cc, calcCollChunking).

@@ -128,3 +128,18 @@ def test_low_latency_between_nodes_is_limited_by_the_network_that_has_a_limit() 
 def test_accelerators_that_cannot_reach_each_other_go_through_the_host(machine: str, through: bool) -> None:
     design, _ = resolve_text(f"cluster: {{{machine}, accelerators_per_node: 8, nodes: 1}}\n")
     assert design.cluster is not None and crosses_host_memory(design.cluster) == through
+
+
+@pytest.mark.parametrize(("technology", "wait"), [("efa-v2", 15e-6), ("infiniband-ndr", 0.0)])
+def test_large_messages_of_ll_wait_for_their_receivers_on_efa(technology: str, wait: float) -> None:
+    """LL sends 4 KiB with their flags as 8 KiB, eagerly, on eight channels: from 32 KiB on a tree over two nodes waits
+    on its way up and down, and a ring at each of its two crossings where each of 16 ranks sends as much.
+    """
+    machine = nodes_of(H100, 2, technology, nics=32 if wait else 8, rate=100 if wait else 400)
+    group = contiguous_placement(machine, 16)
+    for algorithm, eager in (("tree", 32 * KIB), ("ring", 16 * 32 * KIB)):
+        timing = group_timing(machine, "all-reduce", group, algorithm)
+        low, *others = sorted(timing.candidates, key=lambda each: each.protocol != "LL")
+        assert low.protocol == "LL" and all(not other.late for other in others)
+        assert low.latency_of(eager) - low.latency_of(eager - 1) == pytest.approx(2 * wait)
+        assert low.device_seconds(eager) - low.device_seconds(eager - 1) == pytest.approx(2 * wait, abs=1e-9)
