@@ -82,11 +82,11 @@ layout: {framework: megatron-core, tp: 4, pp: 1, micro_batch: 1, sharding: fsdp}
 
 
 def test_sensitivity_moves_by_values_that_are_sold() -> None:
-    """GB200 is sold in domains of 72 (18 nodes of 4) and 4; H100 in domains of 1 (an instance of one), 8 and 256."""
+    """GB200 is sold in domains of 72 (18 nodes of 4) and 4; H100 in domains of 1, 2 and 4 (instances), 8 and 256."""
     steps = {(row.key, row.after) for row in sensitivity(study_of(RACKS)).levers}
     assert {after for key, after in steps if key == "nodes"} == {18, 72}
     assert {after for key, after in steps if key == "scale_up.domain"} <= {4, 72}
-    assert {row.after for row in sensitivity(study_of(JOB)).levers if row.key == "scale_up.domain"} <= {1, 8, 256}
+    assert {row.after for row in sensitivity(study_of(JOB)).levers if row.key == "scale_up.domain"} <= {1, 2, 4, 8, 256}
 
 
 def test_sensitivity_shows_no_row_without_effect() -> None:
