@@ -57,10 +57,15 @@ def validate(document: Document, schema: Schema) -> list[Problem]:
 
 
 def intended_keys(problems: Iterable[Problem]) -> Iterator[Path]:
-    """The intended keys of misspelled keys, which therefore do not count as absent."""
+    """The intended keys of misspelled and foreign keys, which therefore do not count as absent."""
     for problem in problems:
-        if problem.rule == "unknown-key" and problem.fix is not None:
-            yield (*problem.path[:-1], problem.fix.replacements[0].text)
+        if problem.rule != "unknown-key":
+            continue
+        from clusterspec.document.other_names import intended_key
+
+        fixed = problem.fix.replacements[0].text if problem.fix is not None else intended_key(str(problem.path[-1]))
+        if fixed:
+            yield (*problem.path[:-1], fixed)
 
 
 def _limited_problems(problems: list[Problem]) -> list[Problem]:
