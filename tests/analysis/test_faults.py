@@ -565,6 +565,25 @@ def test_a_lost_switch_tray_takes_its_share_of_the_links_of_its_domain(
     assert row.hours == pytest.approx(row.failures * (fixed + 12 * slowdown), rel=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("platform", "stated", "lost", "why"),
+    [
+        ("gb200-nvl72", "", 1 / 2, "9 of 18 engines stop"),
+        ("gb200-nvl72", "switch_loss: restarts", 1 / 2, "9 of 18 engines stop"),
+        ("mi455x-helios", "", 1 / 6, "continues with them"),
+    ],
+)
+def test_engines_continue_without_a_switch_tray_where_jobs_do(
+    platform: str, stated: str, lost: float, why: str
+) -> None:
+    """Engines of eight on two domains of 72: a tray takes those of its domain, or a sixth of their links."""
+    load = "serving: {input_tokens: 1000, output_tokens: 200, concurrency: 64}"
+    work = f"workload: {{kind: serve, model: deepseek-v3, {load}}}"
+    text = f"cluster: {{platform: {platform}, nodes: 36, scale_up: {{{stated}}}}}\n{work}\nlayout: {{tp: 8, dp: 18}}\n"
+    row = rows_of(study_of(text))["scale-up switch"]
+    assert row.lost == pytest.approx(lost) and row.effect == "slows" and why in row.why
+
+
 def test_switch_trays_that_nobody_counted_are_named_without_a_rate() -> None:
     report = found(study_of("cluster: {platform: gb200-nvl36x2, nodes: 36}\n"))
     row = next(row for row in report.rows if row.part == "scale-up switch")

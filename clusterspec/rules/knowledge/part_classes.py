@@ -97,7 +97,9 @@ def _nodes_of_job(design: Design) -> int | None:
 
 
 def _with_engines(design: Design, part: PartClass) -> PartClass:
-    """The class with the effect of its failure on the engines of a serving plan."""
+    """The class with the effect of its failure on the engines of a serving plan, which continue where a job would."""
+    if part.tier == SCALE_UP and part.lost < 1 and not part.restarts:
+        return part
     loss = engine_loss(design, part.name, part.nodes, whole=part.lost >= 1) if part.lost else None
     return part if loss is None else replace(part, lost=loss.share, tier=ENGINES, why=loss.why)
 
