@@ -62,6 +62,7 @@ MEANINGS = {
     "job-ended": "The job was ended from outside: a preemption, a failed node, the time limit or a signal.",
     "unused-parameters": "Parameters take no part in the loss, and the gradient reduction waits for them.",
     "program-fault": "A kernel of the program or of a library fails: invalid memory, an assertion, an instruction.",
+    "program-error": "The program raises an error that no known cause of a cluster explains.",
     "throttled-clocks": "Heat or the supply of power lowers the clocks of accelerators.",
     "separate-jobs": "Every process runs the benchmark alone: it was built without MPI, or started by another one.",
     "wrong-results": "The benchmark found wrong values.",

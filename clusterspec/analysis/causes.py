@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from statistics import median
 
+from clusterspec.analysis.families import families_of_causes
 from clusterspec.analysis.fault_models import FAULT_MODELS, FaultFit, fault_fits
 from clusterspec.analysis.hangs import Check, causes_of_a_hang, stops_of_one_rank, suggested_causes, unreachable_peers
 from clusterspec.analysis.host_causes import (
@@ -48,7 +49,7 @@ def causes(run: PlacedRun) -> tuple[Cause, ...]:
     """The likely causes of a slow run, likeliest first; for other runs only errors that hold at any speed."""
     if not run.finished:
         stops = causes_of_a_hang(run, (_separate_jobs, *CHECKS)) if run.rows else stops_of_one_rank(run)
-        return _most_likely(stops) or _most_likely(suggested_causes(run))
+        return _most_likely(stops) or _most_likely((*suggested_causes(run), *families_of_causes(run)))
     last = run.largest
     found = [cause for check in ALWAYS for cause in check(run)]
     if last.measured < last.low:

@@ -130,6 +130,7 @@ FAILURE_PATTERNS = (
         re.compile(r"(\[Errno 1(?:01|13)\] .{1,60}|\bconnect: (?:no route to host|network is unreachable))"),
     ),
     ("unreachable", re.compile(r"(SocketHandShakePlugin: connect\(\).{0,80})")),
+    ("unreachable", re.compile(r"(socket\w{0,20}Connect\w{0,10}: [Cc]onnect to .{1,80} (?:failed|returned) .{0,60})")),
     ("dump", re.compile(r"(most likely caused by incorrect usages of collectives)")),  # ProcessGroupNCCL, each timeout
     ("port-error", re.compile(r"Got (?:non-fatal )?async (?:error )?event ?: ?(port error)")),
     ("port-error", re.compile(r"(async fatal event: port error.{0,20})")),
@@ -162,7 +163,8 @@ FAILURE_PATTERNS = (
     ("threads", re.compile(r"(BlockingIOError: \[Errno 11\] Resource temporarily unavailable)")),
     ("threads", re.compile(r"(fork: (?:retry: )?Resource temporarily unavailable)")),
     ("driver-release", re.compile(r"(system has unsupported display driver / cuda driver combination)")),
-    ("driver-release", re.compile(r"(Driver/library version mismatch)")),
+    ("driver-release", re.compile(r"((?:[Dd]river/library|NVML) version mismatch)")),
+    ("driver-release", re.compile(r"(requirement error: unsatisfied condition: cuda.{0,60})")),  # libnvidia-container
     ("out-of-memory", re.compile(r"((?:CUDA|HIP) error: out of memory)")),
     ("out-of-memory", _hccl("EL0004")),
     ("out-of-memory", re.compile(r"(Failed to CUDA (?:host )?\w{0,1}alloc.{0,40})")),
@@ -203,6 +205,9 @@ FAILURE_PATTERNS = (
     ("hardware", _hccl("EI0012")),
     ("hardware", re.compile(r"((?:GPU|HW) Hang\b.{0,20}reason.{0,20}:.{0,40})")),  # HSA
     ("no-device", re.compile(r"(Failed to initialize NVML: Unknown Error)")),
+    ("no-device", re.compile(r"(could not load NVML library|nvml error: driver not loaded)")),  # k8s-device-plugin
+    ("no-device", re.compile(r"(load library failed: libnvidia-ml.{0,40}|ERROR_LIBRARY_NOT_FOUND)")),
+    ("no-device", re.compile(r"(could not select device driver .{0,40}gpu.{0,10})")),  # Docker
     ("shared-accelerator", re.compile(r"(CUDA-capable device\(s\) is/are busy or unavailable)")),
     ("shared-accelerator", re.compile(r"(CUDA-capable devices are busy or unavailable)")),
     ("shared-accelerator", re.compile(r"(Neuron Core\(s\) not available.{0,60})")),
@@ -268,6 +273,8 @@ FAILURE_PATTERNS = (
     ("setting", re.compile(r"(environment variable \w{1,60} expected, but not set)")),
     ("setting", re.compile(r"(Check batch related parameters\. .{1,120})")),  # DeepSpeed
     ("setting", re.compile(r"(world.?size \([0-9]{1,7}\) is not divisible by .{1,80})")),  # Megatron
+    ("setting", re.compile(r"(Assertion failed: mpiSize == tp \* pp.{0,20})")),  # TensorRT-LLM
+    ("setting", re.compile(r"(Engine world size \(.{1,30}\) != Runtime world size \([0-9]{1,6}\))")),
     ("setting", re.compile(r"(Invalid NCCL_COMM_ID.{0,60})")),
     ("setting", re.compile(r"(Invalid rank requested : -?[0-9]{1,7}/[0-9]{1,7})")),
     ("setting", re.compile(r"(NCCL WARN Could not open XML (?:graph )?file .{1,100})")),
@@ -319,8 +326,9 @@ _WORDS = (
     "service not known|shared memory BTL|shut down too early|SIGBUS|SIGKILL|Signals.|size changed|Slowdown|"
     "SocketHandShake|ssh|Stale |start new thread|state:|State: Init|store based|StreamWriter|support begins|"
     "named symbol|device function|driver does not|sshd: |orted: |prted: |kubectl: |got signal|"
-    "Communication with the|too old|topo exchange|truncated|UCE ERROR|UCX CUDA|UD QP|Unable to|undefined symbol|"
-    "Unexpected UCX|UNPACK|version `|version mismatch|wait timeout|waiting for clients|XML "
+    "Communication with the|too old|driver not loaded|requirement error|mpiSize|Runtime world|libnvidia-ml|"
+    "LIBRARY_NOT_FOUND|select device driver|topo exchange|truncated|UCE ERROR|UCX CUDA|UD QP|Unable to|"
+    "undefined symbol|Unexpected UCX|UNPACK|version `|version mismatch|wait timeout|waiting for clients|XML "
 )
 FAILURE_WORDS = tuple(_WORDS.split("|"))
 """Words of which a line has at least one if it may be one of the above."""

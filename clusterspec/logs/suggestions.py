@@ -26,7 +26,10 @@ SUGGESTIONS = (
     ("port-in-use", r"[Aa]ddress (?:is )?(?:already )?in use|\b[Pp]ort .{0,30}(?:in use|occupied|already bound)"),
     ("name-resolution", r"(?:not|n't|to) resolve|[Uu]nknown host|name resolution|[Nn]ame or service"),
     ("unstable-link", r"\b(?:[Ll]ink|[Pp]ort)s? (?:is |are |went )?(?:down|DOWN)\b"),
-    ("unreachable-peer", r"[Cc]onnection (?:refused|timed out)|[Nn]o route to host|unreachable|\bGIDs?\b"),
+    (
+        "unreachable-peer",
+        r"[Cc]onnection (?:refused|timed out|abort)|timed out on send/recv|[Nn]o route to host|unreachable|\bGIDs?\b",
+    ),
     ("peer-access-off", r"peer.access"),
     ("gpudirect-refused", r"GPU ?[Dd]irect|\bGDR\b|peer_?mem\b|[Dd]ma-?buf"),
     ("fabric-manager", r"[Ff]abric ?[Mm]anager|NVSwitch|\bIMEX\b"),
@@ -38,12 +41,30 @@ SUGGESTIONS = (
         r"\b[Nn]o .{0,30}(?:GPU|NPU|device|accelerator)s? .{0,20}(?:found|available|detected|visible)",
     ),
     ("library-release", r"undefined symbol|symbol lookup|cannot open shared object|version mismatch|incompatible"),
-    ("invalid-setting", r"environment variable"),
+    ("invalid-setting", r"environment variable|divisible by|multiple of|world[ _]?size|parallel[ _]size"),
     ("data-loading", r"[Dd]ata ?[Ll]oader.{0,60}tim"),
     ("program-fault", r"[Ss]egmentation fault|SIGSEGV|[Ii]llegal (?:memory|instruction|address)"),
     ("peer-ended", r"\b(?:[Ww]orker|[Rr]ank|[Pp]eer|[Nn]ode|[Aa]ctor)s?\b.{0,40}\b(?:died|crashed|lost|killed|dead)\b"),
 )
 """Causes and the common words of their errors, the more specific before the more common."""
+FAMILIES = (
+    ("system-call", r"(?:unhandled|unhanled) system error|\bncclSystemError\b"),
+    ("device-call", r"unhandled (?:cuda|hip) error|\bncclUnhandledCudaError\b"),
+    ("arguments", r"\bncclInvalidUsage\b|\bNCCL error .{1,160}, invalid usage"),
+    ("remote", r"\bncclRemoteError\b|remote process exited or there was a network error"),
+    ("timeout", r"Watchdog caught collective operation timeout"),
+)
+"""Families of causes and the lines that state one without the cause, by the results of NCCL (`src/nccl.h.in`) and the
+watchdog of PyTorch (`ProcessGroupNCCL.cpp`).
+"""
+STARTS = (
+    r"Init torch distributed begin|\bdistributed_init_method=|[Ii]nitializing torch distributed|vLLM is using nccl|"
+    r"Initializing distributed: GLOBAL_RANK|Initializing TorchBackend in DeepSpeed|\bBootstrap ?: Using "
+)
+"""The last lines of programs whose ranks wait for one another: SGLang, vLLM, Megatron, Lightning, DeepSpeed, NCCL."""
+_COMPILED_FAMILIES = tuple((family, re.compile(words)) for family, words in FAMILIES)
+_START = re.compile(STARTS)
+_RAISED = re.compile(r"^(?:\S{1,40} ){0,6}?[\w.]{1,80}(?:Error|Exception): \S")
 _COMPILED = tuple((cause, re.compile(words)) for cause, words in SUGGESTIONS)
 _DIGITS = re.compile(r"[0-9]+")
 LONGEST = 1_000
@@ -68,3 +89,30 @@ def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
         if cause and cause not in causes:
             causes.add(cause)
             yield cause, shown.strip()[:160], number
+
+
+def families(text: str) -> Iterator[tuple[str, str, int]]:
+    """The families that lines state, each with its first line; else a start as the last line, or the last exception."""
+    found = False
+    for family, words in _COMPILED_FAMILIES:
+        match = words.search(text)
+        if match:
+            found = True
+            first = text.rfind("\n", 0, match.start()) + 1
+            yield family, text[first : first + LONGEST].split("\n", 1)[0].strip()[:160], text.count("\n", 0, first) + 1
+    if not found:
+        yield from _last_words(text.rstrip().split("\n"))
+
+
+def _last_words(lines: list[str]) -> Iterator[tuple[str, str, int]]:
+    """A start as the last line, or the last exception of a program with a traceback."""
+    if _START.search(lines[-1][:LONGEST]):
+        yield "start", lines[-1].strip()[:160], len(lines)
+        return
+    last = lines[-MOST_LINES:]
+    if not any("Traceback (most recent call last)" in line for line in last):
+        return
+    for number, line in zip(range(len(lines), 0, -1), reversed(last), strict=False):
+        if _RAISED.search(line[:LONGEST]):
+            yield "program", line.strip()[:160], number
+            return

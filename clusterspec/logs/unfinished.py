@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from clusterspec.logs.benchmark import Benchmark, Evidence, Series, largest_communicator, log_evidence
 from clusterspec.logs.nccl_rows import ranks_and_nodes, separate_jobs
 from clusterspec.logs.program_lines import STATING
-from clusterspec.logs.suggestions import suggested_causes
+from clusterspec.logs.suggestions import families, suggested_causes
 
 _MARK = re.compile(
     r"\b(?:NCCL|RCCL) (?:INFO|WARN|error)|\bCCOM WARN|\bTest (?:CUDA|HIP|NCCL) failure|^ncclInvalidUsage"
@@ -32,8 +32,9 @@ def read_unfinished(text: str) -> Benchmark | None:
     evidence = log_evidence(text)
     if not any(each.name in STATING for each in evidence):
         suggested = (Evidence(f"suggests {cause}", shown, line) for cause, shown, line in suggested_causes(text))
-        evidence = (*evidence, *suggested)
-        if not _MARK.search(text) and not any(each.name.startswith("suggests ") for each in evidence):
+        stated = (Evidence(f"family {family}", shown, line) for family, shown, line in families(text))
+        evidence = (*evidence, *suggested, *stated)
+        if not _MARK.search(text) and not any(each.name.startswith(("suggests ", "family ")) for each in evidence):
             return None
     ranks, nodes = ranks_and_nodes(text)
     jobs = separate_jobs(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from clusterspec.analysis import causes, hangs, host_causes, stated_causes
+from clusterspec.analysis import causes, families, hangs, host_causes, stated_causes
 from clusterspec.analysis.cause_meanings import MEANINGS
 from clusterspec.analysis.fault_models import FAULT_MODELS
 
@@ -15,6 +15,8 @@ def test_causes_and_descriptions_agree() -> None:
     nodes = [node for tree in trees for node in ast.walk(tree)]
     calls = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "Cause"]
     named = {call.args[0].value for call in calls if isinstance(call.args[0], ast.Constant)}
+    of = (families.ANYWHERE, families.ONE_NODE, families.SEVERAL_NODES)
+    named |= {name for members in of for causes_of in members.values() for name, _ in causes_of}
     assert named | {fault.name for fault in FAULT_MODELS} | {"few-nics"} | set(stated_causes.STOPS) | {
         each[1] for each in stated_causes.POSSIBLE
     } | set(stated_causes.UNFINISHED_STOPS) == set(MEANINGS)

@@ -244,8 +244,9 @@ def test_few_ranks_that_do_not_wait_with_the_others_may_be_late(
     )
     compared = read(H100, "\n".join(lines), 8)
     assert compared is not None
-    assert names(compared) == (["ranks-diverge"] if named else [])
+    assert [each.name for each in compared.causes if each.weight >= 0.4] == (["ranks-diverge"] if named else [])
     assert not named or compared.causes[0].evidence.endswith("1 rank, the first rank 0, does not")
+    assert named or ("ranks-diverge" in names(compared)) == (len(waiting) < 8 or bool(group))
 
 
 @pytest.mark.parametrize(
@@ -263,11 +264,12 @@ def test_an_empty_table_over_pcie_may_be_blocked_access(machine: str, tail: str,
     assert names(compared) == named
 
 
-def test_an_error_of_the_library_without_a_reason_is_a_log_without_a_cause() -> None:
+def test_an_error_of_the_library_without_a_reason_names_what_it_is_most_often_with_little_evidence() -> None:
     """Published: xorbitsai/inference issue 2836, where shared memory was too small."""
     compared = read(H100, "RuntimeError: NCCL error: unhandled system error (run with NCCL_DEBUG=INFO for details)", 8)
     assert compared is not None
-    assert not compared.causes
+    assert names(compared) == ["shared-memory", "wrong-interface"]
+    assert all(each.weight < 0.4 for each in compared.causes)
 
 
 def test_a_program_of_one_accelerator_is_read_for_what_it_states() -> None:

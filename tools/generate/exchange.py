@@ -308,8 +308,9 @@ A log without a result (a run of any program with `NCCL_DEBUG=INFO` that hung, o
 diagnosed by its lines alone: what they state, and access control or the IOMMU where accelerators reach each other over
 PCIe. So is the output of an engine, a training program or a kernel with a line that states a cause: evicted requests,
 full memory or storage, errors of an accelerator, refused connections (`--ranks` states its ranks). Where none does,
-causes that the common words of an error suggest are listed with little evidence. Its verdict is `unfinished`, with exit
-status 1; `accept` and `import` refuse it.
+causes that the common words of an error suggest are listed with little evidence, and where a line gives no reason
+(`unhandled system error`, a timeout, a start that never ended) the causes that it may have, each with the measurement
+that decides. Its verdict is `unfinished`, with exit status 1; `accept` and `import` refuse it.
 """
 ACCEPT = """## Accept
 

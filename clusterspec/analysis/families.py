@@ -1,0 +1,85 @@
+"""Families of causes: what a line leaves open, where no line states a cause, and the measurement that decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.analysis.placed_runs import PlacedRun
+from clusterspec.analysis.stated_causes import WEAK
+from clusterspec.results.diagnosis import Cause
+
+_SYSTEM = "NCCL_DEBUG=WARN: the line above this one names the call that failed; "
+_SHM = f"{_SYSTEM}df -h /dev/shm in the container, then --ipc=host"
+_REACH = f"{_SYSTEM}nc -vz between the nodes; docker run --net=host"
+_INTERFACE = f"{_SYSTEM}ip -br addr; set NCCL_SOCKET_IFNAME to the interface that reaches the other nodes"
+_DEVICE = "NCCL_DEBUG=WARN: 'Cuda failure' on the line above this one names the error; "
+_FIRST = "the first error of every rank, by time: one that has none was stopped, one that has another is the cause; "
+_HANG = "py-spy dump of every rank: the same call in all is the network, another call in one is the program; "
+_ALONE = "all_reduce_perf of nccl-tests with the same ranks: if it hangs, too, it is not the program; "
+_P2P = f"{_ALONE}then with NCCL_P2P_DISABLE=1: if that runs, it is this"
+
+SEVERAL_NODES = {
+    "system-call": (("unreachable-peer", _REACH), ("wrong-interface", _INTERFACE), ("shared-memory", _SHM)),
+    "start": (
+        ("unreachable-peer", f"{_ALONE}nc -vz from every node to the first one's port"),
+        ("wrong-interface", f"{_ALONE}set NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME to one interface on all nodes"),
+        ("absent-ranks", "the number of ranks that printed this line, against the number that the job waits for"),
+    ),
+    "timeout": (
+        ("ranks-diverge", f"{_HANG}TORCH_NCCL_TRACE_BUFFER_SIZE=2000 records the calls"),
+        ("unreachable-peer", f"{_ALONE}ib_write_bw between the nodes"),
+    ),
+}
+"""What a family may be where ranks are on several nodes: cause and the measurement that decides, the likelier first.
+
+Published: pytorch/pytorch issue 23363 and NVIDIA/nccl issue 375 (system calls), sgl-project/sglang issue 2658 (start),
+pytorch/pytorch issue 118369 (timeouts).
+"""
+ONE_NODE = {
+    "system-call": (("shared-memory", _SHM), ("wrong-interface", _INTERFACE)),
+    "start": (("acs", _P2P), ("iommu-translation", _P2P), ("absent-ranks", "ps of the ranks: is each one started?")),
+    "timeout": (
+        ("ranks-diverge", f"{_HANG}TORCH_NCCL_TRACE_BUFFER_SIZE=2000 records the calls"),
+        ("acs", _P2P),
+    ),
+}
+"""The same on one node. Published: NVIDIA/nccl issue 473 and HRNet/DEKR issue 18 (containers), 257 (ACS, IOMMU)."""
+ANYWHERE = {
+    "device-call": (
+        ("unsupported-accelerator", f"{_DEVICE}torch.cuda.get_arch_list() has that of the accelerator?"),
+        ("memory-full", f"{_DEVICE}nvidia-smi during the start"),
+        ("shared-accelerator", f"{_DEVICE}print LOCAL_RANK and CUDA_VISIBLE_DEVICES of every rank"),
+    ),
+    "arguments": (
+        (
+            "shared-accelerator",
+            "NCCL_DEBUG=WARN names the ranks; print LOCAL_RANK and CUDA_VISIBLE_DEVICES of each",
+        ),
+        ("missing-accelerator", "nvidia-smi -L on every node, against the ranks that start there"),
+    ),
+    "remote": (("peer-ended", _FIRST), ("unreachable-peer", f"{_FIRST}dmesg | grep -i link on its host")),
+    "program": (
+        (
+            "program-error",
+            "the program on one accelerator: the same error is the program's, none is the cluster's",
+        ),
+    ),
+}
+"""The same wherever ranks are. NCCL, `src/nccl.h.in` and "Troubleshooting": what each result stands for."""
+
+
+def families_of_causes(run: PlacedRun) -> Iterator[Cause]:
+    """Each cause of the families that lines state, with the measurement that tells it from the others."""
+    members = ANYWHERE | (SEVERAL_NODES if run.group.nodes > 1 else ONE_NODE)
+    for family, causes in members.items():
+        for text, line in run.log_lines(f"family {family}")[:1]:
+            evidence = f"line {line} of the log: {text}, which does not say why"
+            for name, following in causes:
+                if name != "ranks-diverge" or not _all_wait_together(run):
+                    yield Cause(name, evidence, following.removesuffix("; "), WEAK)
+
+
+def _all_wait_together(run: PlacedRun) -> bool:
+    """Whether every rank waits in one call of the group of all ranks, so that none of them parted from the others."""
+    waiting = (text.rpartition(" ")[2].split(",") for text, _ in run.log_lines("waiting"))
+    return any(set(map(int, ranks)) >= set(range(run.group.ranks)) for ranks in waiting)

@@ -1,0 +1,78 @@
+"""Lines that leave the cause open: the family of causes, each with the measurement that decides."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.analysis.cause_meanings import MEANINGS
+from clusterspec.analysis.families import ANYWHERE, ONE_NODE, SEVERAL_NODES
+from clusterspec.logs.suggestions import FAMILIES
+from tests.analysis.test_program_lines import PAIR, read
+
+SYSTEM = "RuntimeError: NCCL error in: a.cpp:825, unhandled system error, NCCL version 2.7.8"
+TRACE = "Traceback (most recent call last):\n  File 'a.py', line 1, in <module>\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "ranks", "causes"),
+    [
+        (SYSTEM, 16, ["unreachable-peer", "wrong-interface", "shared-memory"]),
+        (SYSTEM, 8, ["shared-memory", "wrong-interface"]),
+        ("ncclUnhandledCudaError: Call to CUDA function failed.", 16, ["unsupported-accelerator", "memory-full"]),
+        ("ncclInvalidUsage: This usually reflects invalid usage of NCCL library.", 8, ["shared-accelerator"]),
+        ("ncclRemoteError: A call failed possibly due to a network error", 16, ["peer-ended", "unreachable-peer"]),
+        ("[2025-02-22 08:19:45 TP3] Init torch distributed begin.\n\n", 16, ["unreachable-peer", "wrong-interface"]),
+        ("[2025-02-22 08:19:45 TP3] Init torch distributed begin.", 8, ["acs", "iommu-translation"]),
+        (f"{TRACE}[rank0]: KeyError: 'lm_head.weight'", 16, ["program-error"]),
+    ],
+)
+def test_a_line_that_gives_no_reason_names_the_family_of_its_causes(lines: str, ranks: int, causes: list[str]) -> None:
+    compared = read(PAIR, lines, ranks)
+    assert compared is not None
+    assert [each.name for each in compared.causes][: len(causes)] == causes
+    assert all(each.weight < 0.4 and each.next for each in compared.causes)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "[TP3] Init torch distributed begin.\n[TP3] Load weight begin. avail mem=78.38 GB",
+        "KeyError: 'lm_head.weight'",
+        TRACE,
+    ],
+)
+def test_a_start_that_goes_on_and_an_exception_without_traceback_name_nothing(lines: str) -> None:
+    compared = read(PAIR, lines, 16)
+    assert compared is None or not compared.causes
+
+
+def test_a_family_is_silent_where_a_line_states_the_cause() -> None:
+    compared = read(PAIR, f"{SYSTEM}\nsocketStartConnect: Connect to 10.0.0.8<4352> failed : Connection refused", 16)
+    assert compared is not None
+    assert [(each.name, each.weight) for each in compared.causes] == [("unreachable-peer", 1.0)]
+
+
+def test_every_family_has_members_and_every_member_a_meaning() -> None:
+    named = {family for family, _ in FAMILIES} | {"start", "program"}
+    assert named == set(ANYWHERE | ONE_NODE) == set(ANYWHERE | SEVERAL_NODES)
+    members = [name for of in (ANYWHERE, ONE_NODE, SEVERAL_NODES) for causes in of.values() for name, _ in causes]
+    assert set(members) <= set(MEANINGS)
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        ("2018/01/19 02:41 Failed to initialize NVML: could not load NVML library.", "missing-accelerator"),
+        ("nvidia-container-cli: initialization error: nvml error: driver not loaded: unknown", "missing-accelerator"),
+        ('docker: could not select device driver "" with capabilities: [[gpu]].', "missing-accelerator"),
+        ("nvidia-container-cli: requirement error: unsatisfied condition: cuda>=12.4, please update", "driver-release"),
+        ("nvml error: driver/library version mismatch: unknown", "driver-release"),
+        ("RuntimeError: [TensorRT-LLM][ERROR] Assertion failed: mpiSize == tp * pp (w.cpp:90)", "invalid-setting"),
+        ("AssertionError: Engine world size (2 * 1) != Runtime world size (1)", "invalid-setting"),
+    ],
+)
+def test_containers_and_engines_state_a_missing_driver_and_a_wrong_number_of_ranks(line: str, cause: str) -> None:
+    """Published: NVIDIA/k8s-device-plugin issues 23 and 221, Tlntin/Qwen-TensorRT-LLM 123, NVIDIA/TensorRT-LLM 753."""
+    compared = read(PAIR, line, 16)
+    assert compared is not None
+    assert [each.name for each in compared.causes] == [cause]
