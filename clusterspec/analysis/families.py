@@ -58,6 +58,10 @@ ANYWHERE = {
         ("missing-accelerator", "nvidia-smi -L on every node, against the ranks that start there"),
     ),
     "remote": (("peer-ended", _FIRST), ("unreachable-peer", f"{_FIRST}dmesg | grep -i link on its host")),
+    "members": (
+        ("absent-ranks", "the starts in the logs of all nodes; srun with --ntasks-per-node as the devices of a node"),
+        ("unreachable-peer", "nc -vz from every node to MASTER_ADDR and MASTER_PORT"),
+    ),
     "program": (
         (
             "program-error",

@@ -17,6 +17,7 @@ _RENDEZVOUS = (
 _NAME = "getent hosts of that name on every node; give an address (MASTER_ADDR), or add it to the name service"
 _PORT = "is a rank to use that port? ibstat on its host: reseat its cable, or leave it out of NCCL_IB_HCA"
 _IMEX = "ls /dev/nvidia-caps-imex-channels within the container; nvidia-imex-ctl -N; see fabricmanager, too"
+_HARDWARE = "dmesg | grep Xid: 13, 31 and 43 are the program's, 48, 63, 79, 94 and 95 the hardware's; on another host?"
 _SLOWER = "; a slow rank or the network give the same"
 _MANAGER = "sminfo; start opensm, or the subnet manager of the switches"
 STOPS = {
@@ -178,6 +179,7 @@ POSSIBLE = (
     ("rendezvous", "absent-ranks", _UNSAID, _ABSENT, WEAK),
     ("allocator-full", "memory-full", "", _OF["memory-full"], STRONG),
     ("killed", "host-memory-full", ", as where the memory of the host is full", _OF["host-memory-full"], GIVEN),
+    ("launch-failure", "accelerator-fault", ", as with a faulty accelerator", _HARDWARE, GIVEN),  # MinerU issue 426
     ("link-event", "accelerator-fault", "", _OF["accelerator-fault"], GIVEN),
     ("name", "name-resolution", "", _NAME, STRONG),
     ("absent", "absent-ranks", "", _ABSENT, STRONG),

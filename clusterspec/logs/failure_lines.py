@@ -98,6 +98,8 @@ FAILURE_PATTERNS = (
     ("rendezvous", _hccl("EI0009")),
     ("absent", re.compile(r"([Tt]imed out initializing process group in store based barrier.{0,160})")),
     ("absent", re.compile(r"(RendezvousTimeoutError)")),
+    ("absent", re.compile(r"(Waiting in store based barrier to initialize process group.{0,120})")),  # PyTorch
+    ("absent", re.compile(r"(backend initialization is taking more than .{1,120})")),  # JAX (jax/_src/xla_bridge.py)
     ("absent", re.compile(r"(Barrier timed out\..{1,120})")),  # JAX
     ("absent", re.compile(r"(coordination service as cluster registration failed)")),
     ("absent", re.compile(r"(Waiting for creating a placement group of specs for [0-9]{2,6} seconds)")),  # Ray
@@ -183,6 +185,10 @@ FAILURE_PATTERNS = (
     ("host-memory", re.compile(r"(Unable to allocate [0-9.]{1,9} [GT]iB for an array.{0,60})")),  # NumPy
     ("host-memory", re.compile(r"(^MemoryError\b.{0,60}|The node was low on resource: memory)")),
     ("killed", re.compile(r"(died with <Signals\.SIGKILL: 9>|[Ee]xit code:? 137\b)")),
+    (
+        "killed",
+        re.compile(r"(Worker unexpectedly exits with a connection error code 2)"),
+    ),  # Ray
     ("bus-error", re.compile(r"(died with <Signals\.SIGBUS: 7>|is killed by signal: Bus error)")),
     ("killed", re.compile(r"(exitcode\s{0,3}: -9 .{0,30}|[Ss]ignal 9 \(SIGKILL\) received by PID [0-9]{1,9})")),
     ("killed", re.compile(r"(failed \(exitcode: -9\).{0,60}|exits with return code = -9)")),
@@ -235,6 +241,7 @@ FAILURE_PATTERNS = (
     ("no-kernel", re.compile(r"(CUDA capability sm_\w{1,6} is not compatible with the current PyTorch installation)")),
     ("kernel-fault", re.compile(r"(an illegal memory access was encountered)")),
     ("kernel-fault", re.compile(r"(device-side assert triggered)")),
+    ("launch-failure", re.compile(r"(unspecified launch failure)")),
     (
         "kernel-fault",
         re.compile(r"CUDA (?:error|failure).{1,40}?(illegal instruction|misaligned address|launch failure)"),
@@ -326,7 +333,8 @@ _WORDS = (
     "service not known|shared memory BTL|shut down too early|SIGBUS|SIGKILL|Signals.|size changed|Slowdown|"
     "SocketHandShake|ssh|Stale |start new thread|state:|State: Init|store based|StreamWriter|support begins|"
     "named symbol|device function|driver does not|sshd: |orted: |prted: |kubectl: |got signal|"
-    "Communication with the|too old|driver not loaded|requirement error|mpiSize|Runtime world|libnvidia-ml|"
+    "Communication with the|too old|driver not loaded|unexpectedly exits|backend initial|"
+    "requirement error|mpiSize|Runtime world|libnvidia-ml|"
     "LIBRARY_NOT_FOUND|select device driver|topo exchange|truncated|UCE ERROR|UCX CUDA|UD QP|Unable to|"
     "undefined symbol|Unexpected UCX|UNPACK|version `|version mismatch|wait timeout|waiting for clients|XML "
 )

@@ -59,10 +59,24 @@ watchdog of PyTorch (`ProcessGroupNCCL.cpp`).
 """
 STARTS = (
     r"Init torch distributed begin|\bdistributed_init_method=|[Ii]nitializing torch distributed|vLLM is using nccl|"
-    r"Initializing distributed: GLOBAL_RANK|Initializing TorchBackend in DeepSpeed|\bBootstrap ?: Using "
+    r"nitializing (?:ddp|distributed): GLOBAL_RANK|Initializing TorchBackend in DeepSpeed|\bBootstrap ?: Using "
 )
 """The last lines of programs whose ranks wait for one another: SGLang, vLLM, Megatron, Lightning, DeepSpeed, NCCL."""
 _COMPILED_FAMILIES = tuple((family, re.compile(words)) for family, words in FAMILIES)
+_FAMILY_WORDS: tuple[str, ...] = (
+    "system error",
+    "unhandled",
+    "invalid usage",
+    "network error",
+    "Watchdog caught",
+    "ncclSystemError",
+    "ncclUnhandledCudaError",
+    "ncclInvalidUsage",
+    "ncclRemoteError",
+)
+"""Words of which a text has at least one if a line of it states a family."""
+_MEMBER = re.compile(r"nitializing (?:ddp|distributed): GLOBAL_RANK: [0-9]{1,6}, MEMBER: ([0-9]{1,6})/([0-9]{1,6})")
+"""A rank of PyTorch Lightning, and of how many (`lightning/fabric/utilities/distributed.py`)."""
 _START = re.compile(STARTS)
 _RAISED = re.compile(r"^(?:\S{1,40} ){0,6}?[\w.]{1,80}(?:Error|Exception): \S")
 _COMPILED = tuple((cause, re.compile(words)) for cause, words in SUGGESTIONS)
@@ -94,7 +108,8 @@ def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
 def families(text: str) -> Iterator[tuple[str, str, int]]:
     """The families that lines state, each with its first line; else a start as the last line, or the last exception."""
     found = False
-    for family, words in _COMPILED_FAMILIES:
+    stated = any(word in text for word in _FAMILY_WORDS)
+    for family, words in _COMPILED_FAMILIES if stated else ():
         match = words.search(text)
         if match:
             found = True
@@ -105,7 +120,14 @@ def families(text: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _last_words(lines: list[str]) -> Iterator[tuple[str, str, int]]:
-    """A start as the last line, or the last exception of a program with a traceback."""
+    """A start as the last line, which counts its ranks or not, or the last exception of a program with a traceback."""
+    member = _MEMBER.search(lines[-1][:LONGEST])
+    if member:
+        starts = filter(None, map(_MEMBER.search, (line[:LONGEST] for line in lines[-MOST_LINES:])))
+        joined = len({start[1] for start in starts if start[2] == member[2]})
+        if joined < int(member[2]):
+            yield "members", f"{joined} of {member[2]} ranks started", len(lines)
+            return
     if _START.search(lines[-1][:LONGEST]):
         yield "start", lines[-1].strip()[:160], len(lines)
         return

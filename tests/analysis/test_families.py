@@ -10,6 +10,7 @@ from clusterspec.logs.suggestions import FAMILIES
 from tests.analysis.test_program_lines import PAIR, read
 
 SYSTEM = "RuntimeError: NCCL error in: a.cpp:825, unhandled system error, NCCL version 2.7.8"
+MEMBER = "initializing ddp: GLOBAL_RANK: {}, MEMBER: {}/8"
 TRACE = "Traceback (most recent call last):\n  File 'a.py', line 1, in <module>\n"
 
 
@@ -23,6 +24,7 @@ TRACE = "Traceback (most recent call last):\n  File 'a.py', line 1, in <module>\
         ("ncclRemoteError: A call failed possibly due to a network error", 16, ["peer-ended", "unreachable-peer"]),
         ("[2025-02-22 08:19:45 TP3] Init torch distributed begin.\n\n", 16, ["unreachable-peer", "wrong-interface"]),
         ("[2025-02-22 08:19:45 TP3] Init torch distributed begin.", 8, ["acs", "iommu-translation"]),
+        (f"{MEMBER.format(1, 2)}\n{MEMBER.format(0, 1)}", 16, ["absent-ranks", "unreachable-peer"]),
         (f"{TRACE}[rank0]: KeyError: 'lm_head.weight'", 16, ["program-error"]),
     ],
 )
@@ -52,8 +54,36 @@ def test_a_family_is_silent_where_a_line_states_the_cause() -> None:
     assert [(each.name, each.weight) for each in compared.causes] == [("unreachable-peer", 1.0)]
 
 
+def test_ranks_that_all_started_wait_for_one_another() -> None:
+    compared = read(PAIR, "\n".join(MEMBER.format(rank, rank + 1) for rank in range(8)), 16)
+    assert compared is not None
+    assert [each.name for each in compared.causes][:2] == ["unreachable-peer", "wrong-interface"]
+
+
+@pytest.mark.parametrize(
+    ("line", "causes"),
+    [
+        (
+            "Waiting in store based barrier to initialize process group for rank: 3",
+            ["absent-ranks", "unreachable-peer"],
+        ),
+        ("UserWarning: TPU backend initialization is taking more than 60.0 seconds", ["absent-ranks"]),
+        ("RuntimeError: CUDA error: unspecified launch failure", ["program-fault", "accelerator-fault"]),
+        (
+            "The actor is dead: Worker unexpectedly exits with a connection error code 2. End",
+            ["host-memory-full"],
+        ),
+    ],
+)
+def test_what_has_a_second_cause_lists_it_below_the_first(line: str, causes: list[str]) -> None:
+    """Published: NVIDIA-NeMo/Speech issue 5819, jax-ml/jax 22436, opendatalab/MinerU 426, OpenRLHF/OpenRLHF 970."""
+    compared = read(PAIR, line, 16)
+    assert compared is not None
+    assert [each.name for each in compared.causes][: len(causes)] == causes
+
+
 def test_every_family_has_members_and_every_member_a_meaning() -> None:
-    named = {family for family, _ in FAMILIES} | {"start", "program"}
+    named = {family for family, _ in FAMILIES} | {"start", "members", "program"}
     assert named == set(ANYWHERE | ONE_NODE) == set(ANYWHERE | SEVERAL_NODES)
     members = [name for of in (ANYWHERE, ONE_NODE, SEVERAL_NODES) for causes in of.values() for name, _ in causes]
     assert set(members) <= set(MEANINGS)
