@@ -18,6 +18,7 @@ _NAME = "getent hosts of that name on every node; give an address (MASTER_ADDR),
 _PORT = "is a rank to use that port? ibstat on its host: reseat its cable, or leave it out of NCCL_IB_HCA"
 _IMEX = "ls /dev/nvidia-caps-imex-channels within the container; nvidia-imex-ctl -N; see fabricmanager, too"
 _HARDWARE = "dmesg | grep Xid: 13, 31 and 43 are the program's, 48, 63, 79, 94 and 95 the hardware's; on another host?"
+_SINGLE_COPY = "docker run --cap-add=SYS_PTRACE; or set OMPI_MCA_btl_vader_single_copy_mechanism=none for every rank"
 _SLOWER = "; a slow rank or the network give the same"
 _MANAGER = "sminfo; start opensm, or the subnet manager of the switches"
 STOPS = {
@@ -179,6 +180,7 @@ POSSIBLE = (
     ("rendezvous", "absent-ranks", _UNSAID, _ABSENT, WEAK),
     ("allocator-full", "memory-full", "", _OF["memory-full"], STRONG),
     ("killed", "host-memory-full", ", as where the memory of the host is full", _OF["host-memory-full"], GIVEN),
+    ("single-copy", "invalid-setting", ": no process of the container may read another one", _SINGLE_COPY, STRONG),
     ("launch-failure", "accelerator-fault", ", as with a faulty accelerator", _HARDWARE, GIVEN),  # MinerU issue 426
     ("link-event", "accelerator-fault", "", _OF["accelerator-fault"], GIVEN),
     ("name", "name-resolution", "", _NAME, STRONG),

@@ -96,6 +96,8 @@ FAILURE_PATTERNS = (
     ("absent", _hccl("EI0015")),
     ("rendezvous", re.compile(r"(client socket has failed to connect to .{1,80} \(errno: (?:110|111|113) .{1,40})")),
     ("rendezvous", _hccl("EI0009")),
+    ("rendezvous", re.compile(r"(unable to connect to .{1,80} on any of the following addresses.{0,80})")),  # Horovod
+    ("single-copy", re.compile(r"(Read -1, expected [0-9]{1,12}, errno = 1\b)")),  # Open MPI (btl_vader_get.c)
     ("absent", re.compile(r"([Tt]imed out initializing process group in store based barrier.{0,160})")),
     ("absent", re.compile(r"(RendezvousTimeoutError)")),
     ("absent", re.compile(r"(Waiting in store based barrier to initialize process group.{0,120})")),  # PyTorch
@@ -333,7 +335,7 @@ _WORDS = (
     "service not known|shared memory BTL|shut down too early|SIGBUS|SIGKILL|Signals.|size changed|Slowdown|"
     "SocketHandShake|ssh|Stale |start new thread|state:|State: Init|store based|StreamWriter|support begins|"
     "named symbol|device function|driver does not|sshd: |orted: |prted: |kubectl: |got signal|"
-    "Communication with the|too old|driver not loaded|unexpectedly exits|backend initial|"
+    "Communication with the|too old|driver not loaded|Read -1|unexpectedly exits|backend initial|"
     "requirement error|mpiSize|Runtime world|libnvidia-ml|"
     "LIBRARY_NOT_FOUND|select device driver|topo exchange|truncated|UCE ERROR|UCX CUDA|UD QP|Unable to|"
     "undefined symbol|Unexpected UCX|UNPACK|version `|version mismatch|wait timeout|waiting for clients|XML "

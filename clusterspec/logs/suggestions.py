@@ -78,7 +78,7 @@ _FAMILY_WORDS: tuple[str, ...] = (
 _MEMBER = re.compile(r"nitializing (?:ddp|distributed): GLOBAL_RANK: [0-9]{1,6}, MEMBER: ([0-9]{1,6})/([0-9]{1,6})")
 """A rank of PyTorch Lightning, and of how many (`lightning/fabric/utilities/distributed.py`)."""
 _START = re.compile(STARTS)
-_RAISED = re.compile(r"^(?:\S{1,40} ){0,6}?[\w.]{1,80}(?:Error|Exception): \S")
+_RAISED = re.compile(r"^(?:\S{1,40} ){0,6}?(?:[\w.]{1,80}(?:Error|Exception)|\w{1,40}\.[\w.]{0,80}\.[A-Z]\w{1,60}): \S")
 _COMPILED = tuple((cause, re.compile(words)) for cause, words in SUGGESTIONS)
 _DIGITS = re.compile(r"[0-9]+")
 LONGEST = 1_000

@@ -25,6 +25,7 @@ TRACE = "Traceback (most recent call last):\n  File 'a.py', line 1, in <module>\
         ("[2025-02-22 08:19:45 TP3] Init torch distributed begin.\n\n", 16, ["unreachable-peer", "wrong-interface"]),
         ("[2025-02-22 08:19:45 TP3] Init torch distributed begin.", 8, ["acs", "iommu-translation"]),
         (f"{MEMBER.format(1, 2)}\n{MEMBER.format(0, 1)}", 16, ["absent-ranks", "unreachable-peer"]),
+        (f"{TRACE}a.runner.util.NoValidHostFound: none of [1, 2]", 16, ["program-error"]),
         (f"{TRACE}[rank0]: KeyError: 'lm_head.weight'", 16, ["program-error"]),
     ],
 )
@@ -67,6 +68,8 @@ def test_ranks_that_all_started_wait_for_one_another() -> None:
             "Waiting in store based barrier to initialize process group for rank: 3",
             ["absent-ranks", "unreachable-peer"],
         ),
+        ("unable to connect to driver service on any of the following addresses: lo", ["unreachable-peer"]),
+        ("[n1:153937] Read -1, expected 131072, errno = 1", ["invalid-setting"]),
         ("UserWarning: TPU backend initialization is taking more than 60.0 seconds", ["absent-ranks"]),
         ("RuntimeError: CUDA error: unspecified launch failure", ["program-fault", "accelerator-fault"]),
         (
@@ -76,7 +79,9 @@ def test_ranks_that_all_started_wait_for_one_another() -> None:
     ],
 )
 def test_what_has_a_second_cause_lists_it_below_the_first(line: str, causes: list[str]) -> None:
-    """Published: NVIDIA-NeMo/Speech issue 5819, jax-ml/jax 22436, opendatalab/MinerU 426, OpenRLHF/OpenRLHF 970."""
+    """Published: NVIDIA-NeMo/Speech issue 5819, jax-ml/jax 22436, opendatalab/MinerU 426, OpenRLHF/OpenRLHF 970,
+    horovod/horovod 1969, deepinsight/insightface 1284.
+    """
     compared = read(PAIR, line, 16)
     assert compared is not None
     assert [each.name for each in compared.causes][: len(causes)] == causes
