@@ -192,8 +192,8 @@ def prefill_note(times: ServingTimes, load: Serving) -> str:
         return f"{share} of it is the prefill of the batch"
     if load.prefill is not None:
         busy = f"the prefill engines are {percent(min(1.0, times.prefill_busy), 2)} busy"
-        links = f", the links for caches {percent(min(1.0, times.prompt_load), 2)}"
-        return busy + links if times.links_limit_prefill else busy
+        links = f"the links for caches, {percent(min(1.0, times.prompt_load), 2)} busy, limit prefill"
+        return f"{links}; {busy}" if times.links_limit_prefill else busy
     return f"{share} of the engines' time is prefill"
 
 

@@ -10,7 +10,7 @@ from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.records import replace
 from clusterspec.report import fleet_diff_text, fleet_text, project_text
 from clusterspec.report.ink import Ink
-from clusterspec.report.paper.blocks import Cards, Picture
+from clusterspec.report.paper.blocks import Cards, PaperTable, Picture
 from clusterspec.report.paper.fleet import composed_fleet
 from clusterspec.results import Input, Tool
 from clusterspec.results.decision import PRICE, Change, DiffReport, Effect, ProjectDiffReport, SpecDiff
@@ -129,6 +129,17 @@ def test_the_pages_of_a_fleet_have_the_nodes_of_each_job_and_those_without_one()
         assert told in drawn[0], told
     for told in ("first 8", "second 3", "without a job 5", "without a job 4"):
         assert told in drawn[1], told
+
+
+def test_a_fleet_names_the_model_and_the_layout_of_each_job() -> None:
+    """Of the jobs, those that are estimated show the model and the degrees of all axes."""
+    paper = composed_fleet(fleet_report(study_text(FLEET, SETTINGS, "fleet.yaml"), "cost"))
+    (jobs,) = (section for section in paper.sections if section.key == "jobs")
+    table = jobs.blocks[0]
+    assert isinstance(table, PaperTable)
+    told = {row.cells[0]: row.cells[1:] for row in table.rows}
+    assert told["first"][:2] == ("Llama 3.1 8B", "train")
+    assert told["first"][2].startswith("tp 2 × cp 1 × pp 1 × dp 32;")
 
 
 SHARED_SUPPORT = """

@@ -28,6 +28,7 @@ from clusterspec.report.paper.blocks import (
 )
 from clusterspec.report.paper.decision import stated_verdict
 from clusterspec.report.paper.fleet_drawing import fleet_picture
+from clusterspec.report.paper.machine import layout_rows
 from clusterspec.report.paper.words import catalog_names, worded_section
 from clusterspec.results import BillReport, count
 from clusterspec.results.fleet import FleetReport, PoolUse
@@ -35,6 +36,7 @@ from clusterspec.results.verdict import VerdictStatus
 from clusterspec.summation import sum_of
 from clusterspec.units import display, plain, plural, years_text
 
+WORK_HEADS = ("job", "model", "kind", "layout")
 JOB_TINTS = ("forward", "tp", "dp", "gradients", "activations", "backward", "cp", "optimizer", "pp", "ep")
 """The color of each job, repeated where there are more."""
 
@@ -160,7 +162,11 @@ def _jobs_section(report: FleetReport) -> Section:
         TableRow(cells, f"jobs.{name}", bare=True)
         for name, cells in zip(report.jobs, fleet_text.job_rows(report), strict=True)
     ]
-    blocks: list[Block] = [_table(fleet_text.JOB_HEADS, rows, "jobs", 2, "What each job takes")]
+    works = [TableRow(_work_cells(report, name), f"jobs.{name}", bare=True) for name in report.jobs]
+    blocks: list[Block] = [
+        _table(WORK_HEADS, works, "jobs", len(WORK_HEADS), "What each job runs"),
+        _table(fleet_text.JOB_HEADS, rows, "jobs", 2, "What each job takes"),
+    ]
     if fleet_text.has_costs(report):
         money = zip(report.jobs, fleet_text.money_rows(report), strict=True)
         paid = [TableRow(cells, f"jobs.{name}", bare=True) for name, cells in money]
@@ -168,6 +174,18 @@ def _jobs_section(report: FleetReport) -> Section:
     roles = [Text(line, "jobs") for line in fleet_text.role_lines(report)]
     told = re.sub(r"(^|\. )([a-z])", lambda match: match[1] + match[2].upper(), fleet_text.legend(report))
     return Section("jobs", "Jobs", (*blocks, *roles, Text(told)))
+
+
+def _work_cells(report: FleetReport, name: str) -> tuple[str, ...]:
+    """The cells of `WORK_HEADS` for a job; roles of reinforcement learning have layouts of their own."""
+    found = report.estimates.get(name)
+    design = found.design if found else None
+    work, layout = (design.workload, design.layout) if design else (None, None)
+    if work is None:
+        return (name, *(fleet_text.UNKNOWN,) * 3)
+    rows = [row.cells for row in layout_rows(layout, work)] if layout else []
+    told = "; ".join(f"{title}: {text}" if len(rows) > 1 else text for title, text in rows)
+    return name, work.model.name, work.kind, told or fleet_text.UNKNOWN
 
 
 def _pools_section(report: FleetReport) -> Section:

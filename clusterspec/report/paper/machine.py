@@ -58,13 +58,19 @@ def summary_table(design: Design, machine: Machine) -> PaperTable:
     if work:
         rows.append(TableRow(("Model", work.model.name), "estimate.parameters"))
         rows += _work_rows(work)
-    if layout and work and work.kind == "serve":
-        rows += _engine_rows(layout, work)
-    elif layout:
-        degrees = f"tp {layout.tp} × cp {layout.cp} × pp {layout.pp} × dp {layout.dp}"
-        degrees += f", ep {layout.ep}" if layout.ep > 1 else ""
-        rows.append(TableRow(("Layout", f"{degrees}; {layout.sharding}, {layout.schedule}"), "estimate.layout"))
+    if layout:
+        rows += layout_rows(layout, work)
     return PaperTable((TableColumn("What"), TableColumn("As designed")), tuple(rows), "estimate")
+
+
+def layout_rows(layout: Layout, work: Workload | None) -> Iterator[TableRow]:
+    """The degrees of a layout in one row; of a serving plan the engines, those of prefill and decode apart."""
+    if work and work.kind == "serve":
+        yield from _engine_rows(layout, work)
+        return
+    degrees = f"tp {layout.tp} × cp {layout.cp} × pp {layout.pp} × dp {layout.dp}"
+    degrees += f", ep {layout.ep}" if layout.ep > 1 else ""
+    yield TableRow(("Layout", f"{degrees}; {layout.sharding}, {layout.schedule}"), "estimate.layout")
 
 
 def _work_rows(work: Workload) -> Iterator[TableRow]:

@@ -124,12 +124,13 @@ def _latency_rows(times: ServingTimes, load: Serving) -> Iterator[TableRow]:
 
 
 def _prefill_row(times: ServingTimes, load: Serving) -> TableRow:
-    """The share of prefill in the time of the engines, of a static batch, or of the separate prefill engines."""
+    """The share of prefill in the time of the engines or of a static batch; of separate engines what limits prefill."""
     share = "estimate.serving.prefill_share"
     if load.prefill is not None:
-        filled = percent(min(1.0, times.prompt_load), 2)
-        links = f"the links that carry caches: {filled}" if times.links_limit_prefill else ""
-        return _time_row("Utilization of the prefill engines", percent(min(1.0, times.prefill_busy), 2), links)
+        if times.links_limit_prefill:
+            filled = percent(min(1.0, times.prompt_load), 2)
+            return _time_row("Utilization of the links for caches, which limit prefill", filled, "")
+        return _time_row("Utilization of the prefill engines", percent(min(1.0, times.prefill_busy), 2), "")
     title = (
         "Share of prefill in the time of the batch"
         if load.load == "static"

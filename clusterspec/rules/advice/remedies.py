@@ -8,7 +8,7 @@ from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.cost.plan import Plan
 from clusterspec.precision import precision_width
 from clusterspec.rules.advice.what_if import FULLEST, Alternative, WhatIf, fastest_fitting
-from clusterspec.units import display, percent
+from clusterspec.units import display, percent, plural
 
 SHOWN = 2
 Change = dict[str, object]
@@ -84,7 +84,8 @@ def _advice(what_if: WhatIf, changes: Sequence[Change]) -> str:
         return otherwise
     least, words = min(needs)
     spare = percent(1 - FULLEST)
-    return f"no changed layout leaves {spare} of the memory free; the least memory has `{words}` ({display(least, 'B')}): {otherwise}"
+    tried = f"of {plural(len(estimated), 'changed layout')} tried here none leaves {spare} of the memory free"
+    return f"{tried}; the least memory has `{words}` ({display(least, 'B')}): {otherwise}"
 
 
 def _alternative_text(alternative: Alternative) -> str:
