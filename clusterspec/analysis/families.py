@@ -19,6 +19,9 @@ _ALONE = "all_reduce_perf of nccl-tests with the same ranks: if it hangs, too, i
 _P2P = f"{_ALONE}then with NCCL_P2P_DISABLE=1: if that runs, it is this"
 
 SEVERAL_NODES = {
+    "plugins": (
+        ("plugin-missing", "ldconfig -p | grep nccl-net on every node: the same plugin in all images, or in none"),
+    ),
     "system-call": (("unreachable-peer", _REACH), ("wrong-interface", _INTERFACE), ("shared-memory", _SHM)),
     "start": (
         ("unreachable-peer", f"{_ALONE}nc -vz from every node to the first one's port"),
@@ -32,10 +35,11 @@ SEVERAL_NODES = {
 }
 """What a family may be where ranks are on several nodes: cause and the measurement that decides, the likelier first.
 
-Published: pytorch/pytorch issue 23363 and NVIDIA/nccl issue 375 (system calls), sgl-project/sglang issue 2658 (start),
-pytorch/pytorch issue 118369 (timeouts).
+Published: NVIDIA/nccl issue 1634 (plugins), pytorch/pytorch issue 23363 and NVIDIA/nccl issue 375 (system calls),
+sgl-project/sglang issue 2658 (start), pytorch/pytorch issue 118369 (timeouts).
 """
 ONE_NODE = {
+    "plugins": (("plugin-missing", "find / -name 'libnccl-net*': the same LD_LIBRARY_PATH for every rank"),),
     "system-call": (("shared-memory", _SHM), ("wrong-interface", _INTERFACE)),
     "start": (("acs", _P2P), ("iommu-translation", _P2P), ("absent-ranks", "ps of the ranks: is each one started?")),
     "timeout": (

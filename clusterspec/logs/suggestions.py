@@ -77,6 +77,9 @@ _FAMILY_WORDS: tuple[str, ...] = (
 """Words of which a text has at least one if a line of it states a family."""
 _MEMBER = re.compile(r"nitializing (?:ddp|distributed): GLOBAL_RANK: [0-9]{1,6}, MEMBER: ([0-9]{1,6})/([0-9]{1,6})")
 """A rank of PyTorch Lightning, and of how many (`lightning/fabric/utilities/distributed.py`)."""
+_NO_PLUGIN = ("Could not find: libnccl-net.so", "NET/Plugin : No plugin found", "NET/Plugin: No plugin found")
+_PLUGIN = ("NCCL INFO Plugin Path : ", "NCCL INFO NET/Plugin: Loaded net plugin ")
+"""What a rank prints that finds no plugin of the network, and one that loads it (NCCL, `src/plugin/plugin_open.cc`)."""
 _START = re.compile(STARTS)
 _RAISED = re.compile(r"^(?:\S{1,40} ){0,6}?(?:[\w.]{1,80}(?:Error|Exception)|\w{1,40}\.[\w.]{0,80}\.[A-Z]\w{1,60}): \S")
 _COMPILED = tuple((cause, re.compile(words)) for cause, words in SUGGESTIONS)
@@ -115,8 +118,27 @@ def families(text: str) -> Iterator[tuple[str, str, int]]:
             found = True
             first = text.rfind("\n", 0, match.start()) + 1
             yield family, text[first : first + LONGEST].split("\n", 1)[0].strip()[:160], text.count("\n", 0, first) + 1
+    if "NCCL INFO" in text:
+        yield from _plugins_of_some_hosts(text)
     if not found:
         yield from _last_words(text.rstrip().split("\n"))
+
+
+def _plugins_of_some_hosts(text: str) -> Iterator[tuple[str, str, int]]:
+    """A host without the plugin of the network that other hosts load, with the line that says so."""
+    absent: dict[str, int] = {}
+    loaded: set[str] = set()
+    for number, line in enumerate(text.split("\n"), 1):
+        if "NCCL INFO" not in line or "lugin" not in line:
+            continue
+        host = line.partition(" NCCL INFO")[0].rsplit(":", 2)[0].rpartition(" ")[2]
+        if any(words in line for words in _NO_PLUGIN):
+            absent.setdefault(host, number)
+        elif any(words in line for words in _PLUGIN):
+            loaded.add(host)
+    without = [host for host in absent if host not in loaded]
+    if without and loaded:
+        yield "plugins", f"{without[0]} finds no plugin of the network, and {min(loaded)} loads one", absent[without[0]]
 
 
 def _last_words(lines: list[str]) -> Iterator[tuple[str, str, int]]:

@@ -55,6 +55,17 @@ def test_a_family_is_silent_where_a_line_states_the_cause() -> None:
     assert [(each.name, each.weight) for each in compared.causes] == [("unreachable-peer", 1.0)]
 
 
+@pytest.mark.parametrize(("second", "causes"), [("h-2", ["plugin-missing"]), ("h-1", [])])
+def test_a_plugin_that_only_some_hosts_load_is_missing_on_the_others(second: str, causes: list[str]) -> None:
+    lines = (
+        "h-1:18:27 [5] NCCL INFO NET/Plugin: Could not find: libnccl-net.so. Using internal network plugin.\n"
+        f"{second}:58:41 [0] NCCL INFO Plugin Path : /opt/hpcx/nccl_rdma_sharp_plugin/lib/libnccl-net.so"
+    )
+    compared = read(PAIR, lines, 16)
+    assert compared is not None
+    assert [each.name for each in compared.causes if each.name == "plugin-missing"] == causes
+
+
 def test_ranks_that_all_started_wait_for_one_another() -> None:
     compared = read(PAIR, "\n".join(MEMBER.format(rank, rank + 1) for rank in range(8)), 16)
     assert compared is not None
@@ -88,7 +99,7 @@ def test_what_has_a_second_cause_lists_it_below_the_first(line: str, causes: lis
 
 
 def test_every_family_has_members_and_every_member_a_meaning() -> None:
-    named = {family for family, _ in FAMILIES} | {"start", "members", "program"}
+    named = {family for family, _ in FAMILIES} | {"start", "members", "plugins", "program"}
     assert named == set(ANYWHERE | ONE_NODE) == set(ANYWHERE | SEVERAL_NODES)
     members = [name for of in (ANYWHERE, ONE_NODE, SEVERAL_NODES) for causes in of.values() for name, _ in causes]
     assert set(members) <= set(MEANINGS)
