@@ -41,6 +41,7 @@ def _file_findings(one: Study | Checked) -> FileFindings:
 def estimate(study: Study) -> EstimateReport:
     """The estimate of a design: memory, time and communication."""
     from clusterspec.analysis.verdict import validity_condition, verdict
+    from clusterspec.cluster.degrees import idle_nodes
     from clusterspec.cluster.sites import job_accelerators
     from clusterspec.cost.estimate import unmeasured_step_time
     from clusterspec.cost.headline import headline
@@ -55,6 +56,7 @@ def estimate(study: Study) -> EstimateReport:
         verdict(plan, checked.findings, checked.waived),
         validity_condition(plan),
         job_accelerators(plan.design),
+        study.fleet_part[1].idle if study.fleet_part else idle_nodes(plan.design),
         tuple(headline(plan)),
         unmeasured_step_time(plan),
         checked.findings,

@@ -385,3 +385,11 @@ def own_accelerators(design: Design) -> int | None:
     if rl is None or design.cluster is None:
         return accelerators_used(design)
     return rl.nodes * design.cluster.accelerators_per_node
+
+
+def idle_nodes(design: Design) -> int | None:
+    """Nodes of the machine on which the job runs nothing, without spares; None without a layout."""
+    used = own_accelerators(design)
+    if used is None or design.cluster is None:
+        return None
+    return max(0, design.cluster.nodes - -(-used // design.cluster.accelerators_per_node))

@@ -210,7 +210,7 @@ def estimate_heading(report: EstimateReport, ink: Ink) -> str:
     machines = f"{'uses ' if ' of ' in used else ''}{used} ({cluster.accelerator.name})"
     model = f", {plain_line(work.model.name)}" if work else ""
     others = "".join(f", {count:,} of pool {pool}" for pool, count in accelerators_away(design).items())
-    text = f"{name}: {machines}, {plural(cluster.nodes, 'node')}{others}{model}"
+    text = f"{name}: {machines}, {report.nodes_text()}{others}{model}"
     first, *rest = wrapped_lines(text, ink.measure, then="  ")
     painted = ink.paint("bold", name) + first[len(name) :] if first.startswith(name) else first
     return "".join(line + "\n" for line in (painted, *rest))

@@ -245,6 +245,8 @@ class EstimateReport(Result):
     verdict: Verdict
     condition: str = ""
     accelerators_used: int | None = None
+    idle_nodes: int | None = None
+    """Nodes of the cluster, or of the pool of a job of a fleet, that no job has; None where they are not known."""
     headlines: tuple[Term, ...] = ()
     """The printed figures, each with its formula and inputs."""
     unmeasured_step_time: float | None = None
@@ -287,12 +289,22 @@ class EstimateReport(Result):
             return plural(there, word) if word else f"{there:,}"
         return f"{used:,} of {plural(there, word)}" if word else f"{used:,} of {there:,}"
 
+    def nodes_text(self, kind: str = "") -> str:
+        """``16 nodes, 8 of them idle``, with the kind of nodes after the first count; ``16 nodes`` if each has a job;
+        empty without a cluster.
+        """
+        if self.design.cluster is None:
+            return ""
+        idle = f", {self.idle_nodes:,} of them idle" if self.idle_nodes else ""
+        return plural(self.design.cluster.nodes, "node") + kind + idle
+
     def to_json(self) -> Json:
         from clusterspec.results.estimate_json import body
 
         return (
             head(self.tool, self.input)
             | {"verdict": self.verdict.to_json(), "accelerators_used": self.accelerators_used}
+            | {"idle_nodes": self.idle_nodes}
             | body(self.plan, self.unmeasured_step_time, self.provenance)
             | (self.drawn.to_json() if self.drawn else {"power": None, "energy": None, "carbon": None})
             | {"storage": self.storage.to_json() if self.storage else None}

@@ -139,6 +139,7 @@ class FullReport(Result):
             },
             "verdict": estimate.verdict.to_json(),
             "accelerators_used": estimate.accelerators_used,
+            "idle_nodes": estimate.idle_nodes,
             "areas": [area.to_json() for area in self.areas],
         }
         return opening | self._machine_json() | self._analysis_json() | self._appendix_json()

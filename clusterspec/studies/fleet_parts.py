@@ -37,6 +37,8 @@ class FleetPart:
     """The part of ``nodes`` used by rollout and other models; the trainer has ``layout.nodes``."""
     link_share: float = 1.0
     """The share of the link to ``away`` that other jobs leave the job."""
+    idle: int | None = None
+    """The nodes of the pool that no job has; None where they are not known."""
 
     @property
     def pool_path(self) -> Path:

@@ -174,6 +174,7 @@ def test_json_says_the_verdict_and_the_accelerators_used(nodes: str, used: int) 
     told = json.loads(json.dumps(analysis.estimate(study(RUNS.replace("{framework", f"{{{nodes}framework"))).to_json()))
     assert set(told["verdict"]) == {"status", "reasons", "not_judged"}
     assert told["accelerators_used"] == used
+    assert told["idle_nodes"] == (512 - used) // 8
     assert told["cluster"]["accelerators"] == 512
 
 

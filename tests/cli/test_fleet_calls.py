@@ -45,6 +45,18 @@ def test_a_chosen_job_is_estimated_as_a_design(call: Call) -> None:
     assert made["step_time"] > 0
 
 
+def test_a_job_names_the_nodes_of_its_pool_that_no_job_has(call: Call) -> None:
+    """16 nodes: 8 and 5 of two jobs leave 3; a job of its own with 8 of them leaves 8, in either form."""
+    two = POOLS + f"  a: {{pool: train, nodes: 8, {WORK}}}\n  b: {{pool: train, nodes: 5, {WORK}}}\n"
+    one = POOLS + f"  a: {{pool: train, nodes: 8, {WORK}}}\n"
+    job = WORK.replace(", layout: {", "\nlayout: {nodes: 8, ")
+    alone = f"clusterspec: 1\ncluster: {{platform: dgx-b200, nodes: 16, spare_nodes: 1}}\n{job}\n"
+    for text, words, idle in ((two, ("--job", "a"), 3), (one, ("--job", "a"), 8), (alone, (), 8)):
+        Path("x.yaml").write_text(text)
+        assert f"16 nodes, {idle} of them idle" in call("estimate", "x.yaml", *words).out
+        assert json.loads(call("estimate", "x.yaml", *words, "--format", "json").out)["idle_nodes"] == idle
+
+
 def test_a_fleet_of_one_prints_the_figures_of_the_short_form(call: Call) -> None:
     path = next(path for path in SINGLE if path.stem == "bloom-176b")
     bought = {"currency": "USD", "term": "1 year", "electricity": 0.1, "prices": {"node": 3}}

@@ -75,6 +75,10 @@ def test_nodes_without_a_job_are_noted_unless_spares_are_stated() -> None:
     for text, nodes, wanted in ((bare, (9, 6), idle), (bare, (9, 7), {}), (NODES, (9, 6), {}), (bare, (15,), {})):
         rows = (f", nodes: {number}" for number in nodes)
         assert fired(text + jobs(*rows), ("pool-without-job",)) == wanted, nodes
+    two = bare.replace("jobs:", "  q: {platform: dgx-h100, nodes: 4}\njobs:")
+    for alone, wanted in ((15, idle), (16, {})):
+        text = two + jobs(f", nodes: {alone}") + "  k: {pool: q}\n"
+        assert fired(text, ("pool-without-job",)) == wanted, f"one job of each of two pools, {alone}"
 
 
 def test_each_node_is_promised_once() -> None:

@@ -337,7 +337,7 @@ def subtitle(report: EstimateReport) -> str:
     bare = f"{cluster.accelerators_per_node} × {cluster.accelerator.name}"
     kind = name_in_sentence(cluster.platform.name) if cluster.platform else bare
     used = report.used_text()
-    machines = f"{'uses ' if ' of ' in used else ''}{used} in {plural(cluster.nodes, 'node')} of {kind}"
+    machines = f"{'uses ' if ' of ' in used else ''}{used} in {report.nodes_text(f' of {kind}')}"
     away = "".join(f", with {plural(n, 'accelerator')} of pool {name}" for name, n in report.accelerators_away.items())
     work = f", planned for {workload.model.name}" if workload else ""
     return machines[0].upper() + machines[1:] + away + work

@@ -2,8 +2,9 @@
 
 ## What it finds
 
-The finding is a warning for a pool that no job names. It is a note for a pool that several jobs divide if they leave at
-least 5 % of its nodes idle and no `spare_nodes` are stated.
+The finding is a warning for a pool that no job names. It is a note for a pool whose jobs leave at least 5 % of its nodes
+idle, if no `spare_nodes` are stated. A fleet of one pool and one job is that job's design, for which `layout.nodes` says
+that it uses a part: `estimate` prints the idle nodes of both.
 
 ## Why it matters
 
@@ -60,6 +61,7 @@ SOME = 0.05
 
 
 def check(fleet: Fleet) -> Iterator[Problem]:
+    single = len(fleet.pools) == len(fleet.jobs) == 1
     for name, pool in fleet.pools.items():
         jobs = sum(1 for _ in fleet.jobs_of(name))
         if not jobs:
@@ -67,7 +69,9 @@ def check(fleet: Fleet) -> Iterator[Problem]:
             yield RULE.problem(
                 ("pools", name), f"no job uses {size}pool `{name}`", "give it a job, or remove it", at_key=True
             )
-        elif jobs > 1 and pool.idle and pool.nodes and pool.spec.spare_nodes is None and pool.idle >= SOME * pool.nodes:
+        elif single or pool.spec.spare_nodes is not None:
+            continue
+        elif pool.idle and pool.nodes and pool.idle >= SOME * pool.nodes:
             yield RULE.problem(
                 ("pools", name, "nodes"),
                 f"{pool.idle:,} of {plural(pool.nodes, 'node')} have no job ({percent(pool.idle / pool.nodes, 2)}), and none is stated as a spare",
