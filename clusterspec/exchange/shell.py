@@ -124,6 +124,8 @@ def script_in(word: str) -> str | None:
     return script if is_command and not script.startswith("-") else None
 
 
+_OF_A_JOB = re.compile(r"(?:SLURM|PBS|LSB|PJM|OMPI|PMI|PMIX|FLUX|COBALT|SGE|PET)_|(?:LOCAL_)?RANK$|WORLD_SIZE$")
+"""Variables that a scheduler or launcher sets: a test whether one is set depends on how the script is started."""
 _PROGRAM = re.compile(r"(?:[A-Za-z_]\w{0,60}=\S{0,200}\s+){0,20}(?:python3?|torchrun)\s+\S")
 
 
@@ -355,7 +357,7 @@ class _Shell(Expansion):
             return None
         word = self.joined(operand, self.line(node))
         name = re.fullmatch(r"\$\{?(\w+)\}?(?::?-\})?", word.text)
-        unset = bool(name) and name[1] not in self.variables if name else False
+        unset = bool(name) and name[1] not in self.variables and not _OF_A_JOB.match(name[1]) if name else False
         if word.branch or ("$" in word.text and not unset):
             return None
         return (sign == "-z") is (unset or not word.text)

@@ -29,6 +29,18 @@ def directives(text: str, offset: int = 0) -> dict[str, tuple[str, int]]:
     }
 
 
+def accelerators_of_node(text: str) -> tuple[int, int] | None:
+    """The accelerators of a node that all directives of a text ask for, with the first line; None if they differ.
+
+    >>> accelerators_of_node("#SBATCH --gres=gpu:8\\n"), accelerators_of_node("#SBATCH -G 8\\n")
+    ((8, 1), None)
+    """
+    asked = [
+        (int(match["count"]), line) for line, match in _directives(text) if match["name"] in {"gpus-per-node", "gres"}
+    ]
+    return asked[0] if len({count for count, _ in asked}) == 1 and asked[0][0] else None
+
+
 def accelerator_kinds(text: str) -> list[tuple[str, int]]:
     """The kinds of accelerators that directives name, each with its line.
 

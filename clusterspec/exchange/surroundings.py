@@ -4,7 +4,14 @@ writes.
 
 from __future__ import annotations
 
-from clusterspec.exchange.import_result import FormatError, ImportResult, InputFile, SeveralParts, combined_result
+from clusterspec.exchange.import_result import (
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    SeveralParts,
+    combined_result,
+)
 from clusterspec.records import replace
 
 _CONFIGURED = frozenset({"megatron", "trainer"})
@@ -27,20 +34,27 @@ def _with_written_configuration(kind: str, file: InputFile, found: ImportResult)
 
 
 def _with_directives(kind: str, file: InputFile, found: ImportResult) -> ImportResult:
-    """The configuration of DeepSpeed that a Slurm job writes, with the nodes and accelerators that the job requests.
-
-    Readers of launches take both by themselves.
+    """A launch with the accelerators of a node that its Slurm job requests; where the job writes a configuration of
+    DeepSpeed alone, with its nodes too, which readers of launches take by themselves.
     """
-    if kind != "deepspeed" or "#SBATCH" not in file.text:
+    if "#SBATCH" not in file.text or kind == "slurm-job":
         return found
+    from clusterspec.exchange.slurm_directives import accelerators_of_node
     from clusterspec.exchange.workloads.slurm_scripts import read_slurm_job
 
+    if kind != "deepspeed":
+        asked = accelerators_of_node(file.text)
+        if asked is None or found.value(("cluster", "accelerators_per_node")) is not None:
+            return found
+        builder = ImportBuilder(found.kind, file.name)
+        builder.set("cluster.accelerators_per_node", *asked)
+        return combined_result([found, builder.reading()])
     try:
-        asked = read_slurm_job(file)
+        job = read_slurm_job(file)
     except FormatError:
         return found
-    kept = tuple(each for each in asked.unknown if not each.what.startswith("the commands"))
-    return combined_result([found, replace(asked, unknown=kept)])
+    kept = tuple(each for each in job.unknown if not each.what.startswith("the commands"))
+    return combined_result([found, replace(job, unknown=kept)])
 
 
 def _with_nodes_of_task(file: InputFile, found: ImportResult) -> ImportResult:
@@ -56,9 +70,9 @@ def _with_pods_of_launch(file: InputFile, found: ImportResult) -> ImportResult:
     """A launch with the nodes and accelerators that its Kubernetes object requests, if there is one."""
     if file.part is not None or "apiVersion" not in file.text:
         return found
-    from clusterspec.exchange.fabrics.kubernetes import READERS, kinds_of, read_kubernetes
+    from clusterspec.exchange.fabrics.kubernetes import kinds_of, read_kubernetes
 
-    if not kinds_of(file) & READERS.keys() - {"Topology"}:
+    if not kinds_of(file) - {"Topology"}:
         return found
     try:
         return combined_result([found, read_kubernetes(file)])

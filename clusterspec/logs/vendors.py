@@ -9,7 +9,7 @@ from math import isclose
 
 from clusterspec.logs.benchmark import MOST_RANKS, Benchmark, Series, SizePoint, bus_factor, ranks_from_ratio
 from clusterspec.logs.nccl_rows import MOST_ROWS, MOST_TABLES, NotALogError
-from clusterspec.records import dataclass
+from clusterspec.records import dataclass, field
 
 # The HCCL demo of Gaudi, and `hccl_test` of Ascend
 
@@ -126,10 +126,14 @@ _COLLECTIVES = {
     "allr": "all-reduce",
     "allg": "all-gather",
     "redsct": "reduce-scatter",
+    "all_reduce": "all-reduce",
+    "all_gather": "all-gather",
+    "reduce_scatter": "reduce-scatter",
     "alltoall": "all-to-all",
     "sendrecv": "send-recv",
     "permute": "send-recv",
 }
+"""Operations of `nccom-test` by their short and long names."""
 _COMMAND = re.compile(r"nccom-test\b(.*)")
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 CLOSE = 0.02
@@ -142,32 +146,61 @@ def is_nccom_test(head: str) -> bool:
 
 
 def read_nccom_test(text: str) -> Benchmark:
-    """The series of a log. Raises `NotALogError` if it has no row, or rows that fit neither unit."""
+    """The series of a log, one of each table. Raises `NotALogError` if it has no row, or rows that fit neither unit."""
     columns: list[str] = []
-    points: list[SizePoint] = []
-    ratios: list[tuple[float, float]] = []
-    unit, remarks = 0.0, []
+    tables: list[_Table] = []
+    rows, unit, remarks = 0, 0.0, []
     for number, line in enumerate(text.split("\n"), 1):
         words = line.split() if len(line) < 2_000 else []
         if any(word.startswith("algbw") for word in words):
             columns = words
+            if not tables or tables[-1].points:
+                tables.append(_Table(number))
         elif columns and len(words) == len(columns) and words[0].isdecimal():
             row = dict(zip(columns, words, strict=True))
             size, seconds, algbw, busbw = _row_figures(row, number)
-            if len(points) >= MOST_ROWS:
+            rows += 1
+            if rows > MOST_ROWS:
                 raise NotALogError(f"more than {MOST_ROWS:,} rows", number)
             found = _printed_gigabyte(size, seconds, algbw, number)
             if found and found != unit:
                 unit = found
                 remarks.append((f"GB/s means {'2^30' if unit > 1e9 else '10^9'} bytes here, by size over time", number))
-            ratios.append((algbw, busbw))
-            points.append(SizePoint(size, seconds, busbw * (unit or 1e9), number))
-    if not points:
+            tables[-1].ratios.append((algbw, busbw))
+            tables[-1].points.append(SizePoint(size, seconds, busbw * (unit or 1e9), number))
+    if not rows:
         raise NotALogError("there is no row of sizes, times, algbw and busbw as nccom-test prints them")
-    collective, ranks = _collective_and_ranks(text)
-    if ranks is None and collective == "all-reduce":
-        ranks = ranks_from_ratio(*max(ratios), 0.005)
-    return Benchmark(NCCOM_TOOL, (Series(collective, ranks, None, tuple(points)),), remarks=tuple(remarks))
+    if len(tables) > MOST_TABLES:
+        raise NotALogError(f"more than {MOST_TABLES:,} tables")
+    return Benchmark(NCCOM_TOOL, tuple(_table_series(text, tables)), remarks=tuple(remarks))
+
+
+@dataclass
+class _Table:
+    """The rows of a table, and their pairs of algorithm and bus bandwidth as printed; ``line`` is that of its head."""
+
+    line: int
+    points: list[SizePoint] = field(default_factory=list)
+    ratios: list[tuple[float, float]] = field(default_factory=list)
+
+
+def _table_series(text: str, tables: list[_Table]) -> Iterator[Series]:
+    """The series of each table with rows, of the command that stands last before it (or of one after all tables)."""
+    places, line, counted = [], 1, 0
+    for match in islice(_COMMAND.finditer(text), MOST_ROWS):
+        line, counted = line + text.count("\n", counted, match.start()), match.start()
+        collective, ranks = _collective_and_ranks(match[1])
+        if collective or ranks:
+            places.append((line, collective, ranks))
+    at = 0
+    for table in tables:
+        while at < len(places) and places[at][0] < table.line:
+            at += 1
+        _, collective, ranks = places[max(0, at - 1)] if places else (0, None, None)
+        if table.points:
+            if ranks is None and collective == "all-reduce":
+                ranks = ranks_from_ratio(*max(table.ratios), 0.005)
+            yield Series(collective, ranks, None, tuple(table.points))
 
 
 def _row_figures(row: dict[str, str], line: int) -> tuple[float, float, float, float]:
@@ -199,13 +232,10 @@ def _printed_gigabyte(size: float, seconds: float, algbw: float, line: int) -> f
     return fits[0] if len(fits) == 1 else 0.0
 
 
-def _collective_and_ranks(text: str) -> tuple[str | None, int | None]:
-    match = _COMMAND.search(text)
-    if not match:
-        return None, None
-    words = match[1][:400].split()
-    ranks = re.search(r"(?:-r|--nworkers)[ =]([0-9]{1,6})", match[1])
-    named = next((_COLLECTIVES[word] for word in words if word in _COLLECTIVES), None)
+def _collective_and_ranks(options: str) -> tuple[str | None, int | None]:
+    """The collective and the ranks that the options of a command state."""
+    ranks = re.search(r"(?:-r|--nworkers)[ =]([0-9]{1,6})", options)
+    named = next((_COLLECTIVES[word] for word in options[:400].split() if word in _COLLECTIVES), None)
     return named, int(ranks[1]) if ranks else None
 
 

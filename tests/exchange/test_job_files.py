@@ -274,3 +274,79 @@ def test_an_object_states_the_machine_and_its_command_the_layout() -> None:
     assert "layout.tp" not in given(read(GROUP_OF_TWO, "kubernetes")), (
         "a named kind is read alone where it is a machine"
     )
+
+
+def test_a_launch_has_the_accelerators_of_a_node_that_its_job_asks_for() -> None:
+    job = "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --gres=gpu:4\n"
+    launch = "srun tune run --nnodes=2 --nproc_per_node=4 lora_finetune_distributed --config a.yaml batch_size=2\n"
+    reading = read(job + launch)
+    assert reading.kind == "torchtune"
+    assert given(reading)["cluster.accelerators_per_node"] == 4
+    assert given(reading)["layout.nodes"] == 2
+    several = read(f"{job}#SBATCH --gpus-per-node=8\n{launch}")
+    assert "cluster.accelerators_per_node" not in given(several)
+
+
+def test_supervised_training_with_verl_states_how_parameters_are_kept() -> None:
+    text = (
+        "torchrun --nproc_per_node=8 -m verl.trainer.fsdp_sft_trainer data.train_batch_size=64 "
+        "model.partial_pretrain=Qwen/Qwen3-8B model.fsdp_config.model_dtype=bf16 model.fsdp_config.cpu_offload={}"
+    )
+    kept, moved = read(text.format("False")), read(text.format("True"))
+    assert given(kept)["workload.parameter_precision"] == "bf16"
+    assert "host" not in unknown(kept)
+    assert "offload of parameters" in unknown(moved)
+
+
+def test_states_in_host_memory_are_named_one_by_one() -> None:
+    toml = "[parallelism]\ntensor_parallel_degree = 2\n[optimizer]\nname = 'AdamW'\nswap_optimizer = {}\nlr = 1e-5\n"
+    assert "optimizer.swap_optimizer: True: not imported: states" in unknown(read(toml.format("true")))
+    assert "host memory" not in unknown(read(toml.format("false")))
+    launch = "deepspeed pretrain_gpt.py --tensor-model-parallel-size 2 --num-layers 4 --hidden-size 64 --deepspeed"
+    assert given(read(f"{launch} --cpu-optimizer"))["layout.offload.optimizer"] == 1
+    assert "layout.offload.optimizer" not in given(read(launch))
+
+
+POD = "{containers: [{name: a, resources: {limits: {nvidia.com/gpu: 4}}}], initContainers: [{name: i}]}"
+
+
+def test_objects_that_hold_a_ray_cluster_or_replicas_of_a_template_are_nodes() -> None:
+    fleet = (
+        RAY.replace("RayCluster", "RayClusterFleet")
+        .replace("\n  ", "\n      ")
+        .replace("spec:\n", "spec:\n  replicas: 3\n  template:\n    spec:\n", 1)
+    )
+    known, reading = read(RAY), read(fleet)
+    assert given(reading) == given(known)
+    assert counts(reading)["replicas"] == 3
+    job = f"""
+        apiVersion: sagemaker.amazonaws.com/v1
+        kind: HyperPodPyTorchJob
+        spec:
+          nprocPerNode: 4
+          replicaSpecs:
+            - {{name: pods, replicas: 6, template: {{spec: {POD}}}}}
+        """
+    found = read(job)
+    assert (given(found)["layout.nodes"], given(found)["cluster.accelerators_per_node"]) == (6, 4)
+    assert counts(found)["accelerators"] == 24
+    left_open = read(job.replace("replicas: 6", "replicas: $N"))
+    assert "layout.nodes" not in given(left_open)
+    assert given(left_open)["cluster.accelerators_per_node"] == 4
+
+
+def test_an_object_of_another_kind_states_what_its_pods_ask_for_and_not_their_number() -> None:
+    text = f"apiVersion: a/v1\nkind: PodCliqueSet\nspec: {{template: {{cliques: [{{spec: {{podSpec: {POD}}}}}]}}}}\n"
+    reading = read(text)
+    assert given(reading) == {"cluster.accelerators_per_node": 4}
+    assert "layout.nodes: how many pods a PodCliqueSet has is not read" in unknown(reading)
+    mixed = read(text.replace("[{spec", f"[{{spec: {{podSpec: {POD.replace('gpu: 4', 'gpu: 8')}}}}}, {{spec"))
+    assert given(mixed) == {}
+    assert "pods ask for different numbers" in unknown(mixed)
+    with pytest.raises(FormatError, match="holds PodCliqueSet"):
+        read(text.replace("nvidia.com/gpu", "cpu"))
+
+
+def test_a_device_type_without_a_slug_is_one() -> None:
+    text = "manufacturer: J\nmodel: Q\nu_height: 1\ninterfaces:\n  - {name: e0, type: 400gbase-x-qsfpdd}\n"
+    assert counts(read(text))["ports of 400 Gb/s"] == 1

@@ -70,6 +70,8 @@ def test_words_are_those_of_bash(title: str) -> None:
         ("A=(--a)\nif test $GIVEN; then\n  A+=(--x)\nfi\nlaunch ${A[@]}", [("--a", 1, 0), ("--x", 3, 2)]),
         ("for n in 1 2; do\n  launch --n $n\ndone", [("--n", 2, 0), ("$n", 2, 1)]),
         ("case $GIVEN in a) launch --a ;; esac", [("--a", 1, 1)]),
+        ('N=1\nif [ ! -z "$SLURM_NTASKS" ]; then N=$SLURM_NTASKS; fi\nlaunch $N', [("$SLURM_NTASKS", 2, 2)]),
+        ("if [ -z $WORLD_SIZE ]; then\n  N=2\nfi\nlaunch $N $((N * 4))", [("2", 2, 1), ("$((N * 4))", 4, 0)]),
     ],
 )
 def test_words_of_an_undecided_branch_carry_the_line_of_its_test(text: str, words: list[tuple[str, int, int]]) -> None:

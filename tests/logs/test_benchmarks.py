@@ -56,6 +56,23 @@ def test_nccom_test_decides_its_unit_by_size_over_time() -> None:
         read(log.format(81.38))
 
 
+def test_each_table_of_nccom_test_is_of_the_last_command_before_it() -> None:
+    """8 MiB in 100 us are 83.9 GB/s; an all-reduce of 32 ranks moves 2 × 31/32 of it, an all-gather 31/32."""
+    log = """\
+        for op in all_gather; do sed -i s/all_reduce/$op/ nccom-test.sbatch; done
+        nccom-test all_reduce -r 32 -b 1M
+        size(B) count(elems) type time(us) algbw(GB/s) busbw(GB/s)
+        8388608 2097152 fp32 100 83.89 162.5
+        nccom-test all_gather --nworkers 16 -b 1M
+        size(B) count(elems) type time(us) algbw(GB/s) busbw(GB/s)
+        8388608 2097152 fp32 100 83.89 78.6
+        """
+    one, other = read(log).series
+    assert (one.collective, one.ranks, one.largest.line) == ("all-reduce", 32, 4)
+    assert (other.collective, other.ranks, other.largest.line) == ("all-gather", 16, 7)
+    assert other.largest.busbw == pytest.approx(78.6e9)
+
+
 def test_the_gaudi_demo_counts_as_nccl_tests_does() -> None:
     """An all-gather of 16 MiB a rank on eight ranks gathers 128 MiB; network bandwidth is bus bandwidth."""
     text = """\

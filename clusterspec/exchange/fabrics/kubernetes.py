@@ -1,4 +1,4 @@
-"""Objects of Kubernetes: Kueue ``Topology``, and jobs whose pods ask for accelerators.
+"""Objects of Kubernetes: Kueue ``Topology``, and jobs whose pods ask for accelerators (``other_objects`` has the rest).
 
 Fields: MPIJob and PyTorchJob of Kubeflow (kubeflow/mpi-operator, kubeflow/trainer), JobSet (kubernetes-sigs/jobset,
 api/jobset/v1alpha2), RayCluster, RayJob and RayService (ray-project/kuberay), LeaderWorkerSet (kubernetes-sigs/lws),
@@ -14,13 +14,16 @@ from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_documents
 from clusterspec.exchange.fabrics.mpi_launcher import record_command, record_ranks
+from clusterspec.exchange.fabrics.other_objects import record_other_object, requests_accelerators
 from clusterspec.exchange.fabrics.pods import (
+    NO_COUNT,
     Path,
     Pods,
     containers_of,
     count_product,
     mapping_of,
     pod_count,
+    record_pods,
     requested_accelerators,
     requested_resources,
     requests_only_processors,
@@ -47,7 +50,6 @@ _KIND_LINE = re.compile(r"^kind\s*:\s*[\"']?(\w{1,60})", re.MULTILINE)
 _FENCE_LINE = re.compile(r"^[ \t]{0,8}(?:```|~~~)", re.MULTILINE)
 _NO_ENGINES = {"Topology", "MPIJob", "PyTorchJob", "TrainJob", "JobSet", "RayCluster"}
 """Kinds that are read as jobs even where their text names a serving engine."""
-_NO_COUNT = "its replicas are no count: a template, or absent"
 
 
 def matches_kubernetes(file: InputFile) -> bool:
@@ -67,11 +69,16 @@ def kinds_of(file: InputFile) -> set[str]:
 def read_kubernetes(file: InputFile) -> ImportResult:
     """The content of the objects of a file.
 
-    Raises `FormatError` if none is of a supported kind, `SeveralParts` for several jobs.
+    Raises `FormatError` if none is of a supported kind and not exactly one of another kind asks for accelerators,
+    `SeveralParts` for several jobs.
     """
     builder = ImportBuilder(KUBERNETES, file.name)
     documents = [(str(yaml.mapping.get("kind")), yaml) for yaml in read_documents(file)]
     read = [(kind, yaml) for kind, yaml in documents if kind in READERS and _is_job(kind, yaml)]
+    if not read and len(others := [(kind, yaml) for kind, yaml in documents if requests_accelerators(yaml)]) == 1:
+        record_other_object(*others[0], builder)
+        set_labelled_accelerator(file, builder)
+        return builder.reading()
     if not read:
         found = ", ".join(kind[:40] for kind, _ in documents)[:80]
         raise FormatError(f"holds {found}: supported Kubernetes kinds are {', '.join(READERS)}")
@@ -98,33 +105,6 @@ def _record_topology(yaml: Yaml, builder: ImportBuilder) -> None:
     for number, label in enumerate(labels):
         builder.count(f"level_{number + 1}", label, yaml.line("spec", "levels", number))
     builder.unknown("cluster.nodes", "a Topology names labels of nodes, not the nodes", line)
-
-
-# Jobs and their pods
-
-
-def _record_pods(groups: list[Pods], builder: ImportBuilder, line: int) -> int | None:
-    """Set nodes and accelerators of a node; the number of nodes, None if it is not decided."""
-    asking = [each for each in groups if each.accelerators and each.copies != 0]
-    if not asking:
-        why = "the number of accelerators of a container is a variable, or not stated"
-        is_open = any(each.is_open for each in groups)
-        builder.unknown("layout.nodes", why if is_open else "no container asks for accelerators", line)
-        return None
-    first, each_asks = asking[0], {pods.accelerators for pods in asking}
-    if len(each_asks) == 1:
-        builder.set("cluster.accelerators_per_node", first.accelerators, first.line)
-    else:
-        why = ", ".join(f"{pods.what} {pods.accelerators}" for pods in asking)
-        builder.unknown("cluster.accelerators_per_node", f"pods ask for different numbers: {why}", first.line)
-    if open_ones := [pods for pods in asking if pods.copies is None]:
-        builder.unknown("layout.nodes", _NO_COUNT, open_ones[0].line)
-        return None
-    nodes = sum(pods.copies or 0 for pods in asking)
-    builder.set("layout.nodes", nodes, first.line)
-    builder.count("nodes", nodes, first.line)
-    builder.count("accelerators", sum((pods.copies or 0) * pods.accelerators for pods in asking), first.line)
-    return nodes
 
 
 # Jobs of Kubeflow
@@ -157,7 +137,7 @@ def _pytorch_job(yaml: Yaml, builder: ImportBuilder) -> None:
         _record_workers(yaml, (*base, roles[0]), specs[roles[0]], builder)
         builder.unknown("the master of the PyTorchJob", "it counts as a separate node if it requests accelerators")
         return
-    _record_pods(groups, builder, yaml.line(*base))
+    record_pods(groups, builder, yaml.line(*base))
     _record_networks(value_at(specs[roles[0]], "template"), builder, yaml.line(*base))
 
 
@@ -201,7 +181,7 @@ def _job_set(yaml: Yaml, builder: ImportBuilder) -> None:
         groups.append(
             template_pods(yaml, path, value_at(job, "template", "spec", "template"), copies, f"job {number + 1}")
         )
-    _record_pods(groups, builder, yaml.line("spec", "replicatedJobs"))
+    record_pods(groups, builder, yaml.line("spec", "replicatedJobs"))
 
 
 def _job(yaml: Yaml, builder: ImportBuilder) -> None:
@@ -210,12 +190,12 @@ def _job(yaml: Yaml, builder: ImportBuilder) -> None:
     pods = template_pods(yaml, ("spec",), spec.get("template"), spec.get("parallelism"), "pod")
     if not pods.accelerators:
         raise FormatError("a Job whose containers ask for no accelerators", yaml.line("spec"))
-    _record_pods([pods], builder, yaml.line("spec"))
+    record_pods([pods], builder, yaml.line("spec"))
 
 
 def _pod(yaml: Yaml, builder: ImportBuilder) -> None:
     """Record a single pod as one node."""
-    _record_pods([template_pods(yaml, ("spec",), yaml.mapping, 1, "pod")], builder, yaml.line("spec"))
+    record_pods([template_pods(yaml, ("spec",), yaml.mapping, 1, "pod")], builder, yaml.line("spec"))
 
 
 _JOINED = re.compile(r"\bray start\b|--nnodes\b|\btorchrun\b|distributed[-_]executor[-_]backend|--node-rank\b")
@@ -233,9 +213,9 @@ def _deployment(yaml: Yaml, builder: ImportBuilder) -> None:
         builder.set("cluster.accelerators_per_node", pods.accelerators, pods.line)
         builder.unknown("layout.nodes", "its pods may join in one launch, which its commands decide", line)
     else:
-        _record_pods([pods], builder, line)
+        record_pods([pods], builder, line)
     if (copies := pod_count(stated)) is None:
-        builder.unknown("replicas", _NO_COUNT, line)
+        builder.unknown("replicas", NO_COUNT, line)
     builder.count("replicas", copies, line)
 
 
@@ -257,7 +237,7 @@ _RUNTIMES = frozenset({"ServingRuntime", "ClusterServingRuntime"})
 
 def _serving_runtime(yaml: Yaml, builder: ImportBuilder) -> None:
     """The pods of one engine in a runtime of KServe (``containers``) or OME (``engineConfig``)."""
-    _record_pods(_runtime_pods(yaml), builder, yaml.line("spec"))
+    record_pods(_runtime_pods(yaml), builder, yaml.line("spec"))
 
 
 def _runtime_pods(yaml: Yaml) -> list[Pods]:
@@ -290,12 +270,32 @@ def _leader_worker_set(yaml: Yaml, builder: ImportBuilder) -> None:
             yaml, base, template.get("workerTemplate"), "no count" if size is None else max(size - 1, 0), "worker"
         ),
     ]
-    _record_pods(groups, builder, yaml.line(*base))
+    record_pods(groups, builder, yaml.line(*base))
     builder.count("replicas", pod_count(value_at(yaml.value, "spec", "replicas")), yaml.line("spec", "replicas"))
 
 
 def _ray_job(yaml: Yaml, builder: ImportBuilder) -> None:
     _ray_cluster(yaml, builder, ("spec", "rayClusterSpec"))
+
+
+def _ray_fleet(yaml: Yaml, builder: ImportBuilder) -> None:
+    """The nodes of one cluster of a RayClusterFleet (vllm-project/aibrix, orchestration/v1alpha1)."""
+    _ray_cluster(yaml, builder, ("spec", "template", "spec"))
+    builder.count("replicas", pod_count(value_at(yaml.value, "spec", "replicas")), yaml.line("spec", "replicas"))
+
+
+def _hyperpod_job(yaml: Yaml, builder: ImportBuilder) -> None:
+    """The pods of a HyperPodPyTorchJob, one template each of ``replicaSpecs`` (awslabs/ai-on-sagemaker-hyperpod)."""
+    base = ("spec", "replicaSpecs")
+    specs = value_at(yaml.value, *base)
+    if not isinstance(specs, list):
+        raise FormatError("a HyperPodPyTorchJob without replicaSpecs", yaml.line("spec"))
+    builder.count("ranks_per_node", whole_of(value_at(yaml.value, "spec", "nprocPerNode")), yaml.line("spec"))
+    groups = [
+        template_pods(yaml, (*base, n), value_at(each, "template"), value_at(each, "replicas"), f"replica spec {n + 1}")
+        for n, each in enumerate(specs)
+    ]
+    record_pods(groups, builder, yaml.line(*base))
 
 
 def _ray_service(yaml: Yaml, builder: ImportBuilder) -> None:
@@ -340,7 +340,7 @@ def _ray_cluster(yaml: Yaml, builder: ImportBuilder, base: Path = ("spec",)) -> 
             builder.set("cluster.accelerators_per_node", asking[0].accelerators, asking[0].line)
         builder.unknown("layout.nodes", "the number of workers follows the load, or is not stated", asking[-1].line)
         return
-    _record_pods(asking, builder, line)
+    record_pods(asking, builder, line)
 
 
 # Workers of Kubeflow, as one template
@@ -360,7 +360,7 @@ def _record_workers(
         builder.set("layout.nodes", replicas if filled is None else filled, yaml.line(*path, "replicas"))
         builder.count("nodes", replicas, yaml.line(*path, "replicas"))
     else:
-        builder.unknown("layout.nodes", _NO_COUNT, yaml.line(*path))
+        builder.unknown("layout.nodes", NO_COUNT, yaml.line(*path))
     line = yaml.line(*path, "template", "spec", "containers", 0, "resources")
     if asked := template_pods(yaml, path, workers.get("template"), replicas, "worker").accelerators:
         builder.set("cluster.accelerators_per_node", asked, line)
@@ -393,6 +393,8 @@ READERS = {
     "RayCluster": _ray_cluster,
     "RayJob": _ray_job,
     "RayService": _ray_service,
+    "RayClusterFleet": _ray_fleet,
+    "HyperPodPyTorchJob": _hyperpod_job,
     "ServingRuntime": _serving_runtime,
     "ClusterServingRuntime": _serving_runtime,
 }

@@ -23,7 +23,8 @@ MOST_INTERFACES = 20_000
 
 
 def matches_netbox(file: InputFile) -> bool:
-    keys = ("manufacturer", "model", "slug")
+    """Whether a file has the keys of a device type; Nautobot's types have no slug (nautobot/devicetype-library)."""
+    keys = ("manufacturer", "model", "(?:slug|u_height|part_number|interfaces)")
     return all(re.search(rf"^{key}\s*:", file.head, re.MULTILINE) for key in keys)
 
 

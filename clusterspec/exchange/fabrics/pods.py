@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from clusterspec.exchange.documents import Yaml
+from clusterspec.exchange.import_result import ImportBuilder
 from clusterspec.source import value_at
 
 _RESOURCES = ("nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "aws.amazon.com/neuron", "google.com/tpu")
+NO_COUNT = "its replicas are no count: a template, or absent"
 _PROCESSORS = {"cpu", "memory", "ephemeral-storage"}
 
 Path = tuple[str | int, ...]
@@ -78,3 +80,27 @@ def requests_only_processors(template: Any) -> bool:
     names = {name for each in resources for part in ("requests", "limits") for name in mapping_of(value_at(each, part))}
     claims = any(mapping_of(each).get("claims") for each in resources)
     return bool(names) and not claims and names <= _PROCESSORS
+
+
+def record_pods(groups: list[Pods], builder: ImportBuilder, line: int) -> int | None:
+    """Set nodes and accelerators of a node; the number of nodes, None if it is not decided."""
+    asking = [each for each in groups if each.accelerators and each.copies != 0]
+    if not asking:
+        why = "the number of accelerators of a container is a variable, or not stated"
+        is_open = any(each.is_open for each in groups)
+        builder.unknown("layout.nodes", why if is_open else "no container asks for accelerators", line)
+        return None
+    first, each_asks = asking[0], {pods.accelerators for pods in asking}
+    if len(each_asks) == 1:
+        builder.set("cluster.accelerators_per_node", first.accelerators, first.line)
+    else:
+        why = ", ".join(f"{pods.what} {pods.accelerators}" for pods in asking)
+        builder.unknown("cluster.accelerators_per_node", f"pods ask for different numbers: {why}", first.line)
+    if open_ones := [pods for pods in asking if pods.copies is None]:
+        builder.unknown("layout.nodes", NO_COUNT, open_ones[0].line)
+        return None
+    nodes = sum(pods.copies or 0 for pods in asking)
+    builder.set("layout.nodes", nodes, first.line)
+    builder.count("nodes", nodes, first.line)
+    builder.count("accelerators", sum((pods.copies or 0) * pods.accelerators for pods in asking), first.line)
+    return nodes

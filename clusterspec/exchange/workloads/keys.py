@@ -17,6 +17,7 @@ from clusterspec.exchange.import_result import (
 from clusterspec.exchange.shell import PASSED_ON, Command, script_in, script_of
 from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.listed_commands import listed_commands
+from clusterspec.exchange.workloads.offloads import list_offloads
 from clusterspec.records import dataclass, field
 from clusterspec.units import plural
 
@@ -198,7 +199,7 @@ def list_unused(keys: Keys, builder: ImportBuilder) -> None:
     if keys.severed:
         why = "the line before ends without a backslash: the shell takes the options from here on as another command"
         builder.unknown(f"{keys.severed.text[:60]}", why, keys.severed.line)
-    unused = keys.unused()
+    unused = list_offloads(keys.values, keys.unused(), builder)
     if unused:
         shown = ", ".join(unused[:MOST_LISTED]) + (", …" if len(unused) > MOST_LISTED else "")
         builder.unknown(plural(len(unused), "key"), f"not imported: {shown}")

@@ -336,6 +336,8 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
         share = str(keys.get("optimizer_offload_fraction") or "1.0")
         if re.fullmatch(r"[01](\.[0-9]{1,6})?|\.[0-9]{1,6}", share):
             builder.set("layout.offload.optimizer", float(share), keys.line("optimizer_cpu_offload"))
+    elif keys.is_on("cpu_optimizer"):  # Megatron-DeepSpeed: DeepSpeedCPUAdam or Adam of PyTorch, states in host memory
+        builder.set("layout.offload.optimizer", 1, keys.line("cpu_optimizer"))
     if keys.is_on("use_tp_pp_dp_mapping"):
         builder.set("layout.order", ["tp", "cp", "ep", "pp", "dp"], keys.line("use_tp_pp_dp_mapping"))
     set_choice(

@@ -12,8 +12,15 @@ import re
 
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, without_comments
-from clusterspec.exchange.workloads.deepspeed import set_adapter
-from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, read_arguments, set_counts
+from clusterspec.exchange.workloads.deepspeed import list_offloaded_parameters, set_adapter
+from clusterspec.exchange.workloads.keys import (
+    Keys,
+    flat_leaves,
+    list_unused,
+    read_arguments,
+    set_choice,
+    set_counts,
+)
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.overrides import follow_references, override_words
 
@@ -67,8 +74,23 @@ def read_supervised(file: InputFile) -> ImportResult:
         words = keys.words("model.target_modules")
         modules = [] if words in ((), ("all-linear",)) else [word.strip("[],'\"") for word in words]
         set_adapter("lora", rank, modules, builder, keys.line("model.lora_rank"))
+    _set_parameters(keys, builder)
     list_unused(keys, builder)
     return builder.reading()
+
+
+_DTYPES = {"bf16": "bf16", "bfloat16": "bf16", "fp16": "fp16", "float16": "fp16", "fp32": "fp32", "float32": "fp32"}
+
+
+def _set_parameters(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the precision in which FSDP keeps the parameters, and list those that it keeps in host memory."""
+    names = ("model.fsdp_config.model_dtype", "engine.model_dtype")
+    set_choice(keys, "workload.parameter_precision", names, _DTYPES, builder)
+    for name in ("cpu_offload", "offload_params", "param_offload"):
+        if keys.is_on(f"model.fsdp_config.{name}", f"engine.{name}"):
+            list_offloaded_parameters(builder, keys.line(f"model.fsdp_config.{name}", f"engine.{name}"))
+    if keys.is_on("engine.optimizer_offload"):
+        builder.set("layout.offload.optimizer", 1, keys.line("engine.optimizer_offload"))
 
 
 def _keys(file: InputFile) -> Keys:

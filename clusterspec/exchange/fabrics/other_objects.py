@@ -1,0 +1,49 @@
+"""Objects of Kubernetes of kinds without a reader: what each of their pods asks for, not how many pods there are."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from clusterspec.exchange.documents import Yaml
+from clusterspec.exchange.fabrics.pods import Path, Pods, template_pods
+from clusterspec.exchange.import_result import ImportBuilder
+
+DEEPEST = 24
+MOST_TEMPLATES = 200
+
+
+def requests_accelerators(yaml: Yaml) -> bool:
+    """Whether a pod in an object asks for accelerators, or for a number that the text leaves open."""
+    return any(pods.accelerators or pods.is_open for pods in _pods_in(yaml))
+
+
+def record_other_object(kind: str, yaml: Yaml, builder: ImportBuilder) -> None:
+    """Set the accelerators of a node if all pods that ask for some ask for the same number; list the number of pods."""
+    found = list(_pods_in(yaml))
+    asking = [pods for pods in found if pods.accelerators]
+    line = asking[0].line if asking else yaml.line("spec")
+    if any(pods.is_open for pods in found):
+        why = "the number of accelerators of a container is a variable"
+        builder.unknown("cluster.accelerators_per_node", why, line)
+    elif len({pods.accelerators for pods in asking}) == 1:
+        builder.set("cluster.accelerators_per_node", asking[0].accelerators, line)
+    else:
+        why = "pods ask for different numbers: " + ", ".join(str(pods.accelerators) for pods in asking[:8])
+        builder.unknown("cluster.accelerators_per_node", why, line)
+    builder.unknown("layout.nodes", f"how many pods a {kind[:40]} has is not read", line)
+
+
+def _pods_in(yaml: Yaml) -> Iterator[Pods]:
+    """The pods of each template in an object, at any depth."""
+    waiting: deque[tuple[Any, Path]] = deque([(yaml.mapping.get("spec"), ("spec",))])
+    count = 0
+    while waiting and count < MOST_TEMPLATES:
+        value, path = waiting.popleft()
+        if isinstance(value, dict) and isinstance(value.get("containers"), list):
+            count += 1
+            yield template_pods(yaml, path, {"spec": value}, 1, "pod")
+        elif len(path) < DEEPEST:
+            items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+            waiting += [(inner, (*path, key)) for key, inner in items if isinstance(inner, dict | list)]
