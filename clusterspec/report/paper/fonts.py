@@ -122,7 +122,7 @@ def _with_faces(page: str, faces: Iterable[tuple[str, str]]) -> str:
     return page.replace("</style>", f"{style}</style>", 1).replace(LATIN, f"Inter, {named}")
 
 
-_LETTER = re.compile(r"(?:LETTER|SYLLABLE|CHARACTER|VOWEL SIGN|VOWEL|DIGIT|SIGN) ([A-Z -]+)$")
+_LETTER = re.compile(r"(?:LETTER|SYLLABLE|CHARACTER|VOWEL SIGN|VOWEL|DIGIT|SIGN) ([A-Z -]{1,80})$")
 
 
 def spelled(char: str) -> str:
