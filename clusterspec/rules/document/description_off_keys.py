@@ -1,4 +1,4 @@
-"""The description names another number of nodes or accelerators than the keys.
+"""The description names another number of nodes or accelerators, or another price, than the keys.
 
 ## What it finds
 
@@ -6,7 +6,8 @@ A `description` that counts nodes (`24 nodes`, `16 HGX H100 nodes`, `eight DGX B
 `256 GPUs`), in digits or as the first word of a sentence, or names a degree of the layout (`tp 8`), where the number
 neither is stated by a key nor follows from the keys. The rule accepts the nodes with or without spares, the nodes of
 the job, of a rack, of a pod and of a domain, and the accelerators of each of these, of prefill, of decode and of the
-roles.
+roles. So does a price of one accelerator or node, or its rent for an hour (`2.20 USD per chip-hour`), unless it agrees
+with `prices` to 3 %.
 
 ## Why it matters
 
@@ -36,12 +37,26 @@ workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
 layout: {framework: megatron-core, tp: 2}
 ```
 
+```yaml description
+clusterspec: 1
+description: Offer of the cloud, 2.20 USD per chip-hour.
+cluster: {platform: aws-trn2-48xlarge, nodes: 64}
+procurement: {currency: USD, as_of: 2026-11-01, prices: {node_hour: 2.20}}
+```
+
 ## Silent
 
 ```yaml
 clusterspec: 1
 description: 24 nodes with 192 MI300X, and four spares.
 cluster: {platform: mi300x-ubb8, nodes: 24, spare_nodes: 4}
+```
+
+```yaml
+clusterspec: 1
+description: Offer of the cloud, 2.20 USD per chip-hour.
+cluster: {platform: aws-trn2-48xlarge, nodes: 64}
+procurement: {currency: USD, as_of: 2026-11-01, prices: {node_hour: 35.20}}
 ```
 
 ## Sources
@@ -58,6 +73,7 @@ from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
 from clusterspec.records import fields, is_dataclass
+from clusterspec.rules.knowledge.purchases import price_ends
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.units.display import plural
@@ -81,13 +97,26 @@ _ACCELERATORS = pattern(
     rf"\b{_NUMBER} (?:(?:{_PART} )?(?:accelerators|GPUs|chips)\b|{_PART}s?(?! (?:nodes|servers|instances|racks|boards|trays|systems|machines|NVL))\b(?!-))(?! (?:a|each|per|in each)\b)"
 )
 _DEGREE = pattern(r"\b(?P<axis>tp|pp|cp|ep)[ =](?P<count>\d+)\b")
+_PRICE = pattern(
+    r"(?:[$€£] ?)?(?<![\w.,/])(?P<amount>\d[\d,]*(?:\.\d+)?)(?: ?(?:USD|EUR|GBP|CHF|dollars|euros|[$€£]))?"
+    r" ?(?:per |/ ?|an? |for each )(?P<unit>GPU|accelerator|chip|card|node|server|instance)"
+    r"(?P<hour>[ -]hour|-h\b|/h(?:our)?\b| (?:and|per|an) hour)?"
+)
+_CURRENCY = pattern(r"USD|EUR|GBP|CHF|dollars|euros|[$€£]")
+SAME_PRICE = 0.03
+"""Relative difference up to which two prices are the same, one of them rounded."""
 
 
 def check(
-    description: str, spec: Spec, cluster: Cluster, layout: Layout | None, workload: Workload | None
+    description: str,
+    spec: Spec,
+    cluster: Cluster,
+    layout: Layout | None,
+    workload: Workload | None,
 ) -> Iterator[Problem]:
     if spec.pools or spec.jobs:
         return
+    yield from _price_problem(description, spec, cluster)
     written, engine_ranks = _written_integers(spec), _engine_ranks(workload)
     nodes = (
         _node_counts(cluster, layout)
@@ -110,6 +139,24 @@ def check(
         stated = getattr(layout, match["axis"])
         if int(match["count"]) not in {stated} | written:
             yield _problem(match[0], f"{match['axis']} {stated}")
+            return
+
+
+def _price_problem(description: str, spec: Spec, cluster: Cluster) -> Iterator[Problem]:
+    """The problem of the first price in the text, of an accelerator or of a node, that no price of the keys equals."""
+    prices = (spec.procurement.prices if spec.procurement is not None else None) or {}
+    for match in _PRICE.finditer(description):
+        key = "node_hour" if match["hour"] else "node"
+        stated, amount = prices.get(key), float(match["amount"].replace(",", ""))
+        if stated is None or _CURRENCY.search(match[0]) is None:
+            continue
+        of_node = amount if match["unit"] in {"node", "server", "instance"} else amount * cluster.accelerators_per_node
+        low, high = price_ends(stated)
+        if not low * (1 - SAME_PRICE) <= of_node <= high * (1 + SAME_PRICE):
+            means = "" if of_node == amount else f", {of_node:,.10g} for a node of {cluster.accelerators_per_node}"
+            stated_text = f"{low:,.10g}" if low == high else f"{low:,.10g} to {high:,.10g}"
+            message = f"the description says `{match[0]}`{means}, and `prices.{key}` is {stated_text}"
+            yield RULE.problem("description", message, "correct the text or the key")
             return
 
 

@@ -8,7 +8,9 @@ or above 2.5 times the highest is a warning; so is a rent below half of the lowe
 stated figure is a usual rent of one accelerator) or above 2.5 times the highest. It is an error at a fifth of the
 lowest or five times the highest, or where the stated figure is a usual price of a single accelerator in a node of
 several. For a cloud instance of four or more accelerators, the rule also reports a rent of at most 1.1 times the
-provider's list price per accelerator. The message says where a price fits one accelerator or a whole rack.
+provider's list price per accelerator. The message says where a price fits one accelerator or a whole rack. For an
+accelerator whose price no source gives, the rule compares the price of a gigabyte of its memory with those of all
+accelerators of the catalog.
 
 ## Why it matters
 
@@ -43,6 +45,12 @@ cluster: {platform: tpu-v6e, nodes: 32}
 procurement: {currency: USD, as_of: 2026-11-01, prices: {node_hour: 2.70}}
 ```
 
+```yaml procurement.prices.node_hour
+clusterspec: 1
+cluster: {platform: aws-trn2-48xlarge, nodes: 64}
+procurement: {currency: USD, as_of: 2026-11-01, prices: {node_hour: 2.20}}
+```
+
 ## Silent
 
 ```yaml
@@ -55,6 +63,12 @@ procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000}}
 clusterspec: 1
 cluster: {platform: aws-p5-48xlarge, nodes: 16}
 procurement: {currency: USD, as_of: 2026-11-01, prices: {node_hour: 55.04}}
+```
+
+```yaml
+clusterspec: 1
+cluster: {platform: aws-trn2-48xlarge, nodes: 64}
+procurement: {currency: USD, as_of: 2026-11-01, prices: {node_hour: 35.20}}
 ```
 
 ## Sources
@@ -71,6 +85,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import offered_lines
 from clusterspec.rules.knowledge.purchases import CHEAP, DEAR, band_in, price_ends
+from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
 from clusterspec.spec.model import Price, ProcurementSpec
@@ -88,6 +103,12 @@ CHEAP_LISTED, LISTED_FOR_ONE = 0.25, 0.3
 """Lower limits relative to the provider's list price: three-year commitments cost down to 0.35 of it, preemptible
 machines less.
 """
+PRICE_PER_GB, RENT_PER_GB = (48.0, 470.0), (0.0057, 0.115)
+"""Least and highest price (USD) and rent (USD an hour) of an accelerator over its memory in GB, of all accelerators of
+the catalog with a price.
+"""
+COMPARED_SINCE = 2023
+"""Accelerators of this year and later are compared by memory when bought; older ones are sold used."""
 SAME_LIST = 1.1
 """Up to this multiple of the list price of one accelerator, a figure is taken as that price, perhaps elsewhere."""
 
@@ -96,8 +117,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     if not (procurement.prices or procurement.quote):
         return
     prices = procurement.prices or {}
-    price, rent = cluster.accelerator.market_price, cluster.accelerator.market_rent
-    if price is not None and (band := band_in(procurement.currency, price)) is not None:
+    if (band := _usual_price(cluster, procurement.currency)) is not None:
         limits = (CHEAP * band[0], DEAR * band[1])
         stated: list[tuple[Path, Price]] = (
             [(("procurement", "prices", "node"), node)] if (node := prices.get("node")) else []
@@ -111,15 +131,42 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
         ]
         for at, amount in stated:
             yield from _problem(at, amount, "", limits, band, cluster, procurement.currency)
+    rent, own = cluster.accelerator.market_rent, cluster.platform.market_rent if cluster.platform else None
     usual = band_in(procurement.currency, rent) if rent else None
-    own = cluster.platform.market_rent if cluster.platform else None
     listed = band_in(procurement.currency, own) if own else None
+    known = _has_market(cluster, rent=True)
+    alike = None if known else _by_memory(RENT_PER_GB, cluster, procurement.currency)
     for at, hourly in _stated_rents(procurement, cluster):
         lowest = _lowest_rent(price_ends(hourly)[1], usual, listed, cluster.accelerators_per_node)
+        if lowest is None and alike is not None:
+            lowest = CHEAP_RENT * alike[0]
         if lowest is not None:
-            bands = [band for band in (usual, listed) if band is not None]
+            bands = [band for band in (usual, listed, alike) if band is not None]
             band = (min(low for low, _ in bands), max(high for _, high in bands))
             yield from _problem(at, hourly, " an hour", (lowest, DEAR * band[1]), band, cluster, procurement.currency)
+
+
+def _has_market(cluster: Cluster, *, rent: bool) -> bool:
+    """Whether a source gives the price of the accelerator, or its rent or that of its platform."""
+    if not rent:
+        return cluster.accelerator.market_price is not None
+    return bool(cluster.accelerator.market_rent or (cluster.platform and cluster.platform.market_rent))
+
+
+def _usual_price(cluster: Cluster, currency: str | None) -> tuple[float, float] | None:
+    """The lowest and the highest price of an accelerator, or of others with its memory; None where neither is known."""
+    if (price := cluster.accelerator.market_price) is not None:
+        return band_in(currency, price)
+    new = (cluster.accelerator.year or 0) >= COMPARED_SINCE
+    return _by_memory(PRICE_PER_GB, cluster, currency) if new else None
+
+
+def _by_memory(per_gb: tuple[float, float], cluster: Cluster, currency: str | None) -> tuple[float, float] | None:
+    """What accelerators with the memory of the design's cost, from a price per GB (10^9 bytes) in US dollars."""
+    memory, rate = cluster.accelerator.memory, UNITS_PER_DOLLAR.get(currency or "USD")
+    if memory is None or rate is None:
+        return None
+    return per_gb[0] * memory.value / 1e9 * rate, per_gb[1] * memory.value / 1e9 * rate
 
 
 def _lowest_rent(
@@ -169,7 +216,9 @@ def _problem(
         else f"{_amount(amount)} {currency or 'USD'}{unit}"
     )
     usual = f"{_amount(band[0])} to {_amount(band[1])}" if band[0] < band[1] else f"about {_amount(band[0])}"
-    message = f"{_amount(amount)} for a node is {named}; {cluster.accelerator.name} costs {usual}{unit}"
+    part = cluster.accelerator.name
+    costs = f"{part} costs" if _has_market(cluster, rent=bool(unit)) else f"accelerators with the memory of {part} cost"
+    message = f"{_amount(amount)} for a node is {named}; {costs} {usual}{unit}"
     reading = _other_reading(amount, limits, cluster)
     help_ = (
         f"it looks like the price of {reading}: write the price of a node"
