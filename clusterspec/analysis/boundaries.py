@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from clusterspec.analysis.conditions import (
@@ -14,6 +15,8 @@ from clusterspec.analysis.conditions import (
     parse,
 )
 from clusterspec.analysis.levers import LEVERS, OF_LOAD, Lever, lever_of
+from clusterspec.analysis.rl_nodes import Divisions
+from clusterspec.analysis.rl_splits import nodes_by_role
 from clusterspec.analysis.solutions import Probe, Refusal, Trial, boundary_of
 from clusterspec.analysis.space.families import families, section_of
 from clusterspec.analysis.space.run import Limits, evaluation
@@ -35,6 +38,7 @@ from clusterspec.origin import Written
 from clusterspec.records import replace
 from clusterspec.results import Json
 from clusterspec.results.levers import OF_SIZE, SolveReport
+from clusterspec.results.search import Section
 from clusterspec.studies import variation
 from clusterspec.studies.study import Study
 from clusterspec.summation import sum_of
@@ -81,9 +85,14 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
         disaggregated=pools if plan and isinstance(pools, dict) else None,
         searched=best_layout and plan is not None,
         estimate=_estimate_json(plan),
+        present_roles=nodes_by_role(study.design) if trials.divisions is not None else {},
+        role_pools=_pools_of_roles(study) if trials.divisions is not None else {},
+        roles={value: nodes_by_role(one.design) for value, one in trials.studies.items()},
+        rollout_tp=_searched_degree(trials, found.value),
         probes=tuple((probe.value, probe.metric, probe.holds) for probe in found.probes),
         why="" if found.value is not None else missed,
         errors={probe.value: probe.errors for probe in found.probes if probe.errors},
+        misfits={probe.value: probe.misfit for probe in found.probes if probe.misfit},
         unsure=found.condition == likely,
     )
 
@@ -128,6 +137,8 @@ class _Trials:
     def __init__(self, studied: Studied, lever: Lever, condition: Condition, *, best_layout: bool) -> None:
         self.studied, self.lever, self.condition, self.best_layout = studied, lever, condition, best_layout
         self.layouts: dict[float, Changes] = {}
+        self.studies: dict[float, Study] = {}
+        self.divisions = _divisions(studied, best_layout=best_layout) if lever.spread is not None else None
         self._known: dict[float, Trial] = {}
 
     def trial(self, value: float) -> Trial:
@@ -140,6 +151,8 @@ class _Trials:
         return self._known[value]
 
     def _guarded_trial(self, value: float) -> Trial:
+        if self.divisions is not None:
+            return self._best_division(self.divisions, value)
         varied = variation.varied_study(self.studied.one, self.lever.changes(value))
         if not self.best_layout:
             return self._trial(varied)
@@ -150,6 +163,27 @@ class _Trials:
                 self.layouts[value] = changes
                 return self._trial(found)
         return none
+
+    def _best_division(self, divisions: Divisions, value: float) -> Trial:
+        """The fastest division of nodes between roles that meets the condition and that `check` passes, else the
+        fastest.
+        """
+        fastest = Trial(None, Refusal)
+        for study, layout in islice(divisions.of_nodes(int(value)), MOST_TRIED):
+            trial = self._trial(study)
+            met = trial.plan is not None and self.condition.holds(trial.plan) and not trial.refusal().of_others
+            if met or fastest.plan is None:
+                fastest, self.studies[value] = trial, study
+                self.layouts[value] = {("layout",): self._section_of_division(study, layout)}
+            if met:
+                break
+        return fastest
+
+    def _section_of_division(self, study: Study, layout: Changes) -> Section:
+        """The layout of the trainer, the spec's own or the best one found, on the nodes of a division."""
+        section = layout.get(("layout",))
+        kept = section if isinstance(section, dict) else present_section(self.studied.one)
+        return {**kept, "nodes": nodes_by_role(study.design)["trainer"]}
 
     def _trial(self, study: Study) -> Trial:
         refusal = Refusal(of_others=True)
@@ -168,6 +202,28 @@ class _Trials:
         if self.studied.one.plan.serving is not None:
             return _best_serving(self.studied, varied.design, self.condition)
         return _best_training_keys(self.studied, varied.design)
+
+
+def _divisions(studied: Studied, *, best_layout: bool) -> Divisions:
+    """The divisions of nodes between the roles of a study of reinforcement learning."""
+    return Divisions(studied.one, (lambda design: _best_training_keys(studied, design)) if best_layout else None)
+
+
+def _pools_of_roles(study: Study) -> dict[str, str]:
+    """The pool of each role of reinforcement learning with nodes of its own; empty where all are on one machine."""
+    rl = study.design.workload.rl if study.design.workload is not None else None
+    away = {role.name: role.pool for role in rl.roles_apart} | {"rollout": rl.rollout_pool} if rl is not None else {}
+    if study.fleet_part is None or not any(away.values()):
+        return {}
+    own = study.fleet_part[1].pool
+    return {role: away.get(role) or own for role in nodes_by_role(study.design)}
+
+
+def _searched_degree(trials: _Trials, value: float | None) -> int | None:
+    """The tensor parallelism of the engines of rollout that was searched with the division of the nodes."""
+    study = trials.studies.get(value or 0.0)
+    work = study.spec.workload if study is not None and trials.best_layout else None
+    return work.rl.rollout.tp if work is not None and work.rl is not None and work.rl.rollout is not None else None
 
 
 def _value_in_spec(lever: Lever, value: float | None) -> float | None:

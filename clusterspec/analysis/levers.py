@@ -38,6 +38,8 @@ class Lever:
     whole: bool = False
     removed: tuple[Path, ...] = ()
     grown_from: float = inf
+    spread: Callable[[float], Changes] | None = None
+    """Where the value is a sum of several keys, the changes that divide it between them."""
 
     @property
     def is_hardware(self) -> bool:
@@ -46,6 +48,8 @@ class Lever:
 
     def changes(self, value: float) -> Changes:
         """The changes to a spec that give the key this value."""
+        if self.spread is not None:
+            return self.spread(value)
         grown: dict[Path, object] = {NODES: self.written(value), **_OF_NODES} if value > self.grown_from else {}
         return {self.path: self.written(value), **dict.fromkeys(self.removed), **grown}
 
@@ -256,9 +260,17 @@ LEVERS: Mapping[str, Lever] = {
 
 def lever_of(name: str, design: Design) -> Lever:
     """A lever of a design. For the nodes, it is the number that the job uses, if the spec states fewer than the cluster
-    has.
+    has; of reinforcement learning, that of all its roles on all machines, divided as in the spec.
     """
     lever, cluster, layout = LEVERS[name], design.cluster, design.layout
+    if name == "nodes" and design.workload is not None and design.workload.rl is not None:
+        from clusterspec.analysis.rl_splits import keys_of_nodes, nodes_of_job, rollout_in_proportion
+
+        return replace(
+            lever,
+            value=lambda one: float(nodes_of_job(one)),
+            spread=lambda value: keys_of_nodes(design, int(value), rollout_in_proportion(design, int(value))),
+        )
     if name != "nodes" or cluster is None or layout is None or layout.nodes >= cluster.nodes:
         return lever
     if design.spec.layout is None or design.spec.layout.nodes is None:

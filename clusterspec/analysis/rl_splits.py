@@ -8,12 +8,14 @@ from collections.abc import Iterable, Iterator
 
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.requests import Rl
+from clusterspec.cluster.sites import machine_of
 from clusterspec.cluster.variation import Changes, design_with_keys
 from clusterspec.cost.estimate import legal_estimate
 from clusterspec.cost.reinforcement.rollout import Rollout, rollout_of
 from clusterspec.cost.reinforcement.times import RlTimes, composed_times, engine_nodes
 from clusterspec.results import Json
 from clusterspec.results.search import RlSplit
+from clusterspec.source import Path
 
 SHARES = (1 / 8, 1 / 4, 1 / 3, 1 / 2, 2 / 3, 3 / 4)
 """Shares of the nodes to try for separate rollout nodes."""
@@ -32,22 +34,134 @@ def rl_splits(
 ) -> tuple[RlSplit, ...]:
     """The placements on ``nodes`` nodes (all nodes by default) that fit in memory, fastest first.
 
-    Empty if the design is not reinforcement learning, or runs its rollout on another machine. The trainer keeps its
-    layout, with dp set by its nodes. Rollout on separate nodes either takes turns with the trainer (staleness 0) or
-    runs ahead of the weights, as far as the spec says but at least one step. ``rollouts`` caches results for other
-    numbers of nodes of the same job. ``layout`` names the layout of the design.
+    Empty if the design is not reinforcement learning. Other models on nodes of their own keep these. The trainer keeps
+    its layout, with dp set by its nodes. Rollout on separate nodes either takes turns with the trainer (staleness 0) or
+    runs ahead of the weights, as far as the spec says but at least one step. Rollout on another machine stays there, on
+    the nodes that it has in the spec or fewer. ``rollouts`` caches results for other numbers of nodes of the same job.
+    ``layout`` names the layout of the design.
     """
     workload, cluster = design.workload, design.cluster
-    if workload is None or workload.rl is None or cluster is None or workload.rl.rollout_pool is not None:
+    if workload is None or workload.rl is None or cluster is None:
         return ()
-    most = cluster.nodes if nodes is None else nodes
-    tried = _changes(workload.rl, most, cluster.ranks_per_domain)
+    rl = workload.rl
+    if rl.rollout_pool is not None:
+        tried = _changes_on_pool(design, rl)
+    else:
+        most = (cluster.nodes if nodes is None else nodes) - _nodes_of_models(rl, here=True)
+        some = _changes(rl, most, cluster.ranks_per_domain)
+        tried = some if nodes is None else (on_nodes(changes, most) for changes in some)
     known = {} if rollouts is None else rollouts
-    found = (
-        _evaluated_split(design, on_nodes(changes, most) if nodes is not None else changes, known, layout)
-        for changes in tried
-    )
+    return _fastest_first(_evaluated_split(design, changes, known, layout) for changes in tried)
+
+
+def splits_of_nodes(
+    design: Design, nodes: int, rollouts: Rollouts, *, degrees: bool, layout: str = "spec"
+) -> tuple[RlSplit, ...]:
+    """The divisions of ``nodes`` nodes in all between trainer and rollout that fit in memory, fastest first.
+
+    Placement and staleness are those of the design, and so is the tensor parallelism of the engines unless ``degrees``
+    asks for every degree. The machines grow where they have fewer nodes.
+    """
+    rl = _rl_of(design)
+    counts = _rollout_counts(nodes - _nodes_of_models(rl)) if rl.placement != "colocated" else (0,)
+    found = []
+    for count in counts:
+        keys = keys_of_nodes(design, nodes, count)
+        for tp in _degrees(design, rl) if degrees else (None,):
+            degree: Changes = {(*RL, "rollout", "tp"): tp} if tp is not None else {}
+            found.append(_evaluated_split(design, {**keys, **degree}, rollouts, layout))
+    return _fastest_first(found)
+
+
+def _fastest_first(found: Iterable[RlSplit | None]) -> tuple[RlSplit, ...]:
     return tuple(sorted((each for each in found if each is not None), key=lambda each: each.step_time))
+
+
+def _rl_of(design: Design) -> Rl:
+    assert design.workload is not None
+    assert design.workload.rl is not None
+    return design.workload.rl
+
+
+# Nodes of a job of reinforcement learning, of all its roles
+
+
+def nodes_of_job(design: Design) -> int:
+    """The nodes of all roles of a design of reinforcement learning, on all machines."""
+    rl = _rl_of(design)
+    return rl.trainer_nodes + rl.rollout_nodes + _nodes_of_models(rl)
+
+
+def _nodes_of_models(rl: Rl, *, here: bool = False) -> int:
+    """The separate nodes of the other models: on all machines, or only ``here``, on the trainer's."""
+    return sum(role.nodes or 0 for role in (rl.own_roles if here else rl.roles_apart))
+
+
+def rollout_in_proportion(design: Design, nodes: int) -> int:
+    """The nodes of rollout of ``nodes`` in all, in the ratio of the design; 0 where it has none of its own."""
+    rl = _rl_of(design)
+    left = nodes - _nodes_of_models(rl)
+    share = rl.rollout_nodes / (rl.trainer_nodes + rl.rollout_nodes)
+    return min(max(1, round(left * share)), max(1, left - 1)) if rl.rollout_nodes else 0
+
+
+def keys_of_nodes(design: Design, nodes: int, rollout: int) -> Changes:
+    """The keys for ``nodes`` nodes of all roles, of which ``rollout`` generate and the other models keep theirs.
+
+    The trainer's machine has as many nodes as its roles need, and at least those that it has beside the job.
+    """
+    rl, cluster = _rl_of(design), design.cluster
+    assert cluster is not None
+    trainer = max(1, nodes - rollout - _nodes_of_models(rl))
+    there = trainer + _nodes_of_models(rl, here=True) + (rollout if rl.rollout_pool is None else 0)
+    keys: dict[Path, object] = {("layout", "nodes"): trainer, ("layout", "dp"): None}
+    if rl.rollout_nodes:
+        keys[*RL, "rollout", "nodes"] = rollout
+    if there > cluster.nodes or rl.nodes == cluster.nodes:
+        keys |= {("cluster", "nodes"): there, ("cluster", "accelerators"): None}
+    return keys
+
+
+def nodes_by_role(design: Design) -> dict[str, int]:
+    """The nodes of each role of a design that has nodes of its own; empty for other work."""
+    rl = design.workload.rl if design.workload is not None else None
+    if rl is None:
+        return {}
+    found = {"trainer": rl.trainer_nodes} | ({"rollout": rl.rollout_nodes} if rl.rollout_nodes else {})
+    return found | {role.name: role.nodes for role in rl.roles_apart if role.nodes}
+
+
+FEW = 16
+"""Up to this number of nodes, each division between rollout and trainer is tried."""
+
+
+def _rollout_counts(nodes: int) -> tuple[int, ...]:
+    """Numbers of nodes of rollout to try, of those of rollout and trainer: all of a few, else by sixteenths and the
+    usual shares.
+    """
+    if nodes <= FEW:
+        return tuple(range(1, nodes))
+    parts = {round(nodes * part / FEW) for part in range(1, FEW)} | {round(nodes * share) for share in SHARES}
+    return tuple(sorted(parts))
+
+
+def _degrees(design: Design, rl: Rl) -> tuple[int, ...]:
+    """The degrees of tensor parallelism of engines within a scale-up domain of their machine."""
+    machine = machine_of(design, rl.rollout_pool) if rl.rollout_pool is not None else design.cluster
+    return tuple(degree for degree in DEGREES if machine is not None and degree <= machine.ranks_per_domain)
+
+
+def _changes_on_pool(design: Design, rl: Rl) -> Iterator[Changes]:
+    """The keys of rollout on its other machine: on the nodes of the spec or fewer, in turns or ahead."""
+    counts = {count for count in _rollout_counts(rl.rollout_nodes + 1) if count <= rl.rollout_nodes}
+    for tp in _degrees(design, rl):
+        for count in sorted(counts | {rl.rollout_nodes}):
+            for staleness in sorted({0, max(1, rl.max_staleness)}):
+                yield {
+                    (*RL, "max_staleness"): staleness,
+                    (*RL, "rollout", "nodes"): count,
+                    (*RL, "rollout", "tp"): tp,
+                }
 
 
 def faster_splits(present: Iterable[RlSplit], best: Iterable[RlSplit]) -> tuple[RlSplit, ...]:
@@ -118,7 +232,7 @@ def _evaluated_split(design: Design, changes: Changes, rollouts: Rollouts, named
     if plan.fits is False or plan.step is None or workload is None or workload.rl is None:
         return None
     rl = workload.rl
-    key = (engine_nodes(rl), int(str(changes[*RL, "rollout", "tp"])), rl.max_staleness)
+    key = (engine_nodes(rl), _engine_degree(plan.design), rl.max_staleness)
     if key not in rollouts:
         rollouts[key] = rollout_of(plan.design, rl, key[0])
     rollout = rollouts[key]
@@ -137,6 +251,13 @@ def _evaluated_split(design: Design, changes: Changes, rollouts: Rollouts, named
         idle={part.role: part.idle_share for part in times.parts if part.role in {"rollout", "update"}},
         layout=named,
     )
+
+
+def _engine_degree(design: Design) -> int:
+    """The tensor parallelism of the engines as the spec states it; 0 where it leaves it open."""
+    work = design.spec.workload
+    rollout = work.rl.rollout if work is not None and work.rl is not None else None
+    return (rollout.tp if rollout is not None else None) or 0
 
 
 def _engines_fit(times: RlTimes) -> bool:

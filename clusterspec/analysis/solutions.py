@@ -57,6 +57,8 @@ class Probe:
     metric: float | None
     holds: bool
     errors: tuple[str, ...] = ()
+    misfit: str = ""
+    """Whether the plan ``does not fit`` in memory, or ``may not fit`` at the upper end of its range; else empty."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,8 @@ class _Seeker:
             metric = self.condition.value(plan) if plan else None
             holds = plan is not None and self.condition.holds(plan)
             refusal = trial.refusal() if holds or plan is None else Refusal()
-            self.probes[value] = Probe(value, metric, holds and not refusal.of_others, refusal.errors)
+            misfit = _misfit(plan) if plan is not None and not holds and self.condition.fit(plan) is False else ""
+            self.probes[value] = Probe(value, metric, holds and not refusal.of_others, refusal.errors, misfit)
         return self.probes[value].holds
 
     def bisect(self, present: float) -> float | None:
@@ -149,6 +152,10 @@ class _Seeker:
         """The least favorable value that meets the condition; ``values`` are tried in this order."""
         ordered = values if self.lever.better > 0 else tuple(reversed(values))
         return next((value for value in ordered if self.holds(value)), None)
+
+
+def _misfit(plan: Plan) -> str:
+    return "does not fit" if plan.fits is False else "may not fit"
 
 
 def _counts_to_scan(lever: Lever, present: float, sought: float | None = None) -> tuple[float, ...]:

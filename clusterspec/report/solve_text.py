@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from clusterspec.procurement.bill import money_text
 from clusterspec.report import ink as grid
@@ -51,15 +51,19 @@ def solve_as_text(report: SolveReport, ink: Ink = PLAIN) -> str:
     known = [one for one in tried if one[1] is not None]
     shown = known or tried
     shown = shown if len(shown) <= SHOWN_PROBES else _telling_values(shown, report.value)
+    roles = tuple(dict.fromkeys(role for nodes in report.roles.values() for role in nodes))
+    roles = roles if len(roles) > 1 else ()
     rows = [
         (
             f"  {_amount_text(report, value)}",
+            *(plain(report.roles.get(value, {}).get(role, 0)) for role in roles),
             _metric_text(report, metric),
-            _verdict_text(holds, report.errors.get(value, ())),
+            _verdict_text(holds, report.errors.get(value, ()), report.misfits.get(value, "")),
         )
         for value, metric, holds in shown
     ]
-    body = grid.text_table((f"  {report.key}", report.metric or "", "meets it"), rows, right=(1,), wrap=(2,), ink=ink)
+    heads, last = (f"  {report.key}", *roles, report.metric or "", "meets it"), len(roles) + 1
+    body = grid.text_table(heads, rows, right=range(1, last + 1), wrap=(last + 1,), ink=ink)
     return answer + "\n" + ink.paint("bold", f"{plural(len(tried), 'value')} tried") + "\n" + body + _gaps(known, tried)
 
 
@@ -71,9 +75,10 @@ def _gaps(known: Sequence[object], tried: Sequence[object]) -> str:
     return f"{number}no layout divides there, or the metric cannot be computed\n"
 
 
-def _verdict_text(holds: bool, errors: Sequence[str]) -> str:
-    """Whether a value meets the condition, with the rules that refuse it."""
-    return ("yes" if holds else "no") + (f" ({', '.join(errors)})" if errors else "")
+def _verdict_text(holds: bool, errors: Sequence[str], misfit: str) -> str:
+    """Whether a value meets the condition, with the rules that refuse it, or a plan beyond the memory."""
+    reasons = [*errors, *([f"{misfit} in memory"] if misfit else [])]
+    return ("yes" if holds else "no") + (f" ({', '.join(reasons)})" if reasons else "")
 
 
 def _metric_text(report: SolveReport, metric: float | None) -> str:
@@ -100,10 +105,35 @@ def _answer_text(report: SolveReport) -> str:
         return f"{report.condition}: {report.why}."
     if report.free:
         return _unbounded_sentence(report, report.value)
-    now = f" (the spec has {_counted_value(report, report.present)})" if report.present is not None else ""
     found = f" The best layout there: {layout_text(report.layout, report.disaggregated)}." if report.searched else ""
-    boundary = f"{_boundary_sentence(report, report.value)}{now}{_standard_value_text(report)}."
-    return f"{boundary}{found}{_refusal_sentence(report, report.value)}{_unsure_sentence(report)}"
+    engines = f" Engines of rollout: tp {report.rollout_tp}." if report.rollout_tp else ""
+    now = _present_text(report)
+    boundary = (
+        f"{_boundary_sentence(report, report.value)}{now}{_standard_value_text(report)}.{_roles_sentence(report)}"
+    )
+    return f"{boundary}{found}{engines}{_refusal_sentence(report, report.value)}{_unsure_sentence(report)}"
+
+
+def _present_text(report: SolveReport) -> str:
+    """The value of the spec in brackets."""
+    return f" (the spec has {_counted_value(report, report.present)})" if report.present is not None else ""
+
+
+def _roles_sentence(report: SolveReport) -> str:
+    """The nodes of each role at the boundary and in the spec; empty where one role has all."""
+    found = report.roles.get(report.value or 0.0, {})
+    if len(found) < 2:
+        return ""
+    return f" Of these, {_roles_text(report, found)}; in the spec {_roles_text(report, report.present_roles)}."
+
+
+def _roles_text(report: SolveReport, nodes: Mapping[str, int]) -> str:
+    """``4 for the trainer on train, 5 for rollout on serve``."""
+    on = {role: f" on {pool}" for role, pool in report.role_pools.items()}
+    each = [
+        f"{count:,} for {'' if role == 'rollout' else 'the '}{role}{on.get(role, '')}" for role, count in nodes.items()
+    ]
+    return ", ".join(each)
 
 
 def _refusal_sentence(report: SolveReport, value: float) -> str:
@@ -134,8 +164,8 @@ def _unbounded_sentence(report: SolveReport, value: float) -> str:
     """The sentence where every value tried meets the condition."""
     end = "largest" if _is_upward(report) else "smallest"
     limit = f"{_condition_phrase(report)} at every value tried; {_counted_value(report, value)} is the {end}"
-    now = f" (the spec has {_counted_value(report, report.present)})" if report.present is not None else ""
-    return f"{limit}{now}.{_refusal_sentence(report, value)}{_unsure_sentence(report)}"
+    reservations = f"{_refusal_sentence(report, value)}{_unsure_sentence(report)}"
+    return f"{limit}{_present_text(report)}.{_roles_sentence(report)}{reservations}"
 
 
 def _boundary_sentence(report: SolveReport, value: float) -> str:

@@ -44,6 +44,16 @@ class SolveReport(Result):
     """Whether every plan that meets the condition may exceed memory at the upper end of its range, as the plan at
     ``value`` may.
     """
+    misfits: Mapping[float, str] = field(default_factory=dict)
+    """Values of ``probes`` that are refused because the plan ``does not fit`` in memory, or ``may not fit``."""
+    roles: Mapping[float, Mapping[str, int]] = field(default_factory=dict)
+    """Of reinforcement learning: the nodes of each role at a value of ``probes``. The value is their sum."""
+    present_roles: Mapping[str, int] = field(default_factory=dict)
+    """The nodes of each role in the spec."""
+    role_pools: Mapping[str, str] = field(default_factory=dict)
+    """The pool of each role, where they are on several."""
+    rollout_tp: int | None = None
+    """The tensor parallelism of the engines of rollout at the value, where it was searched."""
 
     __repr__ = result_repr
 
@@ -63,8 +73,13 @@ class SolveReport(Result):
             "estimate": self.estimate,
             "probes": [
                 {"value": value, "metric": metric, "holds": holds, "errors": list(self.errors.get(value, ()))}
+                | {"misfit": self.misfits.get(value)}
+                | ({"roles": dict(self.roles[value])} if value in self.roles else {})
                 for value, metric, holds in self.probes
             ],
+            "roles": dict(self.roles.get(self.value or 0.0, {})) or None,
+            "role_pools": dict(self.role_pools) or None,
+            "rollout_tp": self.rollout_tp,
             "unsure": self.unsure,
             "why": self.why or None,
         }

@@ -240,10 +240,11 @@ def test_a_probe_of_solve_names_the_rules_that_refuse_it() -> None:
         *(TOOL, READ, "nodes", "1", "fits", 4.0, 8.0, None, False, {"tp": 2}, None),
         probes=((4.0, None, False), (8.0, 0.5, True)),
         errors={4.0: ("nodes-too-few",)},
+        misfits={4.0: "may not fit"},
     )
     assert report.to_json()["probes"] == [
-        {"value": 4.0, "metric": None, "holds": False, "errors": ["nodes-too-few"]},
-        {"value": 8.0, "metric": 0.5, "holds": True, "errors": []},
+        {"value": 4.0, "metric": None, "holds": False, "errors": ["nodes-too-few"], "misfit": "may not fit"},
+        {"value": 8.0, "metric": 0.5, "holds": True, "errors": [], "misfit": None},
     ]
 
 
