@@ -7,8 +7,8 @@ from math import inf
 import pytest
 
 from clusterspec.analysis.simulation import outcomes
-from clusterspec.analysis.simulation.engines import Limits, Request
 from clusterspec.analysis.simulation.plans import LateEngines, Links, Simulation, Timing
+from clusterspec.analysis.simulation.ranks import Limits, Request
 from clusterspec.analysis.simulation.run import _share_within, _steady_output
 from clusterspec.analysis.simulation.steps import Curve, StepTables
 from clusterspec.analysis.simulation.traffic import Traffic
@@ -109,6 +109,27 @@ def test_an_engine_keeps_the_timetable_worked_out_by_hand(name: str) -> None:
     assert all(
         engine.requests == engine.expected == 0 and not any(r.requests for r in engine.ranks) for engine in run.decode
     )
+
+
+def test_a_prefill_engine_that_forms_steps_ahead_takes_what_had_come_when_the_step_before_began() -> None:
+    """The engine looks for requests 1 s after the start of a first step, and then whenever a step ends.
+
+    B has come at 1 s, so that the second step is formed without C, and the third, formed at 6 s, without D.
+    """
+    steps = replace(tables(), floors=((inf, 1.0),))
+    came = [Arrival(0.0, 6, 1), Arrival(0.5, 2, 1), Arrival(2.0, 2, 1), Arrival(7.0, 2, 1), Arrival(30.0, 2, 1)]
+
+    def first_tokens(*, ahead: bool) -> list[float]:
+        sides = [
+            (steps, Limits(99.0, 1e6, 8, whole=False, hit=0.0, apart=kind, early=True, ahead=ahead), 1)
+            for kind in ("decode", "prefill")
+        ]
+        run = Simulation(Timing(sides[0], sides[1], Links(), 0.0), came)
+        run.run()
+        return [each.first for each in run.requests]
+
+    assert first_tokens(ahead=True) == [6, 8, 10, 12, 32]
+    assert first_tokens(ahead=False) == [6, 10, 10, 12, 32]
 
 
 def test_a_closed_loop_sends_a_request_when_another_ends() -> None:

@@ -2,90 +2,14 @@
 
 from __future__ import annotations
 
-from collections import deque
 from heapq import heappop, heappush
 from math import ceil, inf
 from operator import attrgetter
 
+from clusterspec.analysis.simulation.ranks import TINY, AttentionRank, Limits, Request
 from clusterspec.analysis.simulation.steps import StepTables
 
-TINY = 1e-9
-
-
-class Request:
-    """One request: its lengths, its progress, and the times of its arrival, admission, first token and end.
-
-    ``todo`` prompt tokens are still to be computed, ``left`` decode steps remain from step ``joined`` on, ``held``
-    tokens are in the cache. ``began`` is the start of its prompt, ``launched`` the launch seconds of the prompt's steps
-    so far. ``cached`` prompt tokens need no computation (below zero: the share given by the limits) and take
-    ``loading`` seconds to read. ``passed`` is the time at which its chunks have left the last pipeline stage. ``rank``
-    is the attention rank that holds the cached tokens, counted over all engines; -1 for any.
-    """
-
-    __slots__ = (
-        *("admitted", "arrival", "began", "cached", "ended", "first", "held", "index", "joined", "lag"),
-        *("launched", "left", "loading", "output", "passed", "prompt", "rank", "todo"),
-    )
-
-    def __init__(self, index: int, arrival: float, prompt: int, output: int) -> None:
-        self.index, self.arrival, self.prompt, self.output = index, arrival, prompt, output
-        self.admitted = self.began = self.first = self.ended = -1.0
-        self.todo = self.held = self.lag = self.loading = self.passed = self.launched = 0.0
-        self.cached, self.rank = -1.0, -1
-        self.left = self.joined = 0
-
-
-class AttentionRank:
-    """The requests of one attention rank: sent but not yet received, waiting, in prefill, and decoding (by their last
-    step).
-
-    ``step`` counts the rank's decode steps; ``stalled`` is the seconds since the last one. ``requests`` counts waiting
-    and running requests; ``expected`` also those still on their way from prefill engines.
-    """
-
-    __slots__ = (
-        *("context", "count", "decoding", "expected", "order", "prompts", "requests", "sent", "stalled", "step"),
-        *("used", "waiting"),
-    )
-
-    def __init__(self) -> None:
-        self.sent: list[Request] = []
-        self.waiting: deque[Request] = deque()
-        self.prompts: deque[Request] = deque()
-        self.decoding: list[tuple[int, int, Request]] = []
-        self.order: deque[Request] = deque()
-        self.count = self.step = self.requests = self.expected = 0
-        self.context = self.used = self.stalled = 0.0
-
-
 REQUESTS, EXPECTED, FULLNESS = attrgetter("requests"), attrgetter("expected"), attrgetter("count", "context")
-
-
-class Limits:
-    """Limits of one attention rank: sequences, tokens of cache, and tokens of a step (none: one whole prompt).
-
-    ``whole`` says whether a request is admitted only where the cache holds all of its output; ``hit`` is the share of a
-    prompt that the cache already has. ``apart`` is ``prefill`` or ``decode`` where they run on separate engines;
-    ``early`` says whether the first token is sent before the handoff. Requests are received every ``interval`` decode
-    steps; a decode engine takes the cache of a computed prompt after any step.
-    """
-
-    __slots__ = ("apart", "chunk", "early", "hit", "interval", "sequences", "tokens", "whole")
-
-    def __init__(
-        self,
-        sequences: float,
-        tokens: float,
-        chunk: int | None,
-        *,
-        whole: bool,
-        hit: float,
-        apart: str = "",
-        early: bool = False,
-        interval: int = 1,
-    ) -> None:
-        self.sequences, self.tokens, self.chunk = max(1, int(sequences + TINY)), tokens, chunk
-        self.whole, self.hit, self.apart, self.early, self.interval = whole, hit, apart, early, interval
 
 
 class SimulatedEngine:
@@ -95,7 +19,7 @@ class SimulatedEngine:
     ``free_links`` is the time from which each rank's link is free. ``gaps`` maps the seconds between two tokens to the
     number of sequences with that gap. ``since`` counts the decode steps since requests were received. On a decode
     engine, ``announced`` holds the requests whose prompts wait until it has received them, ``accepted`` those that it
-    has received.
+    has received. Where steps are formed ahead, the scheduler ``looked`` for requests at that time for the last time.
     """
 
     def __init__(self, tables: StepTables, limits: Limits, gaps: dict[float, float]) -> None:
@@ -104,8 +28,8 @@ class SimulatedEngine:
         self.version = 0
         self.started, self.each, self.steps, self.passing, self.floor = 0.0, 0.0, 0, 0.0, 0.0
         self.running = self.mixed = False
-        self.preempted = 0
-        self.requests = self.since = 0
+        self.preempted = self.requests = self.since = 0
+        self.looked = -inf
         self.chunks: list[list[tuple[Request, float]]] = []
         self.free_links = [0.0] * tables.ranks
         self.expected = 0
@@ -124,8 +48,9 @@ class SimulatedEngine:
         self.ranks[rank % len(self.ranks)].expected -= 1
         self.expected -= 1
 
-    def receive(self, request: Request) -> None:
+    def receive(self, request: Request, now: float) -> None:
         """Put a request into the queue of its rank, or of the one with the fewest requests."""
+        request.received = now
         if request.rank >= 0:
             rank = self.ranks[request.rank % len(self.ranks)]
         else:
@@ -154,12 +79,14 @@ class SimulatedEngine:
         """Admit requests and start the next steps; their end, or None where nothing is to do."""
         if not self.since:
             self._receive_sent()
-        for rank in self.ranks:
+        formed = self.limits.ahead and self._form_ahead(now)
+        for rank in () if formed else self.ranks:
             self._admit(rank, now)
         self.version += 1
         self.started = now
         if any(rank.prompts for rank in self.ranks):
             self._begin_mixed_step()
+            self.looked = now if formed else now + self.floor
         elif any(rank.count for rank in self.ranks):
             self._begin_decoding()
         elif self.since:  # nothing runs: the engine looks for requests all the time
@@ -170,6 +97,12 @@ class SimulatedEngine:
             return None
         self.running = True
         return now + self.steps * self.each
+
+    def _form_ahead(self, now: float) -> bool:
+        """Admit the requests that had come when the scheduler last looked; whether a step is formed of them."""
+        for rank in self.ranks:
+            self._admit(rank, now, self.looked)
+        return any(rank.prompts for rank in self.ranks)
 
     def _receive_sent(self) -> None:
         """Put the requests that were sent into the queues of their ranks, and let announced prompts start."""
@@ -216,18 +149,19 @@ class SimulatedEngine:
         if rest:
             self.gaps[self.each] = self.gaps.get(self.each, 0.0) + rank.count * rest
 
-    def _admit(self, rank: AttentionRank, now: float) -> None:
+    def _admit(self, rank: AttentionRank, now: float, until: float = inf) -> None:
         limits = self.limits
         while rank.waiting and len(rank.prompts) + rank.count < limits.sequences:
             request = rank.waiting[0]
+            if request.received > until:
+                return
             wanted = request.held or request.prompt
             reserved = wanted + (request.output if limits.whole else 0)
             if rank.used + reserved > limits.tokens and (rank.count or rank.prompts):
                 return
             rank.waiting.popleft()
             rank.used += reserved
-            if request.admitted < 0:
-                request.admitted = now
+            request.admitted = now if request.admitted < 0 else request.admitted
             if limits.apart == "decode":
                 if limits.early:
                     self.gaps[now - request.first] = self.gaps.get(now - request.first, 0.0) + 1

@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from math import ceil
 
-from clusterspec.analysis.simulation.engines import Request
 from clusterspec.analysis.simulation.plans import Timing
+from clusterspec.analysis.simulation.ranks import Request
 from clusterspec.cluster.requests import Serving
 from clusterspec.results.simulation import Percentiles, QueuePoint, SimulatedTarget
 from clusterspec.summation import sum_of

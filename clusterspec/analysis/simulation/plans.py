@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
-from clusterspec.analysis.simulation.engines import Limits, Request, SimulatedEngine
+from clusterspec.analysis.simulation.engines import SimulatedEngine
+from clusterspec.analysis.simulation.ranks import Limits, Request
 from clusterspec.analysis.simulation.steps import StepTables
 from clusterspec.cost.serving.handoff import Handoff
 from clusterspec.cost.serving.pools import Pools
@@ -67,7 +68,8 @@ def plan_timing(pools: Pools, tokens: float, sent: Handoff | None) -> Timing:
         early = load.transfer.first_token == "prefill"
         chunk, whole, hit = load.chunk_tokens, load.whole_requests, load.prefix_hit
         interval = 1 if kind == "prefill" else load.receive_interval
-        return Limits(most, held, chunk, whole=whole, hit=hit, apart=kind, early=early, interval=interval)
+        ahead = kind == "prefill" and pools.prompts.forms_steps_ahead
+        return Limits(most, held, chunk, whole=whole, hit=hit, apart=kind, early=early, interval=interval, ahead=ahead)
 
     engine, prompts = pools.decode, pools.prompts
     return Timing(
@@ -157,7 +159,7 @@ class Simulation:
             engine = pool[request.rank // len(pool[0].ranks) % len(pool)]
         else:
             engine = min(pool, key=lambda each: each.requests) if len(pool) > 1 else pool[0]
-        engine.receive(request)
+        engine.receive(request, now)
         self._begin(engine, now, 1 if engine.limits.apart else engine.limits.interval)
 
     def _announce(self, request: Request, now: float) -> None:

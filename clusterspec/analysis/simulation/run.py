@@ -14,7 +14,6 @@ from clusterspec.analysis.simulation.caches import (
     with_hits,
 )
 from clusterspec.analysis.simulation.day import simulated_day
-from clusterspec.analysis.simulation.engines import Request
 from clusterspec.analysis.simulation.outcomes import (
     first_token_seconds,
     gap_percentiles,
@@ -26,6 +25,7 @@ from clusterspec.analysis.simulation.outcomes import (
     waiting_share,
 )
 from clusterspec.analysis.simulation.plans import Simulation, Timing, plan_timing
+from clusterspec.analysis.simulation.ranks import Request
 from clusterspec.analysis.simulation.traffic import MOST_REQUESTS, SimulationFault, Traffic, plan_traffic
 from clusterspec.cost.serving.caches import LONGEST, bare_tiers
 from clusterspec.cost.serving.latency import ServingTimes

@@ -192,6 +192,26 @@ def prompt_steps(steps: float, prompts: float, decoding: float, each: float) -> 
     return steps * exp((wanted - log(steps)) / rising)
 
 
+def share_formed_ahead(rate: float, launching: float, step: float) -> float:
+    """The share of steps of a prefill engine that are formed while the step before them runs.
+
+    The host looks for requests when it has launched a step, after ``launching`` seconds. If some have arrived, it forms
+    the next step from them, and looks again when the running step of ``step`` seconds ends; else it waits for that end.
+    Requests arrive as a Poisson process at a ``rate`` per second.
+
+    Source: the stationary state of a Markov chain of two states.
+
+    Range: rate >= 0, launching > 0, step > 0.
+
+    >>> round(share_formed_ahead(2.0, 0.1, 0.5), 4)  # (1 - exp(-0.2)) / (1 - exp(-0.2) + exp(-1))
+    0.3301
+    >>> share_formed_ahead(0.0, 0.1, 0.5)
+    0.0
+    """
+    formed = 1 - exp(-rate * launching)
+    return formed / (formed + exp(-rate * step))
+
+
 def highest_load(requests: float) -> float:
     """Utilization at which an open queue waits as long as a closed loop of ``requests`` with a busy server.
 

@@ -218,6 +218,11 @@ class Engine:
         return self._serving_software is not None and self._serving_software.prompts_alone
 
     @property
+    def forms_steps_ahead(self) -> bool:
+        """Whether the scheduler of a separate prefill engine forms a step while the step before it runs."""
+        return self._serving_software is not None and self._serving_software.steps_ahead
+
+    @property
     def reads_beside_prompts(self) -> float:
         """Time of cache reads in a step with prompts relative to a decode-only step.
 

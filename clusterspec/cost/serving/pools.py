@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from clusterspec.cluster.requests import Serving
 from clusterspec.cost.formulas.serving import prompt_time
-from clusterspec.cost.serving.constants import HANDOFF, StepTime
+from clusterspec.cost.serving import constants
+from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.handoff import CacheTransfer, Handoff
 from clusterspec.records import NamedTuple
@@ -88,5 +89,5 @@ def cache_handoff(pools: Pools, prompt: float, chunks: float) -> Handoff | None:
     if not pools.has_prefill_engines:
         return None
     pieces = {"chunk": chunks, "layer": float(pools.decode.model.layers)}.get(pools.load.transfer.send, 1.0)
-    passing = HANDOFF.value + (pools.link.latency if pools.link is not None else 0.0)
+    passing = constants.HANDOFF.value + (pools.link.latency if pools.link is not None else 0.0)
     return Handoff(passing, pools.sent or CacheTransfer(0.0, 1.0), pieces, prompt)

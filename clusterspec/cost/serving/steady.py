@@ -19,16 +19,15 @@ from clusterspec.cost.serving.pools import (
     prompts_of_step,
     prompts_per_step,
 )
+from clusterspec.cost.serving.prefill_waits import separate_prompt_wait, wait_behind_received
 from clusterspec.cost.serving.quantiles import bisected_interval
 from clusterspec.cost.serving.replicas import carried_by_replicas
 from clusterspec.cost.serving.waits import (
     mixed_prompt_wait,
     prompts_at_rate,
-    separate_prompt_wait,
     service_seconds,
     steps_of_prompts,
     unreceived_wait,
-    wait_behind_received,
 )
 from clusterspec.records import NamedTuple
 

@@ -6,14 +6,11 @@ from math import ceil, exp, expm1
 
 from clusterspec.cluster.requests import Serving
 from clusterspec.cost.formulas.compute import power
-from clusterspec.cost.formulas.experts import prompts_on_fullest
 from clusterspec.cost.formulas.queues import (
     highest_load,
     prompt_steps,
-    prompt_wait,
     steps_wait,
     variation_wait,
-    wave_load,
 )
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
@@ -119,7 +116,7 @@ def _mixed_wait_at_rate(pools: Pools, shared: StepsWithPrompts, prompts: float, 
     squares = (1 - shared.mixed) * shared.plain * shared.plain + shared.mixed * shared.longer * shared.longer
     found = shared.full_wait(used, squares / (2 * shared.mean), busy)
     each = shared.plain * shared.chunks / shared.together + carried / float(pools.decode.layout.pp)
-    return found + _variation_wait(pools, min(constants.MOST_LOAD, busy * prompts * each / shared.mean), each)
+    return found + variation_seconds(pools, min(constants.MOST_LOAD, busy * prompts * each / shared.mean), each)
 
 
 def _mixed_wait_in_loop(pools: Pools, shared: StepsWithPrompts, requests: float) -> float:
@@ -241,10 +238,10 @@ def _wait_amid_steps_of_prompts(pools: Pools, plain: float, prompts: float, busy
     service = steps * each / prompts
     own = min(most, 1 + 2 * running * prompts / cycle)  # with those that came in the same step
     beside = seconds_of_prompts(pools, own) - seconds_of_prompts(pools, 1.0)
-    return busy * (running + beside) + steps_wait(used, most, running * busy) + _variation_wait(pools, used, service)
+    return busy * (running + beside) + steps_wait(used, most, running * busy) + variation_seconds(pools, used, service)
 
 
-def _variation_wait(pools: Pools, used: float, service: float) -> float:
+def variation_seconds(pools: Pools, used: float, service: float) -> float:
     """Additional wait of a prompt in an open load due to bursty arrivals and unequal prompt lengths, in seconds; 0 in a
     closed loop.
 
@@ -278,66 +275,3 @@ def unreceived_wait(pools: Pools, step: float, sequences: float) -> float:
         return 0.0
     others = (requests - 1) / requests if requests is not None else 1.0
     return (interval - 1) / 2 * step * -expm1(-sequences * pools.decode.layout.attention_dp) * others
-
-
-def wait_behind_received(pools: Pools, unreceived: float, rate: float, service: float) -> float:
-    """Seconds that a prompt of separate prefill engines waits for the prompts that its decode engine received with it.
-
-    Those of twice the ``unreceived`` wait start at once, of ``rate`` requests per second on all decode engines. They
-    are spread over the ranks that run prompts, for ``service`` seconds each; half of them are before it.
-    """
-    group = 2 * unreceived * rate / pools.decode.replicas
-    return group / 2 * service / pools.prompts.attention_ranks
-
-
-def separate_prompt_wait(pools: Pools, rate: float, each: tuple[float, float]) -> float:
-    """Queueing time of a prompt on separate prefill engines, in seconds: the running step and earlier prompts.
-
-    ``rate`` prompts a second arrive; ``each`` has the seconds of a single prompt, and of one in a batched step. In a
-    closed loop a request waits only for the other requests (the arrival theorem of Reiser and Lavenberg, J. ACM 27(2),
-    1980), and in a finite run its prompts arrive in waves.
-    """
-    prompt, service = each
-    load, together = pools.load, prompts_per_step(pools)
-    used = rate * service / pools.prompts.attention_ranks
-    busy, longer = (min(1.0, used * prompt / service) if service else 0.0), 0.0
-    if unevenly_loaded_ranks(pools.prompts) > 1:  # a step ends on all ranks of an engine at once
-        step = _shared_step_seconds(pools, rate, prompt)
-        busy = 1 - (1 - min(1.0, busy * step / prompt)) ** unevenly_loaded_ranks(pools.prompts)
-        prompt, longer = step, step - prompt
-    elif together > 1:
-        step = _shared_step_seconds(pools, rate, prompt)
-        busy = min(1.0, -expm1(-rate * step / pools.prompts.attention_ranks))
-        prompt, longer = step, step - prompt
-    if load.requests:
-        used, busy = wave_load(used, constants.WAVE.value), wave_load(busy, constants.WAVE.value)
-    requests = load.concurrency
-    if requests is None:
-        used = min(used, constants.MOST_LOAD)
-        return longer + prompt_wait(used, service, busy, prompt) + _variation_wait(pools, used, service)
-    others = (requests - 1) / requests
-    most = highest_load(max(1.0, requests / pools.prompts.attention_ranks))
-    return longer * others + prompt_wait(min(used * others, most), service, busy * others, prompt)
-
-
-def _shared_step_seconds(pools: Pools, rate: float, alone: float) -> float:
-    """Seconds of a step of a prefill engine whose attention ranks wait for the rank with the most prompts.
-
-    ``rate`` prompts per second arrive at all engines, and one prompt takes ``alone`` seconds. Prompts that arrive
-    during a step run in the next step. The router counts the requests of each rank, running ones included, and sends
-    new requests to the ranks with the fewest; such a rank then has up to twice the mean.
-    """
-    engine, load = pools.prompts, pools.load
-    ranks = engine.layout.attention_dp
-    fresh, length = load.input_tokens * (1 - load.prefix_hit), float(load.input_tokens)
-    if fresh > (load.chunk_tokens or fresh):
-        return alone
-    found = engine.prefill(prompts_per_step(pools) * fresh, length, float(ranks)).total
-    for _ in range(SHARED_ROUNDS):  # from full steps: where both full and short ones last, fluctuations fill them
-        mean = max(LEAST_SHARE, rate / engine.attention_ranks * found)
-        drawn = prompts_on_fullest(mean, ranks) / -expm1(-mean * ranks)
-        most = max(1.0, mean, min(prompts_per_step(pools), drawn, 2 * mean))
-        before, found = found, engine.prefill(most * fresh, length, min(ranks, max(1.0, ranks * mean / most))).total
-        if abs(found - before) < 1e-2 * before:
-            break
-    return max(alone, found)

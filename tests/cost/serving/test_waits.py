@@ -9,13 +9,13 @@ import pytest
 from clusterspec.cluster.model import Design
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.pools import Pools, prompts_per_step
+from clusterspec.cost.serving.prefill_waits import separate_prompt_wait, wait_behind_received
 from clusterspec.cost.serving.times import serving_pools, serving_times
 from clusterspec.cost.serving.waits import (
     mixed_prompt_wait,
     seconds_of_prompts,
     steps_of_prompts,
     unreceived_wait,
-    wait_behind_received,
 )
 from tests.cluster.resolving import clean
 from tests.cost.serving.test_serving_laws import BASE, MACHINE, PLAN
@@ -139,3 +139,29 @@ def test_prompts_of_separate_engines_wait_until_the_decode_engine_has_received_t
     plain, late = (each for each in found if each is not None)
     decoding = 1 - exp(-late.sequences)
     assert late.ttft - plain.ttft == pytest.approx(0.5 * 4.5 * late.decode.total * decoding, rel=0.05)
+
+
+SPLIT = ", chunk_tokens: 8192, disaggregated: {prefill: {tp: 1}, decode: {tp: 1}}"
+
+
+def test_a_prompt_waits_for_the_step_that_its_prefill_engine_formed_before_it_came() -> None:
+    """Half of the running step, and the next one if it is formed and has places left."""
+    one = serving_pools(design(1000, f"request_rate: 2{SPLIT}"))
+    assert one is not None and one.prompts.forms_steps_ahead and prompts_per_step(one) == 8
+    step, rate = seconds_of_prompts(one, 1.0), 0.1  # so few that a step holds one prompt
+    launching, busy = one.prompts.launch_floor(1000.0), 1 - exp(-rate * step)
+    formed = (1 - exp(-rate * min(step, launching))) / (1 - exp(-rate * min(step, launching)) + exp(-rate * step))
+    expected = busy * (step / 2 + formed * (1 - rate * step / 8) * step)
+    assert separate_prompt_wait(one, rate, (step, 1e-9)) == pytest.approx(expected)
+    full = serving_pools(design(1000, f"request_rate: 2{SPLIT.replace('8192', '1000')}"))
+    assert full is not None and prompts_per_step(full) == 1  # of which none is left in a step that was formed
+    assert separate_prompt_wait(full, rate, (step, step)) == pytest.approx(rate * step / (1 - rate * step) * step / 2)
+
+
+@pytest.mark.parametrize("load", ["request_rate", "concurrency"])
+@pytest.mark.parametrize("ranks", ["tp: 1, replicas: 2", "tp: 1, attention_dp: 2"])
+def test_more_load_never_shortens_the_time_to_first_token_of_separate_engines(load: str, ranks: str) -> None:
+    split = f", chunk_tokens: 8192, disaggregated: {{prefill: {{{ranks}}}, decode: {{tp: 1}}}}"
+    found = [serving_times(design(1000, f"{load}: {each}{split}")) for each in (1, 2, 4, 8, 12, 16, 20)]
+    times = [each.ttft_mean for each in found if each is not None]
+    assert len(times) == 7 and times == sorted(times) and times[-1] > times[0]

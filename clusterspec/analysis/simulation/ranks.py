@@ -1,0 +1,90 @@
+"""Requests, attention ranks and limits of a simulated serving engine."""
+
+from __future__ import annotations
+
+from collections import deque
+
+TINY = 1e-9
+
+
+class Request:
+    """One request: its lengths, its progress, and the times of its arrival, admission, first token and end.
+
+    ``todo`` prompt tokens are still to be computed, ``left`` decode steps remain from step ``joined`` on, ``held``
+    tokens are in the cache. ``began`` is the start of its prompt, ``launched`` the launch seconds of the prompt's steps
+    so far. ``cached`` prompt tokens need no computation (below zero: the share given by the limits) and take
+    ``loading`` seconds to read. ``received`` is the time at which an engine got it, ``passed`` that at which its chunks
+    have left the last pipeline stage. ``rank`` is the attention rank that holds the cached tokens, counted over all
+    engines; -1 for any.
+    """
+
+    __slots__ = (
+        *("admitted", "arrival", "began", "cached", "ended", "first", "held", "index", "joined", "lag"),
+        *("launched", "left", "loading", "output", "passed", "prompt", "rank", "received", "todo"),
+    )
+
+    def __init__(self, index: int, arrival: float, prompt: int, output: int) -> None:
+        self.index, self.arrival, self.prompt, self.output = index, arrival, prompt, output
+        self.admitted = self.began = self.first = self.ended = -1.0
+        self.todo = self.held = self.lag = self.loading = self.passed = self.launched = self.received = 0.0
+        self.cached, self.rank = -1.0, -1
+        self.left = self.joined = 0
+
+
+class AttentionRank:
+    """The requests of one attention rank: sent but not yet received, waiting, in prefill, and decoding (by their last
+    step).
+
+    ``step`` counts the rank's decode steps; ``stalled`` is the seconds since the last one. ``requests`` counts waiting
+    and running requests; ``expected`` also those still on their way from prefill engines.
+    """
+
+    __slots__ = (
+        *("context", "count", "decoding", "expected", "order", "prompts", "requests", "sent", "stalled", "step"),
+        *("used", "waiting"),
+    )
+
+    def __init__(self) -> None:
+        self.sent: list[Request] = []
+        self.waiting: deque[Request] = deque()
+        self.prompts: deque[Request] = deque()
+        self.decoding: list[tuple[int, int, Request]] = []
+        self.order: deque[Request] = deque()
+        self.count = self.step = self.requests = self.expected = 0
+        self.context = self.used = self.stalled = 0.0
+
+
+class Limits:
+    """Limits of one attention rank: sequences, tokens of cache, and tokens of a step (none: one whole prompt).
+
+    ``whole`` says whether a request is admitted only where the cache holds all of its output; ``hit`` is the share of a
+    prompt that the cache already has. ``apart`` is ``prefill`` or ``decode`` where they run on separate engines;
+    ``early`` says whether the first token is sent before the handoff. Requests are received every ``interval`` decode
+    steps; a decode engine takes the cache of a computed prompt after any step. A step is formed while the one before it
+    runs where ``ahead``.
+    """
+
+    __slots__ = ("ahead", "apart", "chunk", "early", "hit", "interval", "sequences", "tokens", "whole")
+
+    def __init__(
+        self,
+        sequences: float,
+        tokens: float,
+        chunk: int | None,
+        *,
+        whole: bool,
+        hit: float,
+        apart: str = "",
+        early: bool = False,
+        interval: int = 1,
+        ahead: bool = False,
+    ) -> None:
+        self.sequences, self.tokens, self.chunk = max(1, int(sequences + TINY)), tokens, chunk
+        self.whole, self.hit, self.apart, self.early, self.interval, self.ahead = (
+            whole,
+            hit,
+            apart,
+            early,
+            interval,
+            ahead,
+        )
