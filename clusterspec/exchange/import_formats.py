@@ -308,7 +308,7 @@ PURCHASING = (
     ImportFormat(
         "terraform",
         "clouds",
-        "Terraform plans (terraform show -json)",
+        "Terraform plans (terraform show -json), and files (*.tf) with the machines they state",
         "purchasing.terraform",
         ("terraform-plan", "tfplan"),
         largest=8,

@@ -63,6 +63,11 @@ def set_labelled_accelerator(file: InputFile, builder: ImportBuilder) -> None:
         builder.unknown(f"nodes of {shown[:80]}", why, line)
 
 
+def accelerator_of_label(label: str) -> str | None:
+    """The catalog id of an accelerator by its name at Google (``nvidia-l4``)."""
+    return _GKE.get(label)
+
+
 def _is_list(match: re.Match[str]) -> bool:
     return "operator" in match[0] and match["more"] is not None
 

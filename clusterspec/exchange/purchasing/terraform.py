@@ -1,4 +1,4 @@
-"""Terraform plans as JSON (``terraform show -json``): instances, their number, networks and placement.
+"""Terraform plans as JSON (``terraform show -json``): instances, number, networks and placement; and files (``*.tf``).
 
 Grammar (HashiCorp, JSON output format): ``planned_values.root_module`` has ``resources`` and ``child_modules``; each
 resource has a ``type``, an ``address`` and ``values``.
@@ -13,6 +13,7 @@ from typing import Any
 from clusterspec.catalog import Catalog
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.machines.links import match_instance
+from clusterspec.exchange.purchasing.terraform_files import is_terraform_file, record_machines
 
 TERRAFORM = "terraform"
 MOST_DEEP = 32
@@ -32,12 +33,18 @@ _NETWORKS = ("network_interface", "network_interfaces", "network_interface_ids")
 
 
 def matches_terraform(file: InputFile) -> bool:
-    return file.text.lstrip().startswith("{") and ("planned_values" in file.text or '"resource_changes"' in file.text)
+    if not file.text.lstrip().startswith("{"):
+        return is_terraform_file(file.text)
+    return "planned_values" in file.text or '"resource_changes"' in file.text
 
 
 def read_terraform(file: InputFile) -> ImportResult:
-    """The machines of a plan. Raises `FormatError` if it has none with an instance type."""
-    builder, plan = ImportBuilder(TERRAFORM, file.name), file.json
+    """The machines of a plan, or of a file. Raises `FormatError` if it has none with an instance type."""
+    builder = ImportBuilder(TERRAFORM, file.name)
+    if not file.text.lstrip().startswith("{"):
+        record_machines(file, builder)
+        return builder.reading()
+    plan = file.json
     resources = list(_plan_resources(plan)) if isinstance(plan, dict) else []
     if not resources:
         raise FormatError("plans no resource: give `terraform show -json PLAN`")

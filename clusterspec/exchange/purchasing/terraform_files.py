@@ -1,0 +1,253 @@
+"""Files of Terraform (``*.tf``): the machines that resources and modules state by themselves, without a plan.
+
+Pools are mappings with a type of machine: resources of the clouds, and arguments of modules such as
+terraform-aws-modules/eks (``eks_managed_node_groups``) and terraform-google-modules/kubernetes-engine (``node_pools``).
+A variable has the default that the same file gives it; any other reference is left open.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from clusterspec.catalog import Catalog
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, InputFile
+from clusterspec.exchange.machines.links import match_instance
+from clusterspec.exchange.machines.node_labels import accelerator_of_label
+from clusterspec.exchange.purchasing.hcl import Block, Expression, Table, blocks_of
+from clusterspec.records import dataclass
+
+MOST_POOLS = 1_000
+MOST_LISTED = 40
+MOST_MACHINES = 1_000_000
+DEEPEST = 12
+_BLOCK = re.compile(r"^(?:resource[ \t]+\"?[\w-]+\"?[ \t]+|module[ \t]+)\"?[\w-]+\"?[ \t]*\{", re.MULTILINE)
+_TYPES = (
+    "instance_type",
+    "instance_types",
+    "machine_type",
+    "vm_size",
+    "node_vm_size",
+    "node_shape",
+    "shape",
+    "sku",
+    "size",
+)
+_DESIRED = ("desired_size", "desired_capacity", "node_count", "instance_count", "target_size", "num_instances")
+_FIRST = ("initial_node_count", "node_count_static", "instances", "size", "min_count", "min_size", "min_node_count")
+_LEAST = ("min_count", "min_size", "min_node_count", "node_count_static")
+_MOST = ("max_count", "max_size", "max_node_count", "node_count_dynamic_max")
+_SCALING = ("scaling_config", "autoscaling", "node_config_details", "instance_pools", "node_config", "fixed_scale")
+_MACHINE = re.compile(
+    r"[A-Za-z][\w-]{0,40}\.[\w.-]{2,40}|Standard_\w{2,40}|[a-z][a-z0-9]{1,4}-[a-z0-9]+(?:-[a-z0-9]+){1,3}"
+)
+"""The form of a type of machine at AWS and OCI, Azure, and Google."""
+_TEMPLATES = ("template", "configuration")
+_REFERENCE = re.compile(r"(?:\$\{)?(var|local)\.(\w{1,100})\}?")
+
+
+def is_terraform_file(text: str) -> bool:
+    """Whether a text has a block of a resource or module."""
+    return bool(_BLOCK.search(text))
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Machines of one type; ``count`` is None where the file leaves it open, ``given`` says why."""
+
+    name: str
+    machine: str
+    line: int
+    count: int | None
+    given: str
+    accelerator: str | None
+    accelerators: int | None
+
+
+def record_machines(file: InputFile, builder: ImportBuilder) -> None:
+    """Record the machines of a file. Raises `FormatError` if it states no type of machine."""
+    stated = _Pools(blocks_of(file.text))
+    pools = list(stated.found())
+    if not pools:
+        where = f"{stated.open[0][0]}, which" if stated.open else "no type of machine:"
+        line = stated.open[0][1] if stated.open else 0
+        raise FormatError(f"states {where} variables or other files give: import `terraform show -json PLAN`", line)
+    for what, line in stated.open[:MOST_LISTED]:
+        builder.unknown(what[:120], "a reference that this file does not resolve", line)
+    ids = Catalog.open().ids("platform")
+    known = []
+    for pool in pools:
+        builder.count(f"{pool.machine} machines ({pool.name})"[:80], pool.count, pool.line)
+        platform = _platform(pool.machine, ids)
+        if platform or pool.accelerator or pool.accelerators:
+            known.append((pool, platform))
+        elif pool.count != 0:
+            builder.unknown(
+                f"{pool.name}: {pool.machine}"[:80],
+                "no catalog entry of this type of machine: not part of the cluster",
+                pool.line,
+            )
+    _set_cluster(known, builder)
+
+
+def _set_cluster(known: list[tuple[Pool, str | None]], builder: ImportBuilder) -> None:
+    """Set the machines with accelerators as the cluster, if they are of one type."""
+    if len({(pool.machine, pool.accelerator, pool.accelerators) for pool, _ in known}) > 1:
+        shown = ", ".join(f"{'?' if pool.count is None else pool.count} × {pool.machine}" for pool, _ in known)
+        builder.unknown(
+            "cluster.platform", f"several types of machines with accelerators: {shown}"[:300], known[0][0].line
+        )
+        return
+    for pool, platform in known[:1]:
+        if platform:
+            builder.set("cluster.platform", platform, pool.line)
+        else:
+            named = accelerator_of_label(pool.accelerator or "")
+            builder.set("cluster.accelerator", named, pool.line)
+            if pool.accelerator and named is None:
+                builder.unknown(f"accelerator {pool.accelerator}"[:80], "no catalog entry of this name", pool.line)
+            builder.set("cluster.accelerators_per_node", pool.accelerators, pool.line)
+    if len(known) == 1:
+        pool = known[0][0]
+        builder.set("cluster.nodes", pool.count or None, pool.line)
+    if any(pool.given for pool, _ in known) or len(known) > 1:
+        why = "; ".join(f"{pool.name}: {pool.given or pool.count}" for pool, _ in known)
+        builder.unknown("cluster.nodes", why[:300], known[0][0].line)
+
+
+def _platform(machine: str, ids: tuple[str, ...]) -> str | None:
+    """The platform of the catalog with a type of machine; SageMaker writes ``ml.`` before those of EC2."""
+    name = machine.removeprefix("ml.")
+    return next(
+        (found for cloud in ("aws", "gcp", "azure", "oci") if (found := match_instance(name, cloud, ids))), None
+    )
+
+
+# Pools of a file
+
+
+def _defaults(blocks: list[Block]) -> dict[str, Any]:
+    """The defaults of variables and the local values of a file, by their references."""
+    found: dict[str, Any] = {}
+    for block in blocks:
+        if block.kind == "variable" and block.labels and block.table.get("default") is not None:
+            found[f"var.{block.labels[0]}"] = block.table["default"]
+        elif block.kind == "locals":
+            found |= {f"local.{name}": value for name, value in block.table.items()}
+    return found
+
+
+def _resolved(value: Any, defaults: Mapping[str, Any]) -> Any:
+    """A value, or that of the variable or local value to which it refers."""
+    for _ in range(4):
+        match = _REFERENCE.fullmatch(value) if isinstance(value, Expression) else None
+        if match is None or (name := f"{match[1]}.{match[2]}") not in defaults:
+            return value
+        value = defaults[name]
+    return value
+
+
+class _Pools:
+    """Finds the pools of the blocks of a file; ``open`` lists types of machines that references give."""
+
+    def __init__(self, blocks: list[Block]) -> None:
+        self.blocks, self.defaults = blocks, _defaults(blocks)
+        self.open: list[tuple[str, int]] = []
+
+    def found(self) -> Iterator[Pool]:
+        """The pools of resources and modules. Raises `FormatError` for too many."""
+        count = 0
+        for block in self.blocks:
+            if block.kind in {"resource", "module"} and block.labels:
+                for pool in self.inside(block, block.table, ()):
+                    count += 1
+                    if count > MOST_POOLS:
+                        raise FormatError(f"states more than {MOST_POOLS:,} pools of machines")
+                    yield pool
+
+    def inside(self, block: Block, table: Table, around: tuple[Table, ...]) -> Iterator[Pool]:
+        """The pools of a mapping and of those inside it; ``around`` are the mappings around it, the outermost first."""
+        name = next((name for name in _TYPES if name in table), None)
+        if name is not None:
+            stated, line = _resolved(table[name], self.defaults), table.lines.get(name, block.line)
+            machine = _resolved(stated[0] if isinstance(stated, list) and stated else stated, self.defaults)
+            if isinstance(machine, Expression):
+                self.open.append((f"{block.labels[-1]}.{name} = {machine[:60]}", line))
+            elif isinstance(machine, str) and _MACHINE.fullmatch(machine):
+                yield self.pool(block, table, around, machine)
+                return
+        for key, stated in table.items() if len(around) < DEEPEST else ():
+            value = _resolved(stated, self.defaults)
+            for each in value if isinstance(value, list) else [value]:
+                if isinstance(each, Table):
+                    named = each if "name" in each or key in _SCALING else _named(each, key)
+                    yield from self.inside(block, named, (*around, table))
+
+    def pool(self, block: Block, table: Table, around: tuple[Table, ...], machine: str) -> Pool:
+        """The pool of a mapping with a type of machine."""
+        outer, name = around[0] if around else table, table.get("name")
+        scaling = [inner for place in (table, *around[::-1]) for inner in _scaling_blocks(place)]
+        count, given = self.count([table, *scaling, *around[::-1]], of_module=block.kind == "module")
+        copies = _resolved(outer.get("count", 1), self.defaults)
+        if block.kind == "resource" and any(word in block.labels[0] for word in _TEMPLATES):
+            count, given = None, "a template: another resource states the number"
+        elif "for_each" in outer or not isinstance(copies, int):
+            count, given = None, f"of each of several: {str(outer.get('for_each', copies))[:60]}"
+        elif count is not None:
+            count *= copies
+        label = name if isinstance(name, str) and not isinstance(name, Expression) else block.labels[-1]
+        line = table.lines.get(next(each for each in _TYPES if each in table), block.line)
+        return Pool(label[:60], machine, line, count, given, *_accelerators(table, self.defaults))
+
+    def count(self, places: list[Table], *, of_module: bool) -> tuple[int | None, str]:
+        """The number of machines of a pool, and why it is open; one machine of a resource where no place states it."""
+        stated = {name: _resolved(place[name], self.defaults) for place in reversed(places) for name in place}
+        least, most = _bound(stated, _LEAST), _bound(stated, _MOST)
+        for name in (*_DESIRED, *_FIRST):
+            value = stated.get(name)
+            if isinstance(value, Expression):
+                return None, f"{name} = {value[:60]}"
+            if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_MACHINES:
+                first = value if least is None else least
+                if name not in _DESIRED and most not in {None, first}:
+                    return None, f"between {first} and {most}, by load"
+                grows = most is not None and most > value
+                return value, f"{value} at first, up to {most} by load" if grows else "" if value else "none at first"
+        if most is not None:
+            return None, f"up to {most}, by load"
+        return (None, "the module decides") if of_module else (1, "")
+
+
+def _named(table: Table, key: str) -> Table:
+    """A mapping with the key that holds it as its name."""
+    named = Table()
+    named.update(table, name=key)
+    named.lines = table.lines
+    return named
+
+
+def _scaling_blocks(table: Table) -> Iterator[Table]:
+    for name in _SCALING:
+        value = table.get(name)
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, Table):
+                yield each
+
+
+def _bound(stated: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
+    values = (stated.get(name) for name in names)
+    return next((value for value in values if isinstance(value, int) and not isinstance(value, bool)), None)
+
+
+def _accelerators(table: Table, defaults: Mapping[str, Any]) -> tuple[str | None, int | None]:
+    """The product and the number of accelerators that a pool adds to its machines."""
+    kind, number = table.get("accelerator_type"), table.get("accelerator_count")
+    for name in ("guest_accelerator", "guest_accelerators", "gpu"):
+        value = _resolved(table.get(name), defaults)
+        first = value[0] if isinstance(value, list) and value else value
+        if isinstance(first, Table):
+            kind, number = first.get("type"), first.get("count")
+    kind, number = _resolved(kind, defaults), _resolved(number, defaults)
+    count = int(number) if isinstance(number, int | str) and str(number).isdecimal() else None
+    return (str(kind) if isinstance(kind, str) and not isinstance(kind, Expression) and kind else None), count or None
