@@ -6,13 +6,16 @@ import json
 from collections.abc import Iterator, Mapping
 
 from clusterspec import document as documents
+from clusterspec.cluster.fleet import engines_away
 from clusterspec.cluster.variation import Changes
 from clusterspec.document.source_text import dump
 from clusterspec.patterns import pattern
 from clusterspec.records import NamedTuple
+from clusterspec.results.fleet_search import Assignment, JobOption
 from clusterspec.results.search import LayoutRow, Section
 from clusterspec.source import Path, Source, value_at
-from clusterspec.studies.study import Study
+from clusterspec.studies.fleet_parts import FleetPart, mapping_at
+from clusterspec.studies.study import Study, study_text
 from clusterspec.studies.variation import plain_value, with_value_at
 
 LAYOUT: Path = ("layout",)
@@ -37,6 +40,108 @@ def text_with_row(study: Study, row: LayoutRow) -> str:
     if serving is not None:
         wanted[SERVING] = serving
     return _text_with_mappings(study, wanted)
+
+
+# The file of a fleet
+
+
+def text_with_job_row(whole: Study, job: Study, row: LayoutRow) -> str:
+    """The text of a fleet with the layout of a row in one of its jobs, with its separate engines where it is a serving
+    plan, and with the nodes that the layout uses where they are others than the job has.
+    """
+    assert job.fleet_part is not None
+    part = job.fleet_part[1]
+    written = mapping_at(whole.document.value if whole.document else None, ("jobs", part.job or ""))
+    serving = _serving_section(job, row)
+    if serving is not None:
+        serving = _with_pools_as_written(serving, mapping_at(written, SERVING))
+    changes = _job_changes(job, part, row, written)
+    return _text_with_job(whole, part.job or "", row.layout, serving, changes)
+
+
+def text_with_assignment(whole: Study, found: Assignment) -> str:
+    """The text of a fleet with the pools, nodes and layouts of an assignment in its jobs.
+
+    A job with engines on several pools stays as written, as it does in the search.
+    """
+    study = whole
+    for name, option in found.jobs.items():
+        written = mapping_at(study.document.value if study.document else None, ("jobs", name))
+        job = (whole.spec.jobs or {}).get(name)
+        if option.layout is None or job is None or engines_away(job):
+            continue
+        requests = mapping_at(written, SERVING)
+        serving: Mapping[str, object] | None = None
+        if option.serving is not None and option.disaggregated != requests.get("disaggregated"):
+            own = {key: value for key, value in requests.items() if key != "disaggregated"}
+            serving = own | ({"disaggregated": option.disaggregated} if option.disaggregated else {})
+        changes: dict[Path, object] = {("pool",): option.pool, **_placement_changes(written, option)}
+        if "nodes_of" not in written:
+            changes["nodes",] = option.nodes
+        rollout = mapping_at(option.rl, ("rollout",)).get("nodes") or 0
+        layout = {**option.layout, "nodes": option.nodes - rollout}
+        study = _study_of_text(study, _text_with_job(study, name, layout, serving, changes))
+    return study.source.text
+
+
+def _placement_changes(written: Mapping[str, object], option: JobOption) -> Changes:
+    """The keys of reinforcement learning that place rollout as an option does."""
+    if option.rl is None:
+        return {}
+    rl: Path = ("workload", "rl")
+    rollout = mapping_at(option.rl, ("rollout",))
+    changes: dict[Path, object] = {(*rl, key): option.rl[key] for key in ("placement", "max_staleness")}
+    changes |= {(*rl, "rollout", key): rollout.get(key) for key in ("nodes", "tp")}
+    if mapping_at(written, rl).get("placement") != option.rl["placement"]:
+        changes[*rl, "weight_sync", "method"] = None
+    return changes
+
+
+def _text_with_job(
+    whole: Study, job: str, section: Section, serving: Mapping[str, object] | None, changes: Changes
+) -> str:
+    """The text of a fleet with a layout, requests and other keys of one job. Its nodes are those of the job, unless its
+    layout states them as well.
+    """
+    at: Path = ("jobs", job)
+    layout = dict(section)
+    if "nodes" not in mapping_at(whole.document.value if whole.document else None, (*at, *LAYOUT)):
+        layout.pop("nodes", None)
+    wanted: dict[Path, Mapping[str, object]] = {(*at, *LAYOUT): layout}
+    if serving is not None:
+        wanted[*at, *SERVING] = serving
+    study = _study_of_text(whole, _text_with_mappings(whole, wanted))
+    return text_with_changes(study, {(*at, *path): value for path, value in changes.items()})
+
+
+def _with_pools_as_written(serving: Mapping[str, object], written: Mapping[str, object]) -> Mapping[str, object]:
+    """Requests whose separate engines are on the pools that the file of the fleet names."""
+    if "disaggregated" not in serving:
+        return serving
+    found = {}
+    for side, engines in mapping_at(serving, ("disaggregated",)).items():
+        pool = mapping_at(written, ("disaggregated", side)).get("pool")
+        own = {key: value for key, value in engines.items() if key != "pool"}
+        found[side] = ({"pool": pool} if pool is not None else {}) | own
+    return {**serving, "disaggregated": found}
+
+
+def _job_changes(job: Study, part: FleetPart, row: LayoutRow, written: Mapping[str, object]) -> Changes:
+    """The keys of a job itself that change with a row: the nodes of engines that take fewer than it has, and their pool
+    where the engines of the spec are on two and those of the row of one kind.
+    """
+    separate, nodes = row.serving is not None and row.serving["disaggregated"], row.layout.get("nodes")
+    if row.serving is None or (separate and part.away) or "nodes_of" in written or nodes is None:
+        return {}
+    present = part.nodes or (job.design.cluster.nodes if job.design.cluster else None)
+    if part.away:
+        return {("pool",): part.pool, ("nodes",): nodes}
+    return {("nodes",): nodes} if nodes != present else {}
+
+
+def _study_of_text(study: Study, text: str) -> Study:
+    """The study of another text of a file."""
+    return study_text(text, study.settings, study.source.name, study.folder)
 
 
 def text_with_layout(study: Study, section: Section) -> str:
@@ -113,6 +218,10 @@ def _edits_of(study: Study, path: Path, wanted: Mapping[str, object]) -> Iterato
         start, end = study.document.places.offsets[path][3:] if study.document else (0, 0)
         yield TextEdit(start, end, (" " if text[start - 1] == ":" else "") + _flow_text(wanted))
         return
+    if not entries and len(path) > 1 and _mapping_entries(study, path[:-1]):
+        whole = value_at(study.document.value if study.document else None, *path[:-1])
+        yield from _edits_of(study, path[:-1], {**whole, str(path[-1]): dict(wanted)})
+        return
     if not entries:
         begin = "" if text.endswith("\n") or not text else "\n"
         lines = "".join(f"  {key}: {_flow_text(value)}\n" for key, value in wanted.items())
@@ -123,9 +232,19 @@ def _edits_of(study: Study, path: Path, wanted: Mapping[str, object]) -> Iterato
     missing = {key: value for key, value in wanted.items() if key not in entries}
     kept = [key for key in entries if key in wanted]
     edit = _FlowMapping(text, entries, kept) if _is_flow(study, path) else _BlockMapping(text, entries, kept)
+    yield from edit.additions(missing)  # before those of inner mappings, which end where the outer one does
     yield from (edit.removal(key) for key in entries if key not in wanted)
-    yield from (edit.replacement(key, wanted[key]) for key in kept if wanted[key] != present[key])
-    yield from edit.additions(missing)
+    for key in (key for key in kept if wanted[key] != present[key]):
+        new = wanted[key]
+        if (
+            isinstance(new, Mapping)
+            and isinstance(present[key], dict)
+            and new
+            and _mapping_entries(study, (*path, key))
+        ):
+            yield from _edits_of(study, (*path, key), new)
+        else:
+            yield edit.replacement(key, new)
 
 
 class _Entry(NamedTuple):

@@ -41,14 +41,18 @@ def design_on_pool(design: Design, pool: str, changes: Changes) -> Design:
 
 
 def prefill_design(design: Design) -> Design | None:
-    """The design with its prefill engines as the layout, on their own machine if they name a pool; None without
-    separate prefill engines.
+    """The design with its prefill engines as the layout; None without separate prefill engines.
+
+    If they name a pool, they are on its machine, on the nodes that they need.
     """
     engines = design.workload.serving.prefill if design.workload is not None and design.workload.serving else None
     if engines is None:
         return None
-    on = design_on_pool(design, engines.pool, {}) if engines.pool is not None else design
-    return design_of_engines(on, engines)
+    if engines.pool is None:
+        return design_of_engines(design, engines)
+    machine = machine_of(design, engines.pool)
+    nodes = -(-engines.replicas * engines.ranks // machine.ranks_per_node) if machine is not None else None
+    return design_of_engines(design_on_pool(design, engines.pool, {("layout", "nodes"): nodes}), engines)
 
 
 def link_with(spec: Spec, pool: str) -> PoolLinkSpec | None:

@@ -20,7 +20,6 @@ REFUSED = {
     ("search", "x.yaml", "--job", "d"): "no job is called 'd'; there are a, b, c",
     ("estimate", "x.yaml", "--pool", "d"): "no pool is called 'd'; there are train, serve",
     ("estimate", "one.yaml", "--job", "a"): "one.yaml describes one cluster",
-    ("search", "x.yaml", "--job", "a", "--write", "y.yaml"): "--write: x.yaml is a fleet",
 }
 
 

@@ -15,9 +15,11 @@ from clusterspec.analysis import fleet_search, machine_search
 from clusterspec.analysis.assignment import SolverMissing, solver_module
 from clusterspec.analysis.candidates import Limits, Machine
 from clusterspec.analysis.fleet_search import FleetSearchFault, Goal
+from clusterspec.analysis.rewrite import text_with_assignment
 from clusterspec.cli import FOUND, UsageFault, parallel
 from clusterspec.cli.inputs import StudyReader, chosen_part, status_of, with_errors_named
 from clusterspec.cli.options import day, nonempty_name, path, positive_integer
+from clusterspec.cli.output import refuse_study_as_output, write_whole
 from clusterspec.cli.terminal import Bar, ink_of, print_json, print_text
 from clusterspec.report import fleet_search_text, machines_text
 from clusterspec.results.machines import MachineRow
@@ -26,7 +28,7 @@ from clusterspec.units import UnitFault, read
 
 SHOWN = 3
 """Assignments that are shown by default."""
-SINGLE = ("grid", "write", "explain", "set", "min_headroom", "job", "pool")
+SINGLE = ("grid", "explain", "set", "min_headroom", "job", "pool")
 """Options of a search for the layouts of one design."""
 
 
@@ -164,6 +166,8 @@ def run_fleet_search(args: argparse.Namespace) -> int:
     if args.objective and args.objective not in fleet_search.OBJECTIVES:
         raise UsageFault(f"--objective {args.objective} does not rank a fleet; take one of time, cost, energy")
     study = with_errors_named(args, StudyReader(args).study(args.spec), args.spec)
+    if args.write:
+        refuse_study_as_output(args, "--write", args.write, study)
     top, limits = args.top or SHOWN, limits_by_job(args.within)
     goal = Goal(args.objective or "time", limits, args.nodes, top, args.time_limit, args.all_choices)
     bar = Bar("searching")
@@ -182,6 +186,8 @@ def run_fleet_search(args: argparse.Namespace) -> int:
         print_text(fleet_search_text.options_csv(report))
     else:
         print_text(fleet_search_text.fleet_search_text(report, ink_of(args)))
+    if args.write and report.assignments:
+        write_whole(Path(args.write), text_with_assignment(study, report.assignments[0]).encode())
     return status_of(study, told=True) if report.assignments else FOUND
 
 

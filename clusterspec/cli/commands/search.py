@@ -11,7 +11,7 @@ from clusterspec import analysis
 from clusterspec.analysis.conditions import ConditionFault
 from clusterspec.analysis.layout_search import SearchOptions
 from clusterspec.analysis.pins import LARGEST, NUMBERS, pin_fault
-from clusterspec.analysis.rewrite import text_with_row
+from clusterspec.analysis.rewrite import text_with_job_row, text_with_row
 from clusterspec.analysis.sweeps import Axes, SweepFault, point, read_axes
 from clusterspec.cli import FOUND, InternalError, SpecFault, UsageFault, parallel
 from clusterspec.cli.commands.assignments import (
@@ -24,7 +24,6 @@ from clusterspec.cli.commands.assignments import (
 from clusterspec.cli.inputs import (
     StudyReader,
     chosen_part,
-    refuse_part_of_fleet,
     status_of,
     study_with_errors_named,
     with_errors_named,
@@ -82,7 +81,12 @@ def describe_search(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--grid", metavar="AXIS,AXIS", type=axes, help="the best layout for every pair of two axes: tp,pp"
     )
-    parser.add_argument("--write", metavar="FILE", type=path, help="write a copy of the spec with the best layout")
+    parser.add_argument(
+        "--write",
+        metavar="FILE",
+        type=path,
+        help="write a copy of the spec with the best layout; of a fleet in its job, or the best assignment",
+    )
     parser.add_argument(
         "--explain", action="store_true", help="say which parts of a step make the best layout faster than others"
     )
@@ -219,9 +223,9 @@ def run_search(args: argparse.Namespace) -> int:
     refuse_options(args, "a search for layouts: add --machines", OF_MACHINES)
     top = args.top or SHOWN
     options = SearchOptions(pinned_keys(args.set), args.objective, top, args.min_headroom, args.grid, args.explain)
-    study = study_with_errors_named(args, args.spec)
+    whole = StudyReader(args).study(args.spec)
+    study = with_errors_named(args, chosen_part(args, whole), args.spec)
     if args.write:
-        refuse_part_of_fleet("--write", study)
         refuse_study_as_output(args, "--write", args.write, study)
     serves = study.spec.workload is not None and study.spec.workload.kind == "serve"
     _check_options(options, serves)
@@ -240,7 +244,9 @@ def run_search(args: argparse.Namespace) -> int:
             search_text.search_csv(report) if args.format == "csv" else search_text.search_as_text(report, ink_of(args))
         )
     if args.write and report.layouts:
-        write_whole(Path(args.write), text_with_row(study, report.layouts[0]).encode())
+        best = report.layouts[0]
+        text = text_with_job_row(whole, study, best) if study.fleet_part is not None else text_with_row(study, best)
+        write_whole(Path(args.write), text.encode())
     return FOUND if report.incomplete else status_of(study, told=True)
 
 

@@ -1,0 +1,173 @@
+"""Layouts that a search finds for jobs of a fleet, in the fleet's file: figures hold there, and other lines stay."""
+
+from __future__ import annotations
+
+from difflib import ndiff
+
+import pytest
+
+from clusterspec.analysis import fleet_search
+from clusterspec.analysis.layout_search import SearchOptions, search
+from clusterspec.analysis.rewrite import text_with_assignment, text_with_job_row
+from clusterspec.results.fleet_search import Assignment, JobOption
+from clusterspec.results.search import LayoutRow
+from clusterspec.studies.fleet import FleetStudy
+from clusterspec.studies.study import Study, study_text
+from tests.settings import SETTINGS
+
+FLEET = """\
+# two machines
+clusterspec: 1
+name: lab
+pools:
+  train: {platform: dgx-h100, nodes: 4}   # the old ones
+  serve: {platform: dgx-h200, nodes: 4}
+pool_links: [{between: [train, serve], fabric: shared}]
+jobs:
+  tune:   # ours
+    pool: train
+    nodes: 2
+    workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128, tokens: 5B}
+    layout:
+      framework: megatron-core
+      tp: 8   # safe
+  bare:
+    pool: train
+    workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128, tokens: 5B}
+  chat:
+    pool: serve
+    nodes: 2
+    workload:
+      kind: serve
+      model: llama-3.1-8b
+      serving: {input_tokens: 2000, output_tokens: 200, concurrency: 64}  # a guess
+    layout: {framework: vllm, tp: 8}
+  apart:
+    pool: train
+    nodes_of: tune
+    share: 0
+    workload:
+      kind: serve
+      model: llama-3.1-70b
+      serving:
+        input_tokens: 4000
+        output_tokens: 500
+        concurrency: 256
+        disaggregated:
+          prefill: {replicas: 4, tp: 4}   # on train
+          decode: {pool: serve, replicas: 2, tp: 8}
+    layout: {framework: vllm}
+"""
+APART = FLEET[: FLEET.index("  tune:")] + FLEET[FLEET.index("  apart:") :].replace(
+    "    nodes_of: tune\n    share: 0\n", ""
+)
+
+
+def fleet(text: str) -> tuple[Study, FleetStudy]:
+    whole = study_text(text, SETTINGS, "lab.yaml")
+    assert whole.fleet is not None
+    return whole, whole.fleet
+
+
+def best_row(job: Study, **pins: object) -> LayoutRow:
+    return search(job, SearchOptions(pins, top=1, best_only=True)).layouts[0]
+
+
+def lines_changed(before: str, after: str) -> tuple[list[str], list[str]]:
+    """The lines that are gone and those that are new, in their order."""
+    rows = list(ndiff(before.splitlines(), after.splitlines()))
+    return [row[2:].strip() for row in rows if row[0] == "-"], [row[2:].strip() for row in rows if row[0] == "+"]
+
+
+@pytest.mark.parametrize("name", ["tune", "bare", "chat"])
+def test_a_job_of_the_written_file_has_the_figures_of_the_layout_found(name: str) -> None:
+    whole, parts = fleet(FLEET[: FLEET.index("  apart:")])
+    row = best_row(parts.jobs[name])
+    text = text_with_job_row(whole, parts.jobs[name], row)
+    written, again = fleet(text)
+    plan = again.jobs[name].plan
+    assert plan.step_seconds == row.step_time and plan.memory_bytes == row.memory
+    if row.serving is not None:
+        assert plan.serving is not None and plan.serving.tpot == row.serving["tpot"]
+    gone, new = lines_changed(whole.source.text, text)
+    assert len(gone) <= 2 and len(new) <= 6, (gone, new)
+    assert all(comment in text for comment in ("# two machines", "# the old ones", "# ours", "# a guess"))
+    for other in {"tune", "bare", "chat"} - {name}:
+        assert again.jobs[other].design.layout == parts.jobs[other].design.layout, other
+    assert not [found for found in written.findings if found.severity.value == "error"]
+
+
+def test_a_key_of_a_layout_stays_on_its_line_with_its_comment() -> None:
+    """The best tp of 8B on two nodes is below 8: the line of tp changes, and keys that are new stand below it."""
+    whole, parts = fleet(FLEET)
+    row = best_row(parts.jobs["tune"])
+    assert row.layout["tp"] != 8
+    text = text_with_job_row(whole, parts.jobs["tune"], row)
+    gone, new = lines_changed(FLEET, text)
+    assert gone == ["tp: 8   # safe"] and new[0] == f"tp: {row.layout['tp']}   # safe"
+    assert "nodes" not in {line.split(":")[0] for line in new}, "the job states its nodes"
+
+
+def test_fewer_nodes_of_engines_are_those_of_the_job() -> None:
+    """One engine of tp 1 holds the load: a node in place of two."""
+    whole, parts = fleet(FLEET)
+    row = best_row(parts.jobs["chat"])
+    assert row.layout["nodes"] == 1
+    text = text_with_job_row(whole, parts.jobs["chat"], row)
+    assert fleet(text)[1].fleet.jobs["chat"].nodes == 1
+    assert "nodes: 1" in lines_changed(FLEET, text)[1]
+
+
+def test_engines_on_two_pools_stay_there_and_keep_the_comments_of_their_lines() -> None:
+    whole, parts = fleet(APART)
+    row = best_row(parts.jobs["apart"], pools="disaggregated")
+    text = text_with_job_row(whole, parts.jobs["apart"], row)
+    gone, new = lines_changed(APART, text)
+    assert [line.split(":")[0] for line in gone] == [line.split(":")[0] for line in new] == ["prefill", "decode"]
+    assert new[0].endswith("# on train") and "pool: serve" in new[1]
+    plan = fleet(text)[1].jobs["apart"].plan
+    assert row.serving is not None and plan.serving is not None
+    assert (plan.serving.ttft, plan.serving.tpot) == (row.serving["ttft"], row.serving["tpot"])
+
+
+def test_prefill_engines_on_another_pool_take_the_nodes_they_need() -> None:
+    """Five engines of two ranks need two nodes of their pool, although one decode engine is on one node of its own."""
+    text = APART.replace("{replicas: 4, tp: 4}", "{replicas: 5, tp: 2}").replace(
+        "replicas: 2, tp: 8", "replicas: 1, tp: 4"
+    )
+    _, parts = fleet(text)
+    assert parts.jobs["apart"].possible and parts.jobs["apart"].plan.serving is not None
+    assert parts.fleet.nodes_on("train", "apart") == 2 and parts.fleet.nodes_on("serve", "apart") == 1
+
+
+def test_an_assignment_is_written_with_pools_nodes_layouts_and_placements() -> None:
+    rl = """\
+  grpo:
+    pool: train
+    workload:
+      kind: rl
+      model: qwen2.5-7b
+      tokens: 5B
+      rl: {prompts_per_step: 64, samples_per_prompt: 16, input_tokens: 512,
+        output_tokens: {mean: 2000, p99: 8000, max: 8192},
+        placement: colocated, rollout: {framework: vllm, tp: 1, memory_fraction: 0.6}}  # first try
+    layout: {framework: megatron-core, tp: 2, recompute: full}
+"""
+    text = FLEET[: FLEET.index("  bare:")] + FLEET[FLEET.index("  chat:") : FLEET.index("  apart:")] + rl
+    whole, _ = fleet(text)
+    goal = fleet_search.Goal(top=1, nodes=(2,))
+    found = fleet_search.fleet_search(whole, goal)
+    (best,) = found.assignments
+    written, again = fleet(text_with_assignment(whole, best))
+    for name, option in best.jobs.items():
+        job = again.fleet.jobs[name]
+        assert (job.spec.pool, job.nodes) == (option.pool, option.nodes), name
+        plan = again.jobs[name].plan
+        step = plan.rl.step if plan.rl else plan.step_seconds
+        assert step == (pytest.approx(option.step_time) if option.step_time else option.step_time), name
+        if option.serving is not None:
+            assert plan.serving is not None and plan.serving.tpot == pytest.approx(option.serving["tpot"])
+    comments = ("# two machines", "# the old ones", "# ours", "# safe", "# a guess", "# first try")
+    assert all(comment in written.source.text for comment in comments)
+    kept = JobOption("tune", "train", 2)
+    assert text_with_assignment(whole, Assignment({"tune": kept}, 0.0, 0.0)) == text, "without a layout"
