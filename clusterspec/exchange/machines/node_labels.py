@@ -35,8 +35,10 @@ _GKE = {
 _LABEL = re.compile(
     r"\b(?P<name>gke-accelerator|gke-tpu-accelerator|nvidia\.com/gpu\.product|kubernetes\.io/instance-type)[\"']?"
     r"(?:[ \t]*:[ \t]*"
-    r"|[ \t]*\n[ \t]*operator:[ \t]*[\"']?In[\"']?[ \t]*\n[ \t]*values:[ \t]*(?:\n[ \t]*-[ \t]*|\[[ \t]*))"
-    r"[\"']?(?P<value>[A-Za-z][\w.-]{1,60})[\"']?[ \t]*(?P<more>,|\n[ \t]*-[ \t]+[\"']?[\w.-]+[\"']?[ \t]*(?:\n|\Z))?"
+    r"|[ \t]*\n\s{0,2000}operator:[ \t]*[\"']?In[\"']?[ \t]*\n\s{0,2000}values:[ \t]*"
+    r"(?:\n\s{0,4000}-[ \t]*|\[[ \t]*))"
+    r"[\"']?(?P<value>[A-Za-z][\w.-]{1,60})[\"']?[ \t]*"
+    r"(?P<more>,|\n\s{0,4000}-[ \t]+[\"']?[\w.-]+[\"']?[ \t]*(?:\n|\Z))?"
 )
 """A label of a selector, or of an expression with one value; ``more`` follows where it has several."""
 

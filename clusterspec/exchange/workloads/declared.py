@@ -20,6 +20,7 @@ from clusterspec.exchange.documents import Yaml, read_documents, read_yaml, yaml
 from clusterspec.exchange.import_result import FormatError, InputFile
 from clusterspec.exchange.shell import Command, script_of
 from clusterspec.exchange.shell_words import Word
+from clusterspec.exchange.workloads.chart_values import ACCELERATORS, chart_engines, states_chart_values
 from clusterspec.exchange.workloads.keys import Keys, command_keys, flat_leaves
 from clusterspec.source import value_at
 
@@ -53,7 +54,7 @@ Path = tuple[str | int, ...]
 
 def declares_engine(text: str) -> bool:
     """Whether a text has a mark of an object that declares an engine, or is a file of options of an engine."""
-    return bool(_MARKS.search(text)) or options_of_engine(text) is not None
+    return bool(_MARKS.search(text)) or options_of_engine(text) is not None or states_chart_values(text)
 
 
 def options_of_engine(text: str) -> str | None:
@@ -81,15 +82,18 @@ def options_in(file: InputFile) -> Keys:
     return keys
 
 
-def declared_engines(file: InputFile) -> list[Keys]:
-    """The engines (all vLLM) that the objects of a file declare, each with the options of ``vllm serve``."""
-    if not _MARKS.search(file.text):
+def declared_engines(file: InputFile) -> list[tuple[str, Keys]]:
+    """The engines that the objects of a file or the values of a chart declare, each with the options of its server."""
+    if not _MARKS.search(file.text) and not states_chart_values(file.text):
         return []
     try:
-        documents = read_documents(file)
+        documents = [yaml for yaml in read_documents(file) if isinstance(yaml.value, dict)]
     except FormatError:  # a template, or a page with an object in it
         return []
-    return [keys for yaml in documents if isinstance(yaml.value, dict) for keys in _engines_of(yaml, file.name)]
+    declared = [("vllm", keys) for yaml in documents for keys in _engines_of(yaml, file.name)]
+    if declared or not states_chart_values(file.text):
+        return declared
+    return [each for yaml in documents for each in chart_engines(yaml)]
 
 
 def _engines_of(yaml: Yaml, name: str) -> Iterator[Keys]:
@@ -295,7 +299,7 @@ def _production_stack(yaml: Yaml) -> Iterator[Keys]:
         if not isinstance(model, dict):
             continue
         keys = _started_keys("modelSpec", yaml.line(*path))
-        _put_all(keys, model, {"modelURL": "model", "replicaCount": "replicas"}, yaml, path)
+        _put_all(keys, model, {"modelURL": "model", "replicaCount": "replicas", "requestGPU": ACCELERATORS}, yaml, path)
         options = model.get("vllmConfig")
         for name, value in options.items() if isinstance(options, dict) else ():
             line = yaml.line(*path, "vllmConfig", name)

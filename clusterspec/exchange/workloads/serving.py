@@ -15,9 +15,11 @@ from itertools import pairwise
 from clusterspec.catalog import Catalog
 from clusterspec.exchange.documents import TEMPLATE
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, SeveralParts
+from clusterspec.exchange.machines.links import accelerator_of_product
 from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
 from clusterspec.exchange.shell import Command
 from clusterspec.exchange.shell_words import Word
+from clusterspec.exchange.workloads.chart_values import ACCELERATORS
 from clusterspec.exchange.workloads.declared import declared_engines, declares_engine, options_in, options_of_engine
 from clusterspec.exchange.workloads.keys import Keys, chosen_launch, launches_of, list_unused, set_choice, set_counts
 from clusterspec.exchange.workloads.models import catalog_model, set_served_model
@@ -72,7 +74,7 @@ def read_serving(file: InputFile) -> ImportResult:
     """The serving layout of a command line. Raises `FormatError` if it starts no known engine."""
     listed = bool(_LISTED.search(file.text))
     named = [(name, pattern) for name, pattern in _ENGINES if listed or pattern.search(file.text)]
-    found = {(keys.command.line, keys.command.text): ("vllm", keys) for keys in declared_engines(file)}
+    found = {(keys.command.line, keys.command.text): (engine, keys) for engine, keys in declared_engines(file)}
     for name, pattern in named:
         for keys in launches_of(file, pattern, _MODEL_AFTER):
             found.setdefault((keys.command.line, keys.command.text), (name, keys))
@@ -93,6 +95,9 @@ def read_serving(file: InputFile) -> ImportResult:
     set_engine_options(engine, keys, model, builder)
     for name in ("replicas", "data_parallel_size_local"):
         builder.count(name, keys.whole(name), keys.line(name))
+    builder.set("cluster.accelerators_per_node", keys.whole(ACCELERATORS), keys.line(ACCELERATORS))
+    if product := keys.get("product"):
+        builder.set("cluster.accelerator", accelerator_of_product(str(product).replace("-", " ")), keys.line("product"))
     set_labelled_accelerator(file, builder)
     list_unused(keys, builder)
     if keys.elided:

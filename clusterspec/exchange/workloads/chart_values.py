@@ -1,0 +1,213 @@
+"""Values of Helm charts that state a model and options of a serving engine, whatever the chart.
+
+A mapping names the model (``modelName``, ``model: {id: …}``) and holds options: lists of arguments (``extraArgs``), or
+keys such as ``gpuMemoryUtilization``. Its image, its keys or its options tell the engine. Templates of the chart, in other
+files, may add options. Two charts by name: neuralmagic/helm-charts e0c03d0 (``apiServer.extraArgs``), and
+Wenhan-Tan/EKS_Multinode_Triton_TRTLLM (``tensorrtLLM.parallelism``, ``gpuPerNode``, ``gpu``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from clusterspec.exchange.documents import Yaml
+from clusterspec.exchange.fabrics.pods import mapping_of, requested_accelerators
+from clusterspec.exchange.shell import PASSED_ON, Command
+from clusterspec.exchange.shell_words import Word
+from clusterspec.exchange.workloads.keys import Keys, command_keys
+from clusterspec.source import value_at
+
+Path = tuple[str | int, ...]
+Place = tuple[dict[str, Any], Path]
+"""A mapping and its path."""
+DEEPEST = 8
+MOST_MAPPINGS = 5_000
+ACCELERATORS = "pod_accelerators"
+"""The key of the accelerators that one pod asks for."""
+_MODELS = (
+    "modelName",
+    "modelId",
+    "modelID",
+    "modelRef",
+    "model_name",
+    "model_id",
+    "hfModel",
+    "huggingfaceModel",
+    "model",
+)
+_INNER_MODELS = ("name", "id", "repository", "repo", "hfId", "path", "model")
+_MODEL = re.compile(r"[\w.-]{1,100}/[\w.-]{1,120}|/[\w./-]{2,200}")
+_LISTS = (
+    "extraArgs",
+    "args",
+    "vllmArgs",
+    "engineArgs",
+    "serverArgs",
+    "extraVllmArgs",
+    "extraArguments",
+    "vllmExtraArgs",
+)
+_INSIDE = (
+    "apiServer",
+    "vllm",
+    "sglang",
+    "server",
+    "engine",
+    "config",
+    "vllmConfig",
+    "engineConfig",
+    "inference",
+    "model",
+)
+"""Mappings beside the model that may hold its options."""
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_OPTIONS = frozenset(
+    {
+        "tensor_parallel_size",
+        "pipeline_parallel_size",
+        "data_parallel_size",
+        "max_model_len",
+        "gpu_memory_utilization",
+        "max_num_seqs",
+        "max_num_batched_tokens",
+        "quantization",
+        "kv_cache_dtype",
+        "enable_expert_parallel",
+        "enforce_eager",
+        "enable_prefix_caching",
+        "enable_chunked_prefill",
+        "dtype",
+    }
+)
+_OWN = frozenset({"gpu_memory_utilization", "max_num_seqs", "max_num_batched_tokens", "enable_expert_parallel"})
+_OWN_OF_SGLANG = frozenset(
+    {"mem_fraction_static", "chunked_prefill_size", "max_running_requests", "enable_dp_attention"}
+)
+"""Options that no other engine takes."""
+_MARK = re.compile(
+    r"--(?:gpu-memory-utilization|max-num-seqs|max-model-len|tensor-parallel-size|mem-fraction-static)\b"
+    r"|^[ \t]*(?:gpuMemoryUtilization|maxModelLen|tensorParallelSize|maxNumSeqs|maxNumBatchedTokens)[ \t]*:"
+    r"|^apiServer[ \t]*:|^tensorrtLLM[ \t]*:",
+    re.MULTILINE,
+)
+_NAMES = re.compile(rf"^[ \t-]*(?:{'|'.join(_MODELS)})[ \t]*:|^gpuPerNode[ \t]*:", re.MULTILINE)
+_OTHER = re.compile(r"^(?:apiVersion|services|resources[ \t]*:[ \t]*\n[ \t]+(?:accelerators|gpu)[ \t]*:)", re.MULTILINE)
+"""Objects of Kubernetes, services of Compose and tasks of SkyPilot and dstack, which have readers of their own."""
+
+
+def states_chart_values(text: str) -> bool:
+    """Whether a text has keys of a model and of an engine's options, as values of charts do."""
+    return bool(_MARK.search(text) and _NAMES.search(text)) and not _OTHER.search(text)
+
+
+def chart_engines(yaml: Yaml) -> Iterator[tuple[str, Keys]]:
+    """The engines of the values of a chart, each with its options."""
+    if isinstance(value_at(yaml.value, "tensorrtLLM", "parallelism"), dict):
+        yield "trt-llm", _triton_keys(yaml)
+        return
+    waiting: list[tuple[tuple[Place, ...], str]] = [(((yaml.mapping, ()),), "")]
+    for _ in range(MOST_MAPPINGS):
+        if not waiting:
+            return
+        around, image = waiting.pop()
+        value, path = around[-1]
+        if value.get("enabled") is False:
+            continue
+        image = _image(value) or image
+        keys = _engine_keys(yaml, around)
+        engine = _engine(keys, image, path, value) if keys else None
+        if keys and engine:
+            yield engine, keys
+        elif len(path) < DEEPEST:
+            waiting += [((*around, place), image) for place in _inner(value, path)][::-1]
+
+
+def _inner(value: dict[str, Any], path: Path) -> Iterator[Place]:
+    """The mappings inside a mapping, or in its lists."""
+    for key, held in value.items():
+        listed = [((*path, key, n), each) for n, each in enumerate(held)] if isinstance(held, list) else []
+        for where, each in listed or [((*path, key), held)]:
+            if isinstance(each, dict):
+                yield each, where
+
+
+def _image(value: dict[str, Any]) -> str:
+    """The image of a mapping, a text or a repository with a tag."""
+    image = value.get("image")
+    return str(image.get("repository") or "") if isinstance(image, dict) else image if isinstance(image, str) else ""
+
+
+def _engine(keys: Keys, image: str, path: Path, value: dict[str, Any]) -> str | None:
+    """The engine that an image, a key or an option tells; None if none does."""
+    names = {*map(str, path), *value}
+    for engine, own in (("vllm", _OWN), ("sglang", _OWN_OF_SGLANG)):
+        if engine in image or engine in names or own & keys.values.keys():
+            return engine
+    return "vllm" if "apiServer" in value else None  # the chart of nm-vllm
+
+
+def _engine_keys(yaml: Yaml, around: tuple[Place, ...]) -> Keys | None:
+    """The options beside a model and in the mappings next to it; None if there is no model, or no option."""
+    value, path = around[-1]
+    named = _model(value, path)
+    if named is None:
+        return None
+    keys = Keys(
+        command=Command((Word(str(path[-1] if path else "values"), yaml.line(*named[1])), Word(PASSED_ON[0], 0)))
+    )
+    for where, held in [(path, value), *(((*path, name), value.get(name)) for name in _INSIDE)]:
+        if not isinstance(held, dict):
+            continue
+        for name in _LISTS:
+            words = held.get(name)
+            if isinstance(words, list) and any(str(word).startswith("--") for word in words[:200]):
+                listed = tuple(Word(str(word), yaml.line(*where, name, n)) for n, word in enumerate(words))
+                keys.values |= command_keys(Command(listed)).values
+        for name, option in held.items():
+            snake = _CAMEL.sub("_", str(name)).lower().replace("-", "_")
+            if snake in _OPTIONS and isinstance(option, str | int | float) and option is not False and option != "":
+                keys.put(snake, option, yaml.line(*where, name))
+    if not keys.values:
+        return None
+    keys.values.setdefault("model", (named[0], yaml.line(*named[1])))
+    _put_resources(keys, around, yaml)
+    return keys
+
+
+def _model(value: dict[str, Any], path: Path) -> tuple[str, Path] | None:
+    """The model that a mapping names, with its place."""
+    for name in _MODELS:
+        held = value.get(name)
+        if isinstance(held, str) and _MODEL.fullmatch(held):
+            return held, (*path, name)
+        for inner in _INNER_MODELS if isinstance(held, dict) else ():
+            stated = held.get(inner)
+            if isinstance(stated, str) and _MODEL.fullmatch(stated):
+                return stated, (*path, name, inner)
+    return None
+
+
+def _put_resources(keys: Keys, around: tuple[Place, ...], yaml: Yaml) -> None:
+    """Put the replicas, and the accelerators that a pod asks for: of the mapping, else of the nearest around it."""
+    for value, path in reversed(around):
+        if ACCELERATORS not in keys.values and (asked := requested_accelerators(value)):
+            keys.put(ACCELERATORS, asked, yaml.line(*path, "resources"))
+        for name in ("replicaCount", "replicas"):
+            copies = value.get(name)
+            if "replicas" not in keys.values and isinstance(copies, int) and not isinstance(copies, bool):
+                keys.put("replicas", copies, yaml.line(*path, name))
+
+
+def _triton_keys(yaml: Yaml) -> Keys:
+    """The degrees of the chart of Triton with TensorRT-LLM over several nodes."""
+    keys = Keys(command=Command((Word("tensorrtLLM", yaml.line("tensorrtLLM")), Word(PASSED_ON[0], 0))))
+    degrees = mapping_of(value_at(yaml.value, "tensorrtLLM", "parallelism"))
+    for name, option in (("tensor", "tp_size"), ("pipeline", "pp_size")):
+        if isinstance(degrees.get(name), int):
+            keys.put(option, degrees[name], yaml.line("tensorrtLLM", "parallelism", name))
+    for name, option in (("gpuPerNode", ACCELERATORS), ("gpu", "product")):
+        if (held := yaml.mapping.get(name)) is not None and not isinstance(held, dict | list):
+            keys.put(option, held, yaml.line(name))
+    return keys

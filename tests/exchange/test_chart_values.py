@@ -1,0 +1,87 @@
+"""Values of Helm charts that serve models: what they state, and what their templates may add."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.exchange.import_result import FormatError, SeveralParts
+from tests.exchange.imports import counts, given, read, unknown
+
+ARGUMENTS = """
+    modelName: Qwen/Qwen3-32B
+    replicaCount: 3
+    image:
+      repository: registry.local/team/vllm-openai
+    affinity:
+      - key: nvidia.com/gpu.product
+        operator: In
+        values:
+          # one of these
+          # - NVIDIA-H100-80GB-HBM3
+          - NVIDIA-L40S
+    resources:
+      limits: {nvidia.com/gpu: "4"}
+    extraArgs: ["--tensor-parallel-size", "4", "--gpu-memory-utilization", "0.8"]
+"""
+
+
+def test_arguments_beside_a_model_are_options_of_its_engine() -> None:
+    reading = read(ARGUMENTS)
+    assert reading.kind == "serving"
+    assert given(reading) == {
+        "cluster.accelerators_per_node": 4,
+        "cluster.accelerator": "l40s",
+        "workload.kind": "serve",
+        "workload.model": "qwen3-32b",
+        "workload.serving.memory_fraction": 0.8,
+        "layout.framework": "vllm",
+        "layout.tp": 4,
+    }
+    assert counts(reading)["replicas"] == 3
+    assert "defaults are not assumed" in unknown(reading)
+
+
+KEYS = """
+    resources: {requests: {nvidia.com/gpu: 8}}
+    vllm:
+      model: meta-llama/Llama-3.1-70B-Instruct
+      tensorParallelSize: 8
+      maxModelLen: 8192
+      enforceEager: false
+"""
+
+
+def test_keys_of_an_engine_are_its_options_and_resources_around_it_are_those_of_its_pod() -> None:
+    reading = read(KEYS)
+    assert given(reading)["layout.tp"] == 8
+    assert given(reading)["cluster.accelerators_per_node"] == 8
+    assert counts(reading)["max_model_len"] == 8192
+    assert not any("graphs" in key for key in given(reading))
+
+
+def test_several_models_are_choices_and_one_that_is_off_is_none() -> None:
+    args = "[--tp-size, '%s', --mem-fraction-static, '.7']"
+    one = f"  - name: %s\n    enabled: %s\n    model: {{id: Qwen/Qwen3-8B}}\n    args: {args}\n"
+    off = read("models:\n" + one % ("a", "true", 2) + one % ("b", "false", 4))
+    assert (given(off)["layout.framework"], given(off)["layout.tp"]) == ("sglang", 2)
+    with pytest.raises(SeveralParts, match="2 launches"):
+        read("models:\n" + one % ("a", "true", 2) + one % ("b", "true", 4))
+
+
+def test_a_chart_of_several_nodes_states_degrees_and_the_accelerators_of_a_node() -> None:
+    text = "gpu: NVIDIA-H100-80GB-HBM3\ngpuPerNode: 8\ntensorrtLLM:\n  parallelism: {tensor: 8, pipeline: 2}\n"
+    assert given(read(text)) == {
+        "workload.kind": "serve",
+        "layout.framework": "trt-llm",
+        "layout.tp": 8,
+        "layout.pp": 2,
+        "cluster.accelerators_per_node": 8,
+        "cluster.accelerator": "h100-sxm-80gb",
+    }
+
+
+def test_options_without_an_engine_or_a_model_are_refused() -> None:
+    with pytest.raises(FormatError):
+        read("modelName: a/b\nextraArgs: [--max-model-len, '8']\n")
+    with pytest.raises(FormatError):
+        read(ARGUMENTS.replace("modelName: Qwen/Qwen3-32B", "modelName: ''"))
