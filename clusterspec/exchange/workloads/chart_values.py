@@ -1,8 +1,8 @@
 """Values of Helm charts that state a model and options of a serving engine, whatever the chart.
 
 A mapping names the model (``modelName``, ``model: {id: …}``) and holds options: lists of arguments (``extraArgs``), or
-keys such as ``gpuMemoryUtilization``. Its image, its keys or its options tell the engine. Templates of the chart, in other
-files, may add options. Two charts by name: neuralmagic/helm-charts e0c03d0 (``apiServer.extraArgs``), and
+keys such as ``gpuMemoryUtilization``. Its image, keys or options tell the engine. Templates, in other files, may add
+options. Two charts by name: neuralmagic/helm-charts e0c03d0 (``apiServer.extraArgs``), and
 Wenhan-Tan/EKS_Multinode_Triton_TRTLLM (``tensorrtLLM.parallelism``, ``gpuPerNode``, ``gpu``).
 """
 
@@ -182,8 +182,8 @@ def _model(value: dict[str, Any], path: Path) -> tuple[str, Path] | None:
         held = value.get(name)
         if isinstance(held, str) and _MODEL.fullmatch(held):
             return held, (*path, name)
-        for inner in _INNER_MODELS if isinstance(held, dict) else ():
-            stated = held.get(inner)
+        for inner in _INNER_MODELS:
+            stated = mapping_of(held).get(inner)
             if isinstance(stated, str) and _MODEL.fullmatch(stated):
                 return stated, (*path, name, inner)
     return None
@@ -205,7 +205,7 @@ def _triton_keys(yaml: Yaml) -> Keys:
     keys = Keys(command=Command((Word("tensorrtLLM", yaml.line("tensorrtLLM")), Word(PASSED_ON[0], 0))))
     degrees = mapping_of(value_at(yaml.value, "tensorrtLLM", "parallelism"))
     for name, option in (("tensor", "tp_size"), ("pipeline", "pp_size")):
-        if isinstance(degrees.get(name), int):
+        if isinstance(mapping_of(degrees).get(name), int):
             keys.put(option, degrees[name], yaml.line("tensorrtLLM", "parallelism", name))
     for name, option in (("gpuPerNode", ACCELERATORS), ("gpu", "product")):
         if (held := yaml.mapping.get(name)) is not None and not isinstance(held, dict | list):
