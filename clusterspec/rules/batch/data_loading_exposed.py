@@ -5,7 +5,8 @@
 A stated `data_loading` time above 5 % of the predicted step; or a storage system that delivers training data more
 slowly than the predicted steps read it. The steps read tokens times bytes per token (`dataset_token_bytes`; without it
 2, or 4 for vocabularies from 65,500 words on). The storage system delivers what its `read` (else its `bandwidth`),
-`per_client`, `slots` and the NICs on the path allow. Severity follows the share of the step that the job waits for
+`per_client`, `slots` and the NICs on the path allow. The same holds for files: with `dataset_files`, the steps open as
+many in a second as their tokens lie in, and the storage system opens `metadata_rate`. Severity follows the share of the step that the job waits for
 data: a note where it is below the half-width of the prediction's range, a warning above it, and an error if at least a
 quarter of the step is lost even at the low end of the range.
 
@@ -15,7 +16,7 @@ Exposed data loading of 0.5 s in a step of 5 s leaves all accelerators idle for 
 
 ## What to do
 
-Use more loader processes, prefetching or tokenized shards on local disks; and a storage system whose read rate was
+Use more loader processes, prefetching or tokenized shards of many samples on local disks; and a storage system whose read rate was
 measured.
 
 ## When to ignore it
@@ -35,6 +36,13 @@ clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 4}
 workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, data_loading: 30 s}
 layout: {tp: 1, sharding: fsdp, recompute: full}
+```
+
+```yaml workload.dataset_files
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64, networks: {storage: {bandwidth: 60 GB/s, read: 120 GB/s, metadata_rate: 8000}}}
+workload: {model: qwen3-4b, sequence_length: 4096, global_batch: 2048, dataset_tokens: 600B, dataset_files: 4B}
+layout: {sharding: hsdp, shard_group: 8, micro_batch: 4}
 ```
 
 ## Silent
@@ -64,14 +72,20 @@ from clusterspec.origin import Written
 from clusterspec.rules.knowledge.shares import step_severity
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import NetworksSpec
+from clusterspec.spec.model import NetworksSpec, WorkloadSpec
 from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.05
 
 
-def check(thresholds: Thresholds, networks: NetworksSpec | None, training: Workload, timed: Plan) -> Iterator[Problem]:
+def check(
+    thresholds: Thresholds,
+    networks: NetworksSpec | None,
+    written_workload: WorkloadSpec | None,
+    training: Workload,
+    timed: Plan,
+) -> Iterator[Problem]:
     if not training.data_loading and (networks is None or networks.storage is None):
         return
     step = timed.step_seconds
@@ -95,6 +109,32 @@ def check(thresholds: Thresholds, networks: NetworksSpec | None, training: Workl
             f"plan a storage system that the job reads at {display(reads.needed.value, 'B/s')}, or copy the data to the nodes before",
             severity=step_severity(reads.stall, timed),
         )
+    opened = _files_per_second(networks, written_workload, training, step)
+    if opened is not None and opened[0] > opened[1]:
+        needed, given = opened
+        lost = 1 - given / needed
+        message = (
+            f"the predicted steps open {needed:,.0f} files a second, and the storage system {given:,.0f} "
+            f"(`metadata_rate`): training waits {percent(lost, 2)} of the time"
+        )
+        help_ = "put many samples into one file, or copy the data to the nodes before"
+        yield RULE.problem("workload.dataset_files", message, help_, severity=step_severity(lost, timed))
+
+
+def _files_per_second(
+    networks: NetworksSpec | None, written: WorkloadSpec | None, training: Workload, step: float
+) -> tuple[float, float] | None:
+    """The files that steps of ``step`` seconds open in a second, and those that the storage system opens; None where
+    the spec does not state both.
+    """
+    store = networks.storage if networks is not None else None
+    if store is None or not store.metadata_rate or written is None or written.dataset_files is None:
+        return None
+    held = written.dataset_tokens.value if written.dataset_tokens is not None else training.tokens
+    if not held:
+        return None
+    tokens = training.global_batch * training.sequence_length / step
+    return tokens * written.dataset_files.value / held, store.metadata_rate
 
 
 def _limiting_key(rate: Term) -> str:

@@ -142,6 +142,7 @@ def _training_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Pr
         ("workload.global_batch", written.global_batch),
         ("workload.tokens", written.tokens),
         ("workload.dataset_tokens", written.dataset_tokens),
+        ("workload.dataset_files", written.dataset_files),
         ("workload.dataset_token_bytes", written.dataset_token_bytes),
         ("workload.loss_scaling", written.loss_scaling),
         ("layout.sharding", layout.sharding),

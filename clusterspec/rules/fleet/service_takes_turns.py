@@ -3,8 +3,9 @@
 ## What it finds
 
 A job that serves requests under `load: open`, or at a `request_rate` with targets of latency, and takes turns with
-another job (`nodes_of`) or states a `share` below 1. It is a warning, and a note where the load is not `open` and the
-targets are for the median, which the service may meet in its own hours.
+another job (`nodes_of`) or states a `share` below 1. It is a warning. It is a note where the service has its nodes for a
+working day of eight hours or more, or where the load is not `open` and the targets are for the median, which the service
+may meet in its own hours.
 
 ## Why it matters
 
@@ -66,6 +67,8 @@ from clusterspec.rules.words import both
 from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "warning", "likely")
+DAY = 8 / 24
+"""The share of the time from which on a service may have its nodes whenever its users are at work."""
 
 
 def check(fleet: Fleet) -> Iterator[Problem]:
@@ -76,7 +79,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
                     others = [f"`{name}`" for name in each.jobs if name != job.name]
                     owners = f"{both(others)} {'have' if len(others) > 1 else 'has'} them" if others else "it has none"
                     message = f"`{job.name}` serves requests as they arrive, and has its nodes for {percent(job.share)} of the time: in the rest {owners}"
-                    severity = "" if _promises_a_tail(job) else "note"
+                    severity = "" if _promises_a_tail(job) and job.share < DAY else "note"
                     yield RULE.problem(
                         ("jobs", job.name, "share"), message, "give the job nodes of its own", severity=severity
                     )

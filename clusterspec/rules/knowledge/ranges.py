@@ -91,6 +91,7 @@ RANGES: dict[str, UsualRange] = {
     "workload.global_batch": UsualRange(1, 200_000, "1", "count sequences, not tokens", limit=10),
     "workload.tokens": UsualRange(1e6, 1e15, "1", "check the suffix (B, T)"),
     "workload.dataset_tokens": UsualRange(1e5, 1e15, "1", "check the suffix (B, T)"),
+    "workload.dataset_files": UsualRange(1, 1e13, "1", "check the suffix (M, B)"),
     "workload.serving.input_tokens": _count_range(1, 20_000_000, "count tokens of one request"),
     "workload.serving.output_tokens": _count_range(1, 300_000, "count tokens of one request"),
     "workload.serving.session.turns": _count_range(1, 1000, "count the requests of one session"),
@@ -115,6 +116,7 @@ RANGES: dict[str, UsualRange] = {
         0.005, 1.2, "1", "give kg of CO2 for one kWh: coal has about 1, most grids 0.03 to 0.7", limit=3
     ),
     "procurement.term": _time_range(1 * DAY, 15 * YEAR),
+    "procurement.commitment": _time_range(1 * DAY, 15 * YEAR),
     "procurement.warranty": _time_range(0.0, 15 * YEAR),
     "procurement.support.term": _time_range(7 * DAY, 15 * YEAR, "give the years for which support is paid"),
     "procurement.support.response": _time_range(600.0, 90 * DAY, "give the time until a failed part is replaced"),

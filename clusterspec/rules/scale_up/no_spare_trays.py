@@ -1,13 +1,16 @@
-"""The job uses every node of every rack-scale domain, and there are no spares.
+"""The job uses every node of every rack-scale domain, and no spare is inside them.
 
 ## What it finds
 
-A domain of several nodes, no `spare_nodes`, and a layout that fills all nodes.
+A domain of several nodes, and a layout that fills all nodes: a note if there are no `spare_nodes`. Where there are fewer
+than a domain has, and groups of tensor or expert parallelism cover several nodes of a domain, the spares are outside of
+the domains that need them: a note, and a warning beside `recovery: hot-spare`.
 
 ## Why it matters
 
 One failed tray stops a job on 72 accelerators until it is repaired: the other 17 trays are idle. With 16 of 18 trays in
-use, a spare tray replaces it within minutes.
+use, a spare tray replaces it within minutes. A spare in another rack cannot: its group would reach it over the fabric
+between the racks, at a small part of the bandwidth.
 
 ## What to do
 
@@ -24,6 +27,14 @@ clusterspec: 1
 cluster: {platform: gb200-nvl72, nodes: 18}
 workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 144}
 layout: {tp: 8}
+```
+
+```yaml cluster.spare_nodes
+clusterspec: 1
+cluster: {platform: gb200-nvl72, nodes: 144, spare_nodes: 2}
+workload: {model: deepseek-v3, sequence_length: 4096, global_batch: 1152}
+layout: {framework: megatron-core, ep: 64, tp: 1, pp: 1, dp: 576}
+operations: {recovery: hot-spare}
 ```
 
 ## Silent
@@ -49,14 +60,21 @@ from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import OperationsSpec
+from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "note")
 
 
-def check(cluster: Cluster, layout: Layout, workload: Workload | None) -> Iterator[Problem]:
+def check(
+    cluster: Cluster, layout: Layout, workload: Workload | None, operations: OperationsSpec | None
+) -> Iterator[Problem]:
     there = nodes_of_domain(cluster)
     switched = cluster.scale_up.topology == "switched"
-    if there == 1 or not switched or cluster.spare_nodes or layout.nodes < cluster.nodes:
+    if there == 1 or not switched or layout.nodes < cluster.nodes:
+        return
+    if cluster.spare_nodes:
+        yield from _spares_elsewhere(cluster, layout, there, operations)
         return
     serves = workload is not None and workload.kind == "serve"
     effect = "stops its engines" if serves else "stops it"
@@ -64,3 +82,23 @@ def check(cluster: Cluster, layout: Layout, workload: Workload | None) -> Iterat
     message = f"{used} without a spare: one failed node {effect}"
     help_ = f"use {there - 2} of {there} nodes (`nodes_per_domain: {there - 2}`), or add `spare_nodes`"
     yield RULE.problem("layout", message, help_ if there > 3 else "add `spare_nodes`")
+
+
+def _spares_elsewhere(
+    cluster: Cluster, layout: Layout, there: int, operations: OperationsSpec | None
+) -> Iterator[Problem]:
+    """The problem of spares that no group of the full domains reaches over the scale-up links."""
+    groups = {"tp": layout.tp, "ep": layout.ep * layout.expert_tp}
+    axis = max(groups, key=groups.__getitem__)
+    if cluster.spare_nodes >= there or groups[axis] <= cluster.ranks_per_node:
+        return
+    spares = f"the {plural(cluster.spare_nodes, 'spare node')} {'is' if cluster.spare_nodes == 1 else 'are'}"
+    message = (
+        f"the job uses all {there} nodes of each domain, and {spares} outside: a group of {axis} {groups[axis]} with a "
+        "replaced node communicates over the fabric between the domains"
+    )
+    help_ = (
+        f"use {there - 2} of {there} nodes (`nodes_per_domain: {there - 2}`), or spare a whole domain of {there} nodes"
+    )
+    hot = operations is not None and operations.recovery == "hot-spare"
+    yield RULE.problem("cluster.spare_nodes", message, help_, severity="warning" if hot else "note")

@@ -198,6 +198,7 @@ class ProcurementSpec:
     currency: str | None = None
     as_of: str | None = None
     term: Quantity | None = None
+    commitment: Quantity | None = None
     prices: dict[str, Price] | None = None
     quote: tuple[QuoteLine, ...] | None = None
     quoted_total: Number | None = None

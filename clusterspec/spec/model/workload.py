@@ -383,6 +383,7 @@ class WorkloadSpec:
     data_loading: str | Quantity | None = None
     tokens: Quantity | None = None
     dataset_tokens: Quantity | None = None
+    dataset_files: Quantity | None = None
     dataset_token_bytes: int | float | None = None
     loss_scaling: str | None = None
     peak_flops: Quantity | None = None
