@@ -187,23 +187,33 @@ UNEVEN = assumed_figure(
     "geometric mean (SGLang, lmsys.org/blog/2025-05-05-large-scale-ep)",
 )
 RANGES = {
-    "tpot": (0.78, 1.27),
-    "ttft": (0.79, 1.50),
+    "tpot": (0.75, 1.32),
+    "tpot experts": (0.75, 1.9),
+    "tpot early": (0.65, 2.5),
+    "ttft": (0.74, 1.70),
     "ttft alone": (0.66, 1.71),
     "ttft experts": (0.65, 3.5),
     "ttft apart": (0.55, 4.0),
     "ttft static": (0.80, 6.5),
-    "output_tokens_per_second": (0.75, 1.20),
-    "output_tokens_per_second experts": (0.62, 1.30),
+    "output_tokens_per_second": (0.68, 1.33),
+    "output_tokens_per_second experts": (0.58, 1.35),
+    "output_tokens_per_second early": (0.30, 1.30),
 }
 """Ends of the uncertainty ranges relative to the prediction: ``alone`` with one request in flight, ``experts`` of
-models with experts, ``static`` of batches that start together, ``apart`` with separate prefill engines. In an open load
-they are those of all times of a plan, whose waits follow.
+models with experts, ``static`` of batches that start together, ``apart`` with separate prefill engines, ``early`` of
+software of `EARLY` and before. In an open load they are those of all times of a plan, whose waits follow.
 
-Those of ``ttft``, ``ttft alone`` and ``ttft experts`` contain about four in five figures of a source that they were not
-set by: each source of the fitted side of the split was left out in turn, and all count the same. Left out for good are
-releases of February 2025 with DeepSeek-R1, whose requests of equal lengths stay in step, and the only single request of
-Vultr. A single source has separate prefill engines.
+They were set by the sources of the fitted side of the split, each with the weight of its figures, but of ten at most:
+from the tenth to the ninetieth percentile, widened so that they also contain four in five figures of a source left out.
+Those of the time to first token leave out DeepSeek-R1 with releases of February 2025, whose requests of equal lengths
+stay in step, and the only single request of Vultr. A single source of this side has separate prefill engines.
+"""
+EARLY = 2024
+"""The last year of serving software with ``early`` ranges. Its default settings are further from the best ones."""
+LOSSES = {"": (0.75, 1.20), "experts": (0.62, 1.30)}
+"""Ends of the difference in throughput between two plans of one engine, by judgment: such plans err alike. Of 28 fitted
+and 18 held-out pairs of published rows of one engine at two loads, the second is 9 and 6 % off in the median once the
+first is known.
 """
 TAILS = {"tpot": (0.84, 1.34), "ttft": (0.70, 7.3), "ttft apart": (0.36, 4.2)}
 """Ends of the ranges of 99th percentiles relative to the prediction, which contain four in five of 298 published 99th

@@ -197,6 +197,11 @@ class Engine:
         return self.layout.capabilities.framework.stacks or self.layout.framework
 
     @property
+    def software_year(self) -> float:
+        """The year of the generation of its software; infinite where no entry describes it."""
+        return self.layout.stack.year if self.layout.stack is not None else inf
+
+    @property
     def prompts_alone(self) -> bool:
         """Whether sequences do not decode in steps with prompts."""
         return self.separates_prompts and self.layout.attention_dp == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import floor
 from typing import TYPE_CHECKING
 
-from clusterspec.cost.serving.constants import RANGES, StepTime
+from clusterspec.cost.serving.constants import LOSSES, RANGES, StepTime
 from clusterspec.cost.serving.handoff import Handoff
 from clusterspec.records import dataclass, field
 
@@ -134,6 +134,7 @@ class ServingTimes:
     joining: float = 0.0
     """Seconds that the handoff adds to the first gap between tokens, where the first token is sent before it."""
     prompts_alone: bool = False
+    early: bool = False
     """Whether steps with prompts hold no sequences that decode: a gap lasts as long as all steps of a prompt in it."""
     shares: PromptShares | None = None
     """The shares of the steps of requests that hold prompts, in an open load; None in others."""
@@ -252,9 +253,10 @@ def range_factors(times: ServingTimes, name: str) -> tuple[float, float]:
     """The low and high ends of a field's range as factors of its prediction.
 
     The time to first token is least certain with separate prefill engines, with experts, and for a batch that starts
-    together; throughput is least certain with experts. If requests arrive at a rate, slower steps bring the plan closer
-    to saturation: the ends are then those of plans all of whose times are shorter or longer by one factor. The time per
-    output token of the load at which it was measured is as certain as the measurement.
+    together; throughput and the time per output token with experts and with early software. If requests arrive at a
+    rate, slower steps bring the plan closer to saturation: the ends are then those of plans all of whose times are
+    shorter or longer by one factor, the wider of the ranges of the quantity and of a step. The time per output token of
+    the load at which it was measured is as certain as the measurement.
     """
     measured = times.measured
     if measured is not None and name in {"tpot", "tpot_mean"} and measured.is_time_of(times.tpot_mean):
@@ -263,14 +265,24 @@ def range_factors(times: ServingTimes, name: str) -> tuple[float, float]:
     value: float = getattr(times, name)
     if times.stretched is None or name == "output_tokens_per_second" or not value:
         return low, high
-    ends = RANGES[_range_kind(times, name.removesuffix("_mean"), "")]
+    steps, waits = (RANGES[_range_kind(times, each, "")] for each in ("tpot", name.removesuffix("_mean")))
+    ends = min(steps[0], waits[0]), max(steps[1], waits[1])
     least, most = (times.stretched.seconds(name, end) / value for end in ends)
     return min(low, least), max(high, most)
 
 
+def loss_factors(times: ServingTimes) -> tuple[float, float]:
+    """The low and high ends of a predicted difference in throughput between two plans of one engine, as factors."""
+    return LOSSES["experts" if _is_routed(times) else ""]
+
+
+def _is_routed(times: ServingTimes) -> bool:
+    return any(part.name == "experts" for part in times.prefill.parts)
+
+
 def _range_kind(times: ServingTimes, quantity: str, regime: str) -> str:
     """The name of the range of a quantity in a regime."""
-    routed = any(part.name == "experts" for part in times.prefill.parts)
-    if quantity == "output_tokens_per_second" and routed:
-        return "output_tokens_per_second experts"
-    return f"ttft {regime or ('experts' if routed else '')}".strip() if quantity == "ttft" else quantity
+    routed = _is_routed(times)
+    if quantity != "ttft":
+        return f"{quantity} {'early' if times.early else 'experts' if routed else ''}".strip()
+    return f"ttft {regime or ('experts' if routed else '')}".strip()

@@ -24,13 +24,13 @@ def tail_factors(times: ServingTimes, quantity: str, share: float) -> tuple[floa
     to the prediction.
 
     The ends at the median and at the 99th percentile were measured. Between the two they follow the exponential tail of
-    waits; above the 99th they are constant. In an open load they are at least as wide as at the median.
+    waits; above the 99th they are constant. They are at least as wide as at the median.
     """
     kind = "ttft apart" if quantity == "ttft" and times.regime == "apart" else quantity
     part = min(1.0, log(0.5 / (1 - share)) / log(0.5 / 0.01))
     least, most = range_factors(times, quantity)
     low, high = (middle ** (1 - part) * end**part for middle, end in zip((least, most), TAILS[kind], strict=True))
-    return (low, high) if times.stretched is None else (min(least, low), max(most, high))
+    return min(least, low), max(most, high)
 
 
 # Latencies at a percentile. TTFT is the time from a request to its first token, TPOT the mean time between the tokens

@@ -167,6 +167,7 @@ def _at_any_load(pools: Pools) -> dict[str, Any]:
         "loading": pools.loading,
         "prefix_hit": load.prefix_hit,
         "prompts_alone": engine.prompts_alone,
+        "early": engine.software_year <= constants.EARLY,
         "measured": measured_kernels(engine.cluster),
         "stretched": Stretched(_times_at_rate, pools) if load.load == "open" and load.request_rate else None,
     }

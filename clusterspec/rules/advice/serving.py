@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 
 from clusterspec.cost.plan import TIE
-from clusterspec.cost.serving.latency import range_factors
+from clusterspec.cost.serving.latency import loss_factors
 from clusterspec.cost.serving.targets import missed_targets
 from clusterspec.records import dataclass
 from clusterspec.rules.advice.proposals import Legality
@@ -42,7 +42,7 @@ class Gain:
         """
         lost = self.share / (1 + self.share)
         most = "error" if any(each.quantity in {"tpot", "itl"} for each in self.before.load.targets) else "warning"
-        return cost_severity(lost, range_factors(self.before.times, "output_tokens_per_second"), most=most)
+        return cost_severity(lost, loss_factors(self.before.times), most=most)
 
     @property
     def words(self) -> str:

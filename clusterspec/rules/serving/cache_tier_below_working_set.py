@@ -3,7 +3,8 @@
 ## What it finds
 
 Sessions whose users return, on average, after the largest tier has dropped their cache. The finding is a note where
-keeping all of them would gain less throughput than the half-width of the prediction's range, and a warning above that.
+keeping all of them would gain less throughput than the half-width of the range of that difference, and a warning above
+that.
 
 ## Why it matters
 
@@ -63,7 +64,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.latency import range_factors
+from clusterspec.cost.serving.latency import loss_factors
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.records import replace
@@ -100,7 +101,5 @@ def check(served: Served) -> Iterator[Problem]:
         f"{display(session.think_time, 's')}: {percent(times.prefix_hit, 2)} of the input tokens are in a cache, and "
         f"{percent(other.times.prefix_hit, 2)} would be with {display(most.working_set, 'B')}",
         f"use {display(most.working_set, 'B')} for each {tier.scope}, or leave the tier out",
-        severity=cost_severity(
-            max(0.0, 1 - now / then), range_factors(times, "output_tokens_per_second"), most="warning"
-        ),
+        severity=cost_severity(max(0.0, 1 - now / then), loss_factors(times), most="warning"),
     )

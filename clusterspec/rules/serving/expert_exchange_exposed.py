@@ -4,7 +4,7 @@
 
 A serving plan with experts over several attention ranks, where the all-to-alls of experts are more than half of the
 predicted decode step and `overlap.ep` is not true. The finding is a warning where overlap would save more of the step
-than the half-width of the prediction's range, and stated targets are missed or none are stated; else a note.
+than the half-width of the range of that difference, and stated targets are missed or none are stated; else a note.
 
 ## Why it matters
 
@@ -48,7 +48,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.latency import range_factors
+from clusterspec.cost.serving.latency import loss_factors
 from clusterspec.cost.serving.targets import meets_targets
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import DECODE, Served
@@ -67,7 +67,7 @@ def check(served: Served) -> Iterator[Problem]:
     if served.layout.overlap.ep or seconds <= MOST * step.total:
         return
     met = served.load.targets and meets_targets(served.times, served.load)
-    severity = cost_severity(1 - seconds / step.total, range_factors(served.times, "tpot"), most="warning")
+    severity = cost_severity(1 - seconds / step.total, loss_factors(served.times), most="warning")
     yield RULE.problem(
         DECODE if served.layout.separate_engines else "layout.ep",
         f"dispatch and combine take {display(seconds, 's')} of a decode step of {display(step.total, 's')} ({percent(seconds / step.total, 2)}), "

@@ -6,8 +6,8 @@ A serving plan with `expert_load` whose throughput redundant experts, or experts
 % or more, at the load of the spec and with the smaller cache that the copies leave. It tries placement alone, then one,
 two and four more experts on every rank. Where only `max_over_mean` is stated, the rule applies above 1.5 and compares
 with 1.12, which DeepSeek reaches with redundant experts. Severity follows the predicted loss: a note below the
-half-width of the range of the predicted throughput, a warning above it, and an error if at least a quarter is lost even
-at the low end of the range.
+half-width of the range of that difference, a warning above it, and an error if at least a quarter is lost even at the
+low end of the range.
 
 ## Why it matters
 
@@ -71,7 +71,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.latency import range_factors
+from clusterspec.cost.serving.latency import loss_factors
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.knowledge.shares import cost_severity
@@ -115,7 +115,7 @@ def check(served: Served) -> Iterator[Problem]:
         f"use `redundant_experts: {copies}`"
         if best[1]
         else "place experts by load (`expert_load.placement: balanced`)",
-        severity=cost_severity(lost, range_factors(served.times, "output_tokens_per_second")),
+        severity=cost_severity(lost, loss_factors(served.times)),
     )
 
 
@@ -135,5 +135,5 @@ def _stated_imbalance_problem(served: Served) -> Iterator[Problem]:
         f"the fullest rank has {stated:g} times the mean of all; with copies and placement by load, at {BALANCED:g} times, "
         f"{display(then, '1')} output tokens per second instead of {display(now, '1')} ({percent(lost, 2)} lost)",
         "use `redundant_experts`, one or two on each rank, and place experts by load (`expert_load.placement: balanced`)",
-        severity=cost_severity(lost, range_factors(served.times, "output_tokens_per_second")),
+        severity=cost_severity(lost, loss_factors(served.times)),
     )

@@ -4,8 +4,8 @@
 
 Disaggregated serving in which sending a prompt's cache takes longer than computing the prompt, at a load of more
 prompts per second than the links carry. The finding is a note where the network limits the throughput by less than the
-half-width of the prediction's range, a warning above that, and an error if at least a quarter is lost even at the low
-end of the range.
+half-width of the range of that difference, a warning above that, and an error if at least a quarter is lost even at the
+low end of the range.
 
 ## Why it matters
 
@@ -60,7 +60,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.latency import range_factors
+from clusterspec.cost.serving.latency import loss_factors
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served, prompts_asked, transfer_advice
 from clusterspec.rules.knowledge.shares import cost_severity
@@ -90,5 +90,5 @@ def check(served: Served) -> Iterator[Problem]:
         f"the links of a prefill engine carry the caches of {plain(carried, 2)} prompts per second, {display(seconds, 's')} for "
         f"each, and the load asks it for {plain(wanted, 2)}: {percent(lost, 2)} of the throughput is lost",
         transfer_advice(sent),
-        severity=cost_severity(lost, range_factors(times, "output_tokens_per_second")),
+        severity=cost_severity(lost, loss_factors(times)),
     )

@@ -49,7 +49,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cost.memory.job import summed_bytes
-from clusterspec.cost.serving.latency import range_factors
+from clusterspec.cost.serving.latency import loss_factors
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.advice.serving import best, comparison_text
@@ -85,7 +85,5 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
         f"the weights of all {layout.pp} stages, {display(weights, 'B')} on a rank, are {percent(weights / each, 2)} of its memory: "
         f"one stage holds the model; {comparison_text(gain)}{about}",
         f"use `pp: 1` and {layout.pp} times the engines",
-        severity="error"
-        if cost_severity(lost, range_factors(served.times, "output_tokens_per_second")) == "error"
-        else "",
+        severity="error" if cost_severity(lost, loss_factors(served.times)) == "error" else "",
     )

@@ -5,7 +5,7 @@
 In serving, weights of 4 bits whose products run in 16 bits, at a load where weights in fp8 (on accelerators with units
 for it) or in bf16 fit on the same accelerators and are predicted to give at least 10 % more output tokens. The rule is
 silent where the model is published in this format (gpt-oss: mxfp4). Severity follows the predicted loss: a note below
-the half-width of the prediction's range, else a warning.
+the half-width of the range of that difference, else a warning.
 
 ## Why it matters
 
@@ -50,7 +50,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Accelerator
-from clusterspec.cost.serving.latency import range_factors
+from clusterspec.cost.serving.latency import loss_factors
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import Served
 from clusterspec.rules.knowledge.shares import cost_severity
@@ -86,7 +86,7 @@ def check(served: Served, accelerator: Accelerator) -> Iterator[Problem]:
         f"weights in {workload.parameter_precision} with products in {workload.precision}: predicted {display(now, '1')} output tokens "
         f"per second, {display(then, '1')} with weights in {best[0]}, which fit ({percent(lost, 2)} lost)",
         f"store weights in {best[0]} at this load" + (", with products in fp8" if best[0] == "fp8" else ""),
-        severity=cost_severity(lost, range_factors(served.times, "output_tokens_per_second"), most="warning"),
+        severity=cost_severity(lost, loss_factors(served.times), most="warning"),
     )
 
 

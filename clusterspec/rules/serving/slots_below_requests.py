@@ -4,8 +4,8 @@
 
 A stated `max_sequences` that, over all engines and their attention ranks, is below both the requests in flight and the
 requests that the cache holds. The finding is a note where the limit costs less of the predicted throughput than the
-half-width of its range, a warning above that, and an error if at least a quarter is lost even at the low end of the
-range.
+half-width of the range of that difference, a warning above that, and an error if at least a quarter is lost even at the
+low end of the range.
 
 ## Why it matters
 
@@ -49,7 +49,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil
 
-from clusterspec.cost.serving.latency import range_factors
+from clusterspec.cost.serving.latency import loss_factors
 from clusterspec.cost.serving.targets import missed_targets
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
@@ -76,7 +76,7 @@ def check(served: Served) -> Iterator[Problem]:
         f"{plural(round(more.times.sequences * ranks), 'request')}: the others wait {display(times.wait, 's')} on average; predicted "
         f"{display(now, '1')} output tokens per second, {display(then, '1')} without the limit ({percent(lost, 2)} lost)",
         f"use `max_sequences: {ceil(times.offered / ranks)}`, or lower the concurrency",
-        severity=cost_severity(lost, range_factors(times, "output_tokens_per_second")),
+        severity=cost_severity(lost, loss_factors(times)),
     )
 
 

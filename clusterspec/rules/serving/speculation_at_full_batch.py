@@ -3,8 +3,8 @@
 ## What it finds
 
 Speculative decoding as stated, with which the predicted throughput at the load of the spec is more than 2 % lower than
-without it. Severity follows the predicted loss: a note below the half-width of the prediction's range, a warning above
-it, and an error if at least a quarter is lost even at the low end of the range.
+without it. Severity follows the predicted loss: a note below the half-width of the range of that difference, a warning
+above it, and an error if at least a quarter is lost even at the low end of the range.
 
 ## Why it matters
 
@@ -47,7 +47,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.latency import range_factors
+from clusterspec.cost.serving.latency import loss_factors
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import NOTICEABLE
 from clusterspec.rules.knowledge.served import LOAD, Served
@@ -73,5 +73,5 @@ def check(served: Served) -> Iterator[Problem]:
         f"{percent(load.draft_acceptance, 2)} lower the throughput: predicted {display(now, '1')} output tokens per second, "
         f"{display(then, '1')} without them ({percent(lost, 2)} lost)",
         "draft fewer tokens, or none at this load",
-        severity=cost_severity(lost, range_factors(times, "output_tokens_per_second")),
+        severity=cost_severity(lost, loss_factors(times)),
     )

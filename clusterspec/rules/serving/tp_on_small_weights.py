@@ -4,8 +4,8 @@
 
 A serving layout with under 10 GB of weights per rank even at half the tp or less, if the additional replicas on the
 freed ranks are predicted to give at least as much throughput within the targets. The severity depends on the lost share
-of the throughput: a note below the half-width of the prediction's range, a warning above it, and, where there is a
-target for the time per output token, an error if at least a quarter is lost even at the low end of the range. It is
+of the throughput: a note below the half-width of the range of that difference, a warning above it, and, where there is
+a target for the time per output token, an error if at least a quarter is lost even at the low end of the range. It is
 also a note if the stated tp shortens the time per output token of a single request by less than 15 %.
 
 ## Why it matters

@@ -3,8 +3,8 @@
 ## What it finds
 
 A serving layout with tp above 1 for a model with latent attention. The severity follows the throughput that attention
-data parallelism over the same ranks is predicted to gain within the targets: a note below the half-width of the
-prediction's range, a warning above it, and, where there is a target for the time per output token, an error if at least
+data parallelism over the same ranks is predicted to gain within the targets: a note below the half-width of the range
+of that difference, a warning above it, and, where there is a target for the time per output token, an error if at least
 a quarter is lost even at the low end of the range. It is also a warning where, because of the copies, the cache holds
 fewer requests than are in flight, and an error where it holds less than half of them and attention data parallelism
 would hold all.

@@ -5,10 +5,10 @@
 Disaggregated serving in which the requests in flight, or the stated request rate, need more than twice the prefill
 throughput; or in which several prefill engines process more than twice the requests per second that the decode engines
 complete at the highest concurrency that cache and targets allow. The severity depends on the share of all accelerators
-that are then idle: a note below the half-width of the range of the predicted throughput, a warning above it, and an
-error if at least a quarter is lost even at the low end of the range. Too few prefill engines for a closed load, which
-adapts to them, are a note up to a factor of five, and a warning above. For a finite run (`requests`) the finding is at
-most a warning.
+that are then idle: a note below the half-width of the range of that difference, a warning above it, and an error if at
+least a quarter is lost even at the low end of the range. Too few prefill engines for a closed load, which adapts to
+them, are a note up to a factor of five, and a warning above. For a finite run (`requests`) the finding is at most a
+warning.
 
 ## Why it matters
 
@@ -64,7 +64,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.latency import range_factors
+from clusterspec.cost.serving.latency import loss_factors
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import PREFILL, Served, prompts_asked
 from clusterspec.rules.knowledge.shares import cost_severity
@@ -131,7 +131,7 @@ def _severity(served: Served, idle: float, *, prompts: bool) -> str:
     adapts = not prompts and _load_adapts(served)
     most = "warning" if adapts or served.load.requests is not None else "error"
     lost = idle * ranks[prompts] / max(1, sum(ranks))
-    return cost_severity(lost, range_factors(served.times, "output_tokens_per_second"), most=most)
+    return cost_severity(lost, loss_factors(served.times), most=most)
 
 
 def _load_adapts(served: Served) -> bool:

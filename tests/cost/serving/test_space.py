@@ -73,7 +73,10 @@ ROUTED = FOUND.state._replace(prefill=EXPERTS)
 )
 def test_the_range_of_the_first_token_follows_the_load_and_the_pools(found: ServingTimes, kind: str) -> None:
     assert range_factors(found, "ttft") == RANGES[kind]
-    assert range_factors(found, "tpot") == RANGES["tpot"]
+    routed = " experts" if found.state.prefill == EXPERTS else ""
+    for other in ("tpot", "output_tokens_per_second"):
+        assert range_factors(found, other) == RANGES[other + routed]
+        assert range_factors(replace(found, early=True), other) == RANGES[f"{other} early"]
     for name in RANGED:
         low, high = range_factors(found, name.removesuffix("_mean"))
         assert low < 1 < high
