@@ -10,7 +10,7 @@ import math
 from clusterspec.records import dataclass
 
 _LARGE = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
-_PREFIXED = ("B/s", "B", "b/s", "b", "FLOP/s", "FLOP", "T/s", "W/s", "W", "J", "m")
+_PREFIXED = ("B/s", "B", "b/s", "b", "FLOP/s", "FLOP", "T/s", "W/s", "W", "J", "m", "V", "A")
 _SHORT_TIMES = ((1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _YEAR, _DAY = 31_557_600.0, 86_400.0
 _LONG_TIMES = (
@@ -26,7 +26,7 @@ _COUNTS = ((1e12, "T"), (1e9, "B"))
 def display(value: float, unit: str, digits: int = 3) -> str:
     """The text of a value in SI units, ``1`` or currency.
 
-    The units are ``B/s``, ``B``, ``FLOP/s``, ``FLOP``, ``T/s``, ``W``, ``W/s``, ``J``, ``m`` and ``s``.
+    The units are ``B/s``, ``B``, ``FLOP/s``, ``FLOP``, ``T/s``, ``W``, ``W/s``, ``J``, ``m``, ``V``, ``A`` and ``s``.
 
     Counts below a billion and money are printed in full, everything else to ``digits``
     significant digits.

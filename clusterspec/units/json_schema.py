@@ -87,6 +87,8 @@ def _unit_patterns() -> dict[str, str]:
         "FLOP/s": f"(?:{flop}(?:[sS]{per_any_case}?|{per_any_case}))",
         "W": f"(?:[kMGTPEZY]?W|KW|kw|(?:{decimal})?{_caseless_pattern('watt')}[sS]?)",
         "m": f"(?:[ck]?m|{_either_pattern(map(_caseless_pattern, ('meter', 'metre')))}[sS]?)",
+        "V": f"(?:k?V|{_caseless_pattern('volt')}[sS]?)",
+        "A": f"(?:k?A|{_caseless_pattern('amp')}(?:{_caseless_pattern('ere')})?[sS]?)",
         "s": f"(?:{words_of_time}|{_either_pattern(time_spellings(words=False))})",
     }
 

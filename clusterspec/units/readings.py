@@ -66,7 +66,7 @@ DIGITS = 6
 
 _ANY = Kind("", "a quantity with a unit", ("GB/s", "Gb/s", "GB"))
 _KIND_OF_UNIT = {"B/s": "rate", "B": "bytes", "FLOP/s": "peak", "FLOP": "work", "T/s": "transfer_rate"}
-_KIND_OF_UNIT |= {"W": "power", "m": "length", "s": "time"}
+_KIND_OF_UNIT |= {"W": "power", "m": "length", "s": "time", "V": "voltage", "A": "current"}
 _UNSTATED = {
     "B/s": (("unidirectional", "it counts one direction"), ("duplex", "it sums both directions")),
     "FLOP/s": (("dense", "it is dense"), ("sparse", "it counts 2:4 sparsity")),
@@ -218,6 +218,10 @@ def _length_rows(quantity: Quantity) -> Iterator[_Row]:
     yield from _rows_in_symbols("", quantity.value, "m", ["km" if quantity.value >= 1000 else "m", "m"])
 
 
+def _electric_rows(quantity: Quantity) -> Iterator[_Row]:
+    yield from _rows_in_symbols("", quantity.value, quantity.unit, [quantity.unit])
+
+
 def _time_rows(quantity: Quantity) -> Iterator[_Row]:
     apt = [symbol for symbol in _TIMES if 0.1 <= convert(quantity.value, "s", symbol) < 100_000]
     yield from _rows_in_symbols("", quantity.value, "s", apt or ["s"])
@@ -240,6 +244,8 @@ _ROWS: dict[str, Callable[[Quantity], Iterator[_Row]]] = {
     "T/s": _transfer_rows,
     "W": _power_rows,
     "m": _length_rows,
+    "V": _electric_rows,
+    "A": _electric_rows,
     "s": _time_rows,
     "1": _number_rows,
 }

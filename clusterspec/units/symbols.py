@@ -72,6 +72,8 @@ KINDS = {
     "time": Kind("s", "a time", ("s", "min", "h")),
     "power": Kind("W", "a power", ("kW", "W")),
     "length": Kind("m", "a length", ("m",)),
+    "voltage": Kind("V", "a voltage", ("V",), zero=False),
+    "current": Kind("A", "a current", ("A",), zero=False),
     "work": Kind("FLOP", "an amount of work", ("EFLOP",)),
     "peak": Kind("FLOP/s", "a peak", ("TFLOP/s dense", "TFLOP/s sparse"), zero=False),
 }
@@ -85,6 +87,8 @@ MEANING = {
     "T/s": "a transfer rate of one lane",
     "W": "a power",
     "m": "a length",
+    "V": "a voltage",
+    "A": "a current",
     "s": "a time",
     "1": "a number",
 }
@@ -132,7 +136,8 @@ def time_spellings(words: bool) -> list[str]:
     return [*_TIME_SYMBOLS, *(symbol for symbol, (unit, _, _) in TABLE.items() if unit == "s")]
 
 
-_LENGTH_WORDS = {"meter": "m", "meters": "m", "metre": "m", "metres": "m"}
+_WORDS = {"meter": "m", "meters": "m", "metre": "m", "metres": "m"}
+_WORDS |= {"volt": "V", "volts": "V", "amp": "A", "amps": "A", "ampere": "A", "amperes": "A"}
 
 COUNTS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "B": 10**9, "G": 10**9, "T": 10**12}
 COUNTS |= {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
@@ -151,7 +156,7 @@ def symbol_of(spelling: str) -> str | None:
         or _operations_symbol(spelling)
         or _power_symbol(spelling)
         or _time_symbol(spelling)
-        or _LENGTH_WORDS.get(spelling.lower())
+        or _WORDS.get(spelling.lower())
     )
 
 

@@ -85,7 +85,28 @@ PREFIXES = [
     "u",
     "",
 ]
-BASES = ["b", "B", "bit", "Bytes", "flop", "FLOPS", "watt", "Watts", "W", "s", "sec", "hour", "T", "bE", "Hz", "g"]
+BASES = [
+    "b",
+    "B",
+    "bit",
+    "Bytes",
+    "flop",
+    "FLOPS",
+    "watt",
+    "Watts",
+    "W",
+    "s",
+    "sec",
+    "hour",
+    "T",
+    "bE",
+    "Hz",
+    "g",
+    "V",
+    "A",
+    "volt",
+    "Amps",
+]
 
 
 @pytest.mark.parametrize("base", BASES)

@@ -34,6 +34,9 @@ def symbols() -> Iterator[tuple[str, str]]:
         yield unit, "s"
     for unit in ("cm", "m", "km"):
         yield unit, "m"
+    for base in ("V", "A"):
+        yield base, base
+        yield f"k{base}", base
 
 
 def table() -> str:

@@ -83,6 +83,10 @@ RANGES: dict[str, UsualRange] = {
     "cluster.networks.storage.capacity": UsualRange(100 * GB, 10e18, "B", "check the prefix", limit=10),
     "cluster.power.switch": UsualRange(20, 20 * KW, "W", "give the power of one switch"),
     "cluster.power.cdus.capacity": UsualRange(20 * KW, 20_000 * KW, "W", "give the heat that one unit takes up"),
+    "cluster.power.pdus.voltage": UsualRange(
+        90, 1000, "V", "give the voltage of one unit, between two phases with three"
+    ),
+    "cluster.power.pdus.current": UsualRange(5, 1000, "A", "give the current of one breaker"),
     "cluster.power.cdus.count": _count_range(1, 10_000, "give the number of units of the loop"),
     "cluster.power.rack_limit": UsualRange(1 * KW, 1500 * KW, "W", "give the limit of one rack"),
     "cluster.power.rack_overhead": UsualRange(0, 300 * KW, "W", "give the power of a rack without its nodes"),

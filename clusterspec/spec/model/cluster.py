@@ -169,6 +169,19 @@ class SuppliesSpec:
 
 
 @dataclass(frozen=True)
+class PdusSpec:
+    """The power distribution units of a rack: their number, the volts between two conductors, the rated amperes of each
+    phase, one phase or three, and the share of the rating that a continuous load may take.
+    """
+
+    count: int | None = None
+    voltage: Quantity | None = None
+    current: Quantity | None = None
+    phases: int | None = None
+    derating: float | None = None
+
+
+@dataclass(frozen=True)
 class PowerSpec:
     """Electrical power of a node, a switch and a rack in watts, its limits, and the cooling of the racks."""
 
@@ -185,6 +198,7 @@ class PowerSpec:
     row_limit: Quantity | None = None
     feeds: str | None = None
     supplies: SuppliesSpec | None = None
+    pdus: PdusSpec | None = None
     cdus: CdusSpec | None = None
 
 

@@ -1,0 +1,109 @@
+"""A rack draws more than its power distribution units carry.
+
+## What it finds
+
+The power of a full rack (as in `rack-over-power-limit`) above the load of the units in `power.pdus`: voltage × current,
+times √3 with three phases, times the units that are left when a feed fails (half of them with `feeds: 2N`, all but one
+with `N+1`), times `derating`. It is an error above the whole rating, or above the stated derating. Without a stated
+derating, a load between 0.8 and 1 of the rating is a warning.
+
+## Why it matters
+
+The breaker trips under load. In North America, a load of three hours or more may take 80 % of a breaker; units of
+which one is in reserve carry half of what they are rated for together.
+
+## What to do
+
+Plan more or larger units, more phases or a higher voltage, or fewer nodes in a rack.
+
+## When to ignore it
+
+Ignore it where the nodes are capped below the stated power; better state the capped power.
+
+## Fires
+
+```yaml cluster.power.pdus
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 16
+  power: {nodes_per_rack: 4, feeds: 2N, pdus: {count: 2, voltage: 415 V, current: 60 A, phases: 3, derating: 0.8}}
+```
+
+```yaml cluster.power.pdus
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 16
+  power: {nodes_per_rack: 4, feeds: 2N, pdus: {count: 4, voltage: 400 V, current: 32 A, phases: 3}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 16
+  power: {nodes_per_rack: 4, feeds: 2N, pdus: {count: 4, voltage: 415 V, current: 60 A, phases: 3, derating: 0.8}}
+```
+
+## Sources
+
+- 80 % of a breaker for loads of three hours or more, and √3 with three phases: https://www.raritan.com/blog/detail/3-phase-208v-power-strips-rack-pdus-demystified-part-ii-understanding-capacity
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import sqrt
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.cost.nameplates import rack_power
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.deviations import Deviations
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import PdusSpec, PowerSpec
+from clusterspec.units import display, percent, plural
+
+RULE = Rule.of(__name__, "error")
+AT = "cluster.power.pdus"
+CONTINUOUS = 0.8
+"""Share of a breaker's rating for loads of three hours or more (National Electrical Code, 210.20(A))."""
+
+
+def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
+    if power.pdus is None:
+        return
+    rack, rating = rack_power(cluster, power), _rating(power.pdus)
+    if rack is None or rating is None or deviations.concern("power"):
+        return
+    count = power.pdus.count or 1
+    left = _left(count, power.feeds)
+    share = power.pdus.derating or 1.0
+    carried = left * rating * share
+    derated = f", {percent(share)} of it under a continuous load" if share < 1 else ""
+    lost = f" (of {count}, with one feed lost)" if left < count else ""
+    rated = f"{plural(left, 'power distribution unit')}{lost} of {display(rating, 'W')}{derated}"
+    if rack > carried:
+        message = f"a full rack draws {display(rack, 'W')}, and {rated} {'carries' if left == 1 else 'carry'} {display(carried, 'W')}"
+        yield RULE.problem(AT, message, "plan more or larger units, or fewer nodes in a rack")
+    elif power.pdus.derating is None and rack > CONTINUOUS * carried:
+        message = f"a full rack draws {display(rack, 'W')}, {percent(rack / carried)} of {rated}: breakers carry {percent(CONTINUOUS)} of it for hours unless they are rated for more"
+        yield RULE.problem(AT, message, "state `derating`, and plan larger units where it is 0.8", severity="warning")
+
+
+def _rating(pdus: PdusSpec) -> float | None:
+    """The watts of one unit: volts × amperes, × √3 with three phases; None where one of the three is not stated."""
+    if pdus.voltage is None or pdus.current is None or pdus.phases is None:
+        return None
+    return pdus.voltage.value * pdus.current.value * (sqrt(3) if pdus.phases == 3 else 1.0)
+
+
+def _left(count: int, feeds: str | None) -> int:
+    """The units that carry a rack when a feed has failed, with at least one.
+
+    >>> _left(4, "2N"), _left(3, "N+1"), _left(2, "N"), _left(1, "2N")
+    (2, 2, 2, 1)
+    """
+    return max(1, {"2N": count // 2, "N+1": count - 1}.get(feeds or "", count))
