@@ -20,7 +20,8 @@ from clusterspec.cost.failure_rates import DAY, YEAR
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.finding import Finding, Severity
 from clusterspec.money import Money
-from clusterspec.procurement.bill import Bill, kind_words, rounded_text
+from clusterspec.procurement.amounts import rounded_text
+from clusterspec.procurement.bill import Bill, kind_words
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.quotes import QuotedPart, quoted_parts, quoted_total
 from clusterspec.results import EstimateReport
@@ -55,8 +56,8 @@ RULES_OF_GATES = {
         "quote-unit-miscounted",
     ),
     "budget": ("over-budget",),
-    "power": ("power-over-budget", "rack-over-power-limit", "row-over-power-limit"),
-    "term": ("term-outlives-hardware", "term-shorter-than-run"),
+    "power": ("pdus-below-rack", "power-over-budget", "rack-over-power-limit", "row-over-power-limit"),
+    "term": ("commitment-off-term", "term-outlives-hardware", "term-shorter-than-run"),
     "delivery": ("delivery-misses-date", "impossible-date", "short-lead-time"),
     "warranty": ("support-slower-than-repair", "warranty-shorter-than-term"),
     "acceptance": ("payment-before-acceptance", "procurement-without-acceptance"),

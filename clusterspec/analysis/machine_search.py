@@ -28,7 +28,8 @@ from clusterspec.analysis.studied import (
     with_a_layout,
 )
 from clusterspec.cluster.degrees import nodes_of_engines
-from clusterspec.procurement.bill import Bill, bill, money_text
+from clusterspec.procurement.amounts import money_text
+from clusterspec.procurement.bill import Bill, bill
 from clusterspec.procurement.cost import cost as cost_of
 from clusterspec.records import replace
 from clusterspec.results.machines import MachineRow, MachinesReport

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from clusterspec.cost.failure_rates import DAY
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.money import Money
-from clusterspec.procurement.bill import Bill, kind_words, rounded_text
+from clusterspec.procurement.amounts import rounded_text
+from clusterspec.procurement.bill import Bill, kind_words
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.quotes import QuotedPart
 from clusterspec.results.full import FullReport

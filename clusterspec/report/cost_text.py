@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cost.term import Term
-from clusterspec.procurement.bill import SHEET, Item, kind_words, money_text, sheet_rows
+from clusterspec.procurement.amounts import money_text
+from clusterspec.procurement.bill import SHEET, Item, kind_words, sheet_rows
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.neighbor import Neighbor
 from clusterspec.report import ink as grid

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clusterspec.procurement.bill import money_text, rounded_text
+from clusterspec.procurement.amounts import money_text, rounded_text
 from clusterspec.quantity import Figure
 from clusterspec.report.ink import PLAIN, Ink, csv_text, paragraph, text_table
 from clusterspec.results.faults import FaultRow, FaultsReport, FirstYear, PairRow, Stock, YearlyGoodput

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.procurement.bill import money_text
+from clusterspec.procurement.amounts import money_text
 from clusterspec.report.ink import PLAIN, Ink, csv_text, paragraph, text_table, title_text, wrapped_lines
 from clusterspec.report.search_text import layout_text
 from clusterspec.results.fleet_search import UNSEARCHED, Assignment, FleetSearchReport, JobOption

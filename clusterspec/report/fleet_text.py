@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clusterspec.money import Money
-from clusterspec.procurement.bill import money_text
+from clusterspec.procurement.amounts import money_text
 from clusterspec.procurement.cost import OF_MACHINE
 from clusterspec.procurement.growth import Phase
 from clusterspec.report import cost_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clusterspec.procurement.bill import money_text
+from clusterspec.procurement.amounts import money_text
 from clusterspec.report import ink as grid
 from clusterspec.report.ink import PLAIN, Ink, paragraph, text_table
 from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, RlSplit, SearchReport, Section

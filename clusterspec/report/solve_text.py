@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from clusterspec.procurement.bill import money_text
+from clusterspec.procurement.amounts import money_text
 from clusterspec.report import ink as grid
 from clusterspec.report.ink import PLAIN, Ink, paragraph
 from clusterspec.report.search_text import layout_text

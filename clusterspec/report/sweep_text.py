@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from clusterspec.procurement.bill import money_text
+from clusterspec.procurement.amounts import money_text
 from clusterspec.report import ink as grid
 from clusterspec.report.ink import PLAIN, Ink, paragraph, wrapped_lines
 from clusterspec.report.search_text import (

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from clusterspec.money import Money
-from clusterspec.procurement.bill import Item, bill, may_have_fixed_ends, money_text, rounded_text, sheet_rows
+from clusterspec.procurement.amounts import money_text, rounded_text
+from clusterspec.procurement.bill import Item, bill, may_have_fixed_ends, sheet_rows
 from tests.cluster.resolving import clean, resolve_text
 
 POD = """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.money import Money
-from clusterspec.procurement.bill import rounded_text
+from clusterspec.procurement.amounts import rounded_text
 from clusterspec.report.estimate_rows import joined_notes, serving_rows
 from clusterspec.report.paper.blocks import Card, Tone
 from clusterspec.results.full import FullReport

@@ -360,7 +360,7 @@ def title_facts(report: FullReport) -> tuple[TitleFact, ...]:
 
 def signed_facts(report: FullReport) -> tuple[TitleFact, ...]:
     """The signed data: document, revision, hash of the spec, amount, accepted waivers."""
-    from clusterspec.procurement.bill import money_text
+    from clusterspec.procurement.amounts import money_text
 
     document, bill = report.estimate.design.spec.document, report.bill.bill
     rows = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.money import Money
-from clusterspec.procurement.bill import rounded_text
+from clusterspec.procurement.amounts import rounded_text
 from clusterspec.report.assumption_rows import change_text
 from clusterspec.report.charts.bars import FallBar, waterfall_chart
 from clusterspec.report.charts.svg import cause_of

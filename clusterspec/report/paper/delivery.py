@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
-from clusterspec.procurement.bill import rounded_text
+from clusterspec.procurement.amounts import rounded_text
 from clusterspec.report.estimate_rows import joined_notes
 from clusterspec.report.paper.blocks import PaperTable, Section, TableColumn, TableRow
 from clusterspec.results.full import FullReport

@@ -8,7 +8,8 @@ from pathlib import PurePath
 
 from clusterspec.cost.failure_rates import YEAR
 from clusterspec.money import Money
-from clusterspec.procurement.bill import Item, rounded_text
+from clusterspec.procurement.amounts import rounded_text
+from clusterspec.procurement.bill import Item
 from clusterspec.report import fleet_text
 from clusterspec.report.charts.bars import StackPart, StackRow, rows_text, stack_rows_chart, timed_rows_chart
 from clusterspec.report.charts.svg import cause_of

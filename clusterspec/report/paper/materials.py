@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clusterspec.money import Money
-from clusterspec.procurement.bill import SCALES, Item, kind_words, money_text, rounded_text
+from clusterspec.procurement.amounts import SCALES, money_text, rounded_text
+from clusterspec.procurement.bill import Item, kind_words
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.quotes import QuotedPart
 from clusterspec.report.charts.bars import StackPart, Year, yearly_chart

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from clusterspec.money import Money
-from clusterspec.procurement.bill import rounded_text
+from clusterspec.procurement.amounts import rounded_text
 from clusterspec.records import NamedTuple
 from clusterspec.report.assumption_rows import change_text
 from clusterspec.report.charts.curves import ChoicePoint, choice_chart

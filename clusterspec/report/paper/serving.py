@@ -8,7 +8,7 @@ from clusterspec.cluster.requests import Serving
 from clusterspec.cost.serving.explain import first_token_time_term, prefill_step_term, token_time_term
 from clusterspec.cost.serving.latency import ServingTimes, serving_range
 from clusterspec.cost.term import Term
-from clusterspec.procurement.bill import money_text
+from clusterspec.procurement.amounts import money_text
 from clusterspec.report.charts.bars import StackPart, timeline_chart
 from clusterspec.report.charts.log_plots import FrontPoint, front_chart
 from clusterspec.report.estimate_rows import latency_rows, target_text
