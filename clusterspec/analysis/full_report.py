@@ -116,6 +116,16 @@ def _comparison_report(study: Study, kind: str, audience: str) -> FullReport:
     )
 
 
+def purchase_report(study: Study) -> FullReport:
+    """The part of a procurement report that a pool of a fleet needs: bill, cost, gates and acceptance tests."""
+    compared = _comparison_report(study, "procurement", "internal")
+    return replace(
+        compared,
+        purchase=study.part("purchase", lambda: purchase_decision(compared), None),
+        tests=study.part("acceptance tests", lambda: planned_tests(study), ()),
+    )
+
+
 def _report_of_design(study: Study, kind: str, audience: str, *, live: bool) -> FullReport:
     """The report of one design, part by part."""
     from clusterspec.analysis.facility import facility

@@ -49,15 +49,23 @@ RULES_OF_GATES = {
         "unpriced-part",
     ),
     "quote": (
+        "fleet-quote-off-bill",
         "quote-arithmetic",
         "quote-names-other-part",
         "quote-off-bill",
         "quote-off-prices",
         "quote-unit-miscounted",
     ),
-    "budget": ("over-budget",),
-    "power": ("pdus-below-rack", "power-over-budget", "rack-over-power-limit", "row-over-power-limit"),
-    "term": ("commitment-off-term", "term-outlives-hardware", "term-shorter-than-run"),
+    "use": ("pool-without-job", "shares-leave-nodes-idle"),
+    "budget": ("fleet-over-budget", "over-budget"),
+    "power": (
+        "fleet-over-power-budget",
+        "pdus-below-rack",
+        "power-over-budget",
+        "rack-over-power-limit",
+        "row-over-power-limit",
+    ),
+    "term": ("commitment-off-term", "job-outlasts-term", "term-outlives-hardware", "term-shorter-than-run"),
     "delivery": ("delivery-misses-date", "impossible-date", "short-lead-time"),
     "warranty": ("support-slower-than-repair", "warranty-shorter-than-term"),
     "acceptance": ("payment-before-acceptance", "procurement-without-acceptance"),
@@ -90,16 +98,16 @@ def purchase_decision(report: FullReport) -> Purchase | None:
     if quoted is None and buying.quoted_total is not None:
         quoted = Money.of(float(buying.quoted_total), bill.currency)
     expected = expected_amount(cost, bill)
-    rents = _is_rented(cost, cluster)
+    rents = is_rented(cost, cluster)
     unused = _unused_rent(report, expected) if rents else None
     gates = (
-        _design_gate(report.estimate),
+        design_gate(report.estimate),
         _price_gate(bill, cost, rents=rents),
-        _quote_gate(parts, quoted, expected, rents=rents),
+        quote_gate(parts, quoted, expected, rents=rents),
         _use_gate(cost, bill, report.estimate.plan.serving, design.workload),
-        _budget_gate(buying, (quoted, expected), parts, bill.currency),
+        budget_gate(buying, (quoted, expected), parts, bill.currency),
         _power_gate(report.areas, cost, cluster),
-        _term_gate(buying, unused, _run_text(report)),
+        term_gate(buying, unused, _run_text(report)),
         _sold_gate(_delivery_gate(spec, report.today, rents=rents), cluster),
         _warranty_gate(buying, rents=rents),
         _acceptance_gate(spec, rents=rents),
@@ -109,7 +117,7 @@ def purchase_decision(report: FullReport) -> Purchase | None:
         amount=amount,
         basis=basis if amount else "",
         expected=expected,
-        gates=tuple(_checked_gate(gate, report.estimate.findings) for gate in gates),
+        gates=tuple(checked_gate(gate, report.estimate.findings) for gate in gates),
         parts=parts,
         risks=tuple(largest_risks(risks_of_purchase(report, cost, parts, unused))),
         days=() if rents else tuple(purchase_days(report)),
@@ -125,7 +133,7 @@ def expected_amount(cost: Cost, bill: Bill) -> Money | None:
     return Money(low, high, cost.currency)
 
 
-def _is_rented(cost: Cost, cluster: Cluster) -> bool:
+def is_rented(cost: Cost, cluster: Cluster) -> bool:
     rent = cost.total is not None and any(part.name == "rent" for part in cost.total.parts)
     return rent or cluster.cloud
 
@@ -133,9 +141,9 @@ def _is_rented(cost: Cost, cluster: Cluster) -> bool:
 # Gates, each from what the spec states and what was computed
 
 
-def _design_gate(estimate: EstimateReport) -> Gate:
+def design_gate(estimate: EstimateReport) -> Gate:
     """The verdict on the design, in the words of its findings. Findings about the purchase belong to other gates."""
-    found = tuple(one for one in estimate.findings if one.rule not in _OF_GATES)
+    found = findings_of_design(estimate.findings)
     waived = tuple(one for one in estimate.waived if one.finding.rule not in _OF_GATES)
     judged = verdict(estimate.plan, found, waived, words=True)
     reasons = (*judged.reasons, *(f"not judged: {part}" for part in judged.not_judged))
@@ -143,7 +151,12 @@ def _design_gate(estimate: EstimateReport) -> Gate:
     return Gate("design", CONDITIONS[judged.status], text, DESIGN_ASKS[judged.status])
 
 
-def _checked_gate(gate: Gate, findings: Sequence[Finding]) -> Gate:
+def findings_of_design(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings that count at the gate of the design."""
+    return tuple(one for one in findings if one.rule not in _OF_GATES)
+
+
+def checked_gate(gate: Gate, findings: Sequence[Finding]) -> Gate:
     """A gate with the worst finding on its subject, where that is worse than the result of the gate."""
     found = [one for one in findings if one.rule in RULES_OF_GATES.get(gate.gate, ())]
     worst = min(found, key=lambda one: one.severity.rank, default=None)
@@ -188,7 +201,7 @@ def _price_gate(bill: Bill, cost: Cost, *, rents: bool) -> Gate:
     return Gate("prices", GateStatus.MET, f"{plural(lines, 'line')} of the bill are priced, as of {cost.as_of}")
 
 
-def _quote_gate(parts: tuple[QuotedPart, ...], quoted: Money | None, expected: Money | None, *, rents: bool) -> Gate:
+def quote_gate(parts: tuple[QuotedPart, ...], quoted: Money | None, expected: Money | None, *, rents: bool) -> Gate:
     if not parts:
         if rents and quoted is None:
             return Gate("quote", GateStatus.NOT_NEEDED, "rented")
@@ -245,7 +258,7 @@ def _use_gate(cost: Cost, bill: Bill, served: ServingTimes | None, work: Workloa
     )
 
 
-def _budget_gate(
+def budget_gate(
     buying: ProcurementSpec,
     amounts: tuple[Money | None, Money | None],
     parts: tuple[QuotedPart, ...],
@@ -321,7 +334,7 @@ def _unused_rent(report: FullReport, rent: Money | None) -> Risk | None:
     return Risk("rent after the run", None, Money.of(rent.middle.low * share, rent.currency), text)
 
 
-def _term_gate(buying: ProcurementSpec, unused: Risk | None, run: str) -> Gate:
+def term_gate(buying: ProcurementSpec, unused: Risk | None, run: str) -> Gate:
     """The gate of the term. ``run`` is the text about the share of the term that the planned run takes, or empty."""
     if buying.term is None:
         text = "not stated, so that no cost of operation is counted (`procurement.term`)"

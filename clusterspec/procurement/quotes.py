@@ -80,9 +80,7 @@ def quoted_parts(bill: Bill, quote: tuple[QuoteLine, ...], cluster: Cluster) -> 
         needed = {"accelerator" if kind == "node" else kind: count for kind, count in needed.items()}
         needed["accelerator"] = needed.get("accelerator", 0) * cluster.accelerators_per_node
     kinds = dict.fromkeys((*needed, *(line.kind for line in lines if line.kind != "other")))
-    found = [
-        _quoted_part(kind, needed.get(kind), [line for line in lines if line.kind == kind], bill) for kind in kinds
-    ]
+    found = [quoted_part(kind, needed.get(kind), [line for line in lines if line.kind == kind], bill) for kind in kinds]
     others = [line for line in lines if line.kind == "other"]
     sites = tuple(
         _site_part(item, others, bill.currency)
@@ -118,7 +116,7 @@ def _site_part(item: Item, others: Sequence[Offered], currency: str) -> QuotedPa
     return QuotedPart(item.kind, item.quantity, quoted, _price_of(lines, currency), None, "quoted")
 
 
-def _quoted_part(kind: str, needed: int | None, lines: Sequence[Offered], bill: Bill) -> QuotedPart:
+def quoted_part(kind: str, needed: int | None, lines: Sequence[Offered], bill: Bill) -> QuotedPart:
     numbered = [line.quantity for line in lines if line.quantity is not None]
     lot = any(line.is_lot for line in lines) or len(numbered) < len(lines)
     quoted = float(sum(numbered)) if numbered else None

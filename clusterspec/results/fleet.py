@@ -10,7 +10,7 @@ from clusterspec.cluster.fleet import FreeGroups, NodeSet
 from clusterspec.finding import Finding, Severity
 from clusterspec.records import asdict, dataclass, field
 from clusterspec.results import BillReport, EstimateReport, Input, Json, Result, Tool, count, head, result_repr
-from clusterspec.results.verdict import Verdict, VerdictStatus
+from clusterspec.results.verdict import Purchase, Verdict, VerdictStatus
 from clusterspec.source import Source
 from clusterspec.spec.model import Spec
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from clusterspec.procurement.cost import Cost
     from clusterspec.procurement.growth import Phase
     from clusterspec.results.decision import CostReport, DiffReport
+    from clusterspec.results.full import FullReport
 
 WORST_FIRST = (VerdictStatus.FAILS, VerdictStatus.NOT_JUDGED, VerdictStatus.RESERVATIONS, VerdictStatus.CLEAR)
 OF_FILE = frozenset({"version", "tool", "input"})
@@ -109,6 +110,10 @@ class FleetReport(Result):
     links: tuple[LinkUse, ...] = ()
     told: Mapping[str, Verdict] = field(default_factory=dict)
     """The verdict of each job, with messages instead of names of rules."""
+    purchase: Purchase | None = None
+    """The amount for all pools, the gates before a signature, and the risks; only of a procurement report."""
+    machines: Mapping[str, FullReport] = field(default_factory=dict)
+    """Of a procurement report: bill, cost and acceptance tests of each pool."""
 
     __repr__ = result_repr
 
@@ -138,11 +143,14 @@ class FleetReport(Result):
         jobs = {name: asdict(use) | single.get(name, {}) for name, use in self.jobs.items()}
         pools = {name: asdict(use) | _use_lists(use) for name, use in self.pools.items()}
         bills = {name: _single_json(bill) for name, bill in self.pool_bills.items()}
+        tests = {name: {"acceptance": _acceptance_json(one)} for name, one in self.machines.items()}
+        whole = {name: pools[name] | bills.get(name, {}) | tests.get(name, {}) for name in pools}
         return (
             head(self.tool, self.input)
             | _top_fields(single, len(self.pools))
-            | {"name": self.name, "jobs": jobs, "pools": {name: pools[name] | bills.get(name, {}) for name in pools}}
+            | {"name": self.name, "jobs": jobs, "pools": whole}
             | {"pool_links": [asdict(one) for one in self.links], "summary": count(self.findings)}
+            | ({"purchase": self.purchase.to_json()} if self.purchase else {})
         )
 
 
@@ -210,6 +218,11 @@ def _job_figures(use: JobUse | None) -> Json:
 
 def _use_figures(use: PoolUse | None) -> Json:
     return {name: getattr(use, name, None) for name in POOL_FIGURES}
+
+
+def _acceptance_json(machine: FullReport) -> Json:
+    """The planned tests of a pool, and those that the spec demands."""
+    return machine.to_json()["acceptance"]  # type: ignore[no-any-return]
 
 
 def _use_lists(use: PoolUse) -> Json:

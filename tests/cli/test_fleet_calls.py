@@ -173,7 +173,10 @@ def test_the_report_of_a_fleet_has_its_jobs_pools_parts_and_findings(call: Call)
     assert "DGX B200" in page
     materials = page.rpartition("Bill of materials")[2]
     assert all(f">{pool}<" in materials for pool in ("train", "serve")) and "DGX B200" in materials
-    for options in (("--audience", "tender"), ("--kind", "procurement"), ("--against", "x.yaml")):
+    assert call("report", "x.yaml", "-o", "buy.html", "--kind", "procurement").status == 0
+    bought = Path("buy.html").read_text("utf-8")
+    assert all(words in bought for words in ("Before a signature", "Tests of train", "Tests of serve"))
+    for options in (("--audience", "tender"), ("--against", "x.yaml")):
         done = call("report", "x.yaml", "-o", "y.html", *options)
         assert (done.status, Path("y.html").exists()) == (2, False), options
     assert call("report", "x.yaml", "--pool", "serve", "--audience", "tender", "-o", "z.html").status == 0

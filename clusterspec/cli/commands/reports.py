@@ -32,6 +32,8 @@ from clusterspec.studies.study import Study
 
 if TYPE_CHECKING:
     from clusterspec.cli.projects import Revisions
+    from clusterspec.report.paper.blocks import Paper
+    from clusterspec.results.fleet import FleetReport
 
 # Options of ``clusterspec report``
 
@@ -145,20 +147,36 @@ def _write_fleet_report(args: argparse.Namespace, study: Study, target: Path) ->
 def _fleet_report_bytes(args: argparse.Namespace, study: Study, suffix: str) -> bytes:
     """The report of a whole fleet. Raises `UsageFault` for options that only a single design supports."""
     written = study.spec.document.audience if study.spec.document else None
-    if args.against or args.kind != "design" or (args.audience or written) == "tender":
-        raise UsageFault(
-            "a comparison, a procurement report or a tender is of one machine: choose with --job or --pool"
-        )
+    if args.against or (args.audience or written) == "tender":
+        raise UsageFault("a comparison or a tender is of one machine: choose with --job or --pool")
     from clusterspec.analysis.fleets import fleet_report
-    from clusterspec.report.paper.fleet import composed_fleet
 
+    buys = args.kind == "procurement"
     if suffix == ".json":
-        return json_text(fleet_report(study, "estimate").to_json()).encode("utf-8", "backslashreplace")
+        result = _fleet_purchase(study) if buys else fleet_report(study, "estimate")
+        return json_text(result.to_json()).encode("utf-8", "backslashreplace")
     try:
-        made = composed_fleet(fleet_report(study, "bom"))
+        made = _fleet_paper(study, buys=buys)
         return paper.paper_as_pdf(made) if suffix == ".pdf" else paper.paper_as_html(made).encode()
     except paper.MissingLibrary as fault:
         raise UsageFault(str(fault)) from None
+
+
+def _fleet_purchase(study: Study) -> FleetReport:
+    """The report on the purchase of a fleet."""
+    from clusterspec.analysis.fleet_gates import with_purchase
+    from clusterspec.analysis.fleets import fleet_report
+
+    return with_purchase(study, fleet_report(study, "bom"))
+
+
+def _fleet_paper(study: Study, *, buys: bool) -> Paper:
+    """The paper of a fleet, for engineers or for its buyer."""
+    from clusterspec.analysis.fleets import fleet_report
+    from clusterspec.report.paper.fleet import composed_fleet
+    from clusterspec.report.paper.fleet_purchase import composed_purchase
+
+    return composed_purchase(_fleet_purchase(study)) if buys else composed_fleet(fleet_report(study, "bom"))
 
 
 def whole_report(args: argparse.Namespace, suffix: str) -> tuple[bytes, int]:

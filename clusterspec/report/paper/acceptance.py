@@ -8,13 +8,29 @@ from clusterspec.results.diagnosis import PlannedTest
 from clusterspec.results.full import FullReport
 from clusterspec.units import display, plural
 
+LEAD = (
+    "Bus bandwidth as the benchmark counts it, per direction. What nobody demands is proposed: the low end of the "
+    "predicted range. `clusterspec accept --format csv` fills in this form from the logs."
+)
+
 
 def acceptance_section(report: FullReport) -> Section | None:
     """The acceptance tests with commands, and blanks for measurements."""
+    blocks = acceptance_blocks(report)
+    return Section("acceptance", "Acceptance plan", tuple(blocks), lead=LEAD) if blocks else None
+
+
+def acceptance_blocks(report: FullReport, root: str = "acceptance", of_pool: str = "") -> list[Block]:
+    """The form of the tests, their commands and remedies, and the tests required by the spec, with the fields below
+    ``root``; of a fleet, the captions name the pool.
+    """
     demanded = report.estimate.design.spec.acceptance or ()
     blocks: list[Block] = []
     if report.tests:
-        blocks += [_form_table(report.tests), _commands_table(report.tests), _remedies(report.tests)]
+        plan = f"{root}.plan"
+        form = _form_table(report.tests, plan, f"Tests of {of_pool}" if of_pool else "")
+        title = f"Commands for {of_pool}" if of_pool else "Commands"
+        blocks += [form, _commands_table(report.tests, plan, title), _remedies(report.tests, plan)]
     if demanded:
         columns = (
             TableColumn("Demanded", key="collective"),
@@ -26,16 +42,13 @@ def acceptance_section(report: FullReport) -> Section | None:
             TableColumn("Passes", key="passes"),
             TableColumn("Duration", "right", "duration"),
         )
-        rows = tuple(_demand_row(one, number) for number, one in enumerate(demanded))
-        blocks.append(PaperTable(columns, rows, "acceptance.demanded", caption="Tests required by the spec"))
-    lead = (
-        "Bus bandwidth as the benchmark counts it, per direction. What nobody demands is proposed: the low end of the "
-        "predicted range. `clusterspec accept --format csv` fills in this form from the logs."
-    )
-    return Section("acceptance", "Acceptance plan", tuple(blocks), lead=lead) if blocks else None
+        rows = tuple(_demand_row(one, f"{root}.demanded[{number}]") for number, one in enumerate(demanded))
+        caption = f"Tests of {of_pool} required by the spec" if of_pool else "Tests required by the spec"
+        blocks.append(PaperTable(columns, rows, f"{root}.demanded", caption=caption))
+    return blocks
 
 
-def _form_table(tests: tuple[PlannedTest, ...]) -> PaperTable:
+def _form_table(tests: tuple[PlannedTest, ...], field: str, caption: str) -> PaperTable:
     """The form of the acceptance tests: required and predicted values, and blanks for the measured value and the
     witness."""
     columns = (
@@ -66,18 +79,18 @@ def _form_table(tests: tuple[PlannedTest, ...]) -> PaperTable:
                 "",
                 "□",
             ),
-            f"acceptance.plan[{number}]",
+            f"{field}[{number}]",
         )
         for number, test in enumerate(tests)
     )
-    return PaperTable(columns, rows, "acceptance.plan", form=True)
+    return PaperTable(columns, rows, field, caption=caption, form=True)
 
 
-def _commands_table(tests: tuple[PlannedTest, ...]) -> PaperTable:
+def _commands_table(tests: tuple[PlannedTest, ...], field: str, caption: str) -> PaperTable:
     rows = tuple(
         TableRow(
             (f"{number + 1}. {test.tool}", test.command or "by the benchmark of the vendor"),
-            f"acceptance.plan[{number}]",
+            f"{field}[{number}]",
         )
         for number, test in enumerate(tests)
     )
@@ -86,10 +99,10 @@ def _commands_table(tests: tuple[PlannedTest, ...]) -> PaperTable:
         TableColumn("Command", key="command"),
     )
     coded = any(test.command for test in tests)
-    return PaperTable(columns, rows, "acceptance.plan", caption="Commands", code=coded)
+    return PaperTable(columns, rows, field, caption=caption, code=coded)
 
 
-def _remedies(tests: tuple[PlannedTest, ...]) -> Bullets:
+def _remedies(tests: tuple[PlannedTest, ...], field: str) -> Bullets:
     """The action after a failed test, each with the numbers of its tests."""
     by_remedy: dict[str, list[int]] = {}
     for number, test in enumerate(tests):
@@ -97,14 +110,14 @@ def _remedies(tests: tuple[PlannedTest, ...]) -> Bullets:
     items = tuple(
         (
             f"{'test' if len(numbers) == 1 else 'tests'} {', '.join(f'{number + 1}' for number in numbers)}: {remedy}",
-            f"acceptance.plan[{numbers[0]}].remedy",
+            f"{field}[{numbers[0]}].remedy",
         )
         for remedy, numbers in by_remedy.items()
     )
     return Bullets("If a test fails", items)
 
 
-def _demand_row(one: object, number: int) -> TableRow:
+def _demand_row(one: object, field: str) -> TableRow:
     """An acceptance test required by the spec, as written; absent values are dashes."""
     read = {name: getattr(one, name) for name in ("busbw", "algbw", "size", "duration")}
     metric = "busbw" if read["busbw"] is not None else "algbw"
@@ -120,4 +133,4 @@ def _demand_row(one: object, number: int) -> TableRow:
         words["passes"] or "–",
         read["duration"].written if read["duration"] else "–",
     )
-    return TableRow(cells, f"acceptance.demanded[{number}]")
+    return TableRow(cells, field)

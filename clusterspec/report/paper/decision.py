@@ -65,12 +65,17 @@ def verdict_block(report: FullReport) -> VerdictBlock:
         return VerdictBlock("For offers: machine, planned work and acceptance tests as demanded", "plain", (), ())
     if purchase is None:
         return stated_verdict(report.estimate.verdict)
+    better = report.choices.better if report.choices else None
+    if better is not None and purchase.status == "ready":
+        return VerdictBlock(f"Every gate is met, but {choice_name(better)} is recommended instead", "fair", (), ())
+    return signing_block(purchase)
+
+
+def signing_block(purchase: Purchase) -> VerdictBlock:
+    """Whether a purchase may be signed, with the number of the gates against it."""
     failed, open_ = purchase.gates_in(GateStatus.FAILED), purchase.gates_in(GateStatus.OPEN)
     counted = [f"{plural(len(failed), 'gate')} fail{'s' if len(failed) == 1 else ''}"] if failed else []
     counted += [f"{plural(len(open_), 'gate')} {'is' if len(open_) == 1 else 'are'} open"] if open_ else []
-    better = report.choices.better if report.choices else None
-    if better is not None and not counted:
-        return VerdictBlock(f"Every gate is met, but {choice_name(better)} is recommended instead", "fair", (), ())
     word = SIGNING[purchase.status] + (f": {', '.join(counted)}" if counted else ": every gate is met")
     return VerdictBlock(word, SIGNING_TONES[purchase.status], (), ())
 
@@ -89,10 +94,10 @@ def decision_sentence(report: FullReport) -> str:
     verb = "Rent" if purchase.basis == "rent" or cluster.cloud else "Buy"
     if better is not None or purchase.status != "ready":
         verb = "Proposed rent:" if verb == "Rent" else "Proposed purchase:"
-    what = _machine_phrase(cluster)
+    what = machine_phrase(cluster)
     done = work_sentence(report)
     failed = sorted(purchase.gates_in(GateStatus.FAILED), key=lambda gate: gate.gate == "design")
-    sentences = [f"{verb} {what} for {_amount_phrase(purchase)}{': ' if done else ''}{done}."]
+    sentences = [f"{verb} {what} for {amount_phrase(purchase)}{': ' if done else ''}{done}."]
     if better is not None and report.choices is not None:
         sentences.append(f"Recommended instead: {choice_name(better)}, {difference_text(report.choices, better)}.")
     sentences += [f"Do not sign: {failure_phrase(failed[0], purchase)}."] if failed else []
@@ -106,7 +111,7 @@ def decision_sentence(report: FullReport) -> str:
     return " ".join(sentences)
 
 
-def _machine_phrase(cluster: Cluster) -> str:
+def machine_phrase(cluster: Cluster) -> str:
     """The nodes with their accelerators, and the domains that several nodes form."""
     nodes, each = cluster.all_nodes, cluster.accelerators_per_node
     if cluster.platform is None:
@@ -129,7 +134,7 @@ def failure_phrase(gate: Gate, purchase: Purchase) -> str:
     return f"{first} (all reasons below)" if rest and len(gate.text) > LONG_REASON else gate.text
 
 
-def _amount_phrase(purchase: Purchase) -> str:
+def amount_phrase(purchase: Purchase) -> str:
     """The amount, its source and, for a quote, the cost at the spec's prices."""
     if purchase.amount is None:
         return "an amount that the spec does not state"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from clusterspec.cluster.model import Cluster
+from clusterspec.money import Money
 from clusterspec.procurement.amounts import rounded_text
 from clusterspec.report.estimate_rows import joined_notes
 from clusterspec.report.paper.blocks import PaperTable, Section, TableColumn, TableRow
@@ -24,9 +25,31 @@ def delivery_section(report: FullReport) -> Section | None:
         rows = tuple(row for row in rows if row.cells[1] != OPEN)
     if not rows:
         return None
-    rows = tuple(_combined_rows(rows))
+    return _section_of_rows(rows)
+
+
+def _section_of_rows(rows: tuple[TableRow, ...]) -> Section:
     columns = (TableColumn("Question"), TableColumn("What is stated"))
-    return Section("delivery", "Delivery and operation", (PaperTable(columns, rows, "spec"),))
+    return Section("delivery", "Delivery and operation", (PaperTable(columns, tuple(_combined_rows(rows)), "spec"),))
+
+
+def delivery_of_pools(machines: Mapping[str, FullReport], due: str) -> Section:
+    """The checklist of all pools of a fleet: an answer that not all pools have names its pools. ``due`` is the payment
+    for all pools, empty where none is stated.
+    """
+    answers: dict[str, dict[str, list[str]]] = {}
+    for name, report in machines.items():
+        for row in _decision_rows(report):
+            answers.setdefault(row.cells[0], {}).setdefault(row.cells[1], []).append(name)
+    rows = [_row_of_pools(question, found, len(machines)) for question, found in answers.items()]
+    return _section_of_rows((*rows, *([_decision_row("Payment", due)] if due else ())))
+
+
+def _row_of_pools(question: str, found: Mapping[str, Sequence[str]], pools: int) -> TableRow:
+    """One row where pools answer a question alike or not."""
+    if len(found) == 1 and len(next(iter(found.values()))) == pools:
+        return _decision_row(question, "" if OPEN in found else next(iter(found)))
+    return _decision_row(question, "; ".join(f"{', '.join(names)}: {answer}" for answer, names in found.items()))
 
 
 MOST_OPEN = 2
@@ -67,7 +90,7 @@ def _decision_rows(report: FullReport) -> Iterator[TableRow]:
     yield _decision_row("Warranty", warranty.written if warranty else "")
     if support := _support_text(buying):
         yield _decision_row("Support", support)
-    if due := _payment_text(report):
+    if due := payment_text(buying, report.purchase.amount if report.purchase else None):
         yield _decision_row("Payment", due)
     cluster = report.estimate.design.cluster
     if cluster is not None:
@@ -91,11 +114,9 @@ def _support_text(buying: ProcurementSpec | None) -> str:
     return joined_notes(found.term.written if found.term else "", answered)
 
 
-def _payment_text(report: FullReport) -> str:
+def payment_text(buying: ProcurementSpec | None, amount: Money | None) -> str:
     """The shares of the price and their amounts by event, in the order of the events."""
-    buying = report.estimate.design.spec.procurement
     found = buying.payment if buying else None
-    amount = report.purchase.amount if report.purchase else None
     if found is None:
         return ""
     shares = (("at the order", found.order), ("on delivery", found.delivery), ("after acceptance", found.acceptance))

@@ -54,9 +54,9 @@ def composed_fleet(report: FleetReport) -> Paper:
         verdict_block=stated_verdict(verdict),
         facts=_facts(report),
         sections=(
-            Section("decision", "At a glance", (Cards(tuple(_cards(report))), *_pictures(report))),
+            Section("decision", "At a glance", (Cards(tuple(headline_cards(report))), *pictures(report))),
             _jobs_section(report),
-            _pools_section(report),
+            pools_section(report),
             *_growth_sections(report),
             _findings_section(report),
             *_bill_section(report),
@@ -83,12 +83,14 @@ def _facts(report: FleetReport) -> tuple[TitleFact, ...]:
     return tuple(TitleFact(*row) for row in rows)
 
 
-def _cards(report: FleetReport) -> Iterator[Card]:
+def headline_cards(report: FleetReport) -> Iterator[Card]:
     """Nodes, power and cost of all pools, where every pool has the figure."""
     pools = report.pools.values()
     nodes, idle = fleet_text.pool_total(report, "nodes"), sum(use.idle or 0 for use in pools)
     if nodes is not None:
         note = f"{idle:,} without a job" if idle else "all with a job"
+        if spares := sum(use.spares for use in pools):
+            note += f"; {plural(spares, 'spare')} more"
         yield Card("Nodes", f"{nodes:,.0f}", note, "pools", "fair" if idle else "plain")
     if (power := fleet_text.pool_total(report, "power")) is not None:
         yield Card("Power", display(power, "W"), "of IT, at full load", "pools")
@@ -99,7 +101,7 @@ def _cards(report: FleetReport) -> Iterator[Card]:
         yield Card(fleet_text.cost_title(report), rounded_text(cost), over + partial, "pools")
 
 
-def _pictures(report: FleetReport) -> Iterator[Picture]:
+def pictures(report: FleetReport) -> Iterator[Picture]:
     """The pools with nodes and links, the owners of the nodes, the cost of the pools, and the duration of the runs."""
     tints = {name: JOB_TINTS[number % len(JOB_TINTS)] for number, name in enumerate(report.jobs)}
     yield from fleet_picture(report, tints)
@@ -165,13 +167,13 @@ def _jobs_section(report: FleetReport) -> Section:
     ]
     works = [TableRow(_work_cells(report, name), f"jobs.{name}", bare=True) for name in report.jobs]
     blocks: list[Block] = [
-        _table(WORK_HEADS, works, "jobs", len(WORK_HEADS), "What each job runs"),
-        _table(fleet_text.JOB_HEADS, rows, "jobs", 2, "What each job takes"),
+        titled_table(WORK_HEADS, works, "jobs", len(WORK_HEADS), "What each job runs"),
+        titled_table(fleet_text.JOB_HEADS, rows, "jobs", 2, "What each job takes"),
     ]
     if fleet_text.has_costs(report):
         money = zip(report.jobs, fleet_text.money_rows(report), strict=True)
         paid = [TableRow(cells, f"jobs.{name}", bare=True) for name, cells in money]
-        blocks.append(_table(fleet_text.MONEY_HEADS, paid, "jobs", 1, "What each job costs"))
+        blocks.append(titled_table(fleet_text.MONEY_HEADS, paid, "jobs", 1, "What each job costs"))
     roles = [Text(line, "jobs") for line in fleet_text.role_lines(report)]
     told = re.sub(r"(^|\. )([a-z])", lambda match: match[1] + match[2].upper(), fleet_text.legend(report))
     return Section("jobs", "Jobs", (*blocks, *roles, Text(told)))
@@ -189,16 +191,16 @@ def _work_cells(report: FleetReport, name: str) -> tuple[str, ...]:
     return name, work.model.name, work.kind, told or fleet_text.UNKNOWN
 
 
-def _pools_section(report: FleetReport) -> Section:
+def pools_section(report: FleetReport) -> Section:
     *rows, total = fleet_text.pool_rows(report)
     shown = [TableRow(cells, f"pools.{name}", bare=True) for name, cells in zip(report.pools, rows, strict=True)]
     shown.append(TableRow(total, "pools", bare=True, total=True))
     paid_for = fleet_text.cost_title(report)
     title = f"Nodes, power and {paid_for.lower()}" if fleet_text.has_costs(report) else "Nodes and power"
-    blocks: list[Block] = [_table(fleet_text.POOL_HEADS, shown, "pools", 1, title)]
+    blocks: list[Block] = [titled_table(fleet_text.POOL_HEADS, shown, "pools", 1, title)]
     heads, paid = fleet_text.cost_parts(report)
     costs = [TableRow(cells, f"pools.{cells[0]}.parts", bare=True) for cells in paid]
-    blocks += [_table(heads, costs, "pools", 1, f"{paid_for} by part")] if costs else []
+    blocks += [titled_table(heads, costs, "pools", 1, f"{paid_for} by part")] if costs else []
     shared = (fleet_text.wait_text(report), *fleet_text.link_texts(report))
     notes = (*shared, fleet_text.budget_text(report), fleet_text.left_out(report))
     return Section("pools", "Pools", (*blocks, *(Text(note) for note in notes if note)))
@@ -218,18 +220,23 @@ def _growth_sections(report: FleetReport) -> list[Section]:
 def _growth_table(name: str, use: PoolUse) -> PaperTable:
     field = f"pools.{name}.phases"
     rows = [TableRow(cells, f"{field}[{at}]", bare=True) for at, cells in enumerate(fleet_text.growth_rows(use))]
-    return _table(fleet_text.GROWTH_HEADS, rows, field, 1)
+    return titled_table(fleet_text.GROWTH_HEADS, rows, field, 1)
 
 
 def _bill_section(report: FleetReport) -> Iterator[Section]:
     """The parts of all pools."""
+    if (table := bill_table(report)) is not None:
+        designs = (each.design for each in report.estimates.values())
+        names = {key: name for one in designs for key, name in catalog_names(one.cluster).items()}
+        yield worded_section(Section("materials", "Bill of materials", (table,)), names)
+
+
+def bill_table(report: FleetReport) -> PaperTable | None:
+    """The parts of all pools with a sum for each; None without parts."""
     heads = ("Pool", "Part", "Quantity", "Unit price", "Price", "Derivation")
     columns = tuple(TableColumn(head, "left" if head in {"Pool", "Part", "Derivation"} else "right") for head in heads)
     rows = tuple(row for name, bill in report.pool_bills.items() for row in _bill_rows(name, bill))
-    if rows:
-        designs = (each.design for each in report.estimates.values())
-        names = {key: name for one in designs for key, name in catalog_names(one.cluster).items()}
-        yield worded_section(Section("materials", "Bill of materials", (PaperTable(columns, rows, "pools"),)), names)
+    return PaperTable(columns, rows, "pools") if rows else None
 
 
 def _bill_rows(name: str, report: BillReport) -> Iterator[TableRow]:
@@ -243,8 +250,9 @@ def _bill_rows(name: str, report: BillReport) -> Iterator[TableRow]:
 
 def _item_cells(item: Item) -> tuple[str, ...]:
     level = item.kind.removesuffix("_switch") if item.kind.endswith("_switch") else ""
+    marks = [mark for mark, held in (("spare", item.kind == "spare_node"), ("assumed", bool(item.assumed))) if held]
     name = f"{item.part}, {level}" if level else item.part
-    shown = f"{name} (assumed)" if item.assumed else name
+    shown = f"{name} ({', '.join(marks)})" if marks else name
     return shown, f"{item.quantity:,}", item.unit_price_text or "–", item.price_text or "–", item.derivation
 
 
@@ -252,7 +260,7 @@ def _findings_section(report: FleetReport) -> Section:
     return section_of_findings(report.findings, report.sources)
 
 
-def _table(heads: tuple[str, ...], rows: list[TableRow], field: str, left: int, caption: str = "") -> PaperTable:
+def titled_table(heads: tuple[str, ...], rows: list[TableRow], field: str, left: int, caption: str = "") -> PaperTable:
     """A table whose first columns are text."""
     columns = tuple(
         TableColumn(head[0].upper() + head[1:], "left" if number < left else "right")

@@ -24,15 +24,16 @@ from clusterspec.report.paper.blocks import (
 )
 from clusterspec.report.paper.facility import energy_text
 from clusterspec.results.full import FullReport
+from clusterspec.results.verdict import Purchase
 from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plain, plural, portion, years_text
 
 # The bill of materials compared with the lines of a quote
 
 
-def quote_table(report: FullReport) -> PaperTable | None:
+def quote_table(purchase: Purchase | None) -> PaperTable | None:
     """Required and quoted quantities by part, with the value of missing items."""
-    parts = report.purchase.parts if report.purchase else ()
+    parts = purchase.parts if purchase else ()
     if not parts:
         return None
     columns = (
@@ -86,9 +87,9 @@ def materials_section(report: FullReport) -> Section | None:
         return None
     priced = bill.total is not None
     blocks: list[Block] = [_parts_table(report, priced=priced)]
-    if (table := quote_table(report)) is not None:
+    if (table := quote_table(report.purchase)) is not None:
         blocks.append(table)
-    blocks += _uncounted_bullets("bill.total.not_counted", bill.not_counted)
+    blocks += uncounted_bullets("bill.total.not_counted", bill.not_counted)
     neighbor = report.cost.neighbor
     if neighbor is not None:
         saved = money_text(neighbor.saved_on_fabric, bill.currency)
@@ -100,11 +101,13 @@ def materials_section(report: FullReport) -> Section | None:
     return Section("materials", "Bill of materials", tuple(blocks))
 
 
-def _uncounted_bullets(field: str, texts: Sequence[str], beside: Sequence[str] = ()) -> Iterator[Bullets]:
+def uncounted_bullets(
+    field: str, texts: Sequence[str], beside: Sequence[str] = (), title: str = "Not counted"
+) -> Iterator[Bullets]:
     """The parts that a sum omits. ``beside`` names a part listed elsewhere on the page."""
     items = tuple((text, f"{field}[{number}]") for number, text in enumerate(texts) if text not in beside)
     if items:
-        yield Bullets("Not counted either" if len(items) < len(texts) else "Not counted", items)
+        yield Bullets("Not counted either" if len(items) < len(texts) else title, items)
 
 
 def _parts_table(report: FullReport, *, priced: bool) -> PaperTable:
@@ -143,7 +146,7 @@ def cost_section(report: FullReport) -> Section | None:
         blocks.append(unit)
     blocks += [] if (table := _uses_table(report)) is None else [table]
     blocks.append(_cost_terms_table(found))
-    blocks += _uncounted_bullets("cost.not_counted", found.missing, beside=report.bill.bill.not_counted)
+    blocks += uncounted_bullets("cost.not_counted", found.missing, beside=report.bill.bill.not_counted)
     if not report.tender:
         blocks.append(Text(NEVER_COUNTED))
     over = f"over {years_text(found.years)}" if found.years else "purchase only, without a `procurement.term`"
