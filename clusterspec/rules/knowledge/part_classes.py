@@ -113,7 +113,7 @@ def _classes_of_machine(machine: BuiltMachine) -> Iterator[PartClass]:
     """The classes, with the effect of each on a training job."""
     yield from _node_classes(machine)
     if machine.nodes > 1 and machine.cluster.scale_out is not None:
-        inside = machine.nodes * machine.cluster.accelerators_per_node <= machine.cluster.scale_up.domain
+        inside = machine.nodes <= _nodes_in_domain(machine)
         for part in _fabric_classes(machine, machine.cluster.scale_out):
             yield replace(part, lost=0.0, why="the job communicates inside one scale-up domain") if inside else part
     yield from _room_classes(machine)
@@ -125,14 +125,18 @@ def _node_classes(machine: BuiltMachine) -> Iterator[PartClass]:
     own = nodes * cluster.accelerators_per_node
     yield PartClass("accelerator", own, own, "accelerator", 1.0, "", 1, "every rank takes part in every step")
     yield PartClass("node", nodes, nodes, "node", 1.0, "", 1, "host, power supply, drive, and maintenance")
-    of_domain = nodes_of_domain(cluster)
-    if of_domain > 1:
-        layout = machine.design.layout
-        each = (layout.nodes_per_domain if layout is not None else None) or of_domain
+    if nodes_of_domain(cluster) > 1:
+        each = _nodes_in_domain(machine)
         count = parts_needed(nodes, each)
         yield PartClass("scale-up domain", count, count, "domain", 1.0, "", each, f"{each} nodes of the job are in it")
         if cluster.scale_up.topology == "switched":
             yield _scale_up_switches(cluster.scale_up.switches, cluster.scale_up.switch_loss or "stops", count, each)
+
+
+def _nodes_in_domain(machine: BuiltMachine) -> int:
+    """The most nodes of the job in one scale-up domain: those that the layout places there, else all of the domain."""
+    layout = machine.design.layout
+    return (layout.nodes_per_domain if layout is not None else None) or nodes_of_domain(machine.cluster)
 
 
 def _scale_up_switches(trays: int | None, loss: str, domains: int, nodes: int) -> PartClass:
@@ -174,14 +178,18 @@ def _edge_classes(machine: BuiltMachine, fabric: Fabric) -> Iterator[PartClass]:
     left = f"{planes - 1} of {planes} planes are left" if planes > 1 else "there is one plane"
     links = machine.nodes * out.nics_per_node * planes
     yield PartClass("NIC-leaf link", links, links, "link", lost, "nic", 1, left)
-    leaves, below = fabric.leaf_switches, _nodes_at_leaf(machine, fabric)
-    below = min(below or machine.nodes, machine.nodes)
+    leaves, below = fabric.leaf_switches, _nodes_below_leaf(machine, fabric)
     yield PartClass("leaf switch", leaves, leaves, "leaf", lost, "nic", below, f"{below} nodes below it; {left}")
     rails = out.rails if out.topology in RAIL_TOPOLOGIES else 1
     if rails > 1 and leaves > planes:
         yield PartClass("rail", rails * planes, rails * planes, "", lost, "nic", machine.nodes, left)
     if planes > 1:
         yield PartClass("plane", planes, planes, "", lost, "nic", machine.nodes, left)
+
+
+def _nodes_below_leaf(machine: BuiltMachine, fabric: Fabric) -> int:
+    """The most nodes of the job with a NIC at one leaf; all of them where the fabric has no levels."""
+    return min(_nodes_at_leaf(machine, fabric) or machine.nodes, machine.nodes)
 
 
 def _nodes_at_leaf(machine: BuiltMachine, fabric: Fabric) -> int | None:
@@ -211,7 +219,7 @@ def _tree_classes(machine: BuiltMachine, fabric: Fabric) -> Iterator[PartClass]:
     up, spines, nodes, planes = fabric.links["leaf_spine"], fabric.spine_switches, machine.nodes, fabric.planes
     if not up or not spines:
         return
-    below = min(machine.levels[0].nodes or nodes, nodes) if machine.levels else nodes
+    below = _nodes_below_leaf(machine, fabric)
     uplinks = up / fabric.leaf_switches * planes
     why = f"one of {uplinks:.0f} uplinks of a node's leaves"
     yield PartClass("leaf-spine link", up, up, "link", 1 / max(1.0, uplinks), "leaf", below, why)

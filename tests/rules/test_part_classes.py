@@ -1,0 +1,145 @@
+"""The classes of the parts of a machine, worked out by hand: how many there are, and what one failure takes.
+
+A line is a class with its count, the share of the bandwidth or power of its tier that is lost, and the nodes that one
+failure affects. What a line does not show follows from it: all parts carry the job, and the tier is that of the class.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from clusterspec.rules.knowledge.failing_parts import FailingMachine
+from clusterspec.rules.knowledge.part_classes import PartClass
+from clusterspec.studies.study import study_text
+from tests.settings import SETTINGS
+
+DGX = "cluster: {{platform: dgx-h100, nodes: {}, scale_out: {{technology: infiniband-ndr, {}}}}}\n"
+"""Eight accelerators and, unless stated, eight NICs per node."""
+RACK = "cluster: {{platform: gb200-nvl72, nodes: {}{}}}\n"
+"""Domains of 18 nodes with four accelerators and four NICs each, and nine switch trays."""
+JOB = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}\n"
+
+MACHINES = {
+    # 576 endpoints below 18 leaves of 32 + 32 ports. 32 uplinks on 9 spines: some spine has 4 of a leaf's.
+    "fat tree": (
+        DGX.format(72, "switch_ports: 64, topology: fat-tree"),
+        """accelerator 576 1 1; node 72 1 1; NIC 576 1 1; NIC-leaf link 576 1 1; leaf switch 18 1 4;
+        leaf-spine link 576 1/32 4; spine switch 9 1/8 72""",
+    ),
+    # 42 ports down and 21 up: 14 leaves, but 14 × 5 whole nodes are 70, so leaves are filled in order, and the first
+    # has 5 nodes and 2 NICs of a sixth. 294 uplinks take 5 spines of 64 ports, and 7 spread them evenly, 3 per leaf.
+    "oversubscribed": (
+        DGX.format(72, "switch_ports: 64, topology: fat-tree, oversubscription: 2"),
+        """accelerator 576 1 1; node 72 1 1; NIC 576 1 1; NIC-leaf link 576 1 1; leaf switch 14 1 6;
+        leaf-spine link 294 1/21 6; spine switch 7 1/7 72""",
+    ),
+    # Each plane: 56 endpoints below 3 leaves of 20 + 20 ports, which hold 6 whole nodes of 7. The second leaf has
+    # NICs 20 to 39: of nodes 2, 3 and 4. Both spines have half of the 20 uplinks.
+    "two planes": (
+        DGX.format(7, "switch_ports: 40, topology: fat-tree, planes: 2"),
+        """accelerator 56 1 1; node 7 1 1; NIC 56 1 1; NIC-leaf link 112 1/2 1; leaf switch 6 1/2 3; plane 2 1/2 7;
+        leaf-spine link 120 1/40 3; spine switch 4 1/4 7""",
+    ),
+    # 72 nodes on each of 8 rails: 3 leaves of 32 nodes. 768 uplinks take 12 spines, and 16 spread them evenly.
+    "rails": (
+        DGX.format(72, "switch_ports: 64, topology: rail-optimized"),
+        """accelerator 576 1 1; node 72 1 1; NIC 576 1 1; NIC-leaf link 576 1 1; leaf switch 24 1 32; rail 8 1 72;
+        leaf-spine link 768 1/32 32; spine switch 16 1/16 72""",
+    ),
+    # Each plane: 4 rails × 3 leaves of 8 + 8 ports, in 3 pods of 4 leaves and 4 spines, so 2 uplinks to each spine. A
+    # pod has 32 uplinks. 4 spines and 6 cores form 2 groups of 2 spines and 3 cores: 16 uplinks on 3 cores, 6 on some.
+    "three tiers": (
+        DGX.format(24, "nics_per_node: 4, switch_ports: 16, topology: rail-optimized, tiers: 3, planes: 2"),
+        """accelerator 192 1 1; node 24 1 1; NIC 96 1 1; NIC-leaf link 192 1/2 1; leaf switch 24 1/2 8; rail 8 1/2 24;
+        plane 2 1/2 24; leaf-spine link 192 1/16 8; spine switch 24 1/8 24; spine-core link 192 1/64 24;
+        core switch 12 3/32 24""",
+    ),
+    # Two pods of 8 leaves, 256 uplinks and 8 spines each; 2 : 1 leaves 128 uplinks per pod, on 4 cores.
+    "levels": (
+        DGX.format(
+            64,
+            "switch_ports: 64, topology: fat-tree, levels: [{name: leaf, nodes: 4},"
+            " {name: pod, nodes: 32, oversubscription: 2}, {name: core}]",
+        ),
+        """accelerator 512 1 1; node 64 1 1; NIC 512 1 1; NIC-leaf link 512 1 1; leaf switch 16 1 4;
+        leaf-spine link 512 1/32 4; spine switch 16 1/8 64; spine-core link 256 1/128 64; core switch 4 1/4 64""",
+    ),
+    "one switch": (
+        DGX.format(2, "switch_ports: 64, topology: rail-optimized"),
+        "accelerator 16 1 1; node 2 1 1; NIC 16 1 1; NIC-leaf link 16 1 1; leaf switch 1 1 2",
+    ),
+    # 144 endpoints below 5 leaves of 8 nodes. 160 uplinks take 3 spines, and 4 spread them evenly. A failed tray leaves
+    # 8 of 9. A rack of 9 nodes has one feed.
+    "two domains": (
+        RACK.format(36, ", scale_up: {switch_loss: slows}, power: {feeds: N, nodes_per_rack: 9}"),
+        """accelerator 144 1 1; node 36 1 1; scale-up domain 2 1 18; scale-up switch 18 1/9 18; NIC 144 1 1;
+        NIC-leaf link 144 1 1; leaf switch 5 1 8; leaf-spine link 160 1/32 8; spine switch 4 1/4 36; rack 4 1 9;
+        power feed 4 1 9""",
+    ),
+    # 85 % of 2 × 120 kW are 204 kW of heat for 2 × 80 kW: 44 kW are 11/36 kW of the 1.2 kW of each accelerator.
+    "cooled": (
+        RACK.format(
+            36,
+            ", power: {feeds: N+1, nodes_per_rack: 18, cdus: {count: 3, capacity: 80 kW}, cooling: liquid},"
+            " networks: {storage: {bandwidth: 100 GB/s}}",
+        ),
+        """accelerator 144 1 1; node 36 1 1; scale-up domain 2 1 18; scale-up switch 18 1 18; NIC 144 1 1;
+        NIC-leaf link 144 1 1; leaf switch 5 1 8; leaf-spine link 160 1/32 8; spine switch 4 1/4 36; rack 2 1 18;
+        power feed 6 0 18; cooling distribution unit 3 55/216 36; storage system 1 1 36""",
+    ),
+    # Inside one domain no failure of the fabric matters. 96 uplinks of 3 leaves take 2 spines.
+    "one domain": (
+        RACK.format(18, ", power: {feeds: 2N}"),
+        """accelerator 72 1 1; node 18 1 1; scale-up domain 1 1 18; scale-up switch 9 1 18; NIC 72 0 1;
+        NIC-leaf link 72 0 1; leaf switch 3 0 8; leaf-spine link 96 0 8; spine switch 2 0 18; power feed 2 0 18""",
+    ),
+    # 16 nodes of the job fit into one domain, and the layout places 8 in each of two: the fabric carries the job.
+    "two half domains": (
+        RACK.format(36, ", power: {feeds: 2N}") + JOB + "layout: {tp: 4, nodes: 16, nodes_per_domain: 8}\n",
+        """accelerator 64 1 1; node 16 1 1; scale-up domain 2 1 8; scale-up switch 18 1 8; NIC 64 1 1;
+        NIC-leaf link 64 1 1; leaf switch 5 1 8; leaf-spine link 160 1/32 8; spine switch 4 1/4 16; power feed 4 0 8""",
+    ),
+}
+TIERS = {"NIC": "nic", "NIC-leaf link": "nic", "leaf switch": "nic", "rail": "nic", "plane": "nic"}
+TIERS |= {"leaf-spine link": "leaf", "spine switch": "leaf", "spine-core link": "pod", "core switch": "pod"}
+TIERS |= {"power feed": "power", "cooling distribution unit": "power", "scale-up switch": "scale-up"}
+KINDS = {"NIC": "nic", "scale-up domain": "domain", "scale-up switch": "tray", "leaf switch": "leaf"}
+KINDS |= {"spine switch": "spine", "core switch": "core", "rail": "", "plane": "", "power feed": "feed"}
+KINDS |= {"cooling distribution unit": "cdu", "storage system": "store"}
+KINDS |= dict.fromkeys(("NIC-leaf link", "leaf-spine link", "spine-core link"), "link")
+
+
+def classes(text: str) -> list[PartClass]:
+    return list(FailingMachine(study_text(f"clusterspec: 1\n{text}", SETTINGS).design, None, None).classes)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_each_class_has_its_parts_and_takes_its_share(name: str) -> None:
+    text, expected = MACHINES[name]
+    *found, software = classes(text)
+    lines = [f"{one.name} {one.count} {Fraction(one.lost).limit_denominator(1000)} {one.nodes}" for one in found]
+    assert lines == [" ".join(line.split()) for line in expected.split(";")]
+    assert [(one.used, one.tier, one.kind) for one in found] == [
+        (one.count, TIERS.get(one.name, ""), KINDS.get(one.name, one.name)) for one in found
+    ]
+    assert not any(one.restarts for one in found)
+    assert (software.name, software.count, software.used, software.lost) == ("software", None, 1, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("keys", "lost", "restarts"),
+    [
+        ("switch_loss: stops", 1, False),
+        ("switch_loss: restarts", Fraction(1, 9), True),
+        ("switch_loss: restarts, switches: 2", Fraction(1, 2), True),
+        ("switch_loss: restarts, switches: 1", 1, False),
+        ("switch_loss: slows, switches: 1", 1, False),
+    ],
+)
+def test_a_lost_switch_tray_leaves_the_others(keys: str, lost: float, restarts: bool) -> None:
+    """The last tray leaves nothing to restart with."""
+    found = {one.name: one for one in classes(RACK.format(36, f", scale_up: {{{keys}}}"))}["scale-up switch"]
+    assert found.lost == pytest.approx(float(lost))
+    assert found.restarts is restarts
