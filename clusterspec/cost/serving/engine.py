@@ -224,8 +224,14 @@ class Engine:
 
     @property
     def forms_steps_ahead(self) -> bool:
-        """Whether the scheduler of a separate prefill engine forms a step while the step before it runs."""
-        return self._serving_software is not None and self._serving_software.steps_ahead
+        """Whether the scheduler of a separate prefill engine forms a step while the step before it runs: no pipeline
+        does.
+
+        Source: SGLang, python/sglang/srt/server_args.py (_handle_pipeline_parallelism): pipelines switch off the
+        overlap scheduler.
+        """
+        software = self._serving_software
+        return software is not None and software.steps_ahead and self.layout.pp == 1
 
     @property
     def reads_beside_prompts(self) -> float:

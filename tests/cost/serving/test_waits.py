@@ -156,12 +156,14 @@ def test_a_prompt_waits_for_the_step_that_its_prefill_engine_formed_before_it_ca
     full = serving_pools(design(1000, f"request_rate: 2{SPLIT.replace('8192', '1000')}"))
     assert full is not None and prompts_per_step(full) == 1  # of which none is left in a step that was formed
     assert separate_prompt_wait(full, rate, (step, step)) == pytest.approx(rate * step / (1 - rate * step) * step / 2)
+    stages = serving_pools(design(1000, f"request_rate: 2{SPLIT.replace('{tp: 1}', '{tp: 1, pp: 2}', 1)}"))
+    assert stages is not None and not stages.prompts.forms_steps_ahead and stages.decode.forms_steps_ahead
 
 
-@pytest.mark.parametrize("load", ["request_rate", "concurrency"])
+@pytest.mark.parametrize("load", ["request_rate: {0}", "concurrency: {0}", "concurrency: {0}, requests: {0}0"])
 @pytest.mark.parametrize("ranks", ["tp: 1, replicas: 2", "tp: 1, attention_dp: 2"])
 def test_more_load_never_shortens_the_time_to_first_token_of_separate_engines(load: str, ranks: str) -> None:
     split = f", chunk_tokens: 8192, disaggregated: {{prefill: {{{ranks}}}, decode: {{tp: 1}}}}"
-    found = [serving_times(design(1000, f"{load}: {each}{split}")) for each in (1, 2, 4, 8, 12, 16, 20)]
+    found = [serving_times(design(1000, load.format(each) + split)) for each in (1, 2, 4, 8, 12, 16, 20)]
     times = [each.ttft_mean for each in found if each is not None]
     assert len(times) == 7 and times == sorted(times) and times[-1] > times[0]
