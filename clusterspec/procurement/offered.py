@@ -35,6 +35,8 @@ _HEAD = pattern(r"\b(?:for|with|incl|including|per|each)\b|[,;:(\[+]")
 _COMPLETE = pattern(r"\b(?:dac|aoc|aec|acc|lacc|direct[- ]attach|active optical|copper)s?\b")
 _FABRIC = pattern(r"\b(?:networks?|networking|fabrics?|infiniband|ethernet|interconnects?|turnkey|solution|cluster)\b")
 _SIDE = pattern(r"\b(?:front-?end|storage|out-of-band|oob|management|support|service|installation|software)\b")
+LICENSED_PER_ACCELERATOR = pattern(r"\b(?:nvidia ai enterprise|nvaie|ai enterprise)\b")
+"""Software that its vendor licenses by the accelerator."""
 _ETHERNET = pattern(r"\b(?:ethernet|spectrum|sn\d{4}[a-z]*|base-?t)\b")
 _ETHERNET_RATE = pattern(r"\b(\d{1,3}) ?(?:gb?e|gbase)\b")
 _NOT_ETHERNET = frozenset({"infiniband", "omni-path", "slingshot"})
@@ -154,10 +156,13 @@ def kind_of_part(text: str) -> str:
     ('transceiver', 'leaf_switch', 'other')
     >>> kind_of_part("out of band cable"), kind_of_part("node hour"), kind_of_part("switch, leaf and spine")
     ('other', 'other', 'switch')
+    >>> kind_of_part("nvidia ai enterprise, per gpu")
+    'other'
     """
     text = text.replace("out of band", "oob")
     found = _kinds_of_words(_head(text)) or _kinds_of_words(text)
-    if not found or "other" in found or _HOURS.search(text) is not None:
+    licensed = LICENSED_PER_ACCELERATOR.search(text) is not None
+    if not found or licensed or "other" in found or _HOURS.search(text) is not None:
         return "other"
     if found[-1] == "switch":
         tiers = {kind for kind in _kinds_of_words(text) if kind in SWITCHES}

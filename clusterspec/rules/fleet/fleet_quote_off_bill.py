@@ -5,7 +5,8 @@
 The bills of all pools together, against the lines of `quote`: nodes with spares, switches, cables, transceivers and
 NICs by kind. Fewer nodes than needed is an error. A kind of part without a line, where the quote has lines for the
 network, is a warning, and so is a shortage of network parts that is larger than the difference between counting methods
-(15 %; a third of the spines).
+(15 %; a third of the spines). It is an error where a line that is sold by the accelerator, node or rack has a quantity
+that is the number of another of these units in some of the pools.
 
 ## Why it matters
 
@@ -64,20 +65,24 @@ jobs:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 
 from clusterspec.cluster.degrees import nodes_of_domain
-from clusterspec.cluster.fleet import Fleet
+from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.offered import NETWORKED, Offered, offered_lines
 from clusterspec.procurement.quotes import needed_parts
 from clusterspec.rules.knowledge.purchases import is_bought, plural_of_kind
+from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
 from clusterspec.rules.rule import Rule
 from clusterspec.summation import sum_of
 
 RULE = Rule.of(__name__, "error", "likely")
 ENOUGH = {"spine_switch": 2 / 3, "core_switch": 2 / 3, "nic": 1.0}
 """Share of the bill that is enough, by kind; the bill cables every uplink."""
+MOST_POOLS = 8
+"""Pools up to which every sum of their units is compared with a line."""
 USUAL = 0.85
 """Share of other parts of the network below which no way of counting explains the difference."""
 HELP = "compare the quote with `clusterspec bom`, pool by pool"
@@ -95,6 +100,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
         offered_lines(procurement.quote, max(machines, key=nodes_of_domain))
     )  # a rack is of the largest domain
     by_pool = {pool.name: needed_parts(bill(pool.design), every) for pool in pools if pool.design is not None}
+    yield from _unit_problems(every, pools)
     lines = [line for line in every if line.kind != "other"]
     kinds = dict.fromkeys(kind for needed in by_pool.values() for kind in needed)
     offered = {kind for line in lines for kind in line.covers}
@@ -111,6 +117,26 @@ def check(fleet: Fleet) -> Iterator[Problem]:
         elif kind not in offered and kind not in {"node", "nic"} and networked:
             message = f"the quote has no line for {_counted_parts_text(kind, needed)}"
             yield RULE.problem("procurement.quote", message, HELP, severity="warning")
+
+
+def _unit_problems(lines: Sequence[Offered], pools: Sequence[Pool]) -> Iterator[Problem]:
+    """The problems of lines sold by one unit whose quantity is the number of another unit in some of the pools."""
+    each = [
+        units_of(pool.design, pool.cluster) for pool in pools if pool.design is not None and pool.cluster is not None
+    ]
+    if len(each) > MOST_POOLS:
+        return
+    counts = {
+        unit: {sum_of(chosen) for chosen in product(*({0, *one[unit]} for one in each))} - {0} for unit in each[0]
+    }
+    for line in lines:
+        unit, quantity = unit_of_line(line), line.line.quantity
+        if not unit or quantity is None or quantity <= 1 or quantity in counts[unit] or not counts[unit]:
+            continue
+        if other := next((name for name, numbers in counts.items() if quantity in numbers), ""):
+            message = f"`{line.line.part}` is sold per {unit}: the quote has {quantity:,.0f}, a number of {other}s of the pools, which have {max(counts[unit]):,.0f} {unit}s"
+            at = ("procurement", "quote", line.index, "quantity")
+            yield RULE.problem(at, message, f"ask for {max(counts[unit]):,.0f}, or what the line covers")
 
 
 def _shortage_problem(kind: str, needed: Mapping[str, int], lines: Sequence[Offered]) -> Iterator[Problem]:

@@ -69,12 +69,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.clos import parts_needed
-from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
-from clusterspec.patterns import pattern
-from clusterspec.procurement.offered import Offered, is_credit, offered_lines, plain_part
+from clusterspec.procurement.offered import offered_lines
+from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units.display import plural
@@ -82,21 +80,14 @@ from clusterspec.units.display import plural
 RULE = Rule.of(__name__, "error", "likely")
 SURPLUS = 1.10
 """Above this multiple of the units of the design, a line has more than some to spare."""
-_UNIT = pattern(
-    r"(?:\b(?:per|each|every)[ -]|/ ?|\b(?:a|by the) )"
-    r"(?:(?P<accelerator>gpu|accelerator|card|chip)|(?P<node>node|server|system|host|instance)|(?P<rack>rack))\b"
-)
-_PER_ACCELERATOR = pattern(r"\bnvidia ai enterprise\b|\bnvaie\b|\bai enterprise\b")
-"""Products that their vendors license by the accelerator."""
-_HOURS = pattern(r"\b(?:hours?|hourly|hrs?)\b")
 
 
 def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    counts = _units(design, cluster)
+    counts = units_of(design, cluster)
     for offered in offered_lines(procurement.quote, cluster):
-        unit = _unit_of(offered)
+        unit = unit_of_line(offered)
         quantity = offered.line.quantity
         if not unit or quantity is None or quantity <= 1 or quantity in counts[unit] or 0 in counts[unit]:
             continue
@@ -110,31 +101,3 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
             yield RULE.problem(at, message, f"ask for {needed:,}, or what the line covers", severity=severity)
         elif quantity > SURPLUS * max(counts[unit]):
             yield RULE.problem(at, message, f"ask what the other {quantity - needed:,.0f} are for", severity="note")
-
-
-def _units(design: Design, cluster: Cluster) -> dict[str, set[int]]:
-    """The number of units of each name in the design: without its spare nodes, and with them."""
-    nodes = {cluster.nodes, cluster.all_nodes}
-    power = design.spec.cluster.power if design.spec.cluster is not None else None
-    per_rack = rack_nodes(cluster, power.nodes_per_rack if power is not None else None)
-    return {
-        "accelerator": {count * cluster.accelerators_per_node for count in nodes},
-        "node": nodes,
-        "rack": {parts_needed(count, per_rack) for count in nodes} if per_rack else {0},
-    }
-
-
-def _unit_of(offered: Offered) -> str:
-    """The unit by which a line is sold: accelerator, node or rack; empty where its text does not say, or for parts of
-    the bill, hours and credits.
-
-    >>> from clusterspec.spec.model import QuoteLine
-    >>> [_unit_of(Offered(0, "other", QuoteLine(part=part))) for part in ("Support per node", "NVAIE, 3 years", "Freight")]
-    ['node', 'accelerator', '']
-    """
-    text = plain_part(offered.line)
-    if offered.kind != "other" or is_credit(offered.line) or _HOURS.search(text) is not None:
-        return ""
-    if (found := _UNIT.search(text)) is not None and found.lastgroup is not None:
-        return found.lastgroup
-    return "accelerator" if _PER_ACCELERATOR.search(text) is not None else ""

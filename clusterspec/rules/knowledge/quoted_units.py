@@ -1,0 +1,43 @@
+"""The units by which quotes sell licenses, support and services, and their number in a design."""
+
+from __future__ import annotations
+
+from clusterspec.cluster.clos import parts_needed
+from clusterspec.cluster.degrees import rack_nodes
+from clusterspec.cluster.model import Cluster, Design
+from clusterspec.patterns import pattern
+from clusterspec.procurement.offered import LICENSED_PER_ACCELERATOR, Offered, is_credit, plain_part
+
+_UNIT = pattern(
+    r"(?:\b(?:per|each|every)[ -]|/ ?|\b(?:a|by the) )"
+    r"(?:(?P<accelerator>gpu|accelerator|card|chip)|(?P<node>node|server|system|host|instance)|(?P<rack>rack))\b"
+)
+_HOURS = pattern(r"\b(?:hours?|hourly|hrs?)\b")
+
+
+def units_of(design: Design, cluster: Cluster) -> dict[str, set[int]]:
+    """The number of units of each name in the design: without its spare nodes, and with them."""
+    nodes = {cluster.nodes, cluster.all_nodes}
+    power = design.spec.cluster.power if design.spec.cluster is not None else None
+    per_rack = rack_nodes(cluster, power.nodes_per_rack if power is not None else None)
+    return {
+        "accelerator": {count * cluster.accelerators_per_node for count in nodes},
+        "node": nodes,
+        "rack": {parts_needed(count, per_rack) for count in nodes} if per_rack else {0},
+    }
+
+
+def unit_of_line(offered: Offered) -> str:
+    """The unit by which a line is sold: accelerator, node or rack; empty where its text does not say, or for parts of
+    the bill, hours and credits.
+
+    >>> from clusterspec.spec.model import QuoteLine
+    >>> [unit_of_line(Offered(0, "other", QuoteLine(part=part))) for part in ("Support per node", "NVAIE, 3 years", "Freight")]
+    ['node', 'accelerator', '']
+    """
+    text = plain_part(offered.line)
+    if offered.kind != "other" or is_credit(offered.line) or _HOURS.search(text) is not None:
+        return ""
+    if (found := _UNIT.search(text)) is not None and found.lastgroup is not None:
+        return found.lastgroup
+    return "accelerator" if LICENSED_PER_ACCELERATOR.search(text) is not None else ""
