@@ -7,7 +7,7 @@ import json
 import pytest
 
 from clusterspec.analysis.choices import recommended_row
-from clusterspec.analysis.full_report import report
+from clusterspec.analysis.full_report import purchase_report, report
 from clusterspec.analysis.gates import RULES_OF_GATES
 from clusterspec.analysis.serving_search import other_plans
 from clusterspec.money import Money
@@ -62,7 +62,7 @@ procurement:
 
 
 def decided(text: str) -> Purchase:
-    found = report(study_text(text, SETTINGS), "procurement").purchase
+    found = purchase_report(study_text(text, SETTINGS)).purchase
     assert found is not None
     json.dumps(found.to_json(), allow_nan=False)
     return found
@@ -78,6 +78,7 @@ def why(purchase: Purchase, gate: str) -> str:
 
 def test_a_complete_purchase_leaves_only_what_the_check_found() -> None:
     found = decided(READY)
+    assert report(study_text(READY, SETTINGS), "procurement").purchase == found
     against = {gate.gate: gate.text for gate in found.gates if gate.status in {GateStatus.OPEN, GateStatus.FAILED}}
     assert not against.keys() - {"design", "prices"}, against
     assert "energy out" in against["prices"], "a warning about prices counts at its gate"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import clusterspec
-from clusterspec.analysis.full_report import report
 from clusterspec.analysis.machine import machine
 from clusterspec.cluster.fabric import Fabric, count_fabric
+from clusterspec.rules.knowledge.failing_parts import FailingMachine
 from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
 
@@ -45,16 +45,16 @@ def test_pages_agree_on_the_nodes_below_a_leaf(nodes: int) -> None:
     Where the leaves that the links need take fewer whole nodes, the links of some nodes go to two: 26 nodes on five
     leaves, 32 on six.
     """
-    text = f"""
-clusterspec: 1
-cluster: {{platform: gaudi3-hls, nodes: {nodes}, scale_out: {{technology: roce-v2, topology: fat-tree}}}}
-workload: {{model: llama-3.1-8b, sequence_length: 8192, global_batch: 512}}
-layout: {{framework: megatron-core, tp: 8, dp: {nodes}}}
-"""
-    found = report(study_text(text, SETTINGS), "design")
-    assert found.machine is not None and found.faults is not None
-    told = next(failure.who for failure in found.machine.failures if failure.part == "one leaf switch")
-    why = next(row.why for row in found.faults.rows if row.part == "leaf switch")
+    text = (
+        f"clusterspec: 1\ncluster: {{platform: gaudi3-hls, nodes: {nodes},"
+        " scale_out: {technology: roce-v2, topology: fat-tree}}\n"
+    )
+    failing = FailingMachine(study_text(text, SETTINGS).design, None, None)
+    assert failing.fabric is not None
+    failures = machine(failing.cluster, failing.fabric, None).failures
+    told = next(failure.who for failure in failures if failure.part == "one leaf switch")
+    (leaf,) = (part for part in failing.classes if part.name == "leaf switch")
     split = nodes in {26, 32, 36}
     assert "the 5 nodes below it" in told and ("two leaves" in told) is split
-    assert why.startswith("6 nodes below it" if split else "5 nodes below it")
+    assert leaf.nodes == (6 if split else 5)
+    assert leaf.why.startswith(f"{leaf.nodes} nodes below it")
