@@ -5,7 +5,8 @@ nothing does), and what the rule then reports: severities with their keys, or `s
 or the help as well. A line end is written `\\n`. A search chose the changes: each tells the rule from one with another
 condition, number or severity. Their verdicts were read against the page.
 
-A line of ``other_pages.txt`` names an example of a page, other rules, and what they report of it, in the same words.
+A line of ``other_pages.txt`` names an example of a page, rules, and what they report of it, in the same words: other
+rules, and the rule of the page where figures or names of its sentences are compared, worked out from the example.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.failures import FailureRate, poisson_percentile
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec
-from clusterspec.units import display, plain
+from clusterspec.units import display, plain, plural
 
 RULE = Rule.of(__name__, "warning", "likely")
 SURE = 0.95
@@ -95,11 +95,11 @@ def check(
             f"with a failure every {display(between, 's')} and {repair} per repair, {plain(away)} nodes are in repair on average and "
             f"{needed} or more in 5 % of the time; the cluster has {cluster.spare_nodes} spare"
         )
-        nodes = "node" if needed == 1 else "nodes"
+        missing = needed - cluster.spare_nodes
         yield RULE.problem(
             "cluster.spare_nodes",
             message,
-            f"add {needed} spare {nodes} on the same spine, or shorten the repair",
+            f"add {plural(missing, 'spare node')} on the same spine, or shorten the repair",
             severity=_severity(away, needed, idle, cluster, layout),
         )
 
@@ -120,7 +120,8 @@ def _unstated_rate_problem(
         f"no failure rate is stated; with a failure every {display(between, 's')}, as in the most reliable published fleet, and {repair.written} "
         f"per repair, {plain(away, 2)} nodes are in repair on average, and the cluster has {cluster.spare_nodes} spare"
     )
-    help_ = f"add {needed} spare nodes on the same spine, shorten the repair, or state the failure rate"
+    missing = plural(needed - cluster.spare_nodes, "spare node")
+    help_ = f"add {missing} on the same spine, shorten the repair, or state the failure rate"
     severity = "note" if _severity(away, needed, idle, cluster, layout) == "note" else "warning"
     yield RULE.problem("cluster.spare_nodes", message, help_, severity=severity)
 
