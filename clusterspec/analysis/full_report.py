@@ -14,6 +14,7 @@ from clusterspec.analysis.outputs import bill, cost, estimate, influences
 from clusterspec.cluster.demands import demands_of
 from clusterspec.cluster.legality import cut_heads, refusals
 from clusterspec.cluster.model import Design
+from clusterspec.cluster.neighbors import neighbor_degrees
 from clusterspec.cluster.variation import design_with_keys, layout_changes
 from clusterspec.cost.compute.kernels import Kernel
 from clusterspec.cost.estimate import estimate as neighbor_plan
@@ -33,6 +34,7 @@ from clusterspec.results.estimate_json import Provenance
 from clusterspec.results.full import FullReport
 from clusterspec.results.machine import KernelPoint, LayoutCell, LayoutGrid, Reliability, Roofline, StageMemory
 from clusterspec.results.redaction import redact
+from clusterspec.rules.advice.what_if import FULLEST, fits_with_reserve
 from clusterspec.studies.study import Study, study_text
 
 TENDER = "tender.yaml"
@@ -216,29 +218,16 @@ def _kernel_points(pairs: list[tuple[Kernel, float, int]]) -> list[KernelPoint]:
     ]
 
 
-MOST_PP = 64
-"""Pipeline stages beyond which the grid ends."""
-MOST_TP = 64
-
-
 def layout_grid(present: Plan) -> LayoutGrid | None:
-    """The grid of powers of two around the present layout; None if there is no training layout."""
+    """The grid of degrees around the present layout; None if there is no training layout."""
     design = present.design
     cluster, work, layout = design.cluster, design.workload, design.layout
     if cluster is None or work is None or layout is None or work.kind != "train" or design.spec.layout is None:
         return None
-    ranks = layout.nodes * cluster.ranks_per_node
-    tps = _degrees_up_to(min(ranks, MOST_TP, work.model.heads or 1), layout.tp)
-    pps = _degrees_up_to(min(ranks, MOST_PP, work.model.layers or 1), layout.pp)
+    tps, pps = neighbor_degrees(cluster, work, layout)
     cells = tuple(_layout_cell(present, tp, pp) for tp in tps for pp in pps)
     memory = cluster.accelerator.memory
-    return LayoutGrid(tps, pps, cells, memory.value if memory else None)
-
-
-def _degrees_up_to(most: int, present: int) -> tuple[int, ...]:
-    """The powers of two up to a limit, and the present degree."""
-    powers = {1 << power for power in range(most.bit_length()) if 1 << power <= most}
-    return tuple(sorted(powers | {present}))
+    return LayoutGrid(tps, pps, cells, memory.value if memory else None, 1 - FULLEST)
 
 
 def _layout_cell(present: Plan, tp: int, pp: int) -> LayoutCell:
@@ -250,7 +239,9 @@ def _layout_cell(present: Plan, tp: int, pp: int) -> LayoutCell:
     if refused or other.layout is None:
         return LayoutCell(tp, pp, None, None, None, _illegal_reason(other, refused), here, tuple(refused))
     plan = present if here else neighbor_plan(other, present.tables)
-    return LayoutCell(tp, pp, plan.step_seconds, plan.memory_bytes, plan.fits, "", here)
+    return LayoutCell(
+        tp, pp, plan.step_seconds, plan.memory_bytes, plan.fits, "", here, fits_with_reserve=fits_with_reserve(plan)
+    )
 
 
 def _illegal_reason(design: Design, refused: Sequence[str]) -> str:

@@ -70,6 +70,6 @@ def _changes(step: float, sensitivity: SensitivityReport | None, grid: LayoutGri
     cells = grid.cells if grid else ()
     present = next((f"tp {cell.tp}, pp {cell.pp}" for cell in cells if cell.present), "")
     for number, cell in enumerate(cells):
-        if cell.step_time is not None and cell.fits and not cell.present:
+        if cell.step_time is not None and cell.fits_with_reserve and not cell.present:
             share, other = cell.step_time / step - 1, f"tp {cell.tp}, pp {cell.pp}"
             yield Gain("layout", present, other, "", share, f"layouts.cells[{number}]")

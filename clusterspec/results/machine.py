@@ -236,16 +236,21 @@ class LayoutCell:
     present: bool = False
     errors: tuple[str, ...] = ()
     """The rules that find an error in the layout."""
+    fits_with_reserve: bool = False
+    """Whether it can run and leaves the reserve of the grid free."""
 
 
 @dataclass(frozen=True)
 class LayoutGrid:
-    """The cells by tp and pp; ``capacity`` is the memory of an accelerator in bytes."""
+    """The cells by tp and pp; ``capacity`` is the memory of an accelerator in bytes, of which recommended layouts leave
+    the share ``reserve`` free.
+    """
 
     tp: tuple[int, ...]
     pp: tuple[int, ...]
     cells: tuple[LayoutCell, ...]
     capacity: float | None
+    reserve: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

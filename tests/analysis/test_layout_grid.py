@@ -8,6 +8,7 @@ from clusterspec.analysis.full_report import layout_grid
 from clusterspec.analysis.survival import survival, varied_design
 from clusterspec.cluster.variation import layout_changes
 from clusterspec.studies import variation
+from clusterspec.units import display
 from tests.analysis.jobs import study_of
 from tests.effort import diagonal
 
@@ -57,3 +58,38 @@ def test_wire_times_keep_the_measured_shares() -> None:
     assert slower is not None and faster is not None
     times = [{case.strategy: case.curve.to_json() for case in one.cases} for one in (slower, faster)]
     assert times[0]["DDP"] != times[1]["DDP"]
+
+
+TOO_LARGE = """
+cluster: {{platform: dgx-h100, nodes: {nodes}}}
+workload: {{model: {model}, sequence_length: 8192, global_batch: 512}}
+layout: {{framework: megatron-core, tp: {tp}, pp: {pp}, micro_batch: {micro_batch}}}
+"""
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"nodes": 32, "model": "llama-3.1-70b", "tp": 2, "pp": 2, "micro_batch": 1},
+        {"nodes": 16, "model": "llama-3.1-70b", "tp": 1, "pp": 4, "micro_batch": 2},
+        {"nodes": 8, "model": "llama-3.1-8b", "tp": 1, "pp": 1, "micro_batch": 4},
+        {"nodes": 64, "model": "mixtral-8x22b", "tp": 1, "pp": 2, "micro_batch": 1},
+    ],
+)
+def test_advice_on_memory_names_the_layout_that_the_report_recommends(keys: dict[str, object]) -> None:
+    """The first row of the report's fastest layouts is the advice, unless a change of recomputation is faster."""
+    one = study_of(TOO_LARGE.format(**keys))
+    grid = layout_grid(one.plan)
+    assert grid is not None
+    (found,) = (each for each in one.errors if each.rule in {"states-exceed-memory", "activations-exceed-memory"})
+    fitting = [cell for cell in grid.cells if cell.fits_with_reserve and cell.step_time]
+    assert found.help and fitting and grid.capacity is not None
+    assert all(0 < (cell.memory or 0.0) <= 0.95 * grid.capacity for cell in fitting)
+    best = min(fitting, key=lambda cell: cell.step_time or 0.0)
+    degrees = (("tp", best.tp, keys["tp"]), ("pp", best.pp, keys["pp"]))
+    words = ", ".join(f"{axis}: {new}" for axis, new, old in degrees if new != old)
+    offered = found.help.split("these fit: ")[1].split("; or ")
+    seconds = display(best.step_time or 0.0, "s")
+    named = [text for text in offered if text.startswith(f"`{words}` (") and f"{seconds} per step" in text]
+    faster = [text for text in offered if "tp" not in text.split("`")[1] and "pp" not in text.split("`")[1]]
+    assert named or len(faster) == 2, (found.help, words, seconds)

@@ -86,11 +86,12 @@ def test_only_a_layout_that_fits_is_a_gain() -> None:
     cells = (
         LayoutCell(8, 4, step, 1.0, True, "", True),
         LayoutCell(4, 4, 0.5 * step, 1.0, False, "", False),
-        LayoutCell(4, 8, 0.8 * step, 1.0, True, "", False),
-        LayoutCell(8, 8, 0.9 * step, 1.0, True, "", False),
+        LayoutCell(4, 2, 0.7 * step, 1.0, True, "", False),  # it leaves no reserve
+        LayoutCell(4, 8, 0.8 * step, 1.0, True, "", False, fits_with_reserve=True),
+        LayoutCell(8, 8, 0.9 * step, 1.0, True, "", False, fits_with_reserve=True),
     )
     (gain,) = gains(plan, None, LayoutGrid((4, 8), (4, 8), cells, None))
-    assert (gain.key, gain.before, gain.after, gain.field) == ("layout", "tp 8, pp 4", "tp 4, pp 8", "layouts.cells[2]")
+    assert (gain.key, gain.before, gain.after, gain.field) == ("layout", "tp 8, pp 4", "tp 4, pp 8", "layouts.cells[3]")
     assert gain.share == pytest.approx(-0.2)
 
 

@@ -139,7 +139,19 @@ def test_a_fleet_names_the_model_and_the_layout_of_each_job() -> None:
     assert isinstance(table, PaperTable)
     told = {row.cells[0]: row.cells[1:] for row in table.rows}
     assert told["first"][:2] == ("Llama 3.1 8B", "train")
-    assert told["first"][2].startswith("tp 2 × cp 1 × pp 1 × dp 32;")
+    assert told["first"][2] == "tp 2 × cp 1 × pp 1 × dp 32; zero1", "one stage has no schedule"
+
+
+def test_the_verdict_on_a_fleet_says_how_many_parts_its_costs_omit() -> None:
+    """Nodes with a price alone leave the network and the operation out; without any price there is no sum."""
+    unpriced = composed_fleet(fleet_report(study_text(FLEET, SETTINGS, "fleet.yaml"), "bom"))
+    assert unpriced.verdict_block.partial == ""
+    priced = FLEET + "procurement: {currency: USD, as_of: 2026-11-01, term: 4 y, prices: {node: 300000}}\n"
+    report = fleet_report(study_text(priced, SETTINGS, "fleet.yaml"), "bom")
+    omitted = {part for use in report.pools.values() for part in use.missing}
+    assert len(omitted) > 1
+    told = composed_fleet(report).verdict_block.partial
+    assert told == f"the cost is a partial sum: {len(omitted)} parts not counted"
 
 
 SHARED_SUPPORT = """

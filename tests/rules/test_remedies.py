@@ -83,15 +83,19 @@ def test_no_remedy_ends_above_95_percent_of_memory(check: Check) -> None:
 
 
 def test_advice_where_nothing_fits_names_no_setting_that_the_layout_has(check: Check) -> None:
-    """A 70B model on four cards of 48 GB: the states alone are 43.7 GB, and full recomputation is already on."""
+    """A 70B model on four cards of 48 GB: the states alone are 43.7 GB, and full recomputation is already on.
+
+    Seven layouts run on four ranks: (tp, pp) of (1, 2), (1, 4), (2, 1), (2, 2) and (4, 1), and cp 2 and 4.
+    """
     spec = """\
 cluster: {accelerator: l40s, nodes: 1, accelerators_per_node: 4}
-workload: {model: llama-3.1-70b, sequence_length: 4096, global_batch: 32, trainable: {method: lora, rank: 16}}
+workload: {model: llama-3.1-70b, sequence_length: 16384, global_batch: 32, trainable: {method: lora, rank: 16}}
 layout: {framework: fsdp, dp: 4, recompute: full}
 """
     (found,) = of("activations-exceed-memory", spec, check)
     assert "recompute" not in found.help
     assert "add nodes" in found.help
+    assert found.help.startswith("of 7 changed layouts tried here none leaves 5 % of the memory free")
 
 
 @pytest.mark.parametrize(

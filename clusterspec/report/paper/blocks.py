@@ -316,12 +316,13 @@ class Section:
 
 @dataclass(frozen=True)
 class VerdictBlock:
-    """The verdict with reasons and parts not judged."""
+    """The verdict with reasons and parts not judged; ``partial`` says what a sum on the page omits."""
 
     word: str
     tone: Tone
     reasons: tuple[str, ...]
     not_judged: tuple[str, ...]
+    partial: str = ""
 
 
 @dataclass(frozen=True)

@@ -138,9 +138,9 @@ def _heat_cell(cell: LayoutCell, best: float) -> HeatCell:
 
 
 def _better_layouts(grid: LayoutGrid) -> tuple[Block, ...]:
-    """The fastest layouts that fit, compared with the present one."""
+    """The fastest layouts that fit with a reserve, which advice on memory names too, compared with the present one."""
     present = next((cell for cell in grid.cells if cell.present), None)
-    fitting = [(number, cell) for number, cell in enumerate(grid.cells) if cell.fits and cell.step_time]
+    fitting = [(number, cell) for number, cell in enumerate(grid.cells) if cell.fits_with_reserve and cell.step_time]
     fitting.sort(key=lambda pair: pair[1].step_time or 0.0)
     if present is None or present.step_time is None or not fitting:
         return ()
@@ -166,7 +166,7 @@ def _better_layouts(grid: LayoutGrid) -> tuple[Block, ...]:
             columns,
             tuple(rows),
             "layouts.cells",
-            caption="The fastest of these layouts that fit; search varies all settings",
+            caption=f"The fastest that leave {percent(grid.reserve)} of the memory free; search varies all settings",
         ),
     )
 

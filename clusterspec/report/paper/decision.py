@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.money import Money
@@ -64,7 +66,8 @@ def verdict_block(report: FullReport) -> VerdictBlock:
     if report.tender:
         return VerdictBlock("For offers: machine, planned work and acceptance tests as demanded", "plain", (), ())
     if purchase is None:
-        return stated_verdict(report.estimate.verdict)
+        cost = report.cost.cost
+        return stated_verdict(report.estimate.verdict, cost.missing if cost and cost.total else ())
     better = report.choices.better if report.choices else None
     if better is not None and purchase.status == "ready":
         return VerdictBlock(f"Every gate is met, but {choice_name(better)} is recommended instead", "fair", (), ())
@@ -80,9 +83,10 @@ def signing_block(purchase: Purchase) -> VerdictBlock:
     return VerdictBlock(word, SIGNING_TONES[purchase.status], (), ())
 
 
-def stated_verdict(verdict: Verdict) -> VerdictBlock:
-    """The verdict on a design with its reasons, for engineers."""
-    return VerdictBlock(verdict_word(verdict), TONES[verdict.status], verdict.reasons, verdict.not_judged)
+def stated_verdict(verdict: Verdict, left_out: Sequence[str] = ()) -> VerdictBlock:
+    """The verdict on a design with its reasons, for engineers; ``left_out`` are the parts that its cost omits."""
+    partial = f"the cost is a partial sum: {plural(len(left_out), 'part')} not counted" if left_out else ""
+    return VerdictBlock(verdict_word(verdict), TONES[verdict.status], verdict.reasons, verdict.not_judged, partial)
 
 
 def decision_sentence(report: FullReport) -> str:

@@ -51,7 +51,7 @@ def composed_fleet(report: FleetReport) -> Paper:
         kind="Fleet report",
         subtitle=f"{plural(len(report.jobs), 'job')} on {plural(len(report.pools), 'pool')}",
         description=(spec.description if spec else None) or "",
-        verdict_block=stated_verdict(verdict),
+        verdict_block=stated_verdict(verdict, _left_out(report)),
         facts=_facts(report),
         sections=(
             Section("decision", "At a glance", (Cards(tuple(headline_cards(report))), *pictures(report))),
@@ -68,6 +68,12 @@ def composed_fleet(report: FleetReport) -> Paper:
         digest=report.input.sha256 or "",
         draft=verdict.status is VerdictStatus.FAILS,
     )
+
+
+def _left_out(report: FleetReport) -> tuple[str, ...]:
+    """The parts that the costs of the pools omit; empty where no cost is known."""
+    known = (use for use in report.pools.values() if use.cost is not None)
+    return tuple(dict.fromkeys(text for use in known for text in use.missing))
 
 
 def _facts(report: FleetReport) -> tuple[TitleFact, ...]:

@@ -70,7 +70,8 @@ def layout_rows(layout: Layout, work: Workload | None) -> Iterator[TableRow]:
         return
     degrees = f"tp {layout.tp} × cp {layout.cp} × pp {layout.pp} × dp {layout.dp}"
     degrees += f", ep {layout.ep}" if layout.ep > 1 else ""
-    yield TableRow(("Layout", f"{degrees}; {layout.sharding}, {layout.schedule}"), "estimate.layout")
+    schedule = f", {layout.schedule}" if layout.pp > 1 else ""
+    yield TableRow(("Layout", f"{degrees}; {layout.sharding}{schedule}"), "estimate.layout")
 
 
 def _work_rows(work: Workload) -> Iterator[TableRow]:

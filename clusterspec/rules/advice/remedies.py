@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.cluster.neighbors import neighbor_degrees
 from clusterspec.cost.plan import Plan
 from clusterspec.precision import precision_width
 from clusterspec.rules.advice.what_if import FULLEST, Alternative, WhatIf, fastest_fitting
@@ -25,16 +26,21 @@ def may_fit(plan: Plan | None) -> bool:
 
 def advice_for_states(what_if: WhatIf, cluster: Cluster, layout: Layout) -> str:
     """Text with the changes that make the states fit, fastest first; if none does, how close the best one comes."""
-    return _advice(what_if, list(_state_changes(cluster, layout)))
+    workload = what_if.design.workload
+    return _advice(what_if, list(_state_changes(cluster, workload, layout)) if workload else [])
 
 
 def advice_for_activations(what_if: WhatIf, cluster: Cluster, layout: Layout) -> str:
     """Text with the changes that make activations fit, fastest first; if none does, how close the best one comes."""
-    latent = what_if.design.workload is not None and what_if.design.workload.model.latent
-    return _advice(what_if, [*_activation_changes(layout, latent), *_state_changes(cluster, layout)])
+    workload = what_if.design.workload
+    if workload is None:
+        return _advice(what_if, [])
+    activations = _activation_changes(layout, workload.model.latent)
+    return _advice(what_if, [*activations, *_state_changes(cluster, workload, layout)])
 
 
-def _state_changes(cluster: Cluster, layout: Layout) -> Iterator[Change]:
+def _state_changes(cluster: Cluster, workload: Workload, layout: Layout) -> Iterator[Change]:
+    """Changes that shard the states more; other degrees are those that the report of the design compares."""
     if layout.gradient_sync == "step" and layout.sharding in {"zero2", "fsdp", "hsdp"}:
         yield {"gradient_sync": "micro-batch"}
     if layout.sharding == "none":
@@ -43,12 +49,17 @@ def _state_changes(cluster: Cluster, layout: Layout) -> Iterator[Change]:
         yield {"sharding": "fsdp"}
     if layout.sharding == "hsdp":
         yield {"sharding": "fsdp", "shard_group": None}
-    for factor in (2, 4, 8):
-        if layout.tp * factor <= cluster.ranks_per_domain:
-            yield {"tp": layout.tp * factor}
-        yield {"pp": layout.pp * factor, "stage_layers": None}
-        if layout.tp * 2 <= cluster.ranks_per_domain:
-            yield {"tp": layout.tp * 2, "pp": layout.pp * factor, "stage_layers": None}
+    tps, pps = neighbor_degrees(cluster, workload, layout)
+    for tp in tps:
+        for pp in pps:
+            if (tp, pp) != (layout.tp, layout.pp):
+                yield _changed_degrees(layout, tp, pp)
+
+
+def _changed_degrees(layout: Layout, tp: int, pp: int) -> Change:
+    """The keys that other degrees change; the layers of the stages follow from pp."""
+    changes: Change = {"tp": tp} if tp != layout.tp else {}
+    return changes | ({"pp": pp, "stage_layers": None} if pp != layout.pp else {})
 
 
 def _activation_changes(layout: Layout, latent: bool) -> Iterator[Change]:
@@ -75,9 +86,10 @@ def _advice(what_if: WhatIf, changes: Sequence[Change]) -> str:
     If none fits, the text names the layout with the least memory, and what else to change: nodes, or the precision or
     place of the states.
     """
-    estimated = what_if.estimated_alternatives(changes)
+    estimated = what_if.estimated_alternatives(changes, most=None)
     if fitting := fastest_fitting(estimated):
-        return "these fit: " + "; or ".join(_alternative_text(alternative) for alternative in fitting[:SHOWN])
+        texts = (_alternative_text(each, timed=not what_if.refused) for each in fitting[:SHOWN])
+        return "these fit: " + "; or ".join(texts)
     otherwise = "add nodes, or keep the states in fewer bytes or on the host"
     needs = [(each.memory, each.words) for each in estimated if each.memory and not each.plan.refused]
     if not needs:
@@ -88,9 +100,10 @@ def _advice(what_if: WhatIf, changes: Sequence[Change]) -> str:
     return f"{tried}; the least memory has `{words}` ({display(least, 'B')}): {otherwise}"
 
 
-def _alternative_text(alternative: Alternative) -> str:
+def _alternative_text(alternative: Alternative, *, timed: bool) -> str:
+    """The changed keys with memory, and ``timed`` with the time of a step."""
     memory = display(alternative.memory, "B") if alternative.memory else ""
-    time = f"{display(alternative.seconds, 's')} per step" if alternative.plan.step else ""
+    time = f"{display(alternative.seconds, 's')} per step" if timed and alternative.plan.step else ""
     figures = ", ".join(part for part in (memory, time) if part)
     return f"`{alternative.words}`" + (f" ({figures})" if figures else "")
 

@@ -55,10 +55,15 @@ class Alternative:
     @property
     def fits(self) -> bool:
         """Whether the layout can run, and its predicted memory is known and at most `FULLEST` of that of the device."""
-        stored = self.plan.stored
-        if stored is None or self.plan.refused:
-            return False
-        return stored.capacity is None or stored.total <= FULLEST * stored.capacity.value
+        return fits_with_reserve(self.plan)
+
+
+def fits_with_reserve(plan: Plan) -> bool:
+    """Whether a layout can run, and its predicted memory is known and at most `FULLEST` of that of the device."""
+    stored = plan.stored
+    if stored is None or plan.refused:
+        return False
+    return stored.capacity is None or stored.total <= FULLEST * stored.capacity.value
 
 
 class WhatIf:
@@ -78,6 +83,11 @@ class WhatIf:
     def step_time(self) -> float | None:
         """Seconds per step of the design itself; None where not known."""
         return self._timed.step_seconds if self._timed else None
+
+    @property
+    def refused(self) -> bool:
+        """Whether the design itself cannot run: then nothing is compared with its times."""
+        return self._plan is not None and bool(self._plan.refused)
 
     def with_layout(self, **changes: object) -> Plan | None:
         """The plan with some keys of the layout changed and dp derived again; None where it cannot be estimated."""
@@ -110,10 +120,14 @@ class WhatIf:
         """The changes to the layout that can run and use at most `FULLEST` of the memory, the fastest first."""
         return fastest_fitting(self.estimated_alternatives(candidates))
 
-    def estimated_alternatives(self, candidates: Iterable[Mapping[str, object]]) -> list[Alternative]:
-        """The first `TRIED` changes to the layout that the framework allows, and their plans, in the order given."""
+    def estimated_alternatives(
+        self, candidates: Iterable[Mapping[str, object]], most: int | None = TRIED
+    ) -> list[Alternative]:
+        """The first changes to the layout that the framework allows, ``most`` of them or all, and their plans, in the
+        order given.
+        """
         tried = (changes for changes in candidates if self.allows(changes))
-        plans = ((changes, self.with_layout(**changes)) for changes in islice(tried, TRIED))
+        plans = ((changes, self.with_layout(**changes)) for changes in islice(tried, most))
         return [Alternative(changes, plan) for changes, plan in plans if plan is not None]
 
     def allows(self, changes: Mapping[str, object]) -> bool:
