@@ -14,7 +14,7 @@ from tests.source_code import PACKAGE, texts
 KEY = re.compile(r'["\']((?:cluster|workload|layout|operations|procurement|acceptance|measured)(?:\.[a-z_]+)+\.?)["\']')
 """A text of code that is a key and nothing else."""
 NEW_LINE = "\n"
-LISTS = ("acceptance", "measured", "levels")
+LISTS = ("acceptance", "measured", "levels", "tariff")
 """Keys that hold a list of mappings."""
 
 

@@ -116,6 +116,9 @@ RANGES: dict[str, UsualRange] = {
     "operations.repair_time": _time_range(300.0, 180 * DAY, "give the time until a failed node works again"),
     "operations.detection_time": _time_range(0.0, 4 * HOUR, "give the time until a stopped job is noticed"),
     "operations.burn_in": _time_range(0.0, 90 * DAY),
+    "operations.early_failures.ratio": _count_range(1, 30, "give the rate of the first hours over the later one"),
+    "operations.early_failures.half_life": _time_range(1 * HOUR, 2 * YEAR),
+    "operations.stock.lead_time": _time_range(1 * HOUR, 2 * YEAR, "give the time until an ordered part arrives"),
     "operations.carbon.intensity": UsualRange(
         0.005, 1.2, "1", "give kg of CO2 for one kWh: coal has about 1, most grids 0.03 to 0.7", limit=3
     ),
@@ -126,6 +129,9 @@ RANGES: dict[str, UsualRange] = {
     "procurement.support.response": _time_range(600.0, 90 * DAY, "give the time until a failed part is replaced"),
     "procurement.electricity": UsualRange(
         0.02, 0.6, "1", "give the price of one kWh: 14 cents are 0.14", True, limit=10
+    ),
+    "procurement.tariff.price": UsualRange(
+        0.0, 0.6, "1", "give the price of one kWh: 14 cents are 0.14", True, limit=10
     ),
     "procurement.pue": UsualRange(1.0, 2.0, "1", "1.1 to 1.6 is usual"),
     "procurement.utilization": UsualRange(0.25, 1.0, "1", "hours without work are paid for; 0.6 to 0.9 is usual"),
@@ -148,6 +154,16 @@ RANGES: dict[str, UsualRange] = {
     "procurement.prices.out_of_band_cable": _price_range(1, 600),
     "acceptance.size": UsualRange(1, 10 * TB, "B", "check the prefix"),
     "acceptance.duration": _time_range(1.0, 90 * DAY),
+    **{
+        f"operations.failures.{part}.afr": UsualRange(
+            1e-4, most, "1", "write failures of one part a year: 2 % is 0.02", limit=10
+        )
+        for most, parts in (
+            (0.5, ("accelerator", "nic", "cable", "optic", "leaf", "spine", "core", "switch", "tray")),
+            (20, ("node", "domain", "rack", "feed", "cdu", "store")),
+        )
+        for part in parts
+    },
 }
 """Usual ranges by dotted key, without list indices."""
 
