@@ -28,7 +28,7 @@ from clusterspec.results.serving_json import serving_json
 from clusterspec.studies import variation
 from clusterspec.studies.fleet import FleetStudy
 from clusterspec.studies.study import Study
-from clusterspec.units import display
+from clusterspec.units import display, displayed_apart
 
 OBJECTIVES = {"time": "s", "cost": "", "energy": "J"}
 """Objectives that an assignment minimizes, summed over all jobs, with the unit: run time, cost, or energy."""
@@ -265,8 +265,10 @@ def _option_as_written(option: JobOption, parts: FleetStudy, goal: Goal) -> JobO
     value, work = study.document.value if study.document else {}, study.design.workload
     served = serving_json(study.plan.serving, work.serving if work else None)
     layout = dict(value.get("layout") or {})
-    written = JobOption(option.job, option.pool, option.nodes, layout=layout, serving=served)
-    return with_figures(written, parts, study, goal, alone=False)
+    requests = (value.get("workload") or {}).get("serving") or {}
+    apart = requests.get("disaggregated")
+    kept = JobOption(option.job, option.pool, option.nodes, layout, apart, serving=served, as_written=True)
+    return with_figures(kept, parts, study, goal, alone=False)
 
 
 # Choices that need no search
@@ -310,7 +312,7 @@ def with_missed_limit(option: JobOption, goal: Goal) -> JobOption:
     limit = goal.longest_run(option.job)
     if limit is None or not option.least or option.least <= limit:
         return option
-    return replace(option, missed=(f"run at least {display(option.least, 's')} > {display(limit, 's')}",))
+    return replace(option, missed=(f"run at least {' > '.join(displayed_apart(option.least, limit, 's'))}",))
 
 
 def misses_target_by_wait(option: JobOption, goal: Goal) -> bool:
@@ -394,5 +396,5 @@ def _missed_targets(job: str, study: Study, elapsed: float | None, goal: Goal) -
         return
     limit = goal.longest_run(job)
     if limit is not None and (elapsed is None or elapsed > limit):
-        took = display(elapsed, "s") if elapsed is not None else "of unknown time"
-        yield f"run {took} > {display(limit, 's')}"
+        unknown = ("of unknown time", display(limit, "s"))
+        yield f"run {' > '.join(unknown if elapsed is None else displayed_apart(elapsed, limit, 's'))}"

@@ -36,7 +36,7 @@ from clusterspec.results.machines import MachineRow, MachinesReport
 from clusterspec.results.search import LayoutRow
 from clusterspec.studies import variation
 from clusterspec.studies.study import Study
-from clusterspec.units import display
+from clusterspec.units import display, displayed_apart
 
 LIMITED = frozenset({"over-budget", "power-over-budget"})
 """Rules about limits that a row names itself."""
@@ -223,7 +223,7 @@ def _missed_limits(row: MachineRow, study: Study, limits: Limits) -> Iterator[st
         yield f"cost {over}" if row.cost is not None else "cost not known: no price for `node`"
     if limits.power is not None and (row.power is None or row.power > limits.power):
         yield (
-            f"power {display(row.power, 'W')} > {display(limits.power, 'W')}"
+            f"power {' > '.join(displayed_apart(row.power, limits.power, 'W'))}"
             if row.power is not None
             else "power not known"
         )

@@ -108,7 +108,8 @@ def rollout_in_proportion(design: Design, nodes: int) -> int:
 def keys_of_nodes(design: Design, nodes: int, rollout: int) -> Changes:
     """The keys for ``nodes`` nodes of all roles, of which ``rollout`` generate and the other models keep theirs.
 
-    The trainer's machine has as many nodes as its roles need, and at least those that it has beside the job.
+    The trainer's machine has as many nodes as its roles need, and at least those that it has beside the job. That of
+    rollout grows where it has fewer.
     """
     rl, cluster = _rl_of(design), design.cluster
     assert cluster is not None
@@ -117,6 +118,12 @@ def keys_of_nodes(design: Design, nodes: int, rollout: int) -> Changes:
     keys: dict[Path, object] = {("layout", "nodes"): trainer, ("layout", "dp"): None}
     if rl.rollout_nodes:
         keys[*RL, "rollout", "nodes"] = rollout
+    away = (design.spec.pools or {}).get(rl.rollout_pool or "")
+    if away is not None and rollout > (away.nodes or rollout):
+        keys |= {
+            ("pools", rl.rollout_pool or "", "nodes"): rollout,
+            ("pools", rl.rollout_pool or "", "accelerators"): None,
+        }
     if there > cluster.nodes or rl.nodes == cluster.nodes:
         keys |= {("cluster", "nodes"): there, ("cluster", "accelerators"): None}
     return keys

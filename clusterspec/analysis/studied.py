@@ -20,7 +20,7 @@ from clusterspec.results.search import Section
 from clusterspec.source import Path as KeyPath
 from clusterspec.studies import variation
 from clusterspec.studies.study import Study
-from clusterspec.units import display
+from clusterspec.units import displayed_apart
 
 # The space of a search: families of layouts with the same degrees, and the choices inside each family.
 #
@@ -327,7 +327,7 @@ def serving_targets_missed(study: Study) -> Iterator[str]:
     for result in target_results(times, work.serving):
         if result.missed:
             name = result.target.quantity.replace("_", " ").upper()
-            yield f"{name} {display(result.seconds, 's')} > {display(result.target.seconds, 's')}"
+            yield f"{name} {' > '.join(displayed_apart(result.seconds, result.target.seconds, 's'))}"
 
 
 def currency_of(study: Study) -> str:

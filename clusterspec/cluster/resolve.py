@@ -41,13 +41,22 @@ def resolve(
     stack = software.stack if software else None
     if cluster is not None and describes_rl(spec):
         return _resolved_rl(spec, cluster, software, lookup)
-    workload = resolve_workload(spec.workload, accelerator, stack, lookup) if spec.workload else None
+    section = _section_of_samples(spec) if spec.workload is not None and describes_rl(spec) else spec.workload
+    workload = resolve_workload(section, accelerator, stack, lookup) if section else None
+    if section is not spec.workload:
+        workload = None  # reported problems only: the trainer's batch and sequences depend on the machine
     if cluster is not None and workload is not None and workload.serving is not None:
         cluster = replace(cluster, kernels=kernel_table(cluster.accelerator, lookup))
     layout = None
     if cluster is not None and software is not None:
         layout = resolve_layout(spec.layout or LayoutSpec(), cluster, workload, software, log)
     return Design(spec, cluster, workload, layout, tuple(log.assumptions), catalog, log.traces), log.problems
+
+
+def _section_of_samples(spec: Spec) -> WorkloadSpec:
+    """The workload of reinforcement learning with a batch and a length that its samples and its machine would give."""
+    section = spec.workload or WorkloadSpec()
+    return replace(section, global_batch=section.global_batch or 1, sequence_length=section.sequence_length or 1)
 
 
 def _section_with_nodes(spec: Spec, log: ResolutionLog) -> ClusterSpec:

@@ -139,16 +139,29 @@ class Plan:
         return self.stored.capacity.value if self.stored and self.stored.capacity else None
 
     @property
+    def fullest_is_prefill(self) -> bool:
+        """Whether the fullest accelerator is one of separate prefill engines, whose layout is another one."""
+        return self.serves_apart and self.stored is not None and self.stored.job.layout != self.design.layout
+
+    @property
+    def serves_apart(self) -> bool:
+        """Whether prefill and decode have engines of their own."""
+        work = self.design.workload
+        return work is not None and work.serving is not None and work.serving.prefill is not None
+
+    @property
     def capacity_text(self) -> str:
         """The capacity, with the share that an engine may use and the marketed capacity.
 
         For example ``85.5 GB (sold as 80 GB)`` or ``77 GB (90 % of 85.5 GB, sold as 80 GB)``.
         """
         cluster, capacity = self.design.cluster, self.memory_capacity
-        whole = cluster.accelerator.memory if cluster else None
-        if cluster is None or capacity is None or whole is None:
+        own = cluster.accelerator if cluster else None
+        part = self.stored.elsewhere if self.stored and self.stored.elsewhere else own
+        whole = part.memory if part else None
+        if part is None or capacity is None or whole is None:
             return "an unknown capacity"
-        available, printed = display(whole.value, "B"), cluster.accelerator.memory_printed
+        available, printed = display(whole.value, "B"), part.memory_printed
         share = f"{percent(capacity / whole.value)} of {available}" if capacity < whole.value * (1 - 1e-6) else ""
         sold = f"sold as {printed}" if printed and printed != available else ""
         notes = ", ".join(note for note in (share, sold) if note)

@@ -39,7 +39,9 @@ def _title(report: FleetSearchReport, assignment: Assignment, number: int) -> st
     gap = f"; a better one is at most {percent(assignment.gap, 2)} below" if assignment.gap else ""
     searched = all(option.why != UNSEARCHED for option in report.options)
     proven = "; proven" if number == 1 and not assignment.gap and searched else ""
-    return f"{name} by {report.objective}: {_value_text(report, assignment.objective)}{gap}{proven}"
+    runs = any(option.elapsed is not None for option in assignment.jobs.values())
+    value = _value_text(report, assignment.objective) if runs or report.objective != "time" else "no job has a run"
+    return f"{name} by {report.objective}: {value}{gap}{proven}"
 
 
 def _wait_text(assignment: Assignment) -> str:
@@ -78,6 +80,7 @@ def _cells(option: JobOption) -> tuple[str, ...]:
         where = f" on {plural(rollout['nodes'], 'node')}" if "nodes" in rollout else ""
         ahead = f", {plural(option.rl['max_staleness'], 'step')} ahead" if option.rl["max_staleness"] else ""
         shown += f"; rollout {option.rl['placement']}{where}, tp {rollout['tp']}{ahead}"
+    shown += f"{'; ' if shown else ''}as in the spec" if option.as_written else ""
     run = display(option.elapsed, "s") if option.elapsed is not None else UNKNOWN
     return (option.job, option.pool, f"{option.nodes:,}", shown, _time_text(option), run)
 

@@ -23,7 +23,7 @@ def separation_text(found: Separation) -> str:
     name, against = (SEPARATE, ONE_KIND) if found.separate else (ONE_KIND, SEPARATE)
     assert better is not None
     if other is None or not other.meets_targets:
-        why = f"; the nearest exceeds a limit {other.excess:.2f} times" if other else ""
+        why = f"; {_excess_text(other.excess)}" if other else ""
         return f"{_capitalized(name)}: no plan with {against} meets the targets at the load{why}."
     return " ".join(
         each
@@ -34,6 +34,13 @@ def separation_text(found: Separation) -> str:
         )
         if each
     )
+
+
+def _excess_text(excess: float) -> str:
+    """The ratio of the nearest plan's latency to its target, as a share where it is close to 1."""
+    if excess >= 1.1:
+        return f"the nearest exceeds a limit {excess:.2f} times"
+    return f"the nearest exceeds a limit by {percent(excess - 1, 2)}"
 
 
 def _capitalized(text: str) -> str:

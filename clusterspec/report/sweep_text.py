@@ -151,6 +151,10 @@ def _nearest_text(report: SearchReport) -> str:
     return f" The nearest, {engines_text(row)}, reaches a {first} and a {each}."
 
 
+EQUAL = 5e-4
+"""Relative difference below which two plans make as many tokens."""
+
+
 def _present_text(report: SearchReport, present: LayoutRow) -> str:
     found = present.serving or {}
     text = (
@@ -171,6 +175,7 @@ def _present_text(report: SearchReport, present: LayoutRow) -> str:
     number = plural(abs(fewer), "accelerator")
     beside = f"{number} {'fewer' if fewer > 0 else 'more'}" if fewer else "as many accelerators"
     more = f"{percent(abs(gain), 2)} {'more' if gain >= 0 else 'fewer'} tokens with each"
+    more = more if abs(gain) >= EQUAL else "as many tokens with each"
     return f"{text}; the best one takes {beside} and makes {more}."
 
 

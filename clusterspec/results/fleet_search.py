@@ -46,6 +46,9 @@ class JobOption:
     store.
     """
 
+    as_written: bool = False
+    """Whether the job stays as the spec has it, because it has engines on several pools."""
+
     def is_at(self, other: JobOption | None) -> bool:
         """Whether another option is the same nodes of the same pool."""
         return other is not None and (self.job, self.pool, self.nodes) == (other.job, other.pool, other.nodes)

@@ -45,6 +45,19 @@ def display(value: float, unit: str, digits: int = 3) -> str:
     return _count_text(value, digits) if unit == "1" else f"{_money_text(value)} {unit}"
 
 
+def displayed_apart(value: float, limit: float, unit: str) -> tuple[str, str]:
+    """The texts of two values, with as many digits, up to six, as tell them apart.
+
+    >>> displayed_apart(0.0339, 0.05, "s"), displayed_apart(0.05004, 0.05, "s")
+    (('33.9 ms', '50 ms'), ('50.04 ms', '50 ms'))
+    """
+    for digits in (3, 4, 5, 6):
+        texts = display(value, unit, digits), display(limit, unit, digits)
+        if texts[0] != texts[1] or value == limit:
+            break
+    return texts
+
+
 def display_bits(bytes_per_second: float, digits: int = 3) -> str:
     """The text of a rate in bits per second, as usual for networks; the argument is in bytes per second.
 

@@ -15,6 +15,7 @@ from clusterspec.cluster.variation import Changes, design_with_keys
 from clusterspec.cost.estimate import legal_estimate
 from clusterspec.report.solve_text import solve_as_text
 from clusterspec.studies.study import Study
+from clusterspec.studies.variation import varied_study
 from tests.analysis.jobs import study_of
 
 WORK = """
@@ -147,3 +148,14 @@ def test_another_number_of_nodes_keeps_the_ratio_of_the_roles_and_the_nodes_of_o
         "rollout": 4,
         "reward": 1,
     }
+
+
+def test_the_pool_of_rollout_grows_where_a_division_needs_more_of_its_nodes() -> None:
+    """Of 30 nodes, the pool of rollout has 8: 26 of it are built, not refused."""
+    one = job_of_fleet()
+    changes = keys_of_nodes(one.design, 30, 26)
+    assert changes["pools", "gen", "nodes"] == 26 and ("cluster", "nodes") not in changes
+    assert ("pools", "gen", "nodes") not in keys_of_nodes(one.design, 12, 8)
+    assert not {each.rule for each in varied_study(one, changes).errors} & {"world-size-mismatch"}
+    bare = {key: value for key, value in changes.items() if key[0] != "pools"}
+    assert {each.rule for each in varied_study(one, bare).errors} & {"world-size-mismatch"}, "without the growth"

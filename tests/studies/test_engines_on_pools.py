@@ -242,3 +242,37 @@ def test_engines_of_one_machine_name_no_pool(workload: str, at: str) -> None:
     wider = varied_study(found, {("cluster", "nodes"): 6})
     assert [each.rule for each in wider.problems] == ["unknown-pool"]
     assert wider.plan.serving is not None or wider.plan.rl is not None
+
+
+def test_states_of_prefill_engines_are_compared_with_the_memory_of_their_own_pool() -> None:
+    """671B parameters in fp8 on eight ranks of 80 GB, beside decode engines that fit on sixteen of 141 GB."""
+    text = """
+clusterspec: 1
+pools: {prompts: {platform: dgx-h100, nodes: 1}, answers: {platform: dgx-h200, nodes: 2}}
+pool_links: [{between: [prompts, answers], fabric: shared}]
+jobs:
+  r1:
+    pool: answers
+    workload:
+      kind: serve
+      model: deepseek-v3
+      serving:
+        input_tokens: 4000
+        output_tokens: 500
+        concurrency: 32
+        disaggregated:
+          prefill: {pool: prompts, replicas: 1, tp: 8, ep: 8}
+          decode: {replicas: 1, tp: 8, attention_dp: 2, ep: 16}
+    layout: {framework: sglang}
+"""
+    (found,) = (each for each in study_text(text, SETTINGS).findings if each.rule == "states-exceed-memory")
+    assert found.path == ("jobs", "r1", "workload", "serving", "disaggregated", "prefill")
+    assert "of the prefill engines" in found.message and "90 % of 85.5 GB, sold as 80 GB" in found.message
+
+
+def test_an_unknown_machine_hides_no_key_of_the_trainer_and_claims_none_is_missing() -> None:
+    work = "workload: {kind: rl, model: MODEL, rl: {prompts_per_step: 64, input_tokens: 512, output_tokens: 1500}}"
+    text = f"clusterspec: 1\ncluster: {{platform: dgx-h1000, nodes: 2}}\n{work}\nlayout: {{tp: 2}}\n"
+    for model, paths in (("qwen2.5-7b", ["platform"]), ("qwen2.5-7c", ["platform", "model"])):
+        errors = study_text(text.replace("MODEL", model), SETTINGS).errors
+        assert [(each.rule, each.path[-1]) for each in errors] == [("unknown-catalog-id", path) for path in paths]

@@ -58,6 +58,7 @@ from clusterspec.rules.rule import Rule
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
+PREFILL = "workload.serving.disaggregated.prefill"
 
 
 def check(workload: Workload, cluster: Cluster, layout: Layout, plan: Plan, what_if: WhatIf) -> Iterator[Problem]:
@@ -70,10 +71,11 @@ def check(workload: Workload, cluster: Cluster, layout: Layout, plan: Plan, what
         return
     named = (("weights", memory.weights), ("gradients", memory.gradients), ("optimizer states", memory.optimizer))
     parts = ", ".join(f"{display(part.value, 'B')} of {name}" for name, part in named if part.value)
-    training = workload.kind == "train"
+    training, prefill = workload.kind == "train", plan.fullest_is_prefill
+    engines = " of the prefill engines" if prefill else ""
     yield RULE.problem(
-        "layout.sharding" if training else "layout.tp",
-        f"{display(states, 'B')} of model states on the fullest accelerator ({parts}) exceed its memory of {plan.capacity_text}",
+        "layout.sharding" if training else PREFILL if prefill else "layout.tp",
+        f"{display(states, 'B')} of model states on the fullest accelerator{engines} ({parts}) exceed its memory of {plan.capacity_text}",
         advice_for_states(what_if, cluster, layout)
         if training
         else f"{with_narrower_weights(plan)}, or raise tp or pp",

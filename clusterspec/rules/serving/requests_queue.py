@@ -80,10 +80,10 @@ def check(served: Served) -> Iterator[Problem]:
         low, high = serving_range(times, "output_tokens_per_second")
         behind = " behind the links that carry caches" if times.links_limit_prefill else ""
         message = (
-            f"{plain(load.request_rate)} requests a second ask for {plain(offered, 3)} output tokens a second, and the engines "
-            f"produce {plain(each, 3)} ({plain(low, 3)} to {plain(high, 3)}){behind}: the queue grows without end"
+            f"{plain(load.request_rate)} requests a second ask for {offered:,.0f} output tokens a second, and the engines "
+            f"produce {_rounded(each)} ({_rounded(low)} to {_rounded(high)}){behind}: the queue grows without end"
         )
-        more = f"use {plain(1.25 * offered / each, 2)} times as many engines"
+        more = f"use {plain(1.25 * offered / each, 2)} times as many engines, a quarter more than the mean load takes"
         help_ = f"{link_advice(served) or more}, or at most {plain(each / load.output_tokens, 2)} requests a second"
         yield RULE.problem(
             KEY,
@@ -99,3 +99,12 @@ def check(served: Served) -> Iterator[Problem]:
         )
         help_ = f"{link_advice(served) or 'use more prefill engines'}, or a lower rate"
         yield RULE.problem(KEY, message, help_, severity="note")
+
+
+def _rounded(rate: float) -> str:
+    """A predicted rate to three digits, with separators.
+
+    >>> _rounded(6771.4), _rounded(8.123)
+    ('6,770', '8.12')
+    """
+    return f"{float(plain(rate, 3)):,.10g}"
