@@ -39,6 +39,8 @@ def tail_factors(times: ServingTimes, quantity: str, share: float) -> tuple[floa
 MEDIAN = 50.0
 LONG_WAITS = 0.9
 """In an open load, waits from this percentile on (as a share) have an exponential tail with their mean."""
+FEWEST = 0.01
+"""Prompts per step: with fewer, the work of two or more is as with so many. Less than one step in 20,000 has them."""
 HIGHEST = 99.9
 """The percentile up to which the exponential tail of the waits is used."""
 QUANTITIES = {
@@ -192,13 +194,24 @@ def _prompts_in_step(load: Serving, prompts: float, share: float) -> float:
     assert load.input_lengths is not None
     none, one = exp(-prompts), prompts * exp(-prompts)
     parts = [(length / load.input_tokens, part) for length, part in lengths_in_parts(load.input_lengths)]
-    spread = 1.0 + load.input_lengths.variation
+    mean, spread = _several_prompts(max(FEWEST, prompts), 1.0 + load.input_lengths.variation)
 
     def within(work: float) -> float:
         single = sum(part for length, part in parts if length <= work)
-        return none + one * single + (1 - none - one) * compound_share(work, max(2.0, prompts), spread)
+        return none + one * single + (1 - none - one) * compound_share(work, mean, spread)
 
     return 0.0 if none >= share else smallest_reaching(within, share, 0.0, 1.0)
+
+
+def _several_prompts(prompts: float, square: float) -> tuple[float, float]:
+    """Mean and variance over mean of the work of the prompts in a step that has two or more of them, of ``prompts`` on
+    average. Their sizes have the mean 1, and ``square`` is the mean of their squares.
+    """
+    one = prompts * exp(-prompts)
+    several = 1 - exp(-prompts) - one
+    mean = (prompts - one) / several
+    squares = (prompts * square + prompts**2 - one * square) / several
+    return mean, squares / mean - mean
 
 
 def _end_to_end(times: ServingTimes, load: Serving, share: float) -> float:

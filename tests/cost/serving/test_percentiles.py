@@ -15,7 +15,14 @@ from clusterspec.cost.serving import quantiles
 from clusterspec.cost.serving.balance import placed_experts, slots_hit, token_shares
 from clusterspec.cost.serving.constants import RANGES, TAILS, Part, StepTime
 from clusterspec.cost.serving.latency import ServingTimes
-from clusterspec.cost.serving.percentiles import latency_at, latency_factors, latency_range, single_gap
+from clusterspec.cost.serving.percentiles import _prompts_in_step as prompts_in_step
+from clusterspec.cost.serving.percentiles import (
+    _several_prompts,
+    latency_at,
+    latency_factors,
+    latency_range,
+    single_gap,
+)
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 from clusterspec.cost.serving.shares import PromptShares
 from clusterspec.cost.serving.steady import largest_satisfying
@@ -270,3 +277,36 @@ def test_the_steps_without_prompts_are_those_of_a_poisson_count() -> None:
     varied = replace(load, input_lengths=Lengths(mean=1000, p99=4000, most=None), chunk_tokens=64000)
     assert single_gap(found, varied, exp(-0.1) - 1e-6) == pytest.approx(0.02)
     assert single_gap(found, varied, exp(-0.1) + 1e-3) > 0.021
+
+
+def simulated_work(lengths: Lengths, prompts: float, steps: int) -> list[float]:
+    """The work of the prompts of each step, sorted: a Poisson count of log-normal lengths, over their mean."""
+    draw, found = Random(7), []
+    for _ in range(steps):
+        work, passed = 0.0, draw.expovariate(1.0)
+        while passed < prompts:
+            work += draw.lognormvariate(-(lengths.sigma**2) / 2, lengths.sigma)
+            passed += draw.expovariate(1.0)
+        found.append(work)
+    return sorted(found)
+
+
+@pytest.mark.parametrize("prompts", [0.05, 0.5, 2.0, 6.0])
+def test_the_work_of_prompts_in_a_step_is_that_of_simulated_steps(prompts: float) -> None:
+    """Also around two prompts per step, where steps with several have more of them than all steps on average."""
+    lengths = Lengths(mean=1000, p99=3000, most=None)
+    load = replace(gaps(SHORT)[1], input_tokens=1000, input_lengths=lengths)
+    drawn = simulated_work(lengths, prompts, 20_000)
+    for share in (0.5, 0.9, 0.97, 0.99):
+        told = prompts_in_step(load, prompts, share)
+        assert told == pytest.approx(drawn[int(share * len(drawn))], rel=0.05), share
+
+
+def test_equal_prompts_in_a_step_are_as_many_as_a_poisson_count() -> None:
+    """Steps with several of 0.01 prompts on average have two, less often three: 2.0033 on average."""
+    assert _several_prompts(0.01, 1.0)[0] == pytest.approx(2 + 0.01 / 3, abs=1e-4)
+    # 2 on average: 0.594 of the steps have several, with (2 - 0.271) / 0.594 = 2.911, and squares of 5.729 / 0.594
+    mean, spread = _several_prompts(2.0, 1.0)
+    several = 1 - 3 * exp(-2)
+    assert mean == pytest.approx((2 - 2 * exp(-2)) / several)
+    assert spread * mean == pytest.approx((2 + 4 - 2 * exp(-2)) / several - mean**2)
