@@ -85,3 +85,15 @@ def test_options_without_an_engine_or_a_model_are_refused() -> None:
         read("modelName: a/b\nextraArgs: [--max-model-len, '8']\n")
     with pytest.raises(FormatError):
         read(ARGUMENTS.replace("modelName: Qwen/Qwen3-32B", "modelName: ''"))
+
+
+@pytest.mark.parametrize(("written", "length"), [("8192", 8192), ("32k", 32_000), ("32K", 32_768), ("1.5k", 1_500)])
+def test_the_longest_sequence_of_vllm_may_have_a_unit(written: str, length: int) -> None:
+    assert counts(read(f"vllm serve a/b --max-model-len {written}\n"))["max_model_len"] == length
+
+
+def test_a_longest_sequence_that_a_variable_gives_is_listed() -> None:
+    reading = read("vllm serve a/b --max-model-len ${LENGTH}\n")
+    assert "max_model_len" not in counts(reading)
+    assert "max_model_len: ${LENGTH}: not an integer" in unknown(reading)
+    assert "max_model_len" not in unknown(read("vllm serve a/b --max-model-len auto\n"))

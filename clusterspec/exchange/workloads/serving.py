@@ -233,11 +233,29 @@ def _set_vllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> Non
         builder.unknown(
             f"data_parallel_size: {dp}", "replicas of a dense model, or attention of one with experts", line
         )
-    if length := keys.whole("max_model_len"):
-        builder.count("max_model_len", length, keys.line("max_model_len"))
+    _count_length(keys, builder)
     speculative = str(keys.get("speculative_config") or "")
     if match := re.search(r"num_speculative_tokens\"?\s*:\s*([0-9]{1,3})", speculative):
         builder.set("workload.serving.speculative.tokens", int(match[1]), keys.line("speculative_config"))
+
+
+_SHORT_LENGTH = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)([kKmM])")
+_THOUSANDS = {"k": 10**3, "K": 2**10, "m": 10**6, "M": 2**20}
+"""Units of ``--max-model-len`` (vllm 0.33.0, vllm/engine/arg_utils.py, human_readable_int)."""
+
+
+def _count_length(keys: Keys, builder: ImportBuilder) -> None:
+    """Count the longest sequence, which may be written ``32k`` (32,000) or ``32K`` (32,768); list another value."""
+    name = "max_model_len"
+    value, length = keys.get(name), keys.whole(name)
+    if value is None or str(value) in {"auto", "-1"}:
+        return
+    if match := _SHORT_LENGTH.fullmatch(str(value)):
+        length = int(float(match[1]) * _THOUSANDS[match[2]])
+    builder.count(name, length, keys.line(name))
+    if length is None:
+        why = "not an integer: a variable, or computed elsewhere"
+        builder.unknown(f"{name}: {str(value)[:60]}", why, keys.line(name))
 
 
 _OF_ALL_RANKS = frozenset({"deepep", "mooncake", "nixl", "ascend_fuseep", "flashinfer", "mori", "megamoe"})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from clusterspec.exchange.import_result import ImportBuilder
 from clusterspec.exchange.workloads.keys import Keys, set_choice, set_counts
-from clusterspec.exchange.workloads.samples import list_output_lengths, set_minibatches
+from clusterspec.exchange.workloads.samples import list_output_lengths, set_memory_fraction, set_minibatches
 
 _COUNTS = {
     "workload.rl.prompts_per_step": ("rollout_batch_size",),
@@ -36,6 +36,9 @@ def set_rollouts(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown(split, why, keys.line(split))
     else:
         set_counts(keys, {"workload.rl.rollout.tp": ("rollout_num_gpus_per_engine",)}, builder)
+    set_memory_fraction(keys, ("sglang_mem_fraction_static",), builder)
+    if engine := next((name for name in keys.values if name.startswith("sglang_")), None):
+        builder.set("workload.rl.rollout.framework", "sglang", keys.line(engine))
     if keys.is_on("colocate"):
         builder.set("workload.rl.placement", "colocated", keys.line("colocate"))
     if longest := keys.whole("rollout_max_response_len"):
