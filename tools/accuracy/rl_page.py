@@ -55,7 +55,14 @@ at the start of each step (commit 1dda039, verl/trainer/config/ppo_trainer.yaml 
 verl/trainer/ppo/v1/trainer_separate_async.py), so that a batch and a half is generated at once. The transfers of verl
 with FSDP on H100 (verl-20 to -22 and -27) take four to five times the predicted time: a profile in the source has 15
 GB on the wire for 1.7 s, a fifth of the rate of one NIC, and TRL moves 65.5 GB in 2.3 s by the same steps on other
-machines, as predicted. Two transfers of DeepSeek-V3.1 (verl-24 and -25) spend their time in a converter that sends
+machines, as predicted. With the parameters on the accelerators, the times of 32B and 72B lie on 2.2 s and 5.5 GB/s of
+weights in bf16 (verl-21 and -22), a ninth of a NIC; with the parameters in host memory 32B takes 3.7 s more, which is
+not modeled either. The code gathers each tensor in the precision in which the trainer stores it (`param.full_tensor()`
+of commit 1dda039, verl/workers/engine/fsdp/transformer_impl.py), and the same source has Qwen3-8B on A100 at 34
+s where the shards of a tensor are on two nodes, 10 to 11 s where they are on one, and Qwen3-0.6B inside a node at 0.6
+s: what crosses nodes takes the time, the gathers more than the broadcast, at 0.7 to 1.6 GB/s, far below the rate of
+links. No source of the fitted side gathers tensor by tensor with FSDP, so that no constant is fitted to this. Two
+transfers of DeepSeek-V3.1 (verl-24 and -25) spend their time in a converter that sends
 names and shapes of every tensor as objects, which is not modeled, nor are the request for each tensor of skyrl-02 and
 the copies through host memory of megatron-lite-01. The handles of single tensors that engines of verl with SGLang and
 of SkyRL take (verl-23, skyrl-01) cost two to five times those of slime and vime, which differ by 2.5 themselves.
