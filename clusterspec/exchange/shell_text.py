@@ -68,6 +68,10 @@ def _parser() -> Parser:
 _BACKQUOTED = re.compile(rb"`([^`\n]+)`")
 
 
+_SPACED_PLACEHOLDER = re.compile(
+    r"(?<=[ \t])<[A-Z][A-Za-z-]{0,40}(?: [\w.,-]{1,60}){0,11} [A-Za-z][\w.-]{0,60}[\w]>(?=[ \t\n]|\Z)"
+)
+"""A placeholder of several words (``<PATH TO THE DATA>``), which a variable may hold that a quoted script expands."""
 _CUT_NAME = re.compile(rb"[A-Za-z_]\w{0,100}(?=,)")
 
 
@@ -79,7 +83,7 @@ def tree_of(text: str) -> Node:
     """The tree of a script: with braces for variables that the grammar cuts, and with ``$(…)`` for commands in
     backquotes, where the grammar takes these only so.
     """
-    source = text.encode("utf-8", "replace")
+    source = _SPACED_PLACEHOLDER.sub(r"'\g<0>'", text).encode("utf-8", "replace")
     tree = _parser().parse(source).root_node
     for _ in range(MOST_CUTS):  # the next one of a word shows once that before it is whole
         if not (cut := sorted(_cut_variables(tree, source))):

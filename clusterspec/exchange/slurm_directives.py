@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_DIRECTIVE = re.compile(
-    r"^#SBATCH[ \t]+(?:--(?P<name>nodes|ntasks|ntasks-per-node|gpus-per-node|gpus|gres)|-(?P<short>[NnG]))"
+_LINE = re.compile(r"^#SBATCH[ \t]+\S")
+_OPTION = re.compile(
+    r"(?<=[ \t])(?:--(?P<name>nodes|ntasks|ntasks-per-node|gpus-per-node|gpus|gres)|-(?P<short>[NnG]))"
     r"(?:[ \t]*=[ \t]*|[ \t]*)"
     r"(?:gpu:)?(?:(?P<kind>[A-Za-z][\w.-]{0,40}):)?(?P<count>[0-9]{1,6})(?=[ \t,]|$)",
     re.MULTILINE,
@@ -23,6 +24,8 @@ def directives(text: str, offset: int = 0) -> dict[str, tuple[str, int]]:
 
     >>> directives("#SBATCH -N 4\\n#SBATCH --gres=gpu:h100:8")
     {'nodes': ('4', 1), 'gres': ('8', 2)}
+    >>> directives("#SBATCH <OPTIONS> --nodes=128 --exclusive --ntasks-per-node=8")
+    {'nodes': ('128', 1), 'ntasks-per-node': ('8', 1)}
     """
     return {
         match["name"] or _SHORT[match["short"]]: (match["count"], line + offset) for line, match in _directives(text)
@@ -53,5 +56,6 @@ def accelerator_kinds(text: str) -> list[tuple[str, int]]:
 def _directives(text: str) -> Iterator[tuple[int, re.Match[str]]]:
     """The directives with a count, each with its line; of the generic resources those of accelerators alone."""
     for line, words in enumerate(text.split("\n"), 1):
-        if (match := _DIRECTIVE.match(words)) and (match["name"] != "gres" or "gpu:" in words):
-            yield line, match
+        for match in _OPTION.finditer(words.split(" #", 1)[0][:2_000]) if _LINE.match(words) else ():
+            if match["name"] != "gres" or "gpu:" in match[0]:
+                yield line, match

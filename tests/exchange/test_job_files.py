@@ -350,3 +350,20 @@ def test_an_object_of_another_kind_states_what_its_pods_ask_for_and_not_their_nu
 def test_a_device_type_without_a_slug_is_one() -> None:
     text = "manufacturer: J\nmodel: Q\nu_height: 1\ninterfaces:\n  - {name: e0, type: 400gbase-x-qsfpdd}\n"
     assert counts(read(text))["ports of 400 Gb/s"] == 1
+
+
+def test_options_after_placeholders_of_several_words_and_several_options_of_a_directive_are_read() -> None:
+    text = """
+        #!/bin/bash
+        #SBATCH <SLURM OPTIONS> --nodes=16 --exclusive --ntasks-per-node=8
+        DATA="0.5 <PATH TO THE FIRST> 0.5 <PATH TO THE SECOND SET>"
+        options="--tensor-model-parallel-size 8 --num-layers 4 --data-path ${DATA} \\
+            --vocab-file <PATH TO vocab.json> --fp16 --checkpoint-activations "
+        srun sh -c "python -u pretrain_gpt.py ${options}"
+        """
+    reading = read(text)
+    assert reading.kind == "megatron"
+    found = given(reading)
+    assert (found["layout.nodes"], found["layout.tp"], found["workload.precision"]) == (16, 8, "fp16")
+    assert found["layout.recompute"] == "full"
+    assert counts(reading)["ranks_per_node"] == 8
