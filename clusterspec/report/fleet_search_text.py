@@ -91,6 +91,10 @@ def _time_text(option: JobOption) -> str:
     return display(option.step_time, "s") if option.step_time is not None else UNKNOWN
 
 
+EQUAL = 5e-4
+"""Share saved below which an assignment is as good as that of the spec."""
+
+
 def _present_text(report: FleetSearchReport, present: Assignment) -> str:
     where = ", ".join(f"{name} on {each.nodes} of {each.pool}" for name, each in present.jobs.items())
     text = f"The spec ({where}, with its own layouts): {_value_text(report, present.objective)}"
@@ -99,7 +103,9 @@ def _present_text(report: FleetSearchReport, present: Assignment) -> str:
         return f"{text}; it misses {'; '.join(missed)}."
     if report.assignments and present.objective > 0:
         saved = max(0.0, 1 - report.assignments[0].objective / present.objective)
-        return f"{text}; the best one saves {percent(saved, 2)}."
+        return f"{text}; " + (
+            f"the best one saves {percent(saved, 2)}." if saved >= EQUAL else "no assignment is better."
+        )
     return f"{text}."
 
 

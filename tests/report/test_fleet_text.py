@@ -9,12 +9,14 @@ from clusterspec.analysis.fleets import fleet_report
 from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.records import replace
 from clusterspec.report import fleet_diff_text, fleet_text, project_text
+from clusterspec.report.fleet_search_text import fleet_search_text
 from clusterspec.report.ink import Ink
 from clusterspec.report.paper.blocks import Cards, PaperTable, Picture
 from clusterspec.report.paper.fleet import composed_fleet
 from clusterspec.results import Input, Tool
 from clusterspec.results.decision import PRICE, Change, DiffReport, Effect, ProjectDiffReport, SpecDiff
 from clusterspec.results.fleet import FleetDiffReport, JobUse, PoolUse
+from clusterspec.results.fleet_search import Assignment, FleetSearchReport, JobOption
 from clusterspec.source import Position, Span
 from clusterspec.studies.study import study_text
 from clusterspec.units import display, percent
@@ -226,3 +228,15 @@ def test_the_row_of_a_job_has_the_figures_of_its_own_estimate() -> None:
         assert row[6].startswith(display(plan.memory_bytes or 0.0, "B")), name
     unknown = replace(report, estimates={})
     assert fleet_text._job_row(unknown, "a")[4:] == ("–",) * 4
+
+
+def test_a_spec_as_good_as_the_best_assignment_is_told_so() -> None:
+    """100 s against 100 s, and 80 s, which saves 20 %."""
+
+    def told(best: float) -> str:
+        present, found = (Assignment({"a": JobOption("a", "p", 2, elapsed=time)}, time, 0.0) for time in (100.0, best))
+        report = FleetSearchReport(TOOL, READ, "x", "time", "s", (found,), present, ())
+        return " ".join(fleet_search_text(report, WIDE).split())
+
+    assert "100 s; no assignment is better." in told(100.0)
+    assert "100 s; the best one saves 20 %." in told(80.0)
