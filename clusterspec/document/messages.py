@@ -43,8 +43,18 @@ def problems_of_error(error: Any, path: Path, document: Document, schema: Schema
         yield _not_a_mapping_problem(fault)
     elif fault.value is None and path and isinstance(path[-1], str):
         yield _missing_value_problem(fault)
+    elif "propertyNames" in error.absolute_schema_path:
+        yield _key_name_problem(fault)
     else:
         yield from _MESSAGES.get(error.validator, _other_problems)(fault)
+
+
+def _key_name_problem(fault: ValidationError) -> Problem:
+    """A key whose name is the writer's own, and not of the form that the mapping takes."""
+    message = f"`{one_line_text(str(fault.value))}` is not a name that {fault.name} takes"
+    path = (*fault.path, fault.value)
+    form = _format_description(fault.field)
+    return Problem("wrong-type", path if path in fault.document.places else fault.path, message, f"write {form}")
 
 
 def _not_a_mapping_problem(fault: ValidationError) -> Problem:
