@@ -367,3 +367,10 @@ def test_options_after_placeholders_of_several_words_and_several_options_of_a_di
     assert (found["layout.nodes"], found["layout.tp"], found["workload.precision"]) == (16, 8, "fp16")
     assert found["layout.recompute"] == "full"
     assert counts(reading)["ranks_per_node"] == 8
+
+
+def test_launches_whose_program_one_variable_holds_are_listed_by_the_lines_of_their_options() -> None:
+    launch = "$P pretrain_gpt.py \\\n --tensor-model-parallel-size"
+    text = f"P=deepspeed\n{launch} 2\n\n{launch} 4\n"
+    with pytest.raises(SeveralParts, match="on lines 3, 6"):
+        read(text)

@@ -263,7 +263,10 @@ def chosen_launch(different: Sequence[Keys], part: int | None) -> Keys:
     """One of several launches. Raises `SeveralParts` if none is chosen, `FormatError` if there is no such part."""
     if not different and part is None:
         return Keys()
-    places = ", ".join(str(keys.command.line) for keys in different[:12]) + (", …" if len(different) > 12 else "")
+    lines = [keys.command.line for keys in different]
+    if len(set(lines)) < len(lines):  # a variable that is set once holds the program of several
+        lines = [min((line for _, line in keys.values.values()), default=keys.command.line) for keys in different]
+    places = ", ".join(map(str, lines[:12])) + (", …" if len(lines) > 12 else "")
     choices = f"holds {len(different)} launches with different options, on lines {places}"
     return chosen_part(different, part, plural(len(different), "launch"), choices)
 
