@@ -42,12 +42,14 @@ def expert_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]
     copies = tokens * busy * model.experts_per_token
     hit, read = _experts_hit_and_read(engine, tokens * busy)
     work = 2 * engine.expert * engine.whole.moe_layers * copies / engine.ranks
+    rows = copies / hit if hit else 1.0
+    fused = 1.0 if converts_weights(kept, name) else engine.rates.experts_share(name, rows, engine.software)
+    rate = engine.rates.gemm_rate(name, rows, engine.expert_peak)
     numbers = {
         "bytes_read": engine.share.expert * read * precision_width(kept),
-        "bandwidth": expert_read_rate(engine),
+        "bandwidth": expert_read_rate(engine) * fused,
         "flops": work * fullest_load_factor(engine, copies),
-        "rate": engine.rates.gemm_rate(name, copies / hit if hit else 1.0, engine.expert_peak)
-        * remaining_rate_share(kept, name, engine.cluster.accelerator.architecture),
+        "rate": rate * fused * remaining_rate_share(kept, name, engine.cluster.accelerator.architecture),
     }
     origins = table_origins(engine.rates.table, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}")
     return (Part("experts", roofline_time, numbers, origins),)

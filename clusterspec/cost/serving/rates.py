@@ -137,6 +137,17 @@ class KernelRates:
         curve = self.curves.get(f"gemm.{precision}.by_weights")
         return interpolated_value(curve, weights * precision_width(precision)) if curve is not None else 1.0
 
+    def experts_share(self, precision: str, rows: float, software: str) -> float:
+        """The rate of the fused kernels of experts with ``rows`` rows each over that of GEMMs of as many rows, by the
+        kernels of ``software`` where they were measured apart: 1 where none were.
+
+        Their routing is not part of it: passes over activations and launches count it. Tiles of an expert are filled
+        up, and blocks of weights have scales of their own.
+        """
+        own = f"experts.{software.replace('-', '_')}.{precision}"
+        curve = self.curves.get(own) or self.curves.get(f"experts.{precision}")
+        return interpolated_value(curve, rows) if curve is not None else 1.0
+
     def weight_read_rate(self, precision: str) -> float:
         """B/s at which a GEMM of few rows reads its weights."""
         return self.bandwidth * min(1.0, self.single[f"{self._measured_table(precision)}.stream"] * self.scale)

@@ -133,3 +133,24 @@ def test_latent_attention_reaches_its_share_of_the_peak_of_the_precision_of_the_
     rate, figure = rates("h20-96gb", "hopper-h20").latent_rate("fp8")
     assert figure == "attention.latent.fp8"
     assert rate == pytest.approx(0.72 * 296e12, rel=1e-3)
+
+
+def test_experts_have_the_rate_of_the_fused_kernels_of_their_software() -> None:
+    found = rates("h200-sxm-141gb", "hopper-h200")
+    assert found.experts_share("fp8", 64.0, "vllm") == pytest.approx(0.76)
+    assert found.experts_share("fp8", 64.0, "sglang") == found.experts_share("fp8", 64.0, "vllm")
+    assert found.experts_share("fp8", 64.0, "trt-llm") == pytest.approx(0.74)
+    assert found.experts_share("fp8", 1e6, "vllm") == found.experts_share("fp8", 512.0, "vllm")
+    assert found.experts_share("fp8", 128.0, "vllm") < found.experts_share("fp8", 16.0, "vllm")
+    assert rates("l40s", "ada").experts_share("fp8", 64.0, "vllm") == 1.0  # not measured
+
+
+@pytest.mark.parametrize("software", ["vllm", "trt-llm"])
+@pytest.mark.parametrize("name", ["hopper", "hopper-h200", "blackwell", "blackwell-ultra"])
+def test_fused_kernels_of_experts_are_never_faster_than_gemms_of_as_many_rows(name: str, software: str) -> None:
+    entry = CATALOG.get("kernels", name)
+    assert isinstance(entry, Kernels) and entry.accelerator is not None
+    found = rates(entry.accelerator, name)
+    for precision in ("bf16", "fp8", "fp4"):
+        shares = [found.experts_share(precision, 2.0**power, software) for power in range(12)]
+        assert all(0.4 < share <= 1 + 1e-12 for share in shares)

@@ -205,11 +205,11 @@ def test_prompts_of_engines_of_their_own_do_not_slow_decoding() -> None:
 
 
 def test_tokens_choose_the_experts_that_are_read() -> None:
-    # one token reads 2 of the 8 experts of Mixtral
+    # one token reads 2 of the 8 experts of Mixtral; 512 read all, by fused kernels of 128 rows at 0.8 of the rate
     one, many = (part(times(model="mixtral-8x7b", tp=8, load=f"concurrency: {n}"), "experts") for n in (1, 512))
     experts = 32 * 8 * 3 * 4096 * 14336 / 8
     assert one == pytest.approx(2 * experts * 2 / 8 / (3.35e12 * 0.86), rel=1e-3)
-    assert 3 * one < many <= 4.1 * one
+    assert 3 * one < many <= 4.1 * one / 0.8
 
 
 POOLS = "concurrency: 32, disaggregated: {prefill: {tp: 8}, decode: {attention_dp: 8, ep: 8}}"
