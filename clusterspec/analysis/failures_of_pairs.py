@@ -1,7 +1,8 @@
 """Failures of two parts of different kinds that share a node, a leaf or a rack, by class of pairs.
 
 The place shared is the innermost of three: a node; a leaf switch, shared by a node that any NIC connects to it; a rack
-with its feeds. All pairs of one class have the same effect on the job, so one degraded machine is estimated per class.
+with its feeds. The switch trays of a scale-up domain share it with all parts of its nodes, and a rack where racks hold
+whole domains. All pairs of one class have the same effect on the job, so one degraded machine is estimated per class.
 A link and a leaf in different planes together cost a NIC two links if the NIC is connected to that leaf. Otherwise, or
 in the same plane, the loss is at most that of the leaf.
 """
@@ -12,13 +13,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import combinations
 
+from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.exchange.exporters.fabric import fabric_links
 from clusterspec.exchange.exporters.registry import ExportInput
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.results.faults import NONE, SLOWS, STOPS, PairRow
 from clusterspec.rules.knowledge.failing_engines import ENGINES
 from clusterspec.rules.knowledge.failing_parts import FailingMachine
-from clusterspec.rules.knowledge.part_classes import PartClass
+from clusterspec.rules.knowledge.part_classes import SCALE_UP_SWITCH, PartClass
 from clusterspec.summation import sum_of
 
 IN_NODE = ("accelerator", "node", "NIC", "NIC-leaf link")
@@ -106,7 +108,7 @@ class Shared(NamedTuple):
 def pairs_of(machine: FailingMachine) -> Iterator[tuple[PartClass, PartClass, Shared]]:
     """The pairs of classes with what their parts share."""
     places = places_of(machine)
-    classes = [part for part in machine.classes if part.name in (*IN_NODE, *AT_LEAF, *IN_RACK)]
+    classes = [part for part in machine.classes if part.name in (*IN_NODE, SCALE_UP_SWITCH, *AT_LEAF, *IN_RACK)]
     for one, other in combinations(classes, 2):
         yield from ((one, other, shared) for shared in _shared_places(machine, places, one, other) if shared.pairs)
 
@@ -114,7 +116,10 @@ def pairs_of(machine: FailingMachine) -> Iterator[tuple[PartClass, PartClass, Sh
 def _shared_places(machine: FailingMachine, places: Places, one: PartClass, other: PartClass) -> Iterator[Shared]:
     """What the parts of two classes share; the classes are in the order of the machine."""
     first, second = (_held_by_node(machine, part) for part in (one, other))
-    if first and second:
+    if SCALE_UP_SWITCH in (one.name, other.name):
+        trays, part = (one, other) if one.name == SCALE_UP_SWITCH else (other, one)
+        yield from _shared_with_tray(machine, places, trays, part)
+    elif first and second:
         yield Shared("node", places.nodes * first * second)
         yield Shared("leaf", places.beside * first * second)
         yield Shared("rack", places.racked * first * second)
@@ -135,6 +140,22 @@ def _shared_places(machine: FailingMachine, places: Places, one: PartClass, othe
         yield Shared("rack", places.nodes * first * _held_by_rack(places, other))
     elif one.name in IN_RACK and other.name in IN_RACK:
         yield Shared("rack", places.racks * _held_by_rack(places, one) * _held_by_rack(places, other))
+
+
+def _shared_with_tray(machine: FailingMachine, places: Places, trays: PartClass, other: PartClass) -> Iterator[Shared]:
+    """What a switch tray shares with a part of another class: its domain, or a rack that holds whole domains."""
+    power, domain = machine.written.power, nodes_of_domain(machine.cluster)
+    per_rack = power.nodes_per_rack if power and power.nodes_per_rack else 0
+    together = per_rack // domain if per_rack % domain == 0 else 0
+    sizes = [min(trays.nodes, places.nodes - first) for first in range(0, places.nodes, trays.nodes)]
+    each, held = trays.used // len(sizes), _held_by_node(machine, other)
+    if held:
+        yield Shared("scale-up domain", each * places.nodes * held)
+    if together and held:
+        racks = [sizes[first : first + together] for first in range(0, len(sizes), together)]
+        yield Shared("rack", each * held * sum((len(rack) - 1) * sum(rack) for rack in racks))
+    elif together and other.name in IN_RACK:
+        yield Shared("rack", trays.used * _held_by_rack(places, other))
 
 
 def _held_by_node(machine: FailingMachine, part: PartClass) -> int:
@@ -168,7 +189,8 @@ def pair_rows(machine: FailingMachine, hour: float | None) -> Iterator[PairRow]:
         stops = one.lost >= 1 or other.lost >= 1 or any(share >= 1 for _, share in lost)
         step = machine.step if stops else machine.degraded_step(*cut)
         effect = STOPS if stops else machine.effect_of(step, sum_of(share for _, share in lost))
-        away = max(one.nodes, other.nodes) if shared.what == "node" else one.nodes + other.nodes
+        inside = shared.what in ("node", "scale-up domain")
+        away = max(one.nodes, other.nodes) if inside else one.nodes + other.nodes
         yearly = None
         if one.name in rates and other.name in rates and one.used and other.used:
             each = rates[one.name].yearly / one.used, rates[other.name].yearly / other.used

@@ -17,8 +17,9 @@ from tests.analysis.test_faults import FAT_TREE, job
 
 Leaves = frozenset[tuple[int, int]]
 Part = tuple[str, frozenset[int], Leaves, frozenset[int], int, Leaves]
-"""A kind, the nodes it is in, the leaves it is at, the racks it is in, its plane (0: none), and of a link the leaves of
-its NIC."""
+"""A kind, the nodes it is in (of a switch tray those of its domain), the leaves it is at, the racks it is in, its plane
+(0: none), and of a link the leaves of its NIC."""
+TRAY = "scale-up switch"
 FABRICS = {
     "fat tree": FAT_TREE,
     "planes": f"{FAT_TREE}, planes: 2",
@@ -33,7 +34,15 @@ def racked(fabric: str, nodes: int = 8) -> Study:
     return study_of(base.replace("workload:", "  power: {nodes_per_rack: 3, feeds: 2N}\nworkload:", 1))
 
 
-def every_part(study: Study, nodes: int) -> list[Part]:
+def domains(fabric: str, per_rack: int, tp: int = 1) -> Study:
+    """Eight nodes in two scale-up domains of four with three switch trays each, whose loss slows the job."""
+    base = job(fabric, nodes=8, tp=tp).source.text
+    inside = "  scale_up: {domain: 32, switches: 3, switch_loss: slows}\n"
+    power = f"  power: {{nodes_per_rack: {per_rack}, feeds: 2N}}\n"
+    return study_of(base.replace("workload:", f"{inside}{power}workload:", 1))
+
+
+def every_part(study: Study, nodes: int, per_rack: int = 3) -> list[Part]:
     links = list(fabric_links(ExportInput(study.design)))
     down = [link for link in links if link.level == "node_leaf" and link.low.kind == "node"]
     leaves_of = {
@@ -50,7 +59,7 @@ def every_part(study: Study, nodes: int) -> list[Part]:
         for link in down
     }
     for node, leaves in leaves_of.items():
-        rack = frozenset({(node - 1) // 3})
+        rack = frozenset({(node - 1) // per_rack})
         own = {"accelerator": 8, "NIC": 8, "node": 1}
         parts += [
             (kind, frozenset({node}), leaves, rack, 0, none_of) for kind, count in own.items() for _ in range(count)
@@ -65,7 +74,12 @@ def every_part(study: Study, nodes: int) -> list[Part]:
         parts.append(("leaf switch", none, at, none, plane, none_of))
         up = [each for each in links if each.level == "leaf_spine" and (each.plane, each.low.number) == (plane, leaf)]
         parts += [("leaf-spine link", none, at, none, plane, none_of) for _ in up]
-    for rack_number in range(-(-nodes // 3)):
+    if study.design.cluster is not None and study.design.cluster.scale_up.switches:
+        for first in range(1, nodes + 1, 4):
+            of_domain = frozenset(range(first, first + 4))
+            rack = frozenset({(first - 1) // per_rack}) if per_rack % 4 == 0 else none
+            parts += [(TRAY, of_domain, none_of, rack, 0, none_of)] * 3
+    for rack_number in range(-(-nodes // per_rack)):
         rack = frozenset({rack_number})
         parts += [(kind, none, none_of, rack, 0, none_of) for kind in ("rack", "power feed", "power feed")]
     return parts
@@ -74,7 +88,7 @@ def every_part(study: Study, nodes: int) -> list[Part]:
 def shared_by(one: Part, other: Part) -> str:
     """What two parts share, the innermost first; empty for nothing."""
     if one[1] & other[1]:
-        return "node"
+        return "scale-up domain" if TRAY in (one[0], other[0]) else "node"
     if one[2] & other[2]:
         return "leaf"
     return "rack" if one[3] & other[3] else ""
@@ -88,14 +102,40 @@ def planes_of(one: Part, other: Part) -> str:
     return "in unlike planes" if link[5] & leaf[2] else "in unlike planes, of unlike NICs"
 
 
-@pytest.mark.parametrize("fabric", FABRICS.values(), ids=FABRICS)
-def test_pairs_are_those_of_all_parts_listed(fabric: str) -> None:
-    study = racked(fabric)
+def counted_pairs(parts: list[Part]) -> Counter[tuple[frozenset[str], str, str]]:
+    """The pairs of parts of unlike kinds by what they share, each looked at."""
     counted: Counter[tuple[frozenset[str], str, str]] = Counter()
-    for one, other in combinations(every_part(study, 8), 2):
+    for one, other in combinations(parts, 2):
         shared = shared_by(one, other)
         if one[0] != other[0] and shared:
             counted[frozenset({one[0], other[0]}), shared, planes_of(one, other)] += 1
+    return counted
+
+
+@pytest.mark.parametrize("per_rack", [3, 4, 8])
+def test_pairs_with_switch_trays_are_those_of_all_parts_listed(per_rack: int) -> None:
+    study = domains(FABRICS["rails"], per_rack)
+    counted = counted_pairs(every_part(study, 8, per_rack))
+    rows = {(frozenset(row.parts), row.shared, row.planes.replace("in one plane", "")): row for row in pairs_of(study)}
+    assert {key: row.count for key, row in rows.items()} == dict(counted)
+    both = rows[frozenset({TRAY, "accelerator"}), "scale-up domain", ""]
+    assert (both.count, both.effect, both.worse) == (2 * 3 * 32, "stops", False)
+
+
+def test_a_tray_and_a_link_take_bandwidth_of_both_networks() -> None:
+    """A third of the domain's links and, of two planes, half of one NIC: slower than each alone."""
+    study = domains(f"{FABRICS['rails and planes']}, nic_bandwidth: 100 Gb/s", 4, tp=8)
+    alone = {row.part: row.step_time for row in analysis.faults(study).rows}
+    row = next(row for row in pairs_of(study) if set(row.parts) == {TRAY, "NIC-leaf link"})
+    tray, link = alone[TRAY], alone["NIC-leaf link"]
+    assert row.effect == "slows" and row.step_time is not None and tray is not None and link is not None
+    assert row.step_time > max(tray, link)
+
+
+@pytest.mark.parametrize("fabric", FABRICS.values(), ids=FABRICS)
+def test_pairs_are_those_of_all_parts_listed(fabric: str) -> None:
+    study = racked(fabric)
+    counted = counted_pairs(every_part(study, 8))
     report = analysis.faults(study, pairs=True)
     assert report.pairs is not None and not study.failures
     rows = {(frozenset(row.parts), row.shared, row.planes.replace("in one plane", "")): row for row in report.pairs}
@@ -104,6 +144,10 @@ def test_pairs_are_those_of_all_parts_listed(fabric: str) -> None:
     for planes, effect in (("in unlike planes", "stops"), ("in unlike planes, of unlike NICs", "slows")):
         if row := rows.get((link_and_leaf, "leaf", planes)):
             assert row.effect == effect, planes
+
+
+def pairs_of(study: Study) -> tuple[PairRow, ...]:
+    return tuple(analysis.faults(study, pairs=True).pairs or ())
 
 
 def rows_of(study: Study) -> dict[tuple[str, str, str, str], PairRow]:

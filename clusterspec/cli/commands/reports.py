@@ -301,7 +301,7 @@ def describe_faults(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
     spec_argument(parser)
     parser.add_argument(
-        "--pairs", action="store_true", help="also two parts of unlike kinds at once that share a node, leaf or rack"
+        "--pairs", action="store_true", help="also two unlike parts at once that share a node, domain, leaf or rack"
     )
     parser.add_argument(
         "--log",
