@@ -127,7 +127,7 @@ def _pool_use(parts: FleetStudy, pool: Pool, cost: Cost | None) -> PoolUse:
     written = parts.pools[pool.name].spec.cluster
     return PoolUse(
         nodes=pool.nodes,
-        used=pool.promised,
+        used=pool.promised_nodes,
         idle=pool.idle,
         used_share=sum_of(shares) / pool.nodes if pool.nodes and pool.idle is not None else None,
         power=cost.watts.value if cost and cost.watts.parts else None,

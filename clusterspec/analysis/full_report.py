@@ -135,7 +135,7 @@ def _report_of_design(study: Study, kind: str, audience: str, *, live: bool) -> 
     from clusterspec.analysis.groups import launch, rank_groups, sized_collectives
     from clusterspec.analysis.lever_effects import sensitivity
     from clusterspec.analysis.longest_sequence import longest_sequence
-    from clusterspec.analysis.paths import pod
+    from clusterspec.analysis.paths import pod_topology
     from clusterspec.analysis.schedule import schedule
     from clusterspec.analysis.serving_search import other_plans
     from clusterspec.analysis.survival import survival
@@ -177,7 +177,7 @@ def _report_of_design(study: Study, kind: str, audience: str, *, live: bool) -> 
         groups=study.part("groups of ranks", lambda: rank_groups(study.plan), ()),
         collectives=study.part("collectives by size", lambda: sized_collectives(study, whole.tests), ()),
         launch=study.part("launch", lambda: launch(study.design), None) if audience != "tender" else None,
-        pod=study.part("pod", lambda: pod(cluster, power, fabric), None),
+        pod=study.part("pod", lambda: pod_topology(cluster, power, fabric), None),
         survival=study.part("survival", lambda: survival(study.design, live=live), None),
     )
 

@@ -14,7 +14,7 @@ from clusterspec.results.machine import PathClass, Pod
 from clusterspec.spec.model import PowerSpec
 
 
-def pod(cluster: Cluster, power: PowerSpec | None, fabric: Fabric | None = None) -> Pod:
+def pod_topology(cluster: Cluster, power: PowerSpec | None, fabric: Fabric | None = None) -> Pod:
     """The topology of a cluster; ``fabric`` has the counted switches."""
     out = cluster.scale_out
     levels = fabric_levels(cluster)

@@ -90,14 +90,14 @@ def search_serving(study: Study, options: SearchOptions, progress: Progress) -> 
         sum(picks.refused.values()),
         tuple(rows),
         tuple(_candidate_row(studied, job, each) for each in front.checked),
-        study.part("plan of the spec", lambda: present(studied), None) if whole and study.plan.serving else None,
+        study.part("plan of the spec", lambda: present_row(studied), None) if whole and study.plan.serving else None,
         smallest=_nearest_row(studied, job, found.nearest) if whole and found.nearest else None,
         why="" if rows else _empty_search_reason(found, job, picks),
         currency=currency_of(study),
         may_fit=found.may_fit,
         refused_by=dict(picks.refused),
         unsure=found.unsure and bool(rows),
-        comparisons=tuple(_comparisons(rows, present(studied) if study.plan.serving else None))
+        comparisons=tuple(_comparisons(rows, present_row(studied) if study.plan.serving else None))
         if options.explain
         else (),
         separation=study.part("separate engines", lambda: _separation(job, pins, found, objective), None)
@@ -145,7 +145,7 @@ def _separation_side(job: ServingJob, rated: Rated) -> SeparationSide:
     )
 
 
-def present(studied: Studied) -> LayoutRow:
+def present_row(studied: Studied) -> LayoutRow:
     """The row of the plan of the spec."""
     job = serving_job(studied.one.design)
     pools = _pools_of(job) if job is not None else None

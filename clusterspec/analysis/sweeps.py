@@ -233,9 +233,9 @@ def _row_as_written(study: Study, base: Studied) -> LayoutRow:
     """The row of a study as its spec describes it."""
     plan = study.plan
     if plan.serving is not None:
-        from clusterspec.analysis.serving_search import present
+        from clusterspec.analysis.serving_search import present_row
 
-        return present(Studied(study))
+        return present_row(Studied(study))
     layout = study.document.value.get("layout") or {} if study.document else {}
     cost = base.cost(study.design, plan)
     held, errors = (plan.memory_bytes, plan.fits), tuple(sorted(errors_of(study)))

@@ -275,7 +275,7 @@ def _lost_copies(raw: Sequence[RawEntry]) -> Iterator[tuple[str, int]]:
     counts: Counter[str] = Counter()
     for each in raw:
         for fact in (*each.facts.values(), *each.achievable.values()):
-            if fact.reference and fact.reference.lost:
+            if fact.reference and fact.reference.is_unaddressed_copy:
                 counts[", ".join(part for part in (fact.reference.title, fact.reference.url) if part)] += 1
     yield from counts.most_common()
 

@@ -108,7 +108,7 @@ class Framework(Entry):
         """Whether it trains; a framework without stated purposes may."""
         return not self.purposes or "train" in self.purposes
 
-    def upon(self, base: Framework) -> Framework:
+    def with_base(self, base: Framework) -> Framework:
         """This framework, with the base's facts for those that it does not state.
 
         If the framework has its own release numbers, ``base_releases`` maps each release to one of the base; otherwise
@@ -231,7 +231,7 @@ def framework_of(name: str, catalog: Catalog) -> Framework:
         following = entry.base
     found = chain.pop() if chain else replace(NOTHING_KNOWN.framework, id=name)
     for each in reversed(chain):
-        found = each.upon(found)
+        found = each.with_base(found)
     return found
 
 

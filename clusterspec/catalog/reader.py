@@ -52,7 +52,7 @@ class Reference:
         return bool(self.copy) or bool(self.url.partition("://")[2].partition("/")[2])
 
     @property
-    def lost(self) -> bool:
+    def is_unaddressed_copy(self) -> bool:
         """Whether it was read in a copy whose address was not recorded."""
         return bool(self.quoted_in) and not self.copy
 

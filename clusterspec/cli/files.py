@@ -95,7 +95,7 @@ def checked_files(args: argparse.Namespace, reader: StudyReader, names: Sequence
         found.append(one)
         if len(names) > 1:
             progress(f"checked {len(found)} of {len(names)}: {one.input.name}")
-    progress.done()
+    progress.erase()
     return found
 
 

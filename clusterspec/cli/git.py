@@ -248,10 +248,10 @@ def base_ignores(folder: Path) -> Callable[[Path], bytes | None]:
         root / name: one for name, one in tree_objects(root, commit, "").items() if Path(name).name == ".gitignore"
     }
 
-    def held(path: Path) -> bytes | None:
+    def content_of(path: Path) -> bytes | None:
         return blob_of(root, found[path]) if path in found else None
 
-    return held
+    return content_of
 
 
 def _copies_folder(args: argparse.Namespace) -> Path:

@@ -70,7 +70,7 @@ def project_diff(reader: StudyReader, revisions: Revisions, place: Path) -> tupl
         if entry is not None:
             entries.append(entry)
             studies += [new] if new is not None else []
-    progress.done()
+    progress.erase()
     sides = revisions.old, revisions.new or "work tree"
     tool = reader.settings(revisions.root).tool
     return ProjectDiffReport(tool, *sides, (*entries,), (*names[MOST_SPECS:],)), studies

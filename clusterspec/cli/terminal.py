@@ -130,7 +130,7 @@ class Progress:
             sys.stderr.flush()
             self.written = True
 
-    def done(self) -> None:
+    def erase(self) -> None:
         """Erase the message."""
         if self.written:
             self("")

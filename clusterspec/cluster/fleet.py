@@ -52,7 +52,7 @@ class Pool:
     """The pool as a design without a workload."""
 
     @property
-    def promised(self) -> int:
+    def promised_nodes(self) -> int:
         """The nodes of all jobs, those of jobs that take turns counted once."""
         return sum(each.nodes or 0 for each in self.sets)
 
@@ -61,7 +61,7 @@ class Pool:
         """The nodes that no job has; None where the number of nodes, or that of a job, is not known."""
         if self.nodes is None or any(each.nodes is None for each in self.sets):
             return None
-        return max(0, self.nodes - self.promised)
+        return max(0, self.nodes - self.promised_nodes)
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,9 @@ def free_groups(pool: Pool) -> tuple[FreeGroups, ...]:
     levels = fabric_levels(pool.cluster)
     leaf = levels[0].nodes if levels and levels[0].nodes else 0
     sizes = (("scale-up domain", nodes_of_domain(pool.cluster)), ("leaf", leaf))
-    return tuple(_free_groups(name, size, pool.promised, pool.nodes) for name, size in sizes if 1 < size <= pool.nodes)
+    return tuple(
+        _free_groups(name, size, pool.promised_nodes, pool.nodes) for name, size in sizes if 1 < size <= pool.nodes
+    )
 
 
 def _free_groups(name: str, size: int, first: int, nodes: int) -> FreeGroups:

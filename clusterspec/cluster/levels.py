@@ -133,7 +133,7 @@ class ModuleCount:
         return self.node + self.leaf + self.spine + self.core
 
     @property
-    def least(self) -> int:
+    def needed_at_least(self) -> int:
         """The modules that are needed even if every cage whose ports are not known takes two links."""
         ends = {"node": self.node, "switch": self.leaf + self.spine + self.core}
         return self.total - sum(ends[end] for end in self.assumed) // 2

@@ -37,7 +37,7 @@ class BlockSpread:
     last_members: int
 
     @property
-    def least(self) -> int:
+    def smallest_block(self) -> int:
         """The members of the emptier of the outermost blocks."""
         return min(self.first_members, self.last_members)
 

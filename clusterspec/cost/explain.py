@@ -133,7 +133,7 @@ class _StepExplanation:
 
     def _filled_rate(self, kernel: Kernel) -> Expanded:
         """The rate of a kernel: the base rate of its kind, reduced to the share that its shape allows."""
-        best, fill = self._rate_product(kernel.rate), self.record.rates.speed.fill(kernel)
+        best, fill = self._rate_product(kernel.rate), self.record.rates.speed.achieved_share(kernel)
         why = "length of the sequence" if kernel.rate.startswith("attention") else "tile and wave quantization, depth"
         inputs: Inputs = (*best.inputs, ("fill", computed_figure(fill, why)))
         return Expanded(best.value * fill, f"{best.expression} * fill", inputs)

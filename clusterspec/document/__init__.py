@@ -8,7 +8,7 @@ Schema; `to_finding` turns problems into findings; `waivers.apply` removes waive
 from clusterspec.document.extends import CannotOpenError, load, load_source, marked_root, merged_value, project_root
 from clusterspec.document.model import Comment, Document, Place, Places, text_at, to_finding
 from clusterspec.document.parse import parse
-from clusterspec.document.schema import intended_keys, nearest_words, prepare, validate
+from clusterspec.document.schema import intended_keys, load_violation_texts, nearest_words, validate
 from clusterspec.document.source_text import LARGEST, applied_edits, apply_edits, decode, dump, encode, read_bytes
 
 __all__ = [
@@ -26,11 +26,11 @@ __all__ = [
     "intended_keys",
     "load",
     "load_source",
+    "load_violation_texts",
     "marked_root",
     "merged_value",
     "nearest_words",
     "parse",
-    "prepare",
     "project_root",
     "read_bytes",
     "text_at",

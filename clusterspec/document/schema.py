@@ -98,7 +98,7 @@ def _is_whole_number(_: Any, value: Any) -> bool:
     return _is_finite_number(_, value) and value == math.floor(value)
 
 
-def prepare(schema: Schema) -> None:
+def load_violation_texts(schema: Schema) -> None:
     """Load the modules that describe schema violations, so that the first invalid document is as fast as others."""
     from clusterspec.document import messages  # noqa: F401 - imported for the next use
 

@@ -273,7 +273,7 @@ class _Shell(Expansion):
     def choose(self, node: Node) -> None:
         """Follow the branch of an ``if`` that its tests select; if undecided, follow all branches as undecided."""
         for condition, body in branches_of(node):
-            chosen = True if condition is None else self.truth(condition)
+            chosen = True if condition is None else self.test_result(condition)
             if chosen is None:
                 self.undecided(node, [part for _, parts in branches_of(node) for part in parts])
                 return
@@ -310,7 +310,7 @@ class _Shell(Expansion):
     def chain(self, node: Node) -> None:
         """Follow ``left && right``; the right side is undecided where the left is a test that is."""
         left, *right = node.named_children
-        truth = self.truth(left) if left.type == "test_command" else True
+        truth = self.test_result(left) if left.type == "test_command" else True
         self.run(left)
         is_or = any(child.type == "||" for child in node.children)
         if truth is None:
@@ -329,14 +329,14 @@ class _Shell(Expansion):
 
     # Tests
 
-    def truth(self, node: Node) -> bool | None:
+    def test_result(self, node: Node) -> bool | None:
         """Whether a test holds; None where that depends on the arguments of the script."""
         inner = [child for child in node.named_children if child.type != "comment"]
         if node.type in {"test_command", "parenthesized_expression"} and len(inner) == 1:
-            return self.truth(inner[0])
+            return self.test_result(inner[0])
         if node.type == "list" and len(inner) == 2:
             sign = "||" if any(child.type == "||" for child in node.children) else "&&"
-            return _conjunction(sign, self.truth(inner[0]), self.truth(inner[1]))
+            return _conjunction(sign, self.test_result(inner[0]), self.test_result(inner[1]))
         if node.type == "unary_expression":
             return self._unary_truth(node, inner[-1])
         if node.type == "binary_expression" and len(inner) >= 2:
@@ -351,7 +351,7 @@ class _Shell(Expansion):
     def _unary_truth(self, node: Node, operand: Node) -> bool | None:
         sign = text_of(node.children[0])
         if sign == "!":
-            held = self.truth(operand)
+            held = self.test_result(operand)
             return None if held is None else not held
         if sign not in {"-z", "-n"}:
             return None
@@ -369,7 +369,7 @@ class _Shell(Expansion):
             return None
         sign = text_of(operator)
         if sign in {"&&", "||"}:
-            return _conjunction(sign, self.truth(left), self.truth(right))
+            return _conjunction(sign, self.test_result(left), self.test_result(right))
         one, other = self.joined(left, 0), self.joined(right, 0)
         if "$" in one.text + other.text or one.branch or other.branch:
             return None

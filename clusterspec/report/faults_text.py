@@ -102,10 +102,11 @@ def result_sentences(report: FaultsReport) -> Iterator[str]:
         yield f"The step takes {display(report.step_time, 's', 4)} on the whole machine."
     if report.goodput is not None:
         yield _goodput_sentence(report.goodput)
-    if report.lost is not None:
+    cost = report.cost_of_lost_hours
+    if cost is not None:
         yield (
-            f"Hours lost to failures and checkpoints cost {money_text(round(report.lost.mean))} {report.currency} "
-            f"a year, in 95 % of the years at most {money_text(round(report.lost.p95))}."
+            f"Hours lost to failures and checkpoints cost {money_text(round(cost.mean))} {report.currency} "
+            f"a year, in 95 % of the years at most {money_text(round(cost.p95))}."
         )
     if report.first_year is not None:
         yield _first_year_sentence(report, report.first_year)

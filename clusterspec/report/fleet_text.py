@@ -289,7 +289,7 @@ def _predicted_cells(report: FleetReport, name: str) -> tuple[str, str, str, str
     if plan.is_update:
         times, mfu = (_cell(plan.rl.step, "s"), plan.rl.mfu) if plan.rl else (UNKNOWN, None)
     if plan.rl is not None:
-        held = max(held or 0.0, plan.rl.memory.most) if plan.rl.memory else held
+        held = max(held or 0.0, plan.rl.memory.fullest) if plan.rl.memory else held
     fits = "" if plan.memory is None or plan.memory.fits is not False else " (too much)"
     return (times, percent(mfu) if mfu else UNKNOWN, _cell(held, "B") + fits, _cell(run, "s"))
 

@@ -286,7 +286,7 @@ def _present_text(report: SearchReport) -> str:
     text = f"The layout of the spec takes {own} a step"
     if present.surely_fits is False:
         text += " and may not fit in memory"
-    lost = report.lost
+    lost = report.saved_share
     if lost is None:
         return text + "."
     if lost <= 0:

@@ -222,7 +222,7 @@ class AcceptanceReport(Result):
         return {} if self.stated else {test.name: test.unmeasured for test in self.plan if test.unmeasured}
 
     @property
-    def passed(self) -> bool:
+    def is_passed(self) -> bool:
         return bool(self.tests) and all(test.status == "pass" for test in self.tests)
 
     def to_json(self) -> Json:

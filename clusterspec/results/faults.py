@@ -171,7 +171,7 @@ class FaultsReport(Result):
     __repr__ = result_repr
 
     @property
-    def lost(self) -> YearlyCost | None:
+    def cost_of_lost_hours(self) -> YearlyCost | None:
         """The cost of the hours that keep no step; None without a price of an hour or a job."""
         return YearlyCost.of(self.goodput, self.hour) if self.goodput and self.hour is not None else None
 
@@ -198,7 +198,7 @@ class FaultsReport(Result):
             "rows": [row.to_json() for row in self.rows],
             "pairs": None if self.pairs is None else [row.to_json() for row in self.pairs],
             "goodput": self.goodput._asdict() if self.goodput else None,
-            "cost_of_lost_hours": self.lost._asdict() if self.lost else None,
+            "cost_of_lost_hours": self.cost_of_lost_hours._asdict() if self.cost_of_lost_hours else None,
             "first_year": self._first_year_json(),
             "stock": _stock_json(self.stock) if self.stock else None,
             "spares": {part: {"p95": number} for part, number in self.repairs.items()},

@@ -238,7 +238,7 @@ class SearchReport(Result):
         )
 
     @property
-    def lost(self) -> float | None:
+    def saved_share(self) -> float | None:
         """The share of the present step that the best layout saves; None where either is not known."""
         best, present = next(iter(self.layouts), None), self.present
         if best is None or present is None or best.step_time is None or not present.step_time:

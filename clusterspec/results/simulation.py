@@ -28,7 +28,7 @@ class SimulatedTarget(NamedTuple):
     value: float | None
 
     @property
-    def met(self) -> bool:
+    def is_met(self) -> bool:
         return self.value is None or self.value <= self.target
 
 
@@ -164,7 +164,7 @@ class SimulationReport(Result):
                 "saturation": self.saturation,
                 "preemptions": self.preemptions,
                 "formulas": {"ttft": self.expected[0], "tpot": self.expected[1]},
-                "targets": [{**each._asdict(), "met": each.met} for each in self.targets],
+                "targets": [{**each._asdict(), "met": each.is_met} for each in self.targets],
                 "queue_share": self.queue_share,
                 "queue": [point._asdict() for point in self.queue],
                 "cache_sizes": [each._asdict() for each in self.cache_sizes],

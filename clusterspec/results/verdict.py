@@ -185,7 +185,7 @@ class Choices:
     """Whether the ``work`` of a serving plan is the most within its targets."""
 
     @property
-    def better(self) -> Choice | None:
+    def recommended_row(self) -> Choice | None:
         """The choice recommended instead of the design."""
         return self.rows[self.recommended] if self.recommended else None
 

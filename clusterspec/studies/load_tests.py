@@ -100,13 +100,13 @@ def _with_token_time(design: Design, seconds: float, index: int, spread: float) 
 
     instead = ""
 
-    def varied(rate: float) -> Design:
+    def design_at_rate(rate: float) -> Design:
         origin = Measured(f"{display(seconds, 's')} per output token (measured[{index}]){instead}")
         share = MeasuredShare("token", RATE_OF_KERNELS, RATE_OF_KERNELS, 1, Figure(rate, "1", origin), seconds, spread)
         return with_values(design, {("cluster", "measured"): (*cluster.measured, share)})
 
     def token(rate: float) -> float | None:
-        times = legal_estimate(varied(rate)).serving
+        times = legal_estimate(design_at_rate(rate)).serving
         return times.tpot_mean if times is not None else None
 
     usual = token(1.0)
@@ -118,4 +118,4 @@ def _with_token_time(design: Design, seconds: float, index: int, spread: float) 
     if found is None:
         rates = f"{percent(LEAST)} to {percent(MOST)} of the catalog's rate of kernels"
         return None, f"{said}, and {rates} give {bounds}: it is not used"
-    return varied(found), ""
+    return design_at_rate(found), ""

@@ -94,18 +94,18 @@ def _with_step(design: Design, seconds: float, index: int, spread: float) -> tup
     if cluster is None or work is None or work.rl is not None or work.serving is not None:
         return None, f"a step of {display(seconds, 's')} is measured, and the spec has no training job"
 
-    def varied(rate: float) -> Design:
+    def design_at_rate(rate: float) -> Design:
         origin = Measured(f"a step of {display(seconds, 's')} (measured[{index}])")
         share = MeasuredShare("step", RATE_OF_PRODUCTS, RATE_OF_PRODUCTS, 1, Figure(rate, "1", origin), seconds, spread)
         return with_values(design, {("cluster", "measured"): (*cluster.measured, share)})
 
-    found, bounds = rate_of_time(lambda rate: legal_estimate(varied(rate)).step_seconds, seconds)
+    found, bounds = rate_of_time(lambda rate: legal_estimate(design_at_rate(rate)).step_seconds, seconds)
     if bounds is None:
         return None, f"a step of {display(seconds, 's')} is measured, and the job of the spec has no estimate"
     if found is None:
         rates = f"{percent(LEAST)} to {percent(MOST)} of the catalog's rate of products"
         return None, f"a step of {display(seconds, 's')} is measured, and {rates} give {bounds}: it is not used"
-    return varied(found), ""
+    return design_at_rate(found), ""
 
 
 def rate_of_time(time: Callable[[float], float | None], seconds: float) -> tuple[float | None, str | None]:

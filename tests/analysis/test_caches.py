@@ -114,10 +114,10 @@ def test_a_larger_cache_never_has_less(seed: int) -> None:
 
 def test_a_cache_drops_the_end_of_the_prefix_used_least_recently() -> None:
     cache = LruCache(30)
-    cache.use([("a", 10), ("b", 10)])
-    cache.use([("a", 10), ("c", 10)])
+    cache.keep([("a", 10), ("b", 10)])
+    cache.keep([("a", 10), ("c", 10)])
     assert list(cache.blocks) == ["b", "c", "a"]
-    cache.use([("d", 10)])
+    cache.keep([("d", 10)])
     assert list(cache.blocks) == ["c", "a", "d"] and cache.tokens == 30
 
 

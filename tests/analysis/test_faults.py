@@ -389,8 +389,8 @@ def test_few_failures_a_year_have_percentiles_and_a_cost() -> None:
     assert goodput is not None
     assert goodput.p5 < goodput.p50 < goodput.p95 < 1
     assert goodput.p50 == pytest.approx(goodput.mean, rel=2e-3)
-    assert report.lost is None
-    lost = replace(report, hour=100.0).lost
+    assert report.cost_of_lost_hours is None
+    lost = replace(report, hour=100.0).cost_of_lost_hours
     assert lost is not None
     assert lost.mean == pytest.approx(8766 * 100 * (1 - goodput.mean))
     assert lost.mean < lost.p95 == pytest.approx(8766 * 100 * (1 - goodput.p5))

@@ -193,7 +193,7 @@ def test_a_machine_without_idle_nodes_is_cheaper_and_as_fast() -> None:
     own, less, half = found.rows[0], by_nodes["16 nodes"], by_nodes["8 nodes"]
     assert not less.errors and less.nodes == 17, "one spare node is kept"
     assert not half.errors, "a test over 31 nodes is one of the design, not of a machine of 8"
-    assert found.better is less and "would be cheaper" not in recommendation_text(found)
+    assert found.recommended_row is less and "would be cheaper" not in recommendation_text(found)
     assert recommended_row(tuple(row for row in found.rows if row is not less), "s") == 0, "half is slower"
     assert less.amount.high < own.amount.low
     assert 0.97 < less.work / own.work <= 1.0
@@ -262,7 +262,7 @@ def test_an_open_load_without_targets_recommends_no_machine_larger_than_it_takes
     found, bought = full.choices, full.purchase
     assert found is not None and not found.of_targets and found.load == 800
     assert any(row.holds_load and row.nodes < 4 for row in found.rows)
-    best = found.better
+    best = found.recommended_row
     assert found.recommended != 0 and (best is None or (best.holds_load and best.nodes < 4))
     assert not recommendation_text(found).startswith("Of the choices")
     assert bought is not None

@@ -9,7 +9,7 @@ import pytest
 
 import clusterspec
 from clusterspec.analysis.machine import machine
-from clusterspec.analysis.paths import pod
+from clusterspec.analysis.paths import pod_topology
 from clusterspec.analysis.tiers import message_rows, tiers
 from clusterspec.cluster.fabric import Fabric, count_fabric
 from clusterspec.cluster.model import Cluster
@@ -95,7 +95,7 @@ def test_a_failed_switch_takes_its_share() -> None:
 
 
 def test_the_classes_of_pairs_go_from_the_domain_to_the_whole_fabric() -> None:
-    found = pod(RAILS, PowerSpec(nodes_per_rack=4))
+    found = pod_topology(RAILS, PowerSpec(nodes_per_rack=4))
     assert (found.nodes, found.block, found.rails, found.racks, found.domain_nodes, found.shape) == (
         64,
         42,
@@ -115,7 +115,7 @@ def test_the_classes_of_pairs_go_from_the_domain_to_the_whole_fabric() -> None:
 
 
 def test_two_accelerators_of_a_mesh_have_one_link_and_no_switch() -> None:
-    found = pod(ALONE, None)
+    found = pod_topology(ALONE, None)
     (pair,) = found.classes
     assert (pair.switches, pair.bandwidth, pair.shared, len(pair.parts)) == (0, 64 * GB, 64 * GB, 3)
     assert (found.block, found.rails, found.racks, found.nics_per_node) == (1, 1, 0, 0)
@@ -154,7 +154,7 @@ def test_accelerators_that_share_nics_share_the_predicted_bandwidth_too() -> Non
     assert (alone.line_rate, level.line_rate) == (25 * GB, 12.5 * GB)
     for tier in (alone, level):
         assert tier.predicted and 0.9 * tier.line_rate < tier.predicted <= tier.line_rate
-    whole = pod(shared, None).classes[-1]
+    whole = pod_topology(shared, None).classes[-1]
     assert (whole.bandwidth, whole.shared, whole.predicted) == (50 * GB, 12.5 * GB, level.predicted)
 
 
@@ -166,7 +166,7 @@ def test_no_tier_of_a_platform_is_predicted_above_its_line_rate() -> None:
 
 
 def test_a_message_over_more_switches_takes_longer() -> None:
-    classes = pod(RAILS, PowerSpec(nodes_per_rack=4)).classes
+    classes = pod_topology(RAILS, PowerSpec(nodes_per_rack=4)).classes
     leaf, whole = classes[-2:]
     assert whole.latency == pytest.approx((leaf.latency or 0) + 2 * 0.3e-6, rel=1e-4)
 
@@ -186,7 +186,7 @@ def test_two_pods_meet_in_a_core_switch_and_no_tier_contradicts_the_path(
         platform="hgx-h100", nodes=nodes, scale_out=NDR | {"topology": "fat-tree", "oversubscription": "2:1"}
     )
     fabric = fabric_of(cluster)
-    classes = [one for one in pod(cluster, None, fabric).classes if "NIC" in one.parts]
+    classes = [one for one in pod_topology(cluster, None, fabric).classes if "NIC" in one.parts]
     assert [(one.name, one.nodes, one.switches) for one in classes] == expected
     above = [tier.latency for tier in tiers(cluster, None, fabric) if tier.kind in {"scale-out", "level"}]
     assert above == [one.latency for one in classes]
@@ -199,12 +199,12 @@ def test_a_network_that_is_no_known_tree_names_no_switch_and_a_pair_without_a_do
         ({"accelerator": "tpu-v5p", "accelerators_per_node": 4}, "network of the cloud"),
         ({"accelerator": "mi250x", "accelerators_per_node": 8, "scale_out": fly}, "dragonfly network"),
     ):
-        beyond = [one for one in pod(cluster_of(**keys, nodes=16), None).classes if "NIC" in one.parts]
+        beyond = [one for one in pod_topology(cluster_of(**keys, nodes=16), None).classes if "NIC" in one.parts]
         assert [(one.parts[2], one.switches) for one in beyond] == [(network, 0)], keys
-    cards = pod(cluster_of(accelerator="l40s", accelerators_per_node=8, nodes=1), None).classes
+    cards = pod_topology(cluster_of(accelerator="l40s", accelerators_per_node=8, nodes=1), None).classes
     assert [(one.name, one.nodes, round(one.bandwidth / GB, 1)) for one in cards] == [("the same node", 1, 31.5)]
     assert cards[0].parts[1:-1] == ("PCIe 4 slot", "host", "PCIe 4 slot") and cards[0].predicted
-    bridged = pod(cluster_of(accelerator="h100-nvl-94gb", accelerators_per_node=8, nodes=1), None).classes
+    bridged = pod_topology(cluster_of(accelerator="h100-nvl-94gb", accelerators_per_node=8, nodes=1), None).classes
     assert [one.name for one in bridged] == ["the same scale-up domain", "the same node"]
 
 

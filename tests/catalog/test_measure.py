@@ -211,7 +211,7 @@ def test_every_cited_figure_leads_to_a_document() -> None:
 
 
 def test_no_further_figure_is_read_in_a_copy_without_an_address() -> None:
-    lost = [name for name, fact in CITED if fact.reference and fact.reference.lost]
+    lost = [name for name, fact in CITED if fact.reference and fact.reference.is_unaddressed_copy]
     assert len(lost) <= LOST, lost
 
 

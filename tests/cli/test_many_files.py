@@ -108,7 +108,7 @@ PARTS = [
     ("clusterspec.analysis.survival.survival", "survival"),
     ("clusterspec.analysis.full_report.roofline", "roofline"),
     ("clusterspec.analysis.full_report.layout_grid", "layouts"),
-    ("clusterspec.analysis.paths.pod", "pod"),
+    ("clusterspec.analysis.paths.pod_topology", "pod"),
     ("clusterspec.analysis.full_report.stage_memory", "stage memory"),
     ("clusterspec.analysis.machine.machine", "machine"),
     ("clusterspec.analysis.verdict.areas", "areas"),

@@ -191,11 +191,11 @@ def search_report(best: float | None, present: float | None) -> SearchReport:
 def test_what_the_present_layout_loses_is_a_share_of_its_step(
     best: float | None, present: float | None, lost: float | None
 ) -> None:
-    assert search_report(best, present).lost == lost
+    assert search_report(best, present).saved_share == lost
 
 
 def test_a_search_without_layouts_loses_nothing_that_is_known() -> None:
-    assert SearchReport(TOOL, READ, "step_time", 0, 0, 0, (), (), ROW).lost is None
+    assert SearchReport(TOOL, READ, "step_time", 0, 0, 0, (), (), ROW).saved_share is None
     document = SearchReport(TOOL, READ, "step_time", 0, 0, 0, (), (), None).to_json()
     assert (document["present"], document["smallest"], document["grid"], document["why"]) == (None, None, None, None)
     assert document["currency"] is None and document["layouts"] == []
@@ -272,9 +272,9 @@ def test_a_log_is_judged_at_its_largest_size_against_the_range(measured: float, 
 
 def test_an_acceptance_passes_where_every_test_does() -> None:
     passed, failed = (AcceptanceOutcome("a", 1.0, 2.0, status, "") for status in ("pass", "fail"))
-    assert AcceptanceReport(TOOL, READ, (passed, passed)).passed
-    assert not AcceptanceReport(TOOL, READ, (passed, failed)).passed
-    assert not AcceptanceReport(TOOL, READ, ()).passed
+    assert AcceptanceReport(TOOL, READ, (passed, passed)).is_passed
+    assert not AcceptanceReport(TOOL, READ, (passed, failed)).is_passed
+    assert not AcceptanceReport(TOOL, READ, ()).is_passed
     assert AcceptanceReport(TOOL, READ, (passed,)).to_json()["plan"] == "spec"
     assert AcceptanceReport(TOOL, READ, (passed,), stated=False).to_json()["plan"] == "computed"
 
@@ -320,14 +320,14 @@ def test_the_hours_that_keep_no_step_cost_their_share_of_a_year() -> None:
     year = YearlyGoodput(0.95, 0.9, 0.96, 0.99)
     assert YearlyCost.of(year, 100.0) == pytest.approx((43_830.0, 35_064.0, 87_660.0))
     report = FaultsReport(TOOL, READ, (), 2.0, 100.0, "USD", year, {}, ())
-    assert report.lost == YearlyCost.of(year, 100.0) and report.lost_at_first is None
+    assert report.cost_of_lost_hours == YearlyCost.of(year, 100.0) and report.lost_at_first is None
     first = YearlyGoodput(0.8, 0.7, 0.8, 0.9)
     early = replace(report, first_year=FirstYear(2.0, first))
     assert early.lost_at_first == YearlyCost.of(first, 100.0)
     assert early.to_json()["first_year"]["cost_of_lost_hours"]["mean"] == pytest.approx(175_320.0)
     for unknown in (replace(early, hour=None), replace(early, goodput=None, first_year=None)):
-        assert (unknown.lost, unknown.lost_at_first) == (None, None)
-    assert replace(early, hour=0.0).lost == (0.0, 0.0, 0.0)
+        assert (unknown.cost_of_lost_hours, unknown.lost_at_first) == (None, None)
+    assert replace(early, hour=0.0).cost_of_lost_hours == (0.0, 0.0, 0.0)
 
 
 def test_a_repository_sums_what_adds_up_over_its_machines() -> None:
@@ -371,7 +371,7 @@ def test_a_change_is_beyond_repeats_where_two_runs_of_one_machine_differ_less() 
 
 
 def test_a_target_is_met_up_to_its_value_and_where_no_request_has_one() -> None:
-    told = {value: SimulatedTarget("ttft", 90.0, 1.0, value).met for value in (0.9, 1.0, 1.1, None)}
+    told = {value: SimulatedTarget("ttft", 90.0, 1.0, value).is_met for value in (0.9, 1.0, 1.1, None)}
     assert told == {0.9: True, 1.0: True, 1.1: False, None: True}
 
 

@@ -32,7 +32,7 @@ def test_a_plan_that_is_varied_twice_keeps_both_changes() -> None:
     plan = study_text(f"clusterspec: 1\n{text}", SETTINGS).facts().served
     assert isinstance(plan, Served)
     narrow = plan.with_layout(tp=2)
-    alone = narrow.alone() if narrow else None
+    alone = narrow.single_request_plan() if narrow else None
     assert alone is not None and (alone.layout.tp, alone.load.concurrency) == (2, 1)
 
 

@@ -99,11 +99,11 @@ def _break_even_length(job: ServingJob, together: Plan, apart: Plan) -> BreakEve
     longest = job.workload.model.max_sequence_length
     most = float(longest - job.load.output_tokens) if longest else inf
 
-    def better(tokens: float) -> bool | None:
+    def is_better(tokens: float) -> bool | None:
         other = replace(job, load=_with_prompts(job.load, round(tokens)))
         return _is_separation_better(plan_value(other, together), plan_value(other, apart))
 
-    return nearest_crossing("input_tokens", float(job.load.input_tokens), better, 1.0, most)
+    return nearest_crossing("input_tokens", float(job.load.input_tokens), is_better, 1.0, most)
 
 
 def _break_even_load(job: ServingJob, together: Rated, apart: Rated) -> BreakEven:
@@ -120,23 +120,23 @@ def _break_even_load(job: ServingJob, together: Rated, apart: Rated) -> BreakEve
             "concurrency", apart.times.offered, lambda each: _is_separation_better(*at_concurrency(each)), 1.0, inf
         )
 
-    def better(each: float) -> bool | None:
+    def is_better(each: float) -> bool | None:
         return _is_separation_better(value_at_load(job, together.plan, each), value_at_load(job, apart.plan, each))
 
     present = apart.times.offered / apart.times.accelerators
     least = 1 / min(together.times.accelerators, apart.times.accelerators)
-    return nearest_crossing("requests_per_accelerator", present, better, least, inf)
+    return nearest_crossing("requests_per_accelerator", present, is_better, least, inf)
 
 
 def _break_even_link(job: ServingJob, together: Plan, apart: Plan, bandwidth: float) -> BreakEven:
     alone = plan_value(job, together)
     present = bandwidth * job.cluster.ranks_per_accelerator / HANDOFF_SHARE
 
-    def better(link: float) -> bool | None:
+    def is_better(link: float) -> bool | None:
         load = replace(job.load, transfer=job.load.transfer._replace(bandwidth=link))
         return _is_separation_better(alone, plan_value(replace(job, load=load), apart))
 
-    return nearest_crossing("link_bandwidth", present, better, LEAST_LINK, MOST_LINK)
+    return nearest_crossing("link_bandwidth", present, is_better, LEAST_LINK, MOST_LINK)
 
 
 def _is_separation_better(together: float, apart: float) -> bool | None:

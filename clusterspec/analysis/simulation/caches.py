@@ -31,7 +31,7 @@ class LruCache:
         self.capacity, self.tokens = capacity, 0
         self.blocks: OrderedDict[Hashable, int] = OrderedDict()
 
-    def use(self, blocks: Iterable[Block]) -> None:
+    def keep(self, blocks: Iterable[Block]) -> None:
         """Keep the blocks of a prompt, the first as the most recently used, because later blocks are useless without
         it.
         """
@@ -83,7 +83,7 @@ class CacheReplay:
                 taken = min(spare, hits[number])
                 hits[number], spare = hits[number] - taken, spare - taken
         for cache in caches:
-            cache.use((*blocks, *left))
+            cache.keep((*blocks, *left))
         self.homes.update((name, engine) for name, _ in (*blocks, *left))
         self.work[engine] += prompt - sum(hits)
         return hits, engine

@@ -75,7 +75,7 @@ class SimulatedEngine:
         self.version += 1
         return self.started + done * self.each
 
-    def begin(self, now: float) -> float | None:
+    def next_step_end(self, now: float) -> float | None:
         """Admit requests and start the next steps; their end, or None where nothing is to do."""
         if not self.since:
             self._receive_sent()
@@ -91,7 +91,7 @@ class SimulatedEngine:
             self._begin_decoding()
         elif self.since:  # nothing runs: the engine looks for requests all the time
             self.since = 0
-            return self.begin(now)
+            return self.next_step_end(now)
         else:
             self.running = False
             return None

@@ -170,7 +170,7 @@ class Simulation:
 
     def _begin(self, engine: SimulatedEngine, now: float, interval: int) -> None:
         """Start an idle engine, or let a running one look for requests at the next step that ends an interval."""
-        end = engine.shortened_end(now, interval) if engine.running else engine.begin(now)
+        end = engine.shortened_end(now, interval) if engine.running else engine.next_step_end(now)
         if end is not None:
             self._push(end, STEP_END, engine, engine.version)
         self._send_accepted(engine, now)
@@ -192,7 +192,7 @@ class Simulation:
                 self.ended = max(self.ended, request.ended)
                 if self.closed:
                     self._arrive(max(now, request.ended))
-        end = engine.begin(now)
+        end = engine.next_step_end(now)
         if end is not None:
             self._push(end, STEP_END, engine, engine.version)
         self._send_accepted(engine, now)

@@ -45,7 +45,7 @@ def fastest_of_spaces(
     """
     search = _Search(evaluate, spaces, limits, top)
     search.evaluate_all()
-    return [search.found(at) for at in range(len(spaces))]
+    return [search.result(at) for at in range(len(spaces))]
 
 
 class _Search:
@@ -59,9 +59,9 @@ class _Search:
         self._held = list(self._near_rows(joined_space(spaces)))
         self.reach = numpy.zeros(len(spaces))
 
-    def found(self, at: int) -> Found | None:
+    def result(self, at: int) -> Found | None:
         """The result for a space; None where it is not complete up to its best layouts."""
-        found = self.parts[at].run.found()
+        found = self.parts[at].run.result()
         if found.unsure or not found.best or self.reach[at] < found.best[0].key * BEYOND:
             return None
         return replace(found, near=(), complete_to=float(self.reach[at]))

@@ -91,7 +91,7 @@ def search_spaces(evaluate: Evaluate, spaces: Sequence[Space], limits: Limits, *
     for block in evaluate(joined_space(spaces)):
         for part in parts:
             part.add(block)
-    return [part.run.found() for part in parts]
+    return [part.run.result() for part in parts]
 
 
 def joined_space(spaces: Sequence[Space]) -> Space:

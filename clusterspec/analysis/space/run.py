@@ -89,7 +89,7 @@ class Limits:
     min_headroom: float | None = 0.0
 
     @property
-    def most(self) -> float:
+    def memory_limit(self) -> float:
         """Bytes that the predicted memory of a layout may take."""
         return inf if self.capacity is None else self.capacity * (1 - (self.min_headroom or 0.0))
 
@@ -115,7 +115,7 @@ class Held(NamedTuple):
         sure = _rows_at(likely, at_most(_taken_rows(block.upper, likely), most))
         allowed = sure
         if limits.min_headroom is not None:
-            allowed = _rows_at(likely, at_most(_taken_rows(block.memory, likely), limits.most))
+            allowed = _rows_at(likely, at_most(_taken_rows(block.memory, likely), limits.memory_limit))
         return cls(block.memory, allowed, sure, likely, smallest(block.memory, 1))
 
 
@@ -194,7 +194,7 @@ def search(
         run.add(block)
         if progress(run.evaluated, space.size):
             break
-    return run.found()
+    return run.result()
 
 
 def evaluation_of_sizes(design: Design, job: SearchJob) -> Evaluate | None:
@@ -251,7 +251,7 @@ class Run:
         """The least key of the layouts within the limits so far; infinite without one."""
         return self._sure.best.rows[0].key if self._sure.best.rows else inf
 
-    def found(self) -> Found:
+    def result(self) -> Found:
         kept = self._sure if self._sure.best.rows else self._unsure
         return Found(
             self.evaluated,

@@ -101,7 +101,7 @@ def run_accept(args: argparse.Namespace) -> int:
         print_text(measurement_text.acceptance_csv(report))
     else:
         print_text(measurement_text.acceptance_as_text(report, ink_of(args)))
-    if report.passed and not unclear:
+    if report.is_passed and not unclear:
         return OK
     missed = sum(test.status != "pass" for test in report.tests)
     print_error(f"clusterspec: {plural(missed, 'test')} failed or not run; the exit status is 1")

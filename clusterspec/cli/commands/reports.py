@@ -128,7 +128,7 @@ def run_report(args: argparse.Namespace) -> int:
     except paper.MissingLibrary as fault:
         raise UsageFault(str(fault)) from None
     finally:
-        progress.done()
+        progress.erase()
     write_whole(target, data)
     print_error(f"wrote {target}")
     status, *_ = (status_of(each) for each in (one, *others))

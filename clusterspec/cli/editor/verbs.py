@@ -154,12 +154,12 @@ def _search(session: Session, request: Request) -> Answer:
     told: list[tuple[int, int, bool]] = []
     progress = session.progress
 
-    def kept(done: int, total: int) -> bool:
+    def recorded_progress(done: int, total: int) -> bool:
         ends = bool(progress(done, total))
         told[:] = [(done, total, ends)]
         return ends
 
-    session.progress = kept
+    session.progress = recorded_progress
     try:
         names = ("top", "objective", "min_headroom", *OF_DESIGN)
         words = ["search", *options_of(request, "format", *names)]

@@ -15,7 +15,7 @@ from clusterspec import __version__, rules
 from clusterspec.cli import UsageFault
 from clusterspec.cli.inputs import StudyReader
 from clusterspec.cli.language_server import features
-from clusterspec.document import LARGEST, encode, prepare, project_root
+from clusterspec.document import LARGEST, encode, load_violation_texts, project_root
 from clusterspec.document.files import finding_at_extends, is_derived, may_be_spec
 from clusterspec.finding import Finding, Severity
 from clusterspec.records import dataclass
@@ -282,7 +282,7 @@ def watch_files(server: Server) -> None:
 def server(args: argparse.Namespace) -> Server:
     """A server with its handlers registered, ready to describe errors without further imports."""
     made = Server(args)
-    prepare(schema())
+    load_violation_texts(schema())
     _follow_changes(made)
     _answer_requests(made)
     return made

@@ -131,7 +131,7 @@ class Speed:
         """Device seconds of one kernel, by the roofline."""
         if not kernel.rate:
             return kernel.traffic / self.streaming_bandwidth(kernel)
-        rate = self.rates[kernel.rate] * self.fill(kernel)
+        rate = self.rates[kernel.rate] * self.achieved_share(kernel)
         return kernel_time(kernel.flops, rate, kernel.traffic, self.bandwidth)
 
     def streaming_bandwidth(self, kernel: Kernel) -> float:
@@ -139,7 +139,7 @@ class Speed:
         most = MOST_BANDWIDTH.get(kernel.role)
         return self.bandwidth if most is None else min(self.bandwidth, most)
 
-    def fill(self, kernel: Kernel) -> float:
+    def achieved_share(self, kernel: Kernel) -> float:
         """The share of the best rate that a kernel's shape allows."""
         if kernel.shape is None:
             return 1.0

@@ -167,11 +167,11 @@ def candidates_for_fullest(job: Job, groups: tuple[StageGroup, ...]) -> list[Sta
     def layers(group: StageGroup) -> float:
         return sum(chunk.layers for chunk in group.chunks)
 
-    def held(group: StageGroup) -> float:
+    def stored_micro_batches(group: StageGroup) -> float:
         counts = micro_batches_in_flight(job.layout, group.first, group.chunks, job.micro_batches)
         return stored_passes(group.chunks, counts)[Layers.ALL]
 
     most_layers = sorted(groups, key=layers, reverse=True)[:SHORTLIST]
-    most_held = sorted(groups, key=held, reverse=True)[:SHORTLIST]
+    most_held = sorted(groups, key=stored_micro_batches, reverse=True)[:SHORTLIST]
     chosen = {group.first: group for group in (groups[0], groups[-1], *most_layers, *most_held)}
     return [chosen[first] for first in sorted(chosen)]

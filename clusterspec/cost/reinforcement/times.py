@@ -85,7 +85,7 @@ class RlMemory(NamedTuple):
     critic: float = 0.0
 
     @property
-    def most(self) -> float:
+    def fullest(self) -> float:
         return max(self.rollout, self.training, self.sync)
 
 

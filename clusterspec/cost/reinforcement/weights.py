@@ -155,7 +155,7 @@ class Messages(NamedTuple):
         return self.inside + self.crossing
 
     @property
-    def each(self) -> float:
+    def mean_seconds(self) -> float:
         """Seconds of one of them in the mean."""
         seconds = self.inside * SINGLE.value + self.crossing * CROSSING.value
         return seconds / self.total if self.total else SINGLE.value
@@ -248,7 +248,7 @@ def sync_of(
         TENSOR.value,
         stopped + (link.latency if link else 0.0),
         messages.total,
-        messages.each,
+        messages.mean_seconds,
     )
 
 

@@ -154,12 +154,12 @@ def _mean_gap(times: ServingTimes, load: Serving, share: float) -> float:
         (prompts * (length - 1), length - 1, part) for length, part in output_parts(load) if length >= 2
     ]  # prompts during an output, and its gaps
 
-    def within(seconds: float) -> float:
+    def share_within(seconds: float) -> float:
         return sum(
             part * compound_share((seconds - base) * gaps / each, count, spread) for count, gaps, part in parts
         ) / sum(part for _, _, part in parts)
 
-    return smallest_reaching(within, share, base, base + each)
+    return smallest_reaching(share_within, share, base, base + each)
 
 
 def single_gap(times: ServingTimes, load: Serving, share: float) -> float:
@@ -196,11 +196,11 @@ def _prompts_in_step(load: Serving, prompts: float, share: float) -> float:
     parts = [(length / load.input_tokens, part) for length, part in lengths_in_parts(load.input_lengths)]
     mean, spread = _several_prompts(max(FEWEST, prompts), 1.0 + load.input_lengths.variation)
 
-    def within(work: float) -> float:
+    def share_within(work: float) -> float:
         single = sum(part for length, part in parts if length <= work)
         return none + one * single + (1 - none - one) * compound_share(work, mean, spread)
 
-    return 0.0 if none >= share else smallest_reaching(within, share, 0.0, 1.0)
+    return 0.0 if none >= share else smallest_reaching(share_within, share, 0.0, 1.0)
 
 
 def _several_prompts(prompts: float, square: float) -> tuple[float, float]:

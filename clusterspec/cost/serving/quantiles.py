@@ -137,7 +137,7 @@ def quantile_of_sums(parts: list[tuple[float, float]], wait: float, share: float
     """
     least = wait * (1 - log(2))
 
-    def within(seconds: float) -> float:
+    def share_within(seconds: float) -> float:
         found = 0.0
         for value, part in parts:
             over = seconds - value + wait
@@ -146,7 +146,7 @@ def quantile_of_sums(parts: list[tuple[float, float]], wait: float, share: float
         return found
 
     low = min(value for value, _ in parts) - wait
-    return smallest_reaching(within, share, low, max(value for value, _ in parts) + wait)
+    return smallest_reaching(share_within, share, low, max(value for value, _ in parts) + wait)
 
 
 def smallest_reaching(

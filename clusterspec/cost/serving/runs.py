@@ -67,7 +67,7 @@ class FiniteRun(NamedTuple):
         together = self.starting
         least = self.queued + self.varied * (1 - log(2))
 
-        def within(seconds: float) -> float:
+        def share_within(seconds: float) -> float:
             found = sum(
                 part * (min(1.0, max(0.0, (seconds - low) / (high - low))) if high > low else float(seconds >= low))
                 for part, low, high in together
@@ -77,7 +77,7 @@ class FiniteRun(NamedTuple):
             return found + (1 - self.concurrency / self.requests) * alone
 
         top = max(self.last, least + self.varied)
-        return smallest_reaching(within, share * (1 - 1e-12), 0.0, top) if top else 0.0
+        return smallest_reaching(share_within, share * (1 - 1e-12), 0.0, top) if top else 0.0
 
     def seconds(self, latency: float, final: float) -> float:
         """The duration of the run: the steady-state rounds of ``latency`` each, the longest wait among the requests
@@ -110,7 +110,7 @@ class OpenRun(NamedTuple):
         return max(0.0, self.turn - 1 / self.rate)
 
     @property
-    def behind(self) -> float:
+    def lag(self) -> float:
         """Seconds by which ``service`` exceeds the interval between arrivals."""
         return max(0.0, self.service - 1 / self.rate)
 
@@ -127,7 +127,7 @@ class OpenRun(NamedTuple):
         5.0
 
         """
-        prompts = self.behind * number
+        prompts = self.lag * number
         return max(prompts, self.longer * (number - self.places / 2)) if number > self.places else prompts
 
     @property
@@ -139,7 +139,7 @@ class OpenRun(NamedTuple):
         >>> OpenRun(200.0, 10.0, 50.0, 0.2, 0.5, 0.14).mean, OpenRun(200.0, 10.0, 50.0, 0.05, 0.5, 0.2).mean
         (8.25, 10.5)
         """
-        longer, behind, last = self.longer, self.behind, self.requests
+        longer, behind, last = self.longer, self.lag, self.requests
         met = self.places if longer <= behind else max(self.places, longer * self.places / 2 / (longer - behind))
         first = last if longer <= behind else min(last, met)
         later = ((last - self.places / 2) ** 2 - (first - self.places / 2) ** 2) / 2

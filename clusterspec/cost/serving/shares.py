@@ -40,7 +40,7 @@ class PromptShares(NamedTuple):
             bunching=self.bunching,
         )
 
-    def within(self, value: float, gaps: float) -> float:
+    def share_within(self, value: float, gaps: float) -> float:
         """The probability that at most the share ``value`` of the steps of a request hold prompts.
 
         A beta distribution with the mean of `mean` and the variance of a Poisson number of prompts, increased because
@@ -58,10 +58,10 @@ class PromptShares(NamedTuple):
         """
         whole = sum(part for _, part in outputs)
 
-        def within(value: float) -> float:
-            return sum(part * self.within(value, length - 1) for length, part in outputs) / whole
+        def share_within(value: float) -> float:
+            return sum(part * self.share_within(value, length - 1) for length, part in outputs) / whole
 
-        return smallest_reaching(within, share, 0.0, 1.0, SHARE_HALVINGS)
+        return smallest_reaching(share_within, share, 0.0, 1.0, SHARE_HALVINGS)
 
 
 def output_parts(load: Serving) -> list[tuple[float, float]]:

@@ -211,11 +211,11 @@ def _growing_share(pools: Pools, now: Steady) -> float:
 def _median_of_parts(parts: tuple[tuple[float, float], ...]) -> float:
     """The median of ``parts``, values with their shares in order; between two values of half of them each, the mean."""
 
-    def reached(some: tuple[tuple[float, float], ...]) -> float:
+    def value_past_half(some: tuple[tuple[float, float], ...]) -> float:
         sums = accumulate(share for _, share in some)
         return next(value for (value, _), below in zip(some, sums, strict=True) if below > HALF)
 
-    return (reached(parts) + reached(parts[::-1])) / 2
+    return (value_past_half(parts) + value_past_half(parts[::-1])) / 2
 
 
 def _handoff_seconds(pools: Pools, now: Steady, sent: Handoff | None) -> tuple[float, float, float]:

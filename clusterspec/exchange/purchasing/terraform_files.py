@@ -68,7 +68,7 @@ class Pool:
 def record_machines(file: InputFile, builder: ImportBuilder) -> None:
     """Record the machines of a file. Raises `FormatError` if it states no type of machine."""
     stated = _Pools(blocks_of(file.text))
-    pools = list(stated.found())
+    pools = list(stated.pools())
     if not pools:
         where = f"{stated.open[0][0]}, which" if stated.open else "no type of machine:"
         line = stated.open[0][1] if stated.open else 0
@@ -155,7 +155,7 @@ class _Pools:
         self.blocks, self.defaults = blocks, _defaults(blocks)
         self.open: list[tuple[str, int]] = []
 
-    def found(self) -> Iterator[Pool]:
+    def pools(self) -> Iterator[Pool]:
         """The pools of resources and modules. Raises `FormatError` for too many."""
         count = 0
         for block in self.blocks:

@@ -70,7 +70,7 @@ class RunLogs:
     sizes: dict[tuple[str | None, ...], int] = field(default_factory=dict)
     deepspeed: bool = False
 
-    def begin(self, framework: str, step: int, number: int, loss: str | None = None) -> StepLog:
+    def run_of_step(self, framework: str, step: int, number: int, loss: str | None = None) -> StepLog:
         """The run that a step belongs to.
 
         It is the run of the framework's previous step, unless the step number goes back or the same step has another
@@ -167,7 +167,7 @@ def _read_line(line: str, number: int, runs: RunLogs) -> None:
         runs.sizes.setdefault(match.groups(), number)
     elif match := _MEGATRON.search(line):
         name = "megatron-deepspeed" if runs.deepspeed or "| consumed tokens:" in line else "megatron-core"
-        log = runs.begin(name, int(match[1]), number)
+        log = runs.run_of_step(name, int(match[1]), number)
         log.add("step_seconds", f"{float(match[2]) / 1e3:.9g}")
         if flops := _MEGATRON_FLOPS.search(line):
             log.add("tflops_per_accelerator", flops[1])
@@ -175,14 +175,14 @@ def _read_line(line: str, number: int, runs: RunLogs) -> None:
             log.batches.add(int(batch[1]))
     elif match := _TITAN.search(line):
         loss = _TITAN_LOSS.search(line)
-        log = runs.begin("torchtitan", int(match[1]), number, loss[1] if loss else None)
+        log = runs.run_of_step("torchtitan", int(match[1]), number, loss[1] if loss else None)
         log.add("tokens_per_second_per_accelerator", match[2])
         if flops := _TITAN_FLOPS.search(line):
             log.add("tflops_per_accelerator", flops[1])
         if share := _TITAN_MFU.search(line):
             log.add("mfu_percent", share[1])
     elif match := _MAXTEXT.search(line):
-        log = runs.begin("maxtext", int(match[1]), number)
+        log = runs.run_of_step("maxtext", int(match[1]), number)
         log.add("step_seconds", match[2])
         for name, pattern in (
             ("tflops_per_accelerator", _MAXTEXT_FLOPS),

@@ -68,7 +68,7 @@ def verdict_block(report: FullReport) -> VerdictBlock:
     if purchase is None:
         cost = report.cost.cost
         return stated_verdict(report.estimate.verdict, cost.missing if cost and cost.total else ())
-    better = report.choices.better if report.choices else None
+    better = report.choices.recommended_row if report.choices else None
     if better is not None and purchase.status == "ready":
         return VerdictBlock(f"Every gate is met, but {choice_name(better)} is recommended instead", "fair", (), ())
     return signing_block(purchase)
@@ -94,7 +94,7 @@ def decision_sentence(report: FullReport) -> str:
     purchase, cluster = report.signing, report.estimate.design.cluster
     if purchase is None or cluster is None:
         return ""
-    better = report.choices.better if report.choices else None
+    better = report.choices.recommended_row if report.choices else None
     verb = "Rent" if purchase.basis == "rent" or cluster.cloud else "Buy"
     if better is not None or purchase.status != "ready":
         verb = "Proposed rent:" if verb == "Rent" else "Proposed purchase:"

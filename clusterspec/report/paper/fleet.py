@@ -52,7 +52,7 @@ def composed_fleet(report: FleetReport) -> Paper:
         subtitle=f"{plural(len(report.jobs), 'job')} on {plural(len(report.pools), 'pool')}",
         description=(spec.description if spec else None) or "",
         verdict_block=stated_verdict(verdict, _left_out(report)),
-        facts=_facts(report),
+        facts=_title_facts(report),
         sections=(
             Section("decision", "At a glance", (Cards(tuple(headline_cards(report))), *pictures(report))),
             _jobs_section(report),
@@ -76,7 +76,7 @@ def _left_out(report: FleetReport) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for use in known for text in use.missing))
 
 
-def _facts(report: FleetReport) -> tuple[TitleFact, ...]:
+def _title_facts(report: FleetReport) -> tuple[TitleFact, ...]:
     """The document data of the title page."""
     counted = count(report.findings)
     open_ = f"{plural(counted['error'], 'error')}, {plural(counted['warning'], 'warning')}"

@@ -138,7 +138,7 @@ def recommendation_text(found: Choices) -> str:
         )
         return f"No choice is recommended: each of the {kind} {' or '.join(why for why in against if why)}."
     best = found.rows[found.recommended]
-    slower = "" if found.better else slower_text(found)
+    slower = "" if found.recommended_row else slower_text(found)
     of = f"Of the {kind} without errors"
     of += " and within the budget" if any(row.over_budget for row in found.rows) else ""
     of += " that surely fit"

@@ -86,7 +86,7 @@ MOST_PLACED = 10
 def check(fleet: Fleet) -> Iterator[Problem]:
     for pool in fleet.pools.values():
         size = nodes_of_domain(pool.cluster) if pool.cluster else 1
-        if size > 1 and pool.nodes is not None and pool.promised <= pool.nodes:
+        if size > 1 and pool.nodes is not None and pool.promised_nodes <= pool.nodes:
             spread = _first_unplaced_set(pool.sets, pool.nodes, size)
             if spread is not None:
                 message = f"the {spread.nodes} nodes left for `{spread.jobs[0]}` lie in more domains of {size} nodes than {plural(spread.nodes or 0, 'node')} need"

@@ -97,7 +97,7 @@ def _pool_problems(fleet: Fleet, pool: Pool, nodes: int) -> Iterator[Problem]:
             f"{names} leave out their nodes: how many of the {nodes} of pool `{pool.name}` each has is not determined"
         )
         yield RULE.problem(("jobs", rest[1].jobs[0]), message, "state `nodes` of all jobs but one", at_key=True)
-    promised = pool.promised
+    promised = pool.promised_nodes
     if promised > nodes:
         last = _first_excess_set(pool, nodes)
         message = f"the jobs of pool `{pool.name}` have {promised} nodes, and it has {nodes}{_spares(pool)}"

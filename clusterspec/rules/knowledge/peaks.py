@@ -48,7 +48,7 @@ class StatedPeak:
         return self.skips_zeros and dense and agrees_within(self.ratio, SPARSE_GAIN, AGREES)
 
     @property
-    def others(self) -> dict[str, float]:
+    def peaks_of_other_precisions(self) -> dict[str, float]:
         """The peaks of the same part in other precisions."""
         same = {self.precision, "bf16" if self.precision == "fp16" else "fp16" if self.precision == "bf16" else ""}
         return {precision: peak for precision, peak in self.peaks.items() if precision not in same}

@@ -86,7 +86,7 @@ class Served:
         keys = {"parameter_precision": precision, "precision": precision, "quantization": None}
         return self._with_changes({("workload", key): value for key, value in keys.items()})
 
-    def alone(self) -> Served | None:
+    def single_request_plan(self) -> Served | None:
         """The plan with one request in flight."""
         return self.with_load(concurrency=1, request_rate=None, load="closed", requests=None)
 

@@ -75,7 +75,7 @@ def stated_figures(written: ClusterSpec | None, cluster: Cluster | None, catalog
         return
     if cluster is not None:
         yield from _scale_up(written, cluster)
-        yield from _nic(written, cluster)
+        yield from _nic_figures(written, cluster)
     yield from _power(written, cluster)
     yield from _accelerator(written, catalog)
 
@@ -144,7 +144,7 @@ def _scopes(cluster: Cluster) -> tuple[OtherScope, ...]:
     return tuple(found)
 
 
-def _nic(written: ClusterSpec, cluster: Cluster) -> Iterator[StatedFigure]:
+def _nic_figures(written: ClusterSpec, cluster: Cluster) -> Iterator[StatedFigure]:
     stated = written.scale_out.nic_bandwidth if written.scale_out else None
     if stated is None:
         return

@@ -85,7 +85,7 @@ def check(
     if ordered is None:
         return
     needed, fix = fabric.transceivers, rewrite(AT, str(fabric.transceivers))
-    if ordered < fabric.modules.least:
+    if ordered < fabric.modules.needed_at_least:
         message = f"{ordered:,} transceivers, but the links need {needed:,}: {fabric.modules.how}"
         yield RULE.problem(AT, message, f"order at least {needed:,}", fix=None if fabric.modules.assumed else fix)
     elif fabric.modules.assumed:

@@ -65,7 +65,7 @@ def check(served: Served) -> Iterator[Problem]:
     late = {each for each in missed_targets(served.times, load) if not is_caused_by_chunks(served.times, each)}
     if not any(each.quantity not in TOLD for each in late):
         return
-    alone = served.alone()
+    alone = served.single_request_plan()
     if alone is None or any(each.quantity in TOLD for each in missed_targets(alone.times, load)):
         return
     for each in target_results(alone.times, alone.load):

@@ -63,7 +63,7 @@ RULE = Rule.of(__name__, "warning", "likely")
 def check(served: Served) -> Iterator[Problem]:
     load, times = served.load, served.times
     late = tuple(each for each in missed_targets(times, load) if not is_caused_by_chunks(times, each))
-    alone = served.alone() if late else None
+    alone = served.single_request_plan() if late else None
     if alone is None:
         return
     late = tuple(name for name in late if name not in missed_targets(alone.times, load))

@@ -82,7 +82,7 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
         remedy = f"use tp {tp} and {'twice' if times == 2 else f'{times} times'} the replicas"
         yield RULE.problem("layout.tp", f"{kept}: {comparison_text(gain)}", remedy, severity=gain.severity)
         return
-    now, then = served.alone(), gain.served.alone()
+    now, then = served.single_request_plan(), gain.served.single_request_plan()
     if now is None or then is None or now.times.tpot < (1 - LEAST) * then.times.tpot:
         return
     yield RULE.problem(

@@ -82,7 +82,7 @@ def check(served: Served) -> Iterator[Problem]:
             _remedy(served, target),
         )
         return
-    alone = served.alone()
+    alone = served.single_request_plan()
     if alone is not None and alone.times.tpot > target:
         yield RULE.problem(
             key,
@@ -98,7 +98,7 @@ def _remedy(served: Served, target: float) -> str:
     wider = served.layout.tp * 2
     while served.load.decode is None and wider <= served.cluster.ranks_per_domain:
         other = served.with_layout(tp=wider)
-        alone = other.alone() if other else None
+        alone = other.single_request_plan() if other else None
         if alone is not None and alone.times.tpot <= target:
             return (
                 f"use tp {wider}, predicted at {display(alone.times.tpot, 's')} per output token for a single request"

@@ -95,7 +95,7 @@ def check(served: Served) -> Iterator[Problem]:
             REMEDY,
         )
         return
-    alone = served.alone()
+    alone = served.single_request_plan()
     if alone is not None and alone.times.ttft > target:
         yield RULE.problem(
             key,

@@ -103,7 +103,11 @@ def check(peaks: tuple[StatedPeak, ...], deviations: Deviations, catalog: Catalo
 
 
 def _peaks_in_other_precisions(stated: StatedPeak) -> list[str]:
-    return [f"{stated.whose} in {name}" for name, peak in stated.others.items() if _is_stated_peak(stated, peak)]
+    return [
+        f"{stated.whose} in {name}"
+        for name, peak in stated.peaks_of_other_precisions.items()
+        if _is_stated_peak(stated, peak)
+    ]
 
 
 def _accelerators_with_peak(stated: StatedPeak, catalog: Catalog) -> list[str]:

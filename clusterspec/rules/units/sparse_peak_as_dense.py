@@ -74,7 +74,11 @@ def check(peaks: tuple[StatedPeak, ...]) -> Iterator[Problem]:
         if stated.catalog_peak and stated.is_sparse:
             written, right = stated.quantity.written, display(stated.catalog_peak, "FLOP/s", 4)
             sparse = written.replace(Sparsity.DENSE, Sparsity.SPARSE)
-            doubled = [other for other, peak in stated.others.items() if abs(stated.quantity.dense / peak - 1) < 0.03]
+            doubled = [
+                other
+                for other, peak in stated.peaks_of_other_precisions.items()
+                if abs(stated.quantity.dense / peak - 1) < 0.03
+            ]
             also = f"; it is also the dense peak in {both(doubled)}" if doubled else ""
             yield RULE.problem(
                 stated.at,
