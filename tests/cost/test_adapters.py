@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from clusterspec.cost.adapters import model_adapters
 from clusterspec.cost.compute.kernels import Role
 from clusterspec.cost.plan import Plan
 from tests.cost.plans import plan
@@ -62,6 +63,23 @@ def test_tensor_parallelism_copies_half_of_an_adapter() -> None:
     assert held["adapters_dense"] == 2 * 32 * 16 * (whole + cut / 2)
 
 
+@pytest.mark.parametrize(
+    ("model", "layouts"),
+    [
+        ("llama-3.1-8b", [{"tp": 2}, {"tp": 4, "cp": 2}, {"pp": 4}]),
+        ("mixtral-8x7b", [{"ep": 2}, {"ep": 8}, {"tp": 2, "pp": 4}]),
+    ],
+)
+def test_the_adapters_of_a_model_do_not_depend_on_its_layout(model: str, layouts: list[dict[str, Any]]) -> None:
+    """Rank 16 on attention: 2 × 16 × (4096 + 1024) × 32 layers for keys and values, and 4096 + 4096 for the others."""
+    counts = []
+    for layout in ({"tp": 1}, *layouts):
+        made = tuned({**LORA, "modules": ["attention"]}, layout, model=model).design
+        assert made.workload is not None and made.layout is not None
+        counts.append(model_adapters(made.workload, made.layout))
+    assert counts == [32 * 16 * (2 * Q_AND_O + 2 * K_OR_V)] * len(counts)
+
+
 def test_the_backward_pass_computes_no_weight_gradients_of_frozen_matrices() -> None:
     frozen, full = tuned({**LORA, "rank": 1}), tuned(None)
     assert frozen.step is not None and full.step is not None
@@ -75,6 +93,18 @@ def test_the_backward_pass_computes_no_weight_gradients_of_frozen_matrices() -> 
     assert frozen.mfu is not None and full.mfu is not None
     sent = {row.collective: row.bytes for row in frozen.communication if row.axis == "dp_cp"}
     assert sent == {"all-reduce": 4 * ADAPTERS / 16}
+
+
+@pytest.mark.parametrize("framework", ["megatron-core", "torchtitan"])
+@pytest.mark.parametrize(("method", "width"), [("lora", 2.0), ("qlora", (4 + 8 / 64 + 32 / 64 / 256) / 8)])
+def test_full_shards_gather_frozen_weights_as_they_are_stored(framework: str, method: str, width: float) -> None:
+    """Four micro-batches gather the layers forward and backward, and the tables once; adapters in 16 bits. Their
+    gradients are reduced in 32 bits by Megatron Core and FSDP alike.
+    """
+    found = tuned({**LORA, "method": method}, {"sharding": "fsdp", "framework": framework})
+    sent = {row.collective: row.bytes for row in found.communication if row.axis == "dp_cp"}
+    assert sent["all-gather"] == pytest.approx(4 * (2 * width * MATRICES + 2 * TABLES + 2 * 2 * ADAPTERS), rel=1e-4)
+    assert sent["reduce-scatter"] == 4 * 4 * ADAPTERS
 
 
 def test_laws_of_adapters() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from math import exp
 from typing import Any
 
 import numpy
@@ -117,3 +118,16 @@ def test_a_pipeline_without_virtual_stages_idles_for_one_pass_of_each_other_stag
     """Two stages and one micro-batch: each waits for the other half of the time; 8 s of which 2 s are its own: 6 s."""
     assert pipeline.idle_share(2, 1) == 1 / 2
     assert pipeline.fill_and_drain_idle(8.0, 2.0) == 6.0
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 8, 64])
+@pytest.mark.parametrize("mean", [0.05, 1.0, 7.5, 40.0])
+def test_prompts_on_the_fullest_rank_are_the_mean_largest_of_poisson_numbers(mean: float, ranks: int) -> None:
+    """Σ k (F(k)^r − F(k − 1)^r) over the numbers k that occur."""
+    share, below, former, expected = exp(-mean), exp(-mean), exp(-mean) ** ranks, 0.0
+    for number in range(1, 400):
+        share *= mean / number
+        below += share
+        expected += number * (below**ranks - former)
+        former = below**ranks
+    assert experts.prompts_on_fullest(mean, ranks) == pytest.approx(expected, rel=1e-6)

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clusterspec.catalog import Catalog
 from clusterspec.catalog.models import LinearAttention, Model, SparseAttention, TokenPrediction, Window
 from clusterspec.cost.layers import expert_layers, stage_chunks
+from clusterspec.cost.mixers import attention_flops
 from clusterspec.cost.parameters import causal_share, model_flops_per_token, model_weights, rank_share
 from tests.cost.memory.designs import experts, layout, model
 
@@ -224,6 +226,16 @@ def test_a_recurrence_needs_no_products_over_the_sequence() -> None:
     of = model(linear=LinearAttention("gated-delta", 8, 4, 8, 64, 32))
     assert model_flops_per_token(of, 4096) == model_flops_per_token(of, 8192)
     assert model_flops_per_token(of, 4096) == 6 * model_weights(of).multiplied + 3 * 8 * 2 * 3 * 8 * 64 * 32
+
+
+@pytest.mark.parametrize(("tokens", "attended"), [(1024, 1024), (2048, 2048), (65536, 2048)])
+def test_an_index_bounds_the_tokens_that_model_flops_count(tokens: int, attended: int) -> None:
+    """DeepSeek-V3.2: 61 layers whose 128 heads (192 numbers of a key, 128 of a value) attend to 2,048 tokens, chosen by
+    64 heads of 128 numbers each that look at all. Forward and backward are 6 FLOPs a number and token.
+    """
+    of = Catalog.open().model("deepseek-v3.2")
+    core, index = 128 * (192 + 128) * attended, 64 * 128 * tokens
+    assert attention_flops(of, tokens) == pytest.approx(6 * 61 * (core + index))
 
 
 def test_a_window_bounds_the_tokens_that_model_flops_count() -> None:

@@ -10,9 +10,11 @@ import pytest
 from clusterspec.cluster.model import Trainable
 from clusterspec.cluster.requests import Lengths
 from clusterspec.cost.reinforcement.explain import rl_term
-from clusterspec.cost.reinforcement.rollout import rollout_design, sample_lengths
+from clusterspec.cost.reinforcement.roles import flops_of_step
+from clusterspec.cost.reinforcement.rollout import _EngineRun, rollout_design, sample_lengths
 from clusterspec.cost.reinforcement.times import RlTimes, forward_seconds
 from clusterspec.cost.reinforcement.weights import CROSSING, SINGLE, checkpoint_tensors, weight_bytes
+from clusterspec.cost.serving.times import serving_pools
 from clusterspec.records import replace
 from clusterspec.studies.study import Study, study_text
 from tests.cost.expressions import evaluate
@@ -325,3 +327,80 @@ def test_forward_passes_take_the_forward_parts_of_the_steps_of_their_minibatches
         fixed = record.choices.overhead + record.choices.data_loading
         assert bare == pytest.approx((passes + fixed) * straggling)
         assert forward_seconds(record, minibatches) - bare == pytest.approx(sends * straggling)
+
+
+def test_the_flops_of_a_step_are_those_of_its_passes() -> None:
+    """DAPO generates and reads its samples (2 passes), and trains on them (3 more per epoch). PPO adds a pass of the
+    reference and of the critic, which it also trains. A pass over a token takes 2 FLOPs per weight in a matrix, 7.07e9
+    of Qwen2.5 7B, and attention.
+    """
+    found = {}
+    jobs: dict[str, dict[str, Any]] = {
+        "dapo": {},
+        "epochs": {"epochs": 3},
+        "recorded": {"log_probabilities": "rollout"},
+        "ppo": {"algorithm": "ppo"},
+        "longer": {"samples_per_prompt": 16},
+    }
+    for name, changes in jobs.items():
+        settings: dict[str, Any] = {"algorithm": "dapo", **changes}
+        made = design(described(**settings))
+        assert made.workload is not None and made.workload.rl is not None
+        found[name] = flops_of_step(made, made.workload.rl)
+    once = found["dapo"] / 5
+    passes = {name: flops / once for name, flops in found.items()}
+    assert passes == pytest.approx({"dapo": 5, "epochs": 11, "recorded": 4, "ppo": 10, "longer": 10})
+    assert 1.0 < once / (2 * 7.07e9 * 512 * 2512) < 1.15
+
+
+@pytest.mark.parametrize("platform", ["dgx-h100", "mi250x-4"])
+def test_states_stay_beside_an_engine_as_long_as_the_accelerator_holds_both(platform: str) -> None:
+    """All ranks of an accelerator count: two on MI250X. The engine takes its fraction; 3 GB stay for both programs."""
+    kept = []
+    for percent in range(5, 95, 5):
+        described_job = described(rollout={"memory_fraction": percent / 100})
+        described_job["cluster"]["platform"] = platform
+        found = study_text(json.dumps(described_job), SETTINGS).plan.rl
+        assert found is not None and found.memory is not None and found.memory.capacity is not None
+        memory, capacity = found.memory, found.memory.capacity
+        engine = percent / 100 * capacity + 3e9
+        kept.append(not memory.offloaded)
+        states = memory.offloaded or memory.rollout - engine
+        assert memory.rollout == pytest.approx(engine + (0.0 if memory.offloaded else states))
+        assert (engine + states <= capacity) is (not memory.offloaded)
+    assert kept == sorted(kept, reverse=True) and any(kept) and not all(kept)
+
+
+def test_samples_beyond_those_simulated_singly_are_scaled() -> None:
+    """An engine of one node has 4,096 and 8,192 samples of equal length: twice the work takes twice the time."""
+    one, two = (
+        times(nodes=1, rollout={"tp": 8}, prompts_per_step=prompts, output_tokens=2000).rollout
+        for prompts in (512, 1024)
+    )
+    assert one.busy * 2 == pytest.approx(two.busy, rel=0.05)
+    assert one.batch * 2 == pytest.approx(two.batch, rel=0.1)
+
+
+@pytest.mark.parametrize("slots", [1.0, 3.0, 8.0])
+@pytest.mark.parametrize("lengths", [[40, 90, 10, 60, 20], [5] * 6, [100, 1, 1, 1, 1, 1, 1]])
+def test_a_batch_of_samples_ends_when_each_token_was_decoded_in_its_step(slots: float, lengths: list[int]) -> None:
+    """Against a simulation of every step: the next sample takes a slot when one ends; a step takes as long as it does
+    for the samples in flight at the mean of their lengths so far.
+    """
+    made = design(described())
+    assert made.workload is not None and made.workload.rl is not None
+    pools = serving_pools(rollout_design(made, made.workload.rl, 4))
+    assert pools is not None
+    run = _EngineRun(pools, 512, slots)
+    running: list[list[int]] = []
+    waiting, now, drained = list(lengths), run.prompts(float(len(lengths))), 0.0
+    while waiting or running:
+        while waiting and len(running) < int(slots):
+            running.append([waiting.pop(0), 0])
+        if not waiting and not drained:
+            drained = now
+        now += run.step(float(len(running)), 512 + sum(done for _, done in running) / len(running) + 0.5)
+        running = [[length, done + 1] for length, done in running if done + 1 < length]
+    ended, started = run.batch([float(length) for length in lengths])
+    assert ended == pytest.approx(now, rel=1e-6)
+    assert started == pytest.approx(drained, rel=1e-6)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -14,9 +12,6 @@ import pytest
 import yaml
 
 from clusterspec import analysis
-from clusterspec.catalog import Catalog
-from clusterspec.catalog.entries import Accelerator
-from clusterspec.cost.collectives.evidence import MEASURED_DOMAINS, MEASURED_FABRICS
 from clusterspec.exchange.exporters.registry import ExportInput, NotExportable, exporter_of
 from clusterspec.report import measurement_text
 from clusterspec.studies.study import study_text
@@ -193,20 +188,6 @@ def test_a_limit_without_a_measurement_says_so() -> None:
             ),
         ):
             assert "nothing was measured" not in str(exporter_of(kind).write(known).content), kind
-
-
-def test_measured_links_are_those_of_the_published_collectives() -> None:
-    text = Path("tests/accuracy/collective_series.csv").read_text(encoding="utf-8")
-    rows = list(csv.DictReader(text.splitlines()))
-    between = {(row["technology"], int(row["nic_gbps"])) for row in rows if int(row["nodes"] or 1) > 1}
-    assert between == MEASURED_FABRICS
-    catalog = Catalog.open()
-    inside = set()
-    for row in rows:
-        entry = catalog.find("accelerator", row["accelerator"])
-        assert isinstance(entry, Accelerator)
-        inside.add(entry.interconnects[0])
-    assert inside == MEASURED_DOMAINS
 
 
 def test_a_tool_of_another_vendor_or_scale_is_refused() -> None:

@@ -6,13 +6,18 @@ from itertools import pairwise, product
 from typing import Any
 
 import pytest
+import yaml
 
 from clusterspec.analysis import search
 from clusterspec.analysis.fleets import fleet_report
 from clusterspec.analysis.layout_search import SearchOptions
+from clusterspec.cluster.fleet import EnginesAway
 from clusterspec.cost.serving.handoff import HANDOFF_SHARE
+from clusterspec.document.parse import parse
 from clusterspec.report.fleet_text import fleet_text
 from clusterspec.source import Path as KeyPath
+from clusterspec.source import Source
+from clusterspec.studies.fleet_parts import FleetPart, part_value
 from clusterspec.studies.study import study_text
 from clusterspec.studies.variation import rewritten_study, varied_study
 from tests.settings import SETTINGS
@@ -276,3 +281,19 @@ def test_an_unknown_machine_hides_no_key_of_the_trainer_and_claims_none_is_missi
     for model, paths in (("qwen2.5-7b", ["platform"]), ("qwen2.5-7c", ["platform", "model"])):
         errors = study_text(text.replace("MODEL", model), SETTINGS).errors
         assert [(each.rule, each.path[-1]) for each in errors] == [("unknown-catalog-id", path) for path in paths]
+
+
+def test_a_job_takes_only_the_links_between_its_own_pools() -> None:
+    """A third pool, and its links to both, belong to other jobs."""
+    written = yaml.safe_load(
+        SERVED.format(link=SHARED, machine="dgx-h100", job="decode", first="pool: prefill, ", second="")
+    )
+    own, others = {"between": ["prefill", "decode"]}, [{"between": [pool, "other"]} for pool in ("decode", "prefill")]
+    written["pools"]["other"] = {"platform": "dgx-h200", "nodes": 1}
+    written["pool_links"] = [others[0], own, others[1], {"between": "unreadable"}, 7]
+    away = EnginesAway("prefill", "prefill", ("workload", "serving", "disaggregated", "prefill"), 2)
+    document, _ = parse(Source("fleet.yaml", yaml.safe_dump(written)))
+    assert document is not None
+    value = part_value(document, FleetPart("decode", "chat", away=(away,)))
+    assert value["pool_links"] == [own]
+    assert set(value["pools"]) == {"prefill"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.catalog import Catalog
 from clusterspec.cost import parameters, traffic
 from clusterspec.cost.compute import attention, mixing
 from clusterspec.cost.compute.kernels import Work
@@ -22,14 +23,20 @@ def work(model: str, layer: Layer, tp: int = 1) -> Work:
     return sum(LAYERS[layer.network](share, software).values(), Work())
 
 
-@pytest.mark.parametrize("model", (*HYBRIDS, *WINDOWED, *CHOOSING))
+@pytest.mark.parametrize("model", sorted(Catalog.open().ids("model")))
 def test_all_layers_multiply_each_token_with_the_weights_that_it_passes(model: str) -> None:
+    """All weights but the head and those of convolutions, which no GEMM computes: of a layer as many as a kernel has
+    taps, for each number of its queries, keys and values. Compressed attention also has biases.
+    """
     share, _ = shard({"model": model}, tp=1, ep=1)
     known = {layer: products(work(model, layer).forward) for layer in set(model_layers(share.model))}
     done = sum(known[layer] for layer in model_layers(share.model))
-    count = parameters.model_weights(share.model)
-    head = share.model.hidden * share.model.vocab
-    assert done == pytest.approx(2 * (count.multiplied - head) * share.tokens, rel=0.002)
+    left = share.model.hidden * share.model.vocab
+    if linear := share.model.linear:
+        widths = 2 * linear.key_heads * linear.key_head_dim + linear.value_heads * linear.value_head_dim
+        left += linear.layers * linear.convolution * widths
+    expected = 2 * (parameters.model_weights(share.model).multiplied - left) * share.tokens
+    assert done == pytest.approx(expected, rel=2e-4 if share.model.compressed else 1e-12)
 
 
 @pytest.mark.parametrize("model", (*HYBRIDS, *WINDOWED, *CHOOSING))

@@ -307,6 +307,19 @@ def test_unused_terms_are_left_out(name: str, without: dict[str, Any], with_it: 
     assert name in _names(several)
 
 
+@pytest.mark.parametrize(("vocab", "tp"), [(1_000, 1), (256_000, 1), (256_000, 4)])
+def test_the_largest_gradient_is_widened_alone(vocab: int, tp: int) -> None:
+    """DeepSpeed adds bf16 gradients to those in fp32 tensor by tensor: 4 B for each weight of the largest table, or of
+    half a layer.
+    """
+    of = model(vocab=vocab)
+    layer = of.hidden * (2 * of.hidden + 2 * of.kv_heads * of.head_dim + 3 * of.ffn_hidden)
+    found = next(
+        term.value for term in used(of, None, tp=tp, **DEEPSPEED).total.walk() if term.name == "widened_gradient"
+    )
+    assert found == pytest.approx(4 * max(vocab * of.hidden, layer / 2) / tp, rel=2e-3)
+
+
 def test_a_model_that_runs_operation_by_operation_keeps_what_each_reads() -> None:
     """Per number: a norm its fp32 input and its quotient beside its output; a gate its activation as well."""
     plain, fused = (

@@ -8,7 +8,7 @@ import pytest
 
 from clusterspec.cluster.model import Design
 from clusterspec.cost.serving.constants import StepTime
-from clusterspec.cost.serving.pools import Pools, prompts_per_step
+from clusterspec.cost.serving.pools import Pools, prompts_of_step, prompts_per_step
 from clusterspec.cost.serving.prefill_waits import separate_prompt_wait, wait_behind_received
 from clusterspec.cost.serving.times import serving_pools, serving_times
 from clusterspec.cost.serving.waits import (
@@ -45,6 +45,25 @@ def steps_of(one: Pools) -> tuple[StepTime, StepTime]:
 
 def waited(one: Pools, prompts: float, busy: float = 1.0) -> float:
     return mixed_prompt_wait(one, steps_of(one), prompts, CARRIED, (64.0, busy))
+
+
+@pytest.mark.parametrize(
+    ("prompt", "hit", "taken", "prompts"),
+    [
+        (4000, 0.0, 0.0, 2.048),
+        (4000, 0.0, 4192.0, 1.0),
+        (100, 0.0, 192.0, 80.0),
+        (4000, 0.5, 0.0, 4.096),
+        (9000, 0.0, 0.0, 1.0),
+    ],
+)
+def test_the_budget_of_a_step_is_shared_by_what_prompts_compute(
+    prompt: int, hit: float, taken: float, prompts: float
+) -> None:
+    """8,192 tokens of a step less those taken, over the tokens of a prompt that are not in the cache."""
+    one = pools(prompt, f"concurrency: 64, prefix_hit: {hit}" if hit else "concurrency: 64")
+    assert prompts_of_step(one, taken) == pytest.approx(prompts)
+    assert prompts_per_step(one) == max(1, int(prompts)) or taken
 
 
 def test_prompts_share_steps_up_to_the_budget_of_one() -> None:

@@ -1,0 +1,49 @@
+"""Lines of programs that end without a reason: starts that are counted, and plugins that some hosts lack."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.logs.suggestions import families, suggested_causes
+
+MEMBER = "initializing ddp: GLOBAL_RANK: {}, MEMBER: {}/{}"
+
+
+def starts(*ranks: int, of: int = 4) -> str:
+    return "\n".join(MEMBER.format(rank - 1, rank, of) for rank in ranks)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (starts(1), [("members", "1 of 4 ranks started", 1)]),
+        (starts(1, 3, 2), [("members", "3 of 4 ranks started", 3)]),
+        (starts(1, 3, 3, 1), [("members", "2 of 4 ranks started", 4)]),
+        (f"{starts(1, 2, of=2)}\n{starts(1)}", [("members", "1 of 4 ranks started", 3)]),
+        (f"{starts(1, 2)}\nepoch 1", []),
+    ],
+)
+def test_ranks_that_started_are_counted_once_and_by_their_world(text: str, found: list[tuple[str, str, int]]) -> None:
+    assert list(families(text)) == found
+
+
+def test_a_start_of_all_ranks_as_the_last_line_is_a_start_without_what_follows() -> None:
+    ((family, line, number),) = families(starts(1, 2, 4, 3))
+    assert (family, number) == ("start", 4) and line.startswith("initializing ddp: GLOBAL_RANK: 2, MEMBER: 3/4")
+
+
+def test_a_host_without_the_plugin_that_another_loads_is_named_with_its_line() -> None:
+    lines = (
+        "a:1:1 [0] NCCL INFO NET/Plugin: Loaded net plugin AWS Libfabric (v8)",
+        "b:1:1 [0] NCCL INFO NET/Plugin : No plugin found (libnccl-net.so), using internal implementation",
+        "b:1:1 [1] NCCL INFO NET/Plugin : No plugin found (libnccl-net.so), using internal implementation",
+    )
+    assert list(families("\n".join(lines)))[:1] == [("plugins", "b finds no plugin of the network, and a loads one", 2)]
+    for all_alike in (lines[0], "\n".join(lines[1:])):
+        assert "plugins" not in [family for family, _, _ in families(all_alike)]
+
+
+def test_each_cause_is_suggested_once_by_its_first_line() -> None:
+    error = "RuntimeError: [{}] CUDA out of memory. Tried to allocate {} GiB"
+    found = list(suggested_causes("\n".join(["step 1", error.format(0, 2), error.format(1, 3), "step 2"])))
+    assert [number for _, _, number in found] == [2]
