@@ -174,6 +174,12 @@ Published: NVIDIA/Megatron-LM issue 343 and pytorch/pytorch issue 85604 (ports),
 
 _OF = {name: following for name, (_, following) in {**STOPS, **UNFINISHED_STOPS}.items()}
 _UNSAID = ", which does not say why"
+_PEER_MAPPING = (
+    "grep RegistryDwords /proc/driver/nvidia/params: PeerMappingOverride=1 (options nvidia "
+    "NVreg_RegistryDwords, and restart); lsmod | grep -E 'nvidia_peermem|gdrdrv'"
+)
+"""vllm-project/vllm, `tools/ep_kernels/configure_system_drivers.sh`; deepseek-ai/DeepEP issue 223."""
+_HANDLES = "show_gids on all hosts: NVSHMEM_IB_GID_INDEX of a RoCE v2 address that routes, and NVSHMEM_HCA_LIST"
 POSSIBLE = (
     ("rendezvous", "unreachable-peer", _UNSAID, _RENDEZVOUS, GIVEN),
     ("rendezvous", "wrong-interface", _UNSAID, _RENDEZVOUS, GIVEN),
@@ -196,6 +202,11 @@ POSSIBLE = (
     ("port-down", "unstable-link", "", _PORT, GIVEN),  # microsoft/mscclpp issue 493
     ("port-waits", "unreachable-peer", ": the port waits for a subnet manager", _MANAGER, STRONG),
     ("imex", "fabric-manager", ", as without a channel of IMEX", _IMEX, STRONG),  # NVIDIA/nvbandwidth issue 39
+    ("device-uar", "invalid-setting", "", _PEER_MAPPING, STRONG),
+    ("device-transport", "invalid-setting", ", as without that option of the driver", _PEER_MAPPING, GIVEN),
+    ("device-transport", "gpudirect-refused", _UNSAID, _OF["gpudirect-refused"], GIVEN),
+    ("address-handle", "unreachable-peer", ": no path to the GID of another rank", _HANDLES, GIVEN),
+    ("address-handle", "invalid-setting", _UNSAID, "NVSHMEM_IBGDA_NIC_HANDLER=cpu, and a later NVSHMEM", GIVEN),
     ("ucx-cuda", "invalid-setting", "", "env | grep UCX_TLS: it names cuda_copy,cuda_ipc, or is unset", STRONG),
     ("ucx-cuda", "library-release", "", "ucx_info -d | grep cuda: a UCX that was built with CUDA", GIVEN),
     ("crash", "program-fault", "", _OF["program-fault"], GIVEN),

@@ -120,7 +120,14 @@ FAILURE_PATTERNS = (
     ("no-network", re.compile(r"((?<!\w)No matched device found.{0,60})")),
     ("no-network", re.compile(r"(No available RNIC|cannot initialize RDMA resources)")),  # Mooncake
     ("foreign-nic", re.compile(r"([Nn]o (?:suitable|usable|valid) GID (?:found|index).{0,40})")),
-    ("no-network", re.compile(r"(cannot allocate mlx5dv_devx_uar)")),  # NVSHMEM
+    # NVSHMEM (`src/modules/transport/ibgda/ibgda.cpp`, `src/host/transport/transport.cpp`)
+    ("no-network", re.compile(r"(cannot allocate mlx5dv_devx_uar)")),
+    ("no-network", re.compile(r"(non-zero status: [0-9]{1,3} No devices selected)")),
+    ("peer-memory", re.compile(r"(device \S{1,40} cannot allocate buffer on the specified memory type)")),
+    ("device-uar", re.compile(r"(GPU cannot map UAR of device \S{1,40})")),
+    ("device-transport", re.compile(r"(init failed for transport: IBGDA)")),
+    ("address-handle", re.compile(r"(NULL value Unable to create ah)")),
+    ("locked-memory", re.compile(r"(non-zero status: [0-9]{1,3} cannot register cq buf)")),
     ("no-address", re.compile(r"(Socket creation failed : Address family not supported.{0,20})")),
     ("no-interface", re.compile(r"(Unable to find (?:interface|address) for: .{1,60})")),  # Gloo
     ("gloo", re.compile(r"(gloo/transport/tcp/.{1,60}connect \[127\.[0-9.]{1,12}\].{1,60})")),
@@ -337,7 +344,8 @@ _WORDS = (
     "named symbol|device function|driver does not|sshd: |orted: |prted: |kubectl: |got signal|"
     "Communication with the|too old|driver not loaded|Read -1|unexpectedly exits|backend initial|"
     "requirement error|mpiSize|Runtime world|libnvidia-ml|"
-    "LIBRARY_NOT_FOUND|select device driver|topo exchange|truncated|UCE ERROR|UCX CUDA|UD QP|Unable to|"
+    "LIBRARY_NOT_FOUND|non-zero status|cannot map UAR|transport: IBGDA|create ah|memory type|"
+    "select device driver|topo exchange|truncated|UCE ERROR|UCX CUDA|UD QP|Unable to|"
     "undefined symbol|Unexpected UCX|UNPACK|version `|version mismatch|wait timeout|waiting for clients|XML "
 )
 FAILURE_WORDS = tuple(_WORDS.split("|"))

@@ -49,6 +49,10 @@ FAILURES = (
         "[CUDA_ERROR_NOT_PERMITTED] operation not permitted in expression cuMemCreate(&handle, size, &prop, 0)",
         "fabric-manager",
     ),
+    ("WARN: device mlx5_3 cannot allocate buffer on the specified memory type. Skipping...", "gpudirect-refused"),
+    ("WARN: GPU cannot map UAR of device mlx5_0. Skipping...", "invalid-setting"),
+    ("ibgda.cpp:1601: non-zero status: 7 cannot register cq buf.", "locked-memory"),
+    ("transport.cpp:416: non-zero status: 7 No devices selected.", "wrong-interface"),
     ("UCX utils: 4 NVIDIA GPU(s) were detected, but UCX CUDA support was not found!", "invalid-setting"),
     ("OSError: [Errno 28] No space left on device: '/dev/shm/a'", "shared-memory"),
     (
@@ -257,6 +261,8 @@ def test_common_words_suggest_nothing_where_a_line_states_the_cause() -> None:
 @pytest.mark.parametrize(
     ("lines", "causes"),
     [
+        ("transport.cpp:282: init failed for transport: IBGDA", ["invalid-setting", "gpudirect-refused"]),
+        ("ibgda.cpp:2234: NULL value Unable to create ah.", ["unreachable-peer", "invalid-setting"]),
         ("ORTE was unable to reliably start one or more daemons.", ["remote-login"]),
         (
             "ssh: Could not resolve hostname w-3: Name or service not known\n"
