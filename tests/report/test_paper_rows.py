@@ -12,6 +12,7 @@ from clusterspec.records import replace
 from clusterspec.report import paper
 from clusterspec.report.paper.blocks import PaperTable, Section, TableColumn, TableRow
 from clusterspec.report.paper.cards import headline_cards
+from clusterspec.report.paper.choices import _own_row
 from clusterspec.report.paper.compose import _longest_sequence_text, _stage_pictures, compose
 from clusterspec.report.paper.differences import leaves
 from clusterspec.report.paper.drawings import _node_picture
@@ -21,12 +22,12 @@ from clusterspec.report.paper.materials import _unit_cost_rows
 from clusterspec.report.paper.options import Compared, _cell_text
 from clusterspec.report.paper.serving import _plans_table
 from clusterspec.report.paper.steps import LEAST, drawn_pass, schedule_picture
-from clusterspec.report.paper.story import _domain_step, _memory_step
+from clusterspec.report.paper.story import _domain_step, _memory_step, _pipeline_step
 from clusterspec.report.paper.words import worded_section
 from clusterspec.results.machine import LongestSequence, Operation, Schedule, StageMemory
 from clusterspec.results.search import LayoutRow
 from clusterspec.studies.study import study_text
-from clusterspec.units import display
+from clusterspec.units import display, percent, portion
 from tests.analysis.test_fleets import report as two_pools
 from tests.report.test_charts import shapes
 from tests.report.test_estimate_text import SPEC
@@ -339,3 +340,41 @@ def test_the_step_says_what_its_range_rests_on_where_no_step_is_measured() -> No
     leads = [next(section.lead for section in page.sections if section.key == "step") for page in (known, measured)]
     assert "What the range rests on: four in five published runs with experts lie within" in leads[0]
     assert "rests on" not in leads[1] and not any("rests on" in section.lead for section in tender.sections)
+
+
+PIPELINE = """
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}
+layout: {framework: megatron-core, tp: 4, pp: PP, recompute: full}
+"""
+
+
+def test_the_story_tells_what_a_pipeline_idles_from_two_stages_on() -> None:
+    """Two stages, 16 micro-batches: filling and draining idle 1 of 17 slots, about 6 % of a step."""
+    assert _pipeline_step(report(PIPELINE.replace("PP", "1"))) is None
+    found = report(PIPELINE.replace("PP", "2"))
+    step, times = _pipeline_step(found), found.estimate.plan.step
+    assert step is not None and times is not None
+    assert step.text.startswith("2 pipeline stages work on 16 micro-batches in turn: filling")
+    assert times.times.bubble / times.seconds == pytest.approx(1 / 17, rel=0.15)
+    assert f"idles {portion(times.times.bubble / times.seconds)} of a step" in step.text
+    parts = _pipeline_step(report(PIPELINE.replace("PP", "2, virtual_stages: 4")))
+    assert parts is not None and "in turn, each stage in 4 parts: filling" in parts.text
+
+
+@pytest.mark.parametrize(("model", "fits"), [("llama-3.1-8b", True), ("llama-3.1-405b", False)])
+def test_the_design_among_the_layouts_says_the_memory_that_it_lacks(model: str, fits: bool) -> None:
+    found = report(PIPELINE.replace("PP", "2").replace("llama-3.1-8b", model))
+    (row,) = _own_row(found)
+    held = found.estimate.plan.memory_bytes
+    assert held is not None and row.fits is fits
+    assert (f"; does not fit: {display(held, 'B')}" in row.note) is not fits
+    assert row.wire == pytest.approx(sum(each.seconds for each in found.estimate.plan.communication))
+
+
+def test_utilization_of_all_roles_has_a_card_where_it_is_known() -> None:
+    found = report(ROLLOUT)
+    rl = found.estimate.plan.rl
+    assert rl is not None and rl.mfu is not None
+    cards = {card.label: card for card in headline_cards(found)}
+    assert cards["MFU"].value == percent(rl.mfu) and cards["MFU"].note.startswith("of all roles")
