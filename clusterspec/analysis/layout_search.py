@@ -239,11 +239,12 @@ def _rl_placements(study: Study, best: LayoutRow | None) -> tuple[RlSplit, ...]:
     from clusterspec.analysis.rl_splits import Rollouts, faster_splits, rl_splits  # few searches need them
 
     rollouts: Rollouts = {}
-    found = rl_splits(study.design, rollouts=rollouts)
+    nodes = study.fleet_part[1].nodes if study.fleet_part is not None else None
+    found = rl_splits(study.design, nodes, rollouts)
     if best is None:
         return found
     changed = rewritten_study(with_a_layout(study), {("layout",): best.layout})
-    return faster_splits(found, rl_splits(changed.design, rollouts=rollouts, layout="best"))
+    return faster_splits(found, rl_splits(changed.design, nodes, rollouts, layout="best"))
 
 
 def _present_row(study: Study) -> LayoutRow:

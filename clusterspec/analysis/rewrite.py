@@ -6,13 +6,14 @@ import json
 from collections.abc import Iterator, Mapping
 
 from clusterspec import document as documents
+from clusterspec.analysis.rl_splits import placement_json
 from clusterspec.cluster.fleet import engines_away
 from clusterspec.cluster.variation import Changes
 from clusterspec.document.source_text import dump
 from clusterspec.patterns import pattern
 from clusterspec.records import NamedTuple
-from clusterspec.results.fleet_search import Assignment, JobOption
-from clusterspec.results.search import LayoutRow, Section
+from clusterspec.results.fleet_search import Assignment
+from clusterspec.results.search import LayoutRow, RlSplit, SearchReport, Section
 from clusterspec.source import Path, Source, value_at
 from clusterspec.studies.fleet_parts import FleetPart, mapping_at
 from clusterspec.studies.study import Study, study_text
@@ -40,6 +41,18 @@ def text_with_row(study: Study, row: LayoutRow) -> str:
     if serving is not None:
         wanted[SERVING] = serving
     return _text_with_mappings(study, wanted)
+
+
+def text_with_best(whole: Study, study: Study, report: SearchReport) -> str:
+    """The text of a spec with the best layout; of reinforcement learning with the fastest placement, unless the step of
+    the spec is as short.
+    """
+    best, times = report.layouts[0], study.plan.rl
+    if report.splits:
+        fastest = report.splits[0]
+        slower = times is None or fastest.step_time < times.step
+        return text_with_split(whole, study, best, fastest) if slower else whole.source.text
+    return text_with_job_row(whole, study, best) if study.fleet_part is not None else text_with_row(study, best)
 
 
 # The file of a fleet
@@ -75,7 +88,8 @@ def text_with_assignment(whole: Study, found: Assignment) -> str:
         if option.serving is not None and option.disaggregated != requests.get("disaggregated"):
             own = {key: value for key, value in requests.items() if key != "disaggregated"}
             serving = own | ({"disaggregated": option.disaggregated} if option.disaggregated else {})
-        changes: dict[Path, object] = {("pool",): option.pool, **_placement_changes(written, option)}
+        placement = _placement_changes(written, option.rl) if option.rl is not None else {}
+        changes: dict[Path, object] = {("pool",): option.pool, **placement}
         if "nodes_of" not in written:
             changes["nodes",] = option.nodes
         rollout = mapping_at(option.rl, ("rollout",)).get("nodes") or 0
@@ -84,17 +98,37 @@ def text_with_assignment(whole: Study, found: Assignment) -> str:
     return study.source.text
 
 
-def _placement_changes(written: Mapping[str, object], option: JobOption) -> Changes:
-    """The keys of reinforcement learning that place rollout as an option does."""
-    if option.rl is None:
-        return {}
-    rl: Path = ("workload", "rl")
-    rollout = mapping_at(option.rl, ("rollout",))
-    changes: dict[Path, object] = {(*rl, key): option.rl[key] for key in ("placement", "max_staleness")}
-    changes |= {(*rl, "rollout", key): rollout.get(key) for key in ("nodes", "tp")}
-    if mapping_at(written, rl).get("placement") != option.rl["placement"]:
-        changes[*rl, "weight_sync", "method"] = None
+def _placement_changes(written: Mapping[str, object], rl: Mapping[str, object]) -> Changes:
+    """The keys of reinforcement learning that place rollout as ``rl`` does. The method that sends weights stays where
+    the placement does.
+    """
+    at: Path = ("workload", "rl")
+    rollout = mapping_at(rl, ("rollout",))
+    changes: dict[Path, object] = {(*at, key): rl[key] for key in ("placement", "max_staleness")}
+    changes |= {(*at, "rollout", key): rollout.get(key) for key in ("nodes", "tp")}
+    if mapping_at(written, at).get("placement") != rl["placement"]:
+        changes[*at, "weight_sync", "method"] = None
     return changes
+
+
+def text_with_split(whole: Study, study: Study, row: LayoutRow, split: RlSplit) -> str:
+    """The text of a spec, or of a fleet in the job of ``study``, with a placement of reinforcement learning, and with
+    the layout of a row where the placement is that of the best layout.
+    """
+    part = study.fleet_part[1] if study.fleet_part is not None else None
+    at: Path = ("jobs", part.job or "") if part is not None else ()
+    text = whole.source.text
+    if split.layout != "spec":
+        text = text_with_job_row(whole, study, row) if part is not None else text_with_row(study, row)
+    laid = _study_of_text(whole, text)
+    written = mapping_at(laid.document.value if laid.document else None, at)
+    layout = mapping_at(written, LAYOUT)
+    changes = dict(_placement_changes(written, placement_json(split)))
+    if part is None or "nodes" in layout:
+        changes[*LAYOUT, "nodes"] = split.trainer_nodes
+    if "dp" in layout:
+        changes[*LAYOUT, "dp"] = None
+    return text_with_changes(laid, {(*at, *path): value for path, value in changes.items()})
 
 
 def _text_with_job(

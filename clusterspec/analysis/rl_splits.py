@@ -48,7 +48,7 @@ def rl_splits(
         tried = _changes_on_pool(design, rl)
     else:
         most = (cluster.nodes if nodes is None else nodes) - _nodes_of_models(rl, here=True)
-        some = _changes(rl, most, cluster.ranks_per_domain)
+        some = _changes(rl, most, _degrees(design, rl))
         tried = some if nodes is None else (on_nodes(changes, most) for changes in some)
     known = {} if rollouts is None else rollouts
     return _fastest_first(_evaluated_split(design, changes, known, layout) for changes in tried)
@@ -153,9 +153,11 @@ def _rollout_counts(nodes: int) -> tuple[int, ...]:
 
 
 def _degrees(design: Design, rl: Rl) -> tuple[int, ...]:
-    """The degrees of tensor parallelism of engines within a scale-up domain of their machine."""
+    """The degrees of tensor parallelism of engines within a scale-up domain of their machine that divide the heads."""
     machine = machine_of(design, rl.rollout_pool) if rl.rollout_pool is not None else design.cluster
-    return tuple(degree for degree in DEGREES if machine is not None and degree <= machine.ranks_per_domain)
+    assert design.workload is not None
+    most, heads = machine.ranks_per_domain if machine is not None else 0, design.workload.model.heads
+    return tuple(degree for degree in DEGREES if degree <= most and heads % degree == 0)
 
 
 def _changes_on_pool(design: Design, rl: Rl) -> Iterator[Changes]:
@@ -180,11 +182,11 @@ def faster_splits(present: Iterable[RlSplit], best: Iterable[RlSplit]) -> tuple[
     return tuple(found.values())
 
 
-def _changes(rl: Rl, nodes: int, domain: int) -> Iterator[Changes]:
+def _changes(rl: Rl, nodes: int, degrees: Iterable[int]) -> Iterator[Changes]:
     """The keys of each placement."""
-    own = sorted({max(1, round(share * nodes)) for share in SHARES} & set(range(1, nodes)))
+    own = sorted({rl.rollout_nodes, *(max(1, round(share * nodes)) for share in SHARES)} & set(range(1, nodes)))
     ahead = max(1, rl.max_staleness)
-    for tp in (degree for degree in DEGREES if degree <= domain):
+    for tp in degrees:
         yield _placement_changes("colocated", None, tp, 0)
         for count in own:
             yield _placement_changes("split", count, tp, 0)

@@ -247,9 +247,13 @@ def test_placement_and_layout_of_a_job_are_the_best_together(layout: str) -> Non
     assert base is not None and found.step_time is not None
     plain, wanted = base.job_on("post", "rl", 2), SearchOptions(objective="step_time", top=1, best_only=True)
     steps = []
-    for split in rl_splits(plain.design, 2)[::4]:
+    for split in rl_splits(plain.design, 2)[::2]:
         other = with_a_layout(variation.rewritten_study(plain, keys_of_split(split)))
-        (row,) = search(other, wanted).layouts
+        report = search(other, wanted)
+        if report.refused_by:  # rollout in turns with a trainer on other nodes leaves one of them idle
+            assert split.max_staleness == 0 and not report.layouts
+            continue
+        (row,) = report.layouts
         rl = variation.rewritten_study(other, {("layout",): row.layout}).plan.rl
         assert rl is not None
         steps.append(rl.step)
@@ -266,7 +270,7 @@ def test_roles_of_reinforcement_learning_stay_on_the_nodes_of_their_job() -> Non
     assert work is not None and work.rl is not None
     for nodes, counts in own.items():
         names = ("placement", "staleness", "nodes", "tp")
-        keys = [dict(zip(names, each.values(), strict=False)) for each in _changes(work.rl, nodes, 8)]
+        keys = [dict(zip(names, each.values(), strict=False)) for each in _changes(work.rl, nodes, (1, 2, 4, 8))]
         assert {(each["nodes"], each["staleness"]) for each in keys if each["placement"] == "split"} == {
             (count, staleness) for count in counts for staleness in (0, 1)
         }

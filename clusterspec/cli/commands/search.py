@@ -11,7 +11,7 @@ from clusterspec import analysis
 from clusterspec.analysis.conditions import ConditionFault
 from clusterspec.analysis.layout_search import SearchOptions
 from clusterspec.analysis.pins import LARGEST, NUMBERS, pin_fault
-from clusterspec.analysis.rewrite import text_with_job_row, text_with_row
+from clusterspec.analysis.rewrite import text_with_best
 from clusterspec.analysis.sweeps import Axes, SweepFault, point, read_axes
 from clusterspec.cli import FOUND, InternalError, SpecFault, UsageFault, parallel
 from clusterspec.cli.commands.assignments import (
@@ -85,7 +85,8 @@ def describe_search(parser: argparse.ArgumentParser) -> None:
         "--write",
         metavar="FILE",
         type=path,
-        help="write a copy of the spec with the best layout; of a fleet in its job, or the best assignment",
+        help="write a copy of the spec with the best layout, or placement of rollout; of a fleet in its "
+        "job, or the best assignment",
     )
     parser.add_argument(
         "--explain", action="store_true", help="say which parts of a step make the best layout faster than others"
@@ -244,9 +245,7 @@ def run_search(args: argparse.Namespace) -> int:
             search_text.search_csv(report) if args.format == "csv" else search_text.search_as_text(report, ink_of(args))
         )
     if args.write and report.layouts:
-        best = report.layouts[0]
-        text = text_with_job_row(whole, study, best) if study.fleet_part is not None else text_with_row(study, best)
-        write_whole(Path(args.write), text.encode())
+        write_whole(Path(args.write), text_with_best(whole, study, report).encode())
     return FOUND if report.incomplete else status_of(study, told=True)
 
 
