@@ -56,7 +56,6 @@ def test_the_written_placement_is_the_fastest_that_the_search_shows(text: str) -
     assert "# too many" in written
 
 
-@pytest.mark.parametrize("text", [ALONE, FLEET], ids=["alone", "fleet"])
 def test_placements_of_a_job_have_its_nodes_and_degrees_that_divide_the_heads() -> None:
     """Eight of the pool's twelve nodes; 28 heads divide over 1, 2 and 4 ranks, not over 8."""
     report = analysis.search(job_of(read(FLEET)), SearchOptions(top=1))
@@ -64,6 +63,7 @@ def test_placements_of_a_job_have_its_nodes_and_degrees_that_divide_the_heads() 
     assert {each.rollout_tp for each in report.splits} <= {1, 2, 4}
 
 
+@pytest.mark.parametrize("text", [ALONE, FLEET], ids=["alone", "fleet"])
 def test_a_placement_of_another_kind_leaves_its_own_way_to_send_weights(text: str) -> None:
     """Colocated engines take no nodes from the trainer, and no collective carries the weights."""
     whole = read(text)
