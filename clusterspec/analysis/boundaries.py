@@ -108,7 +108,16 @@ def _report_head(study: Study, key: str, lever: Lever, condition: Condition) -> 
         "present": lever.value(study.design),
         "metric": condition.metric,
         "metric_unit": metric_unit(condition.metric),
+        "available": _available_nodes(study) if key == "nodes" else None,
     }
+
+
+def _available_nodes(study: Study) -> int | None:
+    """The nodes of the pool of a job that no other job has; None outside a fleet, and with roles on several pools."""
+    part, cluster = study.fleet_part[1] if study.fleet_part is not None else None, study.design.cluster
+    if part is None or part.job is None or part.away or cluster is None:
+        return None
+    return cluster.nodes if part.nodes is None else part.nodes + (part.idle or 0)
 
 
 def _in_fleet(condition: Condition, study: Study, whole: Study | None) -> Condition:

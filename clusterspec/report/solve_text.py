@@ -111,7 +111,17 @@ def _answer_text(report: SolveReport) -> str:
     boundary = (
         f"{_boundary_sentence(report, report.value)}{now}{_standard_value_text(report)}.{_roles_sentence(report)}"
     )
-    return f"{boundary}{found}{engines}{_refusal_sentence(report, report.value)}{_unsure_sentence(report)}"
+    reservations = f"{_refusal_sentence(report, report.value)}{_unsure_sentence(report)}"
+    return f"{boundary}{_missing_nodes_sentence(report, report.value)}{found}{engines}{reservations}"
+
+
+def _missing_nodes_sentence(report: SolveReport, value: float) -> str:
+    """A sentence where a job of a fleet takes more nodes than the other jobs leave it; empty where they suffice."""
+    missing = round(value) - report.available if report.available is not None else 0
+    if missing <= 0:
+        return ""
+    lacks = "is" if missing == 1 else "are"
+    return f" Its pool has {plural(report.available or 0, 'node')} for this job: {missing:,} {lacks} missing."
 
 
 def _present_text(report: SolveReport) -> str:

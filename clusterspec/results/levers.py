@@ -54,6 +54,8 @@ class SolveReport(Result):
     """The pool of each role, where they are on several."""
     rollout_tp: int | None = None
     """The tensor parallelism of the engines of rollout at the value, where it was searched."""
+    available: int | None = None
+    """Of a job of a fleet: the nodes of its pool that no other job has; None for other keys than its nodes."""
 
     __repr__ = result_repr
 
@@ -80,6 +82,7 @@ class SolveReport(Result):
             "roles": dict(self.roles.get(self.value or 0.0, {})) or None,
             "role_pools": dict(self.role_pools) or None,
             "rollout_tp": self.rollout_tp,
+            "available": self.available,
             "unsure": self.unsure,
             "why": self.why or None,
         }

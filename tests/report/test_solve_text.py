@@ -11,7 +11,9 @@ from clusterspec.analysis.lever_effects import sensitivity
 from clusterspec.report import solve_text
 from clusterspec.results import Input, Tool
 from clusterspec.results.levers import SolveReport
+from clusterspec.studies.study import study_text
 from tests.analysis.jobs import study_of
+from tests.settings import SETTINGS
 
 JOB = """
 cluster: {platform: dgx-h100, nodes: 16, scale_out: {technology: infiniband-ndr, topology: fat-tree}}
@@ -138,3 +140,37 @@ def test_an_answer_says_the_direction_the_value_and_what_refuses_it(
 
 def _unit(key: str) -> str:
     return "B/s" if key.endswith("bandwidth") else "1"
+
+
+TWO_JOBS = """clusterspec: 1
+name: two
+pools: {p: {platform: dgx-h100, nodes: 16}}
+jobs:
+  first: {pool: p, nodes: NODES, workload: WORK, layout: LAYOUT}
+  second: {pool: p, nodes: 10, workload: WORK, layout: LAYOUT}
+"""
+WORK = "{model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}"
+LAYOUT = "{framework: megatron-core, tp: 2, sharding: fsdp}"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "factor", "said"),
+    [(2, 0.6, ""), (2, 0.3, " Its pool has 6 nodes for this job: 2 are missing."), (6, 2.2, "")],
+)
+def test_nodes_of_a_job_are_those_that_the_others_leave(nodes: int, factor: float, said: str) -> None:
+    """Of 16 nodes another job has 10: a job may grow to 6. The step is about as long as the nodes are few."""
+    text = TWO_JOBS.replace("NODES", str(nodes)).replace("WORK", WORK).replace("LAYOUT", LAYOUT)
+    whole = study_text(text, SETTINGS)
+    assert whole.fleet is not None
+    job = whole.fleet.jobs["first"]
+    limit = factor * (job.plan.step_seconds or 0.0)
+    report = solve(job, "nodes", f"step_time<={limit:.3f} s", whole=whole)
+    shown = solve_text.solve_as_text(report)
+    assert report.available == report.to_json()["available"] == 6
+    assert ("Its pool has" in shown) is bool(said) and said.strip() in " ".join(shown.split())
+    assert said == "" or report.value == 8
+
+
+def test_a_design_of_its_own_has_no_pool_to_share() -> None:
+    report = solve(study_of(JOB), "nodes", "time_to_train<=15d")
+    assert report.available is None and "Its pool" not in solve_text.solve_as_text(report)
