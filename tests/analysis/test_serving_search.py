@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from math import inf
 from typing import Any
 
 import pytest
 
 from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.rewrite import text_with_row
+from clusterspec.analysis.serving_plans.separation import value_at_load
 from clusterspec.analysis.serving_plans.space import (
     counts,
     design_of_plan,
@@ -219,3 +221,25 @@ def test_tensor_parallelism_without_a_scale_up_interconnect_stays_inside_a_node(
 
 def test_all_engines_that_fit_are_tried_up_to_sixteen() -> None:
     assert counts(0) == [] and counts(16) == list(range(1, 17)) and counts(40)[-1] == 40
+
+
+def test_headroom_keeps_a_share_of_the_memory_free_in_every_plan() -> None:
+    """Of 85.5 GB, 40 % free leaves 51 GB: 141 GB of weights need four ranks at least."""
+    whole = study(DENSE).design.cluster
+    assert whole is not None and whole.accelerator.memory is not None
+    limit = whole.accelerator.memory.value
+    for share in (0.2, 0.4):
+        found = search(study(DENSE, memory_fraction=1 - share), SearchOptions(top=3, min_headroom=share))
+        assert found.layouts
+        assert all(row.memory is not None and row.memory <= (1 - share) * limit for row in found.layouts)
+
+
+def test_a_load_of_whole_requests_gives_in_proportion_to_what_is_wanted() -> None:
+    """On 16 accelerators: where 4.4 requests are wanted four are served, and count 1.1 times; one is the least."""
+    job = serving_job(study(DENSE, targets=None).design)
+    assert job is not None
+    plan = own_plan(job)
+    four, one = (rated_plan(job, plan, inf, requests) for requests in (4, 1))
+    assert four is not None and one is not None
+    assert value_at_load(job, plan, 4.4 / 16) == pytest.approx(four.per_accelerator * 1.1)
+    assert value_at_load(job, plan, 0.16 / 16) == pytest.approx(one.per_accelerator * 0.16)
