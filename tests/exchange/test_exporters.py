@@ -238,6 +238,16 @@ def test_a_schedule_of_torchtitan_runs_with_its_number_of_stages() -> None:
             assert f'schedule="{runs[schedule, stages]}"' in text
 
 
+def test_deepspeed_names_each_degree_that_its_file_cannot_state() -> None:
+    """Degrees of one are no degrees; a pipeline of two stages, each in two parts, is named twice."""
+    plain = exporter_of("deepspeed").write(pod(rest=f"{WORK}layout: {{tp: 1}}\n")).omitted
+    assert not any("set where the model is built" in line for line in plain)
+    found = exporter_of("deepspeed").write(pod(rest=f"{WORK}layout: {{tp: 2, pp: 2, cp: 2, virtual_stages: 2}}\n"))
+    built = [line.split(":")[0] for line in found.omitted if line.endswith("set where the model is built")]
+    assert built == ["tp 2", "pp 2", "cp 2"]
+    assert any(line.startswith("2 stages on each rank") for line in found.omitted)
+
+
 def test_deepspeed_and_maxtext_come_back() -> None:
     before = pod(rest=f"{WORK}layout: {{tp: 4, sharding: fsdp, offload: {{optimizer: 0.5}}}}\n")
     config = json.loads(exported("deepspeed", before))

@@ -21,6 +21,7 @@ SCRIPTS = {
     "an array within a text": 'A=(--a 1 "x y")\nC="go ${A[@]}"\nlaunch $C',
     "a variable as a test": "X=false\nif $X; then Y=--y; else Y=--n; fi\nlaunch $Y --b",
     "an array that follows another on its line": "A=(--a)\nB=(--b\n)\nlaunch ${A[*]} ${B[@]} --c",
+    "arithmetic in brackets": 'N=4\nlaunch $(( (N + 1) * 2 )) $(( N - (1 + 1) )) ""',
     "arithmetic of counts": "N=4\nlaunch $((N * 8)) $((${N} + 1)) $(( (N - 1) / 2 )) $((N % 3))",
     "continuations": "launch --a \\\n  1 \\\n  --b",
     "a text over several lines": 'ARGS="\n  --a 1 \\\n  --b\n"\nlaunch $ARGS',
@@ -66,9 +67,9 @@ def test_words_are_those_of_bash(title: str) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("if [ $GIVEN = 1 ]; then A=--x; fi\nlaunch $A --b", [("--x", 2, 1), ("--b", 2, 0)]),
+        ("if [ $GIVEN = 1 ]; then A=--x; fi\nlaunch $A --b", [("--x", 1, 1), ("--b", 2, 0)]),
         ("A=(--a)\nif test $GIVEN; then\n  A+=(--x)\nfi\nlaunch ${A[@]}", [("--a", 1, 0), ("--x", 3, 2)]),
-        ("for n in 1 2; do\n  launch --n $n\ndone", [("--n", 2, 0), ("$n", 2, 1)]),
+        ("for n in 1 2; do\n  launch --n $n\ndone", [("--n", 2, 0), ("$n", 1, 1)]),
         ("case $GIVEN in a) launch --a ;; esac", [("--a", 1, 1)]),
         ('N=1\nif [ ! -z "$SLURM_NTASKS" ]; then N=$SLURM_NTASKS; fi\nlaunch $N', [("$SLURM_NTASKS", 2, 2)]),
         ("if [ -z $WORLD_SIZE ]; then\n  N=2\nfi\nlaunch $N $((N * 4))", [("2", 2, 1), ("$((N * 4))", 4, 0)]),
@@ -77,7 +78,7 @@ def test_words_are_those_of_bash(title: str) -> None:
 def test_words_of_an_undecided_branch_carry_the_line_of_its_test(text: str, words: list[tuple[str, int, int]]) -> None:
     found = [word for each in script_of(text).commands if each.words[0].text == "launch" for word in each.words[1:]]
     # a word that a variable holds has the line on which it is written
-    assert [(word.text, word.branch) for word in found] == [(text, branch) for text, _, branch in words]
+    assert [(word.text, word.line, word.branch) for word in found] == words
 
 
 def test_quoted_scripts_and_here_documents_are_read() -> None:
