@@ -17,6 +17,7 @@ from clusterspec.records import dataclass, field, replace
 from clusterspec.source import Path, Source, Span
 
 MAX_DEPTH = 32
+_TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 MAX_NODES = 20_000
 """Maximum number of values in one document; values repeated by aliases count each time."""
 MAX_ALIASES = 200
@@ -145,7 +146,7 @@ class Composer:
     def _begin(self, event: Event, content: Any) -> None:
         start = self._start_of(event)
         if len(self._stack) >= MAX_DEPTH:
-            raise self._refuse(start, start + 1, f"nested deeper than {MAX_DEPTH} levels")
+            raise self._refuse(start, start + 1, _TOO_DEEP)
         self._stack.append(_Open(Node(content, start, start), event.anchor))
 
     def _finish(self, event: Event) -> None:
@@ -170,7 +171,7 @@ class Composer:
         if into.size > self.most:
             raise self._refuse(node.start, node.end, f"more than {self.most} values in one document")
         if len(self._stack) + node.height > MAX_DEPTH + 1:
-            raise self._refuse(node.start, node.end, f"nested deeper than {MAX_DEPTH} levels")
+            raise self._refuse(node.start, node.end, _TOO_DEEP)
         if isinstance(into.content, list):
             into.content.append(node)
         elif isinstance(into.content, dict):
@@ -302,6 +303,8 @@ def _syntax_problem(error: Any, source: Source, lines: Lines) -> Problem:
         mark = getattr(error, "context_mark", None) or mark  # the position of the opening bracket or quote
     offset = min(mark.index, len(source.text)) if mark else 0
     span = lines.span(offset, min(offset + 1, len(source.text)))
+    if "maximum nesting depth" in text:  # PyYAML 6.0.4 stops before its events tell the depth
+        return unreadable_problem(span, _TOO_DEEP)
     if "mapping values are not allowed" in text and (deeper := _over_indented_span(source, span.start.line)):
         return unreadable_problem(lines.span(*deeper), *_OVER_INDENTED)
     if "cannot start any token" not in text and "tab character" not in text:
