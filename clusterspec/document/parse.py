@@ -303,7 +303,7 @@ def _syntax_problem(error: Any, source: Source, lines: Lines) -> Problem:
         mark = getattr(error, "context_mark", None) or mark  # the position of the opening bracket or quote
     offset = min(mark.index, len(source.text)) if mark else 0
     span = lines.span(offset, min(offset + 1, len(source.text)))
-    if "maximum nesting depth" in text:  # PyYAML 6.0.4 stops before its events tell the depth
+    if plain.TOO_DEEP in text:
         return unreadable_problem(span, _TOO_DEEP)
     if "mapping values are not allowed" in text and (deeper := _over_indented_span(source, span.start.line)):
         return unreadable_problem(lines.span(*deeper), *_OVER_INDENTED)

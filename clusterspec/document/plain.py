@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 # Events of a YAML text: the starts and ends of collections, scalars and aliases
@@ -45,6 +46,10 @@ marks and colons before a mark in flow collections.
 """
 
 
+TOO_DEEP = "maximum nesting depth"
+"""Words of PyYAML 6.0.4 where brackets are nested deeper than libyaml reads (1,000)."""
+
+
 def pyyaml_events(text: str) -> Iterator[Event]:
     """The events of a text, parsed by PyYAML. Raises `yaml.YAMLError` if it is not YAML.
 
@@ -54,9 +59,18 @@ def pyyaml_events(text: str) -> Iterator[Event]:
     import yaml
 
     small = len(text) <= SMALL and text.count("{") + text.count("[") <= NESTED
+    count = 0
     try:
-        yield from _events_of(_interpreted_parser()(text) if small and DISPUTED.search(text) else _event_parser(text))
-    except yaml.YAMLError:
+        for event in _events_of(
+            _interpreted_parser()(text) if small and DISPUTED.search(text) else _event_parser(text)
+        ):
+            count += 1
+            yield event
+    except yaml.YAMLError as error:
+        if TOO_DEEP in str(getattr(error, "problem", "")):
+            # NOTE: libyaml gives no event of a bracket before the line or the text around it ends. What stands before
+            # the bracket that is one too many has the same events, on every platform.
+            yield from islice(_events_of(_event_parser(text[: error.problem_mark.index])), count, None)  # type: ignore[attr-defined]
         if small:
             for _ in _events_of(_interpreted_parser()(text)):
                 pass

@@ -321,3 +321,12 @@ def test_a_pipe_that_nobody_writes_to_is_empty_and_not_waited_for(tmp_path: Path
 
 def test_no_more_of_an_endless_file_is_read_than_shows_that_it_is_too_large() -> None:
     assert len(read_bytes("/dev/zero")) == LARGEST + 1
+
+
+@pytest.mark.parametrize("count", [MAX_DEPTH + 1, 900, 1500, 100_000])
+def test_the_first_bracket_too_deep_is_named_wherever_the_parser_stops(count: int) -> None:
+    """Releases of libyaml stop at a depth of their own, or read to the end; other parsers have their own."""
+    for before, column in (("", MAX_DEPTH + 1), ("a: ", MAX_DEPTH + 3)):
+        document, (problem,) = parse(Source("t.yaml", before + "[" * count))
+        assert document is None and problem.span is not None
+        assert (problem.message, problem.span.start.column) == ("nested deeper than 32 levels", column)
