@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from clusterspec.logs.engine_load import starved_engine
@@ -21,7 +23,7 @@ def sglang(rate: float, waiting: int, usage: float) -> str:
     )
 
 
-@pytest.mark.parametrize("line", [vllm, sglang, lambda *each: vllm(*each, words="Pending")])
+@pytest.mark.parametrize("line", [vllm, sglang, partial(vllm, words="Pending")])
 @pytest.mark.parametrize(
     ("loads", "found"),
     [

@@ -1,0 +1,51 @@
+"""Texts without a result: which are of a run that stopped, on how many ranks, and whether a table is empty."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.logs.unfinished import read_unfinished
+
+HEADING = (
+    "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw"
+)
+UNITS = "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)"
+DEVICES = "\n".join(
+    f"#  Rank {rank} Group  0 Pid 1 on host{rank // 4} device {rank % 4} [0x0{rank}] NVIDIA L4" for rank in range(8)
+)
+STARTED = f"# Using devices\n{DEVICES}"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (f"{STARTED}\n{HEADING}\n", 10),
+        (f"{STARTED}\n{HEADING}\n{UNITS}\n\n", 10),
+        (f"{STARTED}\n{HEADING}\n{UNITS}\n  8  2  float  sum  -1  9.0  0.0  0.0  0\n", None),
+        (f"{STARTED}\n", None),
+    ],
+)
+def test_a_heading_as_the_last_line_is_an_empty_table(text: str, line: int | None) -> None:
+    found = read_unfinished(text)
+    assert found is not None
+    assert [each.line for each in found.evidence if each.name == "empty-table"] == ([line] if line else [])
+
+
+def test_the_ranks_of_a_run_are_those_of_its_devices_on_their_hosts() -> None:
+    found = read_unfinished(STARTED)
+    assert found is not None and not found.series[0].points
+    assert (found.series[0].ranks, found.series[0].nodes) == (8, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("a:1:1 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>", True),
+        ("RuntimeError: Too many open files", True),
+        ("[0]: NVRM: Xid (PCI:0000:01:00): 79, GPU has fallen off the bus.", True),
+        ("epoch 3: loss 2.1", False),
+        ("", False),
+    ],
+)
+def test_a_text_of_no_library_that_states_no_cause_is_no_log(text: str, read: bool) -> None:
+    assert (read_unfinished(text) is not None) is read
