@@ -93,7 +93,8 @@ def _written_ratios(sentence: Sentence) -> Iterator[tuple[int, float]]:
     for at, token in enumerate(words[:-1]):
         if token.kind is not TokenKind.NUMBER or not 1.5 < token.value < 1000 or token.ranged:
             continue
-        follows = words[at + 1]
+        joined = words[at + 1].text in ("-", "‑") and at + 2 < len(words)
+        follows = words[at + 1 + joined]
         behind = words[at + 2] if at + 2 < len(words) else None
         times = follows.text in ("x", "×") and (
             behind is None or (behind.kind is not TokenKind.NUMBER and behind.kind is not TokenKind.QUANTITY)
