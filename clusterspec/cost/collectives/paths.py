@@ -155,7 +155,7 @@ def achieved_share(entry: Interconnect | None, names: tuple[str, ...], otherwise
 def _inside_domain(cluster: Cluster, group: Placement) -> Inside:
     up, ranks = cluster.scale_up, group.ranks_per_domain
     packages = max(1, group.accelerators)
-    ring = achieved_share(up.interconnect, ("ring", "link"), RING)
+    ring = THROUGH_HOST if crosses_host_memory(cluster) else achieved_share(up.interconnect, ("ring", "link"), RING)
     if packages == 2 and up.topology in MESHES:
         ring = achieved_share(up.interconnect, ("pair", "ring", "link"), PAIR)
     exchange = achieved_share(up.interconnect, ("exchange",), Figure(EXCHANGE.value * ring.value, "1", EXCHANGE.origin))
@@ -201,8 +201,16 @@ def _line_rate(cluster: Cluster, group: Placement, packages: int) -> Bandwidth:
         return Bandwidth.one_way(
             links * in_package, Computed(f"{packages - 1} peers × {up.peer_bandwidth.value:.4g} B/s")
         )
-    tapered = shared_bandwidth(up.bandwidth.value * in_package, 1, max(1.0, up.oversubscription))
-    return Bandwidth.one_way(tapered, up.bandwidth.origin)
+    slowest = _slowest_pair(up)
+    tapered = shared_bandwidth(slowest.value * in_package, 1, max(1.0, up.oversubscription))
+    return Bandwidth.one_way(tapered, slowest.origin)
+
+
+def _slowest_pair(up: ScaleUp) -> Bandwidth:
+    """The bandwidth per direction that a ring over all accelerators of a domain can use. Over PCIe every transfer is
+    between two slots, so that the slowest pair limits it.
+    """
+    return min(up.bandwidth, up.peer_bandwidth) if up.topology == "pcie" else up.bandwidth
 
 
 def _reduction_share(cluster: Cluster, ranks: int) -> Figure | None:
@@ -258,9 +266,10 @@ def _switch_chunks(cluster: Cluster, group: Placement) -> int:
 def _inside_host(cluster: Cluster, ranks: int) -> Inside:
     """The PCIe links of a node that has no other scale-up interconnect."""
     up, slot = cluster.scale_up, slot_rate(cluster.pcie_host) if cluster.pcie_host else None
-    known = slot if slot is not None and up.topology != "pcie" else up.bandwidth.value
+    pair = _slowest_pair(up)
+    known = slot if slot is not None and up.topology != "pcie" else pair.value
     entry = up.interconnect if up.topology == "pcie" else None
-    origin = up.bandwidth.origin if up.topology == "pcie" else Computed(f"PCIe {cluster.pcie_host} x16")
+    origin = pair.origin if up.topology == "pcie" else Computed(f"PCIe {cluster.pcie_host} x16")
     line = Bandwidth.one_way(known / cluster.ranks_per_accelerator, origin)
     ring = THROUGH_HOST if crosses_host_memory(cluster) else achieved_share(entry, ("ring",), HOST)
     return Inside("host", "pcie", ranks, line, line, ring, ring, None, 1, None, None, "pci")
@@ -268,9 +277,10 @@ def _inside_host(cluster: Cluster, ranks: int) -> Inside:
 
 def crosses_host_memory(cluster: Cluster) -> bool:
     """Whether accelerators of a node exchange data through host memory: their driver blocks peer access over PCIe, and
-    the spec states no measured bandwidth.
+    the spec states no ``peer_bandwidth``. The ``bandwidth`` of the slots says nothing of the path.
     """
-    stated = isinstance(cluster.scale_up.peer_bandwidth.origin, Written)
+    origin = cluster.scale_up.peer_bandwidth.origin
+    stated = isinstance(origin, Written) and origin.key == "cluster.scale_up.peer_bandwidth"
     return cluster.scale_up.topology == "pcie" and cluster.accelerator.peer_to_peer is False and not stated
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from math import ceil, floor, log10
+from math import ceil, floor, inf, log10
 
 from clusterspec.records import dataclass
 from clusterspec.report.charts import svg
@@ -45,7 +45,7 @@ def roofline_chart(peak: float, bandwidth: float, points: Sequence[RooflinePoint
     parts.append(svg.text_shape(x.start, 14, f"peak {display(peak, 'FLOP/s')}", size=12, bold=True))
     ordered = sorted(points, key=lambda point: -point.share)
     places = [(x(point.intensity), y(point.rate)) for point in ordered]
-    for number, (place, mark) in enumerate(zip(places, separated_marks(places, roof), strict=True), 1):
+    for number, (place, mark) in enumerate(zip(places, separated_marks(places, roof, bottom), strict=True), 1):
         if mark != place:
             parts += [svg.segment(*place, *mark, "forward"), svg.dot(*place, "forward", radius=3)]
         parts.append(svg.dot(*mark, "forward", radius=RADIUS))
@@ -54,18 +54,21 @@ def roofline_chart(peak: float, bandwidth: float, points: Sequence[RooflinePoint
 
 
 def separated_marks(
-    places: Sequence[tuple[float, float]], roof: Sequence[tuple[float, float]] = ()
+    places: Sequence[tuple[float, float]], roof: Sequence[tuple[float, float]] = (), bottom: float = inf
 ) -> list[tuple[float, float]]:
     """The positions of marks, moved apart until they do not overlap or the space is used up. No mark is moved above
-    the line ``roof``, since nothing can be there.
+    the line ``roof``, since nothing can be there, or onto the labels of the axis at ``bottom``.
 
     >>> separated_marks([(50.0, 50.0), (90.0, 50.0), (52.0, 50.0)])
     [(50.0, 50.0), (90.0, 50.0), (52.0, 72.0)]
+    >>> separated_marks([(50.0, 50.0), (52.0, 50.0)], bottom=60.0)
+    [(50.0, 50.0), (52.0, 28.0)]
     """
     marks: list[tuple[float, float]] = []
     for x, y in places:
         around = [(x + reach * right, y + reach * down) for reach in (0, 22, 44, 66) for right, down in AROUND]
-        near = [spot for spot in around if spot == (x, y) or spot[1] >= _height_of(roof, spot[0])]
+        inside = (spot for spot in around if spot[1] <= bottom - RADIUS and spot[1] >= _height_of(roof, spot[0]))
+        near = [(x, y), *inside]
         free = (
             spot
             for spot in near
@@ -124,7 +127,7 @@ def front_chart(points: Sequence[FrontPoint], present: FrontPoint | None, alt: s
     ordered = sorted(joined, key=lambda point: (-point.per_user, point.per_accelerator))
     parts.append(svg.curve([(x(point.per_user), y(point.per_accelerator)) for point in ordered], "forward"))
     places = [(x(point.per_user), y(point.per_accelerator)) for point in points]
-    for number, (place, spot) in enumerate(zip(places, separated_marks(places), strict=True), 1):
+    for number, (place, spot) in enumerate(zip(places, separated_marks(places, bottom=BOTTOM), strict=True), 1):
         if spot != place:
             parts += [svg.segment(*place, *spot, "forward"), svg.dot(*place, "forward", radius=3)]
         parts.append(svg.dot(*spot, "forward", radius=8))

@@ -13,6 +13,7 @@ from tests.cluster.resolving import resolve_text
 from tests.cost.collectives.machines import H100, cluster, nodes_of
 
 KIB = 1024
+GIB = 1 << 30
 PUBLISHED = [  # base latency and hops (NVLink, PCIe, network) of trees and of rings, posting, crossings, chunk
     (LL, 0.5, (6.8, 0.6, 1.0, 5.0), (6.6, 0.6, 1.0, 2.7), 2, 1, 0),
     (LL128, 0.92, (14, 1.25, 1.9, 14), (14, 1.9, 2.5, 14), 2, 1, 0.6 * 1024),
@@ -120,6 +121,9 @@ def test_low_latency_between_nodes_is_limited_by_the_network_that_has_a_limit() 
         # the driver of an RTX 4090 blocks direct access, unless the spec states what its links reach; others allow it
         ("accelerator: rtx-4090", True),
         ("accelerator: rtx-4090, scale_up: {peer_bandwidth: 13 GB/s unidirectional}", False),
+        # neither the line rate of the slots nor a domain of two is a path that the driver opens
+        ("accelerator: rtx-4090, scale_up: {bandwidth: 31.5 GB/s unidirectional}", True),
+        ("accelerator: rtx-4090, scale_up: {topology: pcie, domain: 2}", True),
         ("accelerator: l40s", False),
         ("accelerator: h100-pcie-80gb", False),
         ("accelerator: rtx-4090, scale_up: {topology: switched}", False),
@@ -128,6 +132,21 @@ def test_low_latency_between_nodes_is_limited_by_the_network_that_has_a_limit() 
 def test_accelerators_that_cannot_reach_each_other_go_through_the_host(machine: str, through: bool) -> None:
     design, _ = resolve_text(f"cluster: {{{machine}, accelerators_per_node: 8, nodes: 1}}\n")
     assert design.cluster is not None and crosses_host_memory(design.cluster) == through
+
+
+@pytest.mark.parametrize("domain", [1, 2])
+def test_the_slowest_pair_limits_a_ring_over_pcie(domain: int) -> None:
+    """Two cards gather 8 GiB, half of it each: 0.38 of 31.5 GB/s by way of the host, or a share of the stated pair."""
+    seconds = {}
+    for pair in ("", ", peer_bandwidth: 10 GB/s unidirectional", ", peer_bandwidth: 20 GB/s unidirectional"):
+        up = f"scale_up: {{topology: pcie, domain: {domain}{pair}}}"
+        machine = cluster(f"accelerator: rtx-4090\naccelerators_per_node: 2\nnodes: 1\n{up}")
+        group = contiguous_placement(machine, 2)
+        seconds[pair] = collective_cost(machine, "all-gather", group, 8 * GIB).seconds
+    host, slow, fast = seconds.values()
+    assert host == pytest.approx(4 * GIB / (0.38 * 31.5e9), rel=0.02)
+    assert slow == pytest.approx(2 * fast, rel=0.01)
+    assert 4 * GIB / slow == pytest.approx((0.76 if domain == 1 else 0.8) * 10e9, rel=0.02)
 
 
 @pytest.mark.parametrize(("technology", "wait"), [("efa-v2", 15e-6), ("infiniband-ndr", 0.0)])
