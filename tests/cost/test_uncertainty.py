@@ -11,6 +11,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cost.estimate import HIGHEST_MFU, UNSEEN_KIND, UNSEEN_PART, highest_mfu, mfu_figure_name, unseen_spread
 from clusterspec.cost.plan import Plan
+from clusterspec.cost.record import transfer_rows
 from tests.cost.plans import plan
 from tests.effort import each
 from tools.accuracy.cases import published_runs, study
@@ -156,3 +157,20 @@ def test_a_narrower_precision_without_runs_is_compared_with_every_precision() ->
     tpu = {"platform": None, "accelerator": {"like": "tpu-v7x", "peak": {"fp4": "4000 TFLOP/s dense"}}, "nodes": 16}
     found = plan(tpu, workload={"precision": "fp4"}, layout={"framework": "maxtext"})
     assert highest_mfu(found.design) == max(known.values())
+
+
+@pytest.mark.parametrize(("rate", "hidden"), [("400 Gb/s", "exchange"), ("10 Gb/s", "computation")])
+def test_unknown_overlap_lowers_the_low_end_by_what_computation_covers(rate: str, hidden: str) -> None:
+    """A framework of one's own may hide the exchange of experts: all of it over fast NICs, else as much as the step
+    computes.
+    """
+    machine = {"scale_out": {"nic_bandwidth": rate, "nics_per_node": 8}}
+    layout = {"framework": "custom", "software_year": 2024, "tp": 1, "expert_tp": 1, "ep": 32}
+    found = plan(machine, workload={"model": "mixtral-8x7b"}, layout=layout)
+    assert found.step is not None and found.step_time_range is not None and found.step_seconds is not None
+    low, high = found.step_time_range
+    width = high / found.step_seconds
+    exchange = sum(row.exposed for row, _ in transfer_rows(found.step) if row.axis == "ep")
+    covered = {"exchange": exchange, "computation": found.step.computing}
+    assert covered[hidden] == min(covered.values())
+    assert low == pytest.approx((found.step_seconds - covered[hidden]) / width)
