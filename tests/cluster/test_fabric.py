@@ -291,6 +291,14 @@ def test_levels_are_counted_one_by_one() -> None:
     assert found.core_switches == 7  # 3,520 links / 576 ports = 6.1; the 11 that divide 55 uplinks would be 57 % more
 
 
+def test_one_level_alone_has_leaves_and_no_links_above() -> None:
+    """32 nodes of eight NICs on one level: 256 ends / 64 ports = 4 switches."""
+    level = "{name: leaf, nodes: 32, switch_ports: 64}"
+    found = counted(cluster_of(f"cluster: {{platform: dgx-h100, nodes: 32, scale_out: {{levels: [{level}]}}}}"))
+    assert (found.tiers, found.leaf_switches, found.spine_switches, found.core_switches) == (1, 4, 0, 0)
+    assert found.links == {"node_leaf": 256, "leaf_spine": 0, "spine_core": 0}
+
+
 def test_a_level_that_holds_all_nodes_has_no_switches_above_it() -> None:
     """A last level of 384 nodes is all of 384; with one node more there are two blocks, and a level that joins them."""
     levels = "[{{name: leaf, nodes: 32}}, {{name: pod{}}}]"

@@ -123,6 +123,19 @@ def test_the_trainer_packs_a_whole_number_of_samples_into_a_sequence() -> None:
     assert work.sequence_length == said["workload.sequence_length"] == 8192, "8,190 padded to a multiple of 4 × 2 × 2"
 
 
+def test_only_context_parallelism_cuts_a_sequence_into_two_parts_for_each_rank() -> None:
+    """500 + 7,686 = 8,186 tokens: 4 ranks of tensor parallelism need a multiple of 4, with cp 2 one of 4 × 2 × 2."""
+    for cp, length in ((1, 8188), (2, 8192)):
+        _, work, said, _ = resolved(layout={"tp": 4, "cp": cp}, output_tokens={"mean": 1500, "max": 7686})
+        assert work.sequence_length == said["workload.sequence_length"] == length
+
+
+def test_answers_without_a_percentile_are_log_normal() -> None:
+    """exp(2.3263 × 0.7 − 0.7² / 2) = 3.9885 times the mean of 1,500 tokens."""
+    found, _, said, _ = resolved()
+    assert (found.outputs, said["workload.rl.output_tokens.p99"]) == (Lengths(1500, 5982, None), 5982)
+
+
 def test_a_token_lies_in_a_sample_longer_than_the_mean() -> None:
     """Prompts of one length and answers of 1,000 tokens with a standard deviation of 500: 250,000 / 2,000 = 125."""
     rl, _, _, _ = resolved()

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import clusterspec
+from clusterspec import document as documents
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cluster.requests import Engines, Lengths, Serving
-from tests.cluster.resolving import assumed, clean, resolve_text
+from clusterspec.cluster.resolve import resolve
+from clusterspec.logs.traces import TraceLengths, TraceSummary
+from clusterspec.source import Source
+from clusterspec.spec.reader import read
+from tests.cluster.resolving import HEAD, assumed, catalog, clean, resolve_text
 
 REQUESTS = "input_tokens: 8192, output_tokens: 1024"
 
@@ -56,6 +62,51 @@ def test_written_values_are_kept() -> None:
     assert (found.prefix_hit, found.memory_fraction, found.captured_graphs) == (0.25, 0.85, False)
     assert (found.draft_tokens, found.draft_acceptance) == (3, 0.6)
     assert found.targets == (("ttft", 99.0, 2.0, "ttft"), ("tpot", 99.0, 0.03, "tpot"))
+
+
+TRACE = TraceSummary(5000, 12.5, 1.75, TraceLengths(900, 4000, 9000), TraceLengths(250, 1000, 2000))
+"""5,000 requests at 12.5 a second in bursts."""
+
+
+def traced(serving: str, summary: TraceSummary = TRACE) -> tuple[Serving, dict[str, Any]]:
+    """The requests of a plan that names a trace, and what is assumed of them, without the section's name."""
+    text = (
+        "cluster: {platform: dgx-h100, nodes: 2}\n"
+        f"workload: {{kind: serve, model: llama-3.1-70b, serving: {{{serving}}}}}\nlayout: {{tp: 8}}"
+    )
+    document, problems = documents.load_source(Source("test.yaml", HEAD + text), Path.cwd())
+    assert document is not None and not problems
+    design, problems = resolve(read(document)[0], catalog(), {"day.csv": summary})
+    assert design.workload is not None and design.workload.serving is not None and not problems
+    said = assumed(design)
+    return design.workload.serving, {
+        key.removeprefix("workload.serving."): value for key, value in said.items() if key.startswith("workload.serv")
+    }
+
+
+def test_a_trace_gives_the_rate_the_bursts_and_the_lengths_that_the_spec_leaves_open() -> None:
+    found, said = traced("arrivals: {trace: day.csv}")
+    assert (found.load, found.request_rate, found.arrival_cv) == ("open", 12.5, 1.75)
+    assert (found.input_tokens, found.output_tokens) == (900, 250)
+    assert {key: said[key] for key in ("input_tokens", "output_tokens", "request_rate", "arrivals.cv")} == {
+        "input_tokens": 900, "output_tokens": 250, "request_rate": 12.5, "arrivals.cv": 1.75,
+    }  # fmt: skip
+
+
+def test_written_requests_have_precedence_over_those_of_their_trace() -> None:
+    """A stated process, variation, rate or length stays; a trace whose requests all arrive at once has no rate."""
+    cases: list[tuple[str, tuple[float | None, float, int, int]]] = [
+        ("input_tokens: 700, arrivals: {trace: day.csv}", (12.5, 1.75, 700, 250)),
+        ("output_tokens: 70, arrivals: {trace: day.csv}", (12.5, 1.75, 900, 70)),
+        ("request_rate: 3, arrivals: {trace: day.csv}", (3.0, 1.0, 900, 250)),
+        ("arrivals: {trace: day.csv, process: poisson}", (12.5, 1.0, 900, 250)),
+        ("arrivals: {trace: day.csv, cv: 2.5}", (12.5, 2.5, 900, 250)),
+    ]
+    for written, wanted in cases:
+        found, _ = traced(written)
+        assert (found.request_rate, found.arrival_cv, found.input_tokens, found.output_tokens) == wanted, written
+    found, said = traced("arrivals: {trace: day.csv}", TRACE._replace(variation=None))
+    assert (found.request_rate, found.arrival_cv) == (12.5, 1.0) and "arrivals.cv" not in said
 
 
 def test_missing_values_are_assumptions() -> None:
