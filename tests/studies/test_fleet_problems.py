@@ -1,0 +1,84 @@
+"""Problems of a fleet: each once, at a key of the file, with the name of the part that it is about."""
+
+from __future__ import annotations
+
+from clusterspec.document import Document
+from clusterspec.finding import Problem, Severity
+from clusterspec.source import Path
+from clusterspec.studies.fleet import _merged_problems, _part_problems
+from clusterspec.studies.fleet_parts import FleetPart
+from tests.studies.test_fleets import POOLS, WORK, fleet_of
+
+TWO_JOBS = f"""{POOLS}  a: {{pool: train, nodes: 8, {WORK}}}
+  b: {{pool: train, nodes: 8, {WORK}}}
+"""
+ENTRIES = """measured:
+  - {step_time: 3 s}
+  - {collective: all-reduce, nodes: 1, ranks: 8, size: 4 GiB, busbw: 700 GB/s}
+  - {tpot: 20 ms}
+  - {step_log: a.log}
+"""
+UNUSED = "unused-measurement"
+
+
+def unused(text: str) -> list[tuple[object, ...]]:
+    """The key paths of measurements that belong to no job."""
+    found = [one for one in fleet_of(text).problems_and_fault[0] if one.rule == UNUSED]
+    assert all(one.severity is Severity.NOTE for one in found)
+    return [one.path for one in found]
+
+
+def test_a_measured_step_of_several_jobs_belongs_to_none_of_them() -> None:
+    """Collectives are of the machine, and a fleet of one job says whose the step is."""
+    assert unused(TWO_JOBS + ENTRIES) == [
+        ("measured", 0, "step_time"),
+        ("measured", 2, "tpot"),
+        ("measured", 3, "step_log"),
+    ]
+    alone = TWO_JOBS.partition("  b:")[0]
+    assert unused(alone + "\n".join(ENTRIES.splitlines()[:3])) == []
+
+
+def test_a_measured_step_of_a_pool_is_at_the_pool() -> None:
+    own = TWO_JOBS.replace("spare_nodes: 1}", "spare_nodes: 1, measured: [{load_test: a.json}, 5]}")
+    assert unused(own) == [("pools", "train", "measured", 0, "load_test")]
+
+
+def messages(text: str, rule: str) -> list[str]:
+    return [one.message for one in fleet_of(text).problems_and_fault[0] if one.rule == rule]
+
+
+def test_unlike_messages_at_a_shared_key_name_their_pools() -> None:
+    """360 GB/s is another share of what B200 and H200 reach; on two pools of one kind, the message has no name."""
+    slow = "measured: [{collective: all-reduce, nodes: 1, ranks: 8, size: 4 GiB, busbw: 300 GB/s}]\n"
+    found = messages(TWO_JOBS + slow, "measured-below-expected")
+    assert sorted(each.partition(":")[0] for each in found) == ["pool `serve`", "pool `train`"]
+    alike = (TWO_JOBS + slow).replace("dgx-b200", "dgx-h200")
+    found = messages(alike, "measured-below-expected")
+    assert len(found) == 1 and found[0].startswith("all-reduce over 8 ranks: 300 GB/s")
+
+
+def test_unlike_messages_of_jobs_of_one_pool_name_the_jobs() -> None:
+    """Two jobs of `train` disagree with the third; each pool alone in a message is named as a pool."""
+    at: Path = ("pools", "train", "nodes")
+
+    def of(pool: str, job: str | None, message: str, path: Path = at) -> tuple[Problem, tuple[Document, FleetPart]]:
+        return Problem("short", path, message), (Document({}, {}, {}), FleetPart(pool, job))
+
+    jobs = [of("train", "a", "4 short"), of("train", "b", "2 short"), of("train", "c", "2 short")]
+    assert [one.message for one in _part_problems(jobs)] == ["job `a`: 4 short", *["job `b`, `c`: 2 short"] * 2]
+    pools = [of("train", "a", "4 short"), of("serve", None, "2 short")]
+    assert [one.message for one in _part_problems(pools)] == ["pool `train`: 4 short", "pool `serve`: 2 short"]
+    own = [of("train", name, f"{name} short", ("jobs", "a", "nodes")) for name in ("a", "b")]
+    assert [one.message for one in _part_problems(own)] == ["a short", "b short"]
+
+
+def test_problems_that_parts_read_again_are_one_of_the_highest_severity() -> None:
+    """A problem of the file is not repeated, except where only a part has the catalog to say more."""
+    note, warning, error = Severity.NOTE, Severity.WARNING, Severity.ERROR
+    keys = Problem("unknown-key", ("a",), "of the file"), Problem("unknown-key", ("a",), "of a part")
+    unit = Problem("missing-direction", ("b",), "plain"), Problem("missing-direction", ("b",), "with the entry")
+    twice = [Problem("slow", ("c",), "same", severity=each) for each in (note, error, warning)]
+    found = _merged_problems([keys[0], unit[0]], [keys[1], unit[1], *twice])
+    assert [(one.message, one.severity) for one in found if one.rule == "slow"] == [("same", error)]
+    assert [one.message for one in found] == ["of the file", "with the entry", "same"]
