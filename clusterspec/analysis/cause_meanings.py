@@ -65,6 +65,7 @@ MEANINGS = {
     "program-error": "The program raises an error that no known cause of a cluster explains.",
     "throttled-clocks": "Heat or the supply of power lowers the clocks of accelerators.",
     "separate-jobs": "Every process runs the benchmark alone: it was built without MPI, or started by another one.",
+    "release-fault": "The release of the collective library has a published fault that fits the run.",
     "wrong-results": "The benchmark found wrong values.",
 }
 """What a cause means, by its name."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from statistics import median
 
+from clusterspec.analysis.call_causes import without_refuted
 from clusterspec.analysis.families import families_of_causes
 from clusterspec.analysis.fault_models import FAULT_MODELS, FaultFit, fault_fits
 from clusterspec.analysis.hangs import Check, causes_of_a_hang, stops_of_one_rank, suggested_causes, unreachable_peers
@@ -17,6 +18,7 @@ from clusterspec.analysis.host_causes import (
     topology_causes,
 )
 from clusterspec.analysis.placed_runs import BUILT_WITH_MPI, PlacedRun
+from clusterspec.analysis.release_causes import release_causes
 from clusterspec.analysis.stated_causes import STATED, STRONG, WEAK
 from clusterspec.logs.benchmark import size_text
 from clusterspec.results.diagnosis import Cause
@@ -48,13 +50,16 @@ _NEXT = {fault.name: fault.next for fault in FAULT_MODELS}
 def causes(run: PlacedRun) -> tuple[Cause, ...]:
     """The likely causes of a slow run, likeliest first; for other runs only errors that hold at any speed."""
     if not run.finished:
-        stops = causes_of_a_hang(run, (_separate_jobs, *CHECKS)) if run.rows else stops_of_one_rank(run)
-        return _most_likely(stops) or _most_likely((*suggested_causes(run), *families_of_causes(run)))
+        stops = causes_of_a_hang(run, (_separate_jobs, release_causes, *CHECKS)) if run.rows else stops_of_one_rank(run)
+        return _most_likely(without_refuted(run, stops)) or _most_likely(
+            (*suggested_causes(run), *families_of_causes(run))
+        )
     last = run.largest
     found = [cause for check in ALWAYS for cause in check(run)]
     if last.measured < last.low:
         found += [cause for check in CHECKS for cause in check(run)]
         found += [_cause_of_fit(run, fit) for fit in fault_fits(run)]
+        found += release_causes(run)
     return _most_likely(found)
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from clusterspec.analysis.causes import causes
 from clusterspec.analysis.outputs import collective, estimate
 from clusterspec.analysis.placed_runs import LogOverrides, NotComparable, PlacedRun, placed_run
+from clusterspec.analysis.release_causes import published_faults
+from clusterspec.catalog.release_faults import ReleaseFault
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives.predict import CollectiveRow
 from clusterspec.document import read_bytes
@@ -44,8 +46,13 @@ class Diagnosis:
     unread: tuple[tuple[str, str], ...]
 
 
-def diagnosis_of(cluster: Cluster, logs: Sequence[tuple[str, Benchmark]], stated: LogOverrides) -> Diagnosis:
-    """The diagnosis of named logs on a cluster."""
+def diagnosis_of(
+    cluster: Cluster,
+    logs: Sequence[tuple[str, Benchmark]],
+    stated: LogOverrides,
+    published: tuple[ReleaseFault, ...] = (),
+) -> Diagnosis:
+    """The diagnosis of named logs on a cluster; ``published`` are the faults of releases of its collective library."""
     runs: list[PlacedRun] = []
     unread: list[tuple[str, str]] = []
     for log, benchmark in logs:
@@ -53,7 +60,7 @@ def diagnosis_of(cluster: Cluster, logs: Sequence[tuple[str, Benchmark]], stated
             unread.append((log, "it measures pairs of accelerators, not a collective"))
         for series in benchmark.series:
             try:
-                runs.append(placed_run(cluster, benchmark, series, log, stated))
+                runs.append(replace(placed_run(cluster, benchmark, series, log, stated), published=published))
             except NotComparable as why:
                 unread.append((log, str(why)))
     return Diagnosis(tuple(runs), tuple(map(_compared_run, runs)), tuple(unread))
@@ -124,7 +131,7 @@ def diagnose(study: Study, logs: Logs, stated: LogOverrides = NOTHING_STATED) ->
     cluster = study.design.cluster
     if cluster is None:
         raise UnresolvedSpec("the cluster cannot be resolved; `clusterspec check` reports the reason")
-    found = diagnosis_of(cluster, logs, stated)
+    found = diagnosis_of(cluster, logs, stated, published_faults(cluster, study.settings.catalog))
     if not found.compared:
         raise FormatError("; ".join(f"{log}: {why}" for log, why in found.unread[:3]) or "no log is given")
     merged = merge(study.source.text.removeprefix("\ufeff"), calibration(found.runs), study.input.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from clusterspec.analysis.call_causes import causes_of_calls
 from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.stated_causes import GIVEN, POSSIBLE, STATED, STOPS, STRONG, UNFINISHED_STOPS, WEAK
 from clusterspec.records import replace
@@ -48,6 +49,7 @@ def causes_of_a_hang(run: PlacedRun, checks: Sequence[Check]) -> Iterator[Cause]
     where access control or the IOMMU redirected it.
     """
     yield from stated_stops(run)
+    yield from causes_of_calls(run)
     stated = (cause for check in checks for cause in check(run) if cause.evidence.startswith("line "))
     for cause in stated:
         yield replace(cause, weight=min(cause.weight, GIVEN)) if cause.name in _SLOWS else cause
@@ -78,6 +80,7 @@ def causes_of_a_hang(run: PlacedRun, checks: Sequence[Check]) -> Iterator[Cause]
 def stops_of_one_rank(run: PlacedRun) -> Iterator[Cause]:
     """The causes of a program of one accelerator, which no peer and no link can stop."""
     yield from stated_stops(run)
+    yield from causes_of_calls(run)
     yield from _possible_stops(run)
     yield from _possible_ends(run)
 

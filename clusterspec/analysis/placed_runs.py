@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clusterspec.catalog.release_faults import ReleaseFault
 from clusterspec.cluster.groups import Placement, contiguous_placement
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.variation import with_values
@@ -48,6 +49,8 @@ class PlacedRun:
     benchmark: Benchmark
     log: str
     rows: tuple[ComparedRow, ...]
+    published: tuple[ReleaseFault, ...] = ()
+    """Published faults of the collective library of this machine, of all releases."""
 
     @property
     def finished(self) -> bool:

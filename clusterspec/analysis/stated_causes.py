@@ -179,6 +179,20 @@ _PEER_MAPPING = (
     "NVreg_RegistryDwords, and restart); lsmod | grep -E 'nvidia_peermem|gdrdrv'"
 )
 """vllm-project/vllm, `tools/ep_kernels/configure_system_drivers.sh`; deepseek-ai/DeepEP issue 223."""
+_GROUP = "the security group of all nodes must allow all traffic from and to itself, in and out; fi_pingpong -p efa"
+"""aws/aws-ofi-nccl issues 156 and 663."""
+_SAME = "env | grep -E 'NCCL|RCCL|FI_' on every rank, compared: one value of NCCL_PROTO, NCCL_ALGO and NCCL_BUFFSIZE"
+_MTU = "ibv_devinfo | grep active_mtu on both nodes: one MTU for both"
+_IOMMU = "add iommu=pt to the kernel command line, and restart; NCCL_NET_GDR_LEVEL=LOC to test it"
+_UCX = "ucx_info -d; unset UCX_NET_DEVICES and UCX_TLS, then name what it lists"
+_SLOT = "lspci -s of the address on that line: the device; reseat it, exchange its riser or slot, update its firmware"
+_PLAN = "NCCL_TOPO_DUMP_FILE=system.xml …; compare it with lspci -vt; unset NCCL_TOPO_FILE and NCCL_GRAPH_FILE"
+_PLAN_ACS = "set NCCL_NET_GDR_LEVEL=0 to test it; sudo lspci -vvv | grep -i ACSCtl; turn ACS off"
+_BRIDGES = (
+    "ip -br addr: docker0 and other bridges have one address on all hosts; mpirun --mca btl_tcp_if_exclude lo,docker0 "
+    "--mca oob_tcp_if_exclude lo,docker0; NCCL_SOCKET_IFNAME=^lo,docker"
+)
+"""horovod/horovod issue 310."""
 _HANDLES = "show_gids on all hosts: NVSHMEM_IB_GID_INDEX of a RoCE v2 address that routes, and NVSHMEM_HCA_LIST"
 POSSIBLE = (
     ("rendezvous", "unreachable-peer", _UNSAID, _RENDEZVOUS, GIVEN),
@@ -209,6 +223,33 @@ POSSIBLE = (
     ("address-handle", "invalid-setting", _UNSAID, "NVSHMEM_IBGDA_NIC_HANDLER=cpu, and a later NVSHMEM", GIVEN),
     ("ucx-cuda", "invalid-setting", "", "env | grep UCX_TLS: it names cuda_copy,cuda_ipc, or is unset", STRONG),
     ("ucx-cuda", "library-release", "", "ucx_info -d | grep cuda: a UCX that was built with CUDA", GIVEN),
+    ("efa-peer", "unreachable-peer", ", as with a security group that does not allow it", _GROUP, STRONG),
+    ("efa-peer", "plugin-mismatch", _UNSAID, STOPS["plugin-mismatch"][1], WEAK),
+    ("unequal", "invalid-setting", ", as with settings that differ between ranks", _SAME, GIVEN),
+    ("no-transport", "invalid-setting", ", as where settings turn all of them off", _SAME, STRONG),
+    ("mtu", "unreachable-peer", ": both ends have to agree", _MTU, STRONG),
+    ("remote-access", "acs", ": a NIC was refused access to memory of the peer", _PLAN_ACS, GIVEN),
+    ("remote-access", "gpudirect-refused", _UNSAID, STOPS["gpudirect-refused"][1], WEAK),
+    ("not-ready", "peer-ended", ": the peer posts no receive", "the logs of all ranks by time: the first error", GIVEN),
+    ("gid-changed", "unstable-link", ": an interface lost or changed its address", _PORT, GIVEN),
+    ("wrong-plan", "wrong-topology", "", _PLAN, STRONG),
+    (
+        "ucx-device",
+        "invalid-setting",
+        "",
+        _UCX,
+        STRONG,
+    ),
+    ("ucx-device", "wrong-interface", _UNSAID, "ls /dev/infiniband within the container; ibv_devinfo", GIVEN),
+    ("no-region", "locked-memory", _UNSAID, STOPS["locked-memory"][1], GIVEN),
+    ("no-region", "gpudirect-refused", _UNSAID, STOPS["gpudirect-refused"][1], WEAK),
+    ("tcp-mixed", "wrong-interface", ": an address that several hosts have", _BRIDGES, STRONG),
+    ("iommu-fault", "iommu-translation", "", _IOMMU, STRONG),
+    ("command-lost", "iommu-translation", ": the NIC gets no answer through the IOMMU", _IOMMU, GIVEN),
+    ("command-lost", "nic-fault", _UNSAID, UNFINISHED_STOPS["nic-fault"][1], GIVEN),
+    ("device-lost", "accelerator-fault", ": a device left its link", _SLOT, GIVEN),
+    ("device-lost", "nic-fault", _UNSAID, _SLOT, WEAK),
+    ("unplaced", "absent-ranks", ": a scheduler finds no place for it", "kubectl describe pod: what it lacks", STRONG),
     ("crash", "program-fault", "", _OF["program-fault"], GIVEN),
     ("time-limit", "job-ended", ", which a run that hangs meets, too", _OF["job-ended"], GIVEN),
     ("signal", "job-ended", ", from outside of the run", _OF["job-ended"], GIVEN),

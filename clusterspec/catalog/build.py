@@ -22,6 +22,7 @@ from clusterspec.catalog.models import (
     published_figures,
 )
 from clusterspec.catalog.reader import FactReader
+from clusterspec.catalog.release_faults import release_faults
 from clusterspec.catalog.stacks import (
     Stack,
     framework_memory,
@@ -298,6 +299,7 @@ def library(read: FactReader) -> Library:
         releases=releases,
         synonyms=read.texts("synonyms"),
         statements=dict(support_statements(read, releases)),
+        faults=tuple(release_faults(read)),
     )
 
 

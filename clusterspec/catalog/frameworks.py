@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 from clusterspec.catalog.models import Entry
 from clusterspec.catalog.reader import Fact, FactReader, Status
+from clusterspec.catalog.release_faults import ReleaseFault
 from clusterspec.catalog.support import Combination, Multiple, UnreadableCombination, combination, multiple
+from clusterspec.catalog.versions import version_numbers
 from clusterspec.origin import Cited, Origin
 from clusterspec.records import dataclass, field, replace
 
@@ -155,7 +156,9 @@ def _lines_read(lines: Mapping[str, _Line], read: Callable[[Feature], Feature]) 
 
 @dataclass(frozen=True)
 class Library(Framework):
-    """A driver, toolkit or library, with the support matrix of its releases."""
+    """A driver, toolkit or library, with the support matrix and the published faults of its releases."""
+
+    faults: tuple[ReleaseFault, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -272,15 +275,6 @@ def release_and_year(release: str) -> tuple[str, int | None]:
     """
     name, _, year = release.partition(" (")
     return name, int(year.removesuffix(")")) if year else None
-
-
-def version_numbers(release: str) -> tuple[int, ...]:
-    """The numbers of a release, for comparison; a part that is not a number ends it.
-
-    >>> version_numbers("0.15.1"), version_numbers("1.3.0rc1"), version_numbers("2026.1")
-    ((0, 15, 1), (1, 3, 0), (2026, 1))
-    """
-    return tuple(int(part) for part in re.findall(r"\d+", re.split(r"[a-z+-]", release.lower())[0]))
 
 
 # Conversion of catalog facts to a framework

@@ -13,9 +13,9 @@ from clusterspec.catalog.frameworks import (
     capabilities,
     framework_of,
     release_and_year,
-    version_numbers,
 )
 from clusterspec.catalog.stacks import Stack
+from clusterspec.catalog.versions import version_numbers
 from clusterspec.cluster.degrees import (
     Degrees,
     job_nodes,

@@ -8,11 +8,14 @@ from math import ceil, floor
 
 from clusterspec.logs.engine_load import starved_engine
 from clusterspec.logs.failure_lines import FAILURE_PATTERNS, FAILURE_WORDS
+from clusterspec.logs.library_lines import LIBRARY_PATTERNS, LIBRARY_WORDS
+from clusterspec.logs.nccl_lines import NCCL_PATTERNS, NCCL_WORDS
 from clusterspec.logs.program_lines import PROGRAM_PATTERNS, PROGRAM_WORDS
 from clusterspec.logs.progress import diverging_ranks, parted_ranks, waiting_ranks
+from clusterspec.logs.refused_calls import CALL_WORDS, refused_call
 from clusterspec.records import dataclass
 
-# Statements of `NCCL_DEBUG=INFO` lines about transports, plugins, GPUDirect and algorithms
+# Statements of logs
 
 
 @dataclass(frozen=True)
@@ -24,120 +27,9 @@ class Evidence:
     line: int
 
 
-_PATTERNS = (
-    ("version", re.compile(r"(?:NCCL|RCCL) version\s*+:?\s*+([0-9][0-9A-Za-z.+:_-]{2,40})")),
-    ("socket", re.compile(r"NET/Socket\s*:\s*Using\s+(.{1,200})")),
-    ("socket", re.compile(r"\bvia NET/Socket/([0-9]+)")),
-    ("socket", re.compile(r"Using (?:internal )?[Nn]etwork (Socket)\b")),
-    ("hcas", re.compile(r"NET/IB\s*:\s*Using\s+(.{1,2000})")),
-    ("no-ib", re.compile(r"NET/IB\s*:\s*(No device found)")),
-    ("ofi", re.compile(r"NET/OFI (?:Selected|selected|Using) (?:provider|Provider)\S*\s+(?:is )?(.{1,100})")),
-    ("network", re.compile(r"Using network (\S{2,40})")),
-    (
-        "no-plugin",
-        re.compile(r"NET/Plugin\s*:\s*((?:No plugin found|Could not find|Failed to find|Plugin load).{0,80})"),
-    ),
-    ("no-plugin", re.compile(r"NET/OFI ?:? ?(Could(?: not|n't) find any optimal provider)")),
-    ("port-error", re.compile(r"Got async (?:error )?event ?: ?(port error)")),
-    ("gdr", re.compile(r"via NET/\S{1,30}?(/GDRDMA)")),
-    (
-        "no-gdr",
-        re.compile(
-            r"via (NET/(?:IB|IBext\S{0,6}|OFI|AWS Libfabric|Libfabric|FasTrak|GPUDirectTCPX\S*)/[0-9]+)"
-            r"(?!/GDRDMA)(?:\s|\(|$)"
-        ),
-    ),
-    ("gdr", re.compile(r"GPU Direct RDMA (Enabled) for (?:HCA|GPU)")),
-    ("no-gdr", re.compile(r"GPU Direct RDMA (Disabled) for (?:HCA|GPU)")),
-    ("far-nic", re.compile(r"GPU Direct RDMA Disabled for .{1,80}\(distance ([0-9]+) > ([0-9]+)\)")),
-    ("numa-balancing", re.compile(r"(NUMA auto balancing enabled)")),
-    ("fine-grain", re.compile(r"Missing \"(HSA_FORCE_FINE_GRAIN_PCIE=1)\"")),
-    ("iommu", re.compile(r"Missing \"(iommu=pt)\"")),
-    ("amd-host", re.compile(r"\bCPU/[0-9A-Fa-f-]{1,20} \((1/2)/-?[0-9]+\)")),
-    ("numa-node", re.compile(r"(?:INFO|-) CPU/([0-9A-Fa-f]{1,8}(?:-[0-9A-Fa-f]{1,8})?)\b")),
-    ("slow-pcie", re.compile(r"\+ PCI\[(0\.[0-9]{1,4})\] - PCI/")),
-    ("other-socket", re.compile(r"crossNic .{0,80}? type \S{2,4}/(SYS)\b")),
-    ("host-bridge", re.compile(r"crossNic .{0,80}? type \S{2,4}/(PHB)\b")),
-    ("channels", re.compile(r"\b([0-9]{1,4}) coll channels\b")),
-    ("nvls", re.compile(r"(?<![0-9])([0-9]+) nvls channels")),
-    ("no-nvls", re.compile(r"NVLS multicast support is (not available)")),
-    ("group", re.compile(r"nranks ([0-9]+) .{0,200}?nNodes ([0-9]+)|nNodes ([0-9]+) localRanks ([0-9]+)")),
-    ("acs-on", re.compile(r"(ACSCtl:\s*SrcValid[+-] (?=.{0,80}?(?:ReqRedir|CmpltRedir)\+).{1,120})")),
-    ("p2p-direct", re.compile(r"via (P2P/(?:direct pointer|IPC|CUMEM|indirect)\S{0,40})")),
-    ("unreachable", re.compile(r"(ibv_modify_qp failed with .{1,60})")),
-    (
-        "unreachable",
-        re.compile(
-            r"([Cc]onnect (?:to .{1,80} )?(?:failed : |timeout : |returned )(?:[0-9]{1,3}\()?"
-            r"(?:No route to host|Network is unreachable|Connection (?:refused|timed out)))"
-        ),
-    ),
-    ("unreachable", re.compile(r"(Socket creation failed : (?!Too many open files).{1,60})")),
-    ("open-files", re.compile(r"(Too many open files)")),
-    # cudaErrorInsufficientDriver, cudaErrorCompatNotSupportedOnDevice and cudaErrorUnsupportedPtxVersion
-    ("driver-release", re.compile(r"(CUDA driver version is insufficient for CUDA runtime version)")),
-    ("driver-release", re.compile(r"(forward compatibility was attempted on non supported HW)")),
-    ("driver-release", re.compile(r"(the provided PTX was compiled with an unsupported toolchain)")),
-    # cudaErrorInvalidDevice and cudaErrorNoDevice, and as HIP words them
-    ("no-device", re.compile(r"(invalid device ordinal|no (?:CUDA|ROCm)-capable device is detected)")),
-    ("out-of-memory", re.compile(r"((?:Cuda|CUDA|HIP) failure (?:[0-9]{1,4} )?.out of memory)")),
-    ("hardware", re.compile(r"(uncorrectable (?:ECC|NVLink) error.{0,40})")),
-    ("peer-limit", re.compile(r"(peer mapping resources exhausted)")),  # cudaErrorTooManyPeers
-    # ibv_wc_status of rdma-core (libibverbs/verbs.h): 12 retries exceeded, 4 local protection error
-    (
-        "unreachable",
-        re.compile(
-            r"(Got completion (?:from peer .{1,80} )?(?:with )?"
-            r"(?:error |status=)(?:IBV_WC_[A-Z_]{1,24}\()?12\b.{0,40})"
-        ),
-    ),
-    (
-        "protection",
-        re.compile(
-            r"(Got completion (?:from peer .{1,80} )?(?:with )?"
-            r"(?:error |status=)(?:IBV_WC_[A-Z_]{1,24}\()?4\b.{0,40})"
-        ),
-    ),
-    ("network-error", re.compile(r"(remote process exited or there was a network error)")),
-    ("registration", re.compile(r"(NET/OFI Unable to register memory .{0,120})")),
-    ("registration", re.compile(r"(NET/OFI Couldn't set FI_OPT_\w{1,80})")),
-    ("registration", re.compile(r"NET/Plugin.{1,200}?((?:undefined symbol|version `).{1,80})")),
-    ("shared-memory", re.compile(r"((?:posix_fallocate|shm_open) failed ?: .{1,60})")),
-    ("shared-memory", re.compile(r"(failed to extend /dev/shm/.{1,100})")),
-    ("shared-memory", re.compile(r"(Error while (?:creating|attaching to) shared memory segment .{1,80})")),
-    (
-        "bus-error",
-        re.compile(r"(Signal: Bus error|received signal SIGBUS|signal: Bus error|Bus error \(core dumped\))"),
-    ),
-    ("locked-memory", re.compile(r"(ibv_(?:reg_mr\w{0,8}|reg_dmabuf_mr|create_cq|create_qp) failed.{0,60})")),
-    ("family", re.compile(r"(address .{0,80}with family [0-9]{1,8} is neither AF_INET.{0,40})")),
-    ("family", re.compile(r"(Message truncated : received [0-9]{1,12} bytes instead of [0-9]{1,12})")),
-    ("fabric-manager", re.compile(r"(nvls\.cc:[0-9]{1,5} NCCL WARN Cuda failure .{0,60})")),
-    ("fabric-manager", re.compile(r"(failure .{0,60}system not yet initialized)")),
-    ("fabric-manager", re.compile(r"(Failed to bind NVLink SHARP \(NVLS\) Multicast memory)")),
-    ("shared-accelerator", re.compile(r"(Duplicate GPU detected ?: .{1,80})")),
-    ("shared-accelerator", re.compile(r"(rank [0-9]{1,7} of [0-9]{1,7} ranks has already checked in)")),
-    ("peer-refused", re.compile(r"(failed to open CUDA IPC handle ?: .{1,80})")),
-    ("peer-refused", re.compile(r"(peer access is not supported.{0,40})")),
-    ("interface", re.compile(r"(?:Bootstrap|NET/Socket|NET) ?: Using (?:interface )?(?:\[[0-9]+\])?([\w.@-]{1,40}):")),
-    ("gloo", re.compile(r"(Gloo connectFullMesh failed.{0,120})")),
-    ("no-interface", re.compile(r"([Nn]o (?:socket |IP )?interface found.{0,60})")),
-    (
-        "local-interface",
-        re.compile(r"Using (?:interface )?(?:\[[0-9]\])?((?:lo|docker[0-9]{1,3}|virbr[0-9]{1,3}):\S{1,60})"),
-    ),
-    ("local-interface", re.compile(r"(?:Using interface |Socket ?: Using .{0,200}?)(\S{1,40}:fe80::\S{1,60})")),
-    ("p2p-host", re.compile(r"via (SHM/\S{1,40})")),
-    ("environment", re.compile(r"\b((?:NCCL|RCCL|FI)_[A-Z0-9_]{2,40}) set by environment to (\S{1,80}?)\.?(?:\s|$)")),
-    ("environment", re.compile(r"\b((?:NCCL|RCCL|FI)_[A-Z0-9_]{2,40})=(\S{1,80})")),
-    *PROGRAM_PATTERNS,
-    *FAILURE_PATTERNS,
-)
+_PATTERNS = (*NCCL_PATTERNS, *PROGRAM_PATTERNS, *FAILURE_PATTERNS, *LIBRARY_PATTERNS)
 _UNLIKE = re.compile(r"nranks|nNodes|(?:INFO|-) CPU/")  # lines that differ by their digits alone, and are all read
-_WORDS = (
-    *("NCCL", "RCCL", "CCOM WARN", "NET/", "GDRDMA", "FI_", "ACSCtl", "Cuda failure", "CUDA failure", "HIP failure"),
-    *("Duplicate GPU", "uncorrectable ", "SIGBUS", "Bus error", "Gloo ", *PROGRAM_WORDS, *FAILURE_WORDS),
-)
+_WORDS = (*NCCL_WORDS, *PROGRAM_WORDS, *FAILURE_WORDS, *LIBRARY_WORDS, *CALL_WORDS)
 """What a line contains if it may be a statement."""
 _LAST_ERROR = re.compile(r"\bLast error:\s*$")
 """Text that PyTorch prints on the line before the library's last warning, without its prefix."""
@@ -197,6 +89,8 @@ def _log_statements(text: str) -> Iterator[Evidence]:
             if match := pattern.search(line):
                 text = " ".join(part for part in match.groups() if part).strip()
                 yield Evidence(name, text, number)
+        if call := refused_call(line):
+            yield Evidence(*call, number)
 
 
 _NETWORK_CHANNEL = re.compile(

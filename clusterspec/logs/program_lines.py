@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.logs.failure_lines import FAILURE_PATTERNS
+from clusterspec.logs.library_lines import LIBRARY_PATTERNS
 
 PROGRAM_PATTERNS = (
     # vLLM before V1 (vllm/core/scheduler.py), SGLang (python/sglang/srt/managers/scheduler.py; until 0.4 other words)
@@ -96,7 +97,10 @@ _OF_ANY_PROGRAM = (
     "shared-memory",
     "unreachable",
 )
-STATING = frozenset({"cache-starved", *_OF_ANY_PROGRAM, *(name for name, _ in (*PROGRAM_PATTERNS, *FAILURE_PATTERNS))})
+_PATTERNS = (*PROGRAM_PATTERNS, *FAILURE_PATTERNS, *LIBRARY_PATTERNS)
+STATING = frozenset({"cache-starved", *_OF_ANY_PROGRAM, *(name for name, _ in _PATTERNS)}) - {
+    *("version-code", "rocm-release", "no-gdr"),
+}
 """Names of statements that make a text a log, also where no line is of a collective library."""
 _WORDS = (
     "KV cache|cache blocks|mem-fraction-static|out of memory|Out of memory|oom_kill|oom-kill|DataLoader worker|NVRM: |"

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from clusterspec.logs.benchmark import Benchmark, Evidence, Series, largest_communicator, log_evidence
 from clusterspec.logs.nccl_rows import ranks_and_nodes, separate_jobs
 from clusterspec.logs.program_lines import STATING
+from clusterspec.logs.refused_calls import CALL
 from clusterspec.logs.suggestions import families, suggested_causes
 
 _MARK = re.compile(
@@ -30,7 +31,7 @@ def read_unfinished(text: str) -> Benchmark | None:
     The ranks are those in the list of devices, else those of the largest communicator.
     """
     evidence = log_evidence(text)
-    if not any(each.name in STATING for each in evidence):
+    if not any(each.name in STATING or each.name.startswith(CALL) for each in evidence):
         suggested = (Evidence(f"suggests {cause}", shown, line) for cause, shown, line in suggested_causes(text))
         stated = (Evidence(f"family {family}", shown, line) for family, shown, line in families(text))
         evidence = (*evidence, *suggested, *stated)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from clusterspec.analysis import causes, families, hangs, host_causes, stated_causes
+from clusterspec.analysis import causes, families, hangs, host_causes, release_causes, stated_causes
 from clusterspec.analysis.cause_meanings import MEANINGS
 from clusterspec.analysis.fault_models import FAULT_MODELS
 
 
 def test_causes_and_descriptions_agree() -> None:
-    trees = [ast.parse(Path(str(module.__file__)).read_text("utf-8")) for module in (causes, hangs, host_causes)]
+    trees = [
+        ast.parse(Path(str(module.__file__)).read_text("utf-8"))
+        for module in (causes, hangs, host_causes, release_causes)
+    ]
     nodes = [node for tree in trees for node in ast.walk(tree)]
     calls = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "Cause"]
     named = {call.args[0].value for call in calls if isinstance(call.args[0], ast.Constant)}

@@ -133,7 +133,7 @@ ACS = "\t\tACSCtl:\tSrcValid+ TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+ Egres
             H100,
             4,
             "NCCL WARN Socket creation failed : Address family not supported by protocol",
-            "unreachable-peer",
+            "wrong-interface",
         ),
         (
             "sgl-project/sglang/issues/3820",

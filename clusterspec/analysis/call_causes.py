@@ -1,0 +1,97 @@
+"""Causes of calls that the system refused: by the call and the error that a line names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from clusterspec.analysis.placed_runs import PlacedRun
+from clusterspec.analysis.stated_causes import GIVEN, STATED, STOPS, STRONG, UNFINISHED_STOPS, WEAK
+from clusterspec.logs.refused_calls import CALL
+from clusterspec.results.diagnosis import Cause
+
+_REACH = "show_gids; ping and ib_write_bw between the NICs of that pair; open the ports of all ranks"
+_INTERFACE = "ip -br addr; set NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME to the interface that reaches the other nodes"
+_TCP = "btl_tcp_if_include and oob_tcp_if_include of Open MPI likewise"
+_DEVICES = "ls -l /dev/infiniband within the container; docker run --device=/dev/infiniband --cap-add=IPC_LOCK"
+_IPC = (
+    "run with NCCL_P2P_DISABLE=1; docker run --ipc=host --pid=host; unset PYTORCH_CUDA_ALLOC_CONF=expandable_segments "
+    "and HSA_ENABLE_IPC_MODE_LEGACY"
+)
+_NEXT = {
+    "unreachable-peer": _REACH,
+    "wrong-interface": f"{_INTERFACE}; {_TCP}",
+    "invalid-setting": _IPC,
+    **{name: following for name, (_, following) in {**STOPS, **UNFINISHED_STOPS}.items() if name != "invalid-setting"},
+}
+_NO_PATH = ("ENETUNREACH", "EHOSTUNREACH", "ETIMEDOUT", "ECONNABORTED", "ECONNREFUSED")
+CALLS: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
+    ("register", "ENOMEM"): (("locked-memory", STATED),),
+    ("register", "EFAULT"): (("gpudirect-refused", STATED),),
+    ("register", "EINVAL"): (("gpudirect-refused", STRONG),),
+    ("register", "EPERM"): (("gpudirect-refused", STRONG), ("locked-memory", GIVEN)),
+    ("register", "EOPNOTSUPP"): (("gpudirect-refused", STRONG),),
+    ("register", "EREMOTEIO"): (("gpudirect-refused", STRONG), ("nic-fault", GIVEN)),
+    ("create", "ENOMEM"): (("locked-memory", STATED),),
+    ("create", "EPERM"): (("locked-memory", STRONG),),
+    ("create", "EREMOTEIO"): (("nic-fault", STRONG),),
+    ("address", "EREMOTEIO"): (("unreachable-peer", STRONG), ("nic-fault", GIVEN)),
+    ("address", "EINVAL"): (("unreachable-peer", STRONG), ("wrong-interface", GIVEN)),
+    **{("address", error): (("unreachable-peer", STATED),) for error in _NO_PATH},
+    ("open", "ENOENT"): (("wrong-interface", STRONG),),
+    ("open", "EPERM"): (("wrong-interface", STRONG),),
+    ("open", "EACCES"): (("wrong-interface", STRONG),),
+    ("open", "ENODEV"): (("wrong-interface", STRONG),),
+    ("shm", "ENOSPC"): (("shared-memory", STATED),),
+    ("shm", "ENOENT"): (("shared-memory", STRONG),),
+    ("shm", "EACCES"): (("shared-memory", STRONG),),
+    ("shm", "EPERM"): (("shared-memory", STRONG),),
+    ("shm", "ENOMEM"): (("shared-memory", STRONG),),
+    ("bind", "EADDRINUSE"): (("port-in-use", STATED),),
+    ("bind", "EADDRNOTAVAIL"): (("wrong-interface", STRONG), ("invalid-setting", WEAK)),
+    ("connect", "bridge"): (("wrong-interface", STRONG), ("unreachable-peer", GIVEN)),
+    ("connect", "EAFNOSUPPORT"): (("wrong-interface", STRONG),),
+    ("multicast", "EPERM"): (("fabric-manager", STRONG),),
+    ("multicast", "EINVAL"): (("fabric-manager", STRONG),),
+    ("multicast", "EOPNOTSUPP"): (("fabric-manager", STRONG),),
+    ("ipc", "EINVAL"): (("invalid-setting", STRONG), ("peer-access-off", GIVEN), ("shared-memory", WEAK)),
+    ("ipc", "EPERM"): (("invalid-setting", STRONG), ("peer-access-off", GIVEN)),
+    ("ipc", "EOPNOTSUPP"): (("peer-access-off", STRONG), ("invalid-setting", GIVEN)),
+}
+"""What a refused call means, by the call and its error: causes, the likelier first.
+
+Published: microsoft/mscclpp issue 657 (EFAULT), NVIDIA/nccl-tests issue 206 (ENOMEM), horovod/horovod issue 310 (an
+address of Docker's bridge), ROCm/rocm-systems issue 2209 (IPC handles), NVIDIA/nccl issue 290 (ENOSPC).
+"""
+_WIDE = frozenset({"locked-memory", "unreachable-peer", "shared-memory", "invalid-setting", "storage-full"})
+"""Causes that other statements derive from the name of a call alone."""
+
+
+def causes_of_calls(run: PlacedRun) -> Iterator[Cause]:
+    """The causes of the calls that lines of a run without a result name with an error of the system."""
+    for each in run.benchmark.evidence:
+        for name, weight in _causes_of(each.name):
+            if not each.name.endswith(" bridge") or run.group.nodes > 1:
+                following = _DEVICES if each.name.startswith(f"{CALL}open ") else _NEXT[name]
+                yield Cause(name, f"line {each.line} of the log: {each.text}", following, weight)
+
+
+def _causes_of(statement: str) -> tuple[tuple[str, float], ...]:
+    """The causes of a statement `call CALL ERROR`; none for other statements."""
+    if not statement.startswith(CALL):
+        return ()
+    call, _, error = statement.removeprefix(CALL).partition(" ")
+    return CALLS.get((call, error), ())
+
+
+def without_refuted(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
+    """The causes without those that the error on their own line refutes: what a call fails with outranks its name."""
+    meant = {
+        each.line: {name for name, _ in _causes_of(each.name)}
+        for each in run.benchmark.evidence
+        if _causes_of(each.name)
+    }
+    for cause in found:
+        line = cause.evidence.removeprefix("line ").partition(" ")[0]
+        names = meant.get(int(line)) if cause.evidence.startswith("line ") and line.isdecimal() else None
+        if names is None or cause.name in names or cause.name not in _WIDE:
+            yield cause

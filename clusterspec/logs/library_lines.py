@@ -1,0 +1,111 @@
+"""Warnings of collective, network and kernel libraries that tell what a run lacks, each by the words of its source.
+
+Sources, by commit: NVIDIA/nccl 5067397c (`src`), ROCm/rccl 0cbce2a7 (`src`), aws/aws-ofi-nccl 2daf7d30 (`src`),
+NVIDIA/nvshmem 2d7d25f (`src/modules/transport`), openucx/ucx 9466d104 (`src/uct`, `src/ucp`), linux-rdma/perftest
+00b55b6 (`src`), and of the kernel its drivers mlx5_core, amdgpu, nfs, lustre, AER, AMD-Vi and DMAR.
+"""
+
+from __future__ import annotations
+
+import re
+
+LIBRARY_PATTERNS = (
+    # releases: the head of nccl-tests 2.17 and of RCCL
+    ("version-code", re.compile(r"\bnccl-library=([0-9]{5,6})\b")),
+    ("rocm-release", re.compile(r"\bROCm version\s{0,3}: ?([0-9]{1,3}(?:\.[0-9]{1,4}){1,3})")),
+    # NCCL and RCCL
+    ("imex", re.compile(r"(MNNVL \(cliqueSize [0-9]{1,6}\) is available but not working.{0,80})")),
+    ("driver-release", re.compile(r"((?:CUDA|ROCr) Driver version found is [0-9]{1,9}\. Minimum requirement.{0,20})")),
+    ("shared-accelerator", re.compile(r"(Multiple Ranks are using the same GPU.{0,20})")),
+    ("peer-memory", re.compile(r"(Peermem is not supported, and device [0-9]{1,4} does not support DMA-BUF)")),
+    ("no-transport", re.compile(r"(No transport found for rank [0-9]{1,7}\[\w{1,9}\] -> rank [0-9]{1,7})")),
+    ("no-interface", re.compile(r"(No (?:usable listening interface|interface found in the same subnet).{0,60})")),
+    ("diverging", re.compile(r"(symmetric registration check failed on rank [0-9]{1,7}.{0,80})")),
+    ("diverging", re.compile(r"(Communicator ranks have different \w{1,30} operation counts)")),  # RAS
+    ("wrong-plan", re.compile(r"(Could not find (?:NET with|NIC for rank|any local path from).{1,60})")),
+    ("wrong-plan", re.compile(r"((?:TOPO/NET|XML Mismatch|XML Graph) ?:? .{1,80})")),
+    ("link-down", re.compile(r"(Detected [0-9]{1,4} failed devices out of [0-9]{1,4} devices)")),
+    ("gid-changed", re.compile(r"(NET/IB : \S{1,40} GID table changed)")),
+    (
+        "remote-access",
+        re.compile(r"(Got completion (?:from peer .{1,80} )?(?:with )?(?:error |status=)1[01]\b.{0,40})"),
+    ),
+    ("not-ready", re.compile(r"(Got completion (?:from peer .{1,80} )?(?:with )?(?:error |status=)13\b.{0,40})")),
+    ("unequal", re.compile(r"(collective mismatch error, local size [0-9]{1,12} remote size [0-9]{1,12})")),
+    ("unequal", re.compile(r"(message truncated : receiving [0-9]{1,12} bytes instead of [0-9]{1,12})")),
+    # aws-ofi-nccl and the EFA provider of libfabric
+    ("efa-peer", re.compile(r"(Unable to insert remote address into address vector.{0,60})")),
+    ("efa-peer", re.compile(r"(Failed to insert address for peer rank.{0,40})")),
+    ("efa-peer", re.compile(r"(NET/OFI Request .{1,40}completed with error\. RC: [0-9]{1,6}.{0,60})")),
+    ("efa-peer", re.compile(r"(rxr_cq_write_[tr]x_error.{0,80}|efa_\w{1,40}error.{0,40}prov_err\w{0,3}: .{1,60})")),
+    ("efa-peer", re.compile(r"((?:Unreachable|Unresponsive) (?:remote|receiver).{0,80})")),
+    ("registration", re.compile(r"(EFA provider requires at least libfabric version [0-9.]{1,12})")),
+    ("no-gdr", re.compile(r"(GDR disabled on GDR-supported instance type).{0,40}")),
+    # NVSHMEM
+    ("no-network", re.compile(r"(no active IB device that supports GPU-initiated communication is found)")),
+    ("no-network", re.compile(r"(device \S{1,40} is not enumerated as an mlx5 device)")),
+    # libfabric's provider of Slingshot
+    ("setting", re.compile(r"\b(VNI_NOT_FOUND)\b")),
+    ("unreachable", re.compile(r"\berr(?:or)?: .{0,20}\b(UNDELIVERABLE)\b")),
+    # UCX
+    ("device-uar", re.compile(r"(GDAKI not supported, please add NVreg_RegistryDwords)")),
+    ("peer-memory", re.compile(r"(GDAKI not supported, please load Nvidia peermem driver)")),
+    ("peer-memory", re.compile(r"(Couldn't enable GPUDirect RDMA.{0,40})")),
+    ("shared-memory", re.compile(r"(Not enough memory to write total of [0-9]{1,18} bytes.{0,60})")),
+    ("open-files", re.compile(r"(maximal number of files that could be opened.{0,60})")),
+    ("ucx-device", re.compile(r"(network devices? .{1,60} (?:is|are) not available.{0,60})")),
+    (
+        "ucx-device",
+        re.compile(r"(no \w[\w -]{0,40} transport to .{1,60}: (?:Unsupported operation|Destination is unr).{0,20})"),
+    ),
+    # perftest
+    ("unreachable", re.compile(r"(Failed to modify QP (?:0x)?\w{1,8} to RT[RS])")),
+    ("unreachable", re.compile(r"(Unable to Connect the HCA's through the link)")),
+    ("unreachable", re.compile(r"(Failed status (?:transport retry counter exceeded \()?12\b.{0,40})")),
+    ("mtu", re.compile(r"(\w{1,20} mismatch: local=\w{1,20}, remote=\w{1,20})")),
+    ("no-network", re.compile(r"(Unable to find the Infiniband/RoCE device|Did not detect devices)")),
+    ("port-down", re.compile(r"(Port number [0-9]{1,3} state is (?:Down|DOWN|Armed|Polling))")),
+    ("port-waits", re.compile(r"(Port number [0-9]{1,3} state is Init\w{0,10})")),
+    ("no-region", re.compile(r"(Couldn't allocate MR)")),
+    # Open MPI
+    ("tcp-mixed", re.compile(r"(received unexpected process identifier)")),
+    ("tcp-mixed", re.compile(r"(accepted a TCP connection from what appears to be a.{0,60})")),
+    # the kernel
+    (
+        "iommu-fault",
+        re.compile(r"(AMD-Vi: (?:Event logged \[)?(?:IO_PAGE_FAULT|Completion-Wait loop timed out).{0,40})"),
+    ),
+    ("iommu-fault", re.compile(r"(DMAR: (?:\[DMA .{1,80}|DRHD: handling fault.{0,40}))")),
+    ("command-lost", re.compile(r"(mlx5_core .{1,120}Will cause a leak of a command resource)")),
+    ("device-lost", re.compile(r"(AER: Uncorrect(?:ed|able).{0,60}|PCIe Bus Error: severity=Uncorrected.{0,60})")),
+    ("hardware", re.compile(r"(NVRM: The NVIDIA probe routine failed.{0,40})")),
+    ("hardware", re.compile(r"(nvidia-nvswitch\S{0,6}: SXid .{1,40}: [0-9]{1,6}, Fatal.{0,60})")),
+    ("link-event", re.compile(r"(nvidia-nvswitch\S{0,6}: SXid .{1,40}: [0-9]{1,6}, Non-fatal.{0,60})")),
+    (
+        "hardware",
+        re.compile(r"(amdgpu .{1,60}(?:GPU reset begin|xgmi .{0,30}link .{0,20}error|bad page threshold).{0,40})"),
+    ),
+    ("kernel-fault", re.compile(r"(amdgpu: .{0,20}\[(?:gfx|mm)hub[0-9]{0,2}\] .{0,20}page fault.{0,40})")),
+    ("storage-fault", re.compile(r"(nfs: server \S{1,80} not responding.{0,20})")),
+    ("storage-fault", re.compile(r"(Lustre(?:Error)?: .{1,120}(?:was lost|timed out|evicted|-EIO|-5\b).{0,40})")),
+    ("storage-fault", re.compile(r"((?:EXT4|XFS|BTRFS)\S{0,3} .{0,40}(?:error|I/O).{0,60})")),
+    ("throttled", re.compile(r"(temperature above threshold, cpu clock throttled)")),
+    ("throttled", re.compile(r"(Clocks? (?:Throttle|Event) Reasons?.{0,20}(?:HW|Thermal).{0,20})")),
+    # Kubernetes
+    ("unplaced", re.compile(r"(FailedScheduling.{0,160}|[0-9]{1,5}/[0-9]{1,5} nodes are available: .{1,120})")),
+)
+"""Names of statements and the patterns of their lines."""
+_WORDS = (
+    "nccl-library=|ROCm version|cliqueSize|"
+    "Driver version found|using the same GPU|Peermem is|No transport found|listening interface|same subnet|"
+    "registration check|operation counts|Could not find |TOPO/NET|XML |failed devices|GID table|Got completion|"
+    "collective mismatch|message truncated|address vector|Failed to insert|completed with error|rxr_cq_|efa_|"
+    "Unreachable |Unresponsive |EFA provider|GDR disabled|GPU-initiated|not enumerated|VNI_NOT|UNDELIVERABLE|GDAKI|"
+    "enable GPUDirect|Not enough memory to write|maximal number of files|network device|transport to |modify QP|"
+    "HCA's through|Failed status|mismatch: local|Infiniband/RoCE device|Did not detect|Port number|allocate MR|"
+    "unexpected process identifier|accepted a TCP|AMD-Vi|DMAR|command resource|AER: |PCIe Bus Error|NVRM: |SXid|"
+    "amdgpu|nfs: server|Lustre|EXT4|XFS|BTRFS|clock throttled|Throttle Reason|Event Reason|FailedScheduling|"
+    "nodes are available"
+)
+LIBRARY_WORDS = tuple(_WORDS.split("|"))
+"""Words of which a line has at least one if it may be one of the above."""

@@ -1,0 +1,112 @@
+"""Calls that the system refuses: what a line of any program was doing, and the error of the system that it names.
+
+A program words its errors as it likes, but the name of the call and the text of the error are those of the libraries
+below it (strerror of the C library, `ibv_*` of rdma-core, `fi_*` of libfabric, the CUDA and HIP runtimes). The pair
+says more than either: registration of memory fails with ENOMEM where a limit is reached, and with EFAULT where a NIC
+does not reach the memory of an accelerator.
+"""
+
+from __future__ import annotations
+
+import re
+
+ERRORS = {
+    "EPERM": r"[Oo]peration not permitted|\bNOT_PERMITTED",
+    "ENOENT": r"[Nn]o such file or directory",
+    "ENOMEM": r"[Cc]annot allocate memory|[Ee]rr(?:no|or)?:? ?\(?-?12\b",
+    "EACCES": r"[Pp]ermission denied",
+    "EFAULT": r"[Bb]ad address",
+    "ENODEV": r"[Nn]o such device\b",
+    "EINVAL": r"[Ii]nvalid argument|[Ii]nvalid resource handle|hsa_status: 4097",
+    "ENOSPC": r"[Nn]o space left on device",
+    "EOPNOTSUPP": r"[Oo]peration not supported|[Ff]unction not implemented|[Pp]rotocol not supported",
+    "EAFNOSUPPORT": r"[Aa]ddress family not supported",
+    "EADDRINUSE": r"[Aa]ddress already in use",
+    "EADDRNOTAVAIL": r"[Cc]annot assign requested address",
+    "ENETUNREACH": r"[Nn]etwork is unreachable",
+    "ECONNABORTED": r"[Ss]oftware caused connection abort",
+    "ECONNREFUSED": r"[Cc]onnection refused",
+    "ETIMEDOUT": r"[Cc]onnection timed out|[Tt]imed out\b",
+    "EHOSTUNREACH": r"[Nn]o route to host",
+    "EREMOTEIO": r"[Rr]emote I/O error",
+}
+"""Errors of the system by their symbols, and the texts in which programs print them."""
+CALLS = {
+    "ipc": r"(?:cuda|hip|cu)Ipc(?:Get|Open)\w{1,20}|memory for IPC|IPC memory|(?:CUDA|HIP) IPC handle",
+    "multicast": r"cuMulticast\w{0,30}|[Mm]ulticast (?:memory|object|group)",
+    "register": (
+        r"ibv_reg_(?:mr|dmabuf)\w{0,12}|fi_mr_reg\w{0,8}|uct_md_mem_reg|ucp_mem_map"
+        r"|\b[Rr]egist\w{2,6} (?:the )?(?:GPU |host |device |CUDA |local )?(?:memory|buffer|MR\b|mr\b)"
+    ),
+    "address": (
+        r"ibv_modify_qp|[Mm]odify(?:ing)? (?:\w{1,8} )?(?:QP|DCT)\b|ibv_create_ah|fi_av_insert"
+        r"|[Aa]ddress (?:handle|vector)"
+    ),
+    "create": (
+        r"ibv_create_(?:cq|qp|srq)\w{0,8}|ibv_alloc_pd|mlx5dv_create_\w{1,8}"
+        r"|[Cc]reate (?:a )?(?:completion queue|queue pair|CQ\b|QP\b)"
+    ),
+    "open": r"ibv_(?:open_device|get_device_list)|/dev/infiniband|\buverbs[0-9]|rdma_create_\w{1,16}",
+    "shm": r"\bshm_?(?:open|get)\b|/dev/shm\b|\bshared memory\b",
+    "bind": r"\b(?:[Bb]ind|[Ll]isten)(?:ing)?\b",
+    "connect": r"\b[Cc]onnect(?:ion|ing|ed)?\b|\bdial tcp\b|\bsocket(?:StartConnect|PollConnect)\b",
+}
+"""What a program was doing, in the words of the libraries below it; the narrower before the wider."""
+_NO_PATH = ("ENETUNREACH", "EHOSTUNREACH", "ETIMEDOUT", "ECONNABORTED", "ECONNREFUSED")
+TELLING = {
+    "ipc": ("EINVAL", "EPERM", "EOPNOTSUPP"),
+    "multicast": ("EPERM", "EINVAL", "EOPNOTSUPP"),
+    "register": ("ENOMEM", "EFAULT", "EINVAL", "EPERM", "EOPNOTSUPP", "EREMOTEIO"),
+    "address": ("EREMOTEIO", "EINVAL", *_NO_PATH),
+    "create": ("ENOMEM", "EPERM", "EREMOTEIO"),
+    "open": ("ENOENT", "EPERM", "EACCES", "ENODEV"),
+    "shm": ("ENOSPC", "ENOENT", "EACCES", "EPERM", "ENOMEM"),
+    "bind": ("EADDRINUSE", "EADDRNOTAVAIL"),
+    "connect": ("bridge", "EAFNOSUPPORT"),
+}
+"""The errors of each call that tell a cause."""
+_BRIDGE = re.compile(r"\b(?:172\.17\.[0-9]{1,3}|169\.254\.[0-9]{1,3}|192\.168\.122)\.[0-9]{1,3}\b")
+"""Addresses that every host has for itself: the default bridges of Docker and libvirt, and those of the link alone."""
+_ERROR = re.compile("|".join(f"(?P<{name}>{words})" for name, words in ERRORS.items()))
+_CALL = {name: re.compile(words) for name, words in CALLS.items()}
+_QUIET = re.compile(r"\bDEBUG\b|\bTRACE\b|, retrying\b|\bcannot (?:remove|stat|access)\b")
+LONGEST = 2_000
+"""Characters of a line that are read."""
+CALL = "call "
+"""What the names of these statements begin with."""
+CALL_WORDS = (
+    *(
+        "peration not permitted",
+        "NOT_PERMITTED",
+        "o such file or directory",
+        "annot allocate memory",
+        "ermission denied",
+    ),
+    *("ad address", "o such device", "nvalid argument", "nvalid resource handle", "hsa_status", "o space left on"),
+    *("peration not supported", "unction not implemented", "rotocol not supported", "ddress family not"),
+    *("ddress already in use", "annot assign requested", "etwork is unreachable", "caused connection abort"),
+    *("onnection refused", "onnection timed out", "imed out", "o route to host", "emote I/O error", "err -12"),
+)
+"""Words of which a line has at least one if it may be a refused call."""
+
+
+def refused_call(line: str) -> tuple[str, str] | None:
+    """The statement of a line that names a call and the error of the system, and its text; None for other lines.
+
+    >>> refused_call("NCCL WARN Call to ibv_reg_mr failed with error Bad address")[0]
+    'call register EFAULT'
+    >>> refused_call("connect() to 172.17.0.1 failed: Connection refused (111)")[0]
+    'call connect bridge'
+    >>> refused_call("open(model.bin): No such file or directory")
+    """
+    line = line[:LONGEST]
+    error = _ERROR.search(line)
+    if error is None or _QUIET.search(line):
+        return None
+    call = next((name for name, words in _CALL.items() if words.search(line)), None)
+    if call is None:
+        return None
+    name = str(error.lastgroup)
+    if call == "connect" and _BRIDGE.search(line):
+        name = "bridge"
+    return (f"{CALL}{call} {name}", line.strip()[:160]) if name in TELLING[call] else None

@@ -1,0 +1,73 @@
+"""Calls that the system refuses: the cause follows from the call and the error together, in whatever words."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.analysis.call_causes import CALLS
+from clusterspec.logs.refused_calls import TELLING, refused_call
+from tests.analysis.test_diagnosis import names
+from tests.analysis.test_program_lines import H100, PAIR, read
+
+
+def test_every_error_that_tells_a_cause_has_one() -> None:
+    assert {(call, error) for call, errors in TELLING.items() for error in errors} == set(CALLS)
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        ("E1 engine.cpp:7] ibv_reg_mr(0x7f00, 64) failed: Cannot allocate memory", "locked-memory"),
+        ("h:1 [0] NCCL WARN Call to ibv_reg_mr_iova2 failed with error Bad address", "gpudirect-refused"),
+        ("  what():  ibv_reg_mr failed (errno 14) (Ib failure: Bad address)", "gpudirect-refused"),
+        ("transport.cpp:88 registering the GPU memory: Invalid argument", "gpudirect-refused"),
+        ("fi_mr_regattr() returned: Operation not supported", "gpudirect-refused"),
+        ("n1 UCX ERROR mlx5_0: ibv_create_cq() failed: Cannot allocate memory", "locked-memory"),
+        ("error modifying QP to RTR: Network is unreachable", "unreachable-peer"),
+        ("ibv_create_ah(dgid=fe80::1) failed: Connection timed out", "unreachable-peer"),
+        ("open /dev/infiniband/uverbs0: Permission denied", "wrong-interface"),
+        ("rdma_create_event_channel: No such device", "wrong-interface"),
+        ("shm_open(/psm_7) failed: No such file or directory", "shared-memory"),
+        ("[Errno 28] No space left on device while writing /dev/shm/x", "shared-memory"),
+        ("bind(0.0.0.0:29500): Address already in use", "port-in-use"),
+        ("bind to 10.1.2.3 failed: Cannot assign requested address", "wrong-interface"),
+        ("btl_tcp_endpoint.c connect() to 172.17.0.1 failed: Connection refused (111)", "wrong-interface"),
+        ("tcp: could not connect to 192.168.122.1:7000, Connection timed out", "wrong-interface"),
+        ("cuMulticastAddDevice: operation not supported", "fabric-manager"),
+        ("hipIpcGetMemHandle -> 1 (invalid argument)", "invalid-setting"),
+        ("h:1 [0] misc/socket.cc NCCL WARN Socket creation failed : Address family not supported", "wrong-interface"),
+    ],
+)
+def test_the_call_and_the_error_name_the_cause(line: str, cause: str) -> None:
+    compared = read(PAIR, line, 16)
+    assert compared is not None
+    assert names(compared)[0] == cause, [(each.name, each.weight) for each in compared.causes]
+
+
+def test_an_error_refutes_what_the_name_of_its_call_alone_would_mean() -> None:
+    """Published: microsoft/mscclpp issue 657, memory of an accelerator that the NIC does not reach."""
+    compared = read(PAIR, "h:1 [0] NCCL WARN Call to ibv_reg_mr failed with error Bad address", 16)
+    assert compared is not None and "locked-memory" not in names(compared)
+    compared = read(PAIR, "h:1 [0] NCCL WARN Call to ibv_reg_mr failed", 16)
+    assert compared is not None and names(compared)[0] == "locked-memory"
+
+
+def test_a_bridge_is_wrong_between_hosts_alone() -> None:
+    line = "connect() to 172.17.0.1 failed: Connection refused (111)"
+    inside, between = read(H100, line, 8), read(PAIR, line, 16)
+    assert between is not None and "wrong-interface" in names(between)
+    assert inside is None or "wrong-interface" not in names(inside)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rm: cannot remove '/dev/shm/hsakmt_shared_mem': Operation not permitted",
+        "DEBUG connect to 172.17.0.1: Connection refused",
+        "INFO connect to 10.0.0.1 returned Connection refused, retrying",
+        "open(model.safetensors): No such file or directory",
+        "mkdir /data: Permission denied",
+    ],
+)
+def test_other_lines_are_no_refused_calls(line: str) -> None:
+    assert refused_call(line) is None
