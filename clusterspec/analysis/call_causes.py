@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.stated_causes import GIVEN, STATED, STOPS, STRONG, UNFINISHED_STOPS, WEAK
 from clusterspec.logs.refused_calls import CALL
+from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
 
 _REACH = "show_gids; ping and ib_write_bw between the NICs of that pair; open the ports of all ranks"
@@ -31,9 +32,12 @@ CALLS: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
     ("register", "EPERM"): (("gpudirect-refused", STRONG), ("locked-memory", GIVEN)),
     ("register", "EOPNOTSUPP"): (("gpudirect-refused", STRONG),),
     ("register", "EREMOTEIO"): (("gpudirect-refused", STRONG), ("nic-fault", GIVEN)),
-    ("create", "ENOMEM"): (("locked-memory", STATED),),
+    ("create", "ENOMEM"): (("locked-memory", STATED), ("nic-limit", GIVEN)),
     ("create", "EPERM"): (("locked-memory", STRONG),),
     ("create", "EREMOTEIO"): (("nic-fault", STRONG),),
+    ("init", "EINVAL"): (("nic-fault", STRONG), ("invalid-setting", GIVEN)),
+    ("init", "ENODEV"): (("wrong-interface", STRONG), ("nic-fault", GIVEN)),
+    ("init", "EREMOTEIO"): (("nic-fault", STRONG),),
     ("address", "EREMOTEIO"): (("unreachable-peer", STRONG), ("nic-fault", GIVEN)),
     ("address", "EINVAL"): (("unreachable-peer", STRONG), ("wrong-interface", GIVEN)),
     **{("address", error): (("unreachable-peer", STATED),) for error in _NO_PATH},
@@ -41,6 +45,7 @@ CALLS: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
     ("open", "EPERM"): (("wrong-interface", STRONG),),
     ("open", "EACCES"): (("wrong-interface", STRONG),),
     ("open", "ENODEV"): (("wrong-interface", STRONG),),
+    ("open", "ENOMEM"): (("nic-limit", STRONG), ("locked-memory", GIVEN)),
     ("shm", "ENOSPC"): (("shared-memory", STATED),),
     ("shm", "ENOENT"): (("shared-memory", STRONG),),
     ("shm", "EACCES"): (("shared-memory", STRONG),),
@@ -48,7 +53,7 @@ CALLS: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
     ("shm", "ENOMEM"): (("shared-memory", STRONG),),
     ("bind", "EADDRINUSE"): (("port-in-use", STATED),),
     ("bind", "EADDRNOTAVAIL"): (("wrong-interface", STRONG), ("invalid-setting", WEAK)),
-    ("connect", "bridge"): (("wrong-interface", STRONG), ("unreachable-peer", GIVEN)),
+    ("connect", "bridge"): (("wrong-interface", STATED), ("unreachable-peer", GIVEN)),
     ("connect", "EAFNOSUPPORT"): (("wrong-interface", STRONG),),
     ("multicast", "EPERM"): (("fabric-manager", STRONG),),
     ("multicast", "EINVAL"): (("fabric-manager", STRONG),),
@@ -69,10 +74,9 @@ _WIDE = frozenset({"locked-memory", "unreachable-peer", "shared-memory", "invali
 def causes_of_calls(run: PlacedRun) -> Iterator[Cause]:
     """The causes of the calls that lines of a run without a result name with an error of the system."""
     for each in run.benchmark.evidence:
-        for name, weight in _causes_of(each.name):
-            if not each.name.endswith(" bridge") or run.group.nodes > 1:
-                following = _DEVICES if each.name.startswith(f"{CALL}open ") else _NEXT[name]
-                yield Cause(name, f"line {each.line} of the log: {each.text}", following, weight)
+        for name, weight in _causes_of(each.name) if _holds(run, each.name) else ():
+            following = _DEVICES if each.name.startswith(f"{CALL}open ") else _NEXT[name]
+            yield Cause(name, f"line {each.line} of the log: {each.text}", following, weight)
 
 
 def _causes_of(statement: str) -> tuple[tuple[str, float], ...]:
@@ -84,14 +88,20 @@ def _causes_of(statement: str) -> tuple[tuple[str, float], ...]:
 
 
 def without_refuted(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
-    """The causes without those that the error on their own line refutes: what a call fails with outranks its name."""
-    meant = {
-        each.line: {name for name, _ in _causes_of(each.name)}
-        for each in run.benchmark.evidence
-        if _causes_of(each.name)
-    }
+    """The causes as the error on their own line leaves them: what a call fails with outranks its name.
+
+    A cause that the error does not have is left out, one that it makes less likely weighs no more than the error says.
+    """
+    meant = {each.line: dict(_causes_of(each.name)) for each in run.benchmark.evidence if _holds(run, each.name)}
     for cause in found:
         line = cause.evidence.removeprefix("line ").partition(" ")[0]
-        names = meant.get(int(line)) if cause.evidence.startswith("line ") and line.isdecimal() else None
-        if names is None or cause.name in names or cause.name not in _WIDE:
+        weights = meant.get(int(line)) if cause.evidence.startswith("line ") and line.isdecimal() else None
+        if weights is None or cause.name not in _WIDE:
             yield cause
+        elif cause.name in weights:
+            yield replace(cause, weight=min(cause.weight, weights[cause.name]))
+
+
+def _holds(run: PlacedRun, statement: str) -> bool:
+    """Whether a statement tells causes of this run: an address of a bridge is wrong between nodes alone."""
+    return bool(_causes_of(statement)) and (run.group.nodes > 1 or not statement.endswith(" bridge"))

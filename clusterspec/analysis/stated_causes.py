@@ -144,6 +144,11 @@ UNFINISHED_STOPS = {
         "nic-fault",
         "dmesg | grep mlx5 and mlxfwmanager on the host of that line: update its firmware, or exchange the NIC",
     ),
+    "nic-limit": (
+        "nic-limit",
+        "dmesg | grep -E 'limits exceeded|no resources'; fewer processes or queue pairs for each NIC; mlxconfig -d "
+        "DEVICE q | grep -E 'LOG_BAR|UAR|NUM_OF_VFS'",
+    ),
     "storage-fault": (
         "storage-fault",
         "dmesg and mount on the host of that line: mount the file system again; ls of that path from every node",
@@ -184,6 +189,8 @@ _GROUP = "the security group of all nodes must allow all traffic from and to its
 _SAME = "env | grep -E 'NCCL|RCCL|FI_' on every rank, compared: one value of NCCL_PROTO, NCCL_ALGO and NCCL_BUFFSIZE"
 _MTU = "ibv_devinfo | grep active_mtu on both nodes: one MTU for both"
 _IOMMU = "add iommu=pt to the kernel command line, and restart; NCCL_NET_GDR_LEVEL=LOC to test it"
+_LINK = "lspci -vv -s of the device, under load: LnkSta against LnkCap; the slot, its riser and the firmware"
+_MPS = "nvidia-cuda-mps-control -d on the host, and CUDA_MPS_PIPE_DIRECTORY of every rank; or turn MPS off"
 _UCX = "ucx_info -d; unset UCX_NET_DEVICES and UCX_TLS, then name what it lists"
 _SLOT = "lspci -s of the address on that line: the device; reseat it, exchange its riser or slot, update its firmware"
 _PLAN = "NCCL_TOPO_DUMP_FILE=system.xml …; compare it with lspci -vt; unset NCCL_TOPO_FILE and NCCL_GRAPH_FILE"
@@ -227,6 +234,8 @@ POSSIBLE = (
     ("efa-peer", "plugin-mismatch", _UNSAID, STOPS["plugin-mismatch"][1], WEAK),
     ("unequal", "invalid-setting", ", as with settings that differ between ranks", _SAME, GIVEN),
     ("no-transport", "invalid-setting", ", as where settings turn all of them off", _SAME, STRONG),
+    ("slow-link", "wrong-pcie-generation", "", _LINK, STRONG),
+    ("mps", "invalid-setting", ": the service that shares an accelerator between processes", _MPS, STRONG),
     ("mtu", "unreachable-peer", ": both ends have to agree", _MTU, STRONG),
     ("remote-access", "acs", ": a NIC was refused access to memory of the peer", _PLAN_ACS, GIVEN),
     ("remote-access", "gpudirect-refused", _UNSAID, STOPS["gpudirect-refused"][1], WEAK),

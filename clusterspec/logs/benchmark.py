@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from math import ceil, floor
 
 from clusterspec.logs.engine_load import starved_engine
@@ -12,7 +13,7 @@ from clusterspec.logs.library_lines import LIBRARY_PATTERNS, LIBRARY_WORDS
 from clusterspec.logs.nccl_lines import NCCL_PATTERNS, NCCL_WORDS
 from clusterspec.logs.program_lines import PROGRAM_PATTERNS, PROGRAM_WORDS
 from clusterspec.logs.progress import diverging_ranks, parted_ranks, waiting_ranks
-from clusterspec.logs.refused_calls import CALL_WORDS, refused_call
+from clusterspec.logs.refused_calls import CALL_WORDS, LONGEST, refused_call
 from clusterspec.records import dataclass
 
 # Statements of logs
@@ -85,12 +86,37 @@ def _log_statements(text: str) -> Iterator[Evidence]:
             continue  # the same statement of another rank or channel
         if len(seen) < MOST_FORMS:
             seen.add(form)
-        for name, pattern in _PATTERNS:
-            if match := pattern.search(line):
-                text = " ".join(part for part in match.groups() if part).strip()
-                yield Evidence(name, text, number)
-        if call := refused_call(line):
-            yield Evidence(*call, number)
+        yield from _statements_of_line(line, number)
+    yield from _continued_statements(text, words)
+
+
+def _statements_of_line(line: str, number: int) -> Iterator[Evidence]:
+    for name, pattern in _PATTERNS:
+        if match := pattern.search(line):
+            text = " ".join(part for part in match.groups() if part).strip()
+            yield Evidence(name, text, number)
+    if call := refused_call(line):
+        yield Evidence(*call, number)
+
+
+_OPEN = re.compile(r"(?:\b(?:[Cc]onnect|failed|error|with)|:[0-9]{1,5}\] connect|[(])\s*$")
+"""How a line ends whose statement the next line goes on with, as exceptions and helps of MPI are wrapped."""
+MOST_CONTINUED = 200
+"""Wrapped lines that are joined."""
+
+
+def _continued_statements(text: str, words: list[str]) -> Iterator[Evidence]:
+    """The statements of lines that are wrapped, as far as neither of their parts makes one."""
+    lines = text.split("\n")
+    joined = 0
+    for number, (line, following) in enumerate(pairwise(lines), 1):
+        if len(line) > LONGEST or len(following) > LONGEST or not _OPEN.search(line[-40:]):
+            continue
+        whole = f"{line.rstrip()} {following.strip()}"
+        if joined < MOST_CONTINUED and any(word in whole for word in words):
+            joined += 1
+            parts = {each.name for part in (line, following) for each in _statements_of_line(part, number)}
+            yield from (each for each in _statements_of_line(whole, number) if each.name not in parts)
 
 
 _NETWORK_CHANNEL = re.compile(

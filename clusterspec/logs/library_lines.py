@@ -90,7 +90,38 @@ LIBRARY_PATTERNS = (
     ("storage-fault", re.compile(r"(Lustre(?:Error)?: .{1,120}(?:was lost|timed out|evicted|-EIO|-5\b).{0,40})")),
     ("storage-fault", re.compile(r"((?:EXT4|XFS|BTRFS)\S{0,3} .{0,40}(?:error|I/O).{0,60})")),
     ("throttled", re.compile(r"(temperature above threshold, cpu clock throttled)")),
-    ("throttled", re.compile(r"(Clocks? (?:Throttle|Event) Reasons?.{0,20}(?:HW|Thermal).{0,20})")),
+    (
+        "nic-limit",
+        re.compile(r"(mlx[45]_\w{1,20}.{0,80}failed, status (?:limits exceeded|no resources|exceed lim).{0,40})"),
+    ),
+    ("nic-limit", re.compile(r"(efa_[0-9]{1,3}: Failed to process command .{1,60} err -12)")),
+    ("nic-fault", re.compile(r"(mlx[45]_\w{1,20}.{0,80}failed, status internal error.{0,40})")),
+    (
+        "nic-fault",
+        re.compile(
+            r"((?:bnxt_re|bnxt_en|irdma|ionic\w{0,8}|hns3?)\b.{1,80}"
+            r"(?:CQP timeout|firmware .{0,20}unresponsive|fatal).{0,40})"
+        ),
+    ),
+    ("slow-link", re.compile(r"(available PCIe bandwidth, limited by .{1,60}\(capable of .{1,60}\))")),
+    ("slow-link", re.compile(r"(LnkSta:\s{0,4}Speed .{1,40}Width x[0-9]{1,2} \(downgraded\))")),
+    # the CUDA runtime in the words of its samples, and MPS
+    ("fabric-manager", re.compile(r"(error code system not yet initialized)")),
+    ("no-device", re.compile(r"(error code (?:no CUDA-capable device|invalid device).{0,30})")),
+    ("driver-release", re.compile(r"(error code CUDA driver version is insufficient)")),
+    (
+        "fabric-manager",
+        re.compile(r"((?:CUDA|Cuda|cuda).{0,40}the operation cannot be performed in the present state)"),
+    ),
+    ("mps", re.compile(r"(MPS (?:client failed to connect to|server is not ready).{0,60})")),
+    # releases that do not fit one another
+    ("library", re.compile(r"(newer than toolkit.{0,30})")),
+    ("library", re.compile(r"(ibv_exp_query_device: invalid comp_mask)")),
+    ("library", re.compile(r"((?:ABI|API) (?:version )?mismatch.{0,80})")),
+    (
+        "library",
+        re.compile(r"(compiled (?:with|against) .{1,40}\b(?:but|while) .{0,20}(?:running|found|loaded|linked).{0,40})"),
+    ),
     # Kubernetes
     ("unplaced", re.compile(r"(FailedScheduling.{0,160}|[0-9]{1,5}/[0-9]{1,5} nodes are available: .{1,120})")),
 )
@@ -104,8 +135,10 @@ _WORDS = (
     "enable GPUDirect|Not enough memory to write|maximal number of files|network device|transport to |modify QP|"
     "HCA's through|Failed status|mismatch: local|Infiniband/RoCE device|Did not detect|Port number|allocate MR|"
     "unexpected process identifier|accepted a TCP|AMD-Vi|DMAR|command resource|AER: |PCIe Bus Error|NVRM: |SXid|"
-    "amdgpu|nfs: server|Lustre|EXT4|XFS|BTRFS|clock throttled|Throttle Reason|Event Reason|FailedScheduling|"
-    "nodes are available"
+    "amdgpu|nfs: server|Lustre|EXT4|XFS|BTRFS|clock throttled|FailedScheduling|"
+    "nodes are available|limits exceeded|no resources|exceed lim|err -12|status internal|CQP timeout|unresponsive|"
+    "PCIe bandwidth|LnkSta|error code |present state|MPS |newer than toolkit|comp_mask|mismatch|compiled with|"
+    "compiled against"
 )
 LIBRARY_WORDS = tuple(_WORDS.split("|"))
 """Words of which a line has at least one if it may be one of the above."""

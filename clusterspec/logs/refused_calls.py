@@ -38,13 +38,14 @@ CALLS = {
         r"ibv_reg_(?:mr|dmabuf)\w{0,12}|fi_mr_reg\w{0,8}|uct_md_mem_reg|ucp_mem_map"
         r"|\b[Rr]egist\w{2,6} (?:the )?(?:GPU |host |device |CUDA |local )?(?:memory|buffer|MR\b|mr\b)"
     ),
+    "init": r"[Mm]odify(?:ing)? (?:\w{1,8} )?(?:QP|DCT)\b.{0,30} to INIT\b|curr state RESET, next state INIT",
     "address": (
         r"ibv_modify_qp|[Mm]odify(?:ing)? (?:\w{1,8} )?(?:QP|DCT)\b|ibv_create_ah|fi_av_insert"
         r"|[Aa]ddress (?:handle|vector)"
     ),
     "create": (
         r"ibv_create_(?:cq|qp|srq)\w{0,8}|ibv_alloc_pd|mlx5dv_create_\w{1,8}"
-        r"|[Cc]reate (?:a )?(?:completion queue|queue pair|CQ\b|QP\b)"
+        r"|[Cc]reate (?:a |UD |RC |DC )?(?:completion queue|queue pair|CQ\b|QP\b)"
     ),
     "open": r"ibv_(?:open_device|get_device_list)|/dev/infiniband|\buverbs[0-9]|rdma_create_\w{1,16}",
     "shm": r"\bshm_?(?:open|get)\b|/dev/shm\b|\bshared memory\b",
@@ -57,9 +58,10 @@ TELLING = {
     "ipc": ("EINVAL", "EPERM", "EOPNOTSUPP"),
     "multicast": ("EPERM", "EINVAL", "EOPNOTSUPP"),
     "register": ("ENOMEM", "EFAULT", "EINVAL", "EPERM", "EOPNOTSUPP", "EREMOTEIO"),
+    "init": ("EINVAL", "ENODEV", "EREMOTEIO"),
     "address": ("EREMOTEIO", "EINVAL", *_NO_PATH),
     "create": ("ENOMEM", "EPERM", "EREMOTEIO"),
-    "open": ("ENOENT", "EPERM", "EACCES", "ENODEV"),
+    "open": ("ENOENT", "EPERM", "EACCES", "ENODEV", "ENOMEM"),
     "shm": ("ENOSPC", "ENOENT", "EACCES", "EPERM", "ENOMEM"),
     "bind": ("EADDRINUSE", "EADDRNOTAVAIL"),
     "connect": ("bridge", "EAFNOSUPPORT"),

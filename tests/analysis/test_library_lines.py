@@ -46,6 +46,17 @@ LINES = (
     ("[8.1] LustreError: 11-0: scratch-OST0003: operation ost_write failed: rc = -5", "storage-fault"),
     ("Warning  FailedScheduling  2m  default-scheduler  0/5 nodes are available: 5 Insufficient rdma/hca.",
      "absent-ranks"),
+    ("[2.1] mlx5_core 0000:61:00.0: mlx5_cmd_check:795:(pid 9): ALLOC_UAR(0x802) failed, status limits exceeded(0x8)",
+     "nic-limit"),
+    ("[8.1] bnxt_re bnxt_re0: CQP timeout waiting for firmware", "nic-fault"),
+    ("[8.1] pci 0000:c1:00.0: 126.016 Gb/s available PCIe bandwidth, limited by 16.0 GT/s PCIe x8 link at 0000:c0:01.0 "
+     "(capable of 252.048 Gb/s with 16.0 GT/s PCIe x16 link)", "wrong-pcie-generation"),
+    ("\t\tLnkSta:\tSpeed 16GT/s (ok), Width x8 (downgraded)", "wrong-pcie-generation"),
+    ("Failed to allocate device vector A (error code system not yet initialized)!", "fabric-manager"),
+    ("CUDA error 401 'the operation cannot be performed in the present state'.", "fabric-manager"),
+    ("cudaErrorMpsConnectionFailed: MPS client failed to connect to the MPS control daemon", "invalid-setting"),
+    ("nvlink fatal   : Input file 'a.cubin' newer than toolkit (118 vs 115)", "library-release"),
+    ("ibv_exp_query_device: invalid comp_mask !!! (comp_mask = 0x2 valid_mask = 0x1)", "library-release"),
 )  # fmt: skip
 
 

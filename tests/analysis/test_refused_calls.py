@@ -71,3 +71,42 @@ def test_a_bridge_is_wrong_between_hosts_alone() -> None:
 )
 def test_other_lines_are_no_refused_calls(line: str) -> None:
     assert refused_call(line) is None
+
+
+def test_a_state_that_concerns_no_peer_is_a_fault_of_the_nic() -> None:
+    """Published: openucx/ucx issue 9468, where new firmware solved it; RTR alone concerns the peer."""
+    first = {}
+    for state in ("INIT", "RTR"):
+        compared = read(PAIR, f"n1 UCX ERROR Failed to modify UD QP to {state} on mlx5_0: Invalid argument", 16)
+        assert compared is not None
+        first[state] = names(compared)[0]
+    assert first == {"INIT": "nic-fault", "RTR": "unreachable-peer"}
+
+
+def test_memory_for_queue_pairs_is_a_limit_of_the_process_or_of_the_nic() -> None:
+    """Published: openucx/ucx issues 8684 (the process), 6049 (the NIC, which the kernel tells) and 8336."""
+    compared = read(PAIR, "n1 UCX ERROR failed to create UD QP TX wr:256 sge:6: Cannot allocate memory", 16)
+    assert compared is not None and names(compared) == ["locked-memory", "nic-limit"]
+    kernel = (
+        "[2.1] mlx5_core 0000:61:00.0: mlx5_cmd_check:795:(pid 9): ALLOC_UAR(0x802) failed, status limits exceeded(0x8)"
+    )
+    compared = read(PAIR, f"n1 UCX ERROR ibv_open_device(mlx5_0) failed: Cannot allocate memory\n{kernel}", 16)
+    assert compared is not None and names(compared)[0] == "nic-limit"
+
+
+def test_a_wrapped_message_is_read_as_one() -> None:
+    """Published: hpcaitech/ColossalAI issue 2407 (an exception) and open-mpi/ompi issue 4963 (a help message)."""
+    for text in (
+        "RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:799] connect\n[127.0.1.1]:29591: Connection refused",
+        "  Message:    connect() to 172.17.0.1:1024 failed\n  Error:      Connection refused (111)",
+    ):
+        compared = read(PAIR, text, 16)
+        assert compared is not None and names(compared)[0] == "wrong-interface", text
+
+
+def test_an_address_of_the_link_alone_is_a_wrong_interface_first() -> None:
+    """Published: verl-project/verl issue 726."""
+    compared = read(
+        PAIR, "socketStartConnect: Connect to 169.254.0.1<40815> failed : Software caused connection abort", 16
+    )
+    assert compared is not None and names(compared) == ["wrong-interface", "unreachable-peer"]
