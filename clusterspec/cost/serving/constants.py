@@ -53,6 +53,19 @@ launches once (Neuron: one binary for each bucket of sizes, awsdocs-neuron.readt
 vllm-neuron/docs/design/compilation; XLA: one graph for each shape, docs.pytorch.org/xla/release/r2.8/perf/
 recompilation.html).
 """
+SCORES_IN_MEMORY = {"trn1": 8192.0, "inf2": 8192.0}
+"""Tokens of the longest prompt whose attention scores pass through memory, by architecture. Transformers NeuronX uses
+its fused kernel for longer prompts only (aws-neuron-sdk at 81ce03ae261e, archive/transformers-neuronx, developer
+guide: "automatically used when the input sequence length is greater than 8k").
+"""
+SCORE_BYTES = assumed_figure(
+    GROUP,
+    "score_bytes",
+    320.0,
+    "traffic of one attention score that passes through memory, with its masked counterpart; fitted to first tokens "
+    "that AWS publishes of Trn1 (Transformers NeuronX, prompts of 128 to 8,192 tokens)",
+    "B",
+)
 EXCHANGE_UNITS = 20
 """Compute units that the kernels of an exchange of many tokens occupy: the default of DeepEP (deep_ep/buffer.py at
 1300811, line 30), as DeepSeek-V3 states for its training (arXiv 2412.19437, section 3.2.2).
@@ -229,6 +242,7 @@ ASSUMED = (
     EXCHANGE_LINE,
     PASSES,
     ROUTED_PASSES,
+    SCORE_BYTES,
     WEIGHT_ONLY,
     REREAD,
     HANDOFF,

@@ -213,7 +213,29 @@ def prompt_attention_parts(engine: Engine, tokens: float, length: float, fresh: 
         windows = whole.window_layers * computed / rates.attention_rate(min(length, 2 * window), widths / 2)
         rate = flops / (each * (whole.full_layers * before / rate + windows))
     numbers = {"flops": flops, "rate": rate}
-    return (Part("attention", compute_time, numbers, table_origins(rates.table, rate="attention.prefill")),)
+    origins = table_origins(rates.table, rate="attention.prefill")
+    scores = _scores_in_memory(engine, tokens, before, fresh)
+    if not scores:
+        return (Part("attention", compute_time, numbers, origins),)
+    numbers |= {
+        "bytes_read": scores * constants.SCORE_BYTES.value,
+        "bandwidth": rates.bandwidth * constants.STREAMING.value,
+    }
+    return (Part("attention", roofline_time, numbers, origins),)
+
+
+def _scores_in_memory(engine: Engine, tokens: float, before: float, fresh: float) -> float:
+    """Attention scores of ``tokens`` that pass through memory, where no fused kernel keeps them on the chip.
+
+    Each of the ``fresh`` tokens of a prompt sees ``before`` others on average. Longer prompts than the limit use a
+    fused kernel; they take no less than a prompt at the limit.
+    """
+    limit = constants.SCORES_IN_MEMORY.get(engine.cluster.accelerator.architecture or "")
+    if limit is None:
+        return 0.0
+    heads = share_of_heads(engine.model.heads, engine.layout.tp)
+    seen = min(fresh * before, limit * limit / 2) / fresh if fresh else before * (before <= limit)
+    return tokens * seen * heads * (engine.whole.full_layers + engine.whole.window_layers)
 
 
 def _dense_part(engine: Engine, tokens: float) -> Part:

@@ -271,3 +271,36 @@ def test_a_prompt_waits_for_the_rest_of_a_step_and_for_chunks_before_its_own() -
     running = 0.03 + 0.4 * 2 * 0.1 / 2
     wanted = 0.9 * (running + 0.01) + steps_wait(0.4, 2.0, running * 0.9)
     assert steps.full_wait(0.4, 0.03, 0.9) == pytest.approx(wanted)
+
+
+def trainium(accelerator: str = "trainium1") -> Engine:
+    """Code Llama's heads on 16 accelerators of two ranks: 40 heads over 32 ranks, two on each."""
+    shape = "{layers: 40, hidden: 5120, heads: 40, kv_heads: 40, ffn_hidden: 13824, vocab: 32000, gated_ffn: true}"
+    design = clean(
+        f"cluster: {{accelerator: {accelerator}, accelerators_per_node: 16, nodes: 1}}\n"
+        f"workload: {{kind: serve, model: {shape}, serving: {{input_tokens: 4096, output_tokens: 200}}}}\n"
+        "layout: {framework: custom, tp: 32}\n"
+    )
+    assert design.cluster and design.workload and design.layout
+    found = Engine.of(design.cluster, design.workload, design.layout, design.layout.dp)
+    assert found is not None
+    return found
+
+
+def test_scores_pass_through_memory_where_no_fused_kernel_keeps_them_on_the_chip() -> None:
+    """40 layers, two heads of a rank, 4,096 × 2,048 keys seen, 320 B each, at 0.8 of half of 820 GB/s: 0.65 s."""
+    (part,) = (each for each in trainium().prefill(4096.0, 4096.0, 1.0).parts if each.name == "attention")
+    assert part.numbers["bytes_read"] == pytest.approx(40 * 2 * 4096 * 2048 * 320)
+    assert part.numbers["bandwidth"] == pytest.approx(0.8 * 410e9)
+    assert part.seconds == pytest.approx(40 * 2 * 4096 * 2048 * 320 / (0.8 * 410e9))
+    cached = trainium().prefill(1024.0, 4096.0, 1.0)  # the last quarter sees 3,584 tokens in the mean
+    assert numbers(cached, "attention")["bytes_read"] == pytest.approx(40 * 2 * 1024 * 3584 * 320)
+    assert "bytes_read" not in numbers(trainium("trainium2").prefill(4096.0, 4096.0, 1.0), "attention")
+
+
+def test_a_prompt_beyond_the_limit_of_scores_in_memory_takes_no_less_than_one_at_it() -> None:
+    steps = [trainium().prefill(length, length, 1.0) for length in (4096.0, 8192.0, 8200.0, 16384.0, 131072.0)]
+    times = [each.total for each in steps]
+    assert times == sorted(times)
+    read = [each.steps * numbers(each, "attention")["bytes_read"] for each in steps[1:]]
+    assert read == pytest.approx([40 * 2 * 8192 * 4096 * 320] * 4)
