@@ -200,26 +200,32 @@ UNEVEN = assumed_figure(
     "geometric mean (SGLang, lmsys.org/blog/2025-05-05-large-scale-ep)",
 )
 RANGES = {
-    "tpot": (0.75, 1.32),
+    "tpot": (0.77, 1.25),
+    "tpot open": (0.75, 1.32),
     "tpot experts": (0.75, 1.9),
     "tpot early": (0.65, 2.5),
     "ttft": (0.74, 1.70),
     "ttft alone": (0.66, 1.71),
     "ttft experts": (0.65, 3.5),
     "ttft apart": (0.55, 4.0),
-    "ttft static": (0.80, 6.5),
+    "ttft static": (0.70, 1.9),
     "output_tokens_per_second": (0.68, 1.33),
     "output_tokens_per_second experts": (0.58, 1.35),
     "output_tokens_per_second early": (0.30, 1.30),
+    "output_tokens_per_second offline": (0.88, 1.17),
+    "output_tokens_per_second offline experts": (0.66, 1.34),
+    "output_tokens_per_second offline early": (0.64, 1.22),
 }
 """Ends of the uncertainty ranges relative to the prediction: ``alone`` with one request in flight, ``experts`` of
 models with experts, ``static`` of batches that start together, ``apart`` with separate prefill engines, ``early`` of
-software of `EARLY` and before. In an open load they are those of all times of a plan, whose waits follow.
+software of `EARLY` and before, ``offline`` of engines that are always full, or of batches with early software, on
+accelerators with measured kernels. In an ``open`` load they are those of all times of a plan, whose waits follow.
 
 They were set by the sources of the fitted side of the split, each with the weight of its figures, but of ten at most:
 from the tenth to the ninetieth percentile, widened so that they also contain four in five figures of a source left out.
 Those of the time to first token leave out DeepSeek-R1 with releases of February 2025, whose requests of equal lengths
-stay in step, and the only single request of Vultr. A single source of this side has separate prefill engines.
+stay in step, and the only single request of Vultr. A single source of this side has separate prefill engines. Those of
+full engines and of static batches are not widened: two sources or one.
 """
 EARLY = 2024
 """The last year of serving software with ``early`` ranges. Its default settings are further from the best ones."""

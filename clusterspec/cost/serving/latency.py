@@ -125,6 +125,10 @@ class ServingTimes:
     """Conversations only: prompt times relative to the mean, each with its share of the requests; otherwise empty."""
     starts_together: bool = False
     """Whether all requests start and end together."""
+    always_full: bool = False
+    """Whether requests always wait, as in an offline load."""
+    own_kernels: bool = False
+    """Whether kernels of the accelerator, or of its generation, were measured."""
     queued: float = 0.0
     """Seconds of the wait in which every request of a closed loop waits for another to end."""
     run: FiniteRun | OpenRun | None = None
@@ -253,10 +257,11 @@ def range_factors(times: ServingTimes, name: str) -> tuple[float, float]:
     """The low and high ends of a field's range as factors of its prediction.
 
     The time to first token is least certain with separate prefill engines, with experts, and for a batch that starts
-    together; throughput and the time per output token with experts and with early software. If requests arrive at a
-    rate, slower steps bring the plan closer to saturation: the ends are then those of plans all of whose times are
-    shorter or longer by one factor, the wider of the ranges of the quantity and of a step. The time per output token of
-    the load at which it was measured is as certain as the measurement.
+    together; throughput and the time per output token with experts and with early software. The throughput of full
+    engines, which no latency limits, is more certain where kernels were measured. If requests arrive at a rate, slower
+    steps bring the plan closer to saturation: the ends are then those of plans all of whose times are shorter or longer
+    by one factor, the wider of the ranges of the quantity and of a step. The time per output token of the load at which
+    it was measured is as certain as the measurement.
     """
     measured = times.measured
     if measured is not None and name in {"tpot", "tpot_mean"} and measured.is_time_of(times.tpot_mean):
@@ -283,6 +288,12 @@ def _is_routed(times: ServingTimes) -> bool:
 def _range_kind(times: ServingTimes, quantity: str, regime: str) -> str:
     """The name of the range of a quantity in a regime."""
     routed = _is_routed(times)
-    if quantity != "ttft":
-        return f"{quantity} {'early' if times.early else 'experts' if routed else ''}".strip()
-    return f"ttft {regime or ('experts' if routed else '')}".strip()
+    if quantity == "ttft":
+        return f"ttft {regime or ('experts' if routed else '')}".strip()
+    kind = "early" if times.early else "experts" if routed else ""
+    batches = times.always_full or (times.early and times.starts_together)
+    if quantity == "output_tokens_per_second" and batches and times.own_kernels:
+        kind = f"offline {kind}".strip()
+    if quantity == "tpot" and not kind and times.stretched is not None:
+        kind = "open"
+    return f"{quantity} {kind}".strip()

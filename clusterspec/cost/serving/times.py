@@ -163,6 +163,8 @@ def _at_any_load(pools: Pools) -> dict[str, Any]:
         "overhead": engine.habits.request,
         "output_tokens": float(load.output_tokens),
         "starts_together": load.load == "static",
+        "always_full": load.load == "offline",
+        "own_kernels": engine.cluster.accelerator.kernels is not None,
         "coupled_ranks": unevenly_loaded_ranks(engine),
         "loading": pools.loading,
         "prefix_hit": load.prefix_hit,

@@ -76,11 +76,34 @@ def test_the_range_of_the_first_token_follows_the_load_and_the_pools(found: Serv
     routed = " experts" if found.state.prefill == EXPERTS else ""
     for other in ("tpot", "output_tokens_per_second"):
         assert range_factors(found, other) == RANGES[other + routed]
-        assert range_factors(replace(found, early=True), other) == RANGES[f"{other} early"]
+        early = replace(found, early=True, own_kernels=False)
+        assert range_factors(early, other) == RANGES[f"{other} early"]
     for name in RANGED:
         low, high = range_factors(found, name.removesuffix("_mean"))
         assert low < 1 < high
         assert serving_range(found, name) == [getattr(found, name) * low, getattr(found, name) * high]
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        ({}, " offline"),
+        ({"state": ROUTED}, " offline experts"),
+        ({"early": True}, " offline early"),
+        ({"early": True, "always_full": False, "starts_together": True}, " offline early"),
+        ({"always_full": False, "starts_together": True}, ""),
+        ({"own_kernels": False}, ""),
+        ({"own_kernels": False, "early": True}, " early"),
+    ],
+)
+def test_the_throughput_of_full_engines_is_more_certain_where_kernels_were_measured(
+    changes: dict[str, object], kind: str
+) -> None:
+    found = times(**({"always_full": True, "own_kernels": True, "offered": 64.0} | changes))
+    assert range_factors(found, "output_tokens_per_second") == RANGES[f"output_tokens_per_second{kind}"]
+    low, high = RANGES[f"output_tokens_per_second{kind}"]
+    widest = RANGES[f"output_tokens_per_second{kind.replace(' offline', '')}"]
+    assert widest[0] <= low < 1 < high <= widest[1]
 
 
 def test_a_transfer_takes_its_fixed_time_and_that_of_its_bytes() -> None:
