@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from clusterspec.catalog.models import Entry, Model
 from clusterspec.catalog.reader import Status
 from clusterspec.quantity import Bandwidth, Figure, Peak
-from clusterspec.records import dataclass, field
+from clusterspec.records import dataclass, field, replace
 
 __all__ = [
     "Accelerator",
@@ -300,6 +300,14 @@ class Platform(PoweredPart):
     year: int | None = None
     market_rent: tuple[Figure, Figure] | None = None
     """Lowest and highest rent in US dollars of one accelerator for an hour, by the price list of its provider."""
+
+    def of_size(self, accelerators: int) -> Platform:
+        """The platform with nodes of another size that it is sold with: a part of a host has its share of the NICs."""
+        whole = self.accelerators_per_node or accelerators
+        if accelerators == whole or accelerators not in self.node_sizes:
+            return self
+        nics = max(1, self.nics_per_node * accelerators // whole) if self.nics_per_node else None
+        return replace(self, accelerators_per_node=accelerators, nics_per_node=nics)
 
 
 @dataclass(frozen=True)

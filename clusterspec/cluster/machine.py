@@ -44,6 +44,7 @@ def resolve_cluster(section: ClusterSpec, lookup: Lookup) -> Cluster | None:
         log.report_missing(("cluster", "nodes"), why, "state how many nodes run the job")
     if accelerator is None or nodes is None:
         return None
+    platform = platform.of_size(per_node) if platform else None
     parts = Parts(section, platform, accelerator, nodes, per_node, lookup)
     pcie = section.pcie or PcieSpec()
     host = pcie.host or (platform.pcie_host if platform else None) or accelerator.pcie

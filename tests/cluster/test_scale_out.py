@@ -75,6 +75,17 @@ def test_a_node_has_as_many_nics_as_is_typical() -> None:
     assert fabric("technology: infiniband-ndr, nics_per_node: 2").nics_per_node == 2
 
 
+@pytest.mark.parametrize(
+    ("platform", "chips", "rate"),
+    [("tpu-v6e", 8, 100e9), ("tpu-v6e", 4, 50e9), ("tpu-v6e", 1, 25e9), ("tpu-v5e", 8, 25e9), ("tpu-v5e", 4, 12.5e9)],
+)
+def test_a_part_of_a_host_has_its_share_of_the_nics(platform: str, chips: int, rate: float) -> None:
+    """A host of eight v6e has 4 x 200 Gb/s, one of eight v5e 2 x 100 Gb/s; a machine has one NIC at least."""
+    fabric = cluster_of(f"cluster: {{platform: {platform}, accelerators_per_node: {chips}, nodes: 64}}").scale_out
+    assert fabric is not None
+    assert fabric.node_bandwidth == pytest.approx(rate)
+
+
 def test_the_share_of_an_accelerator_follows_from_the_nics() -> None:
     """Eight NICs of 50 GB/s for eight accelerators; two levels of 2:1 and 3:1 leave a sixth."""
     text = f"cluster: {{{H100}, scale_out: {{technology: infiniband-ndr, oversubscription: [2:1, 3:1]}}}}"

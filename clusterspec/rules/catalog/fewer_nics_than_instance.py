@@ -2,7 +2,8 @@
 
 ## What it finds
 
-A cloud `platform` whose stated `nics_per_node` × `nic_bandwidth` is below the instance's total.
+A cloud `platform` whose stated `nics_per_node` × `nic_bandwidth` is below the instance's total. A machine with a part of
+the accelerators of a host has that part of its NICs.
 
 ## Why it matters
 
@@ -35,6 +36,17 @@ cluster:
   platform: aws-p5-48xlarge
   nodes: 4
   scale_out: {nics_per_node: 32}
+```
+
+A machine of four chips has half of the four NICs of a host:
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: tpu-v6e
+  accelerators_per_node: 4
+  nodes: 128
+  scale_out: {nics_per_node: 2}
 ```
 
 ## Sources
