@@ -346,3 +346,11 @@ def test_a_recipe_with_variants_or_concurrencies_is_a_question() -> None:
         read(f"base:\n{indented}override_a:\n  name: a\n")
     with pytest.raises(FormatError, match="workers for prefill"):
         read(RECIPE.replace("  decode_workers: 1\n", ""))
+
+
+def test_a_container_that_only_opens_a_shell_is_no_launch() -> None:
+    opened = "podman run -it --device=/dev/kfd --entrypoint /bin/bash docker.io/vllm/vllm-openai-rocm:v0.19.1\n"
+    reading = read(f"{opened}vllm serve a/b --tensor-parallel-size 4\n", "serving")
+    assert given(reading)["layout.tp"] == 4
+    started = opened.replace("v0.19.1", "v0.19.1 -c 'vllm serve a/b --tensor-parallel-size 2'")
+    assert given(read(started, "serving"))["layout.tp"] == 2

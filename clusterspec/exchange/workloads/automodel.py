@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.documents import read_yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, Value
 from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, set_counts
 from clusterspec.exchange.workloads.models import set_model
+from clusterspec.exchange.workloads.switches import set_switch
 
 AUTOMODEL = "nemo-automodel"
 _MARKS = (
@@ -80,8 +81,8 @@ def _set_strategy(keys: Keys, builder: ImportBuilder) -> None:
         ("layout.recompute", "distributed.activation_checkpointing"),
     ):
         if keys.find(name) == name:
-            on = keys.is_on(name)
-            builder.set(path, on if path != "layout.recompute" else "full" if on else "none", keys.line(name))
+            states: tuple[Value, Value] = ("none", "full") if path == "layout.recompute" else (False, True)
+            set_switch(keys, path, (name,), builder, states)
 
 
 def _set_batch(keys: Keys, builder: ImportBuilder) -> None:

@@ -327,10 +327,13 @@ _PROGRAMS = frozenset({"vllm", "sglang"})
 
 
 def _opens_shell(command: Command) -> bool:
-    """Whether a command only opens a shell in a container (``docker run … IMAGE bash``)."""
+    """Whether a command only opens a shell in a container (``docker run … IMAGE bash``, ``--entrypoint bash``)."""
     words = [word.text for word in command.words if word.text.isprintable() and word.text]
     runs = "run" in words and any(word in _CONTAINERS for word in words[: words.index("run")])
-    return runs and words[-1].rpartition("/")[2] in _SHELLS
+    entry = re.search(r"--entrypoint[ =](?:\S{0,80}/)?(\w+)", " ".join(words))
+    return runs and (
+        words[-1].rpartition("/")[2] in _SHELLS or bool(entry and entry[1] in _SHELLS and "-c" not in words)
+    )
 
 
 def _options_without_ranks(keys: Keys) -> tuple[tuple[str, str], ...]:

@@ -22,6 +22,7 @@ from clusterspec.exchange.workloads.deepspeed import (
 )
 from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model
+from clusterspec.exchange.workloads.switches import set_switch
 
 LLAMA_FACTORY = "llama-factory"
 _MARKS = (
@@ -148,9 +149,7 @@ def _set_framework(keys: Keys, builder: ImportBuilder) -> None:
         set_choice(keys, "layout.recompute", ("recompute_granularity",), words, builder)
         words = {"alltoall": "all-to-all", "allgather": "all-gather"}
         set_choice(keys, "layout.dispatcher", ("moe_token_dispatcher_type",), words, builder)
-        if keys.find("sequence_parallel"):
-            on = keys.is_on("sequence_parallel")
-            builder.set("layout.sequence_parallel", on, keys.line("sequence_parallel"))
+        set_switch(keys, "layout.sequence_parallel", ("sequence_parallel",), builder)
         return
     off = keys.is_on("disable_gradient_checkpointing")
     at = keys.line("disable_gradient_checkpointing") or line

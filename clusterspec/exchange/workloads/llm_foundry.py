@@ -15,6 +15,7 @@ from clusterspec.exchange.workloads.accelerate import STRATEGIES
 from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, set_choice, set_counts, whole_of
 from clusterspec.exchange.workloads.models import set_model, set_parameters
 from clusterspec.exchange.workloads.overrides import follow_references
+from clusterspec.exchange.workloads.switches import set_switch
 
 LLM_FOUNDRY = "llm-foundry"
 _MARKS = (
@@ -108,9 +109,7 @@ def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
     if keys.find(strategy):
         builder.set("layout.framework", "fsdp", keys.line(strategy))
         set_choice(keys, "layout.sharding", (strategy,), STRATEGIES, builder)
-    name = "fsdp_config.activation_checkpointing"
-    if keys.find(name):
-        builder.set("layout.recompute", "full" if keys.is_on(name) else "none", keys.line(name))
+    set_switch(keys, "layout.recompute", ("fsdp_config.activation_checkpointing",), builder, ("none", "full"))
     if keys.is_on("fsdp_config.activation_cpu_offload"):
         why = "activations move to the memory of the host: state layout.offload"
         builder.unknown("activation_cpu_offload", why, keys.line("fsdp_config.activation_cpu_offload"))

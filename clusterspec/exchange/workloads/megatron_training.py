@@ -8,6 +8,7 @@ from math import prod
 from clusterspec.exchange.import_result import ImportBuilder
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import Keys, set_choice, set_counts
+from clusterspec.exchange.workloads.switches import switch_state
 
 _PROGRAM = re.compile(r"\bpretrain_\w{1,40}\.py\b")
 """Programs of Megatron-LM; other programs take the same options with different defaults."""
@@ -144,17 +145,24 @@ def set_sharding(keys: Keys, builder: ImportBuilder, framework: str) -> None:
         if keys.find("zero_stage") is None:
             builder.unknown("layout.sharding", "a DeepSpeed configuration states it", keys.line("deepspeed"))
         return
-    line = keys.line("use_distributed_optimizer", "distributed_strategy.zero1", "optim.name")
-    if keys.is_undecided("use_distributed_optimizer"):
+    _set_optimizer_sharding(keys, builder)
+
+
+def _set_optimizer_sharding(keys: Keys, builder: ImportBuilder) -> None:
+    """Set whether the ranks share the states of the optimizer, unless a variable or a branch decides it."""
+    names = ("use_distributed_optimizer",)
+    line = keys.line(*names, "distributed_strategy.zero1", "optim.name")
+    if keys.is_undecided(*names):
         return
-    if keys.elided and not keys.find("use_distributed_optimizer"):
+    if keys.elided and not keys.find(*names):
         builder.unknown("layout.sharding", "options are left out of the launch (…)", keys.command.line)
         return
-    if keys.is_on("use_distributed_optimizer", "distributed_strategy.zero1") or "distributed" in str(
-        keys.get("optim.name")
-    ):
+    state = switch_state(keys, names, builder)
+    if state is None and keys.get(*names) is not None:
+        return
+    if state or keys.is_on("distributed_strategy.zero1") or "distributed" in str(keys.get("optim.name")):
         builder.set("layout.sharding", "zero1", line)
-    elif keys.find("use_distributed_optimizer") or _PROGRAM.search(keys.command.text):
+    elif keys.find(*names) or _PROGRAM.search(keys.command.text):
         builder.set("layout.sharding", "none", line or keys.line("tensor_model_parallel_size"))
     elif keys.command.words:
         why = "no --use-distributed-optimizer, whose default a program other than pretrain_*.py may change"

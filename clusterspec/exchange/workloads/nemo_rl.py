@@ -14,6 +14,7 @@ from clusterspec.exchange.workloads.keys import Keys, boolean_value, list_unused
 from clusterspec.exchange.workloads.megatron_programs import keep_enabled_backend
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.samples import set_memory_fraction, set_minibatches
+from clusterspec.exchange.workloads.switches import set_switch
 from clusterspec.exchange.workloads.verl import configuration_keys
 
 NEMO_RL = "nemo-rl"
@@ -71,8 +72,7 @@ def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
     kinds = {"bfloat16": "bf16", "float16": "fp16"}
     set_choice(keys, "workload.precision", ("kept.precision",), kinds, builder)
     if f"{_MEGATRON}sequence_parallel" in keys.values:
-        parallel = keys.is_on(f"{_MEGATRON}sequence_parallel")
-        builder.set("layout.sequence_parallel", parallel, keys.line(f"{_MEGATRON}sequence_parallel"))
+        set_switch(keys, "layout.sequence_parallel", (f"{_MEGATRON}sequence_parallel",), builder)
     if f"{_MEGATRON}activation_checkpointing" in keys.values and keys.is_on(f"{_MEGATRON}activation_checkpointing"):
         builder.set("layout.recompute", "full", keys.line(f"{_MEGATRON}activation_checkpointing"))
     sharded = f"{_MEGATRON}optimizer.use_distributed_optimizer"

@@ -15,6 +15,7 @@ from clusterspec.exchange.import_result import FormatError, ImportBuilder, Impor
 from clusterspec.exchange.workloads.keys import Keys, list_unused, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.samples import list_output_lengths, set_memory_fraction, set_minibatches
+from clusterspec.exchange.workloads.switches import set_switch
 from clusterspec.exchange.workloads.verl import configuration_keys
 
 ROLL = "roll"
@@ -78,8 +79,7 @@ def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
         why = f"another file or the strategy decides it ({str(keys.values.get(stages, ('',))[0])[:40]})"
         builder.unknown("layout.sharding", why, keys.line(name))
     if keys.values.get(f"{_DEGREES}sequence_parallel"):
-        parallel = keys.is_on(f"{_DEGREES}sequence_parallel")
-        builder.set("layout.sequence_parallel", parallel, keys.line(f"{_DEGREES}sequence_parallel"))
+        set_switch(keys, "layout.sequence_parallel", (f"{_DEGREES}sequence_parallel",), builder)
     if f"{_DEGREES}virtual_pipeline_model_parallel_size" in keys.values:
         line = keys.line(f"{_DEGREES}virtual_pipeline_model_parallel_size")
         builder.set("layout.schedule", "interleaved", line)

@@ -25,6 +25,7 @@ from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, 
 from clusterspec.exchange.workloads.llama_factory import UNRELATED, is_run, set_run
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
+from clusterspec.exchange.workloads.switches import set_switch
 from clusterspec.exchange.workloads.trl_samples import set_samples
 
 TRAINER = "trainer"
@@ -194,11 +195,8 @@ def _list_parts(keys: Keys, builder: ImportBuilder) -> None:
 
 def _set_kernels(keys: Keys, builder: ImportBuilder) -> None:
     """Set the recomputation and the fused kernels."""
-    if keys.find("gradient_checkpointing"):
-        on = keys.is_on("gradient_checkpointing")
-        builder.set("layout.recompute", "full" if on else "none", keys.line("gradient_checkpointing"))
-    if keys.find("torch_compile"):
-        builder.set("layout.fused_kernels", keys.is_on("torch_compile"), keys.line("torch_compile"))
+    set_switch(keys, "layout.recompute", ("gradient_checkpointing",), builder, ("none", "full"))
+    set_switch(keys, "layout.fused_kernels", ("torch_compile",), builder)
     if keys.is_on("use_liger_kernel"):
         builder.set("layout.fused_kernels", True, keys.line("use_liger_kernel"))
         builder.set("layout.loss", "chunked", keys.line("use_liger_kernel"))

@@ -23,6 +23,7 @@ from clusterspec.exchange.workloads.keys import (
 )
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.overrides import follow_references, override_words
+from clusterspec.exchange.workloads.switches import set_switch
 
 VERL = "verl"
 _LAUNCH = re.compile(r"\bverl\.trainer\.(?:fsdp_)?sft_trainer\b|\bfsdp_sft_trainer\.py\b")
@@ -122,9 +123,7 @@ def _set_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
 
 def _set_framework(keys: Keys, builder: ImportBuilder) -> None:
     """Set the framework and its settings from the engine's keys, or from the program, which trains with FSDP."""
-    names = ("model.enable_gradient_checkpointing",)
-    if keys.find(*names):
-        builder.set("layout.recompute", "full" if keys.is_on(*names) else "none", keys.line(*names))
+    set_switch(keys, "layout.recompute", ("model.enable_gradient_checkpointing",), builder, ("none", "full"))
     engine, line = str(keys.get("engine", "model.strategy") or ""), keys.line("engine", "model.strategy")
     program = next((word for word in keys.command.words if "fsdp_sft_trainer" in word.text), None)
     if engine == "megatron":
