@@ -51,6 +51,8 @@ SAMPLES = {
         "Scheduling:\n  SlurmQueues:\n  - Name: q\n    ComputeResources:\n"
         "    - {Name: c, InstanceType: p5.48xlarge, MinCount: 2, MaxCount: 2}\n"
     ),
+    "hyperpod": '[{"InstanceGroupName": "w", "InstanceType": "ml.p5.48xlarge", "InstanceCount": 2}]\n',
+    "astra-sim": "topology: [Ring, Switch]\nnpus_count: [8, 4]\nbandwidth: [50.0, 25.0]\nlatency: [500.0, 500.0]\n",
     "infragraph": "name: pod\ninstances:\n- {name: host, device: node, count: 2}\ndevices: []\nedges: []\n",
     "terraform": '{"format_version": "1.2", "planned_values": {"root_module": {"resources": []}}}\n',
     "nccom-test": (
@@ -72,6 +74,11 @@ SAMPLES = {
         "1073741824 268435456 float sum -1 8000.0 134.22 234.88 0\n"
     ),
     "simai-busbw": "test\nTP:\n  allreduce,: 300\n  allgather,: 280\n",
+    "dynamo": (
+        "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nspec:\n  services:\n    w:\n      replicas: 2\n"
+        "      extraPodSpec: {mainContainer: {args: [python3, -m, dynamo.vllm, --model, a/b]}}\n---\n"
+    ),
+    "calculon": '{"num_procs": 8, "tensor_par": 8, "microbatch_size": 1, "activation_recompute": "none"}\n',
     "huggingface": '{"architectures": ["LlamaForCausalLM"], "hidden_size": 4096, "num_hidden_layers": 32}\n',
     "step-log": (
         " iteration 5/ 10 | elapsed time per iteration (ms): 15800.1 | global batch size: 64 | lm loss: 1.0 |\n"

@@ -54,7 +54,7 @@ class ImportFormat:
             found = self.read_alone(file)
             if self.name == "kubernetes":
                 return _with_launch_in_objects(file, found)
-            if self.group != "workloads" or self.name == "task":
+            if self.group != "workloads" or self.name in {"task", "dynamo"}:
                 return found
             return with_surroundings(self.name, file, found)
         except OverflowError:  # an infinite number where a count belongs
@@ -113,11 +113,13 @@ WORKLOADS = (
         ("training-log", "steps"),
         largest=32,
     ),
+    ImportFormat("calculon", "workloads", "models and executions of Calculon (JSON)", "workloads.calculon"),
     ImportFormat("verl", "workloads", "launches and configurations of verl", "workloads.verl"),
     ImportFormat("easyr1", "workloads", "launches and configurations of EasyR1", "workloads.easyr1"),
     ImportFormat("roll", "workloads", "configurations of ROLL", "workloads.roll"),
     ImportFormat("nemo-rl", "workloads", "recipes of NeMo RL that generate samples", "workloads.nemo_rl", ("nemorl",)),
     ImportFormat("srt-slurm", "workloads", "recipes of NVIDIA srt-slurm", "workloads.srt_slurm", ("srtctl",)),
+    ImportFormat("dynamo", "workloads", "graphs of NVIDIA Dynamo (DynamoGraphDeployment)", "workloads.dynamo"),
     ImportFormat(
         "serving",
         "workloads",
@@ -236,6 +238,7 @@ MACHINES = (
     ),
     ImportFormat("ibstat", "machines", "ibstat, of one node or of many hosts", "fabrics.infiniband", largest=4),
     ImportFormat("netq", "machines", "NetQ topology graph (JSON)", "fabrics.infragraph", ("netq-json",), largest=8),
+    ImportFormat("astra-sim", "machines", "networks of ASTRA-sim", "fabrics.astra_network", ("astra-sim-network",)),
     ImportFormat("topograph", "machines", "models of NVIDIA topograph", "fabrics.schedulers", ("topograph-model",)),
     ImportFormat(
         "slurm-topology",
@@ -257,7 +260,7 @@ MACHINES = (
     ImportFormat(
         "kubernetes",
         "machines",
-        "Kueue Topology, and jobs of Kubernetes, JobSet, LeaderWorkerSet, Kubeflow and Ray",
+        "Kueue Topology and quotas; jobs of Kubernetes, JobSet, LeaderWorkerSet, Grove, Kubeflow and Ray",
         "fabrics.kubernetes",
         ("kueue", "kueue-topology", "k8s-mpijob", "mpijob", "jobset", "raycluster"),
     ),
@@ -276,6 +279,7 @@ MACHINES = (
         "fabrics.parallelcluster",
         ("aws-parallelcluster", "pcluster"),
     ),
+    ImportFormat("hyperpod", "machines", "instance groups of SageMaker HyperPod (JSON)", "fabrics.hyperpod"),
     ImportFormat("infragraph", "machines", "InfraGraph infrastructures", "fabrics.infragraph"),
 )
 MEASUREMENTS = (
@@ -308,7 +312,7 @@ PURCHASING = (
     ImportFormat(
         "terraform",
         "clouds",
-        "Terraform plans (terraform show -json), and files (*.tf) with the machines they state",
+        "Terraform plans (terraform show -json); files (*.tf, *.tfvars) with the machines they state",
         "purchasing.terraform",
         ("terraform-plan", "tfplan"),
         largest=8,

@@ -34,21 +34,23 @@ def _with_written_configuration(kind: str, file: InputFile, found: ImportResult)
 
 
 def _with_directives(kind: str, file: InputFile, found: ImportResult) -> ImportResult:
-    """A launch with the accelerators of a node that its Slurm job requests; where the job writes a configuration of
-    DeepSpeed alone, with its nodes too, which readers of launches take by themselves.
+    """A launch with the accelerators of a node that its Slurm job requests, and with its node where it has one alone;
+    where the job writes a configuration of DeepSpeed alone, with its nodes too, which readers of launches take by
+    themselves.
     """
     if "#SBATCH" not in file.text or kind == "slurm-job":
         return found
-    from clusterspec.exchange.slurm_directives import accelerators_of_node
+    from clusterspec.exchange.slurm_directives import accelerators_of_node, directives
     from clusterspec.exchange.workloads.slurm_scripts import read_slurm_job
 
     if kind != "deepspeed":
-        asked = accelerators_of_node(file.text)
-        if asked is None or found.value(("cluster", "accelerators_per_node")) is not None:
-            return found
         builder = ImportBuilder(found.kind, file.name)
-        builder.set("cluster.accelerators_per_node", *asked)
-        return combined_result([found, builder.reading()])
+        asked, (nodes, line) = accelerators_of_node(file.text), directives(file.text).get("nodes", ("", 0))
+        if asked is not None and found.value(("cluster", "accelerators_per_node")) is None:
+            builder.set("cluster.accelerators_per_node", *asked)
+        if nodes == "1" and not any(each.what.startswith("layout.nodes") for each in found.unknown):
+            builder.set("layout.nodes", 1 if found.value(("layout", "nodes")) is None else None, line)
+        return combined_result([found, builder.reading()]) if builder.given else found
     try:
         job = read_slurm_job(file)
     except FormatError:

@@ -336,14 +336,14 @@ def test_objects_that_hold_a_ray_cluster_or_replicas_of_a_template_are_nodes() -
 
 
 def test_an_object_of_another_kind_states_what_its_pods_ask_for_and_not_their_number() -> None:
-    text = f"apiVersion: a/v1\nkind: PodCliqueSet\nspec: {{template: {{cliques: [{{spec: {{podSpec: {POD}}}}}]}}}}\n"
+    text = f"apiVersion: a/v1\nkind: OtherPodSet\nspec: {{template: {{cliques: [{{spec: {{podSpec: {POD}}}}}]}}}}\n"
     reading = read(text)
     assert given(reading) == {"cluster.accelerators_per_node": 4}
-    assert "layout.nodes: how many pods a PodCliqueSet has is not read" in unknown(reading)
+    assert "layout.nodes: how many pods a OtherPodSet has is not read" in unknown(reading)
     mixed = read(text.replace("[{spec", f"[{{spec: {{podSpec: {POD.replace('gpu: 4', 'gpu: 8')}}}}}, {{spec"))
     assert given(mixed) == {}
     assert "pods ask for different numbers" in unknown(mixed)
-    with pytest.raises(FormatError, match="holds PodCliqueSet"):
+    with pytest.raises(FormatError, match="holds OtherPodSet"):
         read(text.replace("nvidia.com/gpu", "cpu"))
 
 

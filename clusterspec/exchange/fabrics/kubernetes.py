@@ -13,6 +13,12 @@ import re
 from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_documents
+from clusterspec.exchange.fabrics.grove import (
+    asks_for_accelerators,
+    covers_accelerators,
+    record_cluster_queue,
+    record_pod_clique_set,
+)
 from clusterspec.exchange.fabrics.mpi_launcher import record_command, record_ranks
 from clusterspec.exchange.fabrics.other_objects import record_other_object, requests_accelerators
 from clusterspec.exchange.fabrics.pods import (
@@ -29,6 +35,7 @@ from clusterspec.exchange.fabrics.pods import (
     requests_only_processors,
     template_pods,
 )
+from clusterspec.exchange.fabrics.ray_clusters import ray_cluster, ray_fleet, ray_job, ray_service
 from clusterspec.exchange.import_result import (
     FormatError,
     ImportBuilder,
@@ -38,6 +45,7 @@ from clusterspec.exchange.import_result import (
     without_comments,
 )
 from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
+from clusterspec.exchange.workloads.dynamo import matches_dynamo
 from clusterspec.exchange.workloads.keys import whole_of
 from clusterspec.exchange.workloads.nim import matches_nim
 from clusterspec.exchange.workloads.serving import matches_serving
@@ -47,7 +55,10 @@ from clusterspec.units import plural
 KUBERNETES = "kubernetes"
 _NETWORKS = ("rdma/ib", "vpc.amazonaws.com/efa", "rdma/hca", "nvidia.com/hostdev", "networking.gke.io.networks")
 _KIND_LINE = re.compile(r"^kind\s*:\s*[\"']?(\w{1,60})", re.MULTILINE)
-_FENCE_LINE = re.compile(r"^[ \t]{0,8}(?:```|~~~)", re.MULTILINE)
+_FENCE_LINE = re.compile(r"^[ \t]{0,8}(?:```|~~~)|\A#!", re.MULTILINE)
+"""A page or a script with objects in it."""
+_BESIDE_JOBS = {"Topology", "ClusterQueue"}
+"""Kinds of which a file may have several, and beside jobs."""
 _NO_ENGINES = {"Topology", "MPIJob", "PyTorchJob", "TrainJob", "JobSet", "RayCluster"}
 """Kinds that are read as jobs even where their text names a serving engine."""
 
@@ -56,7 +67,7 @@ def matches_kubernetes(file: InputFile) -> bool:
     """Whether a file is of Kubernetes objects: no page with objects in it, no launch of another format in objects."""
     if not re.search(r"^apiVersion\s*:", file.text, re.MULTILINE) or _FENCE_LINE.search(file.text):
         return False
-    if matches_nim(file):
+    if matches_nim(file) or matches_dynamo(file):
         return False
     return not matches_serving(file) or bool(kinds_of(file) & _NO_ENGINES)
 
@@ -82,11 +93,11 @@ def read_kubernetes(file: InputFile) -> ImportResult:
     if not read:
         found = ", ".join(kind[:40] for kind, _ in documents)[:80]
         raise FormatError(f"holds {found}: supported Kubernetes kinds are {', '.join(READERS)}")
-    jobs = [each for each in read if each[0] != "Topology"]
+    jobs = [each for each in read if each[0] not in _BESIDE_JOBS]
     if jobs:
         choices = ", ".join(f"{kind} {value_at(yaml.value, 'metadata', 'name')}"[:80] for kind, yaml in jobs[:8])
         jobs = [chosen_part(jobs, file.part, plural(len(jobs), "job"), choices)]
-    for kind, yaml in [each for each in read if each[0] == "Topology"] + jobs:
+    for kind, yaml in [each for each in read if each[0] in _BESIDE_JOBS] + jobs:
         READERS[kind](yaml, builder)
     set_labelled_accelerator(file, builder)
     return builder.reading()
@@ -227,12 +238,15 @@ def _is_job(kind: str, yaml: Yaml) -> bool:
     """Whether an object is a job; pods and deployments are jobs only if they request accelerators."""
     if kind in _RUNTIMES:
         return any(group.accelerators for group in _runtime_pods(yaml))
+    if kind in _OTHERS:
+        return _OTHERS[kind](yaml)
     if kind not in _PODS_OF:
         return True
     return any(requested_accelerators(each) for each in containers_of(value_at(yaml.mapping, *_PODS_OF[kind])))
 
 
 _RUNTIMES = frozenset({"ServingRuntime", "ClusterServingRuntime"})
+_OTHERS = {"PodCliqueSet": asks_for_accelerators, "ClusterQueue": covers_accelerators}
 
 
 def _serving_runtime(yaml: Yaml, builder: ImportBuilder) -> None:
@@ -274,16 +288,6 @@ def _leader_worker_set(yaml: Yaml, builder: ImportBuilder) -> None:
     builder.count("replicas", pod_count(value_at(yaml.value, "spec", "replicas")), yaml.line("spec", "replicas"))
 
 
-def _ray_job(yaml: Yaml, builder: ImportBuilder) -> None:
-    _ray_cluster(yaml, builder, ("spec", "rayClusterSpec"))
-
-
-def _ray_fleet(yaml: Yaml, builder: ImportBuilder) -> None:
-    """The nodes of one cluster of a RayClusterFleet (vllm-project/aibrix, orchestration/v1alpha1)."""
-    _ray_cluster(yaml, builder, ("spec", "template", "spec"))
-    builder.count("replicas", pod_count(value_at(yaml.value, "spec", "replicas")), yaml.line("spec", "replicas"))
-
-
 def _hyperpod_job(yaml: Yaml, builder: ImportBuilder) -> None:
     """The pods of a HyperPodPyTorchJob, one template each of ``replicaSpecs`` (awslabs/ai-on-sagemaker-hyperpod)."""
     base = ("spec", "replicaSpecs")
@@ -296,51 +300,6 @@ def _hyperpod_job(yaml: Yaml, builder: ImportBuilder) -> None:
         for n, each in enumerate(specs)
     ]
     record_pods(groups, builder, yaml.line(*base))
-
-
-def _ray_service(yaml: Yaml, builder: ImportBuilder) -> None:
-    """The accelerators of a node. Its deployments decide how many nodes one replica of a model takes."""
-    base = ("spec", "rayClusterConfig")
-    cluster = ImportBuilder(KUBERNETES, "")
-    _ray_cluster(yaml, cluster, base)
-    for each in cluster.reading().given:
-        if each.path == ("cluster", "accelerators_per_node"):
-            builder.set("cluster.accelerators_per_node", each.value, each.at.line)
-    why = "the deployments of a RayService decide how many nodes one replica takes"
-    builder.unknown("layout.nodes", why, yaml.line(*base))
-
-
-def _ray_cluster(yaml: Yaml, builder: ImportBuilder, base: Path = ("spec",)) -> None:
-    """The workers that ask for accelerators: replicas × numOfHosts (1 where absent), unless they scale by load.
-
-    A head that asks for accelerators is a node, unless it offers Ray none (``num-gpus: "0"``).
-    """
-    groups = value_at(yaml.value, *base, "workerGroupSpecs")
-    if groups is not None and not isinstance(groups, list):
-        raise FormatError("a RayCluster whose workerGroupSpecs are no list", yaml.line(*base))
-    head_group = value_at(yaml.value, *base, "headGroupSpec")
-    head = template_pods(yaml, (*base, "headGroupSpec"), value_at(head_group, "template"), None, "head")
-    offered = value_at(head_group, "rayStartParams", "num-gpus")
-    asking = [head] if head.accelerators and str(offered) != "0" else []
-    for number, group in enumerate(groups or []):
-        path = (*base, "workerGroupSpecs", number)
-        copies = count_product(value_at(group, "numOfHosts"), value_at(group, "replicas"))
-        stated = value_at(group, "replicas") is not None
-        asking.append(
-            template_pods(yaml, path, value_at(group, "template"), copies if stated else "no count", "worker")
-        )
-    asking = [pods for pods in asking if pods.accelerators]
-    line = yaml.line(*base, "workerGroupSpecs")
-    if not asking:
-        raise FormatError("a RayCluster whose workers ask for no accelerators", line)
-    if len(asking) - (head in asking) > 1:
-        raise FormatError("a RayCluster with several groups of workers with accelerators: no single machine", line)
-    if value_at(yaml.value, *base, "enableInTreeAutoscaling") is True or any(not pods.copies for pods in asking):
-        if len({pods.accelerators for pods in asking}) == 1:
-            builder.set("cluster.accelerators_per_node", asking[0].accelerators, asking[0].line)
-        builder.unknown("layout.nodes", "the number of workers follows the load, or is not stated", asking[-1].line)
-        return
-    record_pods(asking, builder, line)
 
 
 # Workers of Kubeflow, as one template
@@ -390,11 +349,13 @@ READERS = {
     "Deployment": _deployment,
     "StatefulSet": _deployment,
     "LeaderWorkerSet": _leader_worker_set,
-    "RayCluster": _ray_cluster,
-    "RayJob": _ray_job,
-    "RayService": _ray_service,
-    "RayClusterFleet": _ray_fleet,
+    "RayCluster": ray_cluster,
+    "RayJob": ray_job,
+    "RayService": ray_service,
+    "RayClusterFleet": ray_fleet,
     "HyperPodPyTorchJob": _hyperpod_job,
+    "PodCliqueSet": record_pod_clique_set,
+    "ClusterQueue": record_cluster_queue,
     "ServingRuntime": _serving_runtime,
     "ClusterServingRuntime": _serving_runtime,
 }

@@ -8,7 +8,7 @@ from clusterspec.exchange.documents import Yaml
 from clusterspec.exchange.import_result import ImportBuilder
 from clusterspec.source import value_at
 
-_RESOURCES = ("nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "aws.amazon.com/neuron", "google.com/tpu")
+RESOURCES = ("nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "aws.amazon.com/neuron", "google.com/tpu")
 NO_COUNT = "its replicas are no count: a template, or absent"
 _PROCESSORS = {"cpu", "memory", "ephemeral-storage"}
 
@@ -30,7 +30,7 @@ def template_pods(yaml: Yaml, path: Path, template: Any, copies: Any, what: str)
     """The pods of a template, which is at ``path`` or below."""
     asked = sum(requested_accelerators(each) or 0 for each in containers_of(template))
     is_open = not asked and any(
-        name in requested_resources(each) for each in containers_of(template) for name in _RESOURCES
+        name in requested_resources(each) for each in containers_of(template) for name in RESOURCES
     )
     return Pods(pod_count(copies), asked, yaml.line(*path), what, is_open)
 
@@ -61,7 +61,7 @@ def containers_of(template: Any) -> list[Any]:
 def requested_accelerators(container: Any) -> int | None:
     """The accelerators that a container asks for; None if it asks for none."""
     asked = requested_resources(container)
-    found = (asked.get(name) for name in _RESOURCES)
+    found = (asked.get(name) for name in RESOURCES)
     return next((int(str(count)) for count in found if str(count).isdecimal()), None)
 
 

@@ -14,6 +14,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.machines.links import match_instance
 from clusterspec.exchange.purchasing.terraform_files import is_terraform_file, record_machines
+from clusterspec.exchange.purchasing.terraform_variables import is_variables_file, record_variables
 
 TERRAFORM = "terraform"
 MOST_DEEP = 32
@@ -34,13 +35,16 @@ _NETWORKS = ("network_interface", "network_interfaces", "network_interface_ids")
 
 def matches_terraform(file: InputFile) -> bool:
     if not file.text.lstrip().startswith("{"):
-        return is_terraform_file(file.text)
+        return is_variables_file(file) or is_terraform_file(file.text)
     return "planned_values" in file.text or '"resource_changes"' in file.text
 
 
 def read_terraform(file: InputFile) -> ImportResult:
     """The machines of a plan, or of a file. Raises `FormatError` if it has none with an instance type."""
     builder = ImportBuilder(TERRAFORM, file.name)
+    if is_variables_file(file):
+        record_variables(file, builder)
+        return builder.reading()
     if not file.text.lstrip().startswith("{"):
         record_machines(file, builder)
         return builder.reading()

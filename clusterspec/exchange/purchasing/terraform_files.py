@@ -23,7 +23,7 @@ MOST_LISTED = 40
 MOST_MACHINES = 1_000_000
 DEEPEST = 12
 _BLOCK = re.compile(r"^(?:resource[ \t]+\"?[\w-]+\"?[ \t]+|module[ \t]+)\"?[\w-]+\"?[ \t]*\{", re.MULTILINE)
-_TYPES = (
+TYPES = (
     "instance_type",
     "instance_types",
     "machine_type",
@@ -38,6 +38,7 @@ _DESIRED = ("desired_size", "desired_capacity", "node_count", "instance_count", 
 _FIRST = ("initial_node_count", "node_count_static", "instances", "size", "min_count", "min_size", "min_node_count")
 _LEAST = ("min_count", "min_size", "min_node_count", "node_count_static")
 _MOST = ("max_count", "max_size", "max_node_count", "node_count_dynamic_max")
+COUNTS = (*_DESIRED, *_FIRST, *_LEAST, *_MOST)
 _SCALING = ("scaling_config", "autoscaling", "node_config_details", "instance_pools", "node_config", "fixed_scale")
 _MACHINE = re.compile(
     r"[A-Za-z][\w-]{0,40}\.[\w.-]{2,40}|Standard_\w{2,40}|[a-z][a-z0-9]{1,4}-[a-z0-9]+(?:-[a-z0-9]+){1,3}"
@@ -67,7 +68,11 @@ class Pool:
 
 def record_machines(file: InputFile, builder: ImportBuilder) -> None:
     """Record the machines of a file. Raises `FormatError` if it states no type of machine."""
-    stated = _Pools(blocks_of(file.text))
+    record_pools(Pools(blocks_of(file.text)), builder)
+
+
+def record_pools(stated: Pools, builder: ImportBuilder) -> None:
+    """Record some pools of machines. Raises `FormatError` if none has a type of machine."""
     pools = list(stated.pools())
     if not pools:
         where = f"{stated.open[0][0]}, which" if stated.open else "no type of machine:"
@@ -148,7 +153,7 @@ def _resolved(value: Any, defaults: Mapping[str, Any]) -> Any:
     return value
 
 
-class _Pools:
+class Pools:
     """Finds the pools of the blocks of a file; ``open`` lists types of machines that references give."""
 
     def __init__(self, blocks: list[Block]) -> None:
@@ -168,7 +173,7 @@ class _Pools:
 
     def inside(self, block: Block, table: Table, around: tuple[Table, ...]) -> Iterator[Pool]:
         """The pools of a mapping and of those inside it; ``around`` are the mappings around it, the outermost first."""
-        name = next((name for name in _TYPES if name in table), None)
+        name = next((name for name in TYPES if name in table), None)
         if name is not None:
             stated, line = _resolved(table[name], self.defaults), table.lines.get(name, block.line)
             machine = _resolved(stated[0] if isinstance(stated, list) and stated else stated, self.defaults)
@@ -197,7 +202,7 @@ class _Pools:
         elif count is not None:
             count *= copies
         label = name if isinstance(name, str) and not isinstance(name, Expression) else block.labels[-1]
-        line = table.lines.get(next(each for each in _TYPES if each in table), block.line)
+        line = table.lines.get(next(each for each in TYPES if each in table), block.line)
         return Pool(label[:60], machine, line, count, given, *_accelerators(table, self.defaults))
 
     def count(self, places: list[Table], *, of_module: bool) -> tuple[int | None, str]:

@@ -14,8 +14,9 @@ from clusterspec.exchange.import_result import (
     Value,
     chosen_part,
 )
-from clusterspec.exchange.shell import PASSED_ON, Command, script_in, script_of
+from clusterspec.exchange.shell import PASSED_ON, Command, script_of
 from clusterspec.exchange.shell_words import Word
+from clusterspec.exchange.workloads.launch_commands import SHELLS, in_container, is_launch
 from clusterspec.exchange.workloads.listed_commands import listed_commands
 from clusterspec.exchange.workloads.offloads import list_offloads
 from clusterspec.records import dataclass, field
@@ -207,7 +208,7 @@ def list_unused(keys: Keys, builder: ImportBuilder) -> None:
 
 def _script_started(command: Command) -> Word | None:
     """The shell script to which a command passes its options (``bash train.sh --tensor-model-parallel-size 8``)."""
-    words = command.words[1:2] if command.words and command.words[0].text in _SHELLS else command.words[:1]
+    words = command.words[1:2] if command.words and command.words[0].text in SHELLS else command.words[:1]
     return next((word for word in words if word.text.endswith(".sh")), None)
 
 
@@ -245,8 +246,8 @@ def read_arguments(file: InputFile, launch: re.Pattern[str]) -> Keys:
 def launches_of(file: InputFile, launch: re.Pattern[str], model: re.Pattern[str] | None = None) -> list[Keys]:
     """The launches with different options in a text, or with different words after those that ``model`` matches."""
     commands, arrays = _commands(file, model)
-    commands = [_in_container(command) for command in commands]
-    starting = [command for command in commands if _is_launch(command, launch)]
+    commands = [in_container(command) for command in commands]
+    starting = [command for command in commands if is_launch(command, launch)]
     # a file may only fill arrays, for a launcher that reads it
     found = [command_keys(each) for each in starting or [array for array in arrays if launch.search(array.text)]]
     for keys in found:
@@ -278,62 +279,6 @@ def _word_after_command(command: Command, model: re.Pattern[str] | None) -> str:
     pairs = pairwise(command.words)
     words = (b.text for a, b in pairs if model.fullmatch(a.text) and not _is_option(b.text))
     return next((word for word in words if word.strip(".…")), "")
-
-
-_NO_LAUNCHERS = {
-    "echo",
-    "printf",
-    "kill",
-    "pkill",
-    "pgrep",
-    "killall",
-    "ps",
-    "grep",
-    "awk",
-    "sed",
-    "which",
-    "pip",
-    "pip3",
-}
-"""Programs that print, find or stop a launch named in their arguments instead of starting it."""
-
-
-def _is_launch(command: Command, launch: re.Pattern[str]) -> bool:
-    """Whether a command is a launch itself, not a wrapper of a quoted script that holds one (``bash -c "…"``)."""
-    if command.words[0].text.rpartition("/")[2] in _NO_LAUNCHERS:
-        return False
-    if _opens_shell(command):
-        return False
-    held = any(launch.search(script) for word in command.words if (script := script_in(word.text)) is not None)
-    return not held and bool(launch.search(command.text))
-
-
-_CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
-_SHELLS = frozenset({"bash", "sh", "zsh"})
-
-
-def _in_container(command: Command) -> Command:
-    """The command of a container whose entry point is a program with ``serve`` (``docker run --entrypoint vllm …``)."""
-    words = [word.text for word in command.words]
-    if not words or words[0] not in _CONTAINERS:
-        return command
-    points = [n + 1 for n, word in enumerate(words[:-1]) if word == "--entrypoint"]
-    if not points or words[points[0]].rpartition("/")[2] not in _PROGRAMS or "serve" not in words[points[0] :]:
-        return command
-    return command._replace(words=(command.words[points[0]], *command.words[words.index("serve", points[0]) :]))
-
-
-_PROGRAMS = frozenset({"vllm", "sglang"})
-
-
-def _opens_shell(command: Command) -> bool:
-    """Whether a command only opens a shell in a container (``docker run … IMAGE bash``, ``--entrypoint bash``)."""
-    words = [word.text for word in command.words if word.text.isprintable() and word.text]
-    runs = "run" in words and any(word in _CONTAINERS for word in words[: words.index("run")])
-    entry = re.search(r"--entrypoint[ =](?:\S{0,80}/)?(\w+)", " ".join(words))
-    return runs and (
-        words[-1].rpartition("/")[2] in _SHELLS or bool(entry and entry[1] in _SHELLS and "-c" not in words)
-    )
 
 
 def _options_without_ranks(keys: Keys) -> tuple[tuple[str, str], ...]:

@@ -55,7 +55,7 @@ def _listed_commands_in(yaml: Yaml, value: Any, path: Path) -> Iterator[Command]
     """
     if isinstance(value, dict):
         yield from _script_lines(yaml, value, path)
-        yield from _container_commands(yaml, value, path)
+        yield from container_commands(yaml, value, path)
         if not path and isinstance(value.get("run"), str) and {"resources", "envs", "setup"} & value.keys():
             yield from _commands_in(Word(value["run"], yaml.line("run") + 1), _environment(yaml, value, ()))
         for key, text in value.items():
@@ -66,7 +66,7 @@ def _listed_commands_in(yaml: Yaml, value: Any, path: Path) -> Iterator[Command]
         yield from _listed_commands_in(yaml, inner, (*path, key))
 
 
-def _container_commands(yaml: Yaml, value: dict[str, Any], path: Path) -> Iterator[Command]:
+def container_commands(yaml: Yaml, value: dict[str, Any], path: Path) -> Iterator[Command]:
     """The command that a container starts, with variables filled in, and the commands of scripts among its words."""
     sets = _environment(yaml, value, path)
     words = [_with_variables(word, sets) for word in _container_words(yaml, value, path)]

@@ -26,9 +26,12 @@ from clusterspec.exchange.workloads.models import catalog_model, set_served_mode
 
 SERVING = "serving"
 _ENGINES = (
-    ("vllm", re.compile(r"vllm[ .]serve|vllm\.entrypoints(?!\.benchmarks)|(?<![\w-])vllm-openai")),
-    ("sglang", re.compile(r"sglang[. ](launch_server|serve)|sglang_router[. ]launch_server|lmsysorg/sglang")),
-    ("trt-llm", re.compile(r"trtllm-(serve|bench|llmapi-launch)")),
+    ("vllm", re.compile(r"vllm[ .]serve|vllm\.entrypoints(?!\.benchmarks)|(?<![\w-])vllm-openai|\bdynamo\.vllm\b")),
+    (
+        "sglang",
+        re.compile(r"(?:sglang|sglang_router)[. ]launch_server|sglang[. ]serve|lmsysorg/sglang|\bdynamo\.sglang\b"),
+    ),
+    ("trt-llm", re.compile(r"trtllm-(serve|bench|llmapi-launch)|\bdynamo\.trtllm\b")),
 )
 _BEFORE_MODEL = frozenset({"serve", "trtllm-serve"})
 _MODEL_AFTER = re.compile(r"serve|(?:\S{0,200}/)?trtllm-serve")
@@ -338,7 +341,7 @@ def _set_drafts(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_trtllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> None:
-    names, other = ("tp_size", "tp"), ("extra_llm_api_options", "config")
+    names, other = ("tp_size", "tp", "tensor_parallel_size"), ("extra_llm_api_options", "config", "extra_engine_args")
     elsewhere = keys.find(*names) is None and keys.find(*other) is not None  # a file of options may state it
     tp, line = None if elsewhere else _degree(keys, builder, *names), keys.line(*names)
     if keys.is_on("enable_attention_dp"):
@@ -346,7 +349,14 @@ def _set_trtllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
         builder.set("layout.attention_dp", tp, keys.line("enable_attention_dp"))
     else:
         builder.set("layout.tp", tp, line)
-    set_counts(keys, {"layout.pp": ("pp_size", "pp"), "layout.ep": ("ep_size", "ep")}, builder)
+    set_counts(
+        keys,
+        {
+            "layout.pp": ("pp_size", "pp", "pipeline_parallel_size"),
+            "layout.ep": ("ep_size", "ep", "expert_parallel_size"),
+        },
+        builder,
+    )
     replicated = keys.is_on("enable_attention_dp")
     limits = ("max_num_tokens", "max_batch_size")
     for name in limits if replicated else ():
@@ -358,12 +368,9 @@ def _set_trtllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
     if share := keys.get(*free):
         why = "of the memory that the weights leave; workload.serving.memory_fraction is a share of the whole"
         builder.unknown(f"{keys.find(*free)}: {str(share)[:20]}", why, keys.line(*free))
-    if extra := keys.get("extra_llm_api_options", "config"):
-        builder.unknown(
-            f"extra options in {str(extra)[:60]}",
-            "a separate file: it may enable data-parallel attention",
-            keys.line("extra_llm_api_options", "config"),
-        )
+    if extra := keys.get(*other):
+        why = "a separate file: it may enable data-parallel attention"
+        builder.unknown(f"extra options in {str(extra)[:60]}", why, keys.line(*other))
 
 
 _TRAINS = re.compile(r"--(?:tensor-model-parallel-size|per_device_train_batch_size)\b|\bverl\.trainer|openrlhf\.cli")

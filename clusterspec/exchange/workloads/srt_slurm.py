@@ -8,7 +8,7 @@ src/srtctl/benchmarks/sa_bench.py, line 112) and all of ``isl`` and ``osl``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from clusterspec.catalog.names import quantized_precision
@@ -16,18 +16,16 @@ from clusterspec.exchange.documents import Yaml, read_yaml
 from clusterspec.exchange.import_result import (
     FormatError,
     ImportBuilder,
-    ImportedValue,
     ImportResult,
     InputFile,
-    SkippedPart,
     Value,
-    shown_value,
 )
+from clusterspec.exchange.workloads.engine_roles import set_roles
 from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, whole_of
 from clusterspec.exchange.workloads.models import catalog_model, keeps_experts_in, set_model
 from clusterspec.exchange.workloads.serving import set_engine_options
 from clusterspec.exchange.workloads.trtllm import set_options
-from clusterspec.source import Path, dotted_path, value_at
+from clusterspec.source import value_at
 
 SRT_SLURM = "srt-slurm"
 _RESOURCES = re.compile(
@@ -46,14 +44,6 @@ _ACCELERATORS = {
 }
 _ROLES = {"prefill": "prefill", "decode": "decode", "aggregated": "agg"}
 """The roles of engines, with the first word of their resources."""
-_DEGREES = ("tp", "attention_dp", "ep", "pp")
-_OF_PREFILL = ("workload", "serving", "chunk_tokens")
-_OF_DECODE = (
-    ("workload", "serving", "max_sequences"),
-    ("workload", "serving", "captured_graphs"),
-    ("workload", "serving", "receive_interval"),
-    ("workload", "serving", "speculative", "tokens"),
-)
 RANGE_RATIO = 0.8
 """The shortest prompt over the longest where a recipe states no ratio."""
 
@@ -193,41 +183,12 @@ def _set_replicas(yaml: Yaml, reading: ImportResult, builder: ImportBuilder) -> 
 
 
 def _set_split(yaml: Yaml, readings: Mapping[str, ImportResult], builder: ImportBuilder) -> None:
-    """Set the engines of prefill and decode. Other keys are set if both roles state the same value, or if they belong
-    to one role.
-    """
-    base = "workload.serving.disaggregated"
-    for role, reading in readings.items():
-        at = yaml.line("resources", f"{role}_workers")
-        builder.set(f"{base}.{role}.replicas", _engines(yaml, role, reading), at)
-        for axis in _DEGREES:
-            for each in _given_at(("layout", axis), [reading]):
-                builder.set(f"{base}.{role}.{axis}", each.value, each.at.line)
-        builder.unknowns += [SkippedPart(f"{role}: {each.what}", each.why, each.at) for each in reading.unknown]
-    _set_shared(readings, builder)
-
-
-def _set_shared(readings: Mapping[str, ImportResult], builder: ImportBuilder) -> None:
-    """Set values that both roles state alike, and limits that belong to one role; list differing values."""
-    first, second = readings.values()
-    for path in dict.fromkeys(each.path for each in (*first.given, *second.given) if each.path[0] != "layout"):
-        owner = second if path in _OF_DECODE else first if path == _OF_PREFILL else None
-        if owner is not None:
-            builder.given += _given_at(path, [owner])
-            continue
-        found = _given_at(path, readings.values())
-        if len({shown_value(each.value) for each in found}) == 1 and len(found) == 2:
-            builder.given.append(found[0])
-        else:
-            shown = ", ".join(f"{role} {shown_value(reading.value(path))}" for role, reading in readings.items())
-            builder.unknown(dotted_path(path), f"a plan has one value: {shown}", found[0].at.line)
-    dispatchers = _given_at(("layout", "dispatcher"), readings.values())
-    if len(dispatchers) == 2:
-        builder.given.append(dispatchers[0])
-
-
-def _given_at(path: Path, readings: Iterable[ImportResult]) -> list[ImportedValue]:
-    return [each for reading in readings for each in reading.given if each.path == path]
+    """Set the engines of prefill and decode."""
+    engines = {
+        role: (_engines(yaml, role, reading), yaml.line("resources", f"{role}_workers"))
+        for role, reading in readings.items()
+    }
+    set_roles(readings, engines, builder)
 
 
 def _set_load(yaml: Yaml, builder: ImportBuilder) -> None:

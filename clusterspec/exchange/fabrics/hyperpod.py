@@ -1,0 +1,91 @@
+"""Clusters of SageMaker HyperPod: the instances with accelerators of one instance group.
+
+Fields: ``InstanceGroups[]`` of AWS::SageMaker::Cluster (aws/sagemaker-hyperpod-cluster-setup b920fcf4,
+eks/cloudformation/hyperpod-cluster-template.yaml), which ``aws sagemaker create-cluster`` takes as a file, alone or in
+the whole request; ``TargetCount`` is the count that ``describe-cluster`` prints.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from clusterspec.catalog import Catalog
+from clusterspec.exchange.documents import Yaml, read_yaml
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.exchange.machines.links import match_instance
+from clusterspec.source import value_at
+from clusterspec.units import plural
+
+HYPERPOD = "hyperpod"
+_GROUP = re.compile(r"(?:^|[{,\-])[ \t]*[\"']?InstanceGroupName[\"']?[ \t]*:", re.MULTILINE)
+_TEMPLATE = re.compile(r"^[ \t]*[\"']?AWSTemplateFormatVersion[\"']?[ \t]*:", re.MULTILINE)
+_OTHER = re.compile(r"\A#!|^[ \t]{0,8}(?:```|~~~)|\"cells\"[ \t]*:", re.MULTILINE)
+"""A script, a page or a notebook that holds a configuration."""
+_COUNTS = ("InstanceCount", "TargetCount")
+Path = tuple[str | int, ...]
+
+
+class _Group(NamedTuple):
+    """An instance group: its name, instance type, platform of the catalog, value and path."""
+
+    name: str
+    machine: str
+    platform: str | None
+    value: dict[str, Any]
+    path: Path
+
+
+def matches_hyperpod(file: InputFile) -> bool:
+    return bool(_GROUP.search(file.text)) and "InstanceType" in file.text and not _OTHER.search(file.text)
+
+
+def read_hyperpod(file: InputFile) -> ImportResult:
+    """The nodes of the group with accelerators. Raises `SeveralParts` for several, `FormatError` for none."""
+    if template := _TEMPLATE.search(file.text):
+        why = "a template of CloudFormation, whose parameters give the instances: import what describe-cluster prints"
+        raise FormatError(why, file.text.count("\n", 0, template.start()) + 1)
+    yaml, builder = read_yaml(file), ImportBuilder(HYPERPOD, file.name)
+    groups = _groups(yaml)
+    known = [group for group in groups if group.platform]
+    if not known:
+        shown = ", ".join(dict.fromkeys(group.machine for group in groups))[:80]
+        raise FormatError(f"no instance group is of a type with accelerators of the catalog: {shown}")
+    shown = ", ".join(f"{group.name[:40]} of {group.machine}" for group in known[:8])
+    counted = plural(len(known), "instance group")
+    chosen = chosen_part(known, file.part, f"{counted} with accelerators", f"{counted}: {shown}")
+    builder.set("cluster.platform", chosen.platform, yaml.line(*chosen.path, "InstanceType"))
+    _record_count(yaml, chosen, builder)
+    for group in groups:
+        if group not in known:
+            why = "an instance type without an entry of accelerators: not part of the cluster"
+            line = yaml.line(*group.path, "InstanceGroupName")
+            builder.unknown(f"{group.name}: {group.machine}"[:80], why, line)
+    return builder.reading()
+
+
+def _record_count(yaml: Yaml, group: _Group, builder: ImportBuilder) -> None:
+    """Set the nodes to the instances of a group, unless it has none yet, or a variable gives them."""
+    name = next((name for name in _COUNTS if name in group.value), _COUNTS[0])
+    count, line = group.value.get(name), yaml.line(*group.path, name)
+    if isinstance(count, int) and not isinstance(count, bool) and count > 0:
+        builder.set("cluster.nodes", count, line)
+    else:
+        builder.unknown("cluster.nodes", f"{name} is {str(count)[:40]}: no count of instances", line)
+
+
+def _groups(yaml: Yaml) -> list[_Group]:
+    """The groups of a request, or of a list of groups."""
+    listed, base = (yaml.value, ()) if isinstance(yaml.value, list) else _listed_groups(yaml.value)
+    found, ids = [], Catalog.open().ids("platform")
+    for n, value in enumerate(listed):
+        if isinstance(value, dict) and isinstance(value.get("InstanceType"), str):
+            machine = value["InstanceType"].removeprefix("ml.")
+            platform = match_instance(machine, "aws", ids)
+            found.append(_Group(str(value.get("InstanceGroupName")), machine, platform, value, (*base, n)))
+    return found
+
+
+def _listed_groups(value: Any) -> tuple[list[Any], Path]:
+    listed = value_at(value, "InstanceGroups")
+    return (listed, ("InstanceGroups",)) if isinstance(listed, list) else ([], ())

@@ -1,0 +1,67 @@
+"""Clusters of Ray on Kubernetes: the nodes of their workers with accelerators.
+
+Fields: RayCluster, RayJob and RayService (ray-project/kuberay), RayClusterFleet (vllm-project/aibrix,
+orchestration/v1alpha1).
+"""
+
+from __future__ import annotations
+
+from clusterspec.exchange.documents import Yaml
+from clusterspec.exchange.fabrics.pods import Path, count_product, pod_count, record_pods, template_pods
+from clusterspec.exchange.import_result import FormatError, ImportBuilder
+from clusterspec.source import value_at
+
+
+def ray_job(yaml: Yaml, builder: ImportBuilder) -> None:
+    ray_cluster(yaml, builder, ("spec", "rayClusterSpec"))
+
+
+def ray_fleet(yaml: Yaml, builder: ImportBuilder) -> None:
+    """The nodes of one cluster of a RayClusterFleet (vllm-project/aibrix, orchestration/v1alpha1)."""
+    ray_cluster(yaml, builder, ("spec", "template", "spec"))
+    builder.count("replicas", pod_count(value_at(yaml.value, "spec", "replicas")), yaml.line("spec", "replicas"))
+
+
+def ray_service(yaml: Yaml, builder: ImportBuilder) -> None:
+    """The accelerators of a node. Its deployments decide how many nodes one replica of a model takes."""
+    base = ("spec", "rayClusterConfig")
+    cluster = ImportBuilder("kubernetes", "")
+    ray_cluster(yaml, cluster, base)
+    for each in cluster.reading().given:
+        if each.path == ("cluster", "accelerators_per_node"):
+            builder.set("cluster.accelerators_per_node", each.value, each.at.line)
+    why = "the deployments of a RayService decide how many nodes one replica takes"
+    builder.unknown("layout.nodes", why, yaml.line(*base))
+
+
+def ray_cluster(yaml: Yaml, builder: ImportBuilder, base: Path = ("spec",)) -> None:
+    """The workers that ask for accelerators: replicas × numOfHosts (1 where absent), unless they scale by load.
+
+    A head that asks for accelerators is a node, unless it offers Ray none (``num-gpus: "0"``).
+    """
+    groups = value_at(yaml.value, *base, "workerGroupSpecs")
+    if groups is not None and not isinstance(groups, list):
+        raise FormatError("a RayCluster whose workerGroupSpecs are no list", yaml.line(*base))
+    head_group = value_at(yaml.value, *base, "headGroupSpec")
+    head = template_pods(yaml, (*base, "headGroupSpec"), value_at(head_group, "template"), None, "head")
+    offered = value_at(head_group, "rayStartParams", "num-gpus")
+    asking = [head] if head.accelerators and str(offered) != "0" else []
+    for number, group in enumerate(groups or []):
+        path = (*base, "workerGroupSpecs", number)
+        copies = count_product(value_at(group, "numOfHosts"), value_at(group, "replicas"))
+        stated = value_at(group, "replicas") is not None
+        asking.append(
+            template_pods(yaml, path, value_at(group, "template"), copies if stated else "no count", "worker")
+        )
+    asking = [pods for pods in asking if pods.accelerators]
+    line = yaml.line(*base, "workerGroupSpecs")
+    if not asking:
+        raise FormatError("a RayCluster whose workers ask for no accelerators", line)
+    if len(asking) - (head in asking) > 1:
+        raise FormatError("a RayCluster with several groups of workers with accelerators: no single machine", line)
+    if value_at(yaml.value, *base, "enableInTreeAutoscaling") is True or any(not pods.copies for pods in asking):
+        if len({pods.accelerators for pods in asking}) == 1:
+            builder.set("cluster.accelerators_per_node", asking[0].accelerators, asking[0].line)
+        builder.unknown("layout.nodes", "the number of workers follows the load, or is not stated", asking[-1].line)
+        return
+    record_pods(asking, builder, line)

@@ -1,0 +1,65 @@
+"""Commands that start a program, by themselves or in a container, rather than print, find or wrap one."""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.exchange.shell import Command, script_in
+
+_NO_LAUNCHERS = {
+    "echo",
+    "printf",
+    "kill",
+    "pkill",
+    "pgrep",
+    "killall",
+    "ps",
+    "grep",
+    "awk",
+    "sed",
+    "which",
+    "pip",
+    "pip3",
+}
+"""Programs that print, find or stop a launch named in their arguments instead of starting it."""
+
+
+def is_launch(command: Command, launch: re.Pattern[str]) -> bool:
+    """Whether a command is a launch itself, not a wrapper of a quoted script that holds one (``bash -c "…"``)."""
+    if command.words[0].text.rpartition("/")[2] in _NO_LAUNCHERS or _only_prints(command):
+        return False
+    if _opens_shell(command):
+        return False
+    held = any(launch.search(script) for word in command.words if (script := script_in(word.text)) is not None)
+    return not held and bool(launch.search(command.text))
+
+
+_CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
+SHELLS = frozenset({"bash", "sh", "zsh"})
+
+
+def in_container(command: Command) -> Command:
+    """The command of a container whose entry point is a program with ``serve`` (``docker run --entrypoint vllm …``)."""
+    words = [word.text for word in command.words]
+    if not words or words[0] not in _CONTAINERS:
+        return command
+    points = [n + 1 for n, word in enumerate(words[:-1]) if word == "--entrypoint"]
+    if not points or words[points[0]].rpartition("/")[2] not in _PROGRAMS or "serve" not in words[points[0] :]:
+        return command
+    return command._replace(words=(command.words[points[0]], *command.words[words.index("serve", points[0]) :]))
+
+
+_PROGRAMS = frozenset({"vllm", "sglang"})
+
+
+def _only_prints(command: Command) -> bool:
+    """Whether a command prints the options or the release of a program instead of starting it."""
+    return command.words[-1].text in {"--help", "--version"}
+
+
+def _opens_shell(command: Command) -> bool:
+    """Whether a command only opens a shell in a container (``docker run … IMAGE bash``, ``--entrypoint bash``)."""
+    words = [word.text for word in command.words if word.text.isprintable() and word.text]
+    runs = "run" in words and any(word in _CONTAINERS for word in words[: words.index("run")])
+    entry = re.search(r"--entrypoint[ =](?:\S{0,80}/)?(\w+)", " ".join(words))
+    return runs and (words[-1].rpartition("/")[2] in SHELLS or bool(entry and entry[1] in SHELLS and "-c" not in words))
