@@ -7,12 +7,14 @@ of resident memory. Exit status 1 where one is not.
 from __future__ import annotations
 
 import os
+import re
 import resource
 import signal
 import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import FrameType
 
 from clusterspec.exchange import import_formats
@@ -140,6 +142,9 @@ SAMPLES = {
 """A sound start of a file of each format."""
 
 
+_NUMBER = re.compile(rb"\d+(?:\.\d+)?")
+
+
 def variants(kind: ImportFormat) -> Iterator[tuple[str, Callable[[], bytes]]]:
     """The hostile variants of a format by name; a text is made only where it is read."""
     sample, most = SAMPLES[kind.name].encode(), kind.largest << 20
@@ -175,6 +180,8 @@ def variants(kind: ImportFormat) -> Iterator[tuple[str, Callable[[], bytes]]]:
     yield "UTF-16", lambda: sample.decode().encode("utf-16")
     yield "wide characters", lambda: sample + "\U0001f4a5".encode() * (min(most, 2 << 20) // 4 - 8192)
     yield "control characters", lambda: sample + b"\x1b[31m\x07\x08" * 10_000
+    for word in (b"...", b",", b"1.2.3", b"nan", b"-1", b"1e400"):
+        yield f"{word.decode()} for numbers", partial(_NUMBER.sub, word, sample)
     yield "an archive", lambda: b"PK\x03\x04" + sample * 100
     yield "empty", lambda: b""
 

@@ -12,7 +12,7 @@ _LINE = re.compile(r"^#SBATCH[ \t]+\S")
 _OPTION = re.compile(
     r"(?<=[ \t])(?:--(?P<name>nodes|ntasks|ntasks-per-node|gpus-per-node|gpus|gres)|-(?P<short>[NnG]))"
     r"(?:[ \t]*=[ \t]*|[ \t]*)"
-    r"(?:gpu:)?(?:(?P<kind>[A-Za-z][\w.-]{0,40}):)?(?P<count>[0-9]{1,6})(?=[ \t,]|$)",
+    r"(?:gpu:)?(?:(?P<kind>(?:[A-Za-z]|[1-9]g\.)[\w.-]{0,40}):)?(?P<count>[0-9]{1,6})(?=[ \t,]|$)",
     re.MULTILINE,
 )
 
@@ -41,7 +41,21 @@ def accelerators_of_node(text: str) -> tuple[int, int] | None:
     asked = [
         (int(match["count"]), line) for line, match in _directives(text) if match["name"] in {"gpus-per-node", "gres"}
     ]
+    if slices_asked(text):
+        return None
     return asked[0] if len({count for count, _ in asked}) == 1 and asked[0][0] else None
+
+
+_SLICE = re.compile(r"(?:^|[_.-])[1-9]g\.[0-9]{1,3}gb")
+
+
+def slices_asked(text: str) -> list[tuple[str, int]]:
+    """The slices of accelerators (MIG) that directives ask for, each with its line: they are not whole accelerators.
+
+    >>> slices_asked("#SBATCH --gres=gpu:a100_3g.20gb:2"), slices_asked("#SBATCH --gres=gpu:a100:2")
+    ([('a100_3g.20gb', 1)], [])
+    """
+    return [(kind, line) for kind, line in accelerator_kinds(text) if _SLICE.search(kind)]
 
 
 def accelerator_kinds(text: str) -> list[tuple[str, int]]:

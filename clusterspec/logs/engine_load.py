@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from statistics import median
 
+_DECIMAL = r"([0-9]{1,16}(?:\.[0-9]{1,16})?)"
 _VLLM = re.compile(
-    r"Avg generation throughput: ([0-9.]{1,12}) tokens/s, .{0,80}?(?:Waiting|Pending): ([0-9]{1,7}) reqs, "
-    r"(?:.{0,40}?, )?GPU KV cache usage: ([0-9.]{1,6})%"
+    r"Avg generation throughput: " + _DECIMAL + r" tokens/s, .{0,80}?(?:Waiting|Pending): ([0-9]{1,7}) reqs, "
+    r"(?:.{0,40}?, )?GPU KV cache usage: " + _DECIMAL + r"%"
 )
 """vLLM 0.2 to 0.19: vllm/engine/metrics.py (Pending), vllm/v1/metrics/loggers.py (Waiting)."""
 _SGLANG = re.compile(
-    r"Decode batch.{0,200}?, (?:full )?token usage: ([0-9.]{1,6}),.{0,200}?gen throughput \(token/s\): ([0-9.]{1,12}), "
-    r"#queue-req: ([0-9]{1,7})"
+    r"Decode batch.{0,200}?, (?:full )?token usage: " + _DECIMAL + r",.{0,200}?"
+    r"gen throughput \(token/s\): " + _DECIMAL + r", #queue-req: ([0-9]{1,7})"
 )
 """SGLang 0.3 to 0.5: python/sglang/srt/managers/scheduler_metrics_mixin.py."""
 FULL = 0.99

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import random
+import re
 import textwrap
 import tracemalloc
 
@@ -67,6 +68,14 @@ def test_no_text_crashes_a_reader(text: str, kind: str) -> None:
         read(text.encode(), kind)
     except FormatError as why:
         assert "\n" not in str(why)
+
+
+@pytest.mark.parametrize("word", ["...", ",", "1.2.3", "nan", "-1", "1e400", "."])
+def test_a_word_in_place_of_numbers_crashes_no_reader(word: str) -> None:
+    for kind in NAMES:
+        for text in (re.sub(r"\d+(?:\.\d+)?", word, SAMPLES[kind]), re.sub(r"\d+\.\d+", word, SAMPLES[kind])):
+            with contextlib.suppress(FormatError):
+                new_spec(result_with_known_keys(read(text.encode(), kind)))
 
 
 def test_a_file_beyond_the_limit_is_refused_by_its_size() -> None:

@@ -76,3 +76,16 @@ def test_a_partition_states_its_nodes_and_not_that_they_are_alike() -> None:
         read(gpu.format("a", 16) + "\n" + gpu.format("b", 8))
     with pytest.raises(FormatError):
         read(cpu)
+
+
+@pytest.mark.parametrize("kind", ["nvidia_h100_80gb_hbm3_3g.40gb", "a100_1g.5gb", "1g.10gb"])
+def test_slices_of_an_accelerator_are_not_accelerators(kind: str) -> None:
+    job = f"#!/bin/bash\n#SBATCH --nodes=1\n#SBATCH --gres=gpu:{kind}:2\n"
+    trained = f"{job}python train.py --per_device_train_batch_size 4 --output_dir a --learning_rate 1e-5\n"
+    for text in (f"{job}python other.py\n", trained):
+        reading = read(text)
+        assert "cluster.accelerators_per_node" not in given(reading)
+        assert given(reading)["layout.nodes"] == 1
+        assert f"accelerator {kind}: a slice of an accelerator (MIG)" in unknown(reading)
+    whole = read(f"{job.replace(kind, 'h100')}python other.py\n")
+    assert given(whole)["cluster.accelerators_per_node"] == 2

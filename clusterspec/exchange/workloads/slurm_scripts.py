@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
-from clusterspec.exchange.slurm_directives import accelerator_kinds, directives
+from clusterspec.exchange.slurm_directives import accelerator_kinds, directives, slices_asked
 
 SLURM_JOB = "slurm-job"
 _DIRECTIVE = re.compile(r"^#SBATCH[ \t]+-", re.MULTILINE)
@@ -29,7 +29,9 @@ def read_slurm_job(file: InputFile) -> ImportResult:
     count, line = int(found[name][0]), found[name][1]
     nodes, at = found.get("nodes", ("", 0))
     builder.set("layout.nodes", int(nodes or 0) or None, at)
-    if name in _OF_NODE:
+    if slices := slices_asked(file.text):
+        list_slices(slices, builder)
+    elif name in _OF_NODE:
         builder.set("cluster.accelerators_per_node", count or None, line)
     else:
         builder.count("accelerators", count, line)
@@ -38,8 +40,15 @@ def read_slurm_job(file: InputFile) -> ImportResult:
     tasks, at = found.get("ntasks-per-node", ("0", 0))
     if int(tasks) > 1:  # one task of a node starts the others by itself
         builder.count("ranks_per_node", int(tasks), at)
-    for kind, place in accelerator_kinds(file.text):
+    for kind, place in accelerator_kinds(file.text) if not slices else ():
         why = "a name of the site: it does not tell the form and the memory of the product"
         builder.unknown(f"accelerator {kind}", why, place)
     builder.unknown("the commands of the script", "no launch of a framework that a reader knows")
     return builder.reading()
+
+
+def list_slices(slices: list[tuple[str, int]], builder: ImportBuilder) -> None:
+    """List the slices of accelerators that a job asks for."""
+    for kind, line in slices:
+        why = "a slice of an accelerator (MIG), not a whole one: state cluster.accelerators_per_node"
+        builder.unknown(f"accelerator {kind}", why, line)
