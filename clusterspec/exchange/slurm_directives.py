@@ -41,21 +41,30 @@ def accelerators_of_node(text: str) -> tuple[int, int] | None:
     asked = [
         (int(match["count"]), line) for line, match in _directives(text) if match["name"] in {"gpus-per-node", "gres"}
     ]
-    if slices_asked(text):
+    if parts_asked(text):
         return None
     return asked[0] if len({count for count, _ in asked}) == 1 and asked[0][0] else None
 
 
 _SLICE = re.compile(r"(?:^|[_.-])[1-9]g\.[0-9]{1,3}gb")
+_DIE = re.compile(r"(?:^|[_.-])mi250x?(?:$|[_.-])", re.IGNORECASE)
+"""A product whose two dies are devices of their own (``ranks_per_accelerator`` in the catalog)."""
 
 
-def slices_asked(text: str) -> list[tuple[str, int]]:
-    """The slices of accelerators (MIG) that directives ask for, each with its line: they are not whole accelerators.
+def is_slice(kind: str) -> bool:
+    """Whether a kind of accelerators is a slice (MIG)."""
+    return bool(_SLICE.search(kind))
 
-    >>> slices_asked("#SBATCH --gres=gpu:a100_3g.20gb:2"), slices_asked("#SBATCH --gres=gpu:a100:2")
+
+def parts_asked(text: str) -> list[tuple[str, int]]:
+    """The parts of accelerators, slices (MIG) or dies, that directives ask for, each with its line.
+
+    >>> parts_asked("#SBATCH --gres=gpu:a100_3g.20gb:2"), parts_asked("#SBATCH --gres=gpu:a100:2")
     ([('a100_3g.20gb', 1)], [])
+    >>> parts_asked("#SBATCH --gpus-per-node=mi250:8")
+    [('mi250', 1)]
     """
-    return [(kind, line) for kind, line in accelerator_kinds(text) if _SLICE.search(kind)]
+    return [(kind, line) for kind, line in accelerator_kinds(text) if is_slice(kind) or _DIE.search(kind)]
 
 
 def accelerator_kinds(text: str) -> list[tuple[str, int]]:

@@ -40,12 +40,12 @@ def _with_directives(kind: str, file: InputFile, found: ImportResult) -> ImportR
     """
     if "#SBATCH" not in file.text or kind == "slurm-job":
         return found
-    from clusterspec.exchange.slurm_directives import accelerators_of_node, directives, slices_asked
-    from clusterspec.exchange.workloads.slurm_scripts import list_slices, read_slurm_job
+    from clusterspec.exchange.slurm_directives import accelerators_of_node, directives, parts_asked
+    from clusterspec.exchange.workloads.slurm_scripts import list_parts, read_slurm_job
 
     if kind != "deepspeed":
         builder = ImportBuilder(found.kind, file.name)
-        list_slices(slices_asked(file.text), builder)
+        list_parts(parts_asked(file.text), builder)
         asked, (nodes, line) = accelerators_of_node(file.text), directives(file.text).get("nodes", ("", 0))
         if asked is not None and found.value(("cluster", "accelerators_per_node")) is None:
             builder.set("cluster.accelerators_per_node", *asked)

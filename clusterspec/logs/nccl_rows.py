@@ -121,7 +121,13 @@ def log_of_rows(text: str, lines: tuple[LogRow, ...], start: int) -> NcclLog:
     )
 
 
+_STARTED = re.compile(r"^# Collective test starting: \w{1,30}$", re.MULTILINE)
+"""nccl-tests since 2.17 names the test before its table, and again after it."""
+
+
 def _named_tests(text: str) -> tuple[str, ...]:
+    """The tests that a text before a table names, or the one that it says has started last."""
+    text = (_STARTED.findall(text) or [text])[-1]
     return tuple(dict.fromkeys([*(NAMES[found] for found in _TEST.findall(text)), *_OTHERS.findall(text)]))
 
 

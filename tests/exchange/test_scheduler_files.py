@@ -89,3 +89,12 @@ def test_slices_of_an_accelerator_are_not_accelerators(kind: str) -> None:
         assert f"accelerator {kind}: a slice of an accelerator (MIG)" in unknown(reading)
     whole = read(f"{job.replace(kind, 'h100')}python other.py\n")
     assert given(whole)["cluster.accelerators_per_node"] == 2
+
+
+def test_dies_that_slurm_counts_as_devices_are_not_accelerators() -> None:
+    job = "#SBATCH --nodes=16\n#SBATCH --gpus-per-node=mi250:8\n#SBATCH --ntasks-per-node=8\nsrun python a.py\n"
+    reading = read(job)
+    assert "cluster.accelerators_per_node" not in given(reading)
+    assert (given(reading)["layout.nodes"], counts(reading)["ranks_per_node"]) == (16, 8)
+    assert "accelerator mi250: a device is one of the two dies" in unknown(reading)
+    assert given(read(job.replace("mi250:", "mi210:")))["cluster.accelerators_per_node"] == 8

@@ -202,3 +202,12 @@ def test_only_ordinary_files_of_the_folder_are_read(tmp_path: Path) -> None:
     for name, why in REFUSED.items():
         assert isinstance(logs[name], NotALogError) and why in str(logs[name]), (name, logs[name])
         assert str(logs[name]).isprintable()
+
+
+def test_a_test_that_starts_after_another_is_named_by_its_own_line() -> None:
+    parts = []
+    for test, collective in (("alltoall", "all-to-all"), ("all_gather", "all-gather")):
+        text = run(collective, 16).text(head=False)
+        parts.append(f"# Collective test starting: {test}_perf\n{text}\n# Collective test concluded: {test}_perf\n")
+    log = read_log("\n".join(parts))
+    assert [collective_of(table) for table in log.tables] == ["all-to-all", "all-gather"]

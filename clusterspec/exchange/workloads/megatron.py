@@ -110,7 +110,7 @@ def read_megatron(file: InputFile) -> ImportResult:
         bridge.name_long_options(keys)
         bridge.set_performance_keys(keys, builder)
     elif keys.find("tensor_model_parallel_size", "pipeline_model_parallel_size", "num_layers") is None:
-        raise FormatError("has no size keys of Megatron: neither parallel sizes nor layers")
+        raise FormatError("has no launch with size keys of Megatron (options in a variable alone start nothing)")
     set_framework(keys, framework, builder)
     list_program(keys, builder)
     set_counts(keys, _LAYOUT, builder)

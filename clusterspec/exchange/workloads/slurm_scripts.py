@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
-from clusterspec.exchange.slurm_directives import accelerator_kinds, directives, slices_asked
+from clusterspec.exchange.slurm_directives import accelerator_kinds, directives, is_slice, parts_asked
 
 SLURM_JOB = "slurm-job"
 _DIRECTIVE = re.compile(r"^#SBATCH[ \t]+-", re.MULTILINE)
@@ -29,8 +29,8 @@ def read_slurm_job(file: InputFile) -> ImportResult:
     count, line = int(found[name][0]), found[name][1]
     nodes, at = found.get("nodes", ("", 0))
     builder.set("layout.nodes", int(nodes or 0) or None, at)
-    if slices := slices_asked(file.text):
-        list_slices(slices, builder)
+    if parts := parts_asked(file.text):
+        list_parts(parts, builder)
     elif name in _OF_NODE:
         builder.set("cluster.accelerators_per_node", count or None, line)
     else:
@@ -40,15 +40,17 @@ def read_slurm_job(file: InputFile) -> ImportResult:
     tasks, at = found.get("ntasks-per-node", ("0", 0))
     if int(tasks) > 1:  # one task of a node starts the others by itself
         builder.count("ranks_per_node", int(tasks), at)
-    for kind, place in accelerator_kinds(file.text) if not slices else ():
+    for kind, place in accelerator_kinds(file.text) if not parts else ():
         why = "a name of the site: it does not tell the form and the memory of the product"
         builder.unknown(f"accelerator {kind}", why, place)
     builder.unknown("the commands of the script", "no launch of a framework that a reader knows")
     return builder.reading()
 
 
-def list_slices(slices: list[tuple[str, int]], builder: ImportBuilder) -> None:
-    """List the slices of accelerators that a job asks for."""
-    for kind, line in slices:
-        why = "a slice of an accelerator (MIG), not a whole one: state cluster.accelerators_per_node"
+def list_parts(parts: list[tuple[str, int]], builder: ImportBuilder) -> None:
+    """List the parts of accelerators that a job asks for: slices, or dies, which Slurm counts as devices."""
+    for kind, line in parts:
+        whole = "state cluster.accelerators_per_node"
+        slices = f"a slice of an accelerator (MIG), not a whole one: {whole}"
+        why = slices if is_slice(kind) else f"a device is one of the two dies of an accelerator: {whole}"
         builder.unknown(f"accelerator {kind}", why, line)
