@@ -88,7 +88,7 @@ def serving_spec(row: dict[str, str]) -> str:
     return (
         f"clusterspec: 1\ncluster: {machine}\n"
         f"workload: {{kind: serve, model: {row['model']}, {work}{stored}serving: {{{requests}}}}}\n"
-        f"layout: {{framework: {row['framework']}, tp: {row['tp']}}}\n"
+        f"layout: {{framework: {row['framework']}, tp: {row['tp']}, ep: {row['ep']}}}\n"
     )
 
 
