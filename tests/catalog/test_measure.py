@@ -30,8 +30,15 @@ LOST = 446
 
 
 def known(entry: RawEntry, *names: str) -> list[float]:
-    facts = [entry.facts[name] for name in names if name in entry.facts]
-    return [quantity.value for quantity in map(quantity_of, facts) if quantity is not None]
+    return [value for name in names if name in entry.facts and (value := size(entry.facts[name])) is not None]
+
+
+def size(fact: Fact) -> float | None:
+    """The value of a figure, or of a count written as a plain number."""
+    if isinstance(fact.value, int) and not isinstance(fact.value, bool):
+        return float(fact.value)
+    quantity = quantity_of(fact)
+    return None if quantity is None else quantity.value
 
 
 def words(fact: Fact) -> str:
