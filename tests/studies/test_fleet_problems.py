@@ -63,7 +63,7 @@ def test_unlike_messages_of_jobs_of_one_pool_name_the_jobs() -> None:
     at: Path = ("pools", "train", "nodes")
 
     def of(pool: str, job: str | None, message: str, path: Path = at) -> tuple[Problem, tuple[Document, FleetPart]]:
-        return Problem("short", path, message), (Document({}, {}, {}), FleetPart(pool, job))
+        return Problem("short", path, message), (fleet_of(TWO_JOBS).document, FleetPart(pool, job))
 
     jobs = [of("train", "a", "4 short"), of("train", "b", "2 short"), of("train", "c", "2 short")]
     assert [one.message for one in _part_problems(jobs)] == ["job `a`: 4 short", *["job `b`, `c`: 2 short"] * 2]
