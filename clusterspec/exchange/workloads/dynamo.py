@@ -127,7 +127,8 @@ def _workers(yaml: Yaml, path: Path, component: dict[str, Any], documents: list[
         _take_options_of_file(keys, documents)
     stated, line = component.get("replicas", 1), yaml.line(*path)
     replicas = stated if isinstance(stated, int) and not isinstance(stated, bool) else None
-    nodes = whole_of(value_at(component, "multinode", "nodeCount")) or 1
+    several = component.get("multinode")  # two nodes where it states no number
+    nodes = (whole_of(value_at(several, "nodeCount")) or 2) if isinstance(several, dict) else 1
     name = str(component.get("name") or path[-1])
     role = _role(keys, component)
     return [_Worker(name, engine, role, keys, replicas, nodes, _accelerators(component, container), line)]
