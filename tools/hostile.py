@@ -54,6 +54,7 @@ SAMPLES = {
         "    - {Name: c, InstanceType: p5.48xlarge, MinCount: 2, MaxCount: 2}\n"
     ),
     "hyperpod": '[{"InstanceGroupName": "w", "InstanceType": "ml.p5.48xlarge", "InstanceCount": 2}]\n',
+    "ray-chart": "head:\n  rayStartParams: {}\nworker:\n  replicas: 2\n  resources: {limits: {nvidia.com/gpu: 8}}\n",
     "astra-sim": "topology: [Ring, Switch]\nnpus_count: [8, 4]\nbandwidth: [50.0, 25.0]\nlatency: [500.0, 500.0]\n",
     "infragraph": "name: pod\ninstances:\n- {name: host, device: node, count: 2}\ndevices: []\nedges: []\n",
     "terraform": '{"format_version": "1.2", "planned_values": {"root_module": {"resources": []}}}\n',

@@ -264,6 +264,7 @@ MACHINES = (
         "fabrics.kubernetes",
         ("kueue", "kueue-topology", "k8s-mpijob", "mpijob", "jobset", "raycluster"),
     ),
+    ImportFormat("ray-chart", "machines", "values of KubeRay's chart ray-cluster", "fabrics.ray_chart"),
     ImportFormat("netbox", "machines", "NetBox device types", "fabrics.netbox", ("netbox-device-type", "device-type")),
     ImportFormat(
         "compose",

@@ -76,6 +76,10 @@ no reader had seen were written down before the first reading, and what failed w
 | thirtieth, files of machines and launches of 21 repositories, 10 of them never used | 26 | 22 | 1 | 2 | 1 |
 | thirty-first, of 26 repositories that were never used, of unlike kinds; 5 state none | 40 | 23 | 7 | 9 | 1 |
 | thirty-second, of 13 repositories, 6 of them never used, after those; 9 state none | 25 | 21 | 3 | 1 | 0 |
+| thirty-third, by lot from 25 repositories, most never used; 18 state none | 40 | 31 | 1 | 7 | 1 |
+| thirty-fourth, of 19 others by lot, after the corrections of the thirty-third; 14 state none | 29 | 26 | 0 | 1 | 2 |
+| thirty-fifth, of 8 others by lot, after those of the thirty-fourth; 12 state none | 21 | 14 | 2 | 0 | 5 |
+| thirty-sixth, of 13 by lot, one of them used, after those of the thirty-fifth; 13 state none | 24 | 21 | 0 | 2 | 1 |
 
 Of the ten of the first set, four expectations were themselves wrong, as the files show on second sight. The other
 six: one file of several tools was read as one of them (twice), rows of several runs were joined, a sum over pairs of
@@ -187,11 +191,21 @@ an engine whose values are variables, and adapters (`peft.dim`) of a Megatron Br
 among the keys not imported while the rest was read as training of all parameters.
 
 Of the thirty-first, files of Terraform, values of charts, device types of Nautobot, a HyperPodPyTorchJob and a network
-of a simulator were refused; no reader knows the last one yet. The one contradicted was a number of steps that a
+of a simulator were refused. The one contradicted was a number of steps that a
 variable of the scheduler changes. Lacking were options that move states to host memory, which stood among the keys not
 imported, and, without a word, the pods of a RayClusterFleet and what `#SBATCH` asks for beside a launch. Of the
 thirty-second, one file lost nodes and precision without a word: several options on a line of `#SBATCH`, and options
-after placeholders of several words. A configuration of a HyperPod cluster was refused, which no reader knows yet.
+after placeholders of several words. A configuration of a HyperPod cluster was refused.
+
+Of the thirty-third, networks of ASTRA-sim, a graph of Dynamo, a launch of `dynamo.sglang`, a configuration of Calculon
+and values of Terraform variables had no reader, and a container that only opens a shell was a launch beside the one of
+a page. The one contradicted said nothing of it: a sharded optimizer of Megatron that a variable turns on was taken as
+off. Of the thirty-fourth, a slice of an accelerator (MIG) was one of the job, dots in place of a time ended in an
+internal error, and a configuration of a program of its own was read by the names of the Trainer. Of the thirty-fifth,
+the dies of MI250 were accelerators (twice), the second collective of a log had no name, and three files that should be
+refused were read, without a false statement; these three and the one of the Trainer's names are left as they are. Of
+the thirty-sixth, values of KubeRay's chart and a page with the manifest of a server were refused, and one value had the
+line of another key.
 """
 LIMITS = """
 ### Limits for the health checks of a site

@@ -7,7 +7,7 @@ orchestration/v1alpha1).
 from __future__ import annotations
 
 from clusterspec.exchange.documents import Yaml
-from clusterspec.exchange.fabrics.pods import Path, count_product, pod_count, record_pods, template_pods
+from clusterspec.exchange.fabrics.pods import Path, Pods, count_product, pod_count, record_pods, template_pods
 from clusterspec.exchange.import_result import FormatError, ImportBuilder
 from clusterspec.source import value_at
 
@@ -53,13 +53,21 @@ def ray_cluster(yaml: Yaml, builder: ImportBuilder, base: Path = ("spec",)) -> N
         asking.append(
             template_pods(yaml, path, value_at(group, "template"), copies if stated else "no count", "worker")
         )
-    asking = [pods for pods in asking if pods.accelerators]
-    line = yaml.line(*base, "workerGroupSpecs")
+    scales = value_at(yaml.value, *base, "enableInTreeAutoscaling") is True
+    record_groups(asking, head in asking, scales, builder, yaml.line(*base, "workerGroupSpecs"))
+
+
+def record_groups(groups: list[Pods], with_head: bool, scales: bool, builder: ImportBuilder, line: int) -> None:
+    """The nodes of a head, if it is one of the groups, and of one group of workers that ask for accelerators.
+
+    Raises `FormatError` if none asks, or several groups of workers do.
+    """
+    asking = [pods for pods in groups if pods.accelerators]
     if not asking:
         raise FormatError("a RayCluster whose workers ask for no accelerators", line)
-    if len(asking) - (head in asking) > 1:
+    if len(asking) - with_head > 1:
         raise FormatError("a RayCluster with several groups of workers with accelerators: no single machine", line)
-    if value_at(yaml.value, *base, "enableInTreeAutoscaling") is True or any(not pods.copies for pods in asking):
+    if scales or any(not pods.copies for pods in asking):
         if len({pods.accelerators for pods in asking}) == 1:
             builder.set("cluster.accelerators_per_node", asking[0].accelerators, asking[0].line)
         builder.unknown("layout.nodes", "the number of workers follows the load, or is not stated", asking[-1].line)

@@ -169,8 +169,8 @@ def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
             keys.line("deepspeed"),
         )
     recomputed = ("gradient_checkpointing", "fsdp_config.activation_checkpointing")
-    if any(keys.is_on(name) for name in recomputed):
-        builder.set("layout.recompute", "full", keys.line(*recomputed))
+    if on := next((name for name in recomputed if keys.is_on(name)), None):
+        builder.set("layout.recompute", "full", keys.line(on))
     for name in ("bf16", "fp16"):
         if keys.is_on(name):
             builder.set("workload.precision", name, keys.line(name))

@@ -18,7 +18,9 @@ from clusterspec.exchange.import_result import FormatError, ImportBuilder, Impor
 from clusterspec.exchange.machines.links import accelerator_of_product
 from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
 from clusterspec.exchange.shell import Command
+from clusterspec.exchange.shell_text import object_in_page
 from clusterspec.exchange.shell_words import Word
+from clusterspec.exchange.surroundings import with_surroundings
 from clusterspec.exchange.workloads.chart_values import ACCELERATORS
 from clusterspec.exchange.workloads.declared import declared_engines, declares_engine, options_in, options_of_engine
 from clusterspec.exchange.workloads.keys import Keys, chosen_launch, launches_of, list_unused, set_choice, set_counts
@@ -86,6 +88,8 @@ def read_serving(file: InputFile) -> ImportResult:
     launches = sorted(found.values(), key=lambda each: each[1].command.line)
     keys = chosen_launch([keys for _, keys in launches], file.part)
     engine = next((name for name, each in launches if each is keys), "")
+    if not engine and (shown := object_in_page(file, matches_serving)):
+        return with_surroundings(SERVING, shown, read_serving(shown))
     if not engine:
         raise FormatError("has no command that starts vLLM, SGLang or TensorRT-LLM (comments and prose are not read)")
     builder, line = ImportBuilder(SERVING, file.name), keys.command.line

@@ -1,0 +1,60 @@
+"""Values of KubeRay's chart ``ray-cluster``: the nodes of its workers with accelerators.
+
+Fields: ray-project/kuberay feeaf72f, helm-chart/ray-cluster/values.yaml and templates/raycluster-cluster.yaml. A group
+that is not ``disabled`` has ``replicas`` × ``numOfHosts`` pods, and its ``resources`` are those of one of them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from clusterspec.exchange.documents import Yaml, read_yaml
+from clusterspec.exchange.fabrics.pods import Path, Pods, count_product, mapping_of, pod_count, requested_accelerators
+from clusterspec.exchange.fabrics.ray_clusters import record_groups
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
+from clusterspec.source import value_at
+
+_HEAD = re.compile(r"^head[ \t]*:[ \t]*(?:#|$)", re.MULTILINE)
+_WORKERS = re.compile(r"^(?:worker|additionalWorkerGroups)[ \t]*:[ \t]*(?:#|$)", re.MULTILINE)
+_RAY = re.compile(r"\brayStartParams\b|\bkuberay\b|\brayproject/ray\b")
+_OTHER = re.compile(r"^apiVersion[ \t]*:|^[ \t]{0,8}(?:```|~~~)|\A#!", re.MULTILINE)
+
+
+def matches_ray_chart(file: InputFile) -> bool:
+    text = file.text
+    return bool(_HEAD.search(text) and _WORKERS.search(text) and _RAY.search(text)) and not _OTHER.search(text)
+
+
+def read_ray_chart(file: InputFile) -> ImportResult:
+    """The workers of the values. Raises `FormatError` if none of them, or several groups, ask for accelerators."""
+    yaml, builder = read_yaml(file), ImportBuilder("ray-chart", file.name)
+    groups = mapping_of(value_at(yaml.value, "additionalWorkerGroups"))
+    paths: list[Path] = [("worker",), *(("additionalWorkerGroups", name) for name in groups)]
+    workers = [pods for path in paths if (pods := _group(yaml, path)) is not None]
+    asked = value_at(yaml.value, "head")
+    offers = str(value_at(asked, "rayStartParams", "num-gpus")) != "0"
+    head = Pods(1, (requested_accelerators(asked) or 0) if offers else 0, yaml.line("head", "resources"), "head")
+    found = ([head] if head.accelerators else []) + workers
+    scales = value_at(asked, "enableInTreeAutoscaling") is True
+    line = yaml.line("additionalWorkerGroups" if groups else "worker")
+    record_groups(found, bool(head.accelerators), scales, builder, line)
+    set_labelled_accelerator(file, builder)
+    return builder.reading()
+
+
+def _group(yaml: Yaml, path: Path) -> Pods | None:
+    """The pods of a group of workers; None if the group is absent or disabled.
+
+    Raises `FormatError` if it does not say plainly whether it is.
+    """
+    group: Any = value_at(yaml.value, *path)
+    disabled = value_at(group, "disabled")
+    if not isinstance(group, dict) or disabled is True:
+        return None
+    if disabled not in {None, False}:
+        raise FormatError(f"{'.'.join(map(str, path))[:60]}: disabled is neither true nor false", yaml.line(*path))
+    copies = count_product(group.get("numOfHosts"), group.get("replicas"))
+    stated = pod_count(copies) if group.get("replicas") is not None else None
+    return Pods(stated, requested_accelerators(group) or 0, yaml.line(*path), str(path[-1]))
