@@ -10,6 +10,8 @@ from clusterspec.document.schema import letters_and_digits
 
 CLOUDS = ("aws-", "azure-", "gcp-", "oci-")
 """Prefixes of the ids of instance types; the cloud's own name of the type lacks them."""
+SHORT_NAMES = {"Google": "GCP", "Microsoft": "Azure", "Oracle": "OCI"}
+"""What clouds are called before the names of their instance types, by the first word of the vendor."""
 _TUNING = re.compile(r"[-_ ](?:base|chat|hf|instruct|it)(?=[-_ ]|$)")
 """Words in names of repositories that differ in weights only, not in shape."""
 _PRECISION = re.compile(
@@ -53,6 +55,8 @@ def ids_of_name(kind: str, name: str) -> tuple[str, ...]:
     (('spectrum-4-sn5600',), ('tpu-v7x',))
     >>> ids_of_name("nic", "MCX75310AAS-NEAT"), ids_of_name("model", "deepseek-ai/DeepSeek-R1-0528")
     (('connectx-7',), ('deepseek-r1',))
+    >>> ids_of_name("platform", "GCP ct6e-standard-8t"), ids_of_name("nic", "Cornelis CN5000")
+    (('tpu-v6e',), ('cn5000-hfa',))
     >>> ids_of_name("model", "RedHatAI/Qwen3-8B-quantized.w4a16"), ids_of_name("model", "Qwen/Qwen3-4B-2507-FP8")
     (('qwen3-8b',), ('qwen3-4b-2507',))
     """
@@ -81,9 +85,10 @@ def _part_numbers(row: CatalogRow) -> Iterator[str]:
 
 
 def _compared_names(row: CatalogRow, names: Iterable[str]) -> Iterator[str]:
-    """Each name in comparison form, with and without its vendor."""
+    """Each name in comparison form, alone and after its vendor, the vendor's first word or the cloud's short name."""
+    makers = {"", row.vendor, row.vendor.partition(" ")[0], SHORT_NAMES.get(row.vendor.partition(" ")[0], "")}
     for name in names:
-        yield from (_comparable_name(row.kind, name), _comparable_name(row.kind, f"{row.vendor} {name}"))
+        yield from (_comparable_name(row.kind, f"{maker} {name}") for maker in makers)
 
 
 def _full_names(row: CatalogRow) -> tuple[str, ...]:
