@@ -21,10 +21,14 @@ FORMAT = 2
 CONVENTION = "SI; bandwidths per direction; peaks dense, and sparse peaks with sparsity as they are printed"
 COLUMNS = (
     *("fact_id", "kind", "id", "name", "vendor", "status", "as_of", "fact", "written", "prints", "value", "unit"),
-    *("of", "scope", "basis", "evidence", "source", "url", "read", "quoted_in", "copy", "also", "assumed", "note"),
+    *("low", "high", "of", "scope", "basis", "evidence", "source", "url", "read", "quoted_in", "copy", "also", "assumed", "note"),
     *("doubt", "not", "license", "catalog"),
 )
-"""``value`` is in SI (``unit``) by `CONVENTION`; ``written`` is the source's form; ``not`` has rejected readings."""
+"""``value`` is in SI (``unit``) by `CONVENTION`; ``low`` and ``high`` are the ends of a price; ``written`` is the source's
+form; ``not`` has rejected readings.
+"""
+MONEY = {"market.price": "USD", "market.rent": "USD/h"}
+"""Units of prices, which are ranges: of a part, and of an accelerator for an hour."""
 
 DOCUMENT, QUOTED, UNRECORDED, ASSUMED, UNSTATED = "document", "copy", "copy without address", "assumed", ""
 """How a figure is known: read at its source, in a copy with an address, in one without, or taken for a reason."""
@@ -93,6 +97,7 @@ def export_sqlite(catalog: Catalog, kinds: Sequence[str] = ()) -> bytes:
         return connection.serialize()
 
 
+NUMBERS = ("value", "low", "high")
 _KEYS = {"entries": "entry", "facts": "fact_id"}
 
 
@@ -100,7 +105,7 @@ def _insert(connection: Connection, table: str, row: dict[str, object] | Record 
     names = ", ".join(f'"{name}"' for name in row)
     key = _KEYS.get(table)
     typed = ", ".join(
-        f'"{name}"' + (" REAL" if name == "value" else " TEXT") + (" PRIMARY KEY" if name == key else "")
+        f'"{name}"' + (" REAL" if name in NUMBERS else " TEXT") + (" PRIMARY KEY" if name == key else "")
         for name in row
     )
     connection.execute(f"CREATE TABLE IF NOT EXISTS {table} ({typed})")
@@ -136,7 +141,8 @@ def _fact_record(entry: EntryView, line: FactView, version: str) -> Record:
     reference = fact.reference
     values: tuple[str | float | None, ...] = (
         *(fact_id(entry, line), entry.kind, entry.id, entry.name, entry.vendor, entry.status.state, entry.status.as_of),
-        *(line.name, line.written, fact.prints, _printed_value(line), line.unit, fact.of, fact.scope, fact.basis),
+        *(line.name, line.written, fact.prints, _printed_value(line), _unit(line), *_ends(line)),
+        *(fact.of, fact.scope, fact.basis),
         _evidence_kind(reference) if cited else ASSUMED if origin else UNSTATED,
         *((reference.title, reference.url, reference.read) if cited and reference else ("", "", "")),
         *((reference.quoted_in, reference.copy) if cited and reference else ("", "")),
@@ -150,9 +156,28 @@ def _fact_record(entry: EntryView, line: FactView, version: str) -> Record:
 
 
 def _printed_value(line: FactView) -> float | None:
-    """The value in SI: for a sparse peak the printed figure, not its dense half."""
+    """The value in SI: for a sparse peak the printed figure, not its dense half; a year or generation as a number."""
     quantity = quantity_of(line.fact) if line.name.startswith("sparse_peak.") else None
-    return line.value if quantity is None else quantity.value
+    if quantity is not None:
+        return quantity.value
+    return line.value if line.value is not None else _plain_number(line)
+
+
+def _plain_number(line: FactView) -> float | None:
+    number = line.fact.value
+    return float(number) if isinstance(number, (int, float)) and not isinstance(number, bool) else None
+
+
+def _unit(line: FactView) -> str:
+    return MONEY.get(line.name) or line.unit or ("1" if _plain_number(line) is not None else "")
+
+
+def _ends(line: FactView) -> tuple[float | None, float | None]:
+    """The lowest and the highest price; both None where a fact is no price."""
+    ends = line.fact.value
+    if line.name not in MONEY or not isinstance(ends, list):
+        return None, None
+    return float(str(ends[0])), float(str(ends[-1]))
 
 
 def _evidence_kind(reference: Reference | None) -> str:
