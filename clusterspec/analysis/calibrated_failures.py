@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from math import exp, lgamma, log, sqrt
 
 from clusterspec.analysis.failures_of_parts import faults
+from clusterspec.analysis.merged_parts import merged_into, study_of_merged
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cost.failure_rates import YEAR
 from clusterspec.cost.failures import REPAIR
@@ -19,11 +20,11 @@ from clusterspec.exchange.import_result import (
     UnresolvedSpec,
     Value,
 )
-from clusterspec.exchange.merge import Merged, merge
+from clusterspec.exchange.merge import Merged
 from clusterspec.results.diagnosis import Moved
 from clusterspec.results.failure_rates import FailureRateRow, FailureRates
 from clusterspec.rules.knowledge.failing_parts import FailingMachine
-from clusterspec.studies.study import Study, study_text
+from clusterspec.studies.study import Study
 from clusterspec.units import plural
 
 SURE = 0.9
@@ -103,7 +104,7 @@ def failure_rates_of(
     unknown = [part for part in failures if part not in counts]
     notes = tuple(_notes(machine, logs, unknown, len(events) - sum(failures.values()), nodes))
     name = " and ".join(name for name, _ in logs)
-    merged = merge(study.source.text.removeprefix("\ufeff"), _written_rates(rows, name), study.input.name)
+    merged = merged_into(study, _written_rates(rows, name))
     undecided = tuple((f"{name}:{line}", why) for name, log in logs for line, why in log.undecided)
     kept = tuple(f"{'.'.join(map(str, each.path))}: {stands}" for each, stands in merged.kept)
     moved = _goodput_change(study, merged)
@@ -113,7 +114,7 @@ def failure_rates_of(
 def _goodput_change(study: Study, merged: Merged) -> Moved | None:
     """The mean goodput without and with the rates; None without a job."""
     before = faults(study).goodput
-    after = faults(study_text(merged.text, study.settings, study.input.name, study.folder)).goodput
+    after = faults(study_of_merged(study, merged)).goodput
     return Moved(before.mean, after.mean) if before is not None and after is not None else None
 
 

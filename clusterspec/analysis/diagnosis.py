@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clusterspec.analysis.causes import causes
+from clusterspec.analysis.merged_parts import merged_into, study_of_merged
 from clusterspec.analysis.outputs import collective, estimate
 from clusterspec.analysis.placed_runs import LogOverrides, NotComparable, PlacedRun, placed_run
 from clusterspec.analysis.release_causes import published_faults
@@ -24,7 +25,7 @@ from clusterspec.exchange.import_result import (
     UnresolvedSpec,
     Value,
 )
-from clusterspec.exchange.merge import Merged, merge
+from clusterspec.exchange.merge import Merged
 from clusterspec.logs.benchmark import Benchmark, size_text
 from clusterspec.logs.nccl_rows import NotALogError
 from clusterspec.logs.readers import read_benchmark
@@ -32,7 +33,7 @@ from clusterspec.logs.unfinished import read_unfinished
 from clusterspec.procurement.acceptance import PROGRAMS, AcceptanceTest
 from clusterspec.records import dataclass, replace
 from clusterspec.results.diagnosis import AcceptanceReport, Compared, DiagnosisReport, Moved, PlannedTest
-from clusterspec.studies.study import Study, study_text
+from clusterspec.studies.study import Study
 
 # Diagnosis of benchmark logs: each collective compared with the design, with the likely causes of low bandwidth
 
@@ -134,7 +135,7 @@ def diagnose(study: Study, logs: Logs, stated: LogOverrides = NOTHING_STATED) ->
     found = diagnosis_of(cluster, logs, stated, published_faults(cluster, study.settings.catalog))
     if not found.compared:
         raise FormatError("; ".join(f"{log}: {why}" for log, why in found.unread[:3]) or "no log is given")
-    merged = merge(study.source.text.removeprefix("\ufeff"), calibration(found.runs), study.input.name)
+    merged = merged_into(study, calibration(found.runs))
     report = DiagnosisReport(
         study.settings.tool, study.input, found.compared, found.unread, _step_time_change(study, merged)
     )
@@ -145,7 +146,7 @@ def _step_time_change(study: Study, merged: Merged) -> Moved | None:
     """The step time without and with the measurements; None if the spec has no work."""
     if study.design.workload is None:
         return None
-    again = study_text(merged.text, study.settings, study.input.name, study.folder)
+    again = study_of_merged(study, merged)
     return Moved(_step_time(study), _step_time(again))
 
 

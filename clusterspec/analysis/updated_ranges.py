@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clusterspec.analysis.diagnosis import Logs, calibration, diagnosis_of
+from clusterspec.analysis.merged_parts import merged_into, study_of_merged
 from clusterspec.analysis.outputs import collective
 from clusterspec.analysis.placed_runs import LogOverrides
 from clusterspec.cost.collectives.predict import CollectiveRow
 from clusterspec.exchange.import_result import FormatError
-from clusterspec.exchange.merge import Merged, merge
+from clusterspec.exchange.merge import Merged
 from clusterspec.results.diagnosis import AcceptanceReport, PlannedTest, UpdatedRange
-from clusterspec.studies.study import Study, study_text
+from clusterspec.studies.study import Study
 
 
 def accepted_ranges(study: Study, logs: Logs, report: AcceptanceReport) -> tuple[tuple[UpdatedRange, ...], Merged]:
@@ -28,8 +29,8 @@ def accepted_ranges(study: Study, logs: Logs, report: AcceptanceReport) -> tuple
     if not used or cluster is None:
         raise FormatError("no log belongs to a test")
     found = diagnosis_of(cluster, [(name, log) for name, log in logs if name in used], LogOverrides())
-    merged = merge(study.source.text.removeprefix("\ufeff"), calibration(found.runs), study.input.name)
-    again = study_text(merged.text, study.settings, study.input.name, study.folder)
+    merged = merged_into(study, calibration(found.runs))
+    again = study_of_merged(study, merged)
     measured: Mapping[str, float | None] = {test.name: test.measured for test in report.tests}
     ranges = tuple(
         UpdatedRange(test.name, _range_of(study, test), _range_of(again, test), measured.get(test.name))

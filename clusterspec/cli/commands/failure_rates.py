@@ -8,10 +8,12 @@ from pathlib import Path
 from clusterspec import analysis
 from clusterspec.cli import OK, SpecFault, UsageFault
 from clusterspec.cli.commands.logs import write_spec
-from clusterspec.cli.inputs import STDIN, read_bytes, refuse_part_of_fleet, study_of
+from clusterspec.cli.inputs import STDIN, read_bytes, study_of
 from clusterspec.cli.terminal import ink_of, print_json, print_text
 from clusterspec.exchange.import_result import LARGEST, FormatError, InputFile, UnresolvedSpec
+from clusterspec.exchange.merge import Merged
 from clusterspec.records import replace
+from clusterspec.studies.study import Study
 from clusterspec.units import UnitFault, read
 
 
@@ -30,7 +32,7 @@ def run_failure_rates(args: argparse.Namespace) -> int:
     except FormatError as why:
         raise UsageFault(f"{', '.join(args.log)}: {why}") from None
     if args.write:
-        refuse_part_of_fleet("--write", study)
+        _refuse_pool_without_job(study, merged)
         write_spec(args, study, merged, args.log)
         report = replace(report, written=tuple(".".join(map(str, each.path)) for each in merged.written))
     if args.format == "json":
@@ -38,6 +40,16 @@ def run_failure_rates(args: argparse.Namespace) -> int:
     else:
         print_text(failure_rates_text(report, ink_of(args)))
     return OK
+
+
+def _refuse_pool_without_job(study: Study, merged: Merged) -> None:
+    """Raises `UsageFault` for a pool whose rates have no place in the file of its fleet."""
+    if study.fleet_part is not None and not (merged.written or merged.same or merged.kept):
+        pool = study.fleet_part[1].pool
+        raise UsageFault(
+            f"--write: no rate of pool `{pool}` can be stored: it has no job or no failure, and `operations` of the"
+            " file are those of all pools"
+        )
 
 
 def _seconds(text: str | None) -> float | None:

@@ -11,7 +11,7 @@ from clusterspec.analysis.diagnosis import Logs, read_log
 from clusterspec.analysis.placed_runs import LogOverrides
 from clusterspec.cli import FOUND, OK, SpecFault, UsageFault
 from clusterspec.cli.commands.estimate import COLLECTIVES
-from clusterspec.cli.inputs import STDIN, read_bytes, refuse_part_of_fleet, study_of
+from clusterspec.cli.inputs import STDIN, read_bytes, study_of
 from clusterspec.cli.options import format_option, path, positive_integer, spec_argument
 from clusterspec.cli.output import refuse_input_as_output, write_whole
 from clusterspec.cli.terminal import ink_of, print_error, print_json, print_text
@@ -112,7 +112,6 @@ def _written_acceptance(
     args: argparse.Namespace, study: Study, logs: Logs, report: AcceptanceReport
 ) -> AcceptanceReport:
     """The report with the ranges that the measurements give, after these are stored in the spec."""
-    refuse_part_of_fleet("--write", study)
     try:
         ranges, merged = analysis.accepted_ranges(study, logs, report)
     except FormatError as why:
@@ -135,7 +134,6 @@ def run_diagnose(args: argparse.Namespace) -> int:
     except FormatError as why:
         raise UsageFault(f"{args.spec}: {why}") from None
     if args.write:
-        refuse_part_of_fleet("--write", study)
         write_spec(args, study, merged, args.logs)
         report = replace(report, written=[shown_value(each.value) for each in merged.written])
     if args.format == "json":

@@ -1,0 +1,76 @@
+"""Values from files merged into a spec; of a part of a fleet, at the keys of that part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.fleet import main_pool
+from clusterspec.document import Document
+from clusterspec.exchange.import_result import FormatError, ImportedValue, ImportResult
+from clusterspec.exchange.merge import Merged, merge
+from clusterspec.records import replace
+from clusterspec.rules.words import both
+from clusterspec.source import Path
+from clusterspec.studies.fleet_parts import FleetPart, mapping_at
+from clusterspec.studies.study import Study, study_text
+
+
+def merged_into(study: Study, reading: ImportResult) -> Merged:
+    """The text of a study's file with an import result merged in; of a fleet, into the part that the study is of.
+
+    Measurements of a pool are its own, unless the file states those of all pools. Keys of `operations` are those of the
+    job; of a pool, those of each of its jobs, or of the file where it is the only pool. A pool without a job has no
+    place for them, so that they are left out. Raises `FormatError` where the measurements of all pools are one list.
+    """
+    if study.fleet_part is not None:
+        document, part = study.fleet_part
+        jobs = [] if part.job is not None else _jobs_of_pool(study, part)
+        reading = replace(
+            reading,
+            given=tuple(
+                replace(given, path=path) for given in reading.given for path in _paths(document, part, given, jobs)
+            ),
+        )
+    return merge(study.source.text.removeprefix("\ufeff"), reading, study.input.name)
+
+
+def study_of_merged(study: Study, merged: Merged) -> Study:
+    """The study of a merged text; of a fleet, that of the same part."""
+    again = study_text(merged.text, study.settings, study.input.name, study.folder)
+    if study.fleet_part is None or again.fleet is None:
+        return again
+    part = study.fleet_part[1]
+    return again.fleet.jobs[part.job] if part.job is not None else again.fleet.pools[part.pool]
+
+
+def _jobs_of_pool(study: Study, part: FleetPart) -> list[str]:
+    """The jobs that are designed on the pool of a part."""
+    whole = study_text(study.source.text.removeprefix("\ufeff"), study.settings, study.input.name, study.folder)
+    return [name for name, job in (whole.spec.jobs or {}).items() if main_pool(job) == part.pool]
+
+
+def _paths(document: Document, part: FleetPart, given: ImportedValue, jobs: list[str]) -> Iterator[Path]:
+    """The places of a value in the file of a fleet."""
+    head, pools = given.path[:1], mapping_at(document.value, ("pools",))
+    if head == ("measured",):
+        yield _measured_path(document, part, given.path, len(pools))
+    elif part.job is not None or len(pools) == 1:
+        yield _own_or_shared(document, (part.path if part.job is not None else ()), given.path)
+    else:
+        for job in jobs:
+            yield _own_or_shared(document, ("jobs", job), given.path)
+
+
+def _measured_path(document: Document, part: FleetPart, path: Path, pools: int) -> Path:
+    own = (*part.pool_path, *path)
+    if pools == 1 and path[:1] in document.places:
+        return path
+    if path[:1] in document.places and own not in document.places:
+        others = both(f"`{name}`" for name in mapping_at(document.value, ("pools",)))
+        raise FormatError(f"`measured` of the file holds for {others}: move it into the pools that it was measured on")
+    return own
+
+
+def _own_or_shared(document: Document, own: Path, path: Path) -> Path:
+    """The place of a value under the keys ``own``; that of the whole file where only this is stated."""
+    return path if path in document.places and (*own, *path) not in document.places else (*own, *path)
