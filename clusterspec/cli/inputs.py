@@ -227,14 +227,19 @@ def chosen_part(args: argparse.Namespace, whole: Study) -> Study:
         return next(iter(jobs.values()))
     if not hasattr(args, "job"):
         raise UsageFault(f"{name} is a fleet, and `{args.command}` takes a spec of one cluster")
-    named = ", ".join(jobs) or "none that can be resolved"
-    raise UsageFault(f"{name} is a fleet, and this command needs one design: choose with --job ({named}) or --pool")
+    raise UsageFault(f"{name} is a fleet, and this command needs one design: choose with {_choices_text(args, whole)}")
 
 
-def refuse_part_of_fleet(option: str, study: Study) -> None:
-    """Raises `UsageFault` where an option would write keys of one design into the file of a fleet."""
-    if study.fleet_part is not None:
-        raise UsageFault(f"{option}: {study.source.name} is a fleet; copy the printed keys into the job")
+def _choices_text(args: argparse.Namespace, whole: Study) -> str:
+    """The jobs and pools of a fleet that a command can take, and the option for all of them where it has one."""
+    jobs, pools = (whole.fleet.jobs, whole.fleet.pools) if whole.fleet is not None else ({}, {})
+    if args.command == "simulate":
+        serving = [name for name, job in jobs.items() if job.spec.workload and job.spec.workload.kind == "serve"]
+        return f"--job ({', '.join(serving) or 'no job of this fleet serves'})"
+    named = f"--job ({', '.join(jobs) or 'none that can be resolved'})"
+    if args.command in {"search", "sensitivity"}:
+        return f"{named}, or all of them with --fleet" if args.command == "search" else named
+    return named + f" or --pool ({', '.join(pools) or 'none that can be resolved'})"
 
 
 def fleet_or_study(args: argparse.Namespace, name: str) -> Study:

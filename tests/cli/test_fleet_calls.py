@@ -14,7 +14,10 @@ from tests.studies.test_fleets import POOLS, SINGLE, WORK, as_fleet
 
 FLEET = POOLS + f"  a: {{pool: train, nodes: 8, {WORK}}}\n  b: {{pool: train, {WORK}}}\n  c: {{pool: serve, {WORK}}}\n"
 REFUSED = {
-    ("search", "x.yaml"): "x.yaml is a fleet, and this command needs one design: choose with --job (a, b, c) or --pool",
+    ("search", "x.yaml"): "needs one design: choose with --job (a, b, c), or all of them with --fleet",
+    ("faults", "x.yaml"): "needs one design: choose with --job (a, b, c) or --pool (train, serve)",
+    ("sensitivity", "x.yaml"): "needs one design: choose with --job (a, b, c)\n",
+    ("simulate", "x.yaml"): "needs one design: choose with --job (no job of this fleet serves)",
     ("diff", "x.yaml", "one.yaml"): "x.yaml is a fleet, and the other spec one cluster: choose with --job or --pool",
     ("sweep", "axes.yaml"): "is a fleet, and `sweep` takes a spec of one cluster",
     ("search", "x.yaml", "--job", "d"): "no job is called 'd'; there are a, b, c",
