@@ -4,8 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from clusterspec.patterns import pattern
 from clusterspec.records import dataclass
 from clusterspec.summation import sum_of
+
+_AMOUNT = pattern(r"(\d{1,15}|\d{1,3}(?:,\d{3}){1,4})(\.\d{1,6})?[ ]*([kMB]?)")
+_LETTERS = {"": 1.0, "k": 1e3, "M": 1e6, "B": 1e9}
+
+
+def read_amount(text: str) -> float | None:
+    """An amount without a currency: ``20M``, ``20000000`` or ``20,000,000``; None for another text.
+
+    A comma separates thousands only: ``7,5M`` could be 7.5 or 75 million.
+
+    >>> read_amount("1,250.5k"), read_amount("7,5M")
+    (1250500.0, None)
+    """
+    found = _AMOUNT.fullmatch(text.strip())
+    return float(found[1].replace(",", "") + (found[2] or "")) * _LETTERS[found[3]] if found else None
 
 
 class CurrencyMismatch(ValueError):

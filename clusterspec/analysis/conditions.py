@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from math import inf, isfinite
 
 from clusterspec.cost.plan import Plan
+from clusterspec.money import read_amount
 from clusterspec.records import dataclass
 from clusterspec.summation import sum_of
 from clusterspec.units import UnitFault
@@ -259,12 +260,21 @@ def _unreadable_reason(text: str, unit: str, fault: ValueError | UnitFault) -> s
 
 
 def _condition_number(text: str, unit: str) -> float:
-    """A share, with or without a percent sign, or a number of tokens per second or of the currency of the spec."""
-    share = unit == "1"
+    """A share, with or without a percent sign, a number of tokens per second, or an amount of the currency of the spec,
+    such as ``20M``.
+    """
+    share, text = unit == "1", text.strip()
+    amount = read_amount(text) if unit == MONEY else None
+    if amount is not None:
+        return amount
     try:
         return float(text.removesuffix("%")) / 100 if share and text.endswith("%") else float(text)
     except ValueError:
-        number = "write a number" if unit == MONEY else f"write a number of {unit}"
+        number = (
+            "write an amount, such as `20M` or `20000000`, without a currency"
+            if unit == MONEY
+            else f"write a number of {unit}"
+        )
         raise ValueError("write a share, such as `40%` or `0.4`" if share else number) from None
 
 

@@ -65,6 +65,10 @@ def test_a_boundary_is_a_sentence_with_units(spec: str, key: str, condition: str
     [
         ("time_to_train<=30", "invalid limit `30` of time_to_train: the limit needs a unit, such as `30d`"),
         ("memory<=60", "invalid limit `60` of memory: the limit needs a unit, such as `60 GB`"),
+        (
+            "fleet_cost<=7,5M USD",
+            "invalid limit `7,5M USD` of fleet_cost: write an amount, such as `20M` or `20000000`",
+        ),
         ("mfu>=fast", "invalid limit `fast` of mfu: write a share, such as `40%` or `0.4`"),
         ("output_tokens_per_second>=50%", "invalid limit `50%` of output_tokens_per_second: write a number of tok/s"),
         ("time<=30d", "unknown metric `time`; did you mean `step_time` or `rl_step_time`? Metrics: mfu, "),
@@ -74,6 +78,11 @@ def test_an_invalid_limit_is_told_what_to_write(condition: str, message: str) ->
     with pytest.raises(ConditionFault) as caught:
         parse(condition)
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("written", ["20M", "20000000", "20,000k", "0.02B", "20 M"])
+def test_an_amount_may_have_the_letter_of_a_budget(written: str) -> None:
+    assert parse(f"fleet_cost<={written}").limit == 2e7
 
 
 RACKS = """

@@ -5,7 +5,6 @@ to buy.
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -21,6 +20,7 @@ from clusterspec.cli.inputs import StudyReader, chosen_part, status_of, with_err
 from clusterspec.cli.options import day, nonempty_name, path, positive_integer
 from clusterspec.cli.output import refuse_study_as_output, write_whole
 from clusterspec.cli.terminal import Bar, ink_of, print_json, print_text
+from clusterspec.money import read_amount
 from clusterspec.report import fleet_search_text, machines_text
 from clusterspec.results.machines import MachineRow
 from clusterspec.studies.study import Study
@@ -120,15 +120,12 @@ def separated_names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(nonempty_name(part.strip()) for part in text.split(",")))
 
 
-AMOUNT = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)[ ]*([kMB]?)")
-
-
 def amount(text: str) -> float:
     """An amount of money: ``20M``, ``20000000`` or ``20,000,000``."""
-    read_amount = AMOUNT.fullmatch(text.strip().replace(",", ""))
-    if read_amount is None or not float(read_amount[1]):
+    found = read_amount(text)
+    if not found:
         raise argparse.ArgumentTypeError(f"{text!r} is not an amount; write 20M or 20000000, without a currency")
-    return float(read_amount[1]) * {"": 1.0, "k": 1e3, "M": 1e6, "B": 1e9}[read_amount[2]]
+    return found
 
 
 def power(text: str) -> float:
