@@ -11,10 +11,12 @@ LEAST_USED = 0.75
 
 
 def fewer_nodes(section: LayoutSpec | None, cluster: Cluster) -> tuple[str, int] | None:
-    """The key of the layout, and its value, with which a job uses a power of two of nodes, in each domain or in all.
+    """The key of the layout, and its value, with which a job uses a power of two of nodes, or three times one, in each
+    domain or in all.
 
-    The degrees of a layout rarely divide the 72 ranks of a domain of 18 nodes, and divide the 64 of 16 nodes. None
-    where the spec states the nodes, they are a power of two, or more than a quarter of them would be left over.
+    The degrees of a layout rarely divide the 72 ranks of a domain of 18 nodes, and divide the 64 of 16 nodes; those of
+    52 nodes rarely divide as those of 48. None where the spec states the nodes, they are such a number, or more than a
+    quarter of them would be left over.
     """
     if section is not None and (section.nodes is not None or section.nodes_per_domain is not None):
         return None
@@ -22,5 +24,6 @@ def fewer_nodes(section: LayoutSpec | None, cluster: Cluster) -> tuple[str, int]
     if there > 1 and (cluster.nodes < there or cluster.scale_up.topology != "switched"):
         return None
     key, nodes = ("nodes_per_domain", there) if there > 1 else ("nodes", cluster.nodes)
-    used = 1 << (max(1, nodes).bit_length() - 1)
+    power = 1 << (max(1, nodes).bit_length() - 1)
+    used = max(power, 3 * power // 2 if 3 * power // 2 <= nodes else 0)
     return (key, used) if LEAST_USED * nodes <= used < nodes else None
