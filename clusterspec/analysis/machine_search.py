@@ -251,6 +251,7 @@ def _report(work: Study, rows: Sequence[MachineRow], limits: Limits, currency: s
         pareto=pareto_rows(meeting or [row for row in ordered if row.layout is not None]),
         currency=currency,
         whole_term=procurement is not None and procurement.term is not None,
+        nearest={} if meeting else nearest_rows(ordered),
     )
 
 
@@ -281,6 +282,25 @@ def _least_row(
     """The row with the least first figure, and among equal ones the least second; None where no row has a first."""
     having = [row for row in rows if key(row)[0] is not None]
     return min(having, key=lambda row: (_or_worst(key(row)[0]), _or_worst(key(row)[1])), default=None)
+
+
+def nearest_rows(rows: Sequence[MachineRow]) -> dict[str, MachineRow]:
+    """For each limit the row that misses it alone, by the least: what the other limits allow at best."""
+    found: dict[str, MachineRow] = {}
+    for row in rows:
+        if row.layout is None or len(row.missed) != 1 or "not known" in row.missed[0]:
+            continue
+        limit = row.missed[0].split()[0]
+        if limit not in found or _or_worst(_limited_figure(row, limit)) < _or_worst(
+            _limited_figure(found[limit], limit)
+        ):
+            found[limit] = row
+    return found
+
+
+def _limited_figure(row: MachineRow, limit: str) -> float | None:
+    """The figure of a row to which a limit applies."""
+    return {"cost": row.cost, "power": row.power}.get(limit, row.time)
 
 
 def pareto_rows(rows: Sequence[MachineRow]) -> tuple[MachineRow, ...]:

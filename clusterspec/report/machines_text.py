@@ -29,6 +29,7 @@ def machines_text(report: MachinesReport, ink: Ink = PLAIN) -> str:
     told = f"{plural(len(report.machines), 'machine')} compared, {meeting} {meet} all limits{limits}{rest}."
     parts = [paragraph(f"{title_text(report.name)}: {told}", ink)]
     parts += [_best_text(name, report.best[name], report, ink) for name in BEST if name in report.best]
+    parts += [_best_text(f"misses only {limit}", row, report, ink) for limit, row in report.nearest.items()]
     several = len({row.fabric for row in report.machines}) > 1
     columns = [column for column in range(len(HEADS)) if several or HEADS[column] != "fabric"]
     rows = [[_cells(row, report)[column] for column in columns] for row in report.machines]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.records import asdict, dataclass
+from clusterspec.records import asdict, dataclass, field
 from clusterspec.results import Input, Json, Result, Tool, head, result_repr
 from clusterspec.results.search import Section
 
@@ -69,7 +69,8 @@ class MachinesReport(Result):
     """The machines that were compared: those that miss nothing first, the cheapest first.
 
     ``best`` has the row of the ``cheapest``, ``fastest`` and ``leanest`` (least power) machine that misses nothing;
-    ``pareto`` the rows with less cost, time or power than any other that is no worse in the rest.
+    ``pareto`` the rows with less cost, time or power than any other that is no worse in the rest. Where no machine
+    meets all limits, ``nearest`` has for each limit the row that misses it alone, by the least.
     """
 
     tool: Tool
@@ -81,6 +82,7 @@ class MachinesReport(Result):
     pareto: tuple[MachineRow, ...]
     currency: str = ""
     whole_term: bool = False
+    nearest: dict[str, MachineRow] = field(default_factory=dict)
 
     __repr__ = result_repr
 
@@ -91,6 +93,7 @@ class MachinesReport(Result):
             "machines": [row.to_json() for row in self.machines],
             "pareto": [row.to_json() for row in self.pareto],
             **{name: self.best[name].to_json() if name in self.best else None for name in BEST},
+            "nearest": {name: row.to_json() for name, row in self.nearest.items()},
             "currency": self.currency or None,
         }
 

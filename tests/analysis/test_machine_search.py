@@ -11,7 +11,8 @@ import yaml
 
 from clusterspec import load
 from clusterspec.analysis.candidates import Candidate, Limits, default_sizes, read_prices
-from clusterspec.analysis.machine_search import pareto_rows
+from clusterspec.analysis.machine_search import nearest_rows, pareto_rows
+from clusterspec.records import replace
 from clusterspec.results.machines import MachineRow
 from tests.cli.conftest import Call
 from tests.studies.test_fleets import study
@@ -84,6 +85,23 @@ def test_the_front_is_what_no_other_machine_beats() -> None:
     ]
     assert [*pareto_rows(rows)] == wanted == [row(1.0, 5.0, 8.0)]
     assert len(pareto_rows([row(1.0, 6.0, 9.0), row(2.0, 5.0, 9.0), row(2.0, 6.0, 8.0), row(2.0, 6.0, 9.0)])) == 3
+
+
+def test_the_nearest_row_misses_one_limit_by_the_least() -> None:
+    late, over, both = ("run 5 d > 3 d",), ("cost 9 > 7",), ("run 5 d > 3 d", "cost 9 > 7")
+    rows = [
+        replace(row(cost, time, 1.0), missed=missed)
+        for cost, time, missed in (
+            (6.0, 5.0, late),
+            (7.0, 4.0, late),
+            (9.0, 2.0, over),
+            (8.0, 3.0, over),
+            (8.0, 4.0, both),
+            (None, 1.0, ("cost not known: no price for `node`",)),
+        )
+    ]
+    assert nearest_rows(rows) == {"run": rows[1], "cost": rows[3]}
+    assert nearest_rows([replace(one, layout=None) for one in rows]) == {}
 
 
 def test_sizes_follow_from_the_limits(tmp_path: Path) -> None:
