@@ -8,7 +8,8 @@ move to the other role: a note below the half-width of the prediction's range, a
 role waits for 80 % of the step and even the low end of the range loses a quarter. Where the longest samples of a batch
 take longer than either role, both roles wait, and the rule names the `max_staleness` that would keep them busy; this is
 a note where they wait for at most 60 % of the step, as in published synchronous runs, or for at most 25 % at the low
-end of the range. The rule reports a reference, critic or reward model on nodes of its own where all others wait for it
+end of the range. Where they set the step and the trainer waits for little, the rule says so rather than blame the
+trainer. The rule reports a reference, critic or reward model on nodes of its own where all others wait for it
 for more than 25 % of the step, with the same severities. Roles on separate nodes with a stated `max_staleness: 0` work
 in turn: an error where both wait for more than 25 %. If only one of them does, the rule reports it only where moving
 nodes saves 25 % of the step.
@@ -60,6 +61,16 @@ workload:
   model: qwen2.5-7b
   rl: {algorithm: dapo, prompts_per_step: 256, samples_per_prompt: 16, input_tokens: 512, output_tokens: {mean: 3000, p99: 6000, max: 8192}, placement: colocated, rollout: {tp: 1}, reward: {model: qwen2.5-72b, nodes: 1}}
 layout: {framework: megatron-core, nodes: 8, tp: 2, recompute: full}
+```
+
+```yaml workload.rl.rollout.nodes
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 6}
+workload:
+  kind: rl
+  model: qwen2.5-7b
+  rl: {algorithm: grpo, prompts_per_step: 128, samples_per_prompt: 16, input_tokens: 512, output_tokens: {mean: 2000, p99: 6000, max: 8192}, minibatches: 4, max_staleness: 1, rollout: {nodes: 4, tp: 1}}
+layout: {framework: megatron-core, tp: 2, recompute: full, nodes: 2}
 ```
 
 ## Silent
@@ -131,6 +142,9 @@ def _split_problem(rl: RlTimes, thresholds: Thresholds, design: Design) -> Itera
     ):  # the longest samples set the step, whatever nodes the roles have
         yield _longest_samples_problem(rl, lost)
         return
+    if plan.max_staleness and role == "rollout" and saved <= 0 < lost:
+        yield _rollout_of_long_samples_problem(rl, share, lost)
+        return
     yield RULE.problem(
         "workload.rl.rollout.nodes",
         f"{waits} with {plural(nodes, 'node')} waits for {percent(share, 2)} of the step of {display(rl.step, 's')} behind {works}",
@@ -162,7 +176,7 @@ def _slowest_role_problem(rl: RlTimes, most: float) -> Problem | None:
 def _longest_samples_problem(rl: RlTimes, lost: float) -> Problem:
     """The problem of roles that both wait for the longest samples: rollout may not run ahead far enough."""
     busy = (1 - lost) * rl.step
-    ahead, needed = rl.rl.max_staleness, ceil(rl.rollout.batch / busy)
+    ahead, needed = rl.rl.max_staleness, _steps_ahead(rl, lost)
     low, high = rl.band
     severity = cost_severity(lost, (low / rl.step, high / rl.step), most="warning")
     return RULE.problem(
@@ -172,6 +186,23 @@ def _longest_samples_problem(rl: RlTimes, lost: float) -> Problem:
         f"let rollout run {needed} steps ahead, cut answers earlier, or use fewer nodes",
         severity=severity if lost > USUAL_TAIL and 1 - busy / low > MOST else "note",
     )
+
+
+def _rollout_of_long_samples_problem(rl: RlTimes, share: float, lost: float) -> Problem:
+    """The problem of rollout whose slots empty while its longest sample, rather than the trainer, sets the step."""
+    low, high = rl.band
+    return RULE.problem(
+        "workload.rl.rollout.nodes",
+        f"rollout with {plural(rl.rl.rollout_nodes, 'node')} works on for the longest of {rl.rl.samples:,} samples while slots are empty for "
+        f"{percent(share, 2)} of the step of {display(rl.step, 's')}: it sets the step, and the trainer takes {display(rl.training, 's')}",
+        f"let rollout run {_steps_ahead(rl, lost)} steps ahead, and then move nodes to the trainer; `clusterspec search` tabulates the splits",
+        severity=cost_severity(lost, (low / rl.step, high / rl.step), most="warning"),
+    )
+
+
+def _steps_ahead(rl: RlTimes, lost: float) -> int:
+    """The smallest staleness at which the longest samples no longer set a step that is ``lost`` shorter."""
+    return ceil(rl.rollout.batch / ((1 - lost) * rl.step))
 
 
 def _idle_by_role(rl: RlTimes) -> dict[str, float]:
