@@ -352,7 +352,11 @@ def with_figures(option: JobOption, parts: FleetStudy, placed: Study, goal: Goal
         mfu=plan.rl.mfu if plan.rl else plan.mfu,
         elapsed=elapsed,
         surely_fits=plan.surely_fits,
-        cost=_billed_cost(found, plan.serving is not None, part * share),
+        cost=_billed_part(parts, placed, part * share)
+        if plan.serving is not None
+        else found.per_run.value
+        if found is not None and found.per_run
+        else None,
         energy=_energy(found, plan.time_to_train if plan.serving is None else _term(placed) * share, part),
         missed=tuple(_missed_targets(option.job, placed, elapsed, goal)),
     )
@@ -367,13 +371,14 @@ def _nodes_used(study: Study, most: int) -> int:
     return min(most, -(-used // unit) * unit)
 
 
-def _billed_cost(found: Cost | None, serves: bool, part: float) -> float | None:
-    """The cost of a run, or of a part of the pool over the term."""
-    if found is None:
-        return None
-    if serves:
-        return found.total.value * part if found.total else None
-    return found.per_run.value if found.per_run else None
+def _billed_part(parts: FleetStudy, placed: Study, part: float) -> float | None:
+    """The cost of a part of a job's pool over the term, as the table of the fleet bills it: at full load, unless the
+    job is alone.
+    """
+    design = placed.design
+    alone = len(parts.jobs) == len(parts.pools) == 1
+    found = cost_of(design, placed.plan if alone and placed.possible else None, bill(design))
+    return found.total.value * part if found is not None and found.total else None
 
 
 def _energy(found: Cost | None, seconds: float | None, part: float) -> float | None:

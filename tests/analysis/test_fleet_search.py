@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clusterspec import load
 from clusterspec.analysis.assignment import Option, best_assignments
 from clusterspec.analysis.fleet_options import without_search
 from clusterspec.analysis.fleet_search import (
@@ -23,6 +24,7 @@ from clusterspec.analysis.fleet_search import (
     options_of_sizes,
     places_of_jobs,
 )
+from clusterspec.analysis.fleets import fleet_report
 from clusterspec.analysis.layout_search import Evaluations, SearchOptions, found_on_sizes, search
 from clusterspec.analysis.rl_splits import _changes, keys_of_split, rl_splits
 from clusterspec.analysis.studied import with_a_layout
@@ -282,3 +284,29 @@ def test_roles_of_reinforcement_learning_stay_on_the_nodes_of_their_job() -> Non
     assert found.rl is not None and found.step_time is not None
     assert found.step_time <= splits[2][0].step_time * (1 + 1e-9)
     assert found.elapsed == pytest.approx(20e9 / (8 * 2 * 3012) * found.step_time)
+
+
+def test_a_serving_plan_costs_what_the_table_of_the_fleet_bills() -> None:
+    """A quarter of the pool at full load, although the plan uses one accelerator of 32."""
+    text = """clusterspec: 1
+pools:
+  a: {platform: dgx-h100, nodes: 2, prices: {node: 250000}}
+  b: {platform: dgx-a100, nodes: 4, prices: {node: 120000}}
+jobs:
+  x:
+    pool: a
+    nodes: 1
+    workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 64, tokens: 20B}
+    layout: {framework: megatron-core}
+  y:
+    pool: b
+    nodes: 1
+    workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 1500, output_tokens: 300, concurrency: 16}}
+    layout: {framework: vllm, tp: 1, dp: 1}
+procurement: {currency: USD, as_of: 2026-11-01, term: 4 years, electricity: 0.1, pue: 1.3}
+"""
+    design = load(text)
+    serving = design.search_fleet(objective="cost").assignments[0].jobs["y"]
+    pool = fleet_report(design.study, "cost").to_json()["pools"]["b"]
+    assert (serving.pool, serving.nodes) == ("b", 1)
+    assert serving.cost == pytest.approx(pool["cost"] / 4)
