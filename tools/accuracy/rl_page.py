@@ -15,8 +15,9 @@ fitted constants are NeMo RL, checkpoint-engine, AReaL, miles, slime, vime, Perp
 verl, SkyRL, vLLM, prime-rl, TRL, Megatron-LM lite, THisisPX/verl_cambricon and rocm-miles; of miles, vLLM and the last
 four the side was looked up just after their rows were seen. Where a source does not state the mean length of outputs, a
 length is assumed: the row counts for the order of placements only. Assumed are, too, NICs of AReaL's machines and of
-those of verl with H20, the nodes that train beside AReaL's rollout, the machines of slime, Perplexity and verl-24 to
--26, and Perplexity's engines of 32 GPUs; degrees of the layouts of verl and slime are those of their scripts.
+those of verl with H20, A100 and A800, the nodes that train beside AReaL's rollout, the machines of slime, Perplexity
+and verl-24 to -26, and Perplexity's engines of 32 GPUs; degrees of the layouts of verl and slime are those of their
+scripts.
 
 The rows from verl-16 on, and those of SkyRL, vLLM, prime-rl and miles, were entered on 2026-11-22. Their first
 prediction: 22.0 % in the median of all steps of unfitted sources, 6 of 7 pairs, 3 of 10 transfers, and 8 of the 12 of
@@ -42,6 +43,16 @@ updates of samples that are not packed take 1.3 to 2.8 times the predicted time,
 than 30, SGLang with 64 sequences on two A100 27 ms a token where 43 are predicted, and the transfers 2 to 14 times the
 predicted time.
 
+On 2026-11-24 came verl-28 to -43, skyrl-03 and -04, transfers of unfitted sources. First prediction: 3 of 18
+(verl-32, -33 and -38); nothing was changed for them. The first eight of verl are on A100 and A800 whose NICs the
+source does not state (those of a DGX A100 are taken): they take 16 to 31 times the predicted time where the shards of
+a tensor are on two nodes, and 5 to 7 where they are not, as if their network carried 1.4 GB/s. In verl-40 to -43 each
+of eight ranks sends over its own NIC: 2.5 s for 54 GB, of which the wire needs 0.2; the source cannot explain the 5.5
+s of its 2 + 2 nodes either. What frameworks do for each bucket is not modeled: it is published as 0.38 s a bucket
+(slime, Kimi K2 in 0.5 to 6 GB, pull request 689), 0.8 s or more (miles, a diffusion model, 92 s in buckets of 512 MiB
+and 15 s in 4 GiB), and is below 0.02 s in the transfers of miles here; the first two state no machine, and no
+constant fits all three.
+
 What is known of the worst rows: the same work is published slower on 128 than on 64 GPUs of NVIDIA GB200 (nemo-rl-14
 and -15), and rollout beside the trainer slower than in turn (nemo-rl-17 and -18); neither kernels nor links explain
 it. The asynchronous runs of verl train on half of the GPUs in less time than all of them need in turn (verl-02 and
@@ -66,8 +77,8 @@ transfers of DeepSeek-V3.1 (verl-24 and -25) spend their time in a converter tha
 names and shapes of every tensor as objects, which is not modeled, nor are the request for each tensor of skyrl-02 and
 the copies through host memory of megatron-lite-01. The handles of single tensors that engines of verl with SGLang and
 of SkyRL take (verl-23, skyrl-01) cost two to five times those of slime and vime, which differ by 2.5 themselves.
-Transfers of Awex and of marin's Snowball are published without machine, layout or model, and are not entered; nor are
-steps that users report as faults.
+Transfers of Awex, of marin's Snowball and of NeMo RL by NCCL Xfer (pull request 2413, 15 mappings) are published
+without machine, layout or model, and are not entered; nor are steps that users report as faults.
 
 A pair is two rows of one source that differ in placement alone; its order is right where the faster one is predicted
 to be faster. A transfer of weights is right within a factor of 1.5.
