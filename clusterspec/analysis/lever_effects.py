@@ -1,10 +1,10 @@
-"""Sensitivity of a study to its levers: one step up and one step down for each, with all else as in the spec."""
+"""Sensitivity of a study to its levers: one step up and one step down, and every other recomputation and sharding."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from clusterspec.analysis.levers import LEVERS, OF_STORE, WORDS, lever_of, next_steps, sold_steps
+from clusterspec.analysis.levers import LEVERS, OF_STORE, UNORDERED, WORDS, lever_of, next_steps, sold_steps
 from clusterspec.analysis.studied import Studied, currency_of, missing_for_estimate
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import Changes
@@ -14,12 +14,16 @@ from clusterspec.studies.study import Study
 
 Move = tuple[str, object, object, Changes]
 """A lever, its value before and after, and the changes to the spec."""
-OF_TRAINING = frozenset({"global_batch", "sequence_length", "recompute", "micro_batch", "overlap.tp", "overlap.dp"})
+OF_TRAINING = frozenset(
+    {"global_batch", "sequence_length", "recompute", "sharding", "micro_batch", "overlap.tp", "overlap.dp"}
+)
 """Levers that move no serving plan."""
 
 
 def sensitivity(study: Study) -> SensitivityReport:
-    """The effect of each lever one step up and down, with the others as in the spec."""
+    """The effect of each lever one step up and down, of `UNORDERED` ones at every other value, all else as in the
+    spec.
+    """
     possible = study.document is not None and study.possible
     seconds, memory = (_step_or_token_seconds(study), study.plan.memory_bytes) if possible else (None, None)
     if seconds is None:
@@ -44,7 +48,7 @@ def _step_or_token_seconds(study: Study) -> float | None:
 
 
 def lever_rows(studied: Studied) -> tuple[LeverRow, ...]:
-    """Every lever of the design, one step each way: the largest effect on the time per token first, refused steps last.
+    """The moves of `sensitivity`: the largest effect on the time per token first, refused steps last.
 
     A step is omitted if its design does not resolve or has no time.
     """
@@ -99,6 +103,6 @@ def _lever_moves(design: Design, sold: Mapping[str, tuple[float, ...]]) -> Itera
         now = present(design)
         if now in values and not (served and name in OF_TRAINING):
             at = values.index(now)
-            for index in (at - 1, at + 1):
-                if 0 <= index < len(values):
-                    yield name, now, values[index], {path: values[index]}
+            for index, other in enumerate(values):
+                if index != at and (name in UNORDERED or abs(index - at) == 1):
+                    yield name, now, other, {path: other}

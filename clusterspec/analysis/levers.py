@@ -285,6 +285,11 @@ WORDS: Mapping[str, tuple[Path, tuple[object, ...], Callable[[Design], object]]]
         ("none", "selective", "full"),
         lambda design: design.layout.recompute if design.layout else None,
     ),
+    "sharding": (
+        ("layout", "sharding"),
+        ("none", "zero1", "zero2", "fsdp", "hsdp"),
+        lambda design: design.layout.sharding if design.layout else None,
+    ),
     "precision": (
         ("workload", "precision"),
         ("bf16", "fp8", "fp4"),
@@ -307,6 +312,8 @@ WORDS: Mapping[str, tuple[Path, tuple[object, ...], Callable[[Design], object]]]
     ),
 }
 """Levers whose values are a short ordered list, by name: key path, values, and the value of a design."""
+UNORDERED = frozenset({"recompute", "sharding"})
+"""Levers that are tried with every other value: their best value need not be next to that of the design."""
 
 
 def changes_of(design: Design, name: str, value: object) -> Changes:

@@ -134,6 +134,15 @@ def test_sensitivity_ranks_the_levers_by_the_time_for_a_token() -> None:
     assert doubled.effect == pytest.approx(doubled.step_time / 2 / report.step_time - 1)
 
 
+def test_every_other_recomputation_and_sharding_is_tried() -> None:
+    """The best of them need not be next to that of the design: `none` is two steps from `full`."""
+    one = study_of(JOB.replace("sharding: fsdp", "recompute: full, sharding: zero1"))
+    rows = {(row.key, row.after) for row in sensitivity(one).levers}
+    assert {after for key, after in rows if key == "recompute"} == {"none", "selective"}
+    assert {after for key, after in rows if key == "sharding"} == {"none", "zero2", "fsdp", "hsdp"}
+    assert {after for key, after in rows if key == "precision"} == {"fp8"}, "fp4 is two steps from bf16"
+
+
 def test_next_steps_leave_out_the_present_one() -> None:
     assert next_steps(LEVERS["nic_bandwidth"].steps, 50e9) == (25e9, 100e9)
     assert next_steps(LEVERS["oversubscription"].steps, 1.0) == (None, 1.5)
@@ -168,7 +177,7 @@ def test_the_fewest_requests_in_flight_are_found_that_reach_a_throughput() -> No
 def test_levers_of_training_do_not_move_a_serving_plan() -> None:
     report = sensitivity(study_of(SERVED))
     assert {"concurrency", "input_tokens"} <= {row.key for row in report.levers}
-    assert not {"global_batch", "recompute", "micro_batch"} & {row.key for row in report.levers}
+    assert not {"global_batch", "recompute", "sharding", "micro_batch"} & {row.key for row in report.levers}
     more = next(row for row in report.levers if row.key == "concurrency" and row.after == 128)
     assert more.step_time == pytest.approx(served(128).tpot)
     assert more.effect is not None and more.effect > 0
