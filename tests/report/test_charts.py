@@ -43,6 +43,7 @@ WIDE_PARTS = [StackPart("half a step until it decodes", "tp", 3.0, "7.92 ms"), *
 WIDE_NODE = DrawnNode(16, LONG, 32, "32 × 400 Gb/s", "host, PCIe 5", "full-mesh", LONG)
 CLOSE = [FrontPoint(20.0 + 0.1 * n, 900.0 - n, "2 × tp 8", "64 in flight") for n in range(4)]
 NODE = DrawnNode(8, "H100", 8, "8 × 400 Gb/s", "host, PCIe 5", "switched", "NVLink", 2)
+PORTS = replace(NODE, nics=24, nic_label="24 × 200 Gb/s", links="full-mesh", others=0, own_ports=True)
 BLOCK = DrawnBlock(42, 8, 21, "21 uplinks of each leaf", "42 nodes", "8 leaves, 8 rails")
 LEVELS = [
     DrawnRow(134, "pp", "134 core switches", ""),
@@ -116,6 +117,7 @@ CHARTS: dict[str, Callable[[], str]] = {
     "layouts": lambda: bars.heatmap_chart([1, 2], [1, 2], CELLS, "alt"),
     "bytes": lambda: bars.traffic_matrix(["tp", "dp"], ["up", "out"], {("tp", "up"): Sent("1 GB", 0.5, "50 %")}, "alt"),
     "node": lambda: machine.node_chart(NODE, "alt"),
+    "node: ports of accelerators": lambda: machine.node_chart(PORTS, "alt"),
     "block": lambda: machine.block_chart(BLOCK, "alt"),
     "whole": lambda: machine.whole_chart(LEVELS, "alt", pods=25),
     "fleet": lambda: fleet.fleet_chart(POOLS, LINKS, "alt"),

@@ -62,7 +62,10 @@ def labeled_box(
 
 @dataclass(frozen=True)
 class DrawnNode:
-    """A node. ``links`` is the topology of the scale-up interconnect, ``others`` the further nodes of its domain."""
+    """A node. ``links`` is the topology of the scale-up interconnect, ``others`` the further nodes of its domain.
+
+    With ``own_ports`` the NICs are ports of the accelerators, and the host is on no path between nodes.
+    """
 
     accelerators: int
     name: str
@@ -72,10 +75,13 @@ class DrawnNode:
     links: str
     link_label: str
     others: int = 0
+    own_ports: bool = False
 
 
 def node_chart(node: DrawnNode, alt: str) -> str:
     """NICs above, the host with its PCIe, accelerators, and the scale-up links below them."""
+    if node.own_ports:
+        return _own_ports_chart(node, alt)
     start, end = 10.0, svg.WIDTH - 10
     centers, pitch = box_centers(node.accelerators, 32, start, end)
     wide = min(46.0, pitch - 4)
@@ -91,13 +97,39 @@ def node_chart(node: DrawnNode, alt: str) -> str:
             continue
         parts += [svg.segment(x, host + 26, x, row, "other"), labeled_box(x, row, (wide, 34), "memory", f"{number}")]
     shapes, low = _link_shapes(node, [x for x in centers if x is not None], row + 34, start, end)
-    parts += shapes
+    return svg.drawing(*_labeled_node(node, [*parts, *shapes], low), alt, name="node")
+
+
+def _own_ports_chart(node: DrawnNode, alt: str) -> str:
+    """Accelerators with their own ports above, the scale-up links below them, and the host at the end of PCIe."""
+    start, end = 10.0, svg.WIDTH - 10
+    centers, pitch = box_centers(node.accelerators, 32, start, end)
+    shown = [x for x in centers if x is not None]
+    wide, ports = min(46.0, pitch - 4), node.nics // node.accelerators
+    step, row = wide / (ports + 1), 44.0
+    shapes, low = _link_shapes(node, shown, row + 34, start, end)
+    parts = [_label(node.nic_label, 14)]
+    parts += [svg.segment(x, row + 34, x, low + 4, "other") for x in shown]
+    for number, x in zip(numbers_of(node.accelerators, 32), centers, strict=True):
+        if x is None:
+            parts.append(dots_shape(middle_of_gap(centers), row + 20))
+            continue
+        at = [x - wide / 2 + step * (port + 1) for port in range(ports)]
+        parts += [svg.segment(each, 24, each, row, "scale-out", width=2) for each in at]
+        parts.append(labeled_box(x, row, (wide, 34), "memory", f"{number}"))
+    parts += [*shapes, svg.box(start, low + 4, end - start, 22, "other", radius=2)]
+    parts.append(svg.text_shape(svg.WIDTH / 2, low + 19, node.host_label, size=12, tint="paper", end="middle"))
+    return svg.drawing(*_labeled_node(node, parts, low + 26), alt, name="node")
+
+
+def _labeled_node(node: DrawnNode, parts: list[str], low: float) -> tuple[float, list[str]]:
+    """The height and the shapes of a node with the lines of text below it."""
     named = wrap(unbroken_numbers(f"{plural(node.accelerators, 'accelerator')}: {node.name}"), LETTERS)
     lines = [(line, "ink") for line in named] + [
         (line, "soft") for line in wrap(unbroken_numbers(node.link_label), LETTERS)
     ]
-    parts += [_label(line, low + 18 + 16.5 * number, tint) for number, (line, tint) in enumerate(lines)]
-    return svg.drawing(low + 11 + 16.5 * len(lines), parts, alt, name="node")
+    texts = [_label(line, low + 18 + 16.5 * number, tint) for number, (line, tint) in enumerate(lines)]
+    return low + 11 + 16.5 * len(lines), [*parts, *texts]
 
 
 def _label(text: str, y: float, tint: str = "ink") -> str:

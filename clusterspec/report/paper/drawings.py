@@ -54,17 +54,20 @@ def _node_picture(cluster: Cluster) -> Picture:
     topology = {"switched": "through switches", "pcie": "through the host"}.get(
         up.topology, up.topology.replace("-", " ")
     )
+    own = out is not None and out.technology.links == nics and nics % cluster.accelerators_per_node == 0
+    of_each = f": {nics // cluster.accelerators_per_node} of each accelerator"
     node = DrawnNode(
         accelerators=cluster.accelerators_per_node,
         name=_accelerator_text(cluster),
         nics=nics,
-        nic_label=f"{nics} × {display_bits(out.nic_bandwidth.value)}, {out.technology.name}"
+        nic_label=f"{nics} × {display_bits(out.nic_bandwidth.value)}, {out.technology.name}{of_each if own else ''}"
         if out
         else "no NIC stated",
         host_label=_host_label(cluster),
         links=links,
         link_label=f"{name}, {topology}: {rate}" if up.domain > 1 else "no scale-up links",
         others=spans - 1,
+        own_ports=own,
     )
     kind = cluster.platform.name if cluster.platform else "node"
     alt = f"{kind}: {node.nic_label}; {node.host_label}; {node.accelerators} × {node.name}; {node.link_label}"
