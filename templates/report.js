@@ -53,11 +53,10 @@
   function pyramid(box, tiers) {
     var list = el("div", { class: "pyramid", role: "listbox", "aria-label": "Tiers, from the memory outward" });
     var panel = el("dl", { class: "panel", "aria-live": "polite", "data-field": "tiers" });
-    var rates = tiers.map(function (tier) { return Math.log10(tier.line_rate); });
-    var low = Math.min.apply(null, rates) - 0.6, high = Math.max.apply(null, rates);
+    var most = Math.max.apply(null, tiers.map(function (tier) { return tier.line_rate; }));
     var buttons = tiers.map(function (tier, number) {
-      var button = el("button", { type: "button", role: "option", "data-field": "tiers[" + number + "]", class: "tier k-" + tier.kind, text: tier.name + " · " + display(tier.line_rate, "B/s") });
-      button.style.width = Math.max(48, 100 * (rates[number] - low) / (high - low)) + "%";
+      var button = el("button", { type: "button", role: "option", "data-field": "tiers[" + number + "]", class: "tier k-" + tier.kind }, el("span", { text: tier.name }), el("span", { class: "rate", text: display(tier.line_rate, "B/s") }), el("span", { class: "slab" }));
+      button.lastChild.style.width = 100 * tier.line_rate / most + "%";
       ["mouseenter", "focus", "click"].forEach(function (kind) { button.addEventListener(kind, function () { show(number); }); });
       button.addEventListener("keydown", function (event) {
         var move = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
@@ -84,6 +83,7 @@
       if (tier.fall && next) lines.push(["Falling one tier", "to " + next.name + ": " + digits(tier.fall) + " times slower", at + "fall"]);
       rows(panel, lines);
     }
+    box.appendChild(el("p", { class: "note", text: "Slabs to scale, each way; choose one." }));
     box.appendChild(list);
     box.appendChild(panel);
     show(0);

@@ -8,7 +8,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Literal
 
-from clusterspec.finding import Finding
+from clusterspec.finding import Finding, Severity
 from clusterspec.records import dataclass, field, replace
 
 # JSON embedded in a page, for interactive figures
@@ -200,6 +200,16 @@ class Findings:
     shown: tuple[Shown, ...]
     named: bool = True
     kind: str = "findings"
+
+    @property
+    def severe(self) -> list[tuple[Shown, ...]]:
+        """The groups of errors and warnings."""
+        return [group for group in self.groups if group[0].finding.severity is not Severity.NOTE]
+
+    @property
+    def notes(self) -> list[tuple[Shown, ...]]:
+        """The groups of notes."""
+        return [group for group in self.groups if group[0].finding.severity is Severity.NOTE]
 
     @property
     def groups(self) -> list[tuple[Shown, ...]]:
