@@ -20,6 +20,7 @@ from clusterspec.analysis.serving_choices import (
 from clusterspec.analysis.studied import Studied
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
+from clusterspec.cost.failure_rates import YEAR
 from clusterspec.cost.failures import plan_interruptions
 from clusterspec.finding import Severity
 from clusterspec.money import Money
@@ -32,7 +33,7 @@ from clusterspec.source import Path
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.studies import variation
 from clusterspec.studies.study import Study
-from clusterspec.units import plural
+from clusterspec.units import plural, years_text
 
 SIZES = (Fraction(1, 2), Fraction(3, 4), Fraction(1), Fraction(3, 2), Fraction(2))
 """Other sizes of the machine, as multiples of the nodes of its job; of whole scale-up domains if the job uses part of
@@ -79,7 +80,7 @@ def choices(study: Study, report: FullReport) -> Choices | None:
 def recommended_row(rows: Sequence[Choice], unit: str) -> int | None:
     """The number of the choice that `Choices.recommended` means, the design being the first; None if there is none.
 
-    Whether money is worth time is the buyer's to say, so no size of the machine that takes longer or is dearer is
+    Whether money is worth time is the buyer's to say, so no size of the machine that takes longer or costs more is
     recommended over a design that nothing rules out; fewer ranks nearly always train a token for less.
     """
     works = [
@@ -168,9 +169,9 @@ def _token_cost(found: Cost | None) -> float | None:
 
 
 def _rent_term(found: Cost | None, buying: ProcurementSpec | None) -> str:
-    """The term of a rent as written; empty for a purchase."""
+    """The term of a rent; empty for a purchase."""
     rents = found is not None and found.total is not None and any(part.name == "rent" for part in found.total.parts)
-    return buying.term.written if rents and buying and buying.term else ""
+    return years_text(buying.term.value / YEAR) if rents and buying and buying.term else ""
 
 
 def _sizes(study: Study) -> Iterator[Choice]:

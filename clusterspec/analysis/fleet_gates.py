@@ -18,6 +18,7 @@ from clusterspec.analysis.gates import (
     term_gate,
 )
 from clusterspec.analysis.risks import IDLE, idle_value, largest_risks, lightly_loaded, risks_of_purchase
+from clusterspec.cost.failure_rates import YEAR
 from clusterspec.cost.nameplates import machine_watts
 from clusterspec.finding import Severity
 from clusterspec.money import Money
@@ -32,7 +33,7 @@ from clusterspec.results.verdict import Gate, GateStatus, Purchase, Risk, Verdic
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.studies.study import Study
 from clusterspec.summation import sum_of
-from clusterspec.units import display, percent, plural
+from clusterspec.units import display, percent, plural, years_text
 
 if TYPE_CHECKING:
     from clusterspec.studies.fleet import FleetStudy
@@ -211,7 +212,8 @@ def _unused_rent(buying: ProcurementSpec, report: FleetReport, machines: Mapping
         last = max(each for each in runs if each is not None)
         if (share := 1 - last / buying.term.value) > IDLE:
             rents.append(Money.of(rent.middle.low * share, rent.currency))
-            texts.append(f"the last run on {name} ends after {display(last, 's')} of the {buying.term.written}")
+            term = years_text(buying.term.value / YEAR)
+            texts.append(f"the last run on {name} ends after {display(last, 's')} of the term of {term}")
     total = _known_sum(rents) if rents else None
     return Risk("rent after the runs", None, total, "; ".join(texts)) if total is not None else None
 

@@ -275,7 +275,7 @@ def budget_gate(
     if missing := [part.missing for part in parts if quoted is not None and part.missing]:
         lacking = Money.total(missing)
         amount = Money.total([amount, lacking])
-        said = f"{rounded_text(amount)}, with {rounded_text(lacking)} for parts that the quote lacks,"
+        said = f"{rounded_text(amount)}, with {rounded_text(lacking)} for parts without a quote,"
     if amount.low > limit.high:
         return Gate("budget", GateStatus.FAILED, f"{said} exceeds the budget of {limit}", "raise it, or buy less")
     status = GateStatus.OPEN if amount.high > limit.high else GateStatus.MET
@@ -330,7 +330,7 @@ def _unused_rent(report: FullReport, rent: Money | None) -> Risk | None:
     share = 1 - run / buying.term.value
     if share <= IDLE:
         return None
-    text = f"the run ends after {display(run, 's')} of the {buying.term.written}"
+    text = f"the run ends after {display(run, 's')} of the term of {years_text(buying.term.value / YEAR)}"
     return Risk("rent after the run", None, Money.of(rent.middle.low * share, rent.currency), text)
 
 
@@ -342,7 +342,7 @@ def term_gate(buying: ProcurementSpec, unused: Risk | None, run: str) -> Gate:
     if unused is not None and unused.money is not None:
         text = f"{unused.text}: {rounded_text(unused.money)} of the rent are for days without planned work"
         return Gate("term", GateStatus.OPEN, text, "rent for the run, or plan further work")
-    return Gate("term", GateStatus.MET, buying.term.written + run)
+    return Gate("term", GateStatus.MET, years_text(buying.term.value / YEAR) + run)
 
 
 def _delivery_gate(spec: Spec, today: date, *, rents: bool) -> Gate:
@@ -400,11 +400,12 @@ def _warranty_gate(buying: ProcurementSpec, *, rents: bool) -> Gate:
         return Gate("warranty", GateStatus.NOT_NEEDED, "rented")
     if buying.warranty is None:
         return Gate("warranty", GateStatus.OPEN, "not stated (`procurement.warranty`)", "ask for one over the term")
+    warranty = years_text(buying.warranty.value / YEAR)
     if buying.term is not None and buying.warranty.value < buying.term.value:
         short = (buying.term.value - buying.warranty.value) / YEAR
-        text = f"{buying.warranty.written}, {years_text(short)} less than the term of {buying.term.written}"
+        text = f"{warranty}, {years_text(short)} less than the term of {years_text(buying.term.value / YEAR)}"
         return Gate("warranty", GateStatus.OPEN, text, "ask for the price of the missing years")
-    return Gate("warranty", GateStatus.MET, buying.warranty.written)
+    return Gate("warranty", GateStatus.MET, warranty)
 
 
 def _acceptance_gate(spec: Spec, *, rents: bool) -> Gate:

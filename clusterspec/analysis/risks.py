@@ -18,6 +18,9 @@ from clusterspec.units import display, percent
 IDLE = 0.05
 """Unplanned share of accelerators that counts as a normal scheduling reserve."""
 
+LEAST_DELAY = 0.005
+"""Share of a run below which no delay by failures is listed as a risk."""
+
 LEAST_LOAD = 0.5
 """Share of the requests in flight within the targets below which half of the engines would serve the load."""
 
@@ -36,7 +39,8 @@ def risks_of_purchase(
     if kept is not None and kept.with_interruptions is not None and plan.time_to_train is not None:
         days = (kept.with_interruptions - plan.time_to_train) / DAY
         text = f"failures interrupt the run every {display(kept.between, 's')}; goodput {percent(kept.goodput)}"
-        yield Risk("interruptions", days, price(days), text)
+        if kept.goodput < 1 - LEAST_DELAY:
+            yield Risk("interruptions", days, price(days), text)
         high = plan.rl.band[1] if plan.rl is not None else plan.step_time_range[1] if plan.step_time_range else None
         step = plan.rl.step if plan.rl is not None else plan.step_seconds
         if high is not None and step:
@@ -55,8 +59,7 @@ def risks_of_purchase(
         )
     missing = [part.missing for part in parts if part.missing is not None]
     if missing:
-        lacking = [kind_words(part.kind) for part in parts if part.missing is not None]
-        yield Risk("parts without a quote", None, Money.total(missing).middle, ", ".join(dict.fromkeys(lacking)))
+        yield Risk("parts without a quote", None, Money.total(missing).middle, _unquoted_text(parts))
     if unused is not None:
         yield unused
     used = cost.accelerators_used
@@ -68,6 +71,18 @@ def risks_of_purchase(
         value = idle_value(1 - LEAST_LOAD, bill)
         text = "the load needs less than half of the engines; half of the nodes, at least"
         yield Risk("engines without load", None, value.middle if value else None, text)
+
+
+def _unquoted_text(parts: tuple[QuotedPart, ...]) -> str:
+    """The parts without a quote: those that it lacks, and those that may be from another supplier, with their sums."""
+    lacking = [part for part in parts if part.missing is not None and part.lacks]
+    elsewhere = [part for part in parts if part.missing is not None and not part.lacks]
+    sums = [Money.total([part.missing for part in each if part.missing]) for each in (lacking, elsewhere) if each]
+    told = (", ".join(dict.fromkeys(kind_words(part.kind) for part in each)) for each in (lacking, elsewhere) if each)
+    texts = [
+        f"{names} ({rounded_text(total)})" if len(sums) > 1 else names for names, total in zip(told, sums, strict=True)
+    ]
+    return "; ".join(texts) + (", if from no other supplier" if elsewhere else "")
 
 
 def _price_of_days(cost: Cost) -> Callable[[float], Money | None]:

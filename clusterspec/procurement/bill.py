@@ -44,6 +44,11 @@ class Item:
     quoted: bool = False
 
     @property
+    def named(self) -> str:
+        """The part, of a switch with its level: leaf and spine are often of one kind."""
+        return f"{self.part}, {self.kind.removesuffix('_switch')}" if self.kind.endswith("_switch") else self.part
+
+    @property
     def price(self) -> Money | None:
         """The price of the line; None without a unit price."""
         return None if self.unit_price is None else self.unit_price * self.quantity

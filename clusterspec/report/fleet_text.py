@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import money_text
+from clusterspec.procurement.bill import kind_words
 from clusterspec.procurement.cost import OF_MACHINE
 from clusterspec.procurement.growth import Phase
 from clusterspec.report import cost_text
@@ -229,7 +230,7 @@ def left_out(report: FleetReport) -> str:
     unpriced = dict.fromkeys(
         each.split("`")[1] for name in pools for each in report.pools[name].missing if "no price for `" in each
     )
-    parts = f"parts without a price ({', '.join(each.replace('_', ' ') for each in unpriced)})" if unpriced else "parts"
+    parts = f"parts without a price ({', '.join(map(kind_words, unpriced))})" if unpriced else "parts"
     of = f"cost of {pools[0]} leaves" if len(pools) == 1 else f"costs of {', '.join(pools[:-1])} and {pools[-1]} leave"
     return f"The {of} out {parts}: `clusterspec cost --pool {pools[0]}` names them."
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from clusterspec.cluster.model import Assumption
+from clusterspec.cost.failure_rates import DAY
 from clusterspec.records import asdict, dataclass
 
 if TYPE_CHECKING:
@@ -128,6 +129,7 @@ class Risk:
         return {
             "risk": self.risk,
             "days": self.days,
+            "seconds": self.days * DAY if self.days is not None else None,
             "money": self.money.to_json() if self.money else None,
             "text": self.text,
         }
@@ -172,7 +174,7 @@ class Choices:
 
     ``unit`` is that of their ``work``: ``s`` for a run, of which less is better, or ``1/s``. ``recommended`` is the
     number of the one that surely fits, without errors and within its budget, whose tokens cost least, or that does the
-    most work for its price where no term is known; not that of a size that does less work in a time or is dearer than
+    most work for its price where no term is known; not that of a size that does less work in a time or costs more than
     a design that is itself such a one. ``load`` is what a serving plan is asked for, in output tokens per second; None
     where that is not a rate.
     """

@@ -165,6 +165,27 @@ def test_risks_are_in_money_and_days_and_the_largest_is_first() -> None:
     assert amounts == sorted(amounts, reverse=True)
 
 
+def test_parts_without_a_quote_say_what_it_lacks_and_what_another_may_sell() -> None:
+    """4 of 8 leaf switches at 36,000, and 8 racks at 3,000 of which the quote has no line."""
+    short = READY.replace(
+        "leaf switch, quantity: 8, unit_price: 36000, price: 288000",
+        "leaf switch, quantity: 4, unit_price: 36000, price: 144000",
+    )
+    found = decided(short.replace("    - {part: rack, quantity: 8, unit_price: 3000, price: 24000}\n", ""))
+    (risk,) = (risk for risk in found.risks if risk.risk == "parts without a quote")
+    assert risk.money == Money.of(4 * 36_000 + 8 * 3_000, "EUR")
+    assert risk.text == "leaf switch (144 k EUR); rack (24 k EUR), if from no other supplier"
+
+
+def test_delays_below_half_a_percent_of_the_run_are_no_risk() -> None:
+    often, seldom = (
+        decided(f"{READY}operations: {{mean_time_between_failures: {hours} h, restart_time: 10 min}}\n")
+        for hours in (20, 2000)
+    )
+    assert "interruptions" in {risk.risk for risk in often.risks}
+    assert "interruptions" not in {risk.risk for risk in seldom.risks}
+
+
 def test_a_tender_decides_nothing() -> None:
     assert report(study_text(READY, SETTINGS), "procurement", "tender").purchase is None
     design = report(study_text(READY, SETTINGS), "design", live=False)
@@ -241,10 +262,10 @@ def test_a_design_that_is_only_dearer_or_faster_than_other_sizes_is_not_called_t
     found = replace(found, rows=(own, half), recommended=recommended_row((own, half), "s"))
     assert found.recommended == 0
     text = recommendation_text(found)
-    assert text.startswith("Each other size of this machine is slower or dearer") and "least cost" not in text
+    assert text.startswith("Each other size of this machine is slower or more expensive") and "least cost" not in text
     assert "16 nodes would be cheaper and slower" in text
     as_good = replace(half, work=own.work, amount=own.amount, per_million=2.0)
-    assert "least cost" in recommendation_text(replace(found, rows=(own, as_good))), "as fast, and as dear"
+    assert "least cost" in recommendation_text(replace(found, rows=(own, as_good))), "as fast, and at the same price"
 
 
 def test_a_machine_that_is_no_longer_sold_leaves_its_delivery_open() -> None:

@@ -25,9 +25,9 @@ from clusterspec.report.paper.blocks import (
     place_text,
     without_empty_columns,
 )
+from clusterspec.report.paper.comparison import comparison_section
 from clusterspec.report.paper.compose import compose
 from clusterspec.report.paper.drawings import machine_pictures
-from clusterspec.report.paper.options import comparison_section
 from clusterspec.results.full import FullReport
 from clusterspec.source import Path as KeyPath
 from clusterspec.source import Position, Span
@@ -334,6 +334,22 @@ def test_nodes_that_lie_across_leaves_are_drawn_below_one_leaf_of_whole_nodes() 
     assert any("26 blocks" in text and "of at least 5 nodes each" in text for text in texts)
 
 
+def test_compared_designs_share_one_table_of_keys_and_one_of_figures() -> None:
+    """B differs in pp alone and C in the platform alone: each shows the value of A for the key of the other."""
+    texts = (SPEC, SPEC.replace("pp: 2", "pp: 4"), SPEC.replace("dgx-h100", "dgx-h200"))
+    one, *others = (studies.study_text(text, SETTINGS) for text in texts)
+    full = analysis.report(one, "procurement", against=others, live=False)
+    section = next(each for each in compose(full).sections if each.key == "options")
+    tables = {block.columns[0].label: block for block in section.blocks if isinstance(block, PaperTable)}
+    keys = {row.cells[0]: row.cells[1:] for row in tables["Key"].rows}
+    assert keys["pipeline parallelism"] == ("2", "4", "2")
+    assert keys["platform"] == ("DGX H100", "DGX H100", "DGX H200")
+    steps = next(row for row in tables["Figure"].rows if row.cells[0] == "step time")
+    assert "%" not in steps.cells[1] and all("%" in cell for cell in steps.cells[2:])
+    fields = [field for field in steps.fields[2:] if field]
+    assert [field.partition("]")[0] for field in fields] == ["against[0", "against[1"][: len(fields)]
+
+
 def test_the_first_page_of_reinforcement_learning_has_the_step_of_all_roles() -> None:
     full = report((EXAMPLES[0].parent / "qwen3-30b-grpo.yaml").read_text("utf-8"))
     times = full.estimate.plan.rl
@@ -356,6 +372,7 @@ def test_findings_with_one_remedy_are_told_together() -> None:
     groups = Findings(shown).groups
     assert groups == [shown[:2], shown[2:3], shown[3:]]
     assert [place_text(group) for group in groups] == ["lines 5, 8", "line 9", "line 9"]
+    assert (Findings(shown).severe, Findings(shown).notes) == ([], groups)
     of_fleet = (found("a", 5, "mend", ("pools", "post", "nodes")), found("a", 8, "mend", ("jobs", "chat", "layout")))
     assert place_text(of_fleet) == "pool post, job chat · lines 5, 8"
 

@@ -13,13 +13,13 @@ from clusterspec.report import paper
 from clusterspec.report.paper.blocks import PaperTable, Section, TableColumn, TableRow
 from clusterspec.report.paper.cards import headline_cards
 from clusterspec.report.paper.choices import _own_row
+from clusterspec.report.paper.comparison import Compared, _cell_text
 from clusterspec.report.paper.compose import _longest_sequence_text, _stage_pictures, compose
 from clusterspec.report.paper.differences import leaves
 from clusterspec.report.paper.drawings import _node_picture
 from clusterspec.report.paper.failures import _goodput_blocks
 from clusterspec.report.paper.fleet import _bill_section
 from clusterspec.report.paper.materials import _unit_cost_rows
-from clusterspec.report.paper.options import Compared, _cell_text
 from clusterspec.report.paper.serving import _plans_table
 from clusterspec.report.paper.steps import LEAST, drawn_pass, schedule_picture
 from clusterspec.report.paper.story import _domain_step, _memory_step, _pipeline_step

@@ -123,9 +123,16 @@ def layouts_section(report: FullReport) -> Section | None:
     values = f"{plural(len(grid.tp), 'value')} of tp and {len(grid.pp)} of pp"
     alt = f"step time over {values}; the fastest is {display(best, 's')}"
     timed = "Time of an update" if report.estimate.plan.is_update else "Step time"
-    caption = f"{timed} over tp and pp, everything else as designed; hatched layouts do not fit in memory"
+    caption = f"{timed} over tp and pp, all else as designed{_fastest_text(grid)}; hatched ones do not fit in memory"
     drawn = Picture(heatmap_chart(grid.pp, grid.tp, cells, alt), caption, "layouts")
     return Section("layouts", "Layouts over tp and pp", (drawn, *_better_layouts(grid)))
+
+
+def _fastest_text(grid: LayoutGrid) -> str:
+    """The fastest layout that leaves the reserve of the memory free; empty if there is none."""
+    fitting = [cell for cell in grid.cells if cell.fits_with_reserve and cell.step_time]
+    best = min(fitting, key=lambda cell: cell.step_time or 0.0, default=None)
+    return f"; tp {best.tp}, pp {best.pp} is the fastest that fits" if best else ""
 
 
 def _heat_cell(cell: LayoutCell, best: float) -> HeatCell:

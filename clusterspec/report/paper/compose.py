@@ -20,6 +20,7 @@ from clusterspec.report.paper import (
     acceptance,
     appendix,
     choices,
+    comparison,
     decision,
     delivery,
     failures,
@@ -54,6 +55,8 @@ from clusterspec.units import display, percent, plural, portion
 
 # The step: timeline, communication by axis and tier, kernels, and memory
 
+COMPUTED = frozenset({"forward", "backward", "recomputation", "optimizer"})
+"""Parts of a step in which the accelerators compute."""
 LEAST = 0.004
 """Parts of a step below this share are drawn together."""
 
@@ -105,7 +108,8 @@ def timeline_of(plan: Plan) -> Picture:
         if value > LEAST * total
     ]
     alt = "; ".join(f"{part.label} {part.value_text}" for part in shown)
-    caption = "One step: computation and exposed communication in order, overlapped communication below"
+    computed = sum_of(part.value for part in parts if part.name in COMPUTED)
+    caption = f"One step: {percent(computed / total, 2)} computes, and below it the communication that overlaps"
     return Picture(timeline_chart(shown, under, lambda tick: display(tick, "s"), alt), caption, "estimate.terms[0]")
 
 
@@ -124,7 +128,9 @@ def _traffic_picture(plan: Plan) -> Picture:
     }
     axes, tiers = (list(dict.fromkeys(place[k] for place in sums)) for k in (0, 1))
     alt = "; ".join(f"{axis} on {tier}: {cell.value_text}, {cell.busy_text}" for (axis, tier), cell in cells.items())
-    caption = "Bytes of each axis on each tier, and how long the links of the tier are busy with them"
+    busy = {tier: sum_of(cell.busy for place, cell in cells.items() if place[1] == tier) for tier in tiers}
+    tier = max(busy, key=lambda each: busy[each])
+    caption = f"Bytes of each axis on each tier; {tier} links are the busiest, for {portion(busy[tier])} of the step"
     return Picture(traffic_matrix(axes, tiers, cells, alt), caption, "estimate.communication")
 
 
@@ -160,7 +166,10 @@ def _roofline_blocks(found: Roofline) -> tuple[Picture, PaperTable]:
     )
     names = PaperTable(columns, rows, "roofline.kernels", caption="The kernels of the roofline")
     alt = "; ".join(f"{point.label}: {display(point.rate, 'FLOP/s')}" for point in points)
-    caption = "Roofline of one rank: the kernels of the slowest stage, all passes"
+    most = points[0]
+    caption = (
+        f"Roofline of one rank in all passes: {most.label} takes most, at {portion(most.rate / found.peak)} of the peak"
+    )
     drawn = roofline_chart(found.peak, found.bandwidth, points, alt)
     return Picture(drawn, caption, "roofline"), names
 
@@ -230,7 +239,10 @@ def _stage_pictures(report: FullReport, capacity: float | None) -> tuple[Picture
     drawn = stack_rows_chart(
         stages, lambda tick: display(tick, "B"), alt, name="stages", capacity=capacity, legend=False
     )
-    return (Picture(drawn, "Memory by pipeline stage, in the same colors", "stages"),)
+    fullest = max(report.stages, key=lambda one: one.total)
+    return (
+        Picture(drawn, f"Memory by pipeline stage, in the same colors; stage {fullest.stage} is the fullest", "stages"),
+    )
 
 
 KINDS = {"design": "Design report", "procurement": "Procurement report"}
@@ -267,7 +279,7 @@ def design_sections(report: FullReport) -> list[Section | None]:
     sections = [
         decision.decision_section(report),
         appendix.findings_section(report),
-        options.comparison_section(report),
+        comparison.comparison_section(report),
         story_section(report),
         machine.machine_section(report),
         machine.bandwidth_section(report),
@@ -309,7 +321,7 @@ def procurement_sections(report: FullReport) -> list[Section | None]:
         cost = Section(cost.key, cost.title, (*cost.blocks, moved), cost.lead)
     sections = [
         decision.decision_section(report),
-        options.comparison_section(report),
+        comparison.comparison_section(report),
         materials.materials_section(report),
         cost,
         facility_section(report),

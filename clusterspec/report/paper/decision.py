@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
+from clusterspec.cost.failure_rates import DAY
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import rounded_text
 from clusterspec.report.assumption_rows import change_text
@@ -109,10 +110,18 @@ def decision_sentence(report: FullReport) -> str:
         f"{plural(count, 'accelerator')} of pool {name}" for name, count in report.estimate.accelerators_away.items()
     )
     sentences += [f"The work also runs on {away}, which the amount leaves out."] if away else []
-    risk = next((risk for risk in purchase.risks if risk.money is not None), None)
-    if risk is not None and risk.money is not None:
-        sentences.append(f"The largest risk: {risk.risk}, {rounded_text(risk.money)}.")
+    sentences += risk_sentence(purchase)
     return " ".join(sentences)
+
+
+def risk_sentence(purchase: Purchase) -> list[str]:
+    """The largest risk in money, or in time where no amount is known; empty without one."""
+    if not purchase.risks:
+        return []
+    risk = purchase.risks[0]
+    if risk.money is not None:
+        return [f"The largest risk: {risk.risk}, {rounded_text(risk.money)}."]
+    return [f"The largest risk: {risk.risk}, {display(risk.days * DAY, 's')}."] if risk.days is not None else []
 
 
 def machine_phrase(cluster: Cluster) -> str:
@@ -202,14 +211,14 @@ def gates_table(purchase: Purchase) -> PaperTable:
 
 
 def risks_of_purchase(purchase: Purchase) -> PaperTable | None:
-    """The largest risks, in money and in days of the run."""
+    """The largest risks, in money and in time of the run."""
     if not purchase.risks:
         return None
     rows = tuple(_risk_row(risk, number) for number, risk in enumerate(purchase.risks))
     columns = (
         TableColumn("Risk", key="risk"),
         TableColumn("Money", "right", "money"),
-        TableColumn("Days", "right", "days"),
+        TableColumn("Time", "right", "seconds"),
         TableColumn("Why", key="text"),
     )
     return PaperTable(columns, rows, "purchase.risks", caption="The largest risks")
@@ -217,8 +226,8 @@ def risks_of_purchase(purchase: Purchase) -> PaperTable | None:
 
 def _risk_row(risk: Risk, number: int) -> TableRow:
     money = rounded_text(risk.money) if risk.money is not None else "–"
-    days = plain(risk.days, 2) if risk.days is not None else "–"
-    return TableRow((risk.risk.capitalize(), money, days, risk.text), f"purchase.risks[{number}]")
+    time = display(risk.days * DAY, "s") if risk.days is not None else "–"
+    return TableRow((risk.risk.capitalize(), money, time, risk.text), f"purchase.risks[{number}]")
 
 
 def decision_section(report: FullReport) -> Section:
@@ -259,7 +268,9 @@ def losses_picture(report: FullReport) -> Picture | None:
     held = f", {report.estimate.condition}" if report.estimate.condition else ""
     drawn = waterfall_chart(bars, left, alt, start="peak of the accelerators")
     step = "update of a minibatch" if report.estimate.plan.is_update else "step"
-    return Picture(drawn, f"What limits the {step}: from peak to achieved FLOP/s{held}", "losses")
+    largest = max(bars, key=lambda bar: bar.share, default=None)
+    most = f"; the largest loss is {largest.label}, {percent(largest.share, 2)}" if largest else ""
+    return Picture(drawn, f"What limits the {step}, from peak to achieved FLOP/s{most}{held}", "losses")
 
 
 LOSS_TINTS = {"products": "forward", "memory": "memory"}

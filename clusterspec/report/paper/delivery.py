@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from clusterspec.cluster.model import Cluster
+from clusterspec.cost.failure_rates import YEAR
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import rounded_text
 from clusterspec.report.estimate_rows import joined_notes
 from clusterspec.report.paper.blocks import PaperTable, Section, TableColumn, TableRow
 from clusterspec.results.full import FullReport
 from clusterspec.spec.model import ClusterSpec, ProcurementSpec
-from clusterspec.units import display, percent, plural
+from clusterspec.units import display, percent, plural, years_text
 
 OPEN = "not stated"
 
@@ -111,7 +112,7 @@ def _support_text(buying: ProcurementSpec | None) -> str:
     if found is None:
         return ""
     answered = f"failed parts replaced within {found.response.written}" if found.response else ""
-    return joined_notes(found.term.written if found.term else "", answered)
+    return joined_notes(years_text(found.term.value / YEAR) if found.term else "", answered)
 
 
 def payment_text(buying: ProcurementSpec | None, amount: Money | None) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from clusterspec.finding import Finding
+from clusterspec.records import replace
 from clusterspec.report.diff_text import effect_figure, relative_change, shown_value
 from clusterspec.report.paper.blocks import Block, Bullets, PaperTable, TableColumn, TableRow, Text
 from clusterspec.results.decision import DiffReport
@@ -21,51 +22,76 @@ UNTOLD = frozenset({("name",), ("description",)})
 
 
 def difference_blocks(report: FullReport) -> Iterator[Block]:
-    """For each compared design: its differences from the first."""
-    for number, other in enumerate(report.against):
-        if other.difference is not None:
-            letters = report.names[0][0], report.names[number + 1][0]
-            yield from _blocks_of(other.difference, letters, f"against[{number}].difference")
+    """The keys and the figures in which compared designs differ from the first, and what is found in one alone."""
+    found = {number: other.difference for number, other in enumerate(report.against, 1) if other.difference is not None}
+    letters = tuple(name[0] for name in report.names)
+    if found:
+        yield from _keys_blocks(found, letters)
+        yield from _figures_blocks(found, letters)
+    for number, one in found.items():
+        root, first, other = _root(number), letters[0], letters[number]
+        if one.caution:
+            yield Text(one.caution, f"{root}.caution")
+        yield from _finding_bullets(
+            f"Findings of {other} that {first} does not have", one.found, f"{root}.findings.new"
+        )
+        yield from _finding_bullets(
+            f"Findings of {first} that {other} does not have", one.fixed, f"{root}.findings.fixed"
+        )
 
 
-def _blocks_of(found: DiffReport, letters: tuple[str, str], root: str) -> Iterator[Block]:
-    first, other = letters
-    keys = tuple(
-        TableRow(
-            (dotted_path(path), value_cell(old), value_cell(new)), f"{root}.changes[{number}]", bare=path != one.path
-        )
-        for number, one in enumerate(found.changes)
-        if one.path not in UNTOLD
-        for path, old, new in leaves(one.path, one.old, one.new)
-    )
-    sides = (TableColumn(first, key="old"), TableColumn(other, key="new"))
-    if keys:
-        caption = f"Keys of {other} that differ from those of {first}"
-        yield PaperTable((TableColumn("Key"), *sides), keys[:MOST_KEYS], f"{root}.changes", caption=caption)
-    if len(keys) > MOST_KEYS:
-        yield Text(f"{len(keys) - MOST_KEYS} further keys differ: `clusterspec diff` lists all.", f"{root}.changes")
-    figures = tuple(
-        TableRow(
-            (one.name, effect_figure(one, one.old), effect_figure(one, one.new), relative_change(one)),
-            f"{root}.effects[{number}]",
-        )
-        for number, one in enumerate(found.effects)
-    )
-    if figures:
-        columns = (
-            TableColumn("Figure"),
-            TableColumn(first, "right", "old"),
-            TableColumn(other, "right", "new"),
-            TableColumn("Change"),
-        )
-        caption = f"Figures of {other} that differ from those of {first}"
-        yield PaperTable(columns, figures, f"{root}.effects", caption=caption)
-    if found.caution:
-        yield Text(found.caution, f"{root}.caution")
-    yield from _finding_bullets(f"Findings of {other} that {first} does not have", found.found, f"{root}.findings.new")
-    yield from _finding_bullets(
-        f"Findings of {first} that {other} does not have", found.fixed, f"{root}.findings.fixed"
-    )
+def _root(number: int) -> str:
+    """The JSON field of the difference of a compared design; the first has the number 1."""
+    return f"against[{number - 1}].difference"
+
+
+def _keys_blocks(found: dict[int, DiffReport], letters: tuple[str, ...]) -> Iterator[Block]:
+    """The keys that differ, with the value of each design."""
+    cells: dict[Path, list[str]] = {}
+    fields: dict[Path, list[str]] = {}
+    for number, difference in found.items():
+        for at, change in enumerate(difference.changes):
+            for path, old, new in leaves(change.path, change.old, change.new):
+                if change.path in UNTOLD:
+                    continue
+                row = cells.setdefault(path, [value_cell(old)] * len(letters))
+                row[number] = value_cell(new)
+                field = f"{_root(number)}.changes[{at}]" + ("" if path != change.path else ".new")
+                fields.setdefault(path, [""] * len(letters))[number] = field
+    rows = [_row(dotted_path(path), cells[path], fields[path]) for path in cells]
+    if rows:
+        columns = (TableColumn("Key"), *(TableColumn(letter) for letter in letters))
+        caption = f"Keys that differ from those of {letters[0]}"
+        yield PaperTable(columns, tuple(rows[:MOST_KEYS]), "against", caption=caption)
+    if len(rows) > MOST_KEYS:
+        yield Text(f"{len(rows) - MOST_KEYS} further keys differ: `clusterspec diff` lists all.", "against")
+
+
+def _figures_blocks(found: dict[int, DiffReport], letters: tuple[str, ...]) -> Iterator[Block]:
+    """The figures that differ, with the change of each design from the first."""
+    cells: dict[str, list[str]] = {}
+    fields: dict[str, list[str]] = {}
+    unsure = False
+    for number, difference in found.items():
+        for at, one in enumerate(difference.effects):
+            row = cells.setdefault(one.name, [effect_figure(one, one.old)] * len(letters))
+            change = relative_change(replace(one, within_band=None)) + ("*" if one.within_band else "")
+            row[number] = f"{effect_figure(one, one.new)} ({change})" if change else effect_figure(one, one.new)
+            fields.setdefault(one.name, [""] * len(letters))[number] = f"{_root(number)}.effects[{at}].new"
+            unsure |= bool(one.within_band)
+    if not cells:
+        return
+    rows = tuple(_row(name, cells[name], fields[name]) for name in cells)
+    columns = (TableColumn("Figure"), *(TableColumn(letter, "right") for letter in letters))
+    caption = f"Figures that differ from those of {letters[0]}"
+    caption += "; * within the uncertainty of the model" if unsure else ""
+    yield PaperTable(columns, rows, "against", caption=caption)
+
+
+def _row(name: str, cells: list[str], fields: list[str]) -> TableRow:
+    """A row of what differs; the cells of designs that do not differ have no field of their own."""
+    field = next(each for each in fields if each).removesuffix(".new")
+    return TableRow((name, *cells), field, fields=(field, *fields))
 
 
 def leaves(path: Path, old: Any, new: Any) -> Iterator[tuple[Path, Any, Any]]:

@@ -155,7 +155,9 @@ def _flow_rows(report: FullReport) -> Iterator[TableRow]:
     assert hall is not None
     if hall.air_flow is not None:
         text = f"for the heat of the hall to air, at a rise of {plain(AIR_RISE)} K"
-        yield TableRow(("Air through the nodes", f"{plain(hall.air_flow)} m³/s", text), "facility.air_flow", bare=True)
+        yield TableRow(
+            ("Air through the nodes", f"{display(hall.air_flow, '1')} m³/s", text), "facility.air_flow", bare=True
+        )
     if hall.liquid_flow is not None:
         text = f"of water for the heat of the hall to liquid, at a rise of {plain(LIQUID_RISE)} K"
         liters = f"{plain(hall.liquid_flow * 1e3)} l/s"

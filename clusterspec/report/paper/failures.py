@@ -106,7 +106,7 @@ def _goodput_blocks(kept: Reliability, store: StorageUse | None) -> tuple[Block,
     alt = f"goodput {percent(kept.goodput)} with a checkpoint every {display(kept.interval, 's')}"
     picture = Picture(
         goodput_chart(kept.curve, (kept.interval, kept.goodput), alt),
-        "Goodput over the checkpoint interval",
+        f"Goodput over the checkpoint interval: {percent(kept.goodput)} at {display(kept.interval, 's')}",
         "reliability",
     )
     rows = [

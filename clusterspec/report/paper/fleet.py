@@ -57,7 +57,7 @@ def composed_fleet(report: FleetReport) -> Paper:
             Section("decision", "At a glance", (Cards(tuple(headline_cards(report))), *pictures(report))),
             _jobs_section(report),
             pools_section(report),
-            *_growth_sections(report),
+            *growth_sections(report),
             _findings_section(report),
             *_bill_section(report),
         ),
@@ -212,7 +212,7 @@ def pools_section(report: FleetReport) -> Section:
     return Section("pools", "Pools", (*blocks, *(Text(note) for note in notes if note)))
 
 
-def _growth_sections(report: FleetReport) -> list[Section]:
+def growth_sections(report: FleetReport) -> list[Section]:
     """The phases of each pool that grows."""
     growing = {name: use for name, use in report.pools.items() if use.phases}
     meaning = fleet_text.GROWTH_NOTE[0].upper() + fleet_text.GROWTH_NOTE[1:]
@@ -255,11 +255,10 @@ def _bill_rows(name: str, report: BillReport) -> Iterator[TableRow]:
 
 
 def _item_cells(item: Item) -> tuple[str, ...]:
-    level = item.kind.removesuffix("_switch") if item.kind.endswith("_switch") else ""
     marks = [mark for mark, held in (("spare", item.kind == "spare_node"), ("assumed", bool(item.assumed))) if held]
-    name = f"{item.part}, {level}" if level else item.part
-    shown = f"{name} ({', '.join(marks)})" if marks else name
-    return shown, f"{item.quantity:,}", item.unit_price_text or "–", item.price_text or "–", item.derivation
+    shown = f"{item.named} ({', '.join(marks)})" if marks else item.named
+    prices = (item.unit_price_text or "no price", item.price_text or "no price")
+    return shown, f"{item.quantity:,}", *prices, item.derivation
 
 
 def _findings_section(report: FleetReport) -> Section:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from clusterspec.procurement.amounts import rounded_text
 from clusterspec.records import replace
 from clusterspec.report import cost_text, fleet_text
 from clusterspec.report.paper import decision, fleet
@@ -43,10 +42,20 @@ def composed_purchase(report: FleetReport) -> Paper:
     )
 
 
+def joined_names(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    >>> joined_names(["a"]), joined_names(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return ", ".join(names[:-1]) + " and " * (len(names) > 1) + names[-1]
+
+
 def _sections(report: FleetReport, purchase: Purchase) -> Iterator[Section]:
     yield _decision_section(report, purchase)
     yield _materials_section(report, purchase)
     yield _cost_section(report)
+    yield from fleet.growth_sections(report)
     yield _acceptance_section(report)
     buying = report.spec.procurement if report.spec else None
     yield delivery_of_pools(report.machines, payment_text(buying, purchase.amount))
@@ -68,16 +77,14 @@ def decision_sentence(report: FleetReport, purchase: Purchase) -> str:
         verb = "Proposed rent:" if verb == "Rent" else "Proposed purchase:"
     clusters = [one.estimate.design.cluster for one in report.machines.values()]
     machines = [decision.machine_phrase(each) for each in clusters if each is not None]
-    what = ", ".join(machines[:-1]) + " and " * (len(machines) > 1) + machines[-1]
+    what = joined_names(machines)
     sentences = [f"{verb} {what} for {decision.amount_phrase(purchase)}."]
     runs = [f"{name} {display(use.elapsed, 's')}" for name, use in report.jobs.items() if use.elapsed]
     if runs:
         sentences.append(f"Time of the runs, with pauses: {', '.join(runs)}.")
     failed = sorted(purchase.gates_in(GateStatus.FAILED), key=lambda gate: gate.gate == "design")
     sentences += [f"Do not sign: {decision.failure_phrase(failed[0], purchase)}."] if failed else []
-    risk = next((risk for risk in purchase.risks if risk.money is not None), None)
-    if risk is not None and risk.money is not None:
-        sentences.append(f"The largest risk: {risk.risk}, {rounded_text(risk.money)}.")
+    sentences += decision.risk_sentence(purchase)
     return " ".join(sentences)
 
 
@@ -86,8 +93,10 @@ def _materials_section(report: FleetReport, purchase: Purchase) -> Section:
     blocks: list[Block] = [table] if (table := fleet.bill_table(report)) is not None else []
     blocks += [quoted] if (quoted := quote_table(purchase)) is not None else []
     lacking = {name: bill.bill.not_counted for name, bill in report.pool_bills.items() if bill.bill.not_counted}
-    for name, texts in lacking.items():
-        blocks += uncounted_bullets(f"pools.{name}.total.not_counted", texts, title=f"Not counted of {name}")
+    for texts in dict.fromkeys(lacking.values()):
+        names = [name for name in lacking if lacking[name] == texts]
+        title = f"Not counted of {joined_names(names)}"
+        blocks += uncounted_bullets(f"pools.{names[0]}.total.not_counted", texts, title=title)
     return Section("materials", "Bill of materials", tuple(blocks))
 
 

@@ -205,6 +205,14 @@ def _failures_table(machine: Machine) -> PaperTable:
     return PaperTable(columns, rows, "machine.failures", caption="Effect of single failures")
 
 
+def _fall_text(tiers: tuple[Tier, ...]) -> str:
+    """How much less one accelerator has between nodes than in its memory."""
+    first, last = (next((tier for tier in tiers if tier.kind == kind), None) for kind in ("memory", "scale-out"))
+    if first is None or last is None or not last.line_rate:
+        return ""
+    return f": between nodes {plain(first.line_rate / last.line_rate, 2)} times less than in memory"
+
+
 def bandwidth_section(report: FullReport) -> Section | None:
     """The bandwidth per accelerator on each tier, in all conventions."""
     if not report.tiers:
@@ -215,7 +223,13 @@ def bandwidth_section(report: FullReport) -> Section | None:
     ]
     alt = "; ".join(f"{row.label}: {display(row.line_rate, 'B/s')}" for row in rows)
     data = embedded_json([tier.to_json() for tier in report.tiers])
-    picture = Picture(dot_chart(rows, alt), "Bandwidth of one accelerator on each tier", "tiers", "pyramid", data)
+    picture = Picture(
+        dot_chart(rows, alt),
+        f"Bandwidth of one accelerator on each tier{_fall_text(report.tiers)}",
+        "tiers",
+        "pyramid",
+        data,
+    )
     lead = (
         "Line rates count one direction; device memory counts reads and writes together. Predictions are for long "
         "messages when all accelerators send: an all-gather inside a domain, one message of each elsewhere."

@@ -126,9 +126,7 @@ def _parts_table(report: FullReport, *, priced: bool) -> PaperTable:
 def _part_row(item: Item, number: int, *, priced: bool) -> TableRow:
     prices = (item.unit_price_text or "no price", item.price_text or "no price") if priced else ()
     marks = [mark for mark, held in (("spare", item.kind == "spare_node"), ("assumed", bool(item.assumed))) if held]
-    level = item.kind.removesuffix("_switch") if item.kind.endswith("_switch") else ""
-    name = f"{item.part}, {level}" if level else item.part
-    part = f"{name} ({', '.join(marks)})" if marks else name
+    part = f"{item.named} ({', '.join(marks)})" if marks else item.named
     how = f"{item.derivation}; assumed: {item.assumed}" if item.assumed else item.derivation
     return TableRow((part, f"{item.quantity:,}", *prices, how), f"bill.items[{number}]")
 
@@ -207,7 +205,9 @@ def _yearly_picture(cost: Cost) -> Picture:
     ]
     alt = "; ".join(f"{column.label}: {display(sum_of(p.value for p in column.parts), currency)}" for column in columns)
     drawn = yearly_chart(columns, lambda tick: _short_amount(tick, currency), alt)
-    return Picture(drawn, "Cost by year, with the range of the prices", "cost.by_year")
+    sums = [sum_of(part.value for part in column.parts) for column in columns]
+    first = f": {portion(sums[0] / sum_of(sums))} falls in {columns[0].label}" if sum_of(sums) else ""
+    return Picture(drawn, f"Cost by year, with the range of the prices{first}", "cost.by_year")
 
 
 def _short_amount(amount: float, currency: str) -> str:

@@ -50,6 +50,8 @@ def schedule_picture(schedule: Schedule | None) -> Iterator[Picture]:
         f"{display(schedule.predicted, 's')} in the estimate; the slowest stage idles {display(schedule.idle, 's')}"
     )
     caption = f"Pipeline schedule ({schedule.name}), to scale: {part} over {schedule.stages} stages{virtual}"
+    if schedule.drawn == schedule.micro_batches and schedule.simulated:
+        caption += f"; the slowest stage idles {portion(schedule.idle / schedule.simulated)}"
     drawn = schedule_chart(rows, kinds, lambda tick: display(tick, "s"), alt)
     yield Picture(drawn, caption, "schedule")
 

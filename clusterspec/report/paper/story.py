@@ -127,7 +127,7 @@ def _latency_step(report: FullReport) -> StoryStep | None:
         return None
     return StoryStep(
         f"A short message between nodes takes {display(tier.latency, 's')}: one of {display(tier.crossover, 'B')} "
-        "takes twice as long, and smaller ones mostly wait, so many small messages are dearer than one large one.",
+        "takes twice as long, and smaller ones mostly wait, so many small messages cost more than one large one.",
         "tiers",
         "bandwidth",
     )

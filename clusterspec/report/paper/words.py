@@ -280,6 +280,8 @@ def _worded_cell(cell: str, kind: str, names: Mapping[str, str]) -> str:
     """A cell of a column of formulas, of assumptions, of the facts that a source states, or of another kind."""
     if kind == "formula":
         return formula_words(cell)
+    if kind == "Key":
+        return KEY.sub(lambda match: _key_words(match[1]), cell)
     if kind == "For":
         return "; ".join(fact_words(plain_words(each, names)) for each in cell.split("; "))
     shown = plain_words(cell, names)

@@ -1,0 +1,218 @@
+"""Designs side by side: of each row the best, and what differs between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from clusterspec.cost.failure_rates import YEAR
+from clusterspec.money import Money
+from clusterspec.procurement.amounts import rounded_text
+from clusterspec.records import NamedTuple
+from clusterspec.report.assumption_rows import change_text
+from clusterspec.report.estimate_rows import verdict_word
+from clusterspec.report.paper.blocks import Block, PaperTable, Section, TableColumn, TableRow
+from clusterspec.report.paper.differences import difference_blocks
+from clusterspec.report.paper.options import choice_blocks
+from clusterspec.results import count
+from clusterspec.results.full import FullReport
+from clusterspec.units import display, percent, years_text
+
+
+def comparison_section(report: FullReport) -> Section | None:
+    """This design and the compared ones, one column each; of each row the best is bold."""
+    if not report.against:
+        return None
+    designs = (report, *report.against)
+    columns = (TableColumn("What"), *(TableColumn(name, "right") for name in report.names))
+    rows = [row for row in (_compared_row(one, designs) for one in ROWS) if row is not None]
+    blocks: list[Block] = [PaperTable(columns, tuple(rows), "against", caption="Best of each row in bold")]
+    if report.purchase is None:
+        blocks += choice_blocks(report)
+    blocks += difference_blocks(report)
+    return Section("options", "Options", tuple(blocks))
+
+
+class Compared(NamedTuple):
+    """A row of the comparison: label, JSON field, value of a design (a text as it is shown), unit (of money empty), and
+    the better direction: 1 for more, -1 for less, 0 for neither.
+    """
+
+    label: str
+    field: str
+    value: Callable[[FullReport], float | str | None]
+    unit: str = ""
+    better: int = 0
+
+
+TERM = "money of a term"
+"""The unit of amounts that are comparable only in one currency and over one term."""
+
+
+def _compared_row(one: Compared, designs: tuple[FullReport, ...]) -> TableRow | None:
+    values = [one.value(each) for each in designs]
+    if all(value is None for value in values):
+        return None
+    comparable = len({_currency(each) for each in designs}) == 1 if one.unit in {"", TERM} else True
+    if one.unit == TERM:
+        comparable &= len({_term_text(each) for each in designs}) == 1
+    if one.field.startswith(OF_WORK):
+        comparable &= len({_planned_work(each) for each in designs}) == 1
+    texts = [
+        _cell_text(one, value, values[0] if comparable and number else None, designs[number])
+        for number, value in enumerate(values)
+    ]
+    stated = [value * one.better for value in values if isinstance(value, float) and one.better and comparable]
+    best = {
+        number + 1
+        for number, value in enumerate(values)
+        if isinstance(value, float) and stated and min(stated) < max(stated) == value * one.better
+    }
+    fields = ("", one.field, *(f"against[{number}].{one.field}" for number in range(len(designs) - 1)))
+    return TableRow((one.label, *texts), one.field, fields=fields, best=frozenset(best))
+
+
+def _cell_text(one: Compared, value: float | str | None, first: float | str | None, report: FullReport) -> str:
+    """A value with its unit, and its difference from the first design's value."""
+    if value is None or isinstance(value, str):
+        return value or "–"
+    money = Money.of(value, _currency(report))
+    text = (
+        percent(value)
+        if one.unit == "%"
+        else rounded_text(money)
+        if one.unit in {"", TERM}
+        else display(value, one.unit)
+    )
+    changed = change_text(value / first - 1) if isinstance(first, float) and first else ""
+    return f"{text} ({changed})" if changed else text
+
+
+OF_WORK = ("reliability.", "cost.per_million", "estimate.step_time", "estimate.serving")
+"""Fields of times and costs, which compare for one and the same work only."""
+
+
+def _planned_work(report: FullReport) -> tuple[str, float | None] | None:
+    """The model and the tokens of the run."""
+    work = report.estimate.design.workload
+    return (work.model.name, work.tokens) if work is not None else None
+
+
+def _planned_text(report: FullReport) -> str | None:
+    work = report.estimate.design.workload
+    if work is None:
+        return None
+    return work.model.name + (f", {display(work.tokens, '1')} tokens" if work.tokens else "")
+
+
+def _currency(report: FullReport) -> str:
+    return report.bill.bill.currency
+
+
+def _findings_text(report: FullReport) -> str:
+    counted = count(report.estimate.findings)
+    return f"{counted['error']} / {counted['warning']}"
+
+
+def _price(report: FullReport) -> float | None:
+    total = report.bill.bill.total
+    return total.middle.low if total is not None else None
+
+
+def _term_cost(report: FullReport) -> float | None:
+    cost = report.cost.cost
+    return cost.total.value if cost and cost.total and cost.years else None
+
+
+def _term_text(report: FullReport) -> str | None:
+    buying = report.estimate.design.spec.procurement
+    return years_text(buying.term.value / YEAR) if buying and buying.term else None
+
+
+def _power(report: FullReport) -> float | None:
+    cost = report.cost.cost
+    return cost.watts.value if cost and cost.watts.parts else None
+
+
+def _memory(report: FullReport) -> float | None:
+    use = report.estimate.plan.memory
+    return use.total.value / use.capacity.value if use and use.capacity else None
+
+
+def _run_time(report: FullReport) -> float | None:
+    kept, plan = report.reliability, report.estimate.plan
+    return (kept.with_interruptions if kept else None) or plan.time_to_train
+
+
+def _price_per_million(report: FullReport) -> float | None:
+    cost = report.cost.cost
+    return cost.per_million_tokens.value if cost and cost.per_million_tokens else None
+
+
+def _serving_figure(name: str) -> Callable[[FullReport], float | None]:
+    """A function that reads a figure of a serving plan."""
+
+    def read(report: FullReport) -> float | None:
+        found = report.estimate.plan.serving
+        return None if found is None else float(getattr(found, name))
+
+    return read
+
+
+def _speculation_text(report: FullReport) -> str | None:
+    """The speculative decoding of a plan, shown because its figures are not comparable with others."""
+    work = report.estimate.design.workload
+    load = work.serving if work is not None else None
+    if load is None or not load.draft_tokens:
+        return "none" if load is not None else None
+    return f"{load.draft_tokens}, {percent(load.draft_acceptance, 2)} accepted"
+
+
+ROWS = (
+    Compared("Verdict", "verdict.status", lambda one: verdict_word(one.estimate.verdict)),
+    Compared("Open errors / warnings", "findings", _findings_text),
+    Compared("Planned work", "estimate.parameters", _planned_text),
+    Compared("Uses", "accelerators_used", lambda one: one.estimate.used_text() or None),
+    Compared("Price", "bill.total.price", _price, "", -1),
+    Compared("Term", "cost.years", _term_text),
+    Compared("Cost over the term", "cost.total", _term_cost, TERM, -1),
+    Compared("Electrical power", "cost.watts", _power, "W", -1),
+    Compared("Run with interruptions", "reliability.with_interruptions", _run_time, "s", -1),
+    Compared(
+        "A million trained tokens",
+        "cost.per_million_tokens",
+        lambda one: None if one.serves else _price_per_million(one),
+        "",
+        -1,
+    ),
+    Compared(
+        "Goodput", "reliability.goodput", lambda one: one.reliability.goodput if one.reliability else None, "%", 1
+    ),
+    Compared("Step time", "estimate.step_time", lambda one: one.estimate.plan.step_seconds, "s"),
+    Compared("MFU", "estimate.mfu", lambda one: one.estimate.plan.mfu, "%", 1),
+    Compared("Time to first token", "estimate.serving.ttft", _serving_figure("ttft"), "s", -1),
+    Compared("Time per output token", "estimate.serving.tpot", _serving_figure("tpot"), "s", -1),
+    Compared(
+        "Output tokens per second",
+        "estimate.serving.output_tokens_per_second",
+        _serving_figure("output_tokens_per_second"),
+        "1",
+        1,
+    ),
+    Compared(
+        "Output tokens per second of an accelerator",
+        "estimate.serving.output_tokens_per_second_per_accelerator",
+        _serving_figure("per_accelerator"),
+        "1",
+        1,
+    ),
+    Compared(
+        "A million output tokens",
+        "cost.per_million_output_tokens",
+        lambda one: _price_per_million(one) if one.serves else None,
+        "",
+        -1,
+    ),
+    Compared("Draft tokens per step (speculative)", "estimate.serving", _speculation_text),
+    Compared("Memory of the fullest accelerator", "estimate.memory.total", _memory, "%"),
+)
+"""The fields of other designs are under ``against``."""
