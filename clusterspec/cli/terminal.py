@@ -56,7 +56,20 @@ def print_error(text: str) -> None:
         if len(line) > LONGEST_LINE:
             line = f"{line[: LONGEST_LINE // 2]} … {line[-LONGEST_LINE // 2 :]}"
         with contextlib.suppress(OSError):
-            print(encodable_text(line, sys.stderr.encoding, "alike"), file=sys.stderr)
+            for part in _error_lines(line):
+                print(encodable_text(part, sys.stderr.encoding, "alike"), file=sys.stderr)
+
+
+def _error_lines(line: str) -> list[str]:
+    """A message of this program, wrapped on a terminal; findings, which editors match by line, stay on one."""
+    if not line.startswith(OWN_MESSAGE) or not sys.stderr.isatty():
+        return [line]
+    from clusterspec.report.ink import wrapped_lines
+
+    return wrapped_lines(line, terminal_columns(), then="  ")
+
+
+OWN_MESSAGE = "clusterspec: "
 
 
 def forget_output() -> None:

@@ -44,9 +44,10 @@ def influences_text(influences: Sequence[Influence], report: EstimateReport, ink
     table = text_table(heads, rows, right=(3, 4), ink=ink)
     more = len(influences) - len(shown)
     more_text = f"{plural(more, 'more assumption')} with an effect; " if more else ""
-    note = f"  {more_text}`--assumptions` and `--constants` list {rest:,}"
+    note = f"{more_text}`--assumptions` and `--constants` list {rest:,}"
     title = heading_line(f"Assumptions with most effect: more than {percent(LEAST)} of {time} or memory", ink)
-    return f"{title}{table}{ink.paint('dim', note)}\n"
+    notes = wrapped_lines(note, ink.measure, "  ", "  ")
+    return f"{title}{table}" + "".join(ink.paint("dim", line) + "\n" for line in notes)
 
 
 def _influence_row(influence: Influence) -> tuple[str, ...]:

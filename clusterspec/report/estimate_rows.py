@@ -10,7 +10,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication, Term
 from clusterspec.quantity import Bandwidth, Figure, Quantity
 from clusterspec.records import NamedTuple
-from clusterspec.report.ink import Ink, share_bar, text_table
+from clusterspec.report.ink import Ink, share_bar, text_table, wrapped_lines
 from clusterspec.results.verdict import Verdict, VerdictStatus
 from clusterspec.units import display, percent, plain, plural, portion
 
@@ -334,4 +334,4 @@ def value_text(value: Any) -> str:
 
 
 def heading_line(text: str, ink: Ink) -> str:
-    return ink.paint("bold", text) + "\n"
+    return "".join(ink.paint("bold", line) + "\n" for line in wrapped_lines(text, ink.measure))

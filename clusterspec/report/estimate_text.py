@@ -344,11 +344,11 @@ def memory_text(use: MemoryUse, accelerator: Accelerator | None, ink: Ink) -> st
         if part.value or part is use.total
     ]
     table = text_table(("  part", "size", "of capacity" if use.capacity else "share", ""), rows, right=(1, 2), ink=ink)
-    views = _memory_views(use, accelerator)
-    return f"{table.rstrip()}\n{ink.paint('dim', views)}\n"
+    views = [line for view in _memory_views(use, accelerator) for line in wrapped_lines(view, ink.measure, "  ", "   ")]
+    return f"{table.rstrip()}\n" + "".join(ink.paint("dim", line) + "\n" for line in views)
 
 
-def _memory_views(use: MemoryUse, accelerator: Accelerator | None) -> str:
+def _memory_views(use: MemoryUse, accelerator: Accelerator | None) -> list[str]:
     """The memory of a device: as the driver reports it, as the vendor states it, and the part for a framework."""
     shown = "as nvidia-smi shows it" if accelerator and accelerator.vendor == "NVIDIA" else "as the driver reports it"
     lines = [f"({shown}; the framework's allocator holds {display(use.allocator, 'B')} of it)"]
@@ -359,7 +359,7 @@ def _memory_views(use: MemoryUse, accelerator: Accelerator | None) -> str:
         usable = use.capacity.value - (use.total.value - use.allocator)
         device = f"{display(whole.value, 'B')} on the device{sold}"
         lines.append(f"({device}; a framework can use {display(max(usable, 0.0), 'B')} of it)")
-    return "\n".join(f"  {line}" for line in lines)
+    return lines
 
 
 def findings_footer(report: EstimateReport, ink: Ink) -> str:
@@ -371,4 +371,4 @@ def findings_footer(report: EstimateReport, ink: Ink) -> str:
     lines = [f"{counts}: `clusterspec check {file}`"] if counts else []
     if report.plan.serving is not None or report.plan.step_time or report.plan.memory is not None:
         lines.append(f"a name's formula: `clusterspec estimate {file} --explain {name}`")
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{part}\n" for line in lines for part in wrapped_lines(line, ink.measure, then="  "))

@@ -79,7 +79,8 @@ PLAIN = Ink()
 def wrapped_lines(text: str, width: int, first: str = "", then: str = "") -> list[str]:
     """A paragraph wrapped to a width; ``first`` precedes the first line, ``then`` the others.
 
-    A word that a CI runner or problem matcher would interpret at the start of a line stays on the previous line.
+    A word that a CI runner or problem matcher would interpret at the start of a line stays on the previous line, and a
+    unit stays with its number.
     """
     fits = 0 < len(text) <= max(width, 10) - len(first)
     if fits and text.isprintable() and text == text.strip() and "  " not in text:
@@ -87,7 +88,7 @@ def wrapped_lines(text: str, width: int, first: str = "", then: str = "") -> lis
     import textwrap  # few texts need a second line
 
     lines = textwrap.wrap(
-        _RISKY.sub(_GLUE, text),
+        _NUMBERED.sub(_GLUE, _RISKY.sub(_GLUE, text)),
         max(width, 10),
         initial_indent=first,
         subsequent_indent=then,

@@ -58,7 +58,7 @@ def _figure_lines(report: SimulationReport) -> Iterator[str]:
             met = "met" if value <= target else "missed"
             name = f"{quantity.replace('_', ' ')} p{plain(percentile)}"
             yield f"  {name:<24} {display(value, 's')}, target {display(target, 's')}: {met}"
-    yield f"  waiting for admission    {percent(report.queue_share, 2)} of the time to the first token"
+    yield f"  waiting for admission    {percent(report.queue_share, 2)} of the time to first token"
     for tier, share in report.hit_rate.items():
         yield f"  {f'read from {tier}':<24} {percent(share, 2)} of the input tokens"
     yield f"  throughput               {display(report.output_tokens_per_second, '1')} output tokens per second"

@@ -64,15 +64,16 @@ def solve_as_text(report: SolveReport, ink: Ink = PLAIN) -> str:
     ]
     heads, last = (f"  {report.key}", *roles, report.metric or "", "meets it"), len(roles) + 1
     body = grid.text_table(heads, rows, right=range(1, last + 1), wrap=(last + 1,), ink=ink)
-    return answer + "\n" + ink.paint("bold", f"{plural(len(tried), 'value')} tried") + "\n" + body + _gaps(known, tried)
+    title = ink.paint("bold", f"{plural(len(tried), 'value')} tried") + "\n"
+    return f"{answer}\n{title}{body}{_gaps(known, tried, ink)}"
 
 
-def _gaps(known: Sequence[object], tried: Sequence[object]) -> str:
+def _gaps(known: Sequence[object], tried: Sequence[object], ink: Ink) -> str:
     """A line about values without a metric: why they have none, and that they are omitted."""
     if len(known) == len(tried):
         return ""
     number = f"{plural(len(tried) - len(known), 'value')} left out: " if known else "– "
-    return f"{number}no layout divides there, or the metric cannot be computed\n"
+    return paragraph(f"{number}no layout divides there, or the metric cannot be computed", ink)
 
 
 def _verdict_text(holds: bool, errors: Sequence[str], misfit: str) -> str:

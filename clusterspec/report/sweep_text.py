@@ -7,6 +7,7 @@ from typing import Any
 
 from clusterspec.procurement.amounts import money_text
 from clusterspec.report import ink as grid
+from clusterspec.report.estimate_rows import heading_line
 from clusterspec.report.ink import PLAIN, Ink, paragraph, wrapped_lines
 from clusterspec.report.search_text import (
     comparison_text,
@@ -30,7 +31,7 @@ def serving_search_as_text(report: SearchReport, ink: Ink = PLAIN) -> str:
     parts = [paragraph(report.why, ink)] if report.incomplete else [paragraph(_counts_text(report), ink)]
     if report.layouts:
         title = f"Best by {report.objective.replace('_', ' ')}"
-        parts.append(ink.paint("bold", title) + "\n" + plans_table(report.layouts, ink, report.currency))
+        parts.append(heading_line(title, ink) + plans_table(report.layouts, ink, report.currency))
         parts[-1] += _counting_note(report, ink)
         notes = (memory_note(report.layouts), *findings_text(report.layouts, "plan").splitlines())
         parts.append("".join(paragraph(each, ink) for each in notes))
@@ -40,7 +41,7 @@ def serving_search_as_text(report: SearchReport, ink: Ink = PLAIN) -> str:
         parts.append(paragraph(f"No plan found: {report.why}.{_nearest_text(report)}", ink))
     if len(report.pareto) > 1:
         title = "Pareto front of output tokens per second of a user and of an accelerator"
-        parts.append(ink.paint("bold", title) + "\n" + plans_table(report.pareto, ink, report.currency, fronted=True))
+        parts.append(heading_line(title, ink) + plans_table(report.pareto, ink, report.currency, fronted=True))
     if report.present is not None:
         parts.append(paragraph(_present_text(report, report.present), ink))
     return "\n".join(part for part in parts if part)
