@@ -16,6 +16,7 @@ from clusterspec.cost.nameplates import least_node_power, switch_power
 from clusterspec.cost.power import Drawn
 from clusterspec.procurement.bill import Bill
 from clusterspec.results.facility import AIR_RISE, LIQUID_RISE, RACK_UNITS, CableRun, Facility
+from clusterspec.rules.knowledge.feed_loss import supplies_of
 
 LEVELS = {"node_leaf": "nodes to leaves", "leaf_spine": "leaves to spines", "spine_core": "spines to cores"}
 
@@ -52,6 +53,7 @@ def facility(design: Design, bill: Bill, drawn: Drawn | None) -> Facility | None
         if cluster.platform and cluster.platform.rack_units
         else None,
         carbon_of_year=carbon_emitted(energy, pue, intensity) if energy and pue and intensity is not None else None,
+        **_power_supplies(cluster, design),
         **_switches_to_place(design, cluster, switches, drawn.supply.racks if drawn else None),
         **_racks_at_least(design, cluster, drawn.supply.racks if drawn else None),
     )
@@ -74,6 +76,26 @@ def _racks_at_least(design: Design, cluster: Cluster, racks: int | None) -> _AtL
     if racks is not None or not most or not min(most):
         return _AtLeast(nodes_at_most=None, least_racks=None)
     return _AtLeast(nodes_at_most=min(most), least_racks=parts_needed(cluster.all_nodes, min(most)))
+
+
+class _Supplied(TypedDict):
+    supplies: int | None
+    supplied: str
+    supply_watts: float | None
+    supplies_needed: int | None
+
+
+def _power_supplies(cluster: Cluster, design: Design) -> _Supplied:
+    """The power supplies of a node or a rack, and how many of them carry it at nameplates."""
+    found = supplies_of(cluster, design.spec.cluster.power if design.spec.cluster else None)
+    if found is None:
+        return _Supplied(supplies=None, supplied="", supply_watts=None, supplies_needed=None)
+    return _Supplied(
+        supplies=found.number,
+        supplied=found.what,
+        supply_watts=found.each,
+        supplies_needed=ceil(found.load / found.each),
+    )
 
 
 class _Placed(TypedDict):

@@ -186,15 +186,11 @@ USES = (0.25, 0.5, 0.75, 1.0)
 
 
 def costs_by_use(design: Design, plan: Plan, bill: Bill) -> tuple[UseCost, ...]:
-    """The cost of the work at other utilizations of the term; empty where no token cost is known, or no share is
-    stated.
-    """
+    """The cost of the work at other utilizations of the term; empty where no token cost is known."""
     buying = design.spec.procurement
     stated = buying.utilization if buying else None
-    if stated is None:
-        return ()
     found = []
-    for share in sorted({*USES, stated}):
+    for share in sorted({*USES, 1.0 if stated is None else stated}):
         other = cost(design_with_keys(design, {("procurement", "utilization"): share}), plan, bill)
         if other is None or other.per_million_tokens is None or not other.of_machine:
             return ()

@@ -67,6 +67,13 @@ class Facility:
     """The minimum number of separate racks for the switches, by their height and any stated limit per rack."""
     all_meters: float | None = None
     """The meters of all racks of nodes and of switches side by side; None where either are not known."""
+    supplies: int | None = None
+    """Power supplies of a node, or of a rack that is sold whole (``supplied``), of ``supply_watts`` each;
+    ``supplies_needed`` carry its power at nameplates. None where the supplies are not known.
+    """
+    supplied: str = ""
+    supply_watts: float | None = None
+    supplies_needed: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -137,6 +137,10 @@ def test_a_run_costs_its_share_of_the_time_and_of_the_accelerators() -> None:
     uses = {one.share: one for one in costs_by_use(design, estimate(design), bill(design))}
     assert [*uses] == [0.25, 0.5, 0.75, 0.8, 1.0] and [one.share for one in uses.values() if one.stated] == [0.8]
     assert uses[0.8].per_million_tokens == pytest.approx(getattr(costs(OWNED).per_million_tokens, "value", None))
+    unstated = clean(OWNED.replace("  utilization: 0.8\n", ""))
+    assert unstated.spec.procurement is not None and unstated.spec.procurement.utilization is None
+    found = costs_by_use(unstated, estimate(unstated), bill(unstated))
+    assert [one.share for one in found] == [0.25, 0.5, 0.75, 1.0] and not any(one.stated for one in found)
     ratio = uses[0.5].per_million_tokens / uses[1.0].per_million_tokens
     assert 1.9 < ratio < 2.0, "the same capital over half of the work, with less energy"
     second = half.total.value / (4 * 365.25 * 86_400 * 0.8) * 128 / 248

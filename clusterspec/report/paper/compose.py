@@ -315,15 +315,11 @@ def _sensitivity_section(report: FullReport) -> Section | None:
 
 def procurement_sections(report: FullReport) -> list[Section | None]:
     """The sections of a procurement report, for buyers."""
-    cost = materials.cost_section(report)
-    moved = materials.sensitivity_table(report)
-    if cost is not None and moved is not None:
-        cost = Section(cost.key, cost.title, (*cost.blocks, moved), cost.lead)
     sections = [
         decision.decision_section(report),
         comparison.comparison_section(report),
         materials.materials_section(report),
-        cost,
+        materials.cost_section(report),
         facility_section(report),
         acceptance.acceptance_section(report),
         delivery.delivery_section(report),

@@ -88,10 +88,11 @@ def _decision_rows(report: FullReport) -> Iterator[TableRow]:
     milestones = getattr(delivery, "milestones", None)
     yield _decision_row("Milestones", "; ".join(milestones) if milestones else "")
     warranty = getattr(buying, "warranty", None)
-    yield _decision_row("Warranty", warranty.written if warranty else "")
+    yield _decision_row("Warranty", years_text(warranty.value / YEAR) if warranty else "")
     if support := _support_text(buying):
         yield _decision_row("Support", support)
-    if due := payment_text(buying, report.purchase.amount if report.purchase else None):
+    due = payment_text(buying, report.purchase.amount if report.purchase else None)
+    if due or (report.purchase is not None and report.purchase.basis != "rent"):
         yield _decision_row("Payment", due)
     cluster = report.estimate.design.cluster
     if cluster is not None:

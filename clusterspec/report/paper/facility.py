@@ -120,6 +120,11 @@ def _supply_rows(report: FullReport) -> Iterator[TableRow]:
     if supply.feed is not None and supply.feeds:
         carries = f"each of the {plural(supply.feeds, 'feed')} of a rack, at nameplates{_span(supply.feed)}"
         yield _row("A feed", supply.feed.value, carries, f"{SUPPLY}.feed")
+    hall = report.facility
+    if hall is not None and hall.supplies is not None and hall.supply_watts is not None:
+        text = f"of {display(hall.supply_watts, 'W')} each; {hall.supplies_needed} carry its power at nameplates"
+        name = f"Power supplies of a {hall.supplied}"
+        yield TableRow((name, f"{hall.supplies}", text), "facility.supplies", bare=True)
     if supply.all_feeds is not None:
         yield _row(
             "All feeds",

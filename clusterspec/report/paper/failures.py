@@ -82,6 +82,16 @@ def _failure_row(found: FaultsReport, row: FaultRow, number: int) -> TableRow:
     return TableRow((*fault_cells(row), cost, row.why), f"faults.rows[{number}]")
 
 
+def _data_rows(store: StorageUse | None) -> Iterator[TableRow]:
+    """The rate at which training reads its data, where the spec states a storage system."""
+    reads = store.data if store is not None else None
+    if reads is not None:
+        given = display(reads.batch.rate.value, "B/s")
+        text = f"{percent(reads.share, 2)} of the {given} that the stated storage system gives"
+        cells = ("Training reads data at", display(reads.needed.value, "B/s"), text)
+        yield TableRow(cells, "estimate.storage.data", bare=True)
+
+
 def _checkpoint_rows(kept: Reliability, store: StorageUse | None) -> Iterator[TableRow]:
     """The size of a checkpoint, and its transfers where the spec states a storage system."""
     if kept.checkpoint_bytes is not None:
@@ -123,6 +133,7 @@ def _goodput_blocks(kept: Reliability, store: StorageUse | None) -> tuple[Block,
         ),
         TableRow(("One restart", display(kept.restart, "s"), kept.origins["restart"]), "reliability.restart"),
         *_checkpoint_rows(kept, store),
+        *_data_rows(store),
     ]
     results = [TableRow(("Goodput, where every failure stops the job", percent(kept.goodput)), "reliability.goodput")]
     if kept.high > kept.low:

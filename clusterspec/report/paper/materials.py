@@ -286,17 +286,3 @@ def _unit_cost_rows(report: FullReport, cost: Cost) -> Iterator[TableRow]:
         hall = report.facility
         drawn = f", {energy_text(hall.energy_of_year)}" if hall and hall.energy_of_year else ""
         yield TableRow((f"Energy of a year{drawn}", display(energy, cost.currency)), "cost.by_year[0].energy")
-
-
-def sensitivity_table(report: FullReport) -> PaperTable | None:
-    """The effect of 10 % more of each part on the cost over the term."""
-    found = report.cost.cost
-    if found is None or found.total is None or not found.total.value or len(found.total.parts) < 2:
-        return None
-    columns = (TableColumn("10 % more of", key="name"), TableColumn("moves the total by", "right", "value"))
-    ranked = sorted(enumerate(found.total.parts), key=lambda pair: -pair[1].value)
-    rows = tuple(
-        TableRow((part.label, f"+{percent(0.1 * part.value / found.total.value, 2)}"), f"cost.parts[{number}]")
-        for number, part in ranked
-    )
-    return PaperTable(columns, rows, "cost.parts", caption="Sensitivity of the cost")

@@ -23,7 +23,7 @@ class FeedLoss(NamedTuple):
     why: str
 
 
-class _Supplies(NamedTuple):
+class Supplies(NamedTuple):
     """``number`` power supplies of ``each`` watts that carry ``load`` watts of some ``nodes``: a rack, or one node."""
 
     number: int
@@ -33,19 +33,17 @@ class _Supplies(NamedTuple):
     what: str
 
 
-def _supplies(cluster: Cluster, power: PowerSpec) -> _Supplies | None:
+def supplies_of(cluster: Cluster, power: PowerSpec | None) -> Supplies | None:
     """The supplies of a node as stated, else those of the platform; None where they or their load are not known."""
-    stated, platform, node = power.supplies, cluster.platform, cluster.node_power
+    stated, platform, node = power.supplies if power else None, cluster.platform, cluster.node_power
     if stated is not None and stated.count and stated.power is not None:
-        return _Supplies(stated.count, stated.power.value, node.value, 1, "node") if node is not None else None
+        return Supplies(stated.count, stated.power.value, node.value, 1, "node") if node is not None else None
     if platform is None or not platform.supplies or platform.supply_power is None:
         return None
     if platform.rack_power is not None:
         rack = platform.rack_power.value, nodes_of_rack(platform)
-        return _Supplies(platform.supplies, platform.supply_power.value, *rack, "rack")
-    return (
-        _Supplies(platform.supplies, platform.supply_power.value, node.value, 1, "node") if node is not None else None
-    )
+        return Supplies(platform.supplies, platform.supply_power.value, *rack, "rack")
+    return Supplies(platform.supplies, platform.supply_power.value, node.value, 1, "node") if node is not None else None
 
 
 def feed_loss(cluster: Cluster, power: PowerSpec) -> FeedLoss | None:
@@ -53,7 +51,7 @@ def feed_loss(cluster: Cluster, power: PowerSpec) -> FeedLoss | None:
 
     None where the supplies, or the power of a node or an accelerator, are not known.
     """
-    own, found = cluster.accelerator_cap or cluster.accelerator.power, _supplies(cluster, power)
+    own, found = cluster.accelerator_cap or cluster.accelerator.power, supplies_of(cluster, power)
     if own is None or found is None or power.feeds is None:
         return None
     left = found.number - parts_needed(found.number, FEEDS[power.feeds][0])
