@@ -14,7 +14,7 @@ from tests.source_code import PACKAGE, texts
 KEY = re.compile(r'["\']((?:cluster|workload|layout|operations|procurement|acceptance|measured)(?:\.[a-z_]+)+\.?)["\']')
 """A text of code that is a key and nothing else."""
 NEW_LINE = "\n"
-LISTS = ("acceptance", "measured", "levels", "tariff")
+LISTS = ("acceptance", "measured", "levels", "tariff", "pool_links", "cache_tiers")
 """Keys that hold a list of mappings."""
 
 

@@ -55,6 +55,8 @@ def _price_range(low: float, high: float) -> UsualRange:
 
 _NETWORK = "check bits and bytes, and the prefix"
 _METRES = "give the longest run of a level in metres"
+_SLOTS = "count the sequences of one engine: 64 to 1,024 is usual"
+_BUDGET = "give the power of all IT equipment"
 RANGES: dict[str, UsualRange] = {
     "cluster.nodes": _count_range(1, 100_000, "count nodes, not accelerators"),
     "cluster.accelerators_per_node": _count_range(1, 72, "count the accelerators of one operating-system image"),
@@ -80,6 +82,9 @@ RANGES: dict[str, UsualRange] = {
     "cluster.networks.storage.nic_bandwidth": UsualRange(GIGABIT, 1600 * GIGABIT, "b/s", _NETWORK),
     "cluster.networks.out_of_band.nic_bandwidth": UsualRange(GIGABIT / 10, 50 * GIGABIT, "b/s", _NETWORK),
     "cluster.networks.storage.bandwidth": UsualRange(0.1 * GB, 100 * TB, "B/s", _NETWORK),
+    "cluster.networks.storage.read": UsualRange(0.1 * GB, 200 * TB, "B/s", _NETWORK),
+    "cluster.networks.storage.per_client": UsualRange(0.01 * GB, 1 * TB, "B/s", _NETWORK),
+    "cluster.networks.storage.metadata_rate": UsualRange(10, 1e9, "1", "count files opened in a second"),
     "cluster.networks.storage.capacity": UsualRange(100 * GB, 10e18, "B", "check the prefix", limit=10),
     "cluster.power.switch": UsualRange(20, 20 * KW, "W", "give the power of one switch"),
     "cluster.power.cdus.capacity": UsualRange(20 * KW, 20_000 * KW, "W", "give the heat that one unit takes up"),
@@ -91,15 +96,46 @@ RANGES: dict[str, UsualRange] = {
     "cluster.power.rack_limit": UsualRange(1 * KW, 1500 * KW, "W", "give the limit of one rack"),
     "cluster.power.rack_overhead": UsualRange(0, 300 * KW, "W", "give the power of a rack without its nodes"),
     "cluster.power.nodes_per_rack": _count_range(1, 100, "count nodes, not accelerators"),
+    "cluster.power.row_limit": UsualRange(2 * KW, 30_000 * KW, "W", "give the limit of one row"),
+    "cluster.power.budget": UsualRange(0.1 * KW, 5e9, "W", _BUDGET),
+    "cluster.power.supplies.power": UsualRange(0.1 * KW, 100 * KW, "W", "give the power of one supply"),
+    "cluster.power.supplies.count": _count_range(1, 200, "count the supplies of one node"),
+    "cluster.floor.rack_pitch": UsualRange(0.3, 3, "m", "give the distance between adjacent racks: 0.6 m is usual"),
+    "cluster.floor.row_pitch": UsualRange(0.8, 30, "m", "give the distance between adjacent rows: 3 m is usual"),
+    "cluster.floor.racks_per_row": _count_range(1, 200, "count the racks of one row"),
+    "pool_links.bandwidth": UsualRange(GIGABIT / 10, 1e7 * GIGABIT, "b/s", _NETWORK),
+    "pool_links.latency": _time_range(1e-7, 1.0, "light needs 5 us for each km of fiber"),
     "workload.sequence_length": _count_range(64, 20_000_000, "count tokens"),
     "workload.global_batch": UsualRange(1, 200_000, "1", "count sequences, not tokens", limit=10),
     "workload.tokens": UsualRange(1e6, 1e15, "1", "check the suffix (B, T)"),
     "workload.dataset_tokens": UsualRange(1e5, 1e15, "1", "check the suffix (B, T)"),
     "workload.dataset_files": UsualRange(1, 1e13, "1", "check the suffix (M, B)"),
+    "workload.dataset_token_bytes": UsualRange(0.1, 1e6, "1", "count the bytes of one token"),
+    "workload.expected_mfu": UsualRange(0.02, 1, "1", "write a share: 40 % is 0.4"),
+    "workload.trainable.rank": _count_range(1, 1024, "8 to 256 is usual"),
+    "workload.rl.turns": _count_range(1, 1000, "count the messages of one sample"),
+    "workload.rl.environment_time": _time_range(1e-4, 4 * HOUR, "give the time of one turn"),
+    "workload.rl.epochs": _count_range(1, 20, "count the passes over one batch of samples"),
+    "workload.rl.samples_per_prompt": _count_range(1, 2048, "count the samples of one prompt"),
+    "workload.rl.max_staleness": _count_range(0, 64, "count steps"),
+    "workload.rl.rollout.max_sequences": _count_range(1, 16_384, _SLOTS),
+    "workload.rl.weight_sync.bucket": UsualRange(1e6, 100 * GB, "B", "check the prefix: 0.5 to 4 GiB is usual"),
     "workload.serving.input_tokens": _count_range(1, 20_000_000, "count tokens of one request"),
     "workload.serving.output_tokens": _count_range(1, 300_000, "count tokens of one request"),
     "workload.serving.session.turns": _count_range(1, 1000, "count the requests of one session"),
     "workload.serving.concurrency": _count_range(1, 2_000_000, "count requests in flight"),
+    "workload.serving.max_sequences": _count_range(1, 16_384, _SLOTS),
+    "workload.serving.chunk_tokens": _count_range(16, 1_000_000, "count the tokens of one step"),
+    "workload.serving.request_rate": UsualRange(1e-5, 1e6, "1", "count the requests of a second"),
+    "workload.serving.session.think_time": _time_range(0.01, 7 * DAY, "give the time between two turns"),
+    "workload.serving.scaling.cold_start": _time_range(1.0, 2 * HOUR, "an engine starts within seconds to minutes"),
+    "workload.serving.scaling.ahead": _time_range(0.0, 24 * HOUR),
+    "workload.serving.cache_tiers.read": UsualRange(0.05 * GB, 20 * TB, "B/s", _NETWORK),
+    "workload.serving.cache_tiers.write": UsualRange(0.05 * GB, 20 * TB, "B/s", _NETWORK),
+    "workload.serving.cache_tiers.writes_per_day": UsualRange(0.02, 100, "1", "drives are sold for 0.3 to 60 a day"),
+    "workload.serving.disaggregated.transfer.block_tokens": _count_range(1, 8192, "count the tokens of one block"),
+    "workload.serving.targets.itl": _time_range(0.0005, 60.0, "check ms and s"),
+    "workload.serving.targets.end_to_end": _time_range(0.02, 24 * HOUR, "check ms and s"),
     "workload.serving.targets.ttft": _time_range(0.005, 600.0, "check ms and s"),
     "workload.serving.targets.tpot": _time_range(0.0005, 5.0, "check ms and s"),
     "workload.serving.targets.percentile": _count_range(50, 100, "99 promises that of 100 requests one may be slower"),
@@ -119,6 +155,10 @@ RANGES: dict[str, UsualRange] = {
     "operations.early_failures.ratio": _count_range(1, 30, "give the rate of the first hours over the later one"),
     "operations.early_failures.half_life": _time_range(1 * HOUR, 2 * YEAR),
     "operations.stock.lead_time": _time_range(1 * HOUR, 2 * YEAR, "give the time until an ordered part arrives"),
+    "operations.stock.percentile": UsualRange(0.5, 1, "1", "write a probability: 95 % is 0.95"),
+    "operations.targets.goodput": UsualRange(0.3, 1, "1", "write a share: 90 % is 0.9"),
+    "operations.checkpoint.keep": _count_range(1, 1000, "count the checkpoints that the store keeps at a time"),
+    "operations.power_budget": UsualRange(0.1 * KW, 5e9, "W", _BUDGET),
     "operations.carbon.intensity": UsualRange(
         0.005, 1.2, "1", "give kg of CO2 for one kWh: coal has about 1, most grids 0.03 to 0.7", limit=3
     ),
@@ -193,7 +233,7 @@ def unusual_values(spec: Spec) -> Iterator[UnusualValue]:
     """Every stated value outside the usual range of its key."""
     currency = spec.procurement.currency if spec.procurement else None
     for path, stated in _written_values(spec, ()):
-        usual = RANGES.get(".".join(key for key in path if isinstance(key, str)))
+        usual = _range_of(path)
         if usual is not None and usual.priced:
             usual = _range_in_currency(usual, currency)
         if usual is None:
@@ -201,6 +241,15 @@ def unusual_values(spec: Spec) -> Iterator[UnusualValue]:
         value, written = _value_in_unit(stated, usual)
         if value and not usual.low <= value <= usual.high:
             yield UnusualValue(path, written, value, usual)
+
+
+def _range_of(path: Path) -> UsualRange | None:
+    """The range of a key; a percentile, a mean or a maximum of a quantity has that of the quantity."""
+    keys = [key for key in path if isinstance(key, str)]
+    last = keys[-1]
+    if last in {"mean", "max"} or (last[0] == "p" and last[1:].replace("_", "").replace(".", "").isdecimal()):
+        keys.pop()
+    return RANGES.get(".".join(keys))
 
 
 def _range_in_currency(usual: UsualRange, currency: str | None) -> UsualRange | None:
