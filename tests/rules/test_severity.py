@@ -48,6 +48,7 @@ NO_LOSS = {
     "target-rests-on-speculation": "a note always: it says what a figure rests on",
     "cache-tier-adds-nothing": "names memory that is not needed; no time is lost",
     "cache-tier-beyond-host-memory": "rests on the memory of the host",
+    "pessimistic-mfu": "compares a stated share with a lower bound; the figure is wrong, not the machine",
     "cache-tier-wears-out": "rests on the endurance of the drives",
 }
 """Rules that read a prediction and report no loss of predicted time, with the reason."""

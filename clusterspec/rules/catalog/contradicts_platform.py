@@ -2,8 +2,8 @@
 
 ## What it finds
 
-An `accelerator`, `accelerators_per_node`, `scale_up.domain`, `scale_up.interconnect`, `scale_up.topology` or `pcie`
-that differs from the platform's entry, or a `scale_out.technology` of another family than a cloud instance has. It is
+An `accelerator`, `accelerators_per_node`, `scale_up.domain`, `scale_up.interconnect`, `scale_up.topology`,
+`scale_up.switches` or `pcie` that differs from the platform's entry, or a `scale_out.technology` of another family than a cloud instance has. It is
 an error for cloud instances, whose configuration is fixed, and for the topology, which is built into a machine; it is a
 warning for parts that can be ordered otherwise. The same accelerator with another memory size is a note, except on
 cloud instances, since machines are often sold with both sizes. A slice may use part of a host (four of the eight chips
@@ -30,6 +30,11 @@ rack-scale platform (64 of 72) counts as the part that jobs use and is not repor
 ```yaml cluster.accelerators_per_node
 clusterspec: 1
 cluster: {platform: dgx-h100, accelerators_per_node: 4, nodes: 4}
+```
+
+```yaml cluster.scale_up.switches
+clusterspec: 1
+cluster: {platform: gb200-nvl72, nodes: 18, scale_up: {switches: 18}}
 ```
 
 ## Silent
@@ -137,6 +142,7 @@ def _values_beside_platform(given: ClusterSpec, platform: Platform) -> Iterator[
         yield "scale_up.domain", scale_up.domain, platform.domain
     yield "scale_up.interconnect", scale_up.interconnect, platform.interconnect
     yield "scale_up.topology", scale_up.topology, platform.topology
+    yield "scale_up.switches", scale_up.switches, platform.scale_up_switches
     if pcie.host == pcie.nic and platform.pcie_host == platform.pcie_nic:
         yield "pcie", pcie.host, platform.pcie_host  # one figure for both
     else:

@@ -1,10 +1,11 @@
-"""A stated bisection bandwidth exceeds that of the fabric.
+"""A stated bisection bandwidth is not that of the fabric.
 
 ## What it finds
 
 A `bisection` more than 5 % above endpoints × NIC rate / 2 / oversubscription, per direction. The message says so where
 the figure is the injection bandwidth. The finding is an error. In a 1:1 fabric, a figure that sums both directions
-without `duplex` is a note; at 2:1 it is an error, since that sum also equals the bisection of a 1:1 fabric.
+without `duplex` is a note; at 2:1 it is an error, since that sum also equals the bisection of a 1:1 fabric. A
+figure below 45 % of it is a warning, and below a fifth an error.
 
 ## Why it matters
 
@@ -27,6 +28,14 @@ cluster:
   platform: dgx-h100
   nodes: 64
   scale_out: {bisection: 25.6 TB/s}
+```
+
+```yaml cluster.scale_out.bisection
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out: {bisection: 12.8 Tb/s}
 ```
 
 ## Silent
@@ -53,11 +62,13 @@ from clusterspec.cost.formulas import topologies
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
-from clusterspec.units import display
+from clusterspec.units import display, percent
 from clusterspec.units.readings import agrees_within
 
 RULE = Rule.of(__name__, "error")
 ROUNDED = 0.05
+SHORT, FAR_SHORT = 0.45, 0.2
+"""Shares of the bisection that the topology gives below which a stated one contradicts it; one way of two is half."""
 
 
 def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut, rated: Cluster) -> Iterator[Problem]:
@@ -66,9 +77,16 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut, rated: Cluster) 
         return
     ratio, injection = max(1.0, scale_out.taper), rated.all_nodes * scale_out.node_bandwidth
     bisection = topologies.bisection_bandwidth(rated.all_nodes, scale_out.node_bandwidth) / ratio
+    over = f" at {ratio:g}:1" if ratio > 1 else ""
+    if written.per_direction < bisection * SHORT and not scale_out.levels:
+        yield RULE.problem(
+            "cluster.scale_out.bisection",
+            f"{written.written} is {percent(written.per_direction / bisection, 2)} of the bisection of {display(bisection, 'B/s')} per direction of {rated.nodes:,} nodes{over}",
+            f"write {display(bisection, 'B/s')}, or the oversubscription that leaves less",
+            severity="warning" if written.per_direction > bisection * FAR_SHORT else "error",
+        )
     if written.per_direction <= bisection * (1 + ROUNDED):
         return
-    over = f" at {ratio:g}:1" if ratio > 1 else ""
     is_injection = agrees_within(written.per_direction, injection, ROUNDED) or agrees_within(
         written.per_direction, rated.nodes * scale_out.node_bandwidth, ROUNDED
     )

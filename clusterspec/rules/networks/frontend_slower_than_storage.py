@@ -2,10 +2,10 @@
 
 ## What it finds
 
-`networks.storage.bandwidth` above nodes × frontend NICs × their rate, where storage has no NICs of its own and does not
+`networks.storage.bandwidth` or `read` above nodes × frontend NICs × their rate, where storage has no NICs of its own and does not
 share the fabric; or above the rate of the out-of-band network, if storage shares it. The finding is a note below twice
 the network's rate, since a storage system may also serve other machines, a warning from twice on, and an error from six
-times on. A `per_client` above the rate of the NICs of one node is a warning.
+times on; for `read`, from twice these ratios on. A `per_client` above the rate of the NICs of one node is a warning.
 
 ## Why it matters
 
@@ -41,6 +41,17 @@ cluster:
   networks: {storage: {bandwidth: 100 GB/s, nics_per_node: 2, nic_bandwidth: 200 Gb/s, per_client: 90 GB/s}}
 ```
 
+```yaml cluster.networks.storage.read
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 8
+  networks:
+    frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s}
+    storage: {bandwidth: 40 GB/s, read: 4 TB/s}
+    out_of_band: {nic_bandwidth: 1 Gb/s}
+```
+
 ## Silent
 
 ```yaml
@@ -74,6 +85,8 @@ from clusterspec.units.display import plural
 RULE = Rule.of(__name__, "warning")
 MOST = 6.0
 """At this multiple of that rate or above, the storage system is out of proportion to its network path."""
+READS = 2.0
+"""Storage systems are sold by their writes, and read at about twice that rate."""
 MUCH = 2.0
 """Above this multiple of the rate that the nodes reach, most of a storage system is idle."""
 
@@ -90,16 +103,18 @@ def check(networks: NetworksSpec, cluster: Cluster) -> Iterator[Problem]:
     if client is not None and client.per_direction > of_node:
         message = f"one node reaches {display(of_node, 'B/s')} over {nics}, less than `per_client: {client.written}`"
         yield RULE.problem("cluster.networks.storage.per_client", message, "state the bandwidth of its NICs")
-    if storage.bandwidth.per_direction > total:
+    writes, reads = storage.bandwidth, storage.read or storage.bandwidth
+    key, most = ("bandwidth", writes) if writes.per_direction > total or reads is writes else ("read", reads)
+    if most.per_direction > total:
         message = (
             f"{plural(cluster.nodes, 'node')} with {nics} of {which} read at most {display(total, 'B/s')}, less than the "
-            f"{storage.bandwidth.written} of the storage system"
+            f"{most.written} of the storage system"
         )
         yield RULE.problem(
-            "cluster.networks.storage.bandwidth",
+            f"cluster.networks.storage.{key}",
             message,
             "use more NICs, or a smaller storage system",
-            severity=_severity(storage.bandwidth.per_direction / total),
+            severity=_severity(most.per_direction / total / (1 if most is writes else READS)),
         )
 
 

@@ -4,7 +4,8 @@
 
 `power.cooling: air` for a platform that is sold with liquid cooling only (an error); for an accelerator that is sold
 with liquid cooling, beside a `power.liquid_share`, or for racks that draw more than 60 kW (warnings). `power.cooling:
-liquid` for a platform that is sold with air cooling only (a warning).
+liquid` for a platform that is sold with air cooling only, or beside a `liquid_share` below 40 % of the share of the
+platform, else of 0.8 (warnings).
 
 ## Why it matters
 
@@ -50,6 +51,14 @@ cluster:
   power: {nodes_per_rack: 4, cooling: liquid}
 ```
 
+```yaml cluster.power.liquid_share
+clusterspec: 1
+cluster:
+  platform: gb300-nvl72
+  nodes: 18
+  power: {cooling: liquid, liquid_share: 0.085}
+```
+
 ## Silent
 
 ```yaml
@@ -84,6 +93,10 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 AT = "cluster.power.cooling"
+USUAL_SHARE = 0.8
+"""Share of the heat that the loop of a liquid-cooled node takes, where its entry states none."""
+FEW = 0.4
+"""A share of the usual one below which no cold plates are on the accelerators."""
 MOST = 60.0
 """Kilowatts of a rack that air cools at most. The densest air-cooled rack of a reference architecture, four DGX B300, draws
 58; rows with containment and rear doors differ, so the threshold is a choice."""
@@ -94,6 +107,10 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster, thresholds
     if power.cooling == "liquid" and sold == ("air",) and cluster.platform is not None:
         message = f"{part} is sold with air cooling only, and the data hall cools with liquid"
         yield RULE.problem(AT, message, "state `cooling: air`, or choose a platform that is sold with liquid cooling")
+    own = cluster.platform.liquid_share.value if cluster.platform and cluster.platform.liquid_share else USUAL_SHARE
+    if power.cooling == "liquid" and power.liquid_share is not None and 0 < power.liquid_share < own * FEW:
+        message = f"liquid takes {percent(power.liquid_share, 2)} of the heat of a node; parts with liquid cooling give it {percent(own, 2)}"
+        yield RULE.problem("cluster.power.liquid_share", message, "write a share: 85 % is 0.85")
     if power.cooling != "air":
         return
     if power.liquid_share:

@@ -5,7 +5,7 @@
 The power of a full rack (as in `rack-over-power-limit`) above the load of the units in `power.pdus`: voltage × current,
 times √3 with three phases, times the units that are left when a feed fails (half of them with `feeds: 2N`, all but one
 with `N+1`), times `derating`. It is an error above the whole rating, or above the stated derating. Without a stated
-derating, a load between 0.8 and 1 of the rating is a warning.
+derating, a load between 0.8 and 1 of the rating is a warning. One unit for a rack with several feeds is an error.
 
 ## Why it matters
 
@@ -36,6 +36,14 @@ cluster:
   platform: dgx-h100
   nodes: 16
   power: {nodes_per_rack: 4, feeds: 2N, pdus: {count: 4, voltage: 400 V, current: 32 A, phases: 3}}
+```
+
+```yaml cluster.power.pdus
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 16
+  power: {nodes_per_rack: 1, feeds: 2N, pdus: {count: 1, voltage: 415 V, current: 60 A, phases: 3}}
 ```
 
 ## Silent
@@ -79,6 +87,10 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
     if rack is None or rating is None or deviations.concern("power"):
         return
     count = power.pdus.count or 1
+    if power.pdus.count == 1 and power.feeds in {"2N", "N+1"} and (power.nodes_per_rack or 0) > 0:
+        message = f"feeds are {power.feeds}, and one power distribution unit has one feed"
+        yield RULE.problem(AT, message, "plan a unit for each feed, or state `feeds: N`")
+        return
     left = _left(count, power.feeds)
     share = power.pdus.derating or 1.0
     carried = left * rating * share

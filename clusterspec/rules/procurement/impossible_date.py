@@ -1,8 +1,9 @@
-"""A date of the procurement does not exist.
+"""A date of the procurement does not exist, or has passed before the prices.
 
 ## What it finds
 
-An `as_of` or `needed_by` that has the form of a date but does not exist, such as September 31.
+An `as_of` or `needed_by` that has the form of a date but does not exist, such as September 31; and a `needed_by` before
+the prices are of.
 
 ## Why it matters
 
@@ -23,6 +24,12 @@ Do not ignore it.
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 4}
 procurement: {currency: USD, as_of: "2026-09-31", prices: {node: 310000}}
+```
+
+```yaml procurement.needed_by
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+procurement: {currency: USD, as_of: "2026-11-01", needed_by: "2026-03-01", prices: {node: 310000}}
 ```
 
 ## Silent
@@ -56,3 +63,13 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
         if written is not None and date_of_text(written) is None:
             message = f"{written} is not a date"
             yield RULE.problem(f"procurement.{key}", message, "write the right day")
+    if procurement.as_of is not None and procurement.needed_by is not None:
+        yield from _order_problems(procurement)
+
+
+def _order_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
+    """A machine that is needed before the day of its prices."""
+    priced, needed = date_of_text(procurement.as_of), date_of_text(procurement.needed_by)
+    if priced is not None and needed is not None and needed < priced:
+        message = f"the machine is needed on {needed}, before the day of the prices, {priced}"
+        yield RULE.problem("procurement.needed_by", message, "check the year of both dates")

@@ -9,8 +9,8 @@ generation. The finding is an error; with three or more such figures it is a not
 purpose. A part with several other changes is a part of its own and is not reported, and neither is one of the same name
 whose memory differs in both size and bandwidth: the A100 PCIe was sold with 40 GB as well. It is also an error if the
 only change is a memory size at least half as large again that no variant has, which is usually the memory of a node or
-includes host memory; a memory bandwidth at least half as large again, which is usually that of a cache; or a power of
-two and a half times the entry's.
+includes host memory; a memory bandwidth at least half as large again, which is usually that of a cache; a power of
+two and a half times the entry's; or any of the three at a quarter of the entry's or below.
 
 ## Why it matters
 
@@ -60,6 +60,14 @@ cluster:
   nodes: 2
 ```
 
+```yaml cluster.accelerator.memory_bandwidth
+clusterspec: 1
+cluster:
+  accelerator: {like: h100-sxm-80gb, memory_bandwidth: 419 GB/s}
+  accelerators_per_node: 8
+  nodes: 2
+```
+
 ## Silent
 
 ```yaml
@@ -97,6 +105,8 @@ entry.
 """
 TOO_LARGE = {"memory": 1.5, "memory_bandwidth": 1.5, "power": 2.5}
 """At these ratios to the catalog's figures or above, no other memory stack or limit of the same part explains the figure."""
+TOO_SMALL = 0.25
+"""At this ratio or below, no part of the same name explains the figure."""
 ELSEWHERE = {"memory": "; that of the host is `host_memory`", "memory_bandwidth": "; a cache is faster than the memory"}
 MEMORY = {"memory", "memory_bandwidth"}
 GIGABYTE_OF_SHEETS = 1024**3 / 1e9
@@ -123,12 +133,14 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
             f"{changed[0].comparison}: it is the figure of one of its devices, and both together are the accelerator",
             f"state the {_deviation_key(changed[0])} of both together, or remove the key: the catalog supplies it",
         )
-    elif len(changed) == 1 and changed[0].ratio >= TOO_LARGE.get(_deviation_key(changed[0]), inf):
-        others = ELSEWHERE.get(_deviation_key(changed[0]), "")
+    elif len(changed) == 1 and not TOO_SMALL < changed[0].ratio < TOO_LARGE.get(_deviation_key(changed[0]), inf):
+        others = ELSEWHERE.get(_deviation_key(changed[0]), "") if changed[0].ratio > 1 else ""
         yield RULE.problem(
             changed[0].stated.at,
             f"{changed[0].comparison}, and no other accelerator of that name has it",
-            f"state the {_deviation_key(changed[0])} of one accelerator; that of a node is derived{others}",
+            f"state the {_deviation_key(changed[0])} of one accelerator; that of a node is derived{others}"
+            if changed[0].ratio > 1
+            else "check bits and bytes, and the prefix",
         )
 
 

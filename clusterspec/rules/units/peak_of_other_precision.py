@@ -8,7 +8,8 @@ accelerators are those of the same vendor or, where the difference is a quarter 
 cards, or modules with their own links). A custom part, of which the spec changes several figures, is compared only with
 its own precisions. The finding is a warning, and an error where the difference is a quarter or more. A peak that
 matches no part is a warning from a quarter above the catalog's on, since the catalog's peak is at the highest clock,
-and an error above one and a half times, since it is usually the peak of a node.
+and an error above one and a half times, since it is usually the peak of a node. A quarter of the catalog's peak or less is
+an error.
 
 ## Why it matters
 
@@ -33,6 +34,16 @@ workload:
   sequence_length: 8192
   global_batch: 256
   peak_flops: 312 TFLOP/s dense
+```
+
+```yaml workload.peak_flops
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload:
+  model: llama-3.1-8b
+  sequence_length: 8192
+  global_batch: 256
+  peak_flops: 98.9 TFLOP/s dense
 ```
 
 ## Silent
@@ -76,6 +87,8 @@ OFF = 0.05
 SAME = 0.03
 TOO_HIGH = 1.5
 """Above this ratio to the catalog's peak, no other form or count of the same part explains a higher one."""
+TOO_LOW = 0.25
+"""Below this ratio, no clock and no limit of power explains a lower one."""
 
 
 def check(peaks: tuple[StatedPeak, ...], deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
@@ -94,11 +107,11 @@ def check(peaks: tuple[StatedPeak, ...], deviations: Deviations, catalog: Catalo
             message = f"{stated.quantity.written} is the peak of {both(owners)}; {stated.whose} has {known} in {stated.precision}"
             severity = "error" if abs(stated.ratio - 1) >= A_QUARTER else ""
             yield RULE.problem(stated.at, message, "remove the key: the catalog supplies the figure", severity=severity)
-        elif stated.ratio >= 1 + A_QUARTER and not own:
+        elif not TOO_LOW < stated.ratio < 1 + A_QUARTER and not own:
             known = display(stated.catalog_peak, "FLOP/s")
             message = f"{stated.quantity.written} is {plain(stated.ratio, 2)} times the {known} that {stated.whose} has in {stated.precision}"
             help_ = "state the peak of one accelerator, or remove the key: the catalog supplies the figure"
-            severity = "error" if stated.ratio > TOO_HIGH else ""
+            severity = "error" if not TOO_LOW < stated.ratio <= TOO_HIGH else ""
             yield RULE.problem(stated.at, message, help_, severity=severity)
 
 

@@ -1,0 +1,303 @@
+"""Two stated figures cannot both be right.
+
+## What it finds
+
+Figures of different keys that exclude each other:
+
+- a `checkpoint.pause` one and a half times as long as its `write_time`, or shorter where saving is synchronous;
+- failures of a part outside its own `range`;
+- a test of acceptance on sets of other nodes than take part in it;
+- a `peer_bandwidth` above the `bandwidth` of all links, and a list of `axis_bandwidth` of another length than `shape`;
+- more `scaling.min_replicas` than the plan has engines;
+- more `batches_in_flight` than `max_staleness` + 1 allows;
+- a release of a library or framework in `cluster.software` beside another one in `layout.software` or
+  `collective_library`.
+
+These are errors. A `concurrency` that a finite number of `requests` never reaches, and a tier of caches that is faster than
+the one above it, are warnings.
+
+## Why it matters
+
+One of the two is a slip, and estimates use one of them without knowing which is right.
+
+## What to do
+
+Correct the figure that is wrong.
+
+## When to ignore it
+
+Do not ignore it.
+
+## Fires
+
+```yaml operations.checkpoint.pause
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+operations: {checkpoint: {interval: 60 min, pause: 10 s, write_time: 5 min, mode: synchronous}, burn_in: 72 h}
+```
+
+```yaml operations.failures.accelerator.afr
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+operations: {failures: {accelerator: {afr: 0.2, range: [0.01, 0.05]}}, burn_in: 72 h}
+```
+
+```yaml acceptance[0].scope
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 16}
+acceptance:
+  - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 340 GB/s, scope: every-8-nodes}
+```
+
+```yaml cluster.scale_up.peer_bandwidth
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_up: {peer_bandwidth: 600 GB/s unidirectional}
+```
+
+```yaml cluster.software[0]
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  software: [nccl 2.19]
+  scale_out: {collective_library: nccl 2.27}
+```
+
+```yaml workload.serving.concurrency
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 256, requests: 100}}
+layout: {framework: vllm, tp: 8}
+```
+
+```yaml workload.serving.scaling.min_replicas
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload:
+  kind: serve
+  model: llama-3.1-70b
+  serving:
+    input_tokens: 2000
+    output_tokens: 300
+    day: [{from: "08:00", to: "20:00", request_rate: 6}, {from: "20:00", to: "08:00", request_rate: 1}]
+    scaling: {cold_start: 5 min, min_replicas: 20}
+layout: {framework: vllm, tp: 8}
+```
+
+```yaml workload.rl.batches_in_flight
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload:
+  kind: rl
+  model: qwen2.5-7b
+  rl: {prompts_per_step: 64, samples_per_prompt: 8, input_tokens: 512, output_tokens: 2000, max_staleness: 1, batches_in_flight: 4, placement: split, rollout: {nodes: 2}}
+layout: {framework: megatron-core, nodes: 2}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 16
+  software: [nccl 2.27.3]
+  scale_out: {collective_library: nccl 2.27}
+operations: {checkpoint: {interval: 60 min, pause: 10 s, write_time: 5 min, mode: asynchronous}, failures: {accelerator: {afr: 0.02, range: [0.01, 0.05]}}, burn_in: 72 h}
+acceptance:
+  - {collective: all-reduce, nodes: 8, size: 8 GiB, busbw: 340 GB/s, scope: every-8-nodes}
+```
+
+## Sources
+
+- The keys of a spec: docs/spec.md
+- Pauses and writes of checkpoints: https://pytorch.org/blog/reducing-checkpointing-times/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.finding import Problem
+from clusterspec.records import fields
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import (
+    AcceptanceSpec,
+    CheckpointSpec,
+    FailureRateSpec,
+    FailuresSpec,
+    OperationsSpec,
+    RlSpec,
+    ScaleUpSpec,
+    ServingSpec,
+    Spec,
+)
+
+RULE = Rule.of(__name__, "error")
+YEAR = 365.25 * 86400
+OVERHEAD = 1.5
+"""Ratio of a pause to the write time up to which the rest is spent before and after the write."""
+ROUNDED = 1.05
+"""Ratio up to which two figures of the same thing count as equal."""
+
+
+def check(
+    spec: Spec, operations: OperationsSpec | None, cluster: Cluster | None, layout: Layout | None
+) -> Iterator[Problem]:
+    if not _states_pairs(spec, operations):
+        return
+    if operations is not None and operations.checkpoint is not None:
+        yield from _checkpoint_problems(operations.checkpoint)
+    if operations is not None and operations.failures is not None:
+        yield from _failure_problems(operations.failures)
+    if spec.acceptance:
+        yield from _scope_problems(spec.acceptance)
+    if cluster is not None and spec.cluster is not None and spec.cluster.scale_up is not None:
+        yield from _link_problems(spec.cluster.scale_up, cluster)
+    if spec.cluster is not None and spec.cluster.software:
+        yield from _release_problems(spec, spec.cluster.software)
+    if spec.workload is not None and spec.workload.serving is not None:
+        yield from _serving_problems(spec.workload.serving, layout)
+    if spec.workload is not None and spec.workload.rl is not None:
+        yield from _staleness_problems(spec.workload.rl)
+
+
+def _states_pairs(spec: Spec, operations: OperationsSpec | None) -> bool:
+    """Whether a spec states a figure that this rule compares with another one."""
+    return bool(
+        (
+            operations is not None
+            and (operations.failures or (operations.checkpoint is not None and operations.checkpoint.write_time))
+        )
+        or any(test.scope for test in spec.acceptance or ())
+        or (
+            spec.cluster is not None
+            and (
+                spec.cluster.software
+                or (
+                    spec.cluster.scale_up is not None
+                    and (spec.cluster.scale_up.peer_bandwidth or spec.cluster.scale_up.axis_bandwidth)
+                )
+            )
+        )
+        or (
+            spec.workload is not None
+            and (
+                spec.workload.rl
+                or (
+                    spec.workload.serving is not None
+                    and (
+                        spec.workload.serving.requests
+                        or spec.workload.serving.scaling
+                        or spec.workload.serving.cache_tiers
+                    )
+                )
+            )
+        )
+    )
+
+
+def _checkpoint_problems(checkpoint: CheckpointSpec) -> Iterator[Problem]:
+    """A pause that is not a part of the writing of a checkpoint, or all of it where training waits for the store."""
+    pause, written = checkpoint.pause, checkpoint.write_time
+    if pause is None or written is None or not written.value:
+        return
+    at, help_ = "operations.checkpoint.pause", "correct `pause`, `write_time` or `mode`"
+    if pause.value > written.value * OVERHEAD:
+        message = f"training stops for {pause.written} at a checkpoint that is complete after {written.written}"
+        yield RULE.problem(at, message, help_)
+    elif checkpoint.mode == "synchronous" and pause.value * ROUNDED < written.value:
+        message = f"training waits until the checkpoint is complete after {written.written}, not {pause.written}"
+        yield RULE.problem(at, message, help_)
+
+
+def _failure_problems(failures: FailuresSpec) -> Iterator[Problem]:
+    for each in fields(FailuresSpec):
+        part: FailureRateSpec | None = getattr(failures, each.name)
+        if part is None or part.range is None:
+            continue
+        rate = part.afr if part.afr is not None else YEAR / part.mtbf.value if part.mtbf and part.mtbf.value else None
+        low, high = part.range
+        if rate is not None and not low / ROUNDED <= rate <= high * ROUNDED:
+            key = "afr" if part.afr is not None else "mtbf"
+            message = f"{rate:.3g} failures of a part in a year are outside its own range of {low:g} to {high:g}"
+            yield RULE.problem(("operations", "failures", each.name, key), message, "correct the rate or the range")
+
+
+def _scope_problems(tests: tuple[AcceptanceSpec, ...]) -> Iterator[Problem]:
+    for number, test in enumerate(tests):
+        if test.nodes and test.set_nodes and test.nodes != test.set_nodes:
+            message = f"the test runs on each set of {test.set_nodes:,} nodes, and {test.nodes:,} take part in a run"
+            yield RULE.problem(("acceptance", number, "scope"), message, f"write `scope: every-{test.nodes}-nodes`")
+
+
+def _link_problems(written: ScaleUpSpec, cluster: Cluster) -> Iterator[Problem]:
+    """The bandwidth of one pair or axis, beside that of all links or the number of axes."""
+    peer, total, shape = written.peer_bandwidth, cluster.scale_up.bandwidth, cluster.scale_up.shape
+    if peer is not None and total is not None and peer.per_direction > total.value * ROUNDED:
+        message = f"two accelerators reach {peer.written}, more than one has over all its links"
+        yield RULE.problem("cluster.scale_up.peer_bandwidth", message, "give the bandwidth between two accelerators")
+    axes = written.axis_bandwidth
+    if axes and shape and len(axes) != len(shape):
+        message = f"the torus has {len(shape)} axes, and `axis_bandwidth` states {len(axes)}"
+        yield RULE.problem("cluster.scale_up.axis_bandwidth", message, "state one bandwidth for each axis of `shape`")
+
+
+def _release_problems(spec: Spec, software: tuple[str, ...]) -> Iterator[Problem]:
+    """Releases in the list of software that another key states otherwise."""
+    fabric = spec.cluster.scale_out if spec.cluster else None
+    stated = {
+        "collective_library": fabric.collective_library if fabric else None,
+        "layout.software": spec.layout.software if spec.layout else None,
+    }
+    for number, text in enumerate(software):
+        name, _, release = text.partition(" ")
+        for key, other in stated.items():
+            again, _, other_release = (other or "").partition(" ")
+            if name == again and release and other_release and not _is_same_release(release, other_release):
+                message = f"`software` has {text}, and `{key}` is {other}"
+                yield RULE.problem(("cluster", "software", number), message, "keep the release that is used")
+
+
+def _is_same_release(one: str, other: str) -> bool:
+    """Whether one release is the other or one of its patches.
+
+    >>> _is_same_release("2.27.3", "2.27"), _is_same_release("2.2", "2.27")
+    (True, False)
+    """
+    return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
+
+
+def _serving_problems(serving: ServingSpec, layout: Layout | None) -> Iterator[Problem]:
+    least = serving.scaling.min_replicas if serving.scaling else None
+    if least and layout is not None and serving.disaggregated is None and least > layout.dp:
+        message = f"{least:,} engines run at any time, and the plan has {layout.dp:,}"
+        yield RULE.problem("workload.serving.scaling.min_replicas", message, "state at most the engines of the plan")
+    if serving.requests and serving.concurrency and serving.requests < serving.concurrency:
+        message = f"{serving.requests:,} requests never are {serving.concurrency:,} in flight"
+        help_ = "state fewer requests in flight, or all requests of the run"
+        yield RULE.problem("workload.serving.concurrency", message, help_, severity="warning")
+    tiers = serving.cache_tiers or ()
+    for number, (above, below) in enumerate(pairwise(tiers), start=1):
+        if above.scope != below.scope or "remote" in (above.medium, below.medium):
+            continue  # of unlike units
+        if above.read is not None and below.read is not None and below.read.value > above.read.value:
+            message = f"this tier reads at {below.read.written}, and the one above it at {above.read.written}"
+            yield RULE.problem(
+                ("workload", "serving", "cache_tiers", number),
+                message,
+                "list the fastest tier first",
+                severity="warning",
+            )
+
+
+def _staleness_problems(rl: RlSpec) -> Iterator[Problem]:
+    steps, flying = rl.max_staleness, rl.batches_in_flight
+    if steps is not None and flying is not None and flying > steps + 1:
+        message = f"the samples of {flying:g} steps are in flight, and rollout may run {steps} ahead of the weights"
+        yield RULE.problem("workload.rl.batches_in_flight", message, f"state at most {steps + 1}")
