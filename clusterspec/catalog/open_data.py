@@ -21,26 +21,11 @@ FORMAT = 2
 CONVENTION = "SI; bandwidths per direction; peaks dense, and sparse peaks with sparsity as they are printed"
 COLUMNS = (
     *("fact_id", "kind", "id", "name", "vendor", "status", "as_of", "fact", "written", "prints", "value", "unit"),
-    *(
-        "low",
-        "high",
-        "of",
-        "scope",
-        "basis",
-        "evidence",
-        "source",
-        "url",
-        "read",
-        "quoted_in",
-        "copy",
-        "also",
-        "assumed",
-        "note",
-    ),
-    *("doubt", "not", "license", "catalog"),
+    *("low", "high", "of", "scope", "basis", "evidence", "source", "url", "read", "quoted_in", "copy", "also"),
+    *("assumed", "note", "doubt", "not", "license", "catalog"),
 )
-"""``value`` is in SI (``unit``) by `CONVENTION`; ``low`` and ``high`` are the ends of a price; ``written`` is the form of
-the source; ``not`` has rejected readings.
+"""``value`` is in SI (``unit``) by `CONVENTION`; ``low`` and ``high`` are the ends of a price; ``written`` is the form
+of the source; ``not`` has rejected readings.
 """
 MONEY = {"market.price": "USD", "market.rent": "USD/h"}
 """Units of prices, which are ranges: of a part, and of an accelerator for an hour."""
