@@ -13,7 +13,13 @@ from clusterspec.results.diagnosis import Cause
 _REACH = "show_gids; ping and ib_write_bw between the NICs of that pair; open the ports of all ranks"
 _INTERFACE = "ip -br addr; set NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME to the interface that reaches the other nodes"
 _TCP = "btl_tcp_if_include and oob_tcp_if_include of Open MPI likewise"
-_DEVICES = "ls -l /dev/infiniband within the container; docker run --device=/dev/infiniband --cap-add=IPC_LOCK"
+_DEVICES = {
+    "open": "ls -l /dev/infiniband within the container; docker run --device=/dev/infiniband --cap-add=IPC_LOCK",
+    "device": (
+        "ls -ln /dev/kfd /dev/dri /dev/nvidia* within the container, and id: docker run --device=/dev/kfd "
+        "--device=/dev/dri --group-add of the group that owns them, or --gpus all"
+    ),
+}
 _IPC = (
     "run with NCCL_P2P_DISABLE=1; docker run --ipc=host --pid=host; unset PYTORCH_CUDA_ALLOC_CONF=expandable_segments "
     "and HSA_ENABLE_IPC_MODE_LEGACY"
@@ -46,6 +52,7 @@ CALLS: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
     ("open", "EACCES"): (("wrong-interface", STRONG),),
     ("open", "ENODEV"): (("wrong-interface", STRONG),),
     ("open", "ENOMEM"): (("nic-limit", STRONG), ("locked-memory", GIVEN)),
+    **{("device", error): (("missing-accelerator", STATED),) for error in ("EACCES", "EPERM", "ENOENT")},
     ("shm", "ENOSPC"): (("shared-memory", STATED),),
     ("shm", "ENOENT"): (("shared-memory", STRONG),),
     ("shm", "EACCES"): (("shared-memory", STRONG),),
@@ -75,7 +82,7 @@ def causes_of_calls(run: PlacedRun) -> Iterator[Cause]:
     """The causes of the calls that lines of a run without a result name with an error of the system."""
     for each in run.benchmark.evidence:
         for name, weight in _causes_of(each.name) if _holds(run, each.name) else ():
-            following = _DEVICES if each.name.startswith(f"{CALL}open ") else _NEXT[name]
+            following = _DEVICES.get(each.name.removeprefix(CALL).partition(" ")[0], _NEXT[name])
             yield Cause(name, f"line {each.line} of the log: {each.text}", following, weight)
 
 

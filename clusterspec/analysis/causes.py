@@ -9,7 +9,14 @@ from statistics import median
 from clusterspec.analysis.call_causes import without_refuted
 from clusterspec.analysis.families import families_of_causes
 from clusterspec.analysis.fault_models import FAULT_MODELS, FaultFit, fault_fits
-from clusterspec.analysis.hangs import Check, causes_of_a_hang, stops_of_one_rank, suggested_causes, unreachable_peers
+from clusterspec.analysis.hangs import (
+    SYMPTOMS,
+    Check,
+    causes_of_a_hang,
+    explained_symptoms,
+    stops_of_one_rank,
+    unreachable_peers,
+)
 from clusterspec.analysis.host_causes import (
     access_control_causes,
     host_setting_causes,
@@ -51,9 +58,9 @@ def causes(run: PlacedRun) -> tuple[Cause, ...]:
     """The likely causes of a slow run, likeliest first; for other runs only errors that hold at any speed."""
     if not run.finished:
         stops = causes_of_a_hang(run, (_separate_jobs, release_causes, *CHECKS)) if run.rows else stops_of_one_rank(run)
-        return _most_likely(without_refuted(run, stops)) or _most_likely(
-            (*suggested_causes(run), *families_of_causes(run))
-        )
+        likeliest = _most_likely(without_refuted(run, stops))
+        symptoms = all(each.name in SYMPTOMS for each in likeliest)
+        return _most_likely((*explained_symptoms(run, likeliest), *families_of_causes(run))) if symptoms else likeliest
     last = run.largest
     found = [cause for check in ALWAYS for cause in check(run)]
     if last.measured < last.low:

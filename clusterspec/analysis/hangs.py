@@ -33,6 +33,8 @@ _GLOO = (
     "ip -br addr; set GLOO_SOCKET_IFNAME on every node to the interface that reaches the others; without it, Gloo "
     "announces the address of the host's name"
 )
+SYMPTOMS = frozenset({"program-fault", "peer-ended", "job-ended"})
+"""Causes that an earlier error of the log explains, where it has one."""
 MOST_ABSENT = 0.25
 """Share of the ranks above which those that report nothing are ranks of other files, rather than late ones."""
 Check = Callable[[PlacedRun], Iterator[Cause]]
@@ -95,6 +97,9 @@ def _possible_stops(run: PlacedRun) -> Iterator[Cause]:
     for text, line in run.log_lines("shared-object")[:1]:  # pytorch/pytorch issue 14768: open files
         for name in ("file-limit", "shared-memory"):
             yield Cause(name, f"line {line} of the log: {text}, which does not say why", STOPS[name][1], GIVEN)
+    for text, line in run.log_lines("no-region")[:1] if run.log_lines("gpu-buffer") else ():  # linux-rdma/perftest 126
+        evidence = f"line {line} of the log: {text}, of the memory of an accelerator"
+        yield Cause("gpudirect-refused", evidence, STOPS["gpudirect-refused"][1], STRONG)
     for text, line in run.log_lines("parted")[:1]:  # pytorch/pytorch issue 118369: the program
         evidence = f"line {line} of the log: {text}; the program or the network holds one back"
         yield Cause("ranks-diverge", evidence, STOPS["ranks-diverge"][1], GIVEN)
@@ -115,7 +120,23 @@ def _possible_ends(run: PlacedRun) -> Iterator[Cause]:
             yield Cause(name, f"line {line} of the log: {text}{why}", following, weight)
 
 
-def suggested_causes(run: PlacedRun) -> Iterator[Cause]:
+def explained_symptoms(run: PlacedRun, symptoms: Sequence[Cause]) -> Iterator[Cause]:
+    """Some symptoms behind what other errors suggest to have led to them; without symptoms what errors suggest."""
+    lines = {_line_of(each) for each in symptoms}
+    suggested = list(_suggested_causes(run))
+    for each in suggested:
+        if each.name not in SYMPTOMS and _line_of(each) not in lines:
+            yield replace(each, weight=GIVEN if symptoms else WEAK)
+    yield from symptoms
+    yield from suggested
+
+
+def _line_of(cause: Cause) -> str:
+    """The number of the line that a cause rests on; the text of its evidence if that names none."""
+    return cause.evidence.partition(" of the log")[0]
+
+
+def _suggested_causes(run: PlacedRun) -> Iterator[Cause]:
     """What the common words of an error suggest, where nothing else is known of a run without a result."""
     following = {name: each for name, (_, each) in {**STOPS, **UNFINISHED_STOPS}.items()}
     following |= {name: each for _, name, _, each, _ in POSSIBLE}

@@ -201,6 +201,16 @@ _BRIDGES = (
 )
 """horovod/horovod issue 310."""
 _HANDLES = "show_gids on all hosts: NVSHMEM_IB_GID_INDEX of a RoCE v2 address that routes, and NVSHMEM_HCA_LIST"
+_FIRST = "the logs of all ranks by time: the first error"
+_DRIVER = (
+    "nvidia-smi; cat /proc/driver/nvidia/version; ldconfig -p | grep libcuda: one release, not the stubs of the "
+    "toolkit; restart after an update"
+)
+_HANDLE = "docker run --ipc=host --pid=host; to test it, NCCL_CUMEM_ENABLE=0 NCCL_CUMEM_HOST_ENABLE=0"
+_MODULE = "dmesg; dkms status; modinfo -F vermagic of the module against uname -r: build it anew; mokutil --sb-state"
+_COMPONENT = "ompi_info --parsable; env | grep -E 'OMPI_MCA|PMIX_MCA'; PMIX_MCA_psec=native, or the component's library"
+_PLACE = "kubectl describe pod, or scontrol show job: what it lacks"
+_FORK = "start workers by spawn in place of fork; no call of CUDA before them"
 POSSIBLE = (
     ("rendezvous", "unreachable-peer", _UNSAID, _RENDEZVOUS, GIVEN),
     ("rendezvous", "wrong-interface", _UNSAID, _RENDEZVOUS, GIVEN),
@@ -232,6 +242,16 @@ POSSIBLE = (
     ("ucx-cuda", "library-release", "", "ucx_info -d | grep cuda: a UCX that was built with CUDA", GIVEN),
     ("efa-peer", "unreachable-peer", ", as with a security group that does not allow it", _GROUP, STRONG),
     ("efa-peer", "plugin-mismatch", _UNSAID, STOPS["plugin-mismatch"][1], WEAK),
+    ("queue-gone", "peer-ended", ": the peer's process is gone", _FIRST, STRONG),
+    ("queue-gone", "host-memory-full", ", as where the memory of its host is full", _OF["host-memory-full"], WEAK),
+    ("init-error", "driver-release", ", as with a driver that does not fit, or that was updated", _DRIVER, STRONG),
+    ("init-error", "program-error", ", as in a process that was forked after its first call", _FORK, WEAK),
+    ("unknown-error", "accelerator-fault", _UNSAID, _OF["accelerator-fault"], GIVEN),
+    ("unknown-error", "driver-release", _UNSAID, _DRIVER, WEAK),
+    ("os-call", "invalid-setting", ", as between containers that share no memory", _HANDLE, GIVEN),
+    ("os-call", "driver-release", _UNSAID, _DRIVER, WEAK),
+    ("ended", "peer-ended", ": the process was ending", _FIRST, WEAK),
+    ("flushed", "peer-ended", ": an earlier error closed the queue", _FIRST, WEAK),
     ("unequal", "invalid-setting", ", as with settings that differ between ranks", _SAME, GIVEN),
     ("no-transport", "invalid-setting", ", as where settings turn all of them off", _SAME, STRONG),
     ("slow-link", "wrong-pcie-generation", "", _LINK, STRONG),
@@ -239,7 +259,7 @@ POSSIBLE = (
     ("mtu", "unreachable-peer", ": both ends have to agree", _MTU, STRONG),
     ("remote-access", "acs", ": a NIC was refused access to memory of the peer", _PLAN_ACS, GIVEN),
     ("remote-access", "gpudirect-refused", _UNSAID, STOPS["gpudirect-refused"][1], WEAK),
-    ("not-ready", "peer-ended", ": the peer posts no receive", "the logs of all ranks by time: the first error", GIVEN),
+    ("not-ready", "peer-ended", ": the peer posts no receive", _FIRST, GIVEN),
     ("gid-changed", "unstable-link", ": an interface lost or changed its address", _PORT, GIVEN),
     ("wrong-plan", "wrong-topology", "", _PLAN, STRONG),
     (
@@ -250,6 +270,21 @@ POSSIBLE = (
         STRONG,
     ),
     ("ucx-device", "wrong-interface", _UNSAID, "ls /dev/infiniband within the container; ibv_devinfo", GIVEN),
+    ("module", "library-release", ", of another kernel or driver than it was built for", _MODULE, STRONG),
+    ("peer-module", "gpudirect-refused", "", STOPS["gpudirect-refused"][1], GIVEN),
+    (
+        "fabric-inactive",
+        "unstable-link",
+        "",
+        "opainfo or ibstat on its host; its cable, and the fabric manager",
+        STRONG,
+    ),
+    ("component", "library-release", "", _COMPONENT, STRONG),
+    ("component", "invalid-setting", _UNSAID, _COMPONENT, GIVEN),
+    ("slots", "invalid-setting", "", "the slots of the hostfile, or --ntasks of the job, against -np", STRONG),
+    ("program-missing", "invalid-setting", "", "the path of the program on every node: ls, and mount", GIVEN),
+    ("mpi-path", "unreachable-peer", "", _RENDEZVOUS, STRONG),
+    ("mpi-path", "invalid-setting", ", as where settings leave no transport", "env | grep -E 'OMPI_MCA|UCX_'", GIVEN),
     ("no-region", "locked-memory", _UNSAID, STOPS["locked-memory"][1], GIVEN),
     ("no-region", "gpudirect-refused", _UNSAID, STOPS["gpudirect-refused"][1], WEAK),
     ("tcp-mixed", "wrong-interface", ": an address that several hosts have", _BRIDGES, STRONG),
@@ -258,7 +293,7 @@ POSSIBLE = (
     ("command-lost", "nic-fault", _UNSAID, UNFINISHED_STOPS["nic-fault"][1], GIVEN),
     ("device-lost", "accelerator-fault", ": a device left its link", _SLOT, GIVEN),
     ("device-lost", "nic-fault", _UNSAID, _SLOT, WEAK),
-    ("unplaced", "absent-ranks", ": a scheduler finds no place for it", "kubectl describe pod: what it lacks", STRONG),
+    ("unplaced", "absent-ranks", ": a scheduler finds no place for it", _PLACE, STRONG),
     ("crash", "program-fault", "", _OF["program-fault"], GIVEN),
     ("time-limit", "job-ended", ", which a run that hangs meets, too", _OF["job-ended"], GIVEN),
     ("signal", "job-ended", ", from outside of the run", _OF["job-ended"], GIVEN),
@@ -270,7 +305,7 @@ POSSIBLE = (
         "peer-ended",
         "peer-ended",
         ": its own log has the reason",
-        "the logs of all ranks by time: the first error",
+        _FIRST,
         WEAK,
     ),
 )

@@ -9,6 +9,7 @@ from math import ceil, floor
 
 from clusterspec.logs.engine_load import starved_engine
 from clusterspec.logs.failure_lines import FAILURE_PATTERNS, FAILURE_WORDS
+from clusterspec.logs.launcher_lines import launcher_statements
 from clusterspec.logs.library_lines import LIBRARY_PATTERNS, LIBRARY_WORDS
 from clusterspec.logs.nccl_lines import NCCL_PATTERNS, NCCL_WORDS
 from clusterspec.logs.program_lines import PROGRAM_PATTERNS, PROGRAM_WORDS
@@ -88,6 +89,7 @@ def _log_statements(text: str) -> Iterator[Evidence]:
             seen.add(form)
         yield from _statements_of_line(line, number)
     yield from _continued_statements(text, words)
+    yield from (Evidence(*each) for each in launcher_statements(text))
 
 
 def _statements_of_line(line: str, number: int) -> Iterator[Evidence]:

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import re
 
+from clusterspec.logs.status_texts import STATUS_PATTERNS, STATUS_WORDS
+
 LIBRARY_PATTERNS = (
+    *STATUS_PATTERNS,
     # releases: the head of nccl-tests 2.17 and of RCCL
     ("version-code", re.compile(r"\bnccl-library=([0-9]{5,6})\b")),
     ("rocm-release", re.compile(r"\bROCm version\s{0,3}: ?([0-9]{1,3}(?:\.[0-9]{1,4}){1,3})")),
@@ -23,8 +26,11 @@ LIBRARY_PATTERNS = (
     ("diverging", re.compile(r"(symmetric registration check failed on rank [0-9]{1,7}.{0,80})")),
     ("diverging", re.compile(r"(Communicator ranks have different \w{1,30} operation counts)")),  # RAS
     ("wrong-plan", re.compile(r"(Could not find (?:NET with|NIC for rank|any local path from).{1,60})")),
+    ("wrong-plan", re.compile(r"(Attribute \w{1,30} of node \w{1,30} not found|too many XML nodes.{0,20})")),
     ("wrong-plan", re.compile(r"((?:TOPO/NET|XML Mismatch|XML Graph) ?:? .{1,80})")),
     ("link-down", re.compile(r"(Detected [0-9]{1,4} failed devices out of [0-9]{1,4} devices)")),
+    ("foreign-nic", re.compile(r"((?:read failed in|Check failed: ) ?ncclIb(?:RoceGetVersionNum|GetGidIndex).{0,40})")),
+    ("foreign-nic", re.compile(r"(ibv_create_ah\(.{1,300}failed: No such device)")),  # UCX
     ("gid-changed", re.compile(r"(NET/IB : \S{1,40} GID table changed)")),
     (
         "remote-access",
@@ -36,7 +42,13 @@ LIBRARY_PATTERNS = (
     # aws-ofi-nccl and the EFA provider of libfabric
     ("efa-peer", re.compile(r"(Unable to insert remote address into address vector.{0,60})")),
     ("efa-peer", re.compile(r"(Failed to insert address for peer rank.{0,40})")),
-    ("efa-peer", re.compile(r"(NET/OFI Request .{1,40}completed with error\. RC: [0-9]{1,6}.{0,60})")),
+    ("queue-gone", re.compile(r"(Invalid receiver queue pair number.{0,10})")),
+    (
+        "efa-peer",
+        re.compile(
+            r"(NET/OFI Request .{1,40}completed with error\. RC: [0-9]{1,6}(?!.{0,20}Invalid receiver queue).{0,60})"
+        ),
+    ),
     ("efa-peer", re.compile(r"(rxr_cq_write_[tr]x_error.{0,80}|efa_\w{1,40}error.{0,40}prov_err\w{0,3}: .{1,60})")),
     ("efa-peer", re.compile(r"((?:Unreachable|Unresponsive) (?:remote|receiver).{0,80})")),
     ("registration", re.compile(r"(EFA provider requires at least libfabric version [0-9.]{1,12})")),
@@ -122,23 +134,43 @@ LIBRARY_PATTERNS = (
         "library",
         re.compile(r"(compiled (?:with|against) .{1,40}\b(?:but|while) .{0,20}(?:running|found|loaded|linked).{0,40})"),
     ),
+    # modules of the kernel, and memory of accelerators in perftest
+    (
+        "module",
+        re.compile(
+            r"(\w{1,40}: (?:disagrees about version of symbol|Unknown symbol) \w{1,60}"
+            r"|could not insert (?:module )?\S{1,60}: .{1,60}|version magic '.{1,60})"
+        ),
+    ),
+    (
+        "peer-module",
+        re.compile(
+            r"((?:nv_peer_mem|nvidia[_-]peermem|gdrdrv)\b.{0,20}(?:version of symbol|nknown symbol|: Inv).{0,40})"
+        ),
+    ),
+    ("gpu-buffer", re.compile(r"((?:allocated|DMA-BUF for) GPU buffer.{0,40})")),
+    ("fabric-inactive", re.compile(r"(no (?:hfi|HFI) units are active.{0,20})")),  # PSM2
+    # Slurm
+    ("unplaced", re.compile(r"(Requested node configuration is not available|Invalid generic resource .{1,40})")),
     # Kubernetes
     ("unplaced", re.compile(r"(FailedScheduling.{0,160}|[0-9]{1,5}/[0-9]{1,5} nodes are available: .{1,120})")),
 )
 """Names of statements and the patterns of their lines."""
 _WORDS = (
-    "nccl-library=|ROCm version|cliqueSize|"
+    "nccl-library=|ROCm version|cliqueSize|symbol |could not insert|version magic|GPU buffer|units are active|"
+    "node configuration|generic resource|Attribute |ncclIb|ibv_create_ah|Invalid receiver|"
     "Driver version found|using the same GPU|Peermem is|No transport found|listening interface|same subnet|"
-    "registration check|operation counts|Could not find |TOPO/NET|XML |failed devices|GID table|Got completion|"
-    "collective mismatch|message truncated|address vector|Failed to insert|completed with error|rxr_cq_|efa_|"
-    "Unreachable |Unresponsive |EFA provider|GDR disabled|GPU-initiated|not enumerated|VNI_NOT|UNDELIVERABLE|GDAKI|"
-    "enable GPUDirect|Not enough memory to write|maximal number of files|network device|transport to |modify QP|"
-    "HCA's through|Failed status|mismatch: local|Infiniband/RoCE device|Did not detect|Port number|allocate MR|"
-    "unexpected process identifier|accepted a TCP|AMD-Vi|DMAR|command resource|AER: |PCIe Bus Error|NVRM: |SXid|"
-    "amdgpu|nfs: server|Lustre|EXT4|XFS|BTRFS|clock throttled|FailedScheduling|"
-    "nodes are available|limits exceeded|no resources|exceed lim|err -12|status internal|CQP timeout|unresponsive|"
-    "PCIe bandwidth|LnkSta|error code |present state|MPS |newer than toolkit|comp_mask|mismatch|compiled with|"
+    "registration check|operation counts|Could not find |TOPO/NET|XML |failed devices|GID table|"
+    "Got completion|collective mismatch|message truncated|address vector|Failed to insert|"
+    "completed with error|rxr_cq_|efa_|Unreachable |Unresponsive |EFA provider|GDR disabled|GPU-initiated|"
+    "not enumerated|VNI_NOT|UNDELIVERABLE|GDAKI|enable GPUDirect|Not enough memory to write|"
+    "maximal number of files|network device|transport to |modify QP|HCA's through|Failed status|"
+    "mismatch: local|Infiniband/RoCE device|Did not detect|Port number|allocate MR|"
+    "unexpected process identifier|accepted a TCP|AMD-Vi|DMAR|command resource|AER: |PCIe Bus Error|NVRM: |"
+    "SXid|amdgpu|nfs: server|Lustre|EXT4|XFS|BTRFS|clock throttled|FailedScheduling|nodes are available|"
+    "limits exceeded|no resources|exceed lim|err -12|status internal|CQP timeout|unresponsive|PCIe bandwidth|"
+    "LnkSta|error code |present state|MPS |newer than toolkit|comp_mask|mismatch|compiled with|"
     "compiled against"
 )
-LIBRARY_WORDS = tuple(_WORDS.split("|"))
+LIBRARY_WORDS = (*_WORDS.split("|"), *STATUS_WORDS)
 """Words of which a line has at least one if it may be one of the above."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.logs.failure_lines import FAILURE_PATTERNS
+from clusterspec.logs.launcher_lines import LAUNCHER_PATTERNS
 from clusterspec.logs.library_lines import LIBRARY_PATTERNS
 
 PROGRAM_PATTERNS = (
@@ -97,9 +98,9 @@ _OF_ANY_PROGRAM = (
     "shared-memory",
     "unreachable",
 )
-_PATTERNS = (*PROGRAM_PATTERNS, *FAILURE_PATTERNS, *LIBRARY_PATTERNS)
+_PATTERNS = (*PROGRAM_PATTERNS, *FAILURE_PATTERNS, *LIBRARY_PATTERNS, *LAUNCHER_PATTERNS)
 STATING = frozenset({"cache-starved", *_OF_ANY_PROGRAM, *(name for name, _ in _PATTERNS)}) - {
-    *("version-code", "rocm-release", "no-gdr"),
+    *("version-code", "rocm-release", "no-gdr", "gpu-buffer"),
 }
 """Names of statements that make a text a log, also where no line is of a collective library."""
 _WORDS = (

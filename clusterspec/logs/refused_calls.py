@@ -32,6 +32,7 @@ ERRORS = {
 }
 """Errors of the system by their symbols, and the texts in which programs print them."""
 CALLS = {
+    "device": r"/dev/(?:kfd|dri|nvidia(?!-caps-imex)\w{0,12})\b",
     "ipc": r"(?:cuda|hip|cu)Ipc(?:Get|Open)\w{1,20}|memory for IPC|IPC memory|(?:CUDA|HIP) IPC handle",
     "multicast": r"cuMulticast\w{0,30}|[Mm]ulticast (?:memory|object|group)",
     "register": (
@@ -55,6 +56,7 @@ CALLS = {
 """What a program was doing, in the words of the libraries below it; the narrower before the wider."""
 _NO_PATH = ("ENETUNREACH", "EHOSTUNREACH", "ETIMEDOUT", "ECONNABORTED", "ECONNREFUSED")
 TELLING = {
+    "device": ("EACCES", "EPERM", "ENOENT"),
     "ipc": ("EINVAL", "EPERM", "EOPNOTSUPP"),
     "multicast": ("EPERM", "EINVAL", "EOPNOTSUPP"),
     "register": ("ENOMEM", "EFAULT", "EINVAL", "EPERM", "EOPNOTSUPP", "EREMOTEIO"),
@@ -67,11 +69,14 @@ TELLING = {
     "connect": ("bridge", "EAFNOSUPPORT"),
 }
 """The errors of each call that tell a cause."""
-_BRIDGE = re.compile(r"\b(?:172\.17\.[0-9]{1,3}|169\.254\.[0-9]{1,3}|192\.168\.122)\.[0-9]{1,3}\b")
+_BRIDGE = re.compile(
+    r"\bfe80::[0-9a-fA-F:]{1,40}|\b(?:172\.17\.[0-9]{1,3}|169\.254\.[0-9]{1,3}|192\.168\.122)\.[0-9]{1,3}\b"
+)
 """Addresses that every host has for itself: the default bridges of Docker and libvirt, and those of the link alone."""
 _ERROR = re.compile("|".join(f"(?P<{name}>{words})" for name, words in ERRORS.items()))
 _CALL = {name: re.compile(words) for name, words in CALLS.items()}
-_QUIET = re.compile(r"\bDEBUG\b|\bTRACE\b|, retrying\b|\bcannot (?:remove|stat|access)\b")
+_QUIET = re.compile(r"\bDEBUG\b|\bTRACE\b|\bcannot (?:remove|stat|access)\b")
+_RETRIED = re.compile(r", retrying\b")
 LONGEST = 2_000
 """Characters of a line that are read."""
 CALL = "call "
@@ -111,4 +116,6 @@ def refused_call(line: str) -> tuple[str, str] | None:
     name = str(error.lastgroup)
     if call == "connect" and _BRIDGE.search(line):
         name = "bridge"
+    elif _RETRIED.search(line):
+        return None
     return (f"{CALL}{call} {name}", line.strip()[:160]) if name in TELLING[call] else None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from clusterspec.logs.modules import causes_of_part
+
 _ERROR = re.compile(
     r"\b(?:[Ee]rrors?|ERROR|\w{1,40}Error|[Ff]ail(?:ed|ure|s)?|FAILED|[Ff]atal|FATAL|[Aa]bort(?:ed|ing)?)\b"
 )
@@ -13,6 +15,13 @@ _QUIET = re.compile(
     r"\b(?:DEBUG|INFO|WARN(?:ING)?|[Nn]o errors?|0 errors?|[Cc]orrect(?:able|ed))\b|\b[Ee]rrors?[:= ]{1,3}0\b"
 )
 """Words by which a line with one of those tells of none, or of one that the program outlives."""
+_LOUD = re.compile(r"\bN?CCL WARN\b|\bCCOM WARN\b|\.(?:cc|cpp|cu|h):[0-9]{1,6} WARN\b|\bUCX {1,4}(?:ERROR|FATAL)\b")
+"""What libraries print before each of their errors, which they call warnings."""
+_OUTLIVED = re.compile(
+    r"Failed to open lib|auto balancing|Missing \"|[Nn]o plugin|Could(?: not|n't) find|may be hanging"
+    r"|\b[Rr]etry(?:ing)?\b|\b[Dd]eprecated\b|MSCCL|will be ignored|[Ff]alling back|[Dd]isabling"
+)
+"""Words of their warnings that a run outlives."""
 SUGGESTIONS = (
     ("shared-memory", r"/dev/shm|shared memory"),
     ("locked-memory", r"locked memory|memlock|MEMLOCK"),
@@ -42,6 +51,7 @@ SUGGESTIONS = (
     ),
     ("library-release", r"undefined symbol|symbol lookup|cannot open shared object|version mismatch|incompatible"),
     ("invalid-setting", r"environment variable|divisible by|multiple of|world[ _]?size|parallel[ _]size"),
+    ("invalid-setting", r"\b(?:NCCL|RCCL|UCX|NVSHMEM|OMPI_MCA|PMIX_MCA|HSA|GLOO|TORCH|CUDA|HIP|FI)_[A-Z_]{3,40}\b"),
     ("data-loading", r"[Dd]ata ?[Ll]oader.{0,60}tim"),
     ("program-fault", r"[Ss]egmentation fault|SIGSEGV|[Ii]llegal (?:memory|instruction|address)"),
     ("peer-ended", r"\b(?:[Ww]orker|[Rr]ank|[Pp]eer|[Nn]ode|[Aa]ctor)s?\b.{0,40}\b(?:died|crashed|lost|killed|dead)\b"),
@@ -90,22 +100,33 @@ MOST_LINES = 20_000
 """Different lines of errors that are read."""
 
 
+def _tells_error(line: str) -> bool:
+    """Whether a line tells of an error that ends a program."""
+    if _LOUD.search(line):
+        return not _OUTLIVED.search(line)
+    return bool(_ERROR.search(line)) and not _QUIET.search(line)
+
+
 def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
-    """The cause that each different line of an error suggests, with the line: the first line of each cause."""
+    """The causes that each different line of an error suggests, with the line: the first line of each cause.
+
+    Its words tell more than the part that reports it.
+    """
     seen: set[str] = set()
     causes: set[str] = set()
     for number, line in enumerate(text.split("\n"), 1):
         shown = line[:LONGEST]
-        if not _ERROR.search(shown) or _QUIET.search(shown):
+        if not _tells_error(shown):
             continue
         form = _DIGITS.sub("0", shown)
         if form in seen or len(seen) >= MOST_LINES:
             continue
         seen.add(form)
-        cause = next((cause for cause, words in _COMPILED if words.search(shown)), None)
-        if cause and cause not in causes:
-            causes.add(cause)
-            yield cause, shown.strip()[:160], number
+        by_words = next((cause for cause, words in _COMPILED if words.search(shown)), None)
+        for cause in (by_words,) if by_words else causes_of_part(shown):
+            if cause not in causes:
+                causes.add(cause)
+                yield cause, shown.strip()[:160], number
 
 
 def families(text: str) -> Iterator[tuple[str, str, int]]:

@@ -21,6 +21,8 @@ _MARK = re.compile(
 _HEADING = re.compile(r"^#.{1,200}\balgbw\b.{1,200}$")
 _UNITS = re.compile(r"^#\s+\(B\)\s")
 TOOL = "a run without a result"
+SYMPTOMS = frozenset({"crash", "signal", "daemon-lost", "peer-ended", "ended", "flushed"})
+"""Statements of an end that leave its cause to other lines."""
 
 
 def read_unfinished(text: str) -> Benchmark | None:
@@ -31,11 +33,12 @@ def read_unfinished(text: str) -> Benchmark | None:
     The ranks are those in the list of devices, else those of the largest communicator.
     """
     evidence = log_evidence(text)
-    if not any(each.name in STATING or each.name.startswith(CALL) for each in evidence):
+    if not any(each.name in STATING - SYMPTOMS or each.name.startswith(CALL) for each in evidence):
         suggested = (Evidence(f"suggests {cause}", shown, line) for cause, shown, line in suggested_causes(text))
         stated = (Evidence(f"family {family}", shown, line) for family, shown, line in families(text))
         evidence = (*evidence, *suggested, *stated)
-        if not _MARK.search(text) and not any(each.name.startswith(("suggests ", "family ")) for each in evidence):
+        told = any(each.name in STATING or each.name.startswith(("suggests ", "family ")) for each in evidence)
+        if not told and not _MARK.search(text):
             return None
     ranks, nodes = ranks_and_nodes(text)
     jobs = separate_jobs(text)

@@ -1,0 +1,100 @@
+"""Messages of Open MPI and PMIx that are wrapped over lines, each by the words of its help texts.
+
+Sources: open-mpi/ompi 8efebee7 (`ompi`, `opal`: `help-*.txt`), its releases 3 and 4 (ORTE, the openib BTL), and PMIx 4.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+LAUNCHER_PATTERNS = (
+    ("library", re.compile(r"(OMPI was not built with SLURM's PMI support)")),
+    ("library", re.compile(r"(the library was not compiled with any support)")),
+    ("component", re.compile(r"(requested component was not found, or was unable to be opened)")),
+    ("component", re.compile(r"(No components were able to be opened in the \w{1,20} framework)")),
+    ("port-down", re.compile(r"(there are no active ports detected)")),
+    ("launch", re.compile(r"((?:ORTE|PRTE|PMIx|A) daemon has unexpectedly failed after launch)")),
+    ("slots", re.compile(r"(not enough slots available in the system.{0,60})")),
+    ("program-missing", re.compile(r"(unable to (?:find|launch) the specified (?:executable|application).{0,60})")),
+    ("mpi-path", re.compile(r"([Aa]t least one pair of MPI processes are unable to reach each other)")),
+    ("mpi-path", re.compile(r"(at least one MPI process is unreachable from another)")),
+    ("unreachable", re.compile(r"(Open MPI failed to (?:TCP connect|handshake with a connecting peer).{0,60})")),
+    ("unreachable", re.compile(r"(InfiniBand retry count between two MPI processes has been exceeded)")),
+    ("peer-ended", re.compile(r"(communication peer process has unexpectedly disconnected)")),
+    ("tcp-mixed", re.compile(r"(inbound MPI TCP connection request .{1,200}from an IP address that is unexpected)")),
+    (
+        "locked-memory",
+        re.compile(r"(failed to initialize while trying to (?:allocate some locked|register some) memory)"),
+    ),
+    ("locked-memory", re.compile(r"(configured to only allow registering part of your physical memory)")),
+    ("shared-memory", re.compile(r"(there is not enough space for .{1,120}shared-memory backing file)")),
+    ("shared-memory", re.compile(r"(system call failed during (?:shared memory|sm BTL) initialization.{0,20})")),
+    ("mixed-fabrics", re.compile(r"(detected two different OpenFabrics transport types.{0,40})")),
+)
+"""Names of statements and the patterns of the joined lines of a message."""
+LAUNCHER_WORDS = (
+    *(
+        "OMPI was",
+        "library was not compiled",
+        "requested component",
+        "No components were",
+        "active ports",
+        "daemon has",
+    ),
+    *(
+        "enough slots",
+        "find the specified",
+        "launch the specified",
+        "pair of MPI",
+        "one MPI process",
+        "Open MPI failed",
+    ),
+    *("retry count between", "communication peer", "inbound MPI", "trying to", "registering part", "not enough space"),
+    *("system call failed", "OpenFabrics", "MPI_INIT has failed", "OpenFabrics device", "usually indicates"),
+)
+"""Words of which the first line of a message, or the second, has at least one."""
+_RULE = re.compile(r"^\s*-{20,200}\s*$")
+LINES = 6
+"""Lines of a message that are joined."""
+MOST = 200
+"""Messages that are read."""
+WIDEST = 200
+"""Characters of a line that may be one of a message: they are wrapped at 75, behind the prefix of a launcher."""
+
+
+def launcher_statements(text: str) -> Iterator[tuple[str, str, int]]:
+    """The statements of messages of launchers, each with its text and the line on which the message begins.
+
+    >>> list(launcher_statements("but OMPI was not built with SLURM's\\nPMI support and therefore cannot"))
+    [('library', "OMPI was not built with SLURM's PMI support", 1)]
+    """
+    if not any(word in text for word in LAUNCHER_WORDS):
+        return
+    lines = text.split("\n")
+    found: set[tuple[str, str]] = set()
+    read = 0
+    for number, line in enumerate(lines):
+        if read == MOST:
+            return
+        if len(line) > WIDEST or not any(word in line for word in LAUNCHER_WORDS):
+            continue
+        read += 1
+        message = _joined(lines[max(0, number - 1) : number + LINES], before=number > 0)
+        for name, pattern in LAUNCHER_PATTERNS:
+            match = pattern.search(message)
+            if match and (name, match[1]) not in found:
+                found.add((name, match[1]))
+                yield name, match[1], number + 1
+
+
+def _joined(lines: list[str], *, before: bool) -> str:
+    """Some lines of a message as one: to the first that is empty, long or a rule; the first is the line before."""
+    words = []
+    for number, line in enumerate(lines):
+        if not line.strip() or len(line) > WIDEST or _RULE.match(line):
+            if before and number == 0:
+                continue
+            break
+        words.append(line.strip())
+    return " ".join(words)

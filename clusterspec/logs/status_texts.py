@@ -1,0 +1,68 @@
+"""Errors of the CUDA and HIP runtimes and of verbs, by the texts and the names that every program prints of them.
+
+Sources: `cudaGetErrorString` of CUDA 12.9 (`driver_types.h`), `hipGetErrorString` of ROCm 6.4, `enum ibv_wc_status` and
+`ibv_wc_status_str` of linux-rdma/rdma-core (`libibverbs/verbs.h`, `libibverbs/verbs.c`), the names of these in UCX
+(`src/uct/ib/mlx5/ib_mlx5_log.c`).
+"""
+
+from __future__ import annotations
+
+import re
+
+RUNTIME_TEXTS = {
+    "driver-release": (
+        "CUDA driver is a stub library",
+        "API call is not supported in the installed CUDA driver",
+    ),
+    "no-device": ("invalid device ordinal", "no CUDA-capable device is detected", "no ROCm-capable device is detected"),
+    "init-error": ("initialization error",),
+    "no-kernel": ("device kernel image is invalid", "invalid device function"),
+    "kernel-fault": (
+        "misaligned address",
+        "invalid program counter",
+        "an illegal instruction",
+        "operation not supported on global",
+    ),
+    "hardware": ("hardware stack error", "Invalid access of peer GPU memory over nvlink"),
+    "unknown-error": ("unknown error",),
+    "os-call": ("OS call failed or operation not supported on this OS",),
+    "ended": ("driver shutting down",),
+}
+"""Texts of errors by the statement that each makes."""
+COMPLETIONS = {
+    "protection": (r"IBV_WC_LOC_PROT_ERR", r"\b[Ll]ocal protection\b"),
+    "unreachable": (r"IBV_WC_RETRY_EXC_ERR", r"(?<!RNR )\b[Tt]ransport [Rr]etry (?:count(?:er)?|exceeded)"),
+    "not-ready": (r"IBV_WC_RNR_RETRY_EXC_ERR", r"\bRNR retry (?:count(?:er)? )?exceeded"),
+    "remote-access": (
+        r"IBV_WC_REM_(?:ACCESS|OP)_ERR",
+        r"\b[Rr]emote (?:access|operation)(?: error)? (?:on mlx|\()",
+        r"\b[Rr]emote (?:access|operation) error\b",
+    ),
+    "nic-fault": (r"IBV_WC_FATAL_ERR",),
+    "flushed": (r"IBV_WC_WR_FLUSH_ERR", r"Work Request Flushed Error"),
+}
+"""Statuses of completed requests by the statement that each makes: their names, then their texts."""
+_RUNTIME = r"(?:CUDA|Cuda|cuda|HIP|Hip|hip)[\w ]{0,12} (?:[Ff]ailure|[Ee]rror)\b.{0,40}?"
+STATUS_PATTERNS = (
+    *(
+        (statement, re.compile(rf"({_RUNTIME}(?:{'|'.join(map(re.escape, texts))}).{{0,20}})"))
+        for statement, texts in RUNTIME_TEXTS.items()
+    ),
+    *((statement, re.compile(rf"((?:{'|'.join(words)}).{{0,60}})")) for statement, words in COMPLETIONS.items()),
+)
+"""Names of statements and the patterns of their lines."""
+STATUS_WORDS = (
+    *(
+        "invalid device ordinal",
+        "-capable device is",
+        "stub library",
+        "API call is not",
+        "OS call failed",
+        "initialization error",
+        "kernel image is invalid",
+    ),
+    *("invalid device function", "misaligned address", "invalid program counter", "illegal instruction"),
+    *("hardware stack", "over nvlink", "unknown error", "driver shutting down", "IBV_WC_", "ocal protection"),
+    *("ransport retry", "ransport Retry", "RNR retry", "emote access", "emote operation", "Request Flushed"),
+)
+"""Words of which a line has at least one if it may be one of the above."""
