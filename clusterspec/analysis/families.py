@@ -16,6 +16,7 @@ _DEVICE = "NCCL_DEBUG=WARN: 'Cuda failure' on the line above this one names the 
 _FIRST = "the first error of every rank, by time: one that has none was stopped, one that has another is the cause; "
 _HANG = "py-spy dump of every rank: the same call in all is the network, another call in one is the program; "
 _ALONE = "all_reduce_perf of nccl-tests with the same ranks: if it hangs, too, it is not the program; "
+_BLOCKED = "ps -eo pid,stat,wchan of every rank: state D and nfs_… or cl_… is the file system; "
 _P2P = f"{_ALONE}then with NCCL_P2P_DISABLE=1: if that runs, it is this"
 
 SEVERAL_NODES = {
@@ -65,6 +66,14 @@ ANYWHERE = {
     "members": (
         ("absent-ranks", "the starts in the logs of all nodes; srun with --ntasks-per-node as the devices of a node"),
         ("unreachable-peer", "nc -vz from every node to MASTER_ADDR and MASTER_PORT"),
+    ),
+    "saving": (
+        ("storage-fault", f"{_BLOCKED}ls and a write to that directory from every node"),
+        ("ranks-diverge", f"{_BLOCKED}a rank that saves alone while the others wait in a collective"),
+    ),
+    "loading": (
+        ("storage-fault", f"{_BLOCKED}a read of that file from every node"),
+        ("data-loading", f"{_BLOCKED}the bandwidth of the file system with several readers"),
     ),
     "program": (
         (

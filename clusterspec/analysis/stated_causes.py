@@ -210,6 +210,9 @@ _HANDLE = "docker run --ipc=host --pid=host; to test it, NCCL_CUMEM_ENABLE=0 NCC
 _MODULE = "dmesg; dkms status; modinfo -F vermagic of the module against uname -r: build it anew; mokutil --sb-state"
 _COMPONENT = "ompi_info --parsable; env | grep -E 'OMPI_MCA|PMIX_MCA'; PMIX_MCA_psec=native, or the component's library"
 _PLACE = "kubectl describe pod, or scontrol show job: what it lacks"
+_NAMESPACE = "rdma system (netns shared or exclusive); rdma link and ip -br addr within the container"
+_HANDLES_RDMA = "rping between the two addresses; show_gids; the firewall for UDP port 4791"
+_TABLES = "sysctl net.ipv4.neigh.default.gc_thresh3 and net.netfilter.nf_conntrack_max: more than the peers"
 _FORK = "start workers by spawn in place of fork; no call of CUDA before them"
 POSSIBLE = (
     ("rendezvous", "unreachable-peer", _UNSAID, _RENDEZVOUS, GIVEN),
@@ -285,6 +288,14 @@ POSSIBLE = (
     ("program-missing", "invalid-setting", "", "the path of the program on every node: ls, and mount", GIVEN),
     ("mpi-path", "unreachable-peer", "", _RENDEZVOUS, STRONG),
     ("mpi-path", "invalid-setting", ", as where settings leave no transport", "env | grep -E 'OMPI_MCA|UCX_'", GIVEN),
+    ("cm-address", "wrong-interface", ": no NIC of this network namespace has that address", _NAMESPACE, STRONG),
+    ("cm-address", "unreachable-peer", _UNSAID, _RENDEZVOUS, WEAK),
+    ("cm-refused", "unreachable-peer", "", _HANDLES_RDMA, STRONG),
+    ("xid", "accelerator-fault", "", _HARDWARE, GIVEN),
+    ("table-full", "unreachable-peer", ": the host drops connections", _TABLES, STRONG),
+    ("task-blocked", "storage-fault", ", as in a file system that does not answer", _OF["storage-fault"], GIVEN),
+    ("stalled", "ranks-diverge", "", _OF["ranks-diverge"], STRONG),
+    ("stalled", "peer-ended", _UNSAID, _FIRST, WEAK),
     ("no-region", "locked-memory", _UNSAID, STOPS["locked-memory"][1], GIVEN),
     ("no-region", "gpudirect-refused", _UNSAID, STOPS["gpudirect-refused"][1], WEAK),
     ("tcp-mixed", "wrong-interface", ": an address that several hosts have", _BRIDGES, STRONG),

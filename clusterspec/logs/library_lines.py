@@ -150,6 +150,13 @@ LIBRARY_PATTERNS = (
     ),
     ("gpu-buffer", re.compile(r"((?:allocated|DMA-BUF for) GPU buffer.{0,40})")),
     ("fabric-inactive", re.compile(r"(no (?:hfi|HFI) units are active.{0,20})")),  # PSM2
+    ("hardware", re.compile(r"(NVRM: Xid .{1,200}caused by previous Xid (?:48|6[34]|7[49]|9[245]|119|1[2-5][0-9])\b)")),
+    ("xid", re.compile(r"(NVRM: Xid .{1,40}: (?!13,|31,|43,|45,)[0-9]{1,3},.{0,60})")),
+    ("nic-fault", re.compile(r"(NETDEV WATCHDOG: .{1,60}transmit queue .{0,20}timed out)")),
+    ("table-full", re.compile(r"(neighbor table overflow|nf_conntrack: .{0,20}table full.{0,20})")),
+    ("task-blocked", re.compile(r"(task \S{1,60} blocked for more than [0-9]{1,6} seconds)")),
+    # Horovod (`common/stall_inspector.cc`)
+    ("stalled", re.compile(r"(submitted to be reduced, gathered or broadcasted by subset of ranks)")),
     # Slurm
     ("unplaced", re.compile(r"(Requested node configuration is not available|Invalid generic resource .{1,40})")),
     # Kubernetes
@@ -157,7 +164,8 @@ LIBRARY_PATTERNS = (
 )
 """Names of statements and the patterns of their lines."""
 _WORDS = (
-    "nccl-library=|ROCm version|cliqueSize|symbol |could not insert|version magic|GPU buffer|units are active|"
+    "nccl-library=|previous Xid|Xid |NETDEV|table overflow|table full|blocked for more|subset of ranks|"
+    "ROCm version|cliqueSize|symbol |could not insert|version magic|GPU buffer|units are active|"
     "node configuration|generic resource|Attribute |ncclIb|ibv_create_ah|Invalid receiver|"
     "Driver version found|using the same GPU|Peermem is|No transport found|listening interface|same subnet|"
     "registration check|operation counts|Could not find |TOPO/NET|XML |failed devices|GID table|"

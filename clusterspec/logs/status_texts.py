@@ -39,11 +39,14 @@ COMPLETIONS = {
         r"\b[Rr]emote (?:access|operation) error\b",
     ),
     "nic-fault": (r"IBV_WC_FATAL_ERR",),
+    "cm-address": (r"RDMA_CM_EVENT_ADDR_ERROR", r"Received [0-9]{1,3} times ADDR_ERROR"),
+    "cm-refused": (r"RDMA_CM_EVENT_(?:ROUTE_ERROR|UNREACHABLE|CONNECT_ERROR|REJECTED)",),
     "flushed": (r"IBV_WC_WR_FLUSH_ERR", r"Work Request Flushed Error"),
 }
-"""Statuses of completed requests by the statement that each makes: their names, then their texts."""
+"""Statuses of requests, and events of connections, by the statement that each makes: their names, then their texts."""
 _RUNTIME = r"(?:CUDA|Cuda|cuda|HIP|Hip|hip)[\w ]{0,12} (?:[Ff]ailure|[Ee]rror)\b.{0,40}?"
 STATUS_PATTERNS = (
+    ("unknown-error", re.compile(r"(CUDA unknown error)")),  # PyTorch, of cudaErrorUnknown
     *(
         (statement, re.compile(rf"({_RUNTIME}(?:{'|'.join(map(re.escape, texts))}).{{0,20}})"))
         for statement, texts in RUNTIME_TEXTS.items()
@@ -62,7 +65,16 @@ STATUS_WORDS = (
         "kernel image is invalid",
     ),
     *("invalid device function", "misaligned address", "invalid program counter", "illegal instruction"),
-    *("hardware stack", "over nvlink", "unknown error", "driver shutting down", "IBV_WC_", "ocal protection"),
+    *(
+        "hardware stack",
+        "over nvlink",
+        "unknown error",
+        "driver shutting down",
+        "IBV_WC_",
+        "RDMA_CM_EVENT",
+        "ADDR_ERROR",
+        "ocal protection",
+    ),
     *("ransport retry", "ransport Retry", "RNR retry", "emote access", "emote operation", "Request Flushed"),
 )
 """Words of which a line has at least one if it may be one of the above."""

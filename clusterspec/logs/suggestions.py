@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from clusterspec.logs.modules import causes_of_part
 
 _ERROR = re.compile(
-    r"\b(?:[Ee]rrors?|ERROR|\w{1,40}Error|[Ff]ail(?:ed|ure|s)?|FAILED|[Ff]atal|FATAL|[Aa]bort(?:ed|ing)?)\b"
+    r"(?<!['\"=])\b(?:[Ee]rrors?|ERROR|\w{1,40}Error|[Ff]ail(?:ed|ure|s)?|FAILED|[Ff]atal|FATAL|[Aa]bort(?:ed|ing)?|[Pp]anic"
+    r"|[Ee]xiting|[Uu]ndefined)\b"
 )
 """Words by which a line tells of an error."""
 _QUIET = re.compile(
@@ -17,6 +18,8 @@ _QUIET = re.compile(
 """Words by which a line with one of those tells of none, or of one that the program outlives."""
 _LOUD = re.compile(r"\bN?CCL WARN\b|\bCCOM WARN\b|\.(?:cc|cpp|cu|h):[0-9]{1,6} WARN\b|\bUCX {1,4}(?:ERROR|FATAL)\b")
 """What libraries print before each of their errors, which they call warnings."""
+_SETTING = re.compile(r"\b(?:NCCL|RCCL|UCX|NVSHMEM|OMPI_MCA|HSA|FI)_[A-Z_]{3,40}\b")
+"""Environment variables that a warning of a library names."""
 _OUTLIVED = re.compile(
     r"Failed to open lib|auto balancing|Missing \"|[Nn]o plugin|Could(?: not|n't) find|may be hanging"
     r"|\b[Rr]etry(?:ing)?\b|\b[Dd]eprecated\b|MSCCL|will be ignored|[Ff]alling back|[Dd]isabling"
@@ -47,14 +50,27 @@ SUGGESTIONS = (
     ("unsupported-accelerator", r"(?:not support|unsupport).{0,60}(?:GPU|device|architecture|capability|gfx|\bsm_?\d)"),
     (
         "missing-accelerator",
-        r"\b[Nn]o .{0,30}(?:GPU|NPU|device|accelerator)s? .{0,20}(?:found|available|detected|visible)",
+        r"\b[Nn]o .{0,30}(?:GPU|NPU|device|accelerator)s? .{0,20}(?:found|available|detected|visible)"
+        r"|\b(?:[Nn]o|any|[Ii]nvalid|[Uu]nknown|only [0-9]{1,3}) (?:\w{1,20} )?(?:GPU|NPU|CUDA|HIP|ROCm|XPU)s?\b"
+        r"|device < num_gpus",
     ),
-    ("library-release", r"undefined symbol|symbol lookup|cannot open shared object|version mismatch|incompatible"),
+    (
+        "library-release",
+        r"undefined symbol|[Uu]ndefined reference|symbol lookup|cannot open shared object|version mismatch|incompatible"
+        r"|[Nn]o module named|ImportError|command not found|cannot find -l|build stopped",
+    ),
+    ("remote-login", r"publickey|[Hh]ost key verification|\bssh: "),
+    ("throttled-clocks", r"[Tt]hermal|[Oo]verheat|power (?:brake|cap)"),
+    ("storage-fault", r"[Cc]orrupt|[Cc]hecksum|unexpected EOF|inline_container|PytorchStreamReader"),
+    (
+        "invalid-setting",
+        r"network namespace|\bnetns\b|[Hh]ostfile|[Ii]nvalid (?:value|option|argument for|configuration)",
+    ),
     ("invalid-setting", r"environment variable|divisible by|multiple of|world[ _]?size|parallel[ _]size"),
-    ("invalid-setting", r"\b(?:NCCL|RCCL|UCX|NVSHMEM|OMPI_MCA|PMIX_MCA|HSA|GLOO|TORCH|CUDA|HIP|FI)_[A-Z_]{3,40}\b"),
     ("data-loading", r"[Dd]ata ?[Ll]oader.{0,60}tim"),
     ("program-fault", r"[Ss]egmentation fault|SIGSEGV|[Ii]llegal (?:memory|instruction|address)"),
     ("peer-ended", r"\b(?:[Ww]orker|[Rr]ank|[Pp]eer|[Nn]ode|[Aa]ctor)s?\b.{0,40}\b(?:died|crashed|lost|killed|dead)\b"),
+    ("unreachable-peer", r"\bP_?[Kk]ey\b|[Ss]ubnet manager|\b(?:MTU|LID)s?\b"),
 )
 """Causes and the common words of their errors, the more specific before the more common."""
 FAMILIES = (
@@ -90,6 +106,12 @@ _MEMBER = re.compile(r"nitializing (?:ddp|distributed): GLOBAL_RANK: [0-9]{1,6},
 _NO_PLUGIN = ("Could not find: libnccl-net.so", "NET/Plugin : No plugin found", "NET/Plugin: No plugin found")
 _PLUGIN = ("NCCL INFO Plugin Path : ", "NCCL INFO NET/Plugin: Loaded net plugin ")
 """What a rank prints that finds no plugin of the network, and one that loads it (NCCL, `src/plugin/plugin_open.cc`)."""
+PHASES = (
+    ("saving", r"\b[Ss]aving\b.{0,60}\bcheckpoint|\b[Ss]aving (?:the )?(?:model|state|optimizer)"),
+    ("loading", r"\b[Ll]oading\b.{0,40}\b(?:checkpoint|safetensors|weights|shards|dataset)"),
+)
+"""Families of causes of a run that hangs in a phase, and the last line that tells the phase."""
+_PHASES = tuple((family, re.compile(words)) for family, words in PHASES)
 _START = re.compile(STARTS)
 _RAISED = re.compile(r"^(?:\S{1,40} ){0,6}?(?:[\w.]{1,80}(?:Error|Exception)|\w{1,40}\.[\w.]{0,80}\.[A-Z]\w{1,60}): \S")
 _COMPILED = tuple((cause, re.compile(words)) for cause, words in SUGGESTIONS)
@@ -123,6 +145,8 @@ def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
             continue
         seen.add(form)
         by_words = next((cause for cause, words in _COMPILED if words.search(shown)), None)
+        if by_words is None and _LOUD.search(shown) and _SETTING.search(shown):
+            by_words = "invalid-setting"
         for cause in (by_words,) if by_words else causes_of_part(shown):
             if cause not in causes:
                 causes.add(cause)
@@ -163,7 +187,7 @@ def _plugins_of_some_hosts(text: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _last_words(lines: list[str]) -> Iterator[tuple[str, str, int]]:
-    """A start as the last line, which counts its ranks or not, or the last exception of a program with a traceback."""
+    """A start or a phase as the last line, or the last exception of a program with a traceback."""
     member = _MEMBER.search(lines[-1][:LONGEST])
     if member:
         starts = filter(None, map(_MEMBER.search, (line[:LONGEST] for line in lines[-MOST_LINES:])))
@@ -174,6 +198,10 @@ def _last_words(lines: list[str]) -> Iterator[tuple[str, str, int]]:
     if _START.search(lines[-1][:LONGEST]):
         yield "start", lines[-1].strip()[:160], len(lines)
         return
+    for family, words in _PHASES:
+        if words.search(lines[-1][:LONGEST]):
+            yield family, lines[-1].strip()[:160], len(lines)
+            return
     last = lines[-MOST_LINES:]
     if not any("Traceback (most recent call last)" in line for line in last):
         return

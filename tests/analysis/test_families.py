@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec.analysis.cause_meanings import MEANINGS
 from clusterspec.analysis.families import ANYWHERE, ONE_NODE, SEVERAL_NODES
-from clusterspec.logs.suggestions import FAMILIES
+from clusterspec.logs.suggestions import FAMILIES, PHASES
 from tests.analysis.test_program_lines import PAIR, read
 
 SYSTEM = "RuntimeError: NCCL error in: a.cpp:825, unhandled system error, NCCL version 2.7.8"
@@ -99,7 +99,8 @@ def test_what_has_a_second_cause_lists_it_below_the_first(line: str, causes: lis
 
 
 def test_every_family_has_members_and_every_member_a_meaning() -> None:
-    named = {family for family, _ in FAMILIES} | {"start", "members", "plugins", "program"}
+    named = {family for family, _ in FAMILIES} | {family for family, _ in PHASES}
+    named |= {"start", "members", "plugins", "program"}
     assert named == set(ANYWHERE | ONE_NODE) == set(ANYWHERE | SEVERAL_NODES)
     members = [name for of in (ANYWHERE, ONE_NODE, SEVERAL_NODES) for causes in of.values() for name, _ in causes]
     assert set(members) <= set(MEANINGS)

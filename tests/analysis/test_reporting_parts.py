@@ -7,8 +7,12 @@ uccl-project/uccl pull 803 (GIDs), pocopico/rp-ext issue 129 and mwrnd/innova2_f
 not start), NVIDIA/ai-cloud-validation issue 643 (shared memory before a crash), openucx/ucx issue 8440,
 NVIDIA/pyxis issue 88, NVIDIA/deepops issue 409 and ArjunaCluster/ArjunaUsers issue 216 (Open MPI and PMIx),
 Mellanox/nv_peer_memory issue 8 and NVIDIA/gdrcopy issue 13 (modules), ROCm/legacy-rocm-build issue 1798 (device files),
-linux-rdma/perftest issues 126 and 280 (memory of accelerators), mlcommons/training issue 442 (devices of MIG) and
-NVIDIA/nccl issue 1716 (settings).
+linux-rdma/perftest issues 126 and 280 (memory of accelerators), mlcommons/training issue 442 (devices of MIG),
+NVIDIA/nccl issue 1716 (settings), NVIDIA/open-gpu-kernel-modules issue 1150 (a previous Xid), ROCm/ROCm-docker issue
+112, nanoporetech/dorado issue 812 and pytorch/pytorch issue 130181 (no device), deepseek-ai/DeepEP issue 55 (a library
+without IBGDA), k8snetworkplumbingwg/sriov-network-device-plugin issue 342 and Mellanox/k8s-rdma-shared-dev-plugin issue
+84 (network namespaces), Lightning-AI/pytorch-lightning pull 5155 (ranks that save alone) and NVIDIA-NeMo/RL pull 3504
+(a file system that blocks).
 """
 
 from __future__ import annotations
@@ -45,6 +49,8 @@ def test_every_status_of_a_request_names_a_cause() -> None:
         "remote-access": "poll: remote access error on qp 7",
         "nic-fault": "poll: IBV_WC_FATAL_ERR",
         "flushed": "poll: Work Request Flushed Error",
+        "cm-address": "rping: RDMA_CM_EVENT_ADDR_ERROR, error -19",
+        "cm-refused": "cma event RDMA_CM_EVENT_REJECTED, error 8",
     }
     assert {*lines} == {*COMPLETIONS}
     found = {name: first(line) for name, line in lines.items()}
@@ -55,6 +61,8 @@ def test_every_status_of_a_request_names_a_cause() -> None:
         "remote-access": "acs",
         "nic-fault": "nic-fault",
         "flushed": "peer-ended",
+        "cm-address": "wrong-interface",
+        "cm-refused": "unreachable-peer",
     }
 
 
@@ -82,6 +90,19 @@ def test_every_status_of_a_request_names_a_cause() -> None:
         ("cuda runtime error (101) : invalid device ordinal at Module.cpp:33", "missing-accelerator"),
         ("NCCL WARN NET/OFI Request 0x7f completed with error. RC: 5. Error: Invalid receiver queue pair number (QPN)",
          "peer-ended"),
+        ("NVRM: Xid (PCI:0000:dc:00): 45, pid=1, name=p, Ch 1 caused by previous Xid 149", "accelerator-fault"),
+        ("NVRM: Xid (PCI:0000:dc:00): 109, pid=1, name=p", "accelerator-fault"),
+        ("NETDEV WATCHDOG: ens1 (bnxt_en): transmit queue 3 timed out", "nic-fault"),
+        ("neighbour: arp_cache: neighbor table overflow!", "unreachable-peer"),
+        ("INFO: task python:77 blocked for more than 120 seconds.", "storage-fault"),
+        ("Error: couldn't find any HIP devices", "missing-accelerator"),
+        ("[error] Invalid CUDA device index 1, there are 1 visible CUDA devices.", "missing-accelerator"),
+        ("RuntimeError: device >= 0 && device < num_gpus INTERNAL ASSERT FAILED", "missing-accelerator"),
+        ("nvlink error : Undefined reference to 'state_d' in 'a.o'", "library-release"),
+        ("Exiting.. can not change : incorrect RDMA subsystem network namespace", "invalid-setting"),
+        ("tensors were submitted to be reduced, gathered or broadcasted by subset of ranks and wait", "ranks-diverge"),
+        ("Step 500: loss 1.7\nSaving checkpoint for step 500...", "storage-fault"),
+        ("Loading safetensors checkpoint shards: 12%", "storage-fault"),
         ("e1.77PSM2 no hfi units are active (err=23)", "unstable-link"),
         ("srun: error: Unable to allocate resources: Requested node configuration is not available", "absent-ranks"),
     ],
