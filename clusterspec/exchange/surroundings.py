@@ -4,6 +4,8 @@ writes.
 
 from __future__ import annotations
 
+import re
+
 from clusterspec.exchange.import_result import (
     FormatError,
     ImportBuilder,
@@ -18,10 +20,29 @@ _CONFIGURED = frozenset({"megatron", "trainer"})
 """Formats of launches whose sharding a configuration of DeepSpeed may state."""
 
 
+_SOURCED = re.compile(r"^[ \t]*(?:source|\.)[ \t]+(?P<file>[^\n;&|#]{1,200})", re.MULTILINE)
+_ENVIRONMENTS = re.compile(r"activate|conda|bashrc|profile|/etc/|setvars|set_env|\bmodules?\b|<<")
+"""Files that set paths of an environment, not the sizes of a launch."""
+_DEFAULT = re.compile(r"^(?![ \t]*#).{0,400}?\$\{(?P<name>[A-Za-z_]\w{0,60}):?[-=][^}\n$]", re.MULTILINE)
+
+
 def with_surroundings(kind: str, file: InputFile, found: ImportResult) -> ImportResult:
     """A launch of a format, with what the file states around it."""
     found = _with_directives(kind, file, _with_written_configuration(kind, file, found))
+    found = _with_sourced_file(file, found)
     return _with_devices_of_service(file, _with_pods_of_launch(file, _with_nodes_of_task(file, found)))
+
+
+def _with_sourced_file(file: InputFile, found: ImportResult) -> ImportResult:
+    """A launch with the first file that its script sources before it gives a variable a default."""
+    sourced = next((each for each in _SOURCED.finditer(file.text) if not _ENVIRONMENTS.search(each["file"])), None)
+    default = _DEFAULT.search(file.text, sourced.end()) if sourced else None
+    if sourced is None or default is None:
+        return found
+    builder, line = ImportBuilder(found.kind, file.name), file.text.count("\n", 0, sourced.start("file")) + 1
+    why = f"another file, not read: variables that it sets replace defaults such as that of {default['name']}"
+    builder.unknown(f"source {sourced['file'].strip()[:80]}", why, line)
+    return combined_result([found, builder.reading()])
 
 
 def _with_written_configuration(kind: str, file: InputFile, found: ImportResult) -> ImportResult:

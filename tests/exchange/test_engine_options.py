@@ -9,7 +9,7 @@ import pytest
 
 from clusterspec.exchange.exporters.registry import ExportedFile, NotExportable, exporter_of
 from clusterspec.exchange.import_result import FormatError
-from tests.exchange.imports import given, read
+from tests.exchange.imports import given, read, unknown
 from tests.exchange.test_exporters import pod
 
 SERVED = """\
@@ -301,6 +301,12 @@ backend:
       speculative-num-draft-tokens: 3
 benchmark: {type: sa-bench, isl: 8000, osl: 1000, concurrencies: "2048", req_rate: inf}
 """
+
+
+def test_a_node_of_a_recipe_for_its_services_alone_is_named() -> None:
+    reading = read(f"{RECIPE}infra: {{etcd_nats_dedicated_node: true}}\n")
+    assert given(reading)["layout.nodes"] == 3, "the nodes with engines"
+    assert "infra.etcd_nats_dedicated_node: true: the job has a further node" in unknown(reading)
 
 
 def test_a_recipe_of_srt_slurm_states_the_engines_of_both_roles_and_their_load() -> None:

@@ -1,4 +1,4 @@
-"""A switch that a variable gives is neither on nor off."""
+"""A switch that a variable gives is neither on nor off, and a file that a script sources is named."""
 
 from __future__ import annotations
 
@@ -38,3 +38,24 @@ def test_a_switch_that_is_stated_is_set() -> None:
     assert given(read(text.replace("${CHECKPOINT}", "false"), "trainer"))["layout.recompute"] == "none"
     text = OPEN["megatron"][0]
     assert given(read(text.replace(" $SHARD", ""), "megatron"))["layout.sharding"] == "zero1"
+
+
+SOURCED = 'source common.sh\nTP="${TP:-4}"\nvllm serve Qwen/Qwen3-8B --tensor-parallel-size "$TP"\n'
+
+
+def test_a_sourced_file_that_may_replace_a_default_is_named() -> None:
+    reading = read(SOURCED)
+    assert given(reading)["layout.tp"] == 4
+    assert "source common.sh: another file, not read" in unknown(reading)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SOURCED.replace("common.sh", "env/bin/activate"),
+        SOURCED.replace("${TP:-4}", "4"),
+        SOURCED.replace("source common.sh\n", "") + "source common.sh\n",
+    ],
+)
+def test_no_other_sourced_file_is_named(text: str) -> None:
+    assert "source" not in unknown(read(text))

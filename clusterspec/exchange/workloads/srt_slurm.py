@@ -119,6 +119,10 @@ def _set_machine(yaml: Yaml, builder: ImportBuilder) -> None:
     else:
         nodes = sum(whole_of(count) or 0 for count in counts if count is not None)
         builder.set("layout.nodes", nodes or None, yaml.line(base))
+    apart = ("infra", "etcd_nats_dedicated_node")
+    if value_at(yaml.value, *apart) is True:
+        why = "the job has a further node, which runs no engine"
+        builder.unknown(f"{'.'.join(apart)}: true", why, yaml.line(*apart))
 
 
 def _set_model(yaml: Yaml, builder: ImportBuilder) -> str | None:
