@@ -65,7 +65,7 @@ def test_several_groups_with_accelerators_are_no_single_machine() -> None:
     with pytest.raises(FormatError, match="several groups of workers"):
         read(VALUES.replace("disabled: true", "disabled: false"))
     with pytest.raises(FormatError, match="disabled is neither true nor false"):
-        read(VALUES.replace("disabled: true", "disabled: maybe"))
+        read(VALUES.replace("disabled: true", "disabled: [maybe]"))
     with pytest.raises(FormatError, match="ask for no accelerators"):
         read(VALUES.replace("disabled: false", "disabled: true"))
 

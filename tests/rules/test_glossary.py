@@ -117,7 +117,7 @@ NAMES = {
         "VL",
         "ZB",
     ),
-    *("AWQ", "EAGLE", "GGUF", "GPTQ", "ATC", "CACM", "COMHPC", "ICLR", "JPDC", "TPDS", "VLDB"),
+    *("ASTRA", "AWQ", "EAGLE", "GGUF", "GPTQ", "ATC", "CACM", "COMHPC", "ICLR", "JPDC", "TPDS", "VLDB"),
     *("ARCHITECTURE", "CHANGELOG", "CONTRIBUTING", "DRAFT", "KIND", "SECURITY", "SPEC", "FILE", "LOG"),
     *("CSV", "HTML", "JSON", "PDF", "SARIF", "TOML", "XLSX", "XML", "YAML"),
     *(

@@ -201,7 +201,7 @@ after placeholders of several words. A configuration of a HyperPod cluster was r
 Of the thirty-third, networks of ASTRA-sim, a graph of Dynamo, a launch of `dynamo.sglang`, a configuration of Calculon
 and values of Terraform variables had no reader, and a container that only opens a shell was a launch beside the one of
 a page. The one contradicted said nothing of it: a sharded optimizer of Megatron that a variable turns on was taken as
-off. Of the thirty-fourth, a slice of an accelerator (MIG) was one of the job, dots in place of a time ended in an
+off. Of the thirty-fourth, a slice of an accelerator was one of the job, dots in place of a time ended in an
 internal error, and a configuration of a program of its own was read by the names of the Trainer. Of the thirty-fifth,
 the dies of MI250 were accelerators (twice), the second collective of a log had no name, and three files that should be
 refused were read, without a false statement; these three and the one of the Trainer's names are left as they are. Of

@@ -53,7 +53,7 @@ def _group(yaml: Yaml, path: Path) -> Pods | None:
     disabled = value_at(group, "disabled")
     if not isinstance(group, dict) or disabled is True:
         return None
-    if disabled not in {None, False}:
+    if disabled is not None and disabled is not False:
         raise FormatError(f"{'.'.join(map(str, path))[:60]}: disabled is neither true nor false", yaml.line(*path))
     copies = count_product(group.get("numOfHosts"), group.get("replicas"))
     stated = pod_count(copies) if group.get("replicas") is not None else None

@@ -66,6 +66,8 @@ def read_dynamo(file: InputFile) -> ImportResult:
     """The engines of a graph. Raises `FormatError` if it has none, or roles of which no plan follows."""
     documents = read_documents(file)
     graphs = [yaml for yaml in documents if yaml.mapping.get("kind") == "DynamoGraphDeployment"]
+    if not graphs:
+        raise FormatError("holds no DynamoGraphDeployment")
     shown = ", ".join(str(value_at(yaml.value, "metadata", "name"))[:40] for yaml in graphs)
     yaml = chosen_part(graphs, file.part, plural(len(graphs), "graph"), f"holds {len(graphs)} graphs: {shown}")
     workers = [worker for path, each in _components(yaml) for worker in _workers(yaml, path, each, documents)]
