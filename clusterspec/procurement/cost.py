@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from math import ceil
 
 from clusterspec.cluster.degrees import own_accelerators
+from clusterspec.cluster.fleet import named_engines
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cluster.requests import Serving
 from clusterspec.cluster.variation import design_with_keys
@@ -145,7 +146,7 @@ def cost(design: Design, plan: Plan | None, bill: Bill) -> Cost | None:
         return None
     procurement = design.spec.procurement or ProcurementSpec()
     years = procurement.term.value / YEAR if procurement.term else None
-    away = bool(design.spec.pools)  # of a job on several machines, this is the cost of one
+    away = any(named_engines(design.spec.workload))  # of a job on several machines, this is the cost of one
     drawn = power_draw(cluster, bill.fabric, design.spec.cluster.power if design.spec.cluster else None)
     at_work = drawn_power(plan, bill.fabric) if plan is not None else None
     inputs = Inputs(cluster, bill, drawn, procurement, years, at_work)

@@ -12,6 +12,8 @@ import yaml
 from clusterspec.analysis.fleets import fleet_report
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Finding
+from clusterspec.procurement.bill import bill as bill_of
+from clusterspec.procurement.cost import cost as cost_of
 from clusterspec.source import dotted_path
 from clusterspec.studies import variation
 from clusterspec.studies.fleet import FleetStudy
@@ -140,6 +142,24 @@ def test_pools_with_one_store_share_it_and_buy_it_once() -> None:
         assert sum(item.kind == "storage" for one in bills for item in one.bill.items) == bought, there
         over = [one for one in fleet.findings if one.rule == "store-overcommitted"]
         assert len(over) == (wait > 1), there
+
+
+def test_a_job_has_a_cost_of_its_run_where_its_pool_uses_the_store_of_another() -> None:
+    """Engines on another pool have no cost of a run on one machine; a common store does not change it."""
+    prices = "procurement: {currency: USD, as_of: 2026-11-01, term: 4 years, prices: {node: 300000, storage: 1}}\n"
+    jobs = f"  a: {{pool: train, {WORK}}}\n  b: {{pool: serve, {WORK}}}\n".replace(
+        "workload: {", "workload: {tokens: 1T, "
+    )
+    found = []
+    for there in ("networks: {storage: {bandwidth: 80 GB/s}}", "networks: {storage: {pool: train}}"):
+        pools = POOLS.replace("spare_nodes: 1", "networks: {storage: {bandwidth: 80 GB/s}}")
+        fleet = study(pools.replace("dgx-h200,", f"dgx-h200, {there},") + jobs + prices).fleet
+        assert fleet is not None
+        job = fleet.jobs["b"]
+        cost = cost_of(job.design, job.plan, bill_of(job.design))
+        assert cost is not None and cost.per_run is not None, there
+        found.append(cost.per_run.value)
+    assert isclose(*found, rel_tol=1e-5)
 
 
 def test_jobs_that_read_more_than_their_store_gives_are_reported_where_each_alone_reads_less() -> None:
