@@ -108,7 +108,7 @@ def search_as_text(report: SearchReport, ink: Ink = PLAIN) -> str:
     """The number of layouts evaluated, the best layouts, and the difference to the present one."""
     parts = [paragraph(report.why, ink)] if report.incomplete else [paragraph(_counts_text(report), ink)]
     if report.layouts:
-        parts.append(ink.paint("bold", f"Best by {report.objective.replace('_', ' ')}") + "\n")
+        parts.append(ink.paint("bold", f"Best by {_objective_text(report)}") + "\n")
         parts[-1] += layouts_table(report.layouts, ink, report.currency)
         parts += [_notes_text(report, ink), _front_text(report, ink)]
         parts.append("".join(paragraph(comparison_text(each, "layout", "a step"), ink) for each in report.comparisons))
@@ -129,6 +129,13 @@ def search_as_text(report: SearchReport, ink: Ink = PLAIN) -> str:
         title = f"Best step time by {report.grid.axes[0]} (down) and {report.grid.axes[1]} (across)"
         parts.append(ink.paint("bold", title) + "\n" + heat_table(report.grid, ink))
     return "\n".join(part for part in parts if part)
+
+
+def _objective_text(report: SearchReport) -> str:
+    """What the layouts are ordered by; of reinforcement learning, a step is that of all roles."""
+    if report.splits and report.objective == "step_time":
+        return "time of an update, which is one optimizer step of the trainer"
+    return report.objective.replace("_", " ")
 
 
 SPLITS = 12
@@ -283,7 +290,7 @@ def _present_text(report: SearchReport) -> str:
     if present.fits is False:
         text = f"The layout of the spec would take {own} a step if it fitted"
         return text + (f"; the best one that fits takes {display(best, 's')}." if best is not None else ".")
-    text = f"The layout of the spec takes {own} a step"
+    text = f"The layout of the spec takes {own} {'an update' if report.splits else 'a step'}"
     if present.surely_fits is False:
         text += " and may not fit in memory"
     lost = report.saved_share
