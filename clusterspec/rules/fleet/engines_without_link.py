@@ -1,9 +1,9 @@
-"""Engines of a job are on another pool, and no link joins the two pools.
+"""Engines of a job are on another pool, and no link of known rate joins the two pools.
 
 ## What it finds
 
 Prefill or decode engines, rollout, or a model beside the trainer with a `pool` that no entry of `pool_links` joins with
-the pool of the rest of the job.
+the pool of the rest of the job; and those whose entry states neither `fabric: shared` nor a `bandwidth`.
 
 ## Why it matters
 
@@ -37,6 +37,22 @@ jobs:
         concurrency: 64
         disaggregated: {prefill: {pool: prefill, replicas: 2, tp: 8}, decode: {replicas: 4, tp: 8}}
     layout: {framework: vllm}
+```
+
+```yaml pool_links[0]
+clusterspec: 1
+pools:
+  train: {platform: dgx-h100, nodes: 4}
+  rollout: {platform: dgx-h200, nodes: 2}
+pool_links: [{between: [train, rollout], latency: 1 ms}]
+jobs:
+  grpo:
+    pool: train
+    workload:
+      kind: rl
+      model: qwen2.5-7b
+      rl: {prompts_per_step: 128, samples_per_prompt: 16, input_tokens: 512, output_tokens: {mean: 2000, p99: 6000, max: 8192}, minibatches: 4, max_staleness: 2, rollout: {pool: rollout, tp: 1}}
+    layout: {framework: megatron-core, tp: 2, recompute: full}
 ```
 
 ## Silent
@@ -80,12 +96,18 @@ PASSES = {"prefill": "caches", "decode": "caches", "rollout": "weights and sampl
 
 
 def check(fleet: Fleet) -> Iterator[Problem]:
-    joined = {frozenset(link.between or ()) for link in fleet.spec.pool_links or ()}
+    links = {frozenset(link.between or ()): (at, link) for at, link in enumerate(fleet.spec.pool_links or ())}
     for name, job in fleet.jobs.items():
         main = main_pool(job.spec)
         for each in engines_away(job.spec):
             other = job.spec.pool if each.pool == main else main
-            if each.pool not in fleet.pools or other not in fleet.pools or {each.pool, other} in joined:
+            if other is None or each.pool not in fleet.pools or other not in fleet.pools:
+                continue
+            number, link = links.get(frozenset((each.pool, other)), (0, None))
+            if link is not None:
+                if link.fabric is None and link.bandwidth is None:
+                    message = f"the {each.role} of job `{name}` is on pool `{each.pool}`, and its link with pool `{other}` has no rate: it is assumed to be one fabric"
+                    yield RULE.problem(("pool_links", number), message, "state `fabric: shared`, or its `bandwidth`")
                 continue
             message = f"the {each.role} of job `{name}` is on pool `{each.pool}`, and no link joins it with pool `{other}`: {PASSES.get(each.role, 'samples')} cannot pass"
             help_ = f"state the link: `pool_links: [{{between: [{other}, {each.pool}], fabric: shared}}]`, or its `bandwidth`"

@@ -3,7 +3,7 @@
 ## What it finds
 
 Phases whose dates do not ascend, whose nodes do not increase, or whose last number of nodes is not the `nodes` of the pool; and
-a phase without a date or nodes.
+a phase without a date or nodes: errors. A first phase after `procurement.needed_by` is a warning.
 
 ## Why it matters
 
@@ -42,6 +42,18 @@ jobs:
   a: {pool: train}
 ```
 
+```yaml pools.train.phases[0].date
+clusterspec: 1
+pools:
+  train:
+    platform: dgx-b200
+    nodes: 64
+    phases: [{date: 2027-09-01, nodes: 32}, {date: 2027-12-01, nodes: 64}]
+jobs:
+  a: {pool: train}
+procurement: {needed_by: 2027-03-01}
+```
+
 ## Silent
 
 ```yaml
@@ -75,6 +87,17 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     for pool in fleet.pools.values():
         if pool.spec.phases and not fleet.spec.unreadable(("pools", pool.name, "phases")):
             yield from _phase_problems(pool)
+            yield from _late_problem(pool, fleet)
+
+
+def _late_problem(pool: Pool, fleet: Fleet) -> Iterator[Problem]:
+    """The problem of a pool without a node on the date on which the machine has to run."""
+    buying = fleet.spec.procurement
+    needed, first = buying.needed_by if buying else None, (pool.spec.phases or ())[0].date
+    if needed is not None and first is not None and first > needed:
+        message = f"the first nodes of pool `{pool.name}` are there on {first}, and the machine is needed by {needed}"
+        at = ("pools", pool.name, "phases", 0, "date")
+        yield RULE.problem(at, message, "change one of the two dates", severity="warning")
 
 
 def _phase_problems(pool: Pool) -> Iterator[Problem]:

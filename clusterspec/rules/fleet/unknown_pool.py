@@ -3,7 +3,7 @@
 ## What it finds
 
 A `pool` of a job, of its engines or of a storage system, or a name in `pool_links`, that is no key of `pools`; engines or a
-storage system that name a pool in a spec of one machine; a second link between the same pools; a storage system of a pool that has none of its own; and a job
+storage system that name a pool in a spec of one machine; a second link between the same pools; a storage system of a pool that has none of its own or describes none; and a job
 with the `nodes_of` of a job on another pool.
 
 ## Why it matters
@@ -67,6 +67,16 @@ clusterspec: 1
 pools:
   train: {platform: dgx-b200, nodes: 16, networks: {storage: {bandwidth: 80 GB/s}}}
   serve: {platform: dgx-h200, nodes: 4, networks: {storage: {pool: trian}}}
+jobs:
+  pretrain: {pool: train}
+  chat: {pool: serve}
+```
+
+```yaml pools.serve.networks.storage.pool
+clusterspec: 1
+pools:
+  train: {platform: dgx-b200, nodes: 16}
+  serve: {platform: dgx-h200, nodes: 4, networks: {storage: {pool: train}}}
 jobs:
   pretrain: {pool: train}
   chat: {pool: serve}
@@ -147,6 +157,9 @@ def _store_problems(fleet: Fleet, name: str) -> Iterator[Problem]:
         yield _unknown_pool_problem(at, named, [other for other in pools if other != name])
     elif named == name:
         yield RULE.problem(at, f"pool `{name}` has the storage system of `{name}`: itself", "drop the key")
+    elif not _describes_store(pools[named]):
+        message = f"pool `{name}` has the storage system of pool `{named}`, which describes none"
+        yield RULE.problem(at, message, f"describe `networks.storage` of pool `{named}`, or of this one")
     elif (further := _pool_of_store(pools[named])) is not None:
         message = f"pool `{name}` has the storage system of pool `{named}`, which has that of `{further}`"
         yield RULE.problem(at, message, f"name the pool that has it: `{further}`")
@@ -155,6 +168,10 @@ def _store_problems(fleet: Fleet, name: str) -> Iterator[Problem]:
 def _pool_of_store(pool: PoolSpec | None) -> str | None:
     networks = pool.networks if pool is not None else None
     return networks.storage.pool if networks is not None and networks.storage is not None else None
+
+
+def _describes_store(pool: PoolSpec) -> bool:
+    return pool.networks is not None and pool.networks.storage is not None
 
 
 def _unknown_pool_problem(at: Path, pool: str, pools: list[str]) -> Problem:
