@@ -16,6 +16,8 @@ from clusterspec.results.groups import Launch, RankGroups, SizedCollective
 from clusterspec.rules.knowledge.placement_text import ranks_text
 from clusterspec.studies.study import Study
 
+CURVE = tuple(float(1 << power) for power in (*range(10, 33, 2), 33))
+"""Sizes in bytes of the curve of a collective; those of its table are among them."""
 SIZES = tuple(float(1 << power) for power in (10, 20, 24, 28, 33))
 """1 KiB, 1 MiB, 16 MiB, 256 MiB and 8 GiB: from latency to the plateau of a fabric."""
 
@@ -53,11 +55,28 @@ def sized_collectives(study: Study, tests: Sequence[PlannedTest]) -> tuple[Sized
     found = []
     for test in dict.fromkeys((test.collective, test.nodes, test.ranks) for test in tests):
         name, nodes, ranks = test
-        rows = collective(study, name, ranks, SIZES).rows
+        rows = collective(study, name, ranks, CURVE).rows
         if rows:
-            seconds, rates = tuple(row.seconds for row in rows), tuple(row.busbw for row in rows)
-            found.append(SizedCollective(name, nodes, ranks, SIZES, seconds, rates))
+            curve = tuple((size, row.busbw) for size, row in zip(CURVE, rows, strict=True))
+            told = [row for size, row in zip(CURVE, rows, strict=True) if size in SIZES]
+            seconds, rates = tuple(row.seconds for row in told), tuple(row.busbw for row in told)
+            found.append(SizedCollective(name, nodes, ranks, SIZES, seconds, rates, curve, half_size(curve)))
     return tuple(found)
+
+
+def half_size(curve: Sequence[tuple[float, float]]) -> float | None:
+    """The size from which on a rate is at least half of the last one, interpolated between the logarithms of sizes;
+    None where the shortest message has it.
+
+    >>> half_size([(1.0, 10.0), (4.0, 30.0), (16.0, 40.0)])
+    2.0
+    """
+    half = curve[-1][1] / 2
+    below = [number for number, (_, rate) in enumerate(curve) if rate < half]
+    if not below:
+        return None
+    (small, low), (large, high) = curve[below[-1]], curve[below[-1] + 1]
+    return float(small * (large / small) ** ((half - low) / (high - low)))
 
 
 def launch(design: Design) -> Launch | None:

@@ -31,7 +31,11 @@ class RankGroups:
 
 @dataclass(frozen=True)
 class SizedCollective:
-    """A collective on ``ranks`` of ``nodes``, by size in bytes: its seconds and its bus bandwidth in B/s."""
+    """A collective on ``ranks`` of ``nodes``, by size in bytes: its seconds and its bus bandwidth in B/s.
+
+    ``curve`` has the size and the bus bandwidth at more sizes, and ``half_size`` is the size from which the bus
+    bandwidth is at least half of that of the largest message.
+    """
 
     collective: str
     nodes: int
@@ -39,6 +43,8 @@ class SizedCollective:
     sizes: tuple[float, ...]
     seconds: tuple[float, ...]
     busbw: tuple[float, ...]
+    curve: tuple[tuple[float, float], ...] = ()
+    half_size: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

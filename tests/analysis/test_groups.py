@@ -44,6 +44,10 @@ def test_a_collective_reaches_at_8_gib_what_the_acceptance_plan_predicts() -> No
     tables = sized_collectives(study, tests)
     assert [(one.collective, one.ranks) for one in tables] == [(test.collective, test.ranks) for test in tests]
     assert [one.busbw[-1] for one in tables] == [test.predicted for test in tests]
+    for one in tables:
+        assert dict(one.curve).items() >= set(zip(one.sizes, one.busbw, strict=True))
+        below = [rate for size, rate in one.curve if one.half_size and size > one.half_size]
+        assert below and min(below) >= one.busbw[-1] / 2, "half of the bandwidth from there on"
     assert all(small <= large for one in tables for small, large in itertools.pairwise(one.seconds))
 
 

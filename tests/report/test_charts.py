@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from clusterspec.records import replace
-from clusterspec.report.charts import bars, curves, fleet, log_plots, machine, steps, svg
+from clusterspec.report.charts import bars, curves, fleet, log_plots, machine, sizes, steps, svg
 from clusterspec.report.charts.bars import AreaSquare, FallBar, HeatCell, Sent, StackPart, Year
 from clusterspec.report.charts.curves import ChoicePoint, DotRow, LeverBar, WireRow
 from clusterspec.report.charts.fleet import DrawnLink, DrawnNodes, DrawnPool, DrawnTurn
@@ -19,6 +19,7 @@ from clusterspec.report.charts.machine import DrawnBlock, DrawnNode, DrawnRow
 from clusterspec.report.charts.racks import DrawnRacks, DrawnSwitches, rack_chart
 from clusterspec.report.charts.steps import DrawnPass, Span
 from clusterspec.report.charts.svg import LinearAxis, LogAxis
+from clusterspec.units import display
 
 GB = 1e9
 LONG = "half a step until it decodes on the data-centre network between TPU slices of another building"
@@ -43,6 +44,10 @@ WIDE_PARTS = [StackPart("half a step until it decodes", "tp", 3.0, "7.92 ms"), *
 WIDE_NODE = DrawnNode(16, LONG, 32, "32 × 400 Gb/s", "host, PCIe 5", "full-mesh", LONG)
 CLOSE = [FrontPoint(20.0 + 0.1 * n, 900.0 - n, "2 × tp 8", "64 in flight") for n in range(4)]
 NODE = DrawnNode(8, "H100", 8, "8 × 400 Gb/s", "host, PCIe 5", "switched", "NVLink", 2)
+SIZED = [
+    sizes.SizeCurve(((1024.0, 50e6), (1e6, 15e9), (16e6, 104e9), (8e9, 363e9)), 48e6),
+    sizes.SizeCurve(((1024.0, 49e6), (1e6, 37e9), (16e6, 216e9), (8e9, 355e9)), None),
+]
 PORTS = replace(NODE, nics=24, nic_label="24 × 200 Gb/s", links="full-mesh", others=0, own_ports=True)
 BLOCK = DrawnBlock(42, 8, 21, "21 uplinks of each leaf", "42 nodes", "8 leaves, 8 rails")
 LEVELS = [
@@ -117,6 +122,7 @@ CHARTS: dict[str, Callable[[], str]] = {
     "layouts": lambda: bars.heatmap_chart([1, 2], [1, 2], CELLS, "alt"),
     "bytes": lambda: bars.traffic_matrix(["tp", "dp"], ["up", "out"], {("tp", "up"): Sent("1 GB", 0.5, "50 %")}, "alt"),
     "node": lambda: machine.node_chart(NODE, "alt"),
+    "sizes": lambda: sizes.size_chart(SIZED, "alt", lambda tick: display(tick, "B", 1)),
     "node: ports of accelerators": lambda: machine.node_chart(PORTS, "alt"),
     "block": lambda: machine.block_chart(BLOCK, "alt"),
     "whole": lambda: machine.whole_chart(LEVELS, "alt", pods=25),

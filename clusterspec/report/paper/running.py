@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clusterspec.report.paper.blocks import Block, Bullets, Code, PaperTable, Section, TableColumn, TableRow, Text
+from clusterspec.report.charts.sizes import SizeCurve, size_chart
+from clusterspec.report.paper.blocks import (
+    Block,
+    Bullets,
+    Code,
+    PaperTable,
+    Picture,
+    Section,
+    TableColumn,
+    TableRow,
+    Text,
+)
 from clusterspec.results.full import FullReport
 from clusterspec.results.groups import RankGroups, SizedCollective
 from clusterspec.units import display, plural
@@ -66,6 +77,37 @@ def collectives_table(collectives: Sequence[SizedCollective]) -> PaperTable | No
         for number, one in enumerate(collectives)
     )
     return PaperTable(columns, rows, "collectives", caption="Bus bandwidth expected of a collective by size")
+
+
+def collectives_picture(collectives: Sequence[SizedCollective]) -> tuple[Block, ...]:
+    """Bus bandwidth over the size of the message, and the size from which on each collective has half of it."""
+    shown = [(number, one) for number, one in enumerate(collectives) if len(one.curve) > 1]
+    if not shown:
+        return ()
+    names = [f"{place} {one.collective}, {plural(one.nodes, 'node')}" for place, (_, one) in enumerate(shown, 1)]
+    halves = ["any" if one.half_size is None else display(one.half_size, "B") for _, one in shown]
+    alt = "; ".join(f"{name}: half of the bandwidth from {half} on" for name, half in zip(names, halves, strict=True))
+    drawn = size_chart(
+        [SizeCurve(one.curve, one.half_size) for _, one in shown], alt, lambda tick: display(tick, "B", 1)
+    )
+    most = max((one.half_size or 0.0) for _, one in shown)
+    caption = "Bus bandwidth by message size"
+    caption += f"; half of it (circles) takes messages of up to {display(most, 'B', 2)}" if most else ""
+    columns = (
+        TableColumn("Collective"),
+        TableColumn("Half of it from", "right", "half_size"),
+        TableColumn("Of 8 GiB", "right"),
+    )
+    rows = tuple(
+        TableRow(
+            (name, half, display(one.busbw[-1], "B/s")),
+            f"collectives[{number}]",
+            fields=("", f"collectives[{number}].half_size", f"collectives[{number}].busbw[{len(one.busbw) - 1}]"),
+        )
+        for (number, one), name, half in zip(shown, names, halves, strict=True)
+    )
+    table = PaperTable(columns, rows, "collectives", caption="Bus bandwidth, and the messages that have half of it")
+    return Picture(drawn, caption, "collectives"), table
 
 
 def binary_size(size: float) -> str:

@@ -1,0 +1,46 @@
+"""Bus bandwidth of collectives over the size of the message, on logarithmic axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from clusterspec.records import dataclass
+from clusterspec.report.charts import svg
+from clusterspec.report.charts.log_plots import separated_marks
+from clusterspec.report.charts.svg import LogAxis, horizontal_grid, vertical_grid
+from clusterspec.units import display
+
+TINTS = ("scale-out", "forward", "scale-up", "pp", "weights", "tp")
+"""The colors of the curves by number, repeated where there are more."""
+RADIUS = 9.0
+
+
+@dataclass(frozen=True)
+class SizeCurve:
+    """A collective: sizes in bytes with bus bandwidths in B/s, and the size that gives half of the bandwidth of the
+    last.
+    """
+
+    points: tuple[tuple[float, float], ...]
+    half_size: float | None
+
+
+def size_chart(curves: Sequence[SizeCurve], alt: str, label: Callable[[float], str]) -> str:
+    """Curves with their number at the end, and a circle where half of the bandwidth is reached; ``label`` names the
+    decades of sizes.
+    """
+    top, bottom = 28.0, 228.0
+    x = LogAxis.containing([size for curve in curves for size, _ in curve.points], 74, svg.WIDTH - 24)
+    y = LogAxis.containing([rate for curve in curves for _, rate in curve.points], bottom, top)
+    parts = [*vertical_grid(y, x.start, x.end, lambda tick: display(tick, "B/s"))]
+    parts += horizontal_grid(x, top, bottom, label)
+    parts.append(svg.text_shape(x.end, bottom + 32, "size of the message", size=12, tint="soft", end="end"))
+    ends = [(x(curve.points[-1][0]), y(curve.points[-1][1])) for curve in curves]
+    for number, (curve, mark) in enumerate(zip(curves, separated_marks(ends, (), bottom), strict=True)):
+        tint = TINTS[number % len(TINTS)]
+        parts.append(svg.curve([(x(size), y(rate)) for size, rate in curve.points], tint))
+        if curve.half_size is not None:
+            parts.append(svg.dot(x(curve.half_size), y(curve.points[-1][1] / 2), tint, radius=4, hollow=True))
+        parts.append(svg.dot(*mark, tint, radius=RADIUS))
+        parts.append(svg.text_shape(mark[0], mark[1] + 4, f"{number + 1}", size=11, tint="paper", end="middle"))
+    return svg.drawing(bottom + 40, parts, alt, name="sizes")
