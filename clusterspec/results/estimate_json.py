@@ -16,13 +16,17 @@ from clusterspec.patterns import pattern
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, fields
 from clusterspec.results.serving_json import RANGED, SERVING_FIELDS, serving_json, with_day
-from clusterspec.source import Path, Span
+from clusterspec.source import Path, Source, Span
 from clusterspec.units import percent
 
 if TYPE_CHECKING:
     from clusterspec.cost.reinforcement.times import RlTimes
 
 _STEP = pattern(r"([^.\[\]]+)|\[(\d+)\]")
+
+
+LONG_LINE = 60
+"""Characters of a line of the spec above which only the key and the value of a figure are shown."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,18 @@ class Provenance:
         if span is None or source is None:
             return str(origin)
         file = span.file if self.folders else PurePath(span.file).name
-        return f"{file}:{span.start.line}: {source.line(span.start.line).strip()}"
+        line = source.line(span.start.line).strip()
+        if len(line) > LONG_LINE:  # a mapping on one line: the key and its value alone
+            line = self._pair_of(path_of(origin.key), source) or line
+        return f"{file}:{span.start.line}: {line}"
+
+    def _pair_of(self, path: Path, source: Source) -> str:
+        """A key with its value as they are written; empty unless both are on one line."""
+        place = self.document.places.get(path) if self.document else None
+        if place is None or place.key is None or place.value is None:
+            return ""
+        start, end = place.key.start, place.value.end
+        return source.line(start.line)[start.column - 1 : end.column - 1] if start.line == end.line else ""
 
     def _span(self, path: Path) -> Span | None:
         """The span of a value, or of its nearest enclosing mapping that is written: keys of a catalog model

@@ -167,6 +167,8 @@ def work_sentence(report: FullReport) -> str:
     tail = f", {held}" if held else ""
     if plan.serving is not None:
         rate = display(plan.serving.output_tokens_per_second, "1")
+        if report.choices is not None and report.choices.of_targets and not report.choices.rows[0].holds_load:
+            tail = f", outside its targets{tail}"
         return f"serves {work.model.name} with {rate} output tokens per second{tail}"
     seconds = (kept.with_interruptions if kept else None) or plan.time_to_train
     if seconds is None:

@@ -266,7 +266,7 @@ def _readings_table(tiers: tuple[Tier, ...]) -> PaperTable:
                 tier.name,
                 display(tier.line_rate, "B/s"),
                 "–" if tier.duplex is None else display(tier.duplex, "B/s"),
-                bandwidth_readings(tier.line_rate, 3).one_way_bits,
+                "–" if tier.kind == "memory" else bandwidth_readings(tier.line_rate, 3).one_way_bits,
                 display(tier.predicted, "B/s") if tier.predicted else "–",
                 display(tier.measured, "B/s") if tier.measured else "–",
                 tier.origin,

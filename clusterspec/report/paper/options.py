@@ -204,6 +204,8 @@ def slower_text(found: Choices) -> str:
     if not slow or not (runs or found.of_targets or found.load is not None):
         return ""
     cheapest = min(slow, key=lambda row: row.amount.middle.low)
+    if cheapest is found.recommended_row:  # the sentence before says so
+        return ""
     name = choice_name(cheapest) if cheapest.kind == "plan" else cheapest.name
     what = "would be cheaper and slower" if runs else "would hold the load for less, with less in reserve"
     return f" {name} {what}: {difference_text(found, cheapest)}."
