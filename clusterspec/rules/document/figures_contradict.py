@@ -10,6 +10,7 @@ Figures of different keys that exclude each other:
 - a `peer_bandwidth` above the `bandwidth` of all links, and a list of `axis_bandwidth` of another length than `shape`;
 - more `scaling.min_replicas` than the plan has engines;
 - more `batches_in_flight` than `max_staleness` + 1 allows;
+- `tiers` or an `oversubscription` beside `levels` that state others;
 - a release of a library or framework in `cluster.software` beside another one in `layout.software` or
   `collective_library`.
 
@@ -64,6 +65,17 @@ cluster:
   nodes: 4
   software: [nccl 2.19]
   scale_out: {collective_library: nccl 2.27}
+```
+
+```yaml cluster.scale_out.oversubscription
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 16
+  scale_out:
+    technology: infiniband-ndr
+    oversubscription: 4:1
+    levels: [{name: leaf, nodes: 8, oversubscription: "1:1"}, {name: spine, nodes: 16, oversubscription: "1:1"}]
 ```
 
 ```yaml workload.serving.concurrency
@@ -131,8 +143,10 @@ from clusterspec.spec.model import (
     CheckpointSpec,
     FailureRateSpec,
     FailuresSpec,
+    LevelSpec,
     OperationsSpec,
     RlSpec,
+    ScaleOutSpec,
     ScaleUpSpec,
     ServingSpec,
     Spec,
@@ -159,6 +173,8 @@ def check(
         yield from _scope_problems(spec.acceptance)
     if cluster is not None and spec.cluster is not None and spec.cluster.scale_up is not None:
         yield from _link_problems(spec.cluster.scale_up, cluster)
+    if spec.cluster is not None and spec.cluster.scale_out is not None and spec.cluster.scale_out.levels:
+        yield from _level_problems(spec.cluster.scale_out, spec.cluster.scale_out.levels)
     if spec.cluster is not None and spec.cluster.software:
         yield from _release_problems(spec, spec.cluster.software)
     if spec.workload is not None and spec.workload.serving is not None:
@@ -175,6 +191,12 @@ def _states_pairs(spec: Spec, operations: OperationsSpec | None) -> bool:
             and (operations.failures or (operations.checkpoint is not None and operations.checkpoint.write_time))
         )
         or any(test.scope for test in spec.acceptance or ())
+        or (
+            spec.cluster is not None
+            and spec.cluster.scale_out is not None
+            and spec.cluster.scale_out.levels
+            and (spec.cluster.scale_out.oversubscription or spec.cluster.scale_out.tiers)
+        )
         or (
             spec.cluster is not None
             and (
@@ -246,6 +268,18 @@ def _link_problems(written: ScaleUpSpec, cluster: Cluster) -> Iterator[Problem]:
     if axes and shape and len(axes) != len(shape):
         message = f"the torus has {len(shape)} axes, and `axis_bandwidth` states {len(axes)}"
         yield RULE.problem("cluster.scale_up.axis_bandwidth", message, "state one bandwidth for each axis of `shape`")
+
+
+def _level_problems(written: ScaleOutSpec, levels: tuple[LevelSpec, ...]) -> Iterator[Problem]:
+    """A ratio or a number of tiers beside levels that state others."""
+    if written.tiers is not None and written.tiers not in (len(levels), len(levels) + 1):  # the top may be left out
+        message = f"`levels` describes {len(levels)} levels, and `tiers` is {written.tiers}"
+        yield RULE.problem("cluster.scale_out.tiers", message, "remove `tiers`: it is the number of the levels")
+    ratios = [level.oversubscription.value for level in levels if level.oversubscription is not None]
+    stated = [ratio.value for ratio in written.oversubscription or ()]
+    if ratios and stated and max(ratios) != max(stated):
+        message = f"`oversubscription` is {max(stated):g}:1 at most, and that of `levels` {max(ratios):g}:1"
+        yield RULE.problem("cluster.scale_out.oversubscription", message, "remove the key: the levels state it")
 
 
 def _release_problems(spec: Spec, software: tuple[str, ...]) -> Iterator[Problem]:

@@ -2,7 +2,8 @@
 
 ## What it finds
 
-A bus bandwidth above the line-rate ceiling of its ranks, where no reduction in the network is declared.
+A bus bandwidth above the line-rate ceiling of its ranks, where no reduction in the network is declared: a note. Above two
+and a half times the ceiling it is an error. Over two nodes, where a tree sends half as much as a ring, it starts at twice.
 
 ## Why it matters
 
@@ -15,7 +16,7 @@ Declare `in_network_reduction`, or check the metric and the number of ranks.
 
 ## When to ignore it
 
-Ignore it for two nodes, where a tree exceeds the ceiling of a ring.
+Ignore it where the log was read again and the algorithm explains it.
 
 ## Fires
 
@@ -24,6 +25,13 @@ clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 4}
 measured:
   - {collective: all-gather, nodes: 4, size: 8 GiB, busbw: 500 GB/s}
+```
+
+```yaml measured[0].busbw
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+measured:
+  - {collective: all-reduce, nodes: 2, size: 8 GiB, busbw: 2880 GB/s}
 ```
 
 ## Silent
@@ -54,6 +62,10 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "note", "likely")
 ROUNDED = 1.01
+BY_TREE = 2.0
+"""A tree over two nodes sends every byte once, and a ring twice: its bus bandwidth is up to twice the line rate."""
+BEYOND = 2.5
+"""Above this multiple no algorithm and no reduction in switches explains the figure: the unit or the ranks are wrong."""
 
 
 def check(measurements: tuple[Measurement, ...], rated: Cluster) -> Iterator[Problem]:
@@ -61,7 +73,7 @@ def check(measurements: tuple[Measurement, ...], rated: Cluster) -> Iterator[Pro
         best = expected_cost(rated, measurement, PLATEAU)
         seen = max((row.busbw for row in measurement.rows), default=0.0)
         tree = measurement.collective == "all-reduce" and measurement.nodes == 2 and measurement.algorithm != "ring"
-        if best is None or tree or seen <= ROUNDED * best.ceiling_busbw:
+        if best is None or seen <= (BY_TREE if tree else ROUNDED) * best.ceiling_busbw:
             continue
         by = f" by {measurement.algorithm}" if measurement.algorithm else ""
         message = f"{measurement_name(measurement)}{by}: {display(seen, 'B/s')} exceeds the {display(best.ceiling_busbw, 'B/s')} that the links carry"
@@ -69,4 +81,5 @@ def check(measurements: tuple[Measurement, ...], rated: Cluster) -> Iterator[Pro
             "check that the run used this algorithm" if measurement.algorithm else "declare in_network_reduction"
         )
         help_ = f"{reduction}, or check the ranks and whether it is bus or algorithm bandwidth"
-        yield RULE.problem(measurement.at, message, help_)
+        severity = "error" if seen > BEYOND * best.ceiling_busbw else ""
+        yield RULE.problem(measurement.at, message, help_, severity=severity)

@@ -3,7 +3,7 @@
 ## What it finds
 
 `power.cooling: air` for a platform that is sold with liquid cooling only (an error); for an accelerator that is sold
-with liquid cooling, beside a `power.liquid_share`, or for racks that draw more than 60 kW (warnings). `power.cooling:
+with liquid cooling, beside a `power.liquid_share`, or for racks that draw more than 60 kW or have a `rack_limit` above 120 kW (warnings). `power.cooling:
 liquid` for a platform that is sold with air cooling only, or beside a `liquid_share` below 40 % of the share of the
 platform, else of 0.8 (warnings).
 
@@ -93,6 +93,8 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 AT = "cluster.power.cooling"
+AIR_AT_ALL = 120e3
+"""Watts of a rack above which no product cools it by air alone; rear doors take up to about 80 kW."""
 USUAL_SHARE = 0.8
 """Share of the heat that the loop of a liquid-cooled node takes, where its entry states none."""
 FEW = 0.4
@@ -125,6 +127,11 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster, thresholds
         else:  # builders cool some of these parts by air all the same
             yield RULE.problem(AT, message, help_)
         return
+    if power.rack_limit is not None and power.rack_limit.value > AIR_AT_ALL:
+        message = f"a rack may draw {power.rack_limit.written}, and no air takes that from a rack"
+        yield RULE.problem(
+            "cluster.power.rack_limit", message, "give the limit of one rack, or state `cooling: liquid`"
+        )
     rack, limit = rack_power(cluster, power), 1000 * thresholds.of(RULE.name, MOST)
     if rack is not None and rack > limit and not deviations.concern("power"):
         message = f"a rack of {display(rack, 'W')} is above the {display(limit, 'W')} that air usually cools"
