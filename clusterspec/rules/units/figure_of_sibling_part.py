@@ -140,7 +140,7 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
             f"{changed[0].comparison}, and no other accelerator of that name has it",
             f"state the {_deviation_key(changed[0])} of one accelerator; that of a node is derived{others}"
             if changed[0].ratio > 1
-            else "check the unit: bits or bytes, GB or TB",
+            else "check the unit, bits or bytes",
         )
 
 
