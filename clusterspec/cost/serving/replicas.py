@@ -8,13 +8,16 @@ from clusterspec.cost.formulas.compute import power
 from clusterspec.cost.formulas.experts import prompts_on_fullest
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.pools import Pools, prompts_per_step
-from clusterspec.cost.serving.quantiles import longest_over_mean, secant_part
+from clusterspec.cost.serving.quantiles import bisected_interval, longest_over_mean, secant_part
 from clusterspec.records import NamedTuple
 
 LENGTHS = 3
 """Iterations for the length of a step with prompts, which depends on the arrivals during the previous step."""
 ROUNDS, CLOSE = 24, 1e-13
 """Iterations of the seconds between two steps in which a replica decodes, and their relative change at the end."""
+MARGIN = 1e-3
+"""Margin over the seconds in which a replica has time for nothing but prompts, a fraction of them."""
+BRACKET_ROUNDS = 48
 LEAST_PART = 0.2
 """The least part of the difference that a round of them goes on."""
 
@@ -67,16 +70,31 @@ class ReplicaSteps(NamedTuple):
 
 def _steps_of_replicas(steps: ReplicaSteps, prompts: float, start: float) -> ReplicaSteps:
     """The steps at the arrival rate at which ``prompts`` arrive per decode step of a replica, starting from ``start``
-    seconds between decode steps.
+    seconds between decode steps and the steps that their prompts take at least.
     """
-    seconds, missing, taken = start, 0.0, 0.0
+    least = (1 + MARGIN) * prompts / steps.most * steps.longer
+    seconds, missing, taken = start + least, 0.0, 0.0
     for _ in range(ROUNDS):
         former, missing = missing, steps._replace(rate=prompts / seconds).between - seconds
         if abs(missing) < CLOSE * seconds:
-            break
+            return steps._replace(rate=prompts / seconds)
         taken = missing * secant_part(taken, former - missing, (LEAST_PART, 1.0))
-        seconds = max(start / 2, seconds + taken)
-    return steps._replace(rate=prompts / seconds)
+        seconds = max(start / 2, least, seconds + taken)
+    return steps._replace(rate=prompts / _seconds_between(steps, prompts, max(start, least)))
+
+
+def _seconds_between(steps: ReplicaSteps, prompts: float, least: float) -> float:
+    """Seconds between decode steps of a replica with ``prompts`` in each interval, from ``least`` on, by bracketing:
+    where steps are much longer with prompts, the rounds above swing.
+    """
+
+    def excess(seconds: float) -> float:
+        return seconds - steps._replace(rate=prompts / seconds).between
+
+    high = 2 * least
+    while (above := excess(high)) <= 0:
+        high *= 2
+    return bisected_interval(excess, (least, -inf), (high, above), BRACKET_ROUNDS, CLOSE)[1]
 
 
 def carried_by_replicas(pools: Pools, prompts: float, steps: tuple[StepTime, StepTime], *, follow: bool) -> float:
