@@ -271,13 +271,12 @@ def _carried_prefill(
     """
     engine, load = pools.decode, pools.load
     (each, context), (decode, prefill) = sequences, steps
-    prompts = each * gained / load.gaps
-    if engine.prompts_alone:  # all that an engine receives after an interval share steps
+    prompts, ranks = each * gained / load.gaps, unevenly_loaded_ranks(engine)
+    if engine.separates_prompts and ranks == 1:  # all that an engine receives after an interval share steps
         together, between = prompts * load.receive_interval, decode.total * load.receive_interval
         follow = load.load == "open" and not full
         taken, seconds = steps_of_prompts(pools, together, between if follow else 0.0)
         return taken * seconds / together
-    ranks = unevenly_loaded_ranks(engine)
     if ranks > 1 and engine.replica_prompts_alone:
         return carried_by_replicas(pools, prompts, steps, follow=load.load == "open" and not full)
     alone = ranks == 1 and (prefill.steps > 1 or prompts_per_step(pools) == 1)
