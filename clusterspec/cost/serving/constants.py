@@ -181,7 +181,7 @@ DESCRIPTOR = assumed_figure(
 WAVE = assumed_figure(
     GROUP,
     "wave",
-    0.2,
+    0.25,
     "share of idle prefill time over which requests that started together spread; fitted to published plans",
 )
 MOST_LOAD = 0.98

@@ -62,7 +62,7 @@ def _running_step(pools: Pools, rate: float, each: tuple[float, float], used: fl
 
 def _step_ahead_seconds(pools: Pools, rate: float, step: float) -> float:
     """Seconds that a prompt waits for the step after the running one, of ``step`` seconds, if that step was formed
-    before the prompt arrived and had places left. ``rate`` prompts per second arrive at all engines.
+    before the prompt arrived. ``rate`` prompts per second arrive at all engines.
 
     Source: SGLang, python/sglang/srt/disaggregation/prefill.py at 000c2b942308 (event_loop_overlap_disagg_prefill):
     the scheduler forms and launches a step before it waits for the result of the one before it.
@@ -73,8 +73,7 @@ def _step_ahead_seconds(pools: Pools, rate: float, step: float) -> float:
         return 0.0
     fresh = max(1.0, load.input_tokens * (1 - load.prefix_hit))
     formed = share_formed_ahead(rate / engine.replicas, min(step, engine.launch_floor(fresh)), step)
-    full = min(1.0, rate / engine.attention_ranks * step / prompts_per_step(pools))
-    return formed * (1 - full) * step
+    return formed * step
 
 
 def _shared_step_seconds(pools: Pools, rate: float, alone: float) -> float:

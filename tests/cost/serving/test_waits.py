@@ -164,13 +164,13 @@ SPLIT = ", chunk_tokens: 8192, disaggregated: {prefill: {tp: 1}, decode: {tp: 1}
 
 
 def test_a_prompt_waits_for_the_step_that_its_prefill_engine_formed_before_it_came() -> None:
-    """Half of the running step, and the next one if it is formed and has places left."""
+    """Half of the running step, and the next one if it is formed."""
     one = serving_pools(design(1000, f"request_rate: 2{SPLIT}"))
     assert one is not None and one.prompts.forms_steps_ahead and prompts_per_step(one) == 8
     step, rate = seconds_of_prompts(one, 1.0), 0.1  # so few that a step holds one prompt
     launching, busy = one.prompts.launch_floor(1000.0), 1 - exp(-rate * step)
     formed = (1 - exp(-rate * min(step, launching))) / (1 - exp(-rate * min(step, launching)) + exp(-rate * step))
-    expected = busy * (step / 2 + formed * (1 - rate * step / 8) * step)
+    expected = busy * (step / 2 + formed * step)
     assert separate_prompt_wait(one, rate, (step, 1e-9)) == pytest.approx(expected)
     full = serving_pools(design(1000, f"request_rate: 2{SPLIT.replace('8192', '1000')}"))
     assert full is not None and prompts_per_step(full) == 1  # of which none is left in a step that was formed
