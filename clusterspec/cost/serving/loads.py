@@ -111,13 +111,16 @@ def open_run(pools: Pools, now: Steady) -> OpenRun:
     full = now if now.sequences >= pools.limit else steady_state(pools, pools.limit, full=True)
     turn = (full.prompt + load.gaps * full.tpot) / (pools.limit * ranks)
     requests, rate, service = float(load.requests or 1), load.request_rate or 1.0, _full_service(pools, now)
-    varied = min(now.wait, now.decode.total + WALK * service * sqrt(requests))
+    interval = now.decode.total * load.receive_interval
+    varied = min(now.wait, interval + WALK * service * sqrt(requests))
     return OpenRun(requests, rate, pools.limit * ranks, turn, varied, service)
 
 
 def _full_service(pools: Pools, now: Steady) -> float:
     """Seconds of the whole plan per prompt in full prefill steps, with half of the sequences of a state decoding."""
-    return _starting_service(pools, max(1.0, now.sequences * pools.decode.attention_ranks))
+    return _starting_service(
+        pools, max(1.0, now.sequences * pools.decode.attention_ranks), float(pools.load.requests or 1)
+    )
 
 
 def _open_run_state(pools: Pools, rate: float, requests: float) -> tuple[float, Steady]:
@@ -163,9 +166,9 @@ def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> F
     return FiniteRun(requests, flight, places, service, turn, queued, steady.wait, steady.before_decode)
 
 
-def _starting_service(pools: Pools, together: float) -> float:
+def _starting_service(pools: Pools, together: float, waiting: float = 0.0) -> float:
     """Seconds of the whole plan per prompt in a run whose requests all start at once, ``together`` of them with a
-    place.
+    place, or of which ``waiting`` more prompts are to come.
 
     Steps are full of prompts. Where the same engine decodes, on average half of the requests with a place decode in the
     same step. Requests that follow others start and end in waves; one prompt per step approximates them.
@@ -177,6 +180,6 @@ def _starting_service(pools: Pools, together: float) -> float:
     if not pools.has_prefill_engines and not engine.prompts_alone and own > 1:
         beside = Decoding(own / 2 / engine.layout.pp, length + load.output_tokens / 2, drafted)
     budget = (load.chunk_tokens or fresh) - beside.sequences * beside.tokens
-    prompts = max(1.0, min(own, budget / fresh))
+    prompts = max(1.0, min(max(own, waiting / engine.attention_ranks), budget / fresh))
     step = engine.prefill(prompts * fresh, length, float(engine.layout.attention_dp), beside)
     return max(step.total, step.floor) / engine.layout.pp / prompts / engine.attention_ranks

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import floor, inf
+from math import ceil, floor, inf
 from typing import TYPE_CHECKING
 
 from clusterspec.cluster.degrees import layout_of_engines
@@ -45,7 +45,7 @@ def bare_pools(design: Design) -> Pools | None:
     most = float(load.max_sequences or _sequence_limit(engine))
     held = tokens if prompts is engine else cache_capacity(prompts, load)[0]
     beside = inf if prompts is not engine or engine.separates_prompts else most_beside_prompts(load)
-    limit = min(float(floor(requests)), most, beside)
+    limit = min(float(floor(requests * (1 + 1e-12))), most, beside)
     pools = Pools(engine, prompts, load, limit, tokens, most, held)
     if not pools.has_prefill_engines:
         return pools
@@ -93,7 +93,7 @@ def cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
     entire = load.load == "static" or load.whole_requests
     held = load.input_tokens + load.output_tokens * (1.0 if entire else 0.5)
     each = engine.sequence_bytes(held) / engine.layout.pp
-    wanted = each * (load.concurrency or 0) / engine.attention_ranks if load.raised else 0.0
+    wanted = each * ceil((load.concurrency or 0) / engine.attention_ranks) if load.raised else 0.0
     free = cache_space(whole, weights + constants.RESERVED.value, wanted, load)
     requests = max(1.0, free / each) if each else float(MOST_SEQUENCES)
     return requests * held, requests

@@ -268,7 +268,7 @@ def _place_wait(pools: Pools, now: Steady, offered: float) -> float:
     queued = queue_wait(offered, places, _steps_in_place(pools), now.tpot)
     if load.load == "static":
         return queued
-    if pools.has_prefill_engines or now.sequences >= pools.limit or not now.rate:
+    if pools.has_prefill_engines or _budget_limits_places(pools) or now.sequences >= pools.limit or not now.rate:
         return max(0.0, queued - now.before_decode)
     return max(0.0, (offered - places) / now.rate - now.wait - now.loading)  # requests with a prompt have a place
 
@@ -291,10 +291,15 @@ def _steps_in_place(pools: Pools) -> float:
     """Steps for which a request occupies a place: its decode steps, and one step of its prompt unless the token budget
     of a step limits the places.
     """
-    load = pools.load
+    return pools.load.gaps if _budget_limits_places(pools) else float(pools.load.output_tokens)
+
+
+def _budget_limits_places(pools: Pools) -> bool:
+    """Whether the token budget of a step limits the sequences that decode. A request then has its prompt computed
+    before it takes a place.
+    """
     apart = pools.has_prefill_engines or pools.decode.prompts_alone
-    limited = not apart and pools.limit >= most_beside_prompts(load)
-    return load.gaps if limited else float(load.output_tokens)
+    return not apart and pools.limit >= most_beside_prompts(pools.load)
 
 
 def _requests_in_flight(pools: Pools, steady: Steady, offered: float, latency: float) -> float:

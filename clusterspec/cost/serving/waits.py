@@ -90,6 +90,7 @@ def _steps_with_prompts(
     engine, (decode, prefill) = pools.decode, steps
     ranks, stages = unevenly_loaded_ranks(engine), float(engine.layout.pp)
     chunks, together = steps_of_one_prompt(pools, prefill, decoded)
+    prompts = min(prompts, together / chunks)  # no more begin in a step than it has places for
     beginning = 1 - exp(-prompts * ranks) if ranks > 1 or together > 1 else prompts
     mixed = max(LEAST_SHARE, min(1.0, beginning * chunks) if ranks == 1 else -expm1(-prompts * ranks * chunks))
     longer = decode.total + prompts * carried / stages / mixed
@@ -111,8 +112,14 @@ def steps_of_one_prompt(pools: Pools, prefill: StepTime, decoded: float) -> tupl
 
 
 def _mixed_wait_at_rate(pools: Pools, shared: StepsWithPrompts, prompts: float, carried: float, busy: float) -> float:
-    """The wait of a prompt among ``prompts`` of each step that come at any time and find the rank ``busy``."""
+    """The wait of a prompt among ``prompts`` of each step that come at any time and find the rank ``busy``.
+
+    At a stated rate no more places for prompts are taken than arrivals fill, however few sequences decode.
+    """
     used = min(shared.used * shared.longer / shared.mean * busy, constants.MOST_LOAD)
+    if pools.load.load == "open" and pools.load.request_rate:
+        each = shared.chunks / shared.together * shared.longer
+        used = min(used, pools.load.request_rate / pools.prompts.attention_ranks * each)
     squares = (1 - shared.mixed) * shared.plain * shared.plain + shared.mixed * shared.longer * shared.longer
     found = shared.full_wait(used, squares / (2 * shared.mean), busy)
     each = shared.plain * shared.chunks / shared.together + carried / float(pools.decode.layout.pp)
@@ -179,11 +186,9 @@ def prompts_at_rate(pools: Pools, step: float, prompt: float) -> float:
     load = pools.load
     if load.load != "open" or not load.requests or not load.request_rate:
         return 0.0
-    each = load.request_rate / pools.prompts.attention_ranks
-    if pools.decode.prompts_alone:  # as many as fit share a step
-        most = prompts_per_step(pools)
-        prompt = min(prompt, seconds_of_prompts(pools, most) / most)
-    return each * step / (1 - each * prompt) if each * prompt < constants.MOST_LOAD else 0.0
+    each, most = load.request_rate / pools.prompts.attention_ranks, prompts_per_step(pools)
+    prompt = min(prompt, seconds_of_prompts(pools, most) / most)  # as many as fit share a step
+    return each * step / (1 - min(constants.MOST_LOAD, each * prompt))
 
 
 def seconds_of_prompts(pools: Pools, together: float) -> float:

@@ -1,0 +1,141 @@
+"""Laws of load on engines with attention replicas, pipelines, token budgets and separate prefill."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from clusterspec.cost.estimate import estimate
+from clusterspec.cost.serving.latency import ServingTimes
+from tests.cluster.resolving import clean
+
+PLAN = """
+cluster: {{platform: {platform}, nodes: {nodes}}}
+workload:
+  kind: serve
+  model: {model}
+  {precision}
+  serving: {{input_tokens: {input}, output_tokens: {output}, {load}}}
+layout: {{framework: {layout}}}
+"""
+REPLICAS = "sglang, tp: 1, attention_dp: 2, ep: 2"
+FP8 = "precision: fp8\n  parameter_precision: fp8"
+
+
+def times(model: str, layout: str, load: str, **changes: object) -> ServingTimes:
+    keys: dict[str, object] = {"platform": "dgx-h100", "nodes": 1, "precision": "", "input": 1000, "output": 200}
+    found = estimate(clean(PLAN.format(model=model, layout=layout, load=load, **keys | changes))).serving
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("stages", [1, 4])
+@pytest.mark.parametrize("interval", [1, 30])
+def test_a_rate_that_replicas_serve_with_ease_leaves_their_places_free(stages: int, interval: int) -> None:
+    """Prompts of 9,260 tokens and answers of 15: at 0.2 a second, 2.8 tokens a second and a few ms of each are busy."""
+    load = f"request_rate: 0.2, chunk_tokens: 16384, receive_interval: {interval}"
+    layout = f"{REPLICAS}, pp: {stages}" if stages > 1 else "sglang, tp: 1, attention_dp: 8, ep: 8"
+    found = times("qwen3-235b-a22b", layout, load, input=9260, output=15, precision="" if stages > 1 else FP8)
+    assert found.sequences < 0.5
+    assert found.tpot < 2 * found.decode.total
+    assert found.output_tokens_per_second == pytest.approx(0.2 * 15, rel=0.01)
+
+
+@pytest.mark.parametrize("layout", [REPLICAS, "sglang, tp: 2, ep: 2", "vllm, tp: 1, attention_dp: 2, ep: 2"])
+def test_every_answer_of_full_engines_costs_its_prompt(layout: str) -> None:
+    """Twice the new tokens of a prompt, with answers of equal lengths: fewer answers a second."""
+    found = [
+        times("gpt-oss-120b", f"{layout}, dp: 1", f"load: offline, prefix_hit: {hit}", input=8000, output=100)
+        for hit in (0.8, 0.6, 0.2)
+    ]
+    rates = [each.output_tokens_per_second for each in found]
+    assert rates == sorted(rates, reverse=True)
+    assert rates[0] > 1.5 * rates[1] > 2 * rates[2]
+    assert all(each.carried_prefill > 0 for each in found)
+
+
+def test_accepted_drafts_never_slow_full_replicas() -> None:
+    load = "load: offline, prefix_hit: 0.7, chunk_tokens: 2048, speculative: {{tokens: 2, acceptance: {0}}}"
+    layout = "sglang, tp: 1, attention_dp: 4, ep: 4, pp: 2"
+    found = [times("gpt-oss-120b", layout, load.format(each), input=11396, output=763) for each in (0.0, 0.4, 0.6, 1.0)]
+    rates = [each.output_tokens_per_second for each in found]
+    assert rates == sorted(rates)
+
+
+RUNS = ("requests: 200, receive_interval: 30", "requests: 200", "receive_interval: 30")
+
+
+@pytest.mark.parametrize("more", RUNS)
+@pytest.mark.parametrize("layout", ["trt-llm, tp: 2, pp: 4", "sglang, tp: 2"])
+def test_more_arrivals_never_shorten_the_wait_for_reception(more: str, layout: str) -> None:
+    found = [times("gemma-3-27b", layout, f"request_rate: {each}, {more}") for each in (1, 3, 6, 9.5)]
+    waits = [each.ttft_mean for each in found]
+    assert all(later >= sooner * (1 - 2e-3) for sooner, later in pairwise(waits))
+    interval = 29 / 2 * found[-1].decode.total  # half of an interval of 30 steps, after the running one
+    assert found[-1].wait > (interval / 2 if "interval" in more else 0)
+
+
+@pytest.mark.parametrize("side", ["{replicas: 2, tp: 1, attention_dp: 2, ep: 2}", "{replicas: 4, tp: 1, ep: 1}"])
+@pytest.mark.parametrize("framework", ["sglang", "trt-llm"])
+def test_more_requests_never_shorten_the_wait_for_short_prompts_on_separate_engines(side: str, framework: str) -> None:
+    """With 115 new tokens a step holds many prompts; those that came during a step wait for the one formed before."""
+    split = f"disaggregated: {{prefill: {side}, decode: {{replicas: 4, tp: 1, ep: 1}}}}"
+    found = [
+        times("qwen3-30b-a3b", framework, f"concurrency: {each}, prefix_hit: 0.7, {split}", input=384, output=17)
+        for each in (10, 50, 200, 400, 1000, 2000)
+    ]
+    waits = [each.ttft for each in found]
+    assert waits == sorted(waits)
+
+
+@pytest.mark.parametrize("acceptance", [0.0, 0.4, 0.6, 0.8])
+def test_requests_beside_a_budget_of_tokens_follow_from_littles_law(acceptance: float) -> None:
+    """18 requests on two engines whose steps hold 2,048 tokens, nearly all of them of prompts."""
+    load = f"concurrency: 18, chunk_tokens: 2048, speculative: {{tokens: 2, acceptance: {acceptance}}}"
+    found = times("gemma-3-27b", "vllm, tp: 8", load, platform="dgx-b200", nodes=2, input=25387, output=191)
+    assert found.output_tokens_per_second / 191 * found.request_latency == pytest.approx(18, rel=1e-3)
+    assert found.state.rate * found.request_latency == pytest.approx(18, rel=0.02)
+
+
+def test_a_mean_wait_at_a_rate_does_not_depend_on_how_few_tokens_follow() -> None:
+    """Prompts of 27,481 tokens take 0.56 s; at one in three seconds on each of two engines few meet another."""
+    found = [
+        times(
+            "gemma-3-27b", "vllm, tp: 8", "request_rate: 0.664, chunk_tokens: 2048", nodes=2, input=27481, output=each
+        )
+        for each in (2, 3, 5, 20, 200)
+    ]
+    assert all(each.wait < each.prompt_time * 0.664 / 2 for each in found)
+    latencies = [each.request_latency for each in found]
+    assert latencies == sorted(latencies)
+
+
+@pytest.mark.parametrize("layout", ["sglang, tp: 1, attention_dp: 8, ep: 8", "vllm, tp: 8, ep: 8", "sglang, tp: 8"])
+def test_a_run_at_a_higher_rate_never_waits_less(layout: str) -> None:
+    found = [
+        times("qwen3-235b-a22b", layout, f"request_rate: {each}, requests: 200", platform="dgx-h200", input=7335)
+        for each in (0.5, 1.0, 1.5, 2.5, 3.0, 6.0, 12.0, 50.0)
+    ]
+    waits = [each.ttft_mean for each in found]
+    assert waits == sorted(waits)
+
+
+def test_accepted_drafts_never_make_prompts_of_a_run_queue() -> None:
+    """Nine prompts a second on an engine that computes 23 in full steps, however few requests decode beside them."""
+    load = "request_rate: 9.2, requests: 50, chunk_tokens: 16384, speculative: {{tokens: 2, acceptance: {0}}}"
+    found = [
+        times("qwen3-235b-a22b", "trt-llm, tp: 8", load.format(each), platform="dgx-b200", input=2070, output=30)
+        for each in (0.0, 0.4, 0.8, 1.0)
+    ]
+    latencies = [each.request_latency for each in found]
+    assert latencies == sorted(latencies, reverse=True)
+
+
+@pytest.mark.parametrize("requests", [100, 130, 139, 140, 141, 147])
+def test_memory_that_rises_with_the_requests_holds_those_of_the_fullest_engine(requests: int) -> None:
+    """Four engines, of which some have one request more: none waits for a place."""
+    load = f"concurrency: {requests}, requests: {2 * requests}"
+    layout = "sglang, tp: 1, attention_dp: 1, ep: 1, pp: 4"
+    found = times("deepseek-v3", layout, load, platform="gb200-nvl72", nodes=4, input=14935, output=3144)
+    assert found.queued == 0
