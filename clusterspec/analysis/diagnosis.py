@@ -11,7 +11,7 @@ from clusterspec.analysis.merged_parts import merged_into, study_of_merged
 from clusterspec.analysis.outputs import collective, estimate
 from clusterspec.analysis.placed_runs import LogOverrides, NotComparable, PlacedRun, placed_run
 from clusterspec.analysis.release_causes import published_faults
-from clusterspec.catalog.release_faults import ReleaseFault
+from clusterspec.catalog.releases import ReleaseFault
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives.predict import CollectiveRow
 from clusterspec.document import read_bytes

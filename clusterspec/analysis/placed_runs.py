@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.catalog.release_faults import ReleaseFault
+from clusterspec.catalog.releases import ReleaseFault
 from clusterspec.cluster.groups import Placement, contiguous_placement
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.variation import with_values

@@ -8,7 +8,7 @@ from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.stated_causes import GIVEN, STRONG, WEAK
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.frameworks import Library, named_library
-from clusterspec.catalog.release_faults import ReleaseFault
+from clusterspec.catalog.releases import ReleaseFault
 from clusterspec.cluster.model import Cluster
 from clusterspec.results.diagnosis import Cause
 

@@ -22,7 +22,7 @@ from clusterspec.catalog.models import (
     published_figures,
 )
 from clusterspec.catalog.reader import FactReader
-from clusterspec.catalog.release_faults import release_faults
+from clusterspec.catalog.releases import release_faults
 from clusterspec.catalog.stacks import (
     Stack,
     framework_memory,

@@ -14,8 +14,8 @@ from clusterspec.catalog.frameworks import (
     framework_of,
     release_and_year,
 )
+from clusterspec.catalog.releases import version_numbers
 from clusterspec.catalog.stacks import Stack
-from clusterspec.catalog.versions import version_numbers
 from clusterspec.cluster.degrees import (
     Degrees,
     job_nodes,

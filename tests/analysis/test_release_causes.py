@@ -7,7 +7,7 @@ import pytest
 from clusterspec.analysis.diagnosis import diagnosis_of
 from clusterspec.analysis.placed_runs import LogOverrides
 from clusterspec.analysis.release_causes import published_faults
-from clusterspec.catalog.release_faults import ReleaseFault
+from clusterspec.catalog.releases import ReleaseFault
 from tests.analysis.test_diagnosis import cluster, log, names
 from tests.settings import SETTINGS
 

@@ -53,7 +53,7 @@ def test_convert_does_not_load_rules() -> None:
 
 MOST_MODULES = 247
 """Modules of a clean check, the standard library's among them; raise it with a reason."""
-MOST_OUTSIDE_RULES = 130
+MOST_OUTSIDE_RULES = 129
 """Modules of the program among them that hold no rule: Clos trees, layouts, software, named files,
 releases and their faults have their own."""
 

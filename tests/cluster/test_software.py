@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.catalog.versions import version_numbers
+from clusterspec.catalog.releases import version_numbers
 from tests.cluster.resolving import assumed, clean, resolve_text
 
 H100 = "cluster: {platform: dgx-h100, nodes: 4}\n"

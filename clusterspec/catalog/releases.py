@@ -1,11 +1,11 @@
-"""Faults of releases of a library that were published: what they do, in which releases, and on which runs."""
+"""Releases of software: their numbers, and the published faults of a library by release."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from clusterspec.catalog.reader import Fact, FactReader
-from clusterspec.catalog.versions import version_numbers
 from clusterspec.origin import Cited
 from clusterspec.records import dataclass
 
@@ -15,6 +15,15 @@ PLACES = ("in a node", "over nodes")
 FABRICS = ("roce", "infiniband", "efa", "tcp")
 HOSTS = ("amd host",)
 COLLECTIVES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "send-recv")
+
+
+def version_numbers(release: str) -> tuple[int, ...]:
+    """The numbers of a release, for comparison; a part that is not a number ends it.
+
+    >>> version_numbers("0.15.1"), version_numbers("1.3.0rc1"), version_numbers("2026.1")
+    ((0, 15, 1), (1, 3, 0), (2026, 1))
+    """
+    return tuple(int(part) for part in re.findall(r"\d+", re.split(r"[a-z+-]", release.lower())[0]))
 
 
 @dataclass(frozen=True)
