@@ -1,0 +1,112 @@
+"""A link between pools cannot exist as stated.
+
+## What it finds
+
+A `pool_links[].bandwidth` above the line rate of all fabric NICs of one of its two pools: a note, and a warning from four
+times on. A `latency` above 0.3 s, longer than half around the earth: a warning.
+
+## Why it matters
+
+Estimates count with the stated figures. A pool cannot fill a link that is faster than its NICs; such a rate is mostly in
+bytes for bits, or that of the fabric inside a pool.
+
+## What to do
+
+State the rate of the link in bits per second and its latency with the right unit; `fabric: shared` only where both pools
+are on one fabric.
+
+## When to ignore it
+
+Ignore it where the link also serves other machines.
+
+## Fires
+
+```yaml pool_links[0].bandwidth
+clusterspec: 1
+pools:
+  train: {platform: dgx-h100, nodes: 4}
+  serve: {platform: dgx-h100, nodes: 2}
+pool_links: [{between: [train, serve], bandwidth: 400 Tb/s}]
+jobs:
+  tune:
+    pool: train
+    workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+    layout: {framework: megatron-core, tp: 2, micro_batch: 1}
+```
+
+```yaml pool_links[0].latency
+clusterspec: 1
+pools:
+  train: {platform: dgx-h100, nodes: 4}
+  serve: {platform: dgx-h100, nodes: 2}
+pool_links: [{between: [train, serve], bandwidth: 800 Gb/s, latency: 2 s}]
+jobs:
+  tune:
+    pool: train
+    workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+    layout: {framework: megatron-core, tp: 2, micro_batch: 1}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+pools:
+  train: {platform: dgx-h100, nodes: 4}
+  serve: {platform: dgx-h100, nodes: 2}
+pool_links: [{between: [train, serve], bandwidth: 800 Gb/s}]
+jobs:
+  tune:
+    pool: train
+    workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+    layout: {framework: megatron-core, tp: 2, micro_batch: 1}
+```
+
+## Sources
+
+- Pools, links and engines on pools of their own: docs/fleet.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.fleet import Fleet, Pool
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import PoolLinkSpec
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "note")
+FARTHEST = 0.3
+"""Seconds of a message to the other side of the earth and of the queues on its way."""
+MUCH = 4.0
+"""At this multiple of what the smaller pool sends or above, the figure is in another unit or of another link."""
+
+
+def check(fleet: Fleet) -> Iterator[Problem]:
+    for number, written in enumerate(fleet.spec.pool_links or ()):
+        yield from _rate_problems(fleet, number, written)
+        if written.latency is not None and written.latency.value > FARTHEST:
+            message = (
+                f"a message takes {written.latency.written} from one pool to the other, longer than over any cable"
+            )
+            help_ = "check the unit of the time"
+            yield RULE.problem(("pool_links", number, "latency"), message, help_, severity="warning")
+
+
+def _rate_problems(fleet: Fleet, number: int, written: PoolLinkSpec) -> Iterator[Problem]:
+    """A link that is faster than all NICs of a pool together."""
+    if written.bandwidth is not None:
+        rates = [(rate, name) for name in written.between or () if (rate := _line_rate(fleet.pools.get(name)))]
+        if rates and written.bandwidth.per_direction > min(rates)[0]:
+            rate, name = min(rates)
+            message = f"the link carries {written.bandwidth.written}, and all NICs of pool `{name}` together {display(rate, 'B/s')}"
+            severity = "warning" if written.bandwidth.per_direction >= MUCH * rate else ""
+            yield RULE.problem(("pool_links", number, "bandwidth"), message, "check bits and bytes", severity=severity)
+
+
+def _line_rate(pool: Pool | None) -> float | None:
+    """B/s per direction of all fabric NICs of a pool; None where they are not known."""
+    fabric = pool.cluster.scale_out if pool is not None and pool.cluster is not None else None
+    return fabric.node_bandwidth * pool.nodes if fabric is not None and pool is not None and pool.nodes else None
