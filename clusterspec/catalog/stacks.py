@@ -51,7 +51,8 @@ class FrameworkMemory:
     ``offloads_selective``: what selective recomputation saves goes to host memory.
 
     Of full sharding: ``layers_at_once`` are gathered, at most ``live`` weights; ``tables_kept`` names the tables
-    that stay gathered; ``reduced`` bytes of one gradient in the reduction.
+    that stay gathered; ``reduced`` bytes of one gradient in the reduction; ``sub_group`` gradients of a rank are
+    widened and updated at a time.
     """
 
     logits: Spread | None = None
@@ -78,6 +79,7 @@ class FrameworkMemory:
     live: float = inf
     tables_kept: tuple[str, ...] = ()
     reduced: float = 4.0
+    sub_group: float = inf
 
     def gradient_precision(self, work: str) -> str:
         """The precision of gradients where the matrix work runs in ``work`` and the spec states none."""
@@ -221,7 +223,9 @@ def framework_memory(read: FactReader) -> FrameworkMemory:
     """The facts of ``memory``. For an absent fact, the framework lacks the feature or uses no memory for it."""
     names = [name.removeprefix(f"{GROUP}.gradients.") for name in read.raw_entry.facts if ".gradients." in name]
     written = {name: read.text(f"{GROUP}.gradients.{name}") for name in names}
-    live, at_once, reduced = (read.number(f"{GROUP}.{name}") for name in ("live", "layers_at_once", "reduced"))
+    live, at_once, reduced, sub_group = (
+        read.number(f"{GROUP}.{name}") for name in ("live", "layers_at_once", "reduced", "sub_group")
+    )
     return FrameworkMemory(
         logits=_bounded_figure(read, "logits", "bytes"),
         context=_bounded_figure(read, "context", "bytes"),
@@ -236,6 +240,7 @@ def framework_memory(read: FactReader) -> FrameworkMemory:
         live=inf if live is None else live,
         tables_kept=read.texts(f"{GROUP}.tables_kept"),
         reduced=4.0 if reduced is None else reduced,
+        sub_group=inf if sub_group is None else sub_group,
         **{name: read.flag(f"{GROUP}.{name}") or False for name in _MEMORY_FLAGS},
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from clusterspec.cost.compute.kernels import WEIGHT_SHARE, Kernel
+from clusterspec.cost.compute.kernels import WEIGHT_SHARE, Kernel, Role
 from clusterspec.cost.compute.rates import MEMORY
 from clusterspec.cost.formulas import compute, parameters, pipeline
 from clusterspec.cost.formulas import pipeline as overlap
@@ -118,23 +118,26 @@ class _StepExplanation:
             "flops": computed_figure(kernel.flops, _shape_text(kernel), "FLOP"),
             "rate": self._filled_rate(kernel),
             "traffic": traffic,
-            "bandwidth": self.bandwidth,
+            "bandwidth": self._streaming_bandwidth(kernel),
         }
         return leaf_term(name, compute.kernel_time, arguments, repeats)
 
     def _streaming_bandwidth(self, kernel: Kernel) -> Argument:
-        """The bandwidth of a memory-bound kernel: the memory's, limited to the highest that this kind of kernel
-        reaches.
-        """
+        """The bandwidth of a kernel: the memory's, limited to the highest that this kind of kernel reaches."""
         reached = self.record.rates.speed.streaming_bandwidth(kernel)
         if reached == self.record.rates.speed.bandwidth:
             return self.bandwidth
-        return computed_figure(reached, "most of a kernel that copies or adds one number to a thread", "B/s")
+        why = "five kernels that pass states through memory" if kernel.role is Role.SCAN else "one number to a thread"
+        return computed_figure(reached, f"most of its kind: {why}", "B/s")
 
     def _filled_rate(self, kernel: Kernel) -> Expanded:
         """The rate of a kernel: the base rate of its kind, reduced to the share that its shape allows."""
         best, fill = self._rate_product(kernel.rate), self.record.rates.speed.achieved_share(kernel)
-        why = "length of the sequence" if kernel.rate.startswith("attention") else "tile and wave quantization, depth"
+        why = (
+            "length of the sequence, width of heads"
+            if kernel.rate.startswith("attention")
+            else "tile and wave quantization, depth"
+        )
         inputs: Inputs = (*best.inputs, ("fill", computed_figure(fill, why)))
         return Expanded(best.value * fill, f"{best.expression} * fill", inputs)
 

@@ -47,10 +47,10 @@ def copies() -> dict[str, str]:
 
 
 def family(accelerator: str) -> str:
-    """The chip of an accelerator of the table: the first group that lists it."""
+    """The chip of an accelerator: the first group of the table that lists it, else the accelerator itself."""
     chips: dict[str, Any] = table()["chips"]
     named = copies().get(accelerator, accelerator)
-    return next(name for name, chip in chips.items() if named in chip["accelerators"])
+    return next((name for name, chip in chips.items() if named in chip["accelerators"]), accelerator)
 
 
 def constants() -> tuple[Constant, ...]:

@@ -124,7 +124,11 @@ def short_enough(run: Run) -> bool:
 
 
 def with_reached(text: str, kinds: Mapping[str, Sequence[Run]]) -> str:
-    """The text of an entry with the highest of the published runs of each kind, at the end of its figures."""
+    """The text of an entry with the highest of the published runs of each kind, at the end of its figures; as it is
+    where it has no figures.
+    """
+    if "\nachievable:\n" not in text:
+        return text
     lines = [line for line in text.splitlines(keepends=True) if not line.startswith("  mfu.")]
     start = lines.index("achievable:\n") + 1
     end = next((number for number in range(start, len(lines)) if not lines[number].startswith(" ")), len(lines))

@@ -143,7 +143,7 @@ def flash_attention(shard: Shard, flops: float) -> Work:
     width_qk, width_v = model.head_dim + model.latent_rope, model.value_width
     elements = shard.tokens * (shard.heads * (width_qk + 2 * width_v) + 2 * shard.kv_heads * width_qk)
     moved = shard.width * elements
-    shape = GemmShape(shard.length, width_v, shard.length, shard.sequences * shard.heads)
+    shape = GemmShape(shard.length, (width_qk + width_v) / 2, shard.length, shard.sequences * shard.heads)
     there = Kernel("flash attention", flops, moved, "attention_forward", shape)
     back = Kernel(
         "flash attention: gradient",

@@ -154,6 +154,8 @@ class Role(IntEnum):
     """A gather of rows, one number to a thread."""
     SCATTER = auto()
     """A sum into rows, one atomic addition to a thread."""
+    SCAN = auto()
+    """A recurrence in chunks, which passes its states through memory between kernels."""
 
 
 UNFUSED = frozenset({Role.COUNTED, Role.GATHER, Role.SCATTER})

@@ -47,6 +47,7 @@ class Chunks(NamedTuple):
     value_products: float
     state_products: float
     copies: float
+    value_passes: float
     state_passes: float
     launches: float
 
@@ -62,13 +63,13 @@ class Chunks(NamedTuple):
 
 
 _DELTA = Chunks.declared(
-    "delta", "flash-linear-attention, ops/gated_delta_rule/chunk.py and ops/kda", _FLA, 64, 3, 2, 3, 2, 2, 6
+    "delta", "flash-linear-attention, ops/gated_delta_rule/chunk.py and ops/kda", _FLA, 64, 3, 2, 3, 2, 2, 2, 6
 )
 CHUNKS = {
     "gated-delta": _DELTA,
     "kimi-delta": _DELTA,
     "mamba-2": Chunks.declared(
-        "mamba-2", "mamba, ops/triton/ssd_combined.py; chunks of Nemotron 3", _MAMBA, 128, 1, 1, 2, 0, 4, 5
+        "mamba-2", "mamba, ops/triton/ssd_combined.py; chunks of Nemotron 3", _MAMBA, 128, 1, 1, 2, 0, 3, 6, 5
     ),
 }
 """The chunks of each kind of recurrence."""
@@ -134,11 +135,12 @@ def recurrence_core(shard: Shard, part: LinearAttention) -> Work:
         part.key_head_dim,
         chunk=chunks.tokens,
         copies=chunks.copies,
+        value_passes=chunks.value_passes,
         state_passes=chunks.state_passes,
     )
     moved = shard.width * shard.tokens * elements
     shape = GemmShape(shard.length, part.value_head_dim, chunks.tokens, shard.sequences * held.heads)
-    there = Kernel("recurrence", flops, moved, "attention_forward", shape, launches=chunks.launches)
+    there = Kernel("recurrence", flops, moved, "attention_forward", shape, chunks.launches, Role.SCAN)
     back = there._replace(
         name="recurrence: gradient",
         flops=BACKWARD * flops,

@@ -9,6 +9,7 @@ from math import prod
 
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import RATE_OF_PRODUCTS, Assumption, Cluster, Workload
+from clusterspec.cost.compute.heads import fixed_shares, width_share
 from clusterspec.cost.compute.kernels import (
     DEPTH_START,
     KERNELS,
@@ -43,6 +44,14 @@ SCATTER_BANDWIDTH = assumed_figure(
     "most that its sums into rows read and write, with one atomic addition for each number of 16 bits: 8,192 rows of"
     " 1,024 in 0.132 ms, each number read twice and written (PaddlePaddle/Paddle, pull request 48056)",
     "B/s",
+)
+SCAN_BANDWIDTH = assumed_figure(
+    KERNELS,
+    "scan.bandwidth",
+    0.63,
+    "share of the bandwidth of streaming kernels that a recurrence in chunks reaches in five kernels: 10.7 to 12.9"
+    " million tokens a second from 4,096 to 262,144 tokens of 128 heads of Mamba-2 on H100, each of which moves 148 kB"
+    " (github.com/vllm-project/vllm pull request 27299, the original kernels; geometric mean)",
 )
 MOST_BANDWIDTH = {Role.GATHER: GATHER_BANDWIDTH.value, Role.SCATTER: SCATTER_BANDWIDTH.value}
 """B/s that kernels of a role reach at most, whatever the memory allows."""
@@ -112,7 +121,8 @@ class Speed:
     ``rates`` FLOP/s by kernel family for shapes that fill the device; ``bandwidth`` B/s of a memory-bound kernel, reads
     and writes together; ``units`` tiles that run concurrently and ``tiles`` the available sizes (empty where the
     device's units are not known); ``depth_start`` and ``length_start`` the depth of a GEMM and the length of a sequence
-    at which half the rate is reached; ``grouped`` the rate of the experts' GEMMs over that of others.
+    at which half the rate is reached; ``grouped`` the rate of the experts' GEMMs over that of others; ``fixed`` the
+    share of attention's time that narrow heads do not shorten, forward and backward.
     """
 
     rates: Mapping[str, float]
@@ -122,6 +132,7 @@ class Speed:
     depth_start: float
     length_start: float
     grouped: float = 1.0
+    fixed: tuple[float, float] = (0.0, 0.0)
 
     def timed_kernels(self, kernels: Iterable[Kernel]) -> TimedKernels:
         """Each kernel with its device seconds."""
@@ -132,10 +143,12 @@ class Speed:
         if not kernel.rate:
             return kernel.traffic / self.streaming_bandwidth(kernel)
         rate = self.rates[kernel.rate] * self.achieved_share(kernel)
-        return kernel_time(kernel.flops, rate, kernel.traffic, self.bandwidth)
+        return kernel_time(kernel.flops, rate, kernel.traffic, self.streaming_bandwidth(kernel))
 
     def streaming_bandwidth(self, kernel: Kernel) -> float:
-        """B/s of a memory-bound kernel, reads and writes together."""
+        """B/s that a kernel moves at most, reads and writes together."""
+        if kernel.role is Role.SCAN:
+            return self.bandwidth * SCAN_BANDWIDTH.value
         most = MOST_BANDWIDTH.get(kernel.role)
         return self.bandwidth if most is None else min(self.bandwidth, most)
 
@@ -145,7 +158,8 @@ class Speed:
             return 1.0
         m, k, n, batch, experts = kernel.shape
         if kernel.rate.startswith("attention"):
-            return depth_fill(m, self.length_start)
+            heads = 1.0 if kernel.role is Role.SCAN else width_share(k, self.fixed[kernel.rate == BACKWARD])
+            return depth_fill(m, self.length_start) * heads
         fills = [self._tile_rate(m, n, batch, tile) for tile in self.tiles]
         quantized = reduce(larger, fills) if fills else 1.0
         grouped = self.grouped if experts else 1.0
@@ -159,6 +173,8 @@ class Speed:
 # The achieved rates of one rank, from its accelerator and software
 
 NARROWER = ("fp8", "fp4")
+FORWARD, BACKWARD = "attention_forward", "attention_backward"
+"""The rates of the core of attention."""
 MEMORY = "memory"
 """The rate of memory-bound kernels, in B/s."""
 Factors = tuple[tuple[str, Figure], ...]
@@ -254,7 +270,7 @@ def _rate_factors(
         ("memory_bandwidth", accelerator.memory_bandwidth),
         ("memory", reached.achieved_figure("memory", "memory")),
     )
-    return {**factors, "attention_forward": attention, "attention_backward": (*attention, backward), MEMORY: streaming}
+    return {**factors, FORWARD: attention, BACKWARD: (*attention, backward), MEMORY: streaming}
 
 
 FLASH_2 = "flash-2"
@@ -290,6 +306,7 @@ def _rank_speed(cluster: Cluster, software: SoftwareBehavior, reached: dict[str,
         tiles=((systolic, systolic, 1.0),) if systolic else TILES if accelerator.compute_units else (),
         depth_start=0.0 if systolic else DEPTH_START,
         length_start=attention_length(accelerator),
+        fixed=fixed_shares(accelerator),
         grouped=software.grouped,
     )
 

@@ -212,19 +212,30 @@ def chunked_flops(
     return 2 * heads * (inside + state_products * key_dim * value_dim)
 
 
-@formula("2 * keys + 2 * values + copies * (heads * key_dim + values) + state_passes * key_dim * values / chunk")
+@formula(
+    "2 * keys + value_passes * values + copies * (heads * key_dim + values) + state_passes * key_dim * values / chunk"
+)
 def chunked_elements(
-    keys: float, values: float, heads: float, key_dim: float, *, chunk: float, copies: float, state_passes: float
+    keys: float,
+    values: float,
+    heads: float,
+    key_dim: float,
+    *,
+    chunk: float,
+    copies: float,
+    value_passes: float,
+    state_passes: float,
 ) -> float:
-    """Elements that chunked kernels move for one token: ``E = 2K + 2V + n·(a·d_k + V) + p·d_k·V / C``.
+    """Elements that chunked kernels move for one token: ``E = 2K + v·V + n·(a·d_k + V) + p·d_k·V / C``.
 
-    Queries, keys and values in and the output out; n passes over keys and values as the delta rule
-    changes them (written once and read once; none in Mamba-2); p passes over one state per chunk.
+    Queries and keys in; v passes over values and the output (in Mamba-2 two kernels read the values);
+    n passes over keys and values as the delta rule changes them (written once and read once; none in
+    Mamba-2); p passes over one state per chunk, of which one in 32 bits counts twice.
 
     Source: arXiv 2412.06464, section 3.3; arXiv 2405.21060, section 6.
 
-    >>> chunked_elements(2048, 4096, 32, 128, chunk=64, copies=2, state_passes=2)
+    >>> chunked_elements(2048, 4096, 32, 128, chunk=64, copies=2, value_passes=2, state_passes=2)
     45056.0
     """
     states = state_passes * key_dim * values / chunk
-    return 2 * keys + 2 * values + copies * (heads * key_dim + values) + states
+    return 2 * keys + value_passes * values + copies * (heads * key_dim + values) + states

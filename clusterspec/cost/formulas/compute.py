@@ -152,6 +152,40 @@ def depth_fill(k: float, start: float) -> float:
     return k / (k + start)
 
 
+@formula("width / ((1 - fixed) * width + fixed)")
+def head_fill(width: float, fixed: float) -> float:
+    """The rate of attention at narrow heads over that at the usual width: e = w / ((1 − f)·w + f).
+
+    ``width`` (w) is the head dimension over the usual one. ``fixed`` (f) is the share of the time at
+    the usual width that does not shrink with it: exponentials, one for each score whatever the width,
+    or the columns of a systolic array, all of which a narrow head occupies.
+
+    Source: Shah et al., *FlashAttention-3*, 2024 (arXiv 2407.08608), section 3.1.
+
+    Range: width > 0, fixed >= 0, fixed <= 1.
+
+    >>> head_fill(1.0, 0.5), head_fill(0.25, 0.5), head_fill(0.5, 1.0)
+    (1.0, 0.4, 0.5)
+    """
+    return width / ((1 - fixed) * width + fixed)
+
+
+@formula("exponentials * share / (1 + exponentials * share)")
+def fixed_share(exponentials: float, share: float) -> float:
+    """The share of an attention kernel's time that exponentials take: f = x·s / (1 + x·s).
+
+    ``exponentials`` (x) is their time over that of the products of a forward pass; ``share`` (s) is
+    the number of exponentials for each product, over that of a forward pass. They run after the
+    products that they wait for.
+
+    Range: exponentials >= 0, share > 0.
+
+    >>> fixed_share(1.0, 1.0), fixed_share(2.5, 0.4)
+    (0.5, 0.5)
+    """
+    return exponentials * share / (1 + exponentials * share)
+
+
 # Time of a kernel on one device. All functions take floats or arrays
 
 

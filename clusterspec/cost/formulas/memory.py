@@ -246,6 +246,27 @@ def reduced_bytes(unit: float, live: float, reduced: float, width: float = 2) ->
     return (width + reduced) * smaller(unit, live)
 
 
+@formula("width * min(group, dense / dense_ranks + expert / expert_ranks)")
+def sub_group_bytes(
+    group: float, *, dense: float, dense_ranks: float, expert: float, expert_ranks: float, width: float
+) -> float:
+    """Gradients that a sharded optimizer widens at a time: B = w min(g, P_d/r_d + P_e/r_e).
+
+    ``group`` is the largest number that one rank updates at a time; the rest are those of weights outside
+    experts and of experts, and the ranks that shard them.
+
+    Source: DeepSpeed configuration, ``sub_group_size``.
+
+    Range: dense_ranks >= 1, expert_ranks >= 1.
+
+    >>> sub_group_bytes(1e9, dense=8e9, dense_ranks=2, expert=0, expert_ranks=1, width=4)
+    4000000000.0
+    >>> sub_group_bytes(1e9, dense=8e8, dense_ranks=2, expert=0, expert_ranks=1, width=4)
+    1600000000.0
+    """
+    return width * smaller(group, dense / dense_ranks + expert / expert_ranks)
+
+
 @formula("width * min(buckets, 2 * weights)")
 def bucket_bytes(buckets: float, weights: float, width: float = 2) -> float:
     """Flat buffers in which gradients are reduced and weights gathered: B = w min(b, 2 P).

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from clusterspec.cost.formulas import parameters
 from clusterspec.cost.formulas.compute import larger, smaller, value_where
-from clusterspec.cost.formulas.memory import bucket_bytes, buffer_bytes, tensor_bytes
+from clusterspec.cost.formulas.memory import bucket_bytes, buffer_bytes, sub_group_bytes, tensor_bytes
 from clusterspec.cost.layers import Chunk
 from clusterspec.cost.memory.job import COMMUNICATOR, GATHERED, Job, Lines, MemoryLine, memory_line
 from clusterspec.cost.mixers import SequenceBytes, sequence_cache
@@ -17,6 +19,7 @@ LORA = "Hu et al., LoRA, arXiv 2106.09685, section 4.2"
 ZERO = "Rajbhandari et al., ZeRO, arXiv 1910.02054"
 SHARDS_GRADIENTS = frozenset({"zero2", "fsdp", "hsdp"})
 DEEPSPEED = "DeepSpeed, runtime/bf16_optimizer.py"
+DEEPSPEED_STAGE_3 = "DeepSpeed, runtime/zero/stage3.py"
 TRANSFORMER_ENGINE = "Transformer Engine, get_dummy_wgrad"
 
 
@@ -111,8 +114,10 @@ def _gradient_shards(job: Job) -> Shards:
 
 
 def accumulates_in_fp32(job: Job) -> bool:
-    """Whether bf16 gradients are also accumulated in fp32 buffers."""
+    """Whether bf16 gradients are also accumulated in fp32 buffers, by an optimizer that does not shard gradients."""
     work = job.workload
+    if job.layout.sharding in SHARDS_GRADIENTS:
+        return False
     in_bf16 = work.parameter_precision == "bf16" and work.precision != "fp16"
     return job.framework.accumulators and in_bf16 and work.gradient_precision == "fp32"
 
@@ -122,10 +127,21 @@ def optimizer_lines(job: Job, share: Share) -> Lines:
     share, shards = share.trained_share(job.workload), _state_shards(job, job.layout.sharding != "none")
     found = (*_master_lines(job, share, shards), *_moment_lines(job, share, shards))
     if _copies_gradients(job):
-        found += _state_lines("fp32 gradients", share, job.framework.gradient_copy, shards)
+        found += _gradient_copy_lines(job, share, shards)
     if job.layout.offload_optimizer == 0:
         return found
     return tuple(each.with_factor("on_device", 1.0 - job.layout.offload_optimizer) for each in found)
+
+
+def _gradient_copy_lines(job: Job, share: Share, shards: Shards) -> Lines:
+    """The copy of all gradients of the rank, or of those that full sharding updates at a time."""
+    width = job.framework.gradient_copy
+    if not job.sharded_fully or job.framework.sub_group == inf:
+        return _state_lines("fp32 gradients", share, width, shards)
+    held = {"dense": share.outside_experts, "expert": share.expert}
+    ranks = {"dense_ranks": shards.dense, "expert_ranks": shards.expert}
+    sizes = {"group": job.framework.sub_group, "width": width}
+    return (memory_line("fp32 gradients", sub_group_bytes, DEEPSPEED_STAGE_3, **held, **ranks, **sizes),)
 
 
 def _copies_gradients(job: Job) -> bool:

@@ -9,8 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import Design
-from clusterspec.cost.compute.kernels import TILES, GemmShape, Kernel, gemm_kernel
+from clusterspec.cost.compute.heads import fixed_shares
+from clusterspec.cost.compute.kernels import TILES, GemmShape, Kernel, Role, gemm_kernel
 from clusterspec.cost.compute.rates import Rates, Speed, rank_rates
 from clusterspec.cost.compute.software import SoftwareBehavior
 from tests.cost.plans import design, spec
@@ -120,3 +123,43 @@ def test_two_ranks_share_an_accelerator() -> None:
     assert found is not None
     assert two.cluster and two.cluster.accelerator.memory_bandwidth
     assert found.speed.bandwidth < two.cluster.accelerator.memory_bandwidth.value / 2
+
+
+def attention(width: float, rate: str = "attention_forward", role: Role = Role.PLAIN) -> Kernel:
+    """Attention of one sequence of 8,192 tokens, bound by its products."""
+    return Kernel("a", 1e15, 1.0, rate, GemmShape(8192, width, 8192, 8), role=role)
+
+
+def test_heads_of_half_the_width_wait_for_as_many_exponentials() -> None:
+    """H100: exponentials take half the time of products at 128, so 1.5 parts at 128, and 1 + 1 = 2 for twice the heads
+    of 64. Backward five products share one: 1.2, and 1.4.
+    """
+    speed = replace(SPEED, rates={"attention_forward": 1e15, "attention_backward": 1e15}, fixed=(1 / 3, 1 / 6))
+    wide, narrow = speed.seconds(attention(128)), speed.seconds(attention(64))
+    assert narrow == pytest.approx(wide * 2 / 1.5)
+    back = [speed.seconds(attention(width, "attention_backward")) for width in (64, 128)]
+    assert back[0] == pytest.approx(back[1] * 1.4 / 1.2)
+    assert speed.seconds(attention(256)) == wide, "nothing is known of wider heads"
+    assert speed.seconds(attention(64, role=Role.SCAN)) == wide, "a recurrence has no exponentials of scores"
+
+
+@pytest.mark.parametrize(
+    ("part", "forward", "backward"),
+    [
+        ("a100-sxm-80gb", 0.2, 1 / 11),  # 1/4 beside the products
+        ("h100-sxm-80gb", 1 / 3, 1 / 6),
+        ("b200-sxm-180gb", 1 / 2, 2 / 7),
+        ("b300-sxm-288gb", 1 / 3, 1 / 6),
+        ("tpu-v5p", 1.0, 1.0),
+    ],
+)
+def test_faster_products_leave_a_larger_share_to_exponentials(part: str, forward: float, backward: float) -> None:
+    entry = Catalog.open().get("accelerator", part)
+    assert isinstance(entry, Accelerator)
+    assert fixed_shares(entry) == pytest.approx((forward, backward))
+
+
+def test_a_recurrence_does_not_reach_the_bandwidth_of_streaming_kernels() -> None:
+    """Of 2 TB/s, five kernels that pass states through memory reach 1.26."""
+    scan = Kernel("s", 1.0, 1.26e12, "attention_forward", GemmShape(8192, 64, 128, 8), role=Role.SCAN)
+    assert SPEED.seconds(scan) == pytest.approx(1.0)

@@ -51,8 +51,8 @@ def test_experts_are_sharded_over_their_own_replicas() -> None:
 
 
 def test_sharded_gradients_of_deepspeed_lie_where_the_optimizer_does() -> None:
-    """6 B of gradients on 4 ranks; ZeRO-1 and other frameworks keep them on the device."""
-    kept = [("megatron-deepspeed", "fsdp", 0.75, 0.25 / 4), ("megatron-deepspeed", "zero1", 0.75, 1.0)]
+    """6 B of gradients, 4 B where they are sharded, on 4 ranks; ZeRO-1 and other frameworks keep them on the device."""
+    kept = [("megatron-deepspeed", "fsdp", 0.75, 4 / 6 * 0.25 / 4), ("megatron-deepspeed", "zero1", 0.75, 1.0)]
     for framework, sharding, share, left in [*kept, ("megatron-core", "fsdp", 0.75, 4 / 6 / 4)]:
         year = 2023 if "deepspeed" in framework else 2026
         found = leaves(sharding=sharding, dp=4, framework=framework, software_year=year, offload_optimizer=share)
@@ -72,6 +72,16 @@ def test_deepspeed_sums_bf16_gradients_beside_fp32_buffers() -> None:
     )
     assert half["gradients_dense"] == 2 * WEIGHTS
     assert half["fp32_gradients_dense"] == 4 * WEIGHTS / 4
+
+
+def test_stage_3_of_deepspeed_widens_gradients_by_sub_group() -> None:
+    """4 B of each gradient of the rank's part, of 1e9 at most: the others stay in 16 bits."""
+    keys: dict[str, Any] = {"sharding": "fsdp", "dp": 4, "framework": "deepspeed", "software_year": 2023}
+    narrow = {"gradient_precision": "bf16"}
+    assert leaves(None, narrow, **keys)["fp32_gradients"] == 4 * WEIGHTS / 4
+    found = leaves(model(hidden=16384, ffn_hidden=65536), narrow, **keys)
+    assert found["gradients_dense"] > 2 * 3e9
+    assert found["fp32_gradients"] == 4e9
 
 
 def test_muon_keeps_one_moment_of_matrices_and_two_of_tables() -> None:
