@@ -359,6 +359,8 @@ class Shard:
     """Whether the operations between GEMMs run one by one."""
     compiled: bool = False
     """Whether a compiler fuses whatever runs between GEMMs."""
+    documents: float = 1.0
+    """Documents that one sequence packs; ``sequences`` counts them all, and ``length`` is that of one."""
 
     @property
     def width(self) -> float:
@@ -395,6 +397,7 @@ class Shard:
             sum_width=precision_width(workload.gradient_precision),
             eager=layout.stack is not None and layout.stack.fused is False,
             compiled=layout.stack is not None and layout.stack.compiled and layout.stack.fused is not False,
+            documents=documents,
         )
 
 

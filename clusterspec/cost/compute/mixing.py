@@ -160,9 +160,16 @@ def recurrence_output(shard: Shard, part: LinearAttention) -> Work:
 
 
 def state_bytes(shard: Shard, part: LinearAttention) -> float:
-    """The recurrent state of one micro-batch on one rank in 32 bits, as context parallelism sends it."""
+    """The recurrent state of one micro-batch on one rank in 32 bits, as context parallelism sends it: one for each
+    sequence, since one document of each goes on where a rank's tokens end.
+    """
     held = recurrence_widths(shard, part)
-    return 4 * shard.sequences * formulas.state_elements(held.heads, part.key_head_dim, part.value_head_dim)
+    return (
+        4
+        * shard.sequences
+        / shard.documents
+        * formulas.state_elements(held.heads, part.key_head_dim, part.value_head_dim)
+    )
 
 
 # Token mixing of one layer by part: softmax attention in its variants, a recurrence, or none

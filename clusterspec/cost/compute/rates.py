@@ -157,9 +157,10 @@ class Speed:
         if kernel.shape is None:
             return 1.0
         m, k, n, batch, experts = kernel.shape
+        if kernel.role is Role.SCAN:
+            return 1.0
         if kernel.rate.startswith("attention"):
-            heads = 1.0 if kernel.role is Role.SCAN else width_share(k, self.fixed[kernel.rate == BACKWARD])
-            return depth_fill(m, self.length_start) * heads
+            return depth_fill(m, self.length_start) * width_share(k, self.fixed[kernel.rate == BACKWARD])
         fills = [self._tile_rate(m, n, batch, tile) for tile in self.tiles]
         quantized = reduce(larger, fills) if fills else 1.0
         grouped = self.grouped if experts else 1.0

@@ -136,7 +136,7 @@ def optimizer_lines(job: Job, share: Share) -> Lines:
 def _gradient_copy_lines(job: Job, share: Share, shards: Shards) -> Lines:
     """The copy of all gradients of the rank, or of those that full sharding updates at a time."""
     width = job.framework.gradient_copy
-    if not job.sharded_fully or job.framework.sub_group == inf:
+    if not _updates_by_sub_group(job):
         return _state_lines("fp32 gradients", share, width, shards)
     held = {"dense": share.outside_experts, "expert": share.expert}
     ranks = {"dense_ranks": shards.dense, "expert_ranks": shards.expert}
@@ -149,7 +149,13 @@ def _copies_gradients(job: Job) -> bool:
     during the optimizer step, after activations are freed.
     """
     narrow = precision_width(job.workload.gradient_precision) < precision_width("fp32")
-    return job.framework.gradient_copy > 0 and narrow and job.layout.sharding != "none"
+    copied = narrow or _updates_by_sub_group(job)
+    return job.framework.gradient_copy > 0 and copied and job.layout.sharding != "none"
+
+
+def _updates_by_sub_group(job: Job) -> bool:
+    """Whether the optimizer joins the gradients of one sub-group after the other in fp32, whatever their precision."""
+    return job.sharded_fully and job.framework.sub_group < inf
 
 
 def _master_lines(job: Job, share: Share, shards: Shards) -> Lines:

@@ -57,6 +57,28 @@ def test_a_recurrence_grows_with_its_tokens_and_attention_with_their_square() ->
         assert cores[1] == pytest.approx(factor * cores[0])
 
 
+def test_packed_documents_leave_the_state_between_ranks_as_it_is() -> None:
+    """A rank's tokens end within one document of each sequence, however many the sequence packs."""
+    states = []
+    for work_ in ({}, {"document_tokens": 512}):
+        of = {"model": "nemotron-3-super", "sequence_length": 8192, **work_}
+        share, _ = shard(of, Mixer.LINEAR, tp=1, ep=1, cp=2)
+        assert share.model.linear is not None
+        states.append(mixing.state_bytes(share, share.model.linear))
+    assert states[0] == states[1] > 0
+
+
+def test_mamba_2_reads_its_values_twice_and_its_states_in_32_bits() -> None:
+    """8,192 tokens of 128 heads of 64 with states of 128 (Nemotron 3 Super): x, x and y are 3 x 8,192 numbers of 2 B for
+    each token. One state of 64 x 128 x 128 for 128 tokens is as many numbers again: written and read in 4 B, and
+    written and read in 2 B, it counts six times. Queries and keys of 8 groups add 2 x 1,024.
+    """
+    share, _ = shard({"model": "nemotron-3-super", "sequence_length": 8192}, Mixer.LINEAR, tp=1, ep=1, micro_batch=1)
+    assert share.model.linear is not None
+    core = mixing.recurrence_core(share, share.model.linear).forward[0]
+    assert core.traffic == 2 * 8192 * (3 * 8192 + 6 * 8192 + 2 * 1024)
+
+
 def test_a_window_may_have_heads_of_its_own() -> None:
     share, _ = shard({"model": "gemma-4-31b"}, Mixer.WINDOW, tp=1)
     assert (share.model.head_dim, share.kv_heads, share.model.shared_kv) == (256, 16, False)

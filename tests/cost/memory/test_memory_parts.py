@@ -78,7 +78,8 @@ def test_stage_3_of_deepspeed_widens_gradients_by_sub_group() -> None:
     """4 B of each gradient of the rank's part, of 1e9 at most: the others stay in 16 bits."""
     keys: dict[str, Any] = {"sharding": "fsdp", "dp": 4, "framework": "deepspeed", "software_year": 2023}
     narrow = {"gradient_precision": "bf16"}
-    assert leaves(None, narrow, **keys)["fp32_gradients"] == 4 * WEIGHTS / 4
+    for precision in (narrow, {"gradient_precision": "fp32"}):
+        assert leaves(None, precision, **keys)["fp32_gradients"] == 4 * WEIGHTS / 4, "joined, and widened if narrow"
     found = leaves(model(hidden=16384, ffn_hidden=65536), narrow, **keys)
     assert found["gradients_dense"] > 2 * 3e9
     assert found["fp32_gradients"] == 4e9
