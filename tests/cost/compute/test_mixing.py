@@ -69,8 +69,8 @@ def test_packed_documents_leave_the_state_between_ranks_as_it_is() -> None:
 
 
 def test_mamba_2_reads_its_values_twice_and_its_states_in_32_bits() -> None:
-    """8,192 tokens of 128 heads of 64 with states of 128 (Nemotron 3 Super): x, x and y are 3 x 8,192 numbers of 2 B for
-    each token. One state of 64 x 128 x 128 for 128 tokens is as many numbers again: written and read in 4 B, and
+    """8,192 tokens of 128 heads of 64 with states of 128 (Nemotron 3 Super): x, x and y are 3 x 8,192 numbers of 2 B
+    for each token. One state of 64 x 128 x 128 for 128 tokens is as many numbers again: written and read in 4 B, and
     written and read in 2 B, it counts six times. Queries and keys of 8 groups add 2 x 1,024.
     """
     share, _ = shard({"model": "nemotron-3-super", "sequence_length": 8192}, Mixer.LINEAR, tp=1, ep=1, micro_batch=1)
