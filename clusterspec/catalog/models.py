@@ -156,7 +156,8 @@ class Model(Entry):
 
     ``heads`` to ``value_head_dim`` are those of layers with full attention. ``stated_attention_layers``
     is None if all layers without linear attention have softmax attention, ``stated_ffn_layers`` if all
-    layers have a feed-forward network. ``parameters`` includes multi-token prediction modules if
+    layers have a feed-forward network. ``predicted`` further layers of multi-token prediction are trained with it, none
+    in an entry. ``parameters`` includes multi-token prediction modules if
     ``parameters_with_prediction``, and the ``encoder_parameters``, which the entry does not describe.
     """
 
@@ -188,6 +189,7 @@ class Model(Entry):
     sparse: SparseAttention | None = None
     compressed: CompressedAttention | None = None
     prediction: TokenPrediction | None = None
+    predicted: int = 0
     experts: int = 0
     experts_per_token: int = 0
     expert_ffn_hidden: int = 0

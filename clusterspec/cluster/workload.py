@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from clusterspec.catalog.entries import Accelerator
-from clusterspec.catalog.models import Model
+from clusterspec.catalog.models import Model, TokenPrediction
 from clusterspec.catalog.stacks import Stack
 from clusterspec.cluster.model import Trainable, Workload
 from clusterspec.cluster.resolution import Lookup, ResolutionLog, written_peak
 from clusterspec.cluster.transformer import resolve_model
 from clusterspec.precision import NARROW, PRECISIONS, ROUNDED
 from clusterspec.quantity import Peak, Quantity
-from clusterspec.records import NamedTuple
+from clusterspec.records import NamedTuple, replace
 from clusterspec.source import Path
 from clusterspec.spec.model import (
     WorkloadSpec,
@@ -42,7 +42,7 @@ def resolve_workload(
     data_loading = section.data_loading
     return Workload(
         kind=kind,
-        model=model,
+        model=_with_predicted_layers(model, section, kind, log),
         sequence_length=size.sequence_length,
         global_batch=size.global_batch,
         precision=precisions.work,
@@ -82,6 +82,16 @@ def _resolved_adapters(section: WorkloadSpec, kind: str, experts: int, log: Reso
     usual = "all linear layers, as QLoRA finds necessary (arXiv 2305.14314, section 4)"
     why = f"{usual}, without routed experts" if experts else usual
     return Trainable(method, rank, log.written_or_assumed(written.modules, f"{key}.modules", ADAPTED, why))
+
+
+def _with_predicted_layers(model: Model, section: WorkloadSpec, kind: str, log: ResolutionLog) -> Model:
+    """The model with the further layers of multi-token prediction that training runs."""
+    if kind != "train" or (model.prediction is None and not section.predicted_layers):
+        return model
+    why = "a run may train the model without its layers of multi-token prediction"
+    predicted = log.written_or_assumed(section.predicted_layers, "workload.predicted_layers", 0, why)
+    usual = TokenPrediction(predicted, "experts" if model.experts else "dense")
+    return replace(model, prediction=model.prediction or usual, predicted=predicted) if predicted else model
 
 
 def _document_length(section: WorkloadSpec, log: ResolutionLog) -> float | None:

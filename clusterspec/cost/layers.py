@@ -82,6 +82,15 @@ def _networks_in_order(model: Model) -> Iterator[FeedForward]:
         yield FeedForward.EXPERTS if expert else FeedForward.DENSE
 
 
+def further_layers(model: Model) -> tuple[Layer, ...]:
+    """The layers of multi-token prediction that are trained with ``model``, after its own."""
+    if model.prediction is None:
+        return ()
+    mixer = Mixer.FULL if model.full_layers else Mixer.WINDOW
+    network = FeedForward.EXPERTS if model.prediction.ffn == "experts" else FeedForward.DENSE
+    return (Layer(mixer, network),) * model.predicted
+
+
 def expert_layers(model: Model) -> tuple[bool, ...]:
     """For each layer in model order, whether it has experts."""
     return tuple(layer.network is FeedForward.EXPERTS for layer in model_layers(model))
@@ -92,7 +101,7 @@ class Chunk:
     """Consecutive layers on one rank: one virtual stage.
 
     ``kinds`` is the number of layers of each kind, in the order of their first; ``first`` where it holds the embedding,
-    ``last`` where it holds the head.
+    ``last`` where it holds the head. ``predicted`` of the layers are further ones of multi-token prediction.
     """
 
     layers: int
@@ -104,10 +113,12 @@ class Chunk:
     first: bool
     last: bool
     kinds: tuple[tuple[Layer, int], ...] = ()
+    predicted: int = 0
 
     @classmethod
-    def of(cls, held: tuple[Layer, ...], first: bool, last: bool) -> Chunk:
-        """The chunk of the layers ``held``."""
+    def of(cls, own: tuple[Layer, ...], first: bool, last: bool, further: tuple[Layer, ...] = ()) -> Chunk:
+        """The chunk of the layers ``own``, and where it is the last of ``further`` ones."""
+        held = own + further if last else own
         mixers, networks = [layer.mixer for layer in held], [layer.network for layer in held]
         return cls(
             layers=len(held),
@@ -119,6 +130,7 @@ class Chunk:
             first=first,
             last=last,
             kinds=tuple(Counter(held).items()),
+            predicted=len(held) - len(own),
         )
 
 
@@ -137,11 +149,13 @@ def stage_chunks(model: Model, layout: Layout) -> tuple[tuple[Chunk, ...], ...]:
 
 
 def _chunks_in_order(model: Model, counts: tuple[int, ...]) -> list[Chunk]:
-    order = model_layers(model)
+    order, further = model_layers(model), further_layers(model)
     ends = [min(end, model.layers) for end in accumulate(counts)]
     starts = [0, *ends][: len(ends)]
     final = len(ends) - 1
-    return [Chunk.of(order[a:b], i == 0, i == final) for i, (a, b) in enumerate(zip(starts, ends, strict=True))]
+    return [
+        Chunk.of(order[a:b], i == 0, i == final, further) for i, (a, b) in enumerate(zip(starts, ends, strict=True))
+    ]
 
 
 # The pipeline stages of a layout, grouped by equal contents
@@ -170,7 +184,7 @@ def _cached_stage_groups(model: Model, counts: tuple[int, ...], stages: int, mir
     """The groups by the values they depend on, cached: time and memory of a plan both request them."""
     if not counts:
         return ()
-    runs = tuple(_equal_spans(model_layers(model), counts))
+    runs = tuple(_equal_spans(model_layers(model), further_layers(model), counts))
     turns = [_round_spans(runs, turn * stages, stages) for turn in range(len(counts) // stages)]
     if mirrored:
         turns += [_mirrored_spans(spans, stages) for spans in turns]
@@ -181,15 +195,15 @@ Span = tuple[int, int, Chunk]
 """Chunks from one index up to another with equal contents."""
 
 
-def _equal_spans(order: tuple[Layer, ...], counts: tuple[int, ...]) -> Iterator[Span]:
-    """Spans of equal chunks of the whole pipeline."""
+def _equal_spans(order: tuple[Layer, ...], further: tuple[Layer, ...], counts: tuple[int, ...]) -> Iterator[Span]:
+    """Spans of equal chunks of the whole pipeline; the last chunk also holds the ``further`` layers."""
     start, index, final = 0, 0, len(counts) - 1
     for each, same in groupby(counts):
         number = len(list(same))
         uniform = len(set(order[start : start + each * number])) <= 1
         for first, last in _span_ends(index, index + number, final, uniform):
             at = start + each * (first - index)
-            yield first, last, Chunk.of(order[at : at + each], first == 0, first == final)
+            yield first, last, Chunk.of(order[at : at + each], first == 0, first == final, further)
         start, index = start + each * number, index + number
 
 

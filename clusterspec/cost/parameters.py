@@ -178,9 +178,24 @@ def _prediction_weights(model: Model) -> float:
 def model_flops_per_token(model: Model, sequence: float) -> float:
     """FLOPs per token, forward and backward, by the convention of `formulas.flops`.
 
-    Without recomputation; attention counts as unmasked, over ``sequence`` tokens or the window of a layer.
+    Without recomputation; attention counts as unmasked, over ``sequence`` tokens or the window of a layer. Layers of
+    multi-token prediction count where they are trained, each with its head.
     """
-    return float(compute.model_flops_per_token(model_weights(model).multiplied, attention_flops(model, sequence)))
+    own = model_weights(model).multiplied, attention_flops(model, sequence)
+    if not model.predicted:
+        return float(compute.model_flops_per_token(*own))
+    weights, attention = own[0] + model.predicted * _predicted_multiplied(model), own[1]
+    attention *= 1 + model.predicted / max(1, model.attention_layers)
+    return float(compute.model_flops_per_token(weights, attention))
+
+
+def _predicted_multiplied(model: Model) -> float:
+    """Weights of matrices that a token is multiplied with in one layer of multi-token prediction and its head."""
+    whole = model_weights(model)
+    routed = whole.shared + whole.router + whole.latent + whole.experts_per_token * whole.expert
+    network = routed if model.prediction and model.prediction.ffn == "experts" else whole.dense_ffn
+    mixing = whole.full if model.full_layers else whole.window
+    return parameters.prediction_weights(model.hidden) + mixing.total + network + (whole.head or whole.embedding)
 
 
 def workload_flops_per_token(workload: Workload) -> float:
@@ -266,17 +281,19 @@ def rank_share(model: Model, layout: Layout, held: tuple[Chunk, ...]) -> Share:
     expert = (whole.experts + layout.redundant_experts) * whole.expert / (layout.ep * layout.expert_tp)
     loose = whole.router + whole.latent
     first, last = any(chunk.first for chunk in held), any(chunk.last for chunk in held)
+    joins = sum(chunk.predicted for chunk in held)
     table = (whole.embedding + whole.positions) / tp
     copied = last and not first and whole.head == 0.0
     head = (whole.embedding if copied else whole.head) / tp if last else 0.0
     networks = [whole.dense_ffn / tp] * bool(dense) + [whole.shared / tp + loose + expert] * bool(moe)
     mixing = reduce(larger, (kind.total for _, kind in kinds), 0.0)
     attention = sum(chunk.full_layers + chunk.window_layers for chunk in held)
-    norms = whole.norm * (sum(block_count(chunk) for chunk in held) + last) + whole.latent_norm * attention
+    norms = whole.norm * (sum(block_count(chunk) for chunk in held) + last + 3 * joins) + whole.latent_norm * attention
     ffn = (whole.dense_ffn if dense else 0.0) + (whole.shared if moe else 0.0)
     one_expert = whole.expert / layout.expert_tp if moe else 0.0
     return Share(
-        dense=sum_of(n * kind.cut for n, kind in kinds) + (dense * whole.dense_ffn + moe * whole.shared) / tp,
+        dense=sum_of(n * kind.cut for n, kind in kinds)
+        + (dense * whole.dense_ffn + moe * whole.shared + joins * parameters.prediction_weights(model.hidden)) / tp,
         replicated=sum_of(n * kind.copied for n, kind in kinds) + moe * loose + norms,
         expert=moe * expert,
         embedding=table if first else 0.0,

@@ -11,12 +11,12 @@ from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cost import parameters
 from clusterspec.cost.collectives.paths import group_paths
 from clusterspec.cost.compute.kernels import Shard, Work
-from clusterspec.cost.compute.layer import LAYERS, Parts, embedding_work, head_work
+from clusterspec.cost.compute.layer import LAYERS, Parts, embedding_work, head_work, join_work
 from clusterspec.cost.compute.rates import PassKernels, Rates, Speed, rank_rates
 from clusterspec.cost.compute.software import SoftwareBehavior
 from clusterspec.cost.formulas.topologies import PCIE_3_TRANSFERS, PCIE_128B130B, slot_bandwidth
 from clusterspec.cost.layer_tables import Group, Hiding, LayerKernels, PhaseTimer, layer_name, layer_time
-from clusterspec.cost.layers import Chunk, FeedForward, Layer, model_layers
+from clusterspec.cost.layers import Chunk, FeedForward, Layer, further_layers, model_layers
 from clusterspec.cost.parameters import Share
 from clusterspec.cost.record import PartTime
 from clusterspec.recent import Recent, recent
@@ -27,7 +27,8 @@ USUAL_SLOT = 4
 """PCI Express generation where neither the spec nor the catalog states one."""
 
 
-EMBEDDING, HEAD = "embedding", "head"
+EMBEDDING, HEAD, JOIN = "embedding", "head", "join"
+"""The ends of a model; a layer of multi-token prediction joins hidden states and the tokens after them."""
 Part = Layer | str
 """A kind of layer, or embedding or head."""
 Groups = dict[object, Group]
@@ -59,7 +60,11 @@ def recent_kernels(speed: Speed, software: SoftwareBehavior) -> Kernels:
 @recent(4)
 def layer_kinds(model: Model) -> tuple[Layer, ...]:
     """The kinds of layers of a model, dense networks before experts."""
-    return tuple(sorted(set(model_layers(model)), key=lambda layer: (layer.network.value, layer.mixer.value)))
+    return tuple(
+        sorted(
+            {*model_layers(model), *further_layers(model)}, key=lambda layer: (layer.network.value, layer.mixer.value)
+        )
+    )
 
 
 def held_share(workload: Workload, layout: Layout, chunks: tuple[Chunk, ...]) -> Share:
@@ -75,7 +80,8 @@ def held_share(workload: Workload, layout: Layout, chunks: tuple[Chunk, ...]) ->
 class Tables:
     """Sub-results that many layouts of one job share.
 
-    ``parts`` are those of the model: each kind of layer, dense networks before experts, then embedding and head. Of
+    ``parts`` are those of the model: each kind of layer, dense networks before experts, then embedding and head, and
+    the joins before layers of multi-token prediction. Of
     ``near``, the tables of another design, they share what is equal: process groups, weights, and the work and times of
     kernels.
     """
@@ -98,7 +104,7 @@ class Tables:
         same_weights = near is not None and _has_same_weights(near.workload, workload)
         self._shares: dict[object, Share] = near._shares if near and same_weights else {}
         kinds = layer_kinds(workload.model)
-        self.parts: tuple[Part, ...] = (*kinds, EMBEDDING, HEAD)
+        self.parts: tuple[Part, ...] = (*kinds, EMBEDDING, HEAD, *([JOIN] if workload.model.predicted else ()))
         self._one_mixer = len({layer.mixer for layer in kinds}) == 1
 
     def _has_parts_of(self, near: Tables) -> bool:
@@ -218,6 +224,8 @@ class Tables:
     def _end_work(self, name: str, shard: Shard) -> Work:
         if name == EMBEDDING:
             return embedding_work(shard)
+        if name == JOIN:
+            return join_work(shard, self.software.accumulation)
         return head_work(shard, self.software.loss, self.software.accumulation)
 
     def _timer(self, layout: Layout, hiding: Hiding) -> PhaseTimer:

@@ -29,7 +29,7 @@ from clusterspec.cost.step import (
     compose,
     owned_weights,
 )
-from clusterspec.cost.tables import EMBEDDING, HEAD, Part, Tables
+from clusterspec.cost.tables import EMBEDDING, HEAD, JOIN, Part, Tables
 from clusterspec.cost.traffic import (
     Transfer,
     Weights,
@@ -78,7 +78,9 @@ Content = tuple[int, ...]
 
 def stage_content(chunks: tuple[Chunk, ...], parts: tuple[Part, ...]) -> Content:
     """The content of a stage of these chunks."""
-    held: dict[Part, int] = {EMBEDDING: sum(chunk.first for chunk in chunks), HEAD: sum(chunk.last for chunk in chunks)}
+    predicted = sum(chunk.predicted for chunk in chunks)
+    heads = sum(chunk.last for chunk in chunks) + predicted
+    held: dict[Part, int] = {EMBEDDING: sum(chunk.first for chunk in chunks), HEAD: heads, JOIN: predicted}
     for chunk in chunks:
         for layer, count in chunk.kinds:
             held[layer] = held.get(layer, 0) + count

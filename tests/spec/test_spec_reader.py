@@ -142,7 +142,8 @@ def test_one_wrong_value_is_one_finding_and_hides_nothing_else(path: KeyPath) ->
 @each(("path", "value"), sampled(OUTSIDE, 61))
 def test_every_number_is_bounded(path: KeyPath, value: int) -> None:
     _, problems = judged(with_value(path, value))
-    assert [problem.rule for problem in problems] == ["wrong-type"]
+    assert len(problems) == 1
+    assert problems[0].rule in {"wrong-type", "unknown-choice", "unreadable-quantity"}, "a number, a choice, a quantity"
     assert problems[0].path[: len(path)] == path
 
 

@@ -37,7 +37,14 @@ from clusterspec.cost.memory import recomputation
 from clusterspec.cost.memory.activations import Tensor
 from clusterspec.cost.memory.fullest import LayerMemory, rank_memory
 from clusterspec.cost.memory.job import Job, MemoryLine, squared_excess, summed_bytes
-from clusterspec.cost.memory.rank import Layers, Rank, distinct_groups, micro_batches_in_flight, stored_passes
+from clusterspec.cost.memory.rank import (
+    Layers,
+    Rank,
+    distinct_groups,
+    logits_count,
+    micro_batches_in_flight,
+    stored_passes,
+)
 from clusterspec.cost.memory.recomputation import StoredTensors
 from clusterspec.cost.parameters import ADAPTERS, Share
 from clusterspec.cost.tables import Tables, held_share
@@ -216,7 +223,13 @@ class _MemoryRows:
         counts = micro_batches_in_flight(layout, group.first, group.chunks, layout.micro_batches or 1)
         first, last = any(chunk.first for chunk in group.chunks), any(chunk.last for chunk in group.chunks)
         held = stored_passes(group.chunks, counts)
-        return [*(held[kind] for kind in KINDS), max(counts), float(not first), float(not last), float(last)]
+        return [
+            *(held[kind] for kind in KINDS),
+            max(counts),
+            float(not first),
+            float(not last),
+            logits_count(group.chunks),
+        ]
 
     def layer_memory(self, place: int) -> LayerMemory:
         """Memory of the layers of the stages at a position."""

@@ -55,6 +55,16 @@ def head_work(shard: Shard, loss: float, summed: float) -> Work:
     return streaming_work("last norm", (norm, 2 * norm)) + logits + _gradient_sums(logits, summed, shard) + losses
 
 
+def join_work(shard: Shard, summed: float) -> Work:
+    """The two norms and the projection that join a hidden state and the embedding of a later token, before a layer of
+    multi-token prediction (DeepSeek-V3, arXiv 2412.19437, section 2.2).
+    """
+    hidden = shard.model.hidden
+    read = 2 * shard.width * shard.rows * 2 * hidden
+    product = linear_work("projection", GemmShape(shard.tokens, 2 * hidden, hidden / shard.tp), shard.precision)
+    return streaming_work("norms of both", (read, 2 * read)) + product + _gradient_sums(product, summed, shard)
+
+
 def update_traffic(optimizer: str, master: str, moments: str, gradient: str, parameter: str) -> float:
     """Bytes that one parameter's update reads and writes.
 

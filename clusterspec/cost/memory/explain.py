@@ -127,7 +127,7 @@ FACTORS = {
     "kept_gathered": "1 where weights stay gathered from forward to backward pass pass",
     "beyond_activations": "share of the gradients that does not replace activations",
     "pipelined": "1 with several pipeline stages",
-    "head": "1 on the stage with the output head",
+    "head": "logits of the stage: 1 with the output head, and 1 for each layer of multi-token prediction",
     "gathers": "1 where weights are gathered layer by layer",
     "exchanges": "1 with context parallelism",
 }

@@ -83,8 +83,9 @@ class Rank:
     """One rank of a pipeline stage; numbers may be columns.
 
     ``passes`` count layers times micro-batches in flight, ``in_flight`` the most micro-batches of one chunk; ``inputs``
-    and ``outputs`` are 1 where the stage receives or sends hidden states, else 0; ``head`` is 1 where it holds the
-    output head. ``kinds`` are the kinds of feed-forward network on the rank.
+    and ``outputs`` are 1 where the stage receives or sends hidden states, else 0; ``head`` is the number of times that
+    it computes logits: 1 where it holds the output head, and 1 for each layer of multi-token prediction. ``kinds`` are
+    the kinds of feed-forward network on the rank.
     """
 
     share: Share
@@ -119,13 +120,18 @@ class Rank:
             in_flight=max(counts, default=0.0),
             inputs=float(not first),
             outputs=float(not last),
-            head=float(last),
+            head=logits_count(chunks),
             kinds=kinds,
         )
 
 
 _RECENT: Recent[tuple[tuple[object, ...], Rank]] = Recent(8)
 """The ranks of recent jobs without adapters, by their inputs."""
+
+
+def logits_count(chunks: tuple[Chunk, ...]) -> float:
+    """How often a stage of these chunks computes logits: for its head, and for each layer of multi-token prediction."""
+    return float(any(chunk.last for chunk in chunks) + sum(chunk.predicted for chunk in chunks))
 
 
 def stored_passes(chunks: tuple[Chunk, ...], counts: tuple[float, ...]) -> dict[Layers, float]:

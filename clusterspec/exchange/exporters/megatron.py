@@ -178,7 +178,7 @@ def _model_arguments(work: Workload, omitted: list[str]) -> Iterator[str]:
         if 0 < model.window.layers < model.layers and model.layers % (model.layers - model.window.layers) == 0:
             yield f"--window-attn-skip-freq {model.layers // (model.layers - model.window.layers)}"
     if model.prediction is not None:
-        yield f"--mtp-num-layers {model.prediction.layers}"
+        yield f"--mtp-num-layers {model.predicted or model.prediction.layers}"
     if model.experts:
         yield from _expert_arguments(model)
 

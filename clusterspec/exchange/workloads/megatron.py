@@ -260,6 +260,7 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
         builder.set("workload.model.multi_token_prediction.layers", predicted, at)
         ffn = "experts" if keys.whole("num_experts", "num_moe_experts") else "dense"
         builder.set("workload.model.multi_token_prediction.ffn", ffn, at)
+        builder.set("workload.predicted_layers", predicted, at)
     if match := re.match(r"\(?\s*([0-9]{1,9})\s*,", str(keys.get("window_size") or "")):
         _set_window(keys, int(match[1]) + 1, builder)
     _expert_layers(keys, builder)

@@ -371,6 +371,7 @@ class WorkloadSpec:
     document_tokens: int | LengthsSpec | None = None
     global_batch: int | None = None
     trainable: TrainableSpec | None = None
+    predicted_layers: int | None = None
     precision: str | None = None
     parameter_precision: str | None = None
     expert_parameter_precision: str | None = None

@@ -147,6 +147,17 @@ def test_a_batch_of_adapters_equals_its_single_layouts(model: str) -> None:
         assert found[1] == pytest.approx(expected[1], rel=1e-12)
 
 
+def test_a_batch_with_multi_token_prediction_equals_its_single_layouts() -> None:
+    work = {"model": "deepseek-v3", "global_batch": 512, "predicted_layers": 2}
+    cut = {"tp": 1, "framework": "megatron-core", "sharding": "zero1"}
+    whole = design(spec({"nodes": 8}, workload=work, layout=cut))
+    assert whole.layout
+    choices, columns = variants(whole.layout), rows(whole, "zero1", "1f1b", 10, Random("predicted"))
+    found, expected = together(whole, choices, columns), alone(whole, choices, columns)
+    assert found[0] == pytest.approx(expected[0], rel=1e-12)
+    assert found[1] == pytest.approx(expected[1], rel=1e-12)
+
+
 def test_a_batch_of_gradients_reduced_once_equals_its_single_layouts() -> None:
     found = {}
     for sync in ("micro-batch", "step"):
