@@ -17,6 +17,8 @@ from tools.fit import result
 
 HELD_OUT_EARLIER = frozenset({"modalities", "nemo", "automodel", "xtuner", "swift", "jaxtoolbox", "glm"})
 """Sources whose rows no constant saw, without the last ones to be entered: worse rows must not hide a loss on these."""
+ENTERED_LAST = frozenset({"bridge", "qwen", "trainy"})
+"""The last sources to be entered, which have goals of their own for the same reason."""
 UNMEASURED = "modellink"
 """A source on Ascend 910B, of which nothing is measured."""
 
@@ -51,18 +53,23 @@ def test_steps_of_sources_never_fitted_to_are_predicted() -> None:
     shown = {line.id: line for line in board.read() if line.area == board.NEW}
     assert [case.id for case in new] == list(shown)
     assert all(case.predicted == pytest.approx(shown[case.id].predicted, rel=1e-4) for case in new), "run `make board`"
-    unseen = [case for case in new if is_held_out(training_source(case.id))]
+    both = [case for case in new if is_held_out(training_source(case.id))]
+    unseen = [case for case in both if training_source(case.id) not in ENTERED_LAST]
+    latest = score("latest", [case for case in both if training_source(case.id) in ENTERED_LAST])
+    assert latest.cases == 35
+    assert latest.median <= 0.21
+    assert latest.mean <= 0.25
     held = score("held out", unseen)
-    assert held.cases >= 173
+    assert held.cases >= 179
     assert held.median <= 0.09
     assert held.mean <= 0.115
     assert held.p90 <= 0.235
     known = score("known chips", [case for case in unseen if training_source(case.id) != UNMEASURED])
-    assert known.cases >= 160
+    assert known.cases >= 166
     assert known.median <= 0.085
     assert known.p90 <= 0.23
     earlier = score("earlier", [case for case in new if training_source(case.id) in HELD_OUT_EARLIER])
-    assert earlier.cases == 75
+    assert earlier.cases == 81
     assert earlier.median <= 0.08
     assert earlier.mean <= 0.11
     assert earlier.p90 <= 0.23

@@ -55,6 +55,9 @@ Tried for messages of 1 to 256 MiB and not kept: the time of one process as the 
 a loop of calls would show (two tables of one node on the fitted side fall from 10 to 2 and 6 %, those held out of B200
 and MI300X rise from 6 and 11 to 14 % in the mean), and NCCL's own correction of trees by size, which moves the fitted
 side by 0.3 %. Two sites with the same machine often differ by 15 %.
+
+The 14 rows of two nodes of four GH200 on Slingshot (HPE, its kind of node taken from 72 cores to a rank) came last:
+3.5 % off in the median from 256 MiB, 4.9 % from 8 to 128 MiB, and a third to a half too slow from 1 to 4 MiB.
 """
 SIDES = ("held out", "fitted side")
 NEW_RUNS = """Training runs of sources that were entered since the split of sources was declared
@@ -99,7 +102,22 @@ of 70B a fifth too fast, and 175B a fifth too slow; memory was off by 14 to 76 %
 the program keeps whole gradients in fp32 (`set_requires_gradient_sync(False)` of FSDP2), 66 GiB of the 83 of 70B,
 which a spec states since (`gradient_sync: step`): 38.4 % became 22.3 %. Its loss makes no copy of the logits in fp32,
 which no spec can state. Ten runs of experts on 32 H200 are not entered: their steps still became faster.
+The 49 runs of LUMI (Megatron-DeepSpeed on 128 to 2,048 dies of MI250X), Megatron Bridge 26.08, the fine-tuning of
+Qwen's README and of NeMo 24.07, and torchtitan on H200 at WhiteFiber (Trainy) were entered on 24 November 2026: 23.3 %
+in the median, 25.5 % in the mean and 51.3 % for nine in ten, and 21.1 %, 24.2 % and 51.3 % for the 41 that a hash holds
+out; memory 11 % in the median for Qwen, 4 % for LUMI, 2 % for Trainy. Since then one figure of MI250X, fitted to LUMI,
+takes its eight runs from 31 % too fast to 3 % in the mean, from 16 nodes to 256; samples of SQuAD are about 200 tokens,
+so that sequences packed with them have little attention (NeMo's: 21.7 to 6.6 %); and a run may train layers of
+multi-token prediction. All in all the 41 fell to 13.7 %, 20.9 % and 49.2 %.
 
+- Of Megatron Bridge 26.08, DeepSeek-V3 and Qwen3 are within 10 %, GPT-OSS-120B is predicted a fifth too fast, Nemotron 3
+  (Mamba-2 and experts of latent width, with graphs of a part of the layer) a quarter to a half, and DeepSeek-V4 Flash
+  a half.
+- Fine-tuning by Transformers as in Qwen's README waits for the host up to 1,024 tokens: 5 ms for a layer with adapters,
+  where 9 are predicted, and 11 with DeepSpeed's stage 3, where 5 are. It does not state its fused norms.
+- Attention of heads of 64 was counted at the rate of 128. By the exponentials beside its products (and the columns of
+  a systolic array) it is slower: the older runs on TPU7x with it went from 30 to 20 % too fast, one of ModelLink, held
+  out, from 30 to 25 %, those of nanotron from 26 to 25 % in the mean, and llm.c, held out, from 22 to 24 % too slow.
 - Full shards over 32 nodes and more of two shared machines (Modalities) ran two to three times as long as predicted,
   which no log explains. The runs of TPrimat are of short sequences, one to a microbatch, in two stages, profiled.
 - torchao does not state which H100 it ran on: the same runs of torchtitan are of parts limited to 500 W.
