@@ -53,9 +53,9 @@ def test_convert_does_not_load_rules() -> None:
 
 MOST_MODULES = 247
 """Modules of a clean check, the standard library's among them; raise it with a reason."""
-MOST_OUTSIDE_RULES = 129
-"""Modules of the program among them that hold no rule: Clos trees, layouts, software, named files,
-releases and their faults have their own."""
+MOST_OUTSIDE_RULES = 130
+"""Modules of the program among them that hold no rule: Clos trees, layouts, software, named files, releases and the
+heads of attention have their own."""
 
 
 def test_a_clean_check_loads_few_modules(tmp_path: Path) -> None:

@@ -122,7 +122,10 @@ def with_value(path: KeyPath, value: Any) -> Document:
 
 
 VALUES = [path for path in LEAVES if not isinstance(value_at(EVERY.value, path), dict)]
-OTHERS = {("workload", "dataset_files"): "unreadable-quantity", ("cluster", "power", "pdus", "phases"): "unknown-choice"}
+OTHERS = {
+    ("workload", "dataset_files"): "unreadable-quantity",
+    ("cluster", "power", "pdus", "phases"): "unknown-choice",
+}
 """Values that are whole numbers in the sample, and no counts: a quantity and a choice, with the rule of a wrong one."""
 COUNTS = [path for path in VALUES if type(value_at(EVERY.value, path)) is int and path not in OTHERS]
 CREDITS = ("unit_price", "price")
