@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 LICENSE = "CC-BY-4.0"
 LICENSE_URL = "https://creativecommons.org/licenses/by/4.0/"
 FORMAT = 2
+SCHEMA_URL = "https://raw.githubusercontent.com/clusterspec/clusterspec/main/schemas/catalog-export.schema.json"
+"""The address of the JSON Schema of the JSON document, which describes every column."""
 CONVENTION = "SI; bandwidths per direction; peaks dense, and sparse peaks with sparsity as they are printed"
 COLUMNS = (
     *("fact_id", "kind", "id", "name", "vendor", "status", "as_of", "fact", "written", "prints", "value", "unit"),
@@ -61,6 +63,7 @@ def export_json(catalog: Catalog, kinds: Sequence[str] = ()) -> dict[str, object
         for line in (*entry.facts, *entry.achievable)
     ]
     return {
+        "$schema": SCHEMA_URL,
         "format": FORMAT,
         "license": LICENSE,
         "license_url": LICENSE_URL,

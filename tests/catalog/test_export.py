@@ -8,11 +8,19 @@ import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import jsonschema
 import pytest
 
 from clusterspec import resources
-from clusterspec.catalog.open_data import COLUMNS, LICENSE_URL, export_csv, export_json
+from clusterspec.catalog.open_data import (
+    COLUMNS,
+    LICENSE_URL,
+    SCHEMA_URL,
+    export_csv,
+    export_json,
+)
 from clusterspec.cli import run
 from tests.catalog.shipped import CARDS, CATALOG, every_fact
 
@@ -94,6 +102,48 @@ def test_the_database_holds_what_the_table_holds(table: list[dict[str, str]], tm
     assert found == {name: row["written"] for name, row in of_kind.items()}
     assert rejected == {name for name, row in of_kind.items() if row["not"]}
     assert aliases == "NVIDIA H20-3e"
+
+
+SCHEMA: dict[str, Any] = json.loads((resources.schemas() / "catalog-export.schema.json").read_text("utf-8"))
+FACT: dict[str, Any] = SCHEMA["$defs"]["fact"]
+
+
+def test_the_whole_export_is_what_its_schema_says(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["catalog", "export", "--format", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.validate(document, SCHEMA, cls=jsonschema.Draft202012Validator)
+    assert document["$schema"] == SCHEMA["$id"] == SCHEMA_URL
+    assert {*SCHEMA["properties"]} == {*document, "faults"}
+    assert {*SCHEMA["$defs"]["entry"]["properties"]} == {*document["entries"][0]}
+
+
+def test_the_schema_describes_every_column_and_names_every_unit(table: list[dict[str, str]]) -> None:
+    assert tuple(FACT["properties"]) == tuple(FACT["required"]) == COLUMNS
+    shapes = [SCHEMA, *SCHEMA["$defs"].values()]
+    assert [key for shape in shapes for key, one in shape.get("properties", {}).items() if not one["description"]] == []
+    assert {row["unit"] for row in table} == {*FACT["properties"]["unit"]["examples"]}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"unit": ""},
+        {"value": "3350 GB/s"},
+        {"value": None, "low": 1.0, "high": 2.0},
+        {"evidence": "assumed"},
+        {"scope": "rack"},
+        {"not": [{"is": "2000 GB/s"}]},
+        {"also": [{"source": "a data sheet", "url": "", "read": None}]},
+    ],
+)
+def test_the_schema_refuses_a_figure_without_unit_kind_or_source(change: dict[str, Any]) -> None:
+    facts = export_json(CATALOG, ["accelerator"])["facts"]
+    assert isinstance(facts, list)
+    (fact,) = (one for one in facts if one["fact_id"] == "accelerator/h100-sxm-80gb#memory_bandwidth")
+    described = jsonschema.Draft202012Validator({"$ref": "#/$defs/fact", "$defs": SCHEMA["$defs"]})
+    assert described.is_valid(fact)
+    assert not described.is_valid(fact | change)
 
 
 def test_an_alias_names_one_entry_and_a_replacement_exists() -> None:

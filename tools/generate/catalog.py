@@ -23,6 +23,8 @@ and its basis (signaling, after line code, payload, measured). *As quoted in* me
 read, but the document named there, which quotes it. `clusterspec catalog show ID` prints an entry with every reading
 of its bandwidths, `catalog compare ID ID…` puts entries side by side in one convention, `catalog export` writes every
 fact as CSV or JSON, and `catalog audit` reports what no longer adds up or is due for review.
+The schema of the JSON, [catalog-export.schema.json](../schemas/catalog-export.schema.json), gives the meaning and the
+unit of every column.
 
 Releases of the data have names of their own, such as `catalog-2026.11` ([what changed by value](../catalog/CHANGES.md);
 [how to cite](../CITATION.cff)). SAMPLE
