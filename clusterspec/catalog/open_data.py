@@ -1,11 +1,12 @@
-"""The catalog as open data: one row for each fact and reading, as CSV, JSON and SQLite."""
+"""The catalog as open data: one row for each fact and reading, as CSV, JSON, SQLite and Parquet."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.reader import Reference, quantity_of, value_text
@@ -34,6 +35,13 @@ MONEY = {"market.price": "USD", "market.rent": "USD/h"}
 
 DOCUMENT, QUOTED, UNRECORDED, ASSUMED, UNSTATED = "document", "copy", "copy without address", "assumed", ""
 """How a figure is known: read at its source, in a copy with an address, in one without, or taken for a reason."""
+
+INSTALL = "pip install 'clusterspec[parquet]'"
+
+
+class ParquetMissing(RuntimeError):
+    """Raised where pyarrow is not installed."""
+
 
 Record = dict[str, str | float | None]
 Rejection = dict[str, str | None]
@@ -98,6 +106,38 @@ def export_sqlite(catalog: Catalog, kinds: Sequence[str] = ()) -> bytes:
                     _insert(connection, "rejected_readings", {"fact_id": fact_id(entry, line), **rejected})
         connection.commit()
         return connection.serialize()
+
+
+def export_parquet(catalog: Catalog, kinds: Sequence[str] = ()) -> bytes:
+    """A Parquet table with the columns of the CSV: numbers as float64, null where there is none, the rest as strings.
+
+    Raises `ParquetMissing`.
+    """
+    pyarrow, parquet = _parquet_modules()
+    columns = [(name, pyarrow.float64() if name in NUMBERS else pyarrow.string()) for name in COLUMNS]
+    schema = pyarrow.schema(columns, metadata=_table_metadata(catalog))
+    content = io.BytesIO()
+    parquet.write_table(pyarrow.Table.from_pylist(list(fact_records(catalog, kinds)), schema=schema), content)
+    return content.getvalue()
+
+
+def _parquet_modules() -> tuple[Any, Any]:
+    """The modules of pyarrow for tables and for files. Raises `ParquetMissing`."""
+    try:
+        return import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError:
+        raise ParquetMissing(f"a Parquet file needs the extra `parquet`: {INSTALL}") from None
+
+
+def _table_metadata(catalog: Catalog) -> dict[str, str]:
+    return {
+        "format": str(FORMAT),
+        "license": LICENSE,
+        "license_url": LICENSE_URL,
+        "convention": CONVENTION,
+        "catalog": catalog.version,
+        "schema": SCHEMA_URL,
+    }
 
 
 NUMBERS = ("value", "low", "high")

@@ -1,4 +1,4 @@
-"""``catalog export``: every fact with its source and its license, as CSV, JSON and SQLite."""
+"""``catalog export``: every fact with its source and its license, as CSV, JSON, SQLite and Parquet."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ import pytest
 from clusterspec import resources
 from clusterspec.catalog.open_data import (
     COLUMNS,
+    CONVENTION,
     LICENSE_URL,
+    NUMBERS,
     SCHEMA_URL,
     export_csv,
     export_json,
@@ -102,6 +104,28 @@ def test_the_database_holds_what_the_table_holds(table: list[dict[str, str]], tm
     assert found == {name: row["written"] for name, row in of_kind.items()}
     assert rejected == {name for name, row in of_kind.items() if row["not"]}
     assert aliases == "NVIDIA H20-3e"
+
+
+def test_the_parquet_file_has_the_rows_and_columns_of_the_table(table: list[dict[str, str]], tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="the extra `parquet` is not installed")
+    target = tmp_path / "catalog.parquet"
+    assert run(["catalog", "export", "--parquet", str(target)]) == 0
+    found = parquet.read_table(target)
+    assert tuple(found.column_names) == COLUMNS
+    types = {name: "double" if name in NUMBERS else "string" for name in COLUMNS}
+    assert {field.name: str(field.type) for field in found.schema} == types
+    for name in COLUMNS:
+        printed: list[Any] = [row[name] for row in table]
+        numbers = [float(one) if one else None for one in printed] if name in NUMBERS else printed
+        assert found.column(name).to_pylist() == numbers, name
+    said = {key.decode(): value.decode() for key, value in found.schema.metadata.items()}
+    assert (said["license"], said["license_url"]) == ("CC-BY-4.0", LICENSE_URL)
+    assert (said["catalog"], said["convention"], said["schema"]) == (CATALOG.version, CONVENTION, SCHEMA_URL)
+
+
+def test_one_call_writes_one_file(tmp_path: Path) -> None:
+    assert run(["catalog", "export", "--sqlite", str(tmp_path / "a"), "--parquet", str(tmp_path / "b")]) == 2
+    assert not any(tmp_path.iterdir())
 
 
 SCHEMA: dict[str, Any] = json.loads((resources.schemas() / "catalog-export.schema.json").read_text("utf-8"))

@@ -67,6 +67,15 @@ def test_an_assignment_of_a_fleet_needs_the_solver_before_it_searches(tmp_path: 
     assert "pip install 'clusterspec[fleet]'" in done.stderr
 
 
+def test_a_parquet_file_needs_pyarrow_and_other_exports_do_not(tmp_path: Path) -> None:
+    target = tmp_path / "catalog.parquet"
+    done = run_without("pyarrow", "catalog", "export", "nics", "--parquet", str(target))
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done
+    assert "pip install 'clusterspec[parquet]'" in done.stderr
+    assert not target.exists()
+    assert run_without("pyarrow", "catalog", "export", "nics").returncode == 0
+
+
 @pytest.mark.parametrize("missing", ["tree_sitter", "tree_sitter_bash"])
 def test_a_launch_script_needs_the_parser_of_shell_scripts(missing: str, tmp_path: Path) -> None:
     (tmp_path / "run.sh").write_text("vllm serve x/Llama-3.1-8B --tensor-parallel-size 2\n")

@@ -22,9 +22,9 @@ printed as in their source, each with its direction, its scope (lane, link, pair
 and its basis (signaling, after line code, payload, measured). *As quoted in* means that the source itself was not
 read, but the document named there, which quotes it. `clusterspec catalog show ID` prints an entry with every reading
 of its bandwidths, `catalog compare ID ID…` puts entries side by side in one convention, `catalog export` writes every
-fact as CSV or JSON, and `catalog audit` reports what no longer adds up or is due for review.
+fact as CSV, JSON, SQLite or Parquet, and `catalog audit` reports what no longer adds up or is due for review.
 The schema of the JSON, [catalog-export.schema.json](../schemas/catalog-export.schema.json), gives the meaning and the
-unit of every column.
+unit of every column; `--parquet FILE` needs `pip install 'clusterspec[parquet]'`.
 
 Releases of the data have names of their own, such as `catalog-2026.11` ([what changed by value](../catalog/CHANGES.md);
 [how to cite](../CITATION.cff)). SAMPLE

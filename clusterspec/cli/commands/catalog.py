@@ -50,8 +50,12 @@ def _describe_lookups(actions: Actions, shared: argparse.ArgumentParser) -> None
     diff.add_argument("new", metavar="ENTRY")
     export = actions.add_parser("export", help="every fact with its source, licensed CC BY 4.0", parents=[shared])
     _add_kinds(export)
-    export.add_argument(
+    file = export.add_mutually_exclusive_group()
+    file.add_argument(
         "--sqlite", metavar="FILE", type=path, help="write a SQLite database of entries, facts and rejected readings"
+    )
+    file.add_argument(
+        "--parquet", metavar="FILE", type=path, help="write a Parquet file of the columns of the CSV (extra `parquet`)"
     )
     audit = actions.add_parser(
         "audit", help="check sums, related facts, addresses and dates of all entries", parents=[shared]
@@ -173,14 +177,18 @@ def difference_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
 
 
 def export_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
-    from clusterspec.catalog.open_data import export_csv, export_json, export_sqlite
+    from clusterspec.catalog.open_data import ParquetMissing, export_csv, export_json, export_parquet, export_sqlite
 
     kinds = _asked_kinds(catalog, [*args.of, *args.kinds])
-    if args.sqlite:
+    if target := args.sqlite or args.parquet:
         from clusterspec.cli.output import write_whole
 
-        write_whole(Path(args.sqlite), export_sqlite(catalog, kinds))
-        return f"wrote {args.sqlite}\n", {"file": str(args.sqlite)}
+        try:
+            content = export_sqlite(catalog, kinds) if args.sqlite else export_parquet(catalog, kinds)
+        except ParquetMissing as fault:
+            raise UsageFault(str(fault)) from None
+        write_whole(Path(target), content)
+        return f"wrote {target}\n", {"file": str(target)}
     return ("", export_json(catalog, kinds)) if args.format == "json" else (export_csv(catalog, kinds), {})
 
 
