@@ -118,3 +118,9 @@ def test_an_entry_without_a_type_beside_others_is_refused() -> None:
     text = 'groups = [\n  { target_size = 4 },\n  { target_size = 1, machine_type = "a2-highgpu-1g" },\n]\n'
     with pytest.raises(FormatError, match="line 2: groups: an entry without a type of machine"):
         read(text, name="x.tfvars")
+
+
+@pytest.mark.parametrize("text", ['a = 1 }\nmodule "b" {\n x = 1', 'machine_type = "a2-highgpu-1g"\n}\n'])
+def test_values_beyond_a_closing_brace_are_refused(text: str) -> None:
+    with pytest.raises(FormatError, match="a brace that closes no block"):
+        read(text, name="x.tfvars")

@@ -55,6 +55,20 @@ def blocks_of(text: str) -> list[Block]:
     return _Parser(text).root()
 
 
+def attributes_of(text: str) -> Table:
+    """The attributes at the root of a file of values. Raises `FormatError`, with the line, where the text is not HCL.
+
+    >>> attributes_of("nodes = 4")
+    {'nodes': 4}
+    """
+    parser = _Parser(f"{text}\n}}")
+    table = parser.body(1)
+    parser.skip()
+    if parser.at < len(parser.text):
+        raise parser.fault("a brace that closes no block")
+    return table
+
+
 class _Parser:
     """Reads a text once, from its start to its end; ``at`` is the position."""
 
