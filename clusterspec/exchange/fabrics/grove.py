@@ -9,6 +9,7 @@ clusterqueue_types.go: ``nominalQuota`` of each flavor is what workloads of the 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from clusterspec.exchange.documents import Yaml
@@ -53,14 +54,14 @@ def _cliques(yaml: Yaml) -> Iterator[Pods]:
     copies = _scaling_replicas(value_at(yaml.value, "spec", "template", "podCliqueScalingGroups"))
     for n, clique in enumerate(cliques):
         name, spec = str(value_at(clique, "name")), mapping_of(value_at(clique, "spec"))
-        grows = "autoScalingConfig" in spec or copies.get(name) == "by load"
-        count = "by load" if grows else count_product(spec.get("replicas", "absent"), copies.get(name))
+        stated = "by load" if "autoScalingConfig" in spec else spec.get("replicas", "absent")
+        count = count_product(stated, copies.get(name))
         path = (*_CLIQUES, n, "spec", "podSpec")
         yield template_pods(yaml, path, {"spec": spec.get("podSpec")}, count, name)
 
 
 def _scaling_replicas(groups: Any) -> dict[str, Any]:
-    """The replicas of the scaling group of each clique that is in one."""
+    """The replicas of the scaling group of each clique that is in one; a word where they follow the load."""
     found: dict[str, Any] = {}
     for group in groups if isinstance(groups, list) else []:
         names = value_at(group, "cliqueNames")
@@ -73,7 +74,7 @@ def _scaling_replicas(groups: Any) -> dict[str, Any]:
 def record_cluster_queue(yaml: Yaml, builder: ImportBuilder) -> None:
     """Count the accelerators that workloads of a queue may hold, by flavor: they are not a machine."""
     queue = str(value_at(yaml.value, "metadata", "name"))
-    for flavor, resource, quota, line in list(_quotas(yaml))[:MOST_QUOTAS]:
+    for flavor, resource, quota, line in islice(_quotas(yaml), MOST_QUOTAS):
         builder.count(f"{resource} of {flavor} ({queue})"[:80], quota if isinstance(quota, int) else str(quota), line)
     why = "quotas limit what workloads of a queue hold at a time: they are neither nodes nor a whole machine"
     builder.unknown(f"cluster, of queue {queue}"[:80], why, yaml.line("spec"))

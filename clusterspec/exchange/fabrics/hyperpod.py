@@ -14,7 +14,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.exchange.documents import Yaml, read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
 from clusterspec.exchange.machines.links import match_instance
-from clusterspec.source import value_at
+from clusterspec.source import Path, value_at
 from clusterspec.units import plural
 
 HYPERPOD = "hyperpod"
@@ -23,7 +23,6 @@ _TEMPLATE = re.compile(r"^[ \t]*[\"']?AWSTemplateFormatVersion[\"']?[ \t]*:", re
 _OTHER = re.compile(r"\A#!|^[ \t]{0,8}(?:```|~~~)|\"cells\"[ \t]*:", re.MULTILINE)
 """A script, a page or a notebook that holds a configuration."""
 _COUNTS = ("InstanceCount", "TargetCount")
-Path = tuple[str | int, ...]
 
 
 class _Group(NamedTuple):
@@ -57,7 +56,7 @@ def read_hyperpod(file: InputFile) -> ImportResult:
     builder.set("cluster.platform", chosen.platform, yaml.line(*chosen.path, "InstanceType"))
     _record_count(yaml, chosen, builder)
     for group in groups:
-        if group not in known:
+        if not group.platform:
             why = "an instance type without an entry of accelerators: not part of the cluster"
             line = yaml.line(*group.path, "InstanceGroupName")
             builder.unknown(f"{group.name}: {group.machine}"[:80], why, line)

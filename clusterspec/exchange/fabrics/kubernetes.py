@@ -35,7 +35,12 @@ from clusterspec.exchange.fabrics.pods import (
     requests_only_processors,
     template_pods,
 )
-from clusterspec.exchange.fabrics.ray_clusters import ray_cluster, ray_fleet, ray_job, ray_service
+from clusterspec.exchange.fabrics.ray_clusters import (
+    record_ray_cluster,
+    record_ray_fleet,
+    record_ray_job,
+    record_ray_service,
+)
 from clusterspec.exchange.import_result import (
     FormatError,
     ImportBuilder,
@@ -349,10 +354,10 @@ READERS = {
     "Deployment": _deployment,
     "StatefulSet": _deployment,
     "LeaderWorkerSet": _leader_worker_set,
-    "RayCluster": ray_cluster,
-    "RayJob": ray_job,
-    "RayService": ray_service,
-    "RayClusterFleet": ray_fleet,
+    "RayCluster": record_ray_cluster,
+    "RayJob": record_ray_job,
+    "RayService": record_ray_service,
+    "RayClusterFleet": record_ray_fleet,
     "HyperPodPyTorchJob": _hyperpod_job,
     "PodCliqueSet": record_pod_clique_set,
     "ClusterQueue": record_cluster_queue,

@@ -11,7 +11,7 @@ from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_yaml
 from clusterspec.exchange.fabrics.pods import Path, Pods, count_product, mapping_of, pod_count, requested_accelerators
-from clusterspec.exchange.fabrics.ray_clusters import record_groups
+from clusterspec.exchange.fabrics.ray_clusters import offers_accelerators, record_ray_groups
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
 from clusterspec.source import value_at
@@ -32,19 +32,17 @@ def read_ray_chart(file: InputFile) -> ImportResult:
     yaml, builder = read_yaml(file), ImportBuilder("ray-chart", file.name)
     groups = mapping_of(value_at(yaml.value, "additionalWorkerGroups"))
     paths: list[Path] = [("worker",), *(("additionalWorkerGroups", name) for name in groups)]
-    workers = [pods for path in paths if (pods := _group(yaml, path)) is not None]
-    asked = value_at(yaml.value, "head")
-    offers = str(value_at(asked, "rayStartParams", "num-gpus")) != "0"
-    head = Pods(1, (requested_accelerators(asked) or 0) if offers else 0, yaml.line("head", "resources"), "head")
-    found = ([head] if head.accelerators else []) + workers
-    scales = value_at(asked, "enableInTreeAutoscaling") is True
+    workers = [pods for path in paths if (pods := _worker_group(yaml, path)) is not None]
+    stated = value_at(yaml.value, "head")
+    head = Pods(1, requested_accelerators(stated) or 0, yaml.line("head", "resources"), "head")
+    scales = value_at(stated, "enableInTreeAutoscaling") is True
     line = yaml.line("additionalWorkerGroups" if groups else "worker")
-    record_groups(found, bool(head.accelerators), scales, builder, line)
+    record_ray_groups(head if offers_accelerators(stated) else None, workers, builder, line, scales=scales)
     set_labelled_accelerator(file, builder)
     return builder.reading()
 
 
-def _group(yaml: Yaml, path: Path) -> Pods | None:
+def _worker_group(yaml: Yaml, path: Path) -> Pods | None:
     """The pods of a group of workers; None if the group is absent or disabled.
 
     Raises `FormatError` if it does not say plainly whether it is.

@@ -6,27 +6,29 @@ orchestration/v1alpha1).
 
 from __future__ import annotations
 
+from typing import Any
+
 from clusterspec.exchange.documents import Yaml
 from clusterspec.exchange.fabrics.pods import Path, Pods, count_product, pod_count, record_pods, template_pods
 from clusterspec.exchange.import_result import FormatError, ImportBuilder
 from clusterspec.source import value_at
 
 
-def ray_job(yaml: Yaml, builder: ImportBuilder) -> None:
-    ray_cluster(yaml, builder, ("spec", "rayClusterSpec"))
+def record_ray_job(yaml: Yaml, builder: ImportBuilder) -> None:
+    record_ray_cluster(yaml, builder, ("spec", "rayClusterSpec"))
 
 
-def ray_fleet(yaml: Yaml, builder: ImportBuilder) -> None:
+def record_ray_fleet(yaml: Yaml, builder: ImportBuilder) -> None:
     """The nodes of one cluster of a RayClusterFleet (vllm-project/aibrix, orchestration/v1alpha1)."""
-    ray_cluster(yaml, builder, ("spec", "template", "spec"))
+    record_ray_cluster(yaml, builder, ("spec", "template", "spec"))
     builder.count("replicas", pod_count(value_at(yaml.value, "spec", "replicas")), yaml.line("spec", "replicas"))
 
 
-def ray_service(yaml: Yaml, builder: ImportBuilder) -> None:
+def record_ray_service(yaml: Yaml, builder: ImportBuilder) -> None:
     """The accelerators of a node. Its deployments decide how many nodes one replica of a model takes."""
     base = ("spec", "rayClusterConfig")
     cluster = ImportBuilder("kubernetes", "")
-    ray_cluster(yaml, cluster, base)
+    record_ray_cluster(yaml, cluster, base)
     for each in cluster.reading().given:
         if each.path == ("cluster", "accelerators_per_node"):
             builder.set("cluster.accelerators_per_node", each.value, each.at.line)
@@ -34,7 +36,7 @@ def ray_service(yaml: Yaml, builder: ImportBuilder) -> None:
     builder.unknown("layout.nodes", why, yaml.line(*base))
 
 
-def ray_cluster(yaml: Yaml, builder: ImportBuilder, base: Path = ("spec",)) -> None:
+def record_ray_cluster(yaml: Yaml, builder: ImportBuilder, base: Path = ("spec",)) -> None:
     """The workers that ask for accelerators: replicas × numOfHosts (1 where absent), unless they scale by load.
 
     A head that asks for accelerators is a node, unless it offers Ray none (``num-gpus: "0"``).
@@ -44,28 +46,36 @@ def ray_cluster(yaml: Yaml, builder: ImportBuilder, base: Path = ("spec",)) -> N
         raise FormatError("a RayCluster whose workerGroupSpecs are no list", yaml.line(*base))
     head_group = value_at(yaml.value, *base, "headGroupSpec")
     head = template_pods(yaml, (*base, "headGroupSpec"), value_at(head_group, "template"), None, "head")
-    offered = value_at(head_group, "rayStartParams", "num-gpus")
-    asking = [head] if head.accelerators and str(offered) != "0" else []
+    workers = []
     for number, group in enumerate(groups or []):
         path = (*base, "workerGroupSpecs", number)
         copies = count_product(value_at(group, "numOfHosts"), value_at(group, "replicas"))
         stated = value_at(group, "replicas") is not None
-        asking.append(
+        workers.append(
             template_pods(yaml, path, value_at(group, "template"), copies if stated else "no count", "worker")
         )
     scales = value_at(yaml.value, *base, "enableInTreeAutoscaling") is True
-    record_groups(asking, head in asking, scales, builder, yaml.line(*base, "workerGroupSpecs"))
+    line = yaml.line(*base, "workerGroupSpecs")
+    record_ray_groups(head if offers_accelerators(head_group) else None, workers, builder, line, scales=scales)
 
 
-def record_groups(groups: list[Pods], with_head: bool, scales: bool, builder: ImportBuilder, line: int) -> None:
-    """The nodes of a head, if it is one of the groups, and of one group of workers that ask for accelerators.
+def offers_accelerators(head_group: Any) -> bool:
+    """Whether a head offers Ray the accelerators that it asks for; not with ``num-gpus: "0"``."""
+    return str(value_at(head_group, "rayStartParams", "num-gpus")) != "0"
+
+
+def record_ray_groups(
+    head: Pods | None, workers: list[Pods], builder: ImportBuilder, line: int, *, scales: bool
+) -> None:
+    """Record the nodes of a head that offers accelerators, and of the one group of workers that asks for some.
 
     Raises `FormatError` if none asks, or several groups of workers do.
     """
-    asking = [pods for pods in groups if pods.accelerators]
+    working = [pods for pods in workers if pods.accelerators]
+    asking = [head, *working] if head is not None and head.accelerators else working
     if not asking:
         raise FormatError("a RayCluster whose workers ask for no accelerators", line)
-    if len(asking) - with_head > 1:
+    if len(working) > 1:
         raise FormatError("a RayCluster with several groups of workers with accelerators: no single machine", line)
     if scales or any(not pods.copies for pods in asking):
         if len({pods.accelerators for pods in asking}) == 1:
