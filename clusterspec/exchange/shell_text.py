@@ -6,13 +6,12 @@ tree-sitter-bash parses the scripts; nothing is run.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
-from itertools import islice
-from textwrap import dedent
 from typing import TYPE_CHECKING
 
-from clusterspec.exchange.import_result import FormatError, InputFile
+from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.pages import fenced_blocks
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -30,11 +29,8 @@ _PLACEHOLDER = re.compile(
 """A placeholder that the reader of a script must replace (``NAME=<path of the data>``). A shell would parse it as
 redirections; at the end of a line there is no file to write to.
 """
-_FENCE = re.compile(r"[ \t>]{0,12}(```|~~~)[`~]*[ \t]*([A-Za-z]*)")
 _PROMPT = re.compile(r"^([ \t]*)\$(?=[ \t])", re.MULTILINE)
 _SHELLS = frozenset({"", "bash", "sh", "shell", "zsh", "console", "text", "txt"})
-_YAML = frozenset({"yaml", "yml"})
-_OBJECT = re.compile(r"^apiVersion[ \t]*:", re.MULTILINE)
 
 
 def code_blocks(text: str) -> Iterator[tuple[str, int]]:
@@ -48,42 +44,13 @@ def code_blocks(text: str) -> Iterator[tuple[str, int]]:
         raise FormatError(f"has more than {MOST_BRACKETS:,} brackets: it is not a launch script")
     text = _PLACEHOLDER.sub(r"\1'<\2>'", text)
     lines = text.split("\n")
-    fences = [n for n, line in enumerate(lines) if _FENCE.match(line)]
-    if len(fences) < 2 or text.startswith("#!"):
+    blocks = fenced_blocks(lines)
+    if not blocks or blocks[0][2] == len(lines) or text.startswith("#!"):
         yield text, 0
         return
-    for start, end in zip(fences[::2], [*fences[1::2], len(lines)], strict=False):
-        opened = _FENCE.match(lines[start])
-        if opened is not None and opened[2].lower() in _SHELLS:
-            yield _PROMPT.sub(r"\1 ", "\n".join(lines[start + 1 : end])), start + 1
-
-
-MOST_OBJECTS = 50
-"""Objects of Kubernetes that a page shows, at most; one is not chosen among more."""
-
-
-def object_in_page(file: InputFile, matches: Callable[[InputFile], bool]) -> InputFile | None:
-    """The one object of Kubernetes in the blocks of YAML of a page that ``matches`` accepts, on its lines, as a
-    file; None if there is none, or several.
-    """
-    blocks = list(islice(_objects_of_page(file.text), MOST_OBJECTS + 1)) if file.part is None else []
-    found = [(block, before) for block, before in blocks if matches(InputFile(file.name, block.encode()))]
-    if len(found) != 1 or len(blocks) > MOST_OBJECTS:
-        return None
-    ((block, before),) = found
-    return InputFile(file.name, ("\n" * before + block).encode())
-
-
-def _objects_of_page(text: str) -> Iterator[tuple[str, int]]:
-    """The blocks of YAML with an object of Kubernetes, each with the number of lines before it."""
-    lines = text.split("\n")
-    fences = [n for n, line in enumerate(lines) if _FENCE.match(line)]
-    for start, end in zip(fences[::2], fences[1::2], strict=False):
-        opened = _FENCE.match(lines[start])
-        if opened is not None and opened[2].lower() in _YAML and not text.startswith("#!"):
-            block = dedent("\n".join(lines[start + 1 : end]))
-            if _OBJECT.search(block):
-                yield block, start + 1
+    for language, start, end in blocks:
+        if language in _SHELLS:
+            yield _PROMPT.sub(r"\1 ", "\n".join(lines[start:end])), start
 
 
 @cache

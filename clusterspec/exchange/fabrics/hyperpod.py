@@ -14,14 +14,14 @@ from clusterspec.catalog import Catalog
 from clusterspec.exchange.documents import Yaml, read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
 from clusterspec.exchange.machines.links import match_instance
+from clusterspec.exchange.pages import is_page_or_script
 from clusterspec.source import Path, value_at
 from clusterspec.units import plural
 
 HYPERPOD = "hyperpod"
 _GROUP = re.compile(r"(?:^|[{,\-])[ \t]*[\"']?InstanceGroupName[\"']?[ \t]*:", re.MULTILINE)
 _TEMPLATE = re.compile(r"^[ \t]*[\"']?AWSTemplateFormatVersion[\"']?[ \t]*:", re.MULTILINE)
-_OTHER = re.compile(r"\A#!|^[ \t]{0,8}(?:```|~~~)|\"cells\"[ \t]*:", re.MULTILINE)
-"""A script, a page or a notebook that holds a configuration."""
+_NOTEBOOK = re.compile(r"\"cells\"[ \t]*:")
 _COUNTS = ("InstanceCount", "TargetCount")
 
 
@@ -36,7 +36,10 @@ class _Group(NamedTuple):
 
 
 def matches_hyperpod(file: InputFile) -> bool:
-    return bool(_GROUP.search(file.text)) and "InstanceType" in file.text and not _OTHER.search(file.text)
+    """Whether a file has instance groups itself, rather than a script, a page or a notebook that holds some."""
+    text = file.text
+    stated = bool(_GROUP.search(text)) and "InstanceType" in text
+    return stated and not is_page_or_script(text) and not _NOTEBOOK.search(text)
 
 
 def read_hyperpod(file: InputFile) -> ImportResult:

@@ -50,6 +50,7 @@ from clusterspec.exchange.import_result import (
     without_comments,
 )
 from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
+from clusterspec.exchange.pages import is_page_or_script
 from clusterspec.exchange.workloads.dynamo import matches_dynamo
 from clusterspec.exchange.workloads.keys import whole_of
 from clusterspec.exchange.workloads.nim import matches_nim
@@ -60,8 +61,6 @@ from clusterspec.units import plural
 KUBERNETES = "kubernetes"
 _NETWORKS = ("rdma/ib", "vpc.amazonaws.com/efa", "rdma/hca", "nvidia.com/hostdev", "networking.gke.io.networks")
 _KIND_LINE = re.compile(r"^kind\s*:\s*[\"']?(\w{1,60})", re.MULTILINE)
-_FENCE_LINE = re.compile(r"^[ \t]{0,8}(?:```|~~~)|\A#!", re.MULTILINE)
-"""A page or a script with objects in it."""
 _BESIDE_JOBS = {"Topology", "ClusterQueue"}
 """Kinds of which a file may have several, and beside jobs."""
 _NO_ENGINES = {"Topology", "MPIJob", "PyTorchJob", "TrainJob", "JobSet", "RayCluster"}
@@ -70,7 +69,7 @@ _NO_ENGINES = {"Topology", "MPIJob", "PyTorchJob", "TrainJob", "JobSet", "RayClu
 
 def matches_kubernetes(file: InputFile) -> bool:
     """Whether a file is of Kubernetes objects: no page with objects in it, no launch of another format in objects."""
-    if not re.search(r"^apiVersion\s*:", file.text, re.MULTILINE) or _FENCE_LINE.search(file.text):
+    if not re.search(r"^apiVersion\s*:", file.text, re.MULTILINE) or is_page_or_script(file.text):
         return False
     if matches_nim(file) or matches_dynamo(file):
         return False

@@ -14,17 +14,19 @@ from clusterspec.exchange.fabrics.pods import Path, Pods, count_product, mapping
 from clusterspec.exchange.fabrics.ray_clusters import offers_accelerators, record_ray_groups
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
+from clusterspec.exchange.pages import is_page_or_script
 from clusterspec.source import value_at
 
 _HEAD = re.compile(r"^head[ \t]*:[ \t]*(?:#|$)", re.MULTILINE)
 _WORKERS = re.compile(r"^(?:worker|additionalWorkerGroups)[ \t]*:[ \t]*(?:#|$)", re.MULTILINE)
 _RAY = re.compile(r"\brayStartParams\b|\bkuberay\b|\brayproject/ray\b")
-_OTHER = re.compile(r"^apiVersion[ \t]*:|^[ \t]{0,8}(?:```|~~~)|\A#!", re.MULTILINE)
+_OBJECT = re.compile(r"^apiVersion[ \t]*:", re.MULTILINE)
 
 
 def matches_ray_chart(file: InputFile) -> bool:
     text = file.text
-    return bool(_HEAD.search(text) and _WORKERS.search(text) and _RAY.search(text)) and not _OTHER.search(text)
+    stated = bool(_HEAD.search(text) and _WORKERS.search(text) and _RAY.search(text))
+    return stated and not _OBJECT.search(text) and not is_page_or_script(text)
 
 
 def read_ray_chart(file: InputFile) -> ImportResult:

@@ -17,8 +17,8 @@ from clusterspec.exchange.documents import TEMPLATE
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, SeveralParts
 from clusterspec.exchange.machines.links import accelerator_of_product
 from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
+from clusterspec.exchange.pages import object_in_page
 from clusterspec.exchange.shell import Command
-from clusterspec.exchange.shell_text import object_in_page
 from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.surroundings import with_surroundings
 from clusterspec.exchange.workloads.chart_values import ACCELERATORS

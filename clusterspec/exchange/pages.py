@@ -1,0 +1,61 @@
+"""Markdown pages and scripts that hold files of other formats: their blocks of code, and the objects among them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import islice
+from textwrap import dedent
+
+from clusterspec.exchange.import_result import InputFile
+
+MOST_OBJECTS = 50
+"""Objects of Kubernetes that a page shows, at most; one is not chosen among more."""
+_FENCE = re.compile(r"[ \t>]{0,12}(```|~~~)[`~]*[ \t]*([A-Za-z]*)")
+_PAGE_OR_SCRIPT = re.compile(r"^[ \t]{0,8}(?:```|~~~)|\A#!", re.MULTILINE)
+_YAML = frozenset({"yaml", "yml"})
+_OBJECT = re.compile(r"^apiVersion[ \t]*:", re.MULTILINE)
+
+
+def is_page_or_script(text: str) -> bool:
+    """Whether a text is a page with fenced blocks, or a script, rather than a file of its own.
+
+    >>> is_page_or_script("# Jobs\\n```yaml\\nkind: Job\\n```"), is_page_or_script("kind: Job")
+    (True, False)
+    """
+    return bool(_PAGE_OR_SCRIPT.search(text))
+
+
+def fenced_blocks(lines: list[str]) -> list[tuple[str, int, int]]:
+    """The fenced blocks of a page: the language, and the numbers of the first line and of the fence at the end, which
+    is the number of lines where that is missing.
+
+    >>> fenced_blocks(["```bash", "nproc", "```", "text", "```"])
+    [('bash', 1, 2), ('', 5, 5)]
+    """
+    fences = [(n, opened[2].lower()) for n, line in enumerate(lines) if (opened := _FENCE.match(line))]
+    ends = [*(n for n, _ in fences[1::2]), len(lines)]
+    return [(language, n + 1, end) for (n, language), end in zip(fences[::2], ends, strict=False)]
+
+
+def object_in_page(file: InputFile, matches: Callable[[InputFile], bool]) -> InputFile | None:
+    """The one object of Kubernetes in the blocks of YAML of a page that ``matches`` accepts, as a file with the same
+    line numbers; None if there is none, or several.
+    """
+    blocks = list(islice(_objects_of_page(file.text), MOST_OBJECTS + 1)) if file.part is None else []
+    found = [(block, before) for block, before in blocks if matches(InputFile(file.name, block.encode()))]
+    if len(found) != 1 or len(blocks) > MOST_OBJECTS:
+        return None
+    ((block, before),) = found
+    return InputFile(file.name, ("\n" * before + block).encode())
+
+
+def _objects_of_page(text: str) -> Iterator[tuple[str, int]]:
+    """The closed blocks of YAML with an object of Kubernetes, each with the number of lines before it."""
+    if text.startswith("#!"):
+        return
+    lines = text.split("\n")
+    for language, start, end in fenced_blocks(lines):
+        block = dedent("\n".join(lines[start:end])) if language in _YAML and end < len(lines) else ""
+        if _OBJECT.search(block):
+            yield block, start
