@@ -35,6 +35,8 @@ class ImportFormat:
     other: tuple[str, ...] = ()
     largest: int = 2
     """MiB of the largest file read."""
+    complete: bool = False
+    """Whether the reader of a workload reads what the file states around a launch by itself."""
 
     def matches(self, file: InputFile) -> bool:
         """Whether a file looks like this format and is within its maximum size."""
@@ -54,7 +56,7 @@ class ImportFormat:
             found = self.read_alone(file)
             if self.name == "kubernetes":
                 return _with_launch_in_objects(file, found)
-            if self.group != "workloads" or self.name in {"task", "dynamo"}:
+            if self.group != "workloads" or self.complete:
                 return found
             return with_surroundings(self.name, file, found)
         except OverflowError:  # an infinite number where a count belongs
@@ -119,7 +121,9 @@ WORKLOADS = (
     ImportFormat("roll", "workloads", "configurations of ROLL", "workloads.roll"),
     ImportFormat("nemo-rl", "workloads", "recipes of NeMo RL that generate samples", "workloads.nemo_rl", ("nemorl",)),
     ImportFormat("srt-slurm", "workloads", "recipes of NVIDIA srt-slurm", "workloads.srt_slurm", ("srtctl",)),
-    ImportFormat("dynamo", "workloads", "graphs of NVIDIA Dynamo (DynamoGraphDeployment)", "workloads.dynamo"),
+    ImportFormat(
+        "dynamo", "workloads", "graphs of NVIDIA Dynamo (DynamoGraphDeployment)", "workloads.dynamo", complete=True
+    ),
     ImportFormat(
         "serving",
         "workloads",
@@ -192,7 +196,14 @@ WORKLOADS = (
         ("accelerate-config", "hf-accelerate"),
     ),
     ImportFormat("maxtext", "workloads", "MaxText configurations and launch lines", "workloads.maxtext"),
-    ImportFormat("task", "workloads", "tasks of SkyPilot and dstack", "workloads.tasks", ("skypilot", "dstack", "sky")),
+    ImportFormat(
+        "task",
+        "workloads",
+        "tasks of SkyPilot and dstack",
+        "workloads.tasks",
+        ("skypilot", "dstack", "sky"),
+        complete=True,
+    ),
     ImportFormat(
         "slurm-job",
         "workloads",

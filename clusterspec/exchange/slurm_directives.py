@@ -38,11 +38,11 @@ def accelerators_of_node(text: str) -> tuple[int, int] | None:
     >>> accelerators_of_node("#SBATCH --gres=gpu:8\\n"), accelerators_of_node("#SBATCH -G 8\\n")
     ((8, 1), None)
     """
+    if parts_asked(text):
+        return None
     asked = [
         (int(match["count"]), line) for line, match in _directives(text) if match["name"] in {"gpus-per-node", "gres"}
     ]
-    if parts_asked(text):
-        return None
     return asked[0] if len({count for count, _ in asked}) == 1 and asked[0][0] else None
 
 

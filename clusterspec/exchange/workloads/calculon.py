@@ -8,8 +8,7 @@ and ``attn_only`` recomputes scores, softmax and dropout of attention, as the se
 from __future__ import annotations
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
-from clusterspec.exchange.workloads.keys import Keys, list_unused, set_choice, set_counts
-from clusterspec.exchange.workloads.switches import set_switch
+from clusterspec.exchange.workloads.keys import Keys, list_unused, set_choice, set_counts, set_switch
 
 CALCULON = "calculon"
 _MODEL = {

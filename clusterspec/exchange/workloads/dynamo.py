@@ -21,7 +21,7 @@ from clusterspec.exchange.workloads.listed_commands import container_commands
 from clusterspec.exchange.workloads.models import set_served_model
 from clusterspec.exchange.workloads.serving import set_engine_options
 from clusterspec.exchange.workloads.trtllm import set_options
-from clusterspec.source import value_at
+from clusterspec.source import Path, value_at
 from clusterspec.units import plural
 
 DYNAMO = "dynamo"
@@ -42,11 +42,10 @@ _OWN = (
     "extra_engine_args",
 )
 _RESOURCES = ("nvidia.com/gpu", "amd.com/gpu", "gpu")
-Path = tuple[str | int, ...]
 
 
 class _Worker(NamedTuple):
-    """A component that starts an engine: its name, engine, role, options, nodes, accelerators of a pod and line."""
+    """A component that starts an engine: ``replicas`` is None if it is no count, ``accelerators`` those of a pod."""
 
     name: str
     engine: str
@@ -70,13 +69,14 @@ def read_dynamo(file: InputFile) -> ImportResult:
         raise FormatError("holds no DynamoGraphDeployment")
     shown = ", ".join(str(value_at(yaml.value, "metadata", "name"))[:40] for yaml in graphs)
     yaml = chosen_part(graphs, file.part, plural(len(graphs), "graph"), f"holds {len(graphs)} graphs: {shown}")
-    workers = [worker for path, each in _components(yaml) for worker in _workers(yaml, path, each, documents)]
+    started = (_worker(yaml, path, component, documents) for path, component in _components(yaml))
+    workers = [worker for worker in started if worker is not None]
     builder = ImportBuilder(DYNAMO, file.name)
     kept = _plan_of(workers, builder)
     builder.set("workload.kind", "serve", kept[0].line)
     builder.set("layout.framework", _ENGINES[kept[0].engine], kept[0].line)
     model = _set_model(kept, builder)
-    readings = [_options(worker, model, file.name) for worker in kept]
+    readings = [_stated_options(worker, model, file.name) for worker in kept]
     if len(kept) == 1:
         builder.given += [each for each in readings[0].given if each.path != ("layout", "dp")]
         builder.unknowns += readings[0].unknown
@@ -102,7 +102,7 @@ def _components(yaml: Yaml) -> list[tuple[Path, dict[str, Any]]]:
     return [(path, each) for path, each in found if isinstance(each, dict)]
 
 
-def _container(component: dict[str, Any]) -> tuple[Path, dict[str, Any]]:
+def _main_container(component: dict[str, Any]) -> tuple[Path, dict[str, Any]]:
     """The main container of a component, with its path in it."""
     main = value_at(component, "extraPodSpec", "mainContainer")
     if isinstance(main, dict):
@@ -114,26 +114,24 @@ def _container(component: dict[str, Any]) -> tuple[Path, dict[str, Any]]:
     return (), {}
 
 
-def _workers(yaml: Yaml, path: Path, component: dict[str, Any], documents: list[Yaml]) -> list[_Worker]:
-    """The engine that a component starts, if any; the components of the router and the planner start none."""
-    inside, container = _container(component)
-    if not container:
-        return []
-    commands = container_commands(yaml, container, (*path, *inside))
-    started = [each for each in commands if _WORKER.search(each.text) and is_launch(each, _WORKER)]
-    if not started:
-        return []
-    match, keys = _WORKER.search(started[0].text), command_keys(started[0])
-    engine = match[1] if match else ""
+def _worker(yaml: Yaml, path: Path, component: dict[str, Any], documents: list[Yaml]) -> _Worker | None:
+    """The engine that a component starts; None for the router and the planner, which start none."""
+    inside, container = _main_container(component)
+    commands = container_commands(yaml, container, (*path, *inside)) if container else ()
+    started = ((each, found) for each in commands if (found := _WORKER.search(each.text)) and is_launch(each, _WORKER))
+    command, match = next(started, (None, None))
+    if command is None or match is None:
+        return None
+    engine, keys = match[1], command_keys(command)
     if engine == "trtllm":
-        _take_options_of_file(keys, documents)
+        _put_options_of_file(keys, documents)
     stated, line = component.get("replicas", 1), yaml.line(*path)
     replicas = stated if isinstance(stated, int) and not isinstance(stated, bool) else None
     several = component.get("multinode")  # two nodes where it states no number
     nodes = (whole_of(value_at(several, "nodeCount")) or 2) if isinstance(several, dict) else 1
     name = str(component.get("name") or path[-1])
     role = _role(keys, component)
-    return [_Worker(name, engine, role, keys, replicas, nodes, _accelerators(component, container), line)]
+    return _Worker(name, engine, role, keys, replicas, nodes, _accelerators(component, container), line)
 
 
 def _role(keys: Keys, component: dict[str, Any]) -> str:
@@ -149,16 +147,13 @@ def _role(keys: Keys, component: dict[str, Any]) -> str:
 
 
 def _accelerators(component: dict[str, Any], container: dict[str, Any]) -> int | None:
-    """The accelerators of a pod."""
-    for resources in (component.get("resources"), container.get("resources")):
-        for part in ("limits", "requests"):
-            for name in _RESOURCES:
-                if count := whole_of(value_at(resources, part, name)):
-                    return count
-    return None
+    """The accelerators of a pod; a component states them itself, or its container does."""
+    places = [("limits", name) for name in _RESOURCES] + [("requests", name) for name in _RESOURCES]
+    stated = (whole_of(value_at(each, "resources", *place)) for each in (component, container) for place in places)
+    return next(filter(None, stated), None)
 
 
-def _take_options_of_file(keys: Keys, documents: list[Yaml]) -> None:
+def _put_options_of_file(keys: Keys, documents: list[Yaml]) -> None:
     """Put the options of the file of ``--extra-engine-args``, if a ConfigMap of the same text holds it."""
     stated = str(keys.get("extra_engine_args") or "")
     name, line = stated.rpartition("/")[2], keys.line("extra_engine_args")
@@ -175,11 +170,13 @@ def _take_options_of_file(keys: Keys, documents: list[Yaml]) -> None:
 
 def _plan_of(workers: list[_Worker], builder: ImportBuilder) -> list[_Worker]:
     """The engines of one plan: one kind that does both, or prefill and decode. Raises `FormatError` for others."""
-    kept = [worker for worker in workers if worker.role in {"", "prefill", "decode"} and worker.replicas != 0]
+    kept = []
     for worker in workers:
-        if worker not in kept:
-            why = "no replicas" if worker.replicas == 0 else f"its role {worker.role} is not part of a serving plan"
-            builder.unknown(f"{worker.name}"[:60], why, worker.line)
+        if worker.replicas != 0 and worker.role in {"", "prefill", "decode"}:
+            kept.append(worker)
+            continue
+        why = "no replicas" if worker.replicas == 0 else f"its role {worker.role} is not part of a serving plan"
+        builder.unknown(worker.name[:60], why, worker.line)
     roles = [worker.role for worker in kept]
     if sorted(roles) == ["", "prefill"]:  # the other one alone can decode
         kept = [worker._replace(role=worker.role or "decode") for worker in kept]
@@ -204,7 +201,7 @@ def _set_model(workers: list[_Worker], builder: ImportBuilder) -> str | None:
     return set_served_model(name, builder, worker.keys.line("model", "model_path"), quantized=quantized)
 
 
-def _options(worker: _Worker, model: str | None, name: str) -> ImportResult:
+def _stated_options(worker: _Worker, model: str | None, name: str) -> ImportResult:
     """What the options of an engine state."""
     builder, keys = ImportBuilder(DYNAMO, name), worker.keys
     keys.used |= {each for each in _OWN if each in keys.values}

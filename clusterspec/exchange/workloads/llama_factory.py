@@ -20,9 +20,8 @@ from clusterspec.exchange.workloads.deepspeed import (
     set_fsdp_words,
     set_trainer_accumulation,
 )
-from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, set_choice, set_counts
+from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, set_choice, set_counts, set_switch
 from clusterspec.exchange.workloads.models import set_model
-from clusterspec.exchange.workloads.switches import set_switch
 
 LLAMA_FACTORY = "llama-factory"
 _MARKS = (

@@ -12,10 +12,17 @@ import re
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads.accelerate import STRATEGIES
-from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, set_choice, set_counts, whole_of
+from clusterspec.exchange.workloads.keys import (
+    Keys,
+    flat_leaves,
+    list_unused,
+    set_choice,
+    set_counts,
+    set_switch,
+    whole_of,
+)
 from clusterspec.exchange.workloads.models import set_model, set_parameters
 from clusterspec.exchange.workloads.overrides import follow_references
-from clusterspec.exchange.workloads.switches import set_switch
 
 LLM_FOUNDRY = "llm-foundry"
 _MARKS = (

@@ -7,8 +7,7 @@ from math import prod
 
 from clusterspec.exchange.import_result import ImportBuilder
 from clusterspec.exchange.workloads.deepspeed import set_adapter
-from clusterspec.exchange.workloads.keys import Keys, set_choice, set_counts
-from clusterspec.exchange.workloads.switches import switch_state
+from clusterspec.exchange.workloads.keys import Keys, set_choice, set_counts, switch_state
 
 _PROGRAM = re.compile(r"\bpretrain_\w{1,40}\.py\b")
 """Programs of Megatron-LM; other programs take the same options with different defaults."""

@@ -21,11 +21,18 @@ from clusterspec.exchange.workloads.deepspeed import (
     set_fsdp_words,
     set_trainer_accumulation,
 )
-from clusterspec.exchange.workloads.keys import Keys, flat_leaves, list_unused, read_arguments, set_choice, set_counts
+from clusterspec.exchange.workloads.keys import (
+    Keys,
+    flat_leaves,
+    list_unused,
+    read_arguments,
+    set_choice,
+    set_counts,
+    set_switch,
+)
 from clusterspec.exchange.workloads.llama_factory import UNRELATED, is_run, set_run
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
-from clusterspec.exchange.workloads.switches import set_switch
 from clusterspec.exchange.workloads.trl_samples import set_samples
 
 TRAINER = "trainer"

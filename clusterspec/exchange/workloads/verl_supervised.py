@@ -20,10 +20,10 @@ from clusterspec.exchange.workloads.keys import (
     read_arguments,
     set_choice,
     set_counts,
+    set_switch,
 )
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.overrides import follow_references, override_words
-from clusterspec.exchange.workloads.switches import set_switch
 
 VERL = "verl"
 _LAUNCH = re.compile(r"\bverl\.trainer\.(?:fsdp_)?sft_trainer\b|\bfsdp_sft_trainer\.py\b")
