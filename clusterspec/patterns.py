@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+DECIMAL = r"([0-9]{1,16}(?:\.[0-9]{1,16})?)"
+"""A group with a decimal number without a sign, as programs print measured values."""
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, AnyStr

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from statistics import median
 
-_DECIMAL = r"([0-9]{1,16}(?:\.[0-9]{1,16})?)"
+from clusterspec.patterns import DECIMAL
+
 _VLLM = re.compile(
-    r"Avg generation throughput: " + _DECIMAL + r" tokens/s, .{0,80}?(?:Waiting|Pending): ([0-9]{1,7}) reqs, "
-    r"(?:.{0,40}?, )?GPU KV cache usage: " + _DECIMAL + r"%"
+    r"Avg generation throughput: " + DECIMAL + r" tokens/s, .{0,80}?(?:Waiting|Pending): ([0-9]{1,7}) reqs, "
+    r"(?:.{0,40}?, )?GPU KV cache usage: " + DECIMAL + r"%"
 )
 """vLLM 0.2 to 0.19: vllm/engine/metrics.py (Pending), vllm/v1/metrics/loggers.py (Waiting)."""
 _SGLANG = re.compile(
-    r"Decode batch.{0,200}?, (?:full )?token usage: " + _DECIMAL + r",.{0,200}?"
-    r"gen throughput \(token/s\): " + _DECIMAL + r", #queue-req: ([0-9]{1,7})"
+    r"Decode batch.{0,200}?, (?:full )?token usage: " + DECIMAL + r",.{0,200}?"
+    r"gen throughput \(token/s\): " + DECIMAL + r", #queue-req: ([0-9]{1,7})"
 )
 """SGLang 0.3 to 0.5: python/sglang/srt/managers/scheduler_metrics_mixin.py."""
 FULL = 0.99

@@ -9,6 +9,7 @@ from math import isclose
 
 from clusterspec.logs.benchmark import MOST_RANKS, Benchmark, Series, SizePoint, bus_factor, ranks_from_ratio
 from clusterspec.logs.nccl_rows import MOST_ROWS, MOST_TABLES, NotALogError
+from clusterspec.patterns import DECIMAL
 from clusterspec.records import dataclass, field
 
 # The HCCL demo of Gaudi, and `hccl_test` of Ascend
@@ -18,8 +19,7 @@ _CALL = re.compile(r"\[BENCHMARK\]\s*hccl(\w+?)\s*\((.{0,400}?)(?:\)|$)", re.DOT
 _RATE = re.compile(r"\[BENCHMARK\]\s*(NW|Algo) Bandwidth\s*:\s*([0-9]{1,7}(?:\.[0-9]{1,9})?)\s*GB/s")
 _SIZE = re.compile(r"(?:Input)?[sS]izeInBytes\s*=\s*([0-9]{1,15})|dataSize\s*=\s*([0-9]{1,15})")
 _RANKS = re.compile(r"(?:--nranks|-np|--ranks|nranks|number of ranks)(?:\s*+[=:]\s*+|\s++)([0-9]{1,6})")
-_DECIMAL = r"([0-9]{1,16}(?:\.[0-9]{1,16})?)"
-_ASCEND = re.compile(r"^[ \t]*([0-9]{1,15})\s*\|\s*" + _DECIMAL + r"\s*\|\s*" + _DECIMAL + r"\s*\|", re.MULTILINE)
+_ASCEND = re.compile(r"^[ \t]*([0-9]{1,15})\s*\|\s*" + DECIMAL + r"\s*\|\s*" + DECIMAL + r"\s*\|", re.MULTILINE)
 _NAMES = {
     "AllReduce": "all-reduce",
     "AllGather": "all-gather",
@@ -244,7 +244,7 @@ def _collective_and_ranks(options: str) -> tuple[str | None, int | None]:
 
 PERFTEST_TOOL = "perftest"
 _HEAD = re.compile(r"#bytes\s+#iterations\s+BW peak\[(MB/sec|MiB/sec|Gb/sec)\]\s+BW average\[(MB/sec|MiB/sec|Gb/sec)\]")
-_ROW = re.compile(r"\s*([0-9]{1,12})\s+([0-9]{1,12})\s+" + _DECIMAL + r"\s+" + _DECIMAL + r"(?:\s+[0-9.]+)?\s*$")
+_ROW = re.compile(r"\s*([0-9]{1,12})\s+([0-9]{1,12})\s+" + DECIMAL + r"\s+" + DECIMAL + r"(?:\s+[0-9.]+)?\s*$")
 _OWN_HOST = re.compile(r"^[^\n]{0,200}\bib_\w{1,20}_bw\b[^\n]{0,400}\s(?:localhost|127\.0\.0\.1|::1)\b", re.MULTILINE)
 _SIDE = re.compile(r"\b(?:local|remote) address:")
 _ADDRESS = re.compile(r"(?<=GID: )[0-9a-fA-F:. ]{2,80}|(?<=LID )0x0*[1-9a-fA-F][0-9a-fA-F]{0,5}")

@@ -17,6 +17,7 @@ from clusterspec.exchange.machines.links import (
     set_accelerator,
     set_rate,
 )
+from clusterspec.patterns import DECIMAL
 from clusterspec.records import dataclass, field
 from clusterspec.units import plural
 
@@ -32,8 +33,7 @@ _UNNAMED = re.compile(
 )
 _VENDORS = {"NVIDIA Corporation": "10de", "Advanced Micro Devices": "1002", "Mellanox Technologies": "15b3"}
 """Vendor ids of the PCI ID repository."""
-_DECIMAL = r"([0-9]{1,16}(?:\.[0-9]{1,16})?)"
-_LINK = re.compile(r"\s*Lnk(Cap|Sta):.{0,100}?Speed " + _DECIMAL + r"GT/s[^,]{0,100}, Width x([0-9]+)")
+_LINK = re.compile(r"\s*Lnk(Cap|Sta):.{0,100}?Speed " + DECIMAL + r"GT/s[^,]{0,100}, Width x([0-9]+)")
 _ACCELERATORS = ("3D controller", "Processing accelerators", "Display controller")
 _GRAPHICS = "VGA compatible controller"
 """Cards with outputs for displays: RTX PRO, RTX A6000 and GeForce. Those of AMD may be graphics inside the CPU."""

@@ -12,6 +12,7 @@ import re
 from statistics import median
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.patterns import DECIMAL
 from clusterspec.records import dataclass, field
 from clusterspec.units import plural
 
@@ -19,9 +20,8 @@ STEP_LOG = "step-log"
 MOST_RUNS = 1_000
 SKIPPED = 2
 """Steps at the start of a run that are left out: compilation, warm-up and the first allocation."""
-_DECIMAL = r"([0-9]{1,16}(?:\.[0-9]{1,16})?)"
 _MEGATRON = re.compile(
-    r"\biteration\s+([0-9]{1,9})\s*/\s*[0-9]{1,9}\s*\|.{0,200}?elapsed time per iteration \(ms\):\s*" + _DECIMAL
+    r"\biteration\s+([0-9]{1,9})\s*/\s*[0-9]{1,9}\s*\|.{0,200}?elapsed time per iteration \(ms\):\s*" + DECIMAL
 )
 _MEGATRON_SIZES = re.compile(
     r"using world size: ([0-9]{1,7}), data-parallel[- ]size: ([0-9]{1,7}), "
@@ -29,7 +29,7 @@ _MEGATRON_SIZES = re.compile(
     r"tensor-model-parallel size: ([0-9]{1,7}), .{0,120}?pipeline-model-parallel size: ([0-9]{1,7})"
 )
 _MEGATRON_BATCH = re.compile(r"global batch size:\s*([0-9]{1,9})\b")
-_MEGATRON_FLOPS = re.compile(r"throughput per GPU \(TFLOP/s/GPU\):\s*" + _DECIMAL)
+_MEGATRON_FLOPS = re.compile(r"throughput per GPU \(TFLOP/s/GPU\):\s*" + DECIMAL)
 _TITAN = re.compile(r"\bstep:\s*([0-9]{1,9})\s.{0,300}?\btps:\s*([0-9][0-9,]{0,13}(?:\.[0-9]{1,3})?)")
 _TITAN_FLOPS = re.compile(r"\btflops:\s*([0-9][0-9,]{0,9}(?:\.[0-9]{1,3})?)")
 _TITAN_LOSS = re.compile(r"\bloss:\s*([0-9.e+-]{1,14})")
@@ -37,10 +37,10 @@ _DEEPSPEED = re.compile(
     r"DeepSpeed info: version|\[INFO\] \[(?:engine|module)\.py:[0-9]|^\s*deepspeed_config \.{2,80} \S*\.json"
 )
 """Lines that DeepSpeed prints at startup, or that Megatron-DeepSpeed prints of its configuration."""
-_TITAN_MFU = re.compile(r"\bmfu:\s*" + _DECIMAL + r"%")
-_MAXTEXT = re.compile(r"\bcompleted step:\s*([0-9]{1,9}),\s*seconds:\s*" + _DECIMAL)
-_MAXTEXT_FLOPS = re.compile(r"TFLOP/s/device:\s*" + _DECIMAL)
-_MAXTEXT_TOKENS = re.compile(r"Tokens/s/device:\s*" + _DECIMAL)
+_TITAN_MFU = re.compile(r"\bmfu:\s*" + DECIMAL + r"%")
+_MAXTEXT = re.compile(r"\bcompleted step:\s*([0-9]{1,9}),\s*seconds:\s*" + DECIMAL)
+_MAXTEXT_FLOPS = re.compile(r"TFLOP/s/device:\s*" + DECIMAL)
+_MAXTEXT_TOKENS = re.compile(r"Tokens/s/device:\s*" + DECIMAL)
 _MARKS = ("elapsed time per iteration (ms):", "tps:", "completed step:")
 """Texts, one of which is in every step line."""
 _COLORS = re.compile(r"\x1b\[[0-9;]{0,12}m")
