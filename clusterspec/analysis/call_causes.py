@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.stated_causes import GIVEN, STATED, STOPS, STRONG, UNFINISHED_STOPS, WEAK
-from clusterspec.logs.refused_calls import CALL
+from clusterspec.logs.refused_calls import CALL, NO_PATH
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
 
@@ -30,7 +30,6 @@ _NEXT = {
     "invalid-setting": _IPC,
     **{name: following for name, (_, following) in {**STOPS, **UNFINISHED_STOPS}.items() if name != "invalid-setting"},
 }
-_NO_PATH = ("ENETUNREACH", "EHOSTUNREACH", "ETIMEDOUT", "ECONNABORTED", "ECONNREFUSED")
 CALLS: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
     ("register", "ENOMEM"): (("locked-memory", STATED),),
     ("register", "EFAULT"): (("gpudirect-refused", STATED),),
@@ -46,7 +45,7 @@ CALLS: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
     ("init", "EREMOTEIO"): (("nic-fault", STRONG),),
     ("address", "EREMOTEIO"): (("unreachable-peer", STRONG), ("nic-fault", GIVEN)),
     ("address", "EINVAL"): (("unreachable-peer", STRONG), ("wrong-interface", GIVEN)),
-    **{("address", error): (("unreachable-peer", STATED),) for error in _NO_PATH},
+    **{("address", error): (("unreachable-peer", STATED),) for error in NO_PATH},
     ("open", "ENOENT"): (("wrong-interface", STRONG),),
     ("open", "EPERM"): (("wrong-interface", STRONG),),
     ("open", "EACCES"): (("wrong-interface", STRONG),),
@@ -81,34 +80,34 @@ _WIDE = frozenset({"locked-memory", "unreachable-peer", "shared-memory", "invali
 def causes_of_calls(run: PlacedRun) -> Iterator[Cause]:
     """The causes of the calls that lines of a run without a result name with an error of the system."""
     for each in run.benchmark.evidence:
-        for name, weight in _causes_of(each.name) if _holds(run, each.name) else ():
+        for name, weight in _causes_of_statement(run, each.name):
             following = _DEVICES.get(each.name.removeprefix(CALL).partition(" ")[0], _NEXT[name])
             yield Cause(name, f"line {each.line} of the log: {each.text}", following, weight)
 
 
-def _causes_of(statement: str) -> tuple[tuple[str, float], ...]:
+def _causes_of_statement(run: PlacedRun, statement: str) -> tuple[tuple[str, float], ...]:
     """The causes of a statement `call CALL ERROR`; none for other statements."""
-    if not statement.startswith(CALL):
-        return ()
     call, _, error = statement.removeprefix(CALL).partition(" ")
+    if not statement.startswith(CALL) or (error == "bridge" and run.group.nodes == 1):
+        return ()  # an address of a bridge is wrong between nodes alone
     return CALLS.get((call, error), ())
 
 
 def without_refuted(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
-    """The causes as the error on their own line leaves them: what a call fails with outranks its name.
+    """The causes, of which those of `_WIDE` are corrected by the error on their own line.
 
-    A cause that the error does not have is left out, one that it makes less likely weighs no more than the error says.
+    A cause that the error does not have is left out; one that it has weighs no more than the error says.
     """
-    meant = {each.line: dict(_causes_of(each.name)) for each in run.benchmark.evidence if _holds(run, each.name)}
+    stated = ((each.line, _causes_of_statement(run, each.name)) for each in run.benchmark.evidence)
+    meant = {f"line {line}": dict(meanings) for line, meanings in stated if meanings}
     for cause in found:
-        line = cause.evidence.removeprefix("line ").partition(" ")[0]
-        weights = meant.get(int(line)) if cause.evidence.startswith("line ") and line.isdecimal() else None
+        weights = meant.get(evidence_line(cause))
         if weights is None or cause.name not in _WIDE:
             yield cause
         elif cause.name in weights:
             yield replace(cause, weight=min(cause.weight, weights[cause.name]))
 
 
-def _holds(run: PlacedRun, statement: str) -> bool:
-    """Whether a statement tells causes of this run: an address of a bridge is wrong between nodes alone."""
-    return bool(_causes_of(statement)) and (run.group.nodes > 1 or not statement.endswith(" bridge"))
+def evidence_line(cause: Cause) -> str:
+    """The line of the log that a cause rests on, as `line 7`; the text of its evidence if that names none."""
+    return cause.evidence.partition(" of the log")[0]

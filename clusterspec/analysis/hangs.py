@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from clusterspec.analysis.call_causes import causes_of_calls
+from clusterspec.analysis.call_causes import causes_of_calls, evidence_line
 from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.stated_causes import GIVEN, POSSIBLE, STATED, STOPS, STRONG, UNFINISHED_STOPS, WEAK
 from clusterspec.records import replace
@@ -121,19 +121,14 @@ def _possible_ends(run: PlacedRun) -> Iterator[Cause]:
 
 
 def explained_symptoms(run: PlacedRun, symptoms: Sequence[Cause]) -> Iterator[Cause]:
-    """Some symptoms behind what other errors suggest to have led to them; without symptoms what errors suggest."""
-    lines = {_line_of(each) for each in symptoms}
+    """What other errors suggest as the causes of some symptoms, before these; without symptoms what errors suggest."""
+    lines = {evidence_line(each) for each in symptoms}
     suggested = list(_suggested_causes(run))
     for each in suggested:
-        if each.name not in SYMPTOMS and _line_of(each) not in lines:
+        if each.name not in SYMPTOMS and evidence_line(each) not in lines:
             yield replace(each, weight=GIVEN if symptoms else WEAK)
     yield from symptoms
     yield from suggested
-
-
-def _line_of(cause: Cause) -> str:
-    """The number of the line that a cause rests on; the text of its evidence if that names none."""
-    return cause.evidence.partition(" of the log")[0]
 
 
 def _suggested_causes(run: PlacedRun) -> Iterator[Cause]:

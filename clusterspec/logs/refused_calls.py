@@ -54,14 +54,15 @@ CALLS = {
     "connect": r"\b[Cc]onnect(?:ion|ing|ed)?\b|\bdial tcp\b|\bsocket(?:StartConnect|PollConnect)\b",
 }
 """What a program was doing, in the words of the libraries below it; the narrower before the wider."""
-_NO_PATH = ("ENETUNREACH", "EHOSTUNREACH", "ETIMEDOUT", "ECONNABORTED", "ECONNREFUSED")
+NO_PATH = ("ENETUNREACH", "EHOSTUNREACH", "ETIMEDOUT", "ECONNABORTED", "ECONNREFUSED")
+"""Errors of the system where no path leads to a peer, or the peer does not answer."""
 TELLING = {
     "device": ("EACCES", "EPERM", "ENOENT"),
     "ipc": ("EINVAL", "EPERM", "EOPNOTSUPP"),
     "multicast": ("EPERM", "EINVAL", "EOPNOTSUPP"),
     "register": ("ENOMEM", "EFAULT", "EINVAL", "EPERM", "EOPNOTSUPP", "EREMOTEIO"),
     "init": ("EINVAL", "ENODEV", "EREMOTEIO"),
-    "address": ("EREMOTEIO", "EINVAL", *_NO_PATH),
+    "address": ("EREMOTEIO", "EINVAL", *NO_PATH),
     "create": ("ENOMEM", "EPERM", "EREMOTEIO"),
     "open": ("ENOENT", "EPERM", "EACCES", "ENODEV", "ENOMEM"),
     "shm": ("ENOSPC", "ENOENT", "EACCES", "EPERM", "ENOMEM"),
