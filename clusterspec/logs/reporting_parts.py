@@ -13,7 +13,7 @@ PARTS = (
     # NCCL and RCCL (`src`)
     (("wrong-topology",), r"graph/(?:xml|topo|paths|search|connect|rings|trees|rome_models)"),
     (("shared-memory",), r"(?:misc/shmutils|transport/shm)"),
-    (("driver-release",), r"(?:cuda|nvml|rocm|rocm_smi_|archinfo_?)wrap|amdsmi_wrap|rocm_smi_wrap"),
+    (("driver-release",), r"(?:cuda|nvml|rocm|rocm_smi_|archinfo_?|amdsmi_)wrap"),
     (("fabric-manager",), r"transport/(?:nvls|multicast)|mnnvl"),
     (("peer-access-off", "shared-memory"), r"transport/p2p|ipcsocket"),
     (("gpudirect-refused",), r"gdrwrap|gdr_copy|cuda_copy|rocm_copy"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clusterspec.logs.modules import causes_of_part
+from clusterspec.logs.reporting_parts import causes_of_part
 
 _ERROR = re.compile(
     r"(?<!['\"=])\b(?:[Ee]rrors?|ERROR|\w{1,40}Error|[Ff]ail(?:ed|ure|s)?|FAILED|[Ff]atal|FATAL|[Aa]bort(?:ed|ing)?|[Pp]anic"

@@ -21,7 +21,7 @@ _MARK = re.compile(
 _HEADING = re.compile(r"^#.{1,200}\balgbw\b.{1,200}$")
 _UNITS = re.compile(r"^#\s+\(B\)\s")
 TOOL = "a run without a result"
-SYMPTOMS = frozenset({"crash", "signal", "daemon-lost", "peer-ended", "ended", "flushed"})
+_ENDS = frozenset({"crash", "signal", "daemon-lost", "peer-ended", "ended", "flushed"})
 """Statements of an end that leave its cause to other lines."""
 
 
@@ -33,7 +33,7 @@ def read_unfinished(text: str) -> Benchmark | None:
     The ranks are those in the list of devices, else those of the largest communicator.
     """
     evidence = log_evidence(text)
-    if not any(each.name in STATING - SYMPTOMS or each.name.startswith(CALL) for each in evidence):
+    if not any(each.name in STATING - _ENDS or each.name.startswith(CALL) for each in evidence):
         suggested = (Evidence(f"suggests {cause}", shown, line) for cause, shown, line in suggested_causes(text))
         stated = (Evidence(f"family {family}", shown, line) for family, shown, line in families(text))
         evidence = (*evidence, *suggested, *stated)

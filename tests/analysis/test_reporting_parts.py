@@ -20,7 +20,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.logs.launcher_lines import LAUNCHER_PATTERNS, launcher_statements
-from clusterspec.logs.modules import causes_of_part
+from clusterspec.logs.reporting_parts import causes_of_part
 from clusterspec.logs.status_texts import COMPLETIONS, RUNTIME_TEXTS
 from clusterspec.logs.suggestions import suggested_causes
 from tests.analysis.test_diagnosis import names
