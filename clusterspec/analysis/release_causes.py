@@ -27,15 +27,15 @@ def published_faults(cluster: Cluster, catalog: Catalog) -> tuple[ReleaseFault, 
 def release_causes(run: PlacedRun) -> Iterator[Cause]:
     """The published faults that the release of a log has and that fit the run."""
     effect = "wrong" if run.series.wrong else "slow" if run.finished else "stops"
-    for release, line in releases(run)[:1]:
+    for release, line in _logged_releases(run)[:1]:
         for fault in run.published:
-            if fault.effect != effect or not fault.holds_in(release) or not _fits(run, fault):
-                continue
-            evidence = f"line {line} of the log: release {release}; {_span(fault)}: {fault.note or fault.effect}"
-            yield Cause("release-fault", f"{evidence} ({fault.url})", _next(fault), _weight(run, fault))
+            if fault.effect == effect and fault.holds_in(release) and _conditions_hold(run, fault):
+                told = f"{_affected_releases(fault)} have a published fault: {fault.note or fault.effect} ({fault.url})"
+                evidence = f"line {line} of the log: release {release}; {told}"
+                yield Cause("release-fault", evidence, _next_step(fault), _fault_weight(run, fault))
 
 
-def releases(run: PlacedRun) -> list[tuple[str, int]]:
+def _logged_releases(run: PlacedRun) -> list[tuple[str, int]]:
     """The releases that a log names, each with its line: of NCCL, or of ROCm on accelerators of AMD.
 
     nccl-tests prints NCCL 2.30.5 as 23005.
@@ -47,7 +47,7 @@ def releases(run: PlacedRun) -> list[tuple[str, int]]:
     return [*run.log_lines("version"), *written]
 
 
-def _fits(run: PlacedRun, fault: ReleaseFault) -> bool:
+def _conditions_hold(run: PlacedRun, fault: ReleaseFault) -> bool:
     """Whether the conditions of a fault hold for a run, as far as its log tells."""
     fabric = run.cluster.scale_out
     place = "over nodes" if run.uses_network else "in a node"
@@ -62,7 +62,7 @@ def _fits(run: PlacedRun, fault: ReleaseFault) -> bool:
     )
 
 
-def _weight(run: PlacedRun, fault: ReleaseFault) -> float:
+def _fault_weight(run: PlacedRun, fault: ReleaseFault) -> float:
     """How much speaks for a fault: its conditions; less where the log does not tell one of them."""
     if fault.host and not run.log_lines("amd-host"):
         return WEAK
@@ -70,12 +70,12 @@ def _weight(run: PlacedRun, fault: ReleaseFault) -> float:
     return STRONG if sum(map(bool, conditions)) >= SPECIFIC else GIVEN
 
 
-def _span(fault: ReleaseFault) -> str:
+def _affected_releases(fault: ReleaseFault) -> str:
     bounds = (f"from {fault.since}" if fault.since else "", f"before {fault.until}" if fault.until else "")
-    return f"releases {' and '.join(filter(None, bounds))} have a published fault"
+    return f"releases {' and '.join(filter(None, bounds))}"
 
 
-def _next(fault: ReleaseFault) -> str:
+def _next_step(fault: ReleaseFault) -> str:
     if fault.until:
         return f"run again with release {fault.until} or later"
     return f"run again with a release before {fault.since}"
