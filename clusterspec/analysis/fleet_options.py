@@ -352,11 +352,7 @@ def with_figures(option: JobOption, parts: FleetStudy, placed: Study, goal: Goal
         mfu=plan.rl.mfu if plan.rl else plan.mfu,
         elapsed=elapsed,
         surely_fits=plan.surely_fits,
-        cost=_billed_part(parts, placed, part * share)
-        if plan.serving is not None
-        else found.per_run.value
-        if found is not None and found.per_run
-        else None,
+        cost=_run_cost(found) if plan.serving is None else _billed_part(parts, placed, part * share),
         energy=_energy(found, plan.time_to_train if plan.serving is None else _term(placed) * share, part),
         missed=tuple(_missed_targets(option.job, placed, elapsed, goal)),
     )
@@ -369,6 +365,10 @@ def _nodes_used(study: Study, most: int) -> int:
         return most
     unit = min(nodes_of_domain(cluster), most)
     return min(most, -(-used // unit) * unit)
+
+
+def _run_cost(found: Cost | None) -> float | None:
+    return found.per_run.value if found is not None and found.per_run else None
 
 
 def _billed_part(parts: FleetStudy, placed: Study, part: float) -> float | None:

@@ -286,16 +286,11 @@ def _least_row(
 
 def nearest_rows(rows: Sequence[MachineRow]) -> dict[str, MachineRow]:
     """For each limit the row that misses it alone, by the least: what the other limits allow at best."""
-    found: dict[str, MachineRow] = {}
+    missing: dict[str, list[MachineRow]] = {}
     for row in rows:
-        if row.layout is None or len(row.missed) != 1 or "not known" in row.missed[0]:
-            continue
-        limit = row.missed[0].split()[0]
-        if limit not in found or _or_worst(_limited_figure(row, limit)) < _or_worst(
-            _limited_figure(found[limit], limit)
-        ):
-            found[limit] = row
-    return found
+        if row.layout is not None and len(row.missed) == 1 and "not known" not in row.missed[0]:
+            missing.setdefault(row.missed[0].split()[0], []).append(row)
+    return {limit: min(near, key=lambda row: _or_worst(_limited_figure(row, limit))) for limit, near in missing.items()}
 
 
 def _limited_figure(row: MachineRow, limit: str) -> float | None:

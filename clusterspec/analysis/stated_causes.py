@@ -213,6 +213,7 @@ _PLACE = "kubectl describe pod, or scontrol show job: what it lacks"
 _NAMESPACE = "rdma system (netns shared or exclusive); rdma link and ip -br addr within the container"
 _HANDLES_RDMA = "rping between the two addresses; show_gids; the firewall for UDP port 4791"
 _TABLES = "sysctl net.ipv4.neigh.default.gc_thresh3 and net.netfilter.nf_conntrack_max: more than the peers"
+_OMNI_PATH = "opainfo or ibstat on its host; its cable, and the fabric manager"
 _FORK = "start workers by spawn in place of fork; no call of CUDA before them"
 POSSIBLE = (
     ("rendezvous", "unreachable-peer", _UNSAID, _RENDEZVOUS, GIVEN),
@@ -265,13 +266,7 @@ POSSIBLE = (
     ("not-ready", "peer-ended", ": the peer posts no receive", _FIRST, GIVEN),
     ("gid-changed", "unstable-link", ": an interface lost or changed its address", _PORT, GIVEN),
     ("wrong-plan", "wrong-topology", "", _PLAN, STRONG),
-    (
-        "ucx-device",
-        "invalid-setting",
-        "",
-        _UCX,
-        STRONG,
-    ),
+    ("ucx-device", "invalid-setting", "", _UCX, STRONG),
     ("ucx-device", "wrong-interface", _UNSAID, "ls /dev/infiniband within the container; ibv_devinfo", GIVEN),
     ("module", "library-release", ", of another kernel or driver than it was built for", _MODULE, STRONG),
     ("peer-module", "gpudirect-refused", "", STOPS["gpudirect-refused"][1], GIVEN),
@@ -312,13 +307,7 @@ POSSIBLE = (
     ("daemon-lost", "peer-ended", _UNSAID, "the logs of that host: what ended there first", GIVEN),
     ("daemon-lost", "unreachable-peer", _UNSAID, _RENDEZVOUS, WEAK),
     ("dump", "ranks-diverge", _SLOWER, _OF["ranks-diverge"], WEAK),
-    (
-        "peer-ended",
-        "peer-ended",
-        ": its own log has the reason",
-        _FIRST,
-        WEAK,
-    ),
+    ("peer-ended", "peer-ended", ": its own log has the reason", _FIRST, WEAK),
 )
 """What lines that state no cause are compatible with: evidence, cause, what follows its text, next step and weight.
 
