@@ -55,26 +55,8 @@ STATUS_PATTERNS = (
 )
 """Names of statements and the patterns of their lines."""
 STATUS_WORDS = (
-    *(
-        "invalid device ordinal",
-        "-capable device is",
-        "stub library",
-        "API call is not",
-        "OS call failed",
-        "initialization error",
-        "kernel image is invalid",
-    ),
-    *("invalid device function", "misaligned address", "invalid program counter", "illegal instruction"),
-    *(
-        "hardware stack",
-        "over nvlink",
-        "unknown error",
-        "driver shutting down",
-        "IBV_WC_",
-        "RDMA_CM_EVENT",
-        "ADDR_ERROR",
-        "ocal protection",
-    ),
-    *("ransport retry", "ransport Retry", "RNR retry", "emote access", "emote operation", "Request Flushed"),
+    *(text for texts in RUNTIME_TEXTS.values() for text in texts),
+    *("IBV_WC_", "RDMA_CM_EVENT", "ADDR_ERROR", "ocal protection", "ransport retry", "ransport Retry", "RNR retry"),
+    *("emote access", "emote operation", "Request Flushed"),
 )
 """Words of which a line has at least one if it may be one of the above."""
