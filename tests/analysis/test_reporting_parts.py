@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.logs.benchmark import log_evidence
 from clusterspec.logs.launcher_lines import LAUNCHER_PATTERNS, launcher_statements
 from clusterspec.logs.reporting_parts import causes_of_part
 from clusterspec.logs.status_texts import COMPLETIONS, RUNTIME_TEXTS
@@ -33,12 +34,16 @@ def first(lines: str) -> str:
     return (*names(compared), "")[0]
 
 
-@pytest.mark.parametrize("text", [text for texts in RUNTIME_TEXTS.values() for text in texts])
+@pytest.mark.parametrize(
+    ("statement", "text"), [(statement, text) for statement, texts in RUNTIME_TEXTS.items() for text in texts]
+)
 @pytest.mark.parametrize(
     "around", ["n:1:2 [0] NCCL WARN Cuda failure '{}'", "RuntimeError: HIP error: {}", "cuda error 7 ({})"]
 )
-def test_every_text_of_the_runtime_names_a_cause_in_any_program(text: str, around: str) -> None:
-    assert first(around.format(text))
+def test_every_text_of_the_runtime_names_a_cause_in_any_program(statement: str, text: str, around: str) -> None:
+    line = around.format(text)
+    assert statement in {each.name for each in log_evidence(line)}
+    assert first(line)
 
 
 def test_every_status_of_a_request_names_a_cause() -> None:
