@@ -184,7 +184,7 @@ def _fact_record(entry: EntryView, line: FactView, version: str) -> Record:
     reference = fact.reference
     values: tuple[str | float | None, ...] = (
         *(fact_id(entry, line), entry.kind, entry.id, entry.name, entry.vendor, entry.status.state, entry.status.as_of),
-        *(line.name, line.written, fact.prints, _printed_value(line), _unit(line), *_ends(line)),
+        *(line.name, line.written, fact.prints, _printed_value(line), _unit_of_value(line), *_price_ends(line)),
         *(fact.of, fact.scope, fact.basis),
         _evidence_kind(reference) if cited else ASSUMED if origin else UNSTATED,
         *((reference.title, reference.url, reference.read) if cited and reference else ("", "", "")),
@@ -211,11 +211,11 @@ def _plain_number(line: FactView) -> float | None:
     return float(number) if isinstance(number, (int, float)) and not isinstance(number, bool) else None
 
 
-def _unit(line: FactView) -> str:
+def _unit_of_value(line: FactView) -> str:
     return MONEY.get(line.name) or line.unit or ("1" if _plain_number(line) is not None else "")
 
 
-def _ends(line: FactView) -> tuple[float | None, float | None]:
+def _price_ends(line: FactView) -> tuple[float | None, float | None]:
     """The lowest and the highest price; both None where a fact is no price."""
     ends = line.fact.value
     if line.name not in MONEY or not isinstance(ends, list):

@@ -237,9 +237,11 @@ def _choices_text(args: argparse.Namespace, whole: Study) -> str:
         serving = [name for name, job in jobs.items() if job.spec.workload and job.spec.workload.kind == "serve"]
         return f"--job ({', '.join(serving) or 'no job of this fleet serves'})"
     named = f"--job ({', '.join(jobs) or 'none that can be resolved'})"
-    if args.command in {"search", "sensitivity"}:
-        return f"{named}, or all of them with --fleet" if args.command == "search" else named
-    return named + f" or --pool ({', '.join(pools) or 'none that can be resolved'})"
+    if args.command == "search":
+        return f"{named}, or all of them with --fleet"
+    if args.command == "sensitivity":
+        return named
+    return f"{named} or --pool ({', '.join(pools) or 'none that can be resolved'})"
 
 
 def fleet_or_study(args: argparse.Namespace, name: str) -> Study:

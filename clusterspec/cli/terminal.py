@@ -10,7 +10,7 @@ import sys
 from time import monotonic
 
 from clusterspec.cli import UsageFault
-from clusterspec.report.ink import WIDTH, Ink, escaped_line, plain_line
+from clusterspec.report.ink import WIDTH, Ink, escaped_line, plain_line, wrapped_lines
 
 LOOKALIKES = {"×": "x", "–": "-", "−": "-", "·": "-", "…": "...", "→": "->", "µ": "u", "≤": "<=", "≥": ">=", "≈": "~"}
 LOOKALIKES |= dict.fromkeys("█▉▊▋▌", "#") | dict.fromkeys("▍▎▏", "")
@@ -20,6 +20,8 @@ LONGEST_LINE = 1000
 """Characters of a line on standard error; a name of a file may have thousands."""
 NARROWEST, WIDEST = 40, 200
 """Limits of the columns used, whatever width a terminal reports."""
+OWN_MESSAGE = "clusterspec: "
+"""What messages of this program start with, unlike findings."""
 
 
 def print_text(text: str, *, exact: bool = False) -> None:
@@ -50,7 +52,7 @@ def print_json(document: object) -> None:
 
 
 def print_error(text: str) -> None:
-    """Write one line to standard error, if possible; line breaks in file names are escaped."""
+    """Write a message to standard error, if possible; line breaks in file names are escaped."""
     if sys.stderr is not None:
         line = plain_line(text)
         if len(line) > LONGEST_LINE:
@@ -61,15 +63,10 @@ def print_error(text: str) -> None:
 
 
 def _error_lines(line: str) -> list[str]:
-    """A message of this program, wrapped on a terminal; findings, which editors match by line, stay on one."""
+    """The lines of a message: wrapped on a terminal, except for findings, which editors match by line."""
     if not line.startswith(OWN_MESSAGE) or not sys.stderr.isatty():
         return [line]
-    from clusterspec.report.ink import wrapped_lines
-
     return wrapped_lines(line, terminal_columns(), then="  ")
-
-
-OWN_MESSAGE = "clusterspec: "
 
 
 def forget_output() -> None:
