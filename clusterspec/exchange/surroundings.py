@@ -55,24 +55,34 @@ def _with_written_configuration(kind: str, file: InputFile, found: ImportResult)
 
 
 def _with_directives(kind: str, file: InputFile, found: ImportResult) -> ImportResult:
-    """A launch with the accelerators of a node that its Slurm job requests, and with its node where it has one alone;
-    where the job writes a configuration of DeepSpeed alone, with its nodes too, which readers of launches take by
-    themselves.
-    """
+    """A launch with the machine that its Slurm job requests."""
     if "#SBATCH" not in file.text or kind == "slurm-job":
         return found
-    from clusterspec.exchange.slurm_directives import accelerators_of_node, directives, parts_asked
-    from clusterspec.exchange.workloads.slurm_scripts import list_parts, read_slurm_job
+    return _with_whole_job(file, found) if kind == "deepspeed" else _with_requested_accelerators(file, found)
 
-    if kind != "deepspeed":
-        builder = ImportBuilder(found.kind, file.name)
-        list_parts(parts_asked(file.text), builder)
-        asked, (nodes, line) = accelerators_of_node(file.text), directives(file.text).get("nodes", ("", 0))
-        if asked is not None and found.value(("cluster", "accelerators_per_node")) is None:
-            builder.set("cluster.accelerators_per_node", *asked)
-        if nodes == "1" and not any(each.what.startswith("layout.nodes") for each in found.unknown):
-            builder.set("layout.nodes", 1 if found.value(("layout", "nodes")) is None else None, line)
-        return combined_result([found, builder.reading()]) if builder.given or builder.unknowns else found
+
+def _with_requested_accelerators(file: InputFile, found: ImportResult) -> ImportResult:
+    """A launch with the accelerators of a node of its job, and with the node of a job of one; readers of launches take
+    more nodes by themselves.
+    """
+    from clusterspec.exchange.slurm_directives import accelerators_of_node, directives, parts_asked
+    from clusterspec.exchange.workloads.slurm_scripts import list_parts
+
+    builder = ImportBuilder(found.kind, file.name)
+    list_parts(parts_asked(file.text), builder)
+    asked, (nodes, line) = accelerators_of_node(file.text), directives(file.text).get("nodes", ("", 0))
+    if asked is not None and found.value(("cluster", "accelerators_per_node")) is None:
+        builder.set("cluster.accelerators_per_node", *asked)
+    open_nodes = any(each.what.startswith("layout.nodes") for each in found.unknown)
+    if nodes == "1" and not open_nodes and found.value(("layout", "nodes")) is None:
+        builder.set("layout.nodes", 1, line)
+    return combined_result([found, builder.reading()]) if builder.given or builder.unknowns else found
+
+
+def _with_whole_job(file: InputFile, found: ImportResult) -> ImportResult:
+    """A configuration of DeepSpeed that a job writes, with the nodes and accelerators of the job."""
+    from clusterspec.exchange.workloads.slurm_scripts import read_slurm_job
+
     try:
         job = read_slurm_job(file)
     except FormatError:
