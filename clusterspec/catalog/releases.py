@@ -86,21 +86,23 @@ def _fault(text: str, fact: Fact) -> ReleaseFault | None:
         place=conditions.get("place", ""),
         fabric=conditions.get("fabric", ""),
         host=conditions.get("host", ""),
-        architectures=tuple(conditions.get("on", "").removeprefix("on ").split("/")) if "on" in conditions else (),
-        collectives=tuple(conditions.get("of", "").split("/")) if "of" in conditions else (),
+        architectures=_alternatives(conditions.get("on", "").removeprefix("on ")),
+        collectives=_alternatives(conditions.get("of", "")),
         setting=conditions.get("with", "").removeprefix("with "),
         note=fact.note,
         url=fact.origin.url if isinstance(fact.origin, Cited) else "",
     )
 
 
+def _alternatives(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, text.split("/")))
+
+
 def _condition_of(part: str) -> str | None:
-    """Which condition a part of the text is."""
-    kinds = {**dict.fromkeys(PLACES, "place"), **dict.fromkeys(FABRICS, "fabric"), **dict.fromkeys(HOSTS, "host")}
-    if part in kinds:
-        return kinds[part]
-    if part.startswith("on "):
-        return "on"
-    if part.startswith("with "):
-        return "with"
+    """Which condition a part of the text is; None where it is none."""
+    for kind, parts in (("place", PLACES), ("fabric", FABRICS), ("host", HOSTS)):
+        if part in parts:
+            return kind
+    if part.startswith(("on ", "with ")):
+        return part.partition(" ")[0]
     return "of" if all(each in COLLECTIVES for each in part.split("/")) else None

@@ -33,32 +33,13 @@ LAUNCHER_PATTERNS = (
     ("mixed-fabrics", re.compile(r"(detected two different OpenFabrics transport types.{0,40})")),
 )
 """Names of statements and the patterns of the joined lines of a message."""
-LAUNCHER_WORDS = tuple(
-    [
-        "OMPI was",
-        "library was not compiled",
-        "requested component",
-        "No components were",
-        "active ports",
-        "daemon has",
-        "enough slots",
-        "find the specified",
-        "launch the specified",
-        "pair of MPI",
-        "one MPI process",
-        "Open MPI failed",
-        "retry count between",
-        "communication peer",
-        "inbound MPI",
-        "trying to",
-        "registering part",
-        "not enough space",
-        "system call failed",
-        "OpenFabrics",
-        "MPI_INIT has failed",
-        "usually indicates",
-    ]
+_WORDS = (
+    "OMPI was|library was not compiled|requested component|No components were|active ports|daemon has|enough slots|"
+    "find the specified|launch the specified|pair of MPI|one MPI process|Open MPI failed|retry count between|"
+    "communication peer|inbound MPI|trying to|registering part|not enough space|system call failed|OpenFabrics|"
+    "MPI_INIT has failed|usually indicates"
 )
+LAUNCHER_WORDS = tuple(_WORDS.split("|"))
 """Words of which the first line of a message, or the second, has at least one."""
 _RULE = re.compile(r"^\s*-{20,200}\s*$")
 LINES = 6
