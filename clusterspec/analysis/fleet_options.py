@@ -345,6 +345,7 @@ def with_figures(option: JobOption, parts: FleetStudy, placed: Study, goal: Goal
     elapsed = plan.time_to_train / share if plan.time_to_train is not None and share > 0 else None
     part = nodes / design.cluster.nodes
     found = cost_of(design, plan if placed.possible else None, bill(design))
+    run_cost = found.per_run.value if found is not None and found.per_run else None
     return replace(
         option,
         nodes=nodes,
@@ -352,7 +353,7 @@ def with_figures(option: JobOption, parts: FleetStudy, placed: Study, goal: Goal
         mfu=plan.rl.mfu if plan.rl else plan.mfu,
         elapsed=elapsed,
         surely_fits=plan.surely_fits,
-        cost=_run_cost(found) if plan.serving is None else _billed_part(parts, placed, part * share),
+        cost=run_cost if plan.serving is None else _billed_part(parts, placed, part * share),
         energy=_energy(found, plan.time_to_train if plan.serving is None else _term(placed) * share, part),
         missed=tuple(_missed_targets(option.job, placed, elapsed, goal)),
     )
@@ -367,14 +368,8 @@ def _nodes_used(study: Study, most: int) -> int:
     return min(most, -(-used // unit) * unit)
 
 
-def _run_cost(found: Cost | None) -> float | None:
-    return found.per_run.value if found is not None and found.per_run else None
-
-
 def _billed_part(parts: FleetStudy, placed: Study, part: float) -> float | None:
-    """The cost of a part of a job's pool over the term, as the table of the fleet bills it: at full load, unless the
-    job is alone.
-    """
+    """The cost of a part of a pool over the term, as the fleet bills it: at full load unless the job is alone."""
     design = placed.design
     alone = len(parts.jobs) == len(parts.pools) == 1
     found = cost_of(design, placed.plan if alone and placed.possible else None, bill(design))

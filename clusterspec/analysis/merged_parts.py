@@ -28,7 +28,9 @@ def merged_into(study: Study, reading: ImportResult) -> Merged:
         reading = replace(
             reading,
             given=tuple(
-                replace(given, path=path) for given in reading.given for path in _paths(document, part, given, jobs)
+                replace(given, path=path)
+                for given in reading.given
+                for path in _fleet_places(document, part, given, jobs)
             ),
         )
     return merge(study.source.text.removeprefix("\ufeff"), reading, study.input.name)
@@ -49,19 +51,20 @@ def _jobs_of_pool(study: Study, part: FleetPart) -> list[str]:
     return [name for name, job in (whole.spec.jobs or {}).items() if main_pool(job) == part.pool]
 
 
-def _paths(document: Document, part: FleetPart, given: ImportedValue, jobs: list[str]) -> Iterator[Path]:
+def _fleet_places(document: Document, part: FleetPart, given: ImportedValue, jobs: list[str]) -> Iterator[Path]:
     """The places of a value in the file of a fleet."""
     head, pools = given.path[:1], mapping_at(document.value, ("pools",))
     if head == ("measured",):
-        yield _measured_path(document, part, given.path, len(pools))
+        yield _place_of_measured(document, part, given.path, len(pools))
     elif part.job is not None or len(pools) == 1:
-        yield _own_or_shared(document, (part.path if part.job is not None else ()), given.path)
+        yield _own_or_shared_place(document, (part.path if part.job is not None else ()), given.path)
     else:
         for job in jobs:
-            yield _own_or_shared(document, ("jobs", job), given.path)
+            yield _own_or_shared_place(document, ("jobs", job), given.path)
 
 
-def _measured_path(document: Document, part: FleetPart, path: Path, pools: int) -> Path:
+def _place_of_measured(document: Document, part: FleetPart, path: Path, pools: int) -> Path:
+    """The place of measurements: at the pool, unless a fleet of one pool states them for the whole file."""
     own = (*part.pool_path, *path)
     if pools == 1 and path[:1] in document.places:
         return path
@@ -71,6 +74,6 @@ def _measured_path(document: Document, part: FleetPart, path: Path, pools: int) 
     return own
 
 
-def _own_or_shared(document: Document, own: Path, path: Path) -> Path:
+def _own_or_shared_place(document: Document, own: Path, path: Path) -> Path:
     """The place of a value under the keys ``own``; that of the whole file where only this is stated."""
     return path if path in document.places and (*own, *path) not in document.places else (*own, *path)

@@ -77,11 +77,11 @@ def _unquoted_text(parts: tuple[QuotedPart, ...]) -> str:
     """The parts without a quote: those that it lacks, and those that may be from another supplier, with their sums."""
     lacking = [part for part in parts if part.missing is not None and part.lacks]
     elsewhere = [part for part in parts if part.missing is not None and not part.lacks]
-    sums = [Money.total([part.missing for part in each if part.missing]) for each in (lacking, elsewhere) if each]
-    told = (", ".join(dict.fromkeys(kind_words(part.kind) for part in each)) for each in (lacking, elsewhere) if each)
-    texts = [
-        f"{names} ({rounded_text(total)})" if len(sums) > 1 else names for names, total in zip(told, sums, strict=True)
-    ]
+    texts = []
+    for group in filter(None, (lacking, elsewhere)):
+        names = ", ".join(dict.fromkeys(kind_words(part.kind) for part in group))
+        total = Money.total([part.missing for part in group if part.missing])
+        texts.append(f"{names} ({rounded_text(total)})" if lacking and elsewhere else names)
     return "; ".join(texts) + (", if from no other supplier" if elsewhere else "")
 
 
