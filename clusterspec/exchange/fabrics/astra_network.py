@@ -40,14 +40,14 @@ def read_astra_sim(file: InputFile) -> ImportResult:
         raise FormatError(f"{len(kinds)} topologies and {len(counts)} counts: one of each for every dimension")
     line = yaml.line(names[1])
     for kind, count in zip(kinds, counts, strict=True):
-        if kind not in _BLOCKS or isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        if kind not in _BLOCKS or not _is_number(count) or not isinstance(count, int) or count < 1:
             raise FormatError(f"{str(kind)[:40]} of {str(count)[:20]}: not a topology of ASTRA-sim", line)
     if (total := prod(counts)) > MOST_NPUS:
         raise FormatError(f"{total:,} accelerators: more than a network has", line)
     builder.set("cluster.accelerators", total, line)
     builder.count("accelerators", total, line)
     for n, (kind, count) in enumerate(zip(kinds, counts, strict=True)):
-        builder.count(f"dimension_{n + 1}", f"{kind} of {count}{_link(yaml, n, old=old)}", line)
+        builder.count(f"dimension_{n + 1}", f"{kind} of {count}{_link_text(yaml, n, old=old)}", line)
     why = "a network says neither which of its dimensions are in a node nor which interconnect they are"
     builder.unknown("cluster.scale_up and cluster.scale_out", why, line)
     if "dimension-type" in yaml.mapping:
@@ -61,12 +61,15 @@ def _listed(yaml: Yaml, name: str) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def _link(yaml: Yaml, dimension: int, *, old: bool) -> str:
+def _link_text(yaml: Yaml, dimension: int, *, old: bool) -> str:
     """Bandwidth and latency of a dimension as text; empty where they are not stated."""
     names = ("link-bandwidth", "link-latency", "links-count") if old else ("bandwidth", "latency", "")
-    bandwidth, latency, links = (dict(enumerate(_listed(yaml, name))).get(dimension) for name in names)
-    stated = [isinstance(each, int | float) and not isinstance(each, bool) for each in (bandwidth, latency)]
-    if not all(stated):
+    bandwidth, latency, links = (next(iter(_listed(yaml, name)[dimension:]), None) for name in names)
+    if not _is_number(bandwidth) or not _is_number(latency):
         return ""
-    several = f"{links} links of " if isinstance(links, int) and not isinstance(links, bool) else ""
+    several = f"{links} links of " if isinstance(links, int) and _is_number(links) else ""
     return f", {several}{bandwidth:g} GB/s{'' if old else ' (2^30 bytes)'}, {latency:g} ns"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

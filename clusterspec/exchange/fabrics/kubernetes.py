@@ -242,15 +242,15 @@ def _is_job(kind: str, yaml: Yaml) -> bool:
     """Whether an object is a job; pods and deployments are jobs only if they request accelerators."""
     if kind in _RUNTIMES:
         return any(group.accelerators for group in _runtime_pods(yaml))
-    if kind in _OTHERS:
-        return _OTHERS[kind](yaml)
+    if kind in _JOB_CONDITIONS:
+        return _JOB_CONDITIONS[kind](yaml)
     if kind not in _PODS_OF:
         return True
     return any(requested_accelerators(each) for each in containers_of(value_at(yaml.mapping, *_PODS_OF[kind])))
 
 
 _RUNTIMES = frozenset({"ServingRuntime", "ClusterServingRuntime"})
-_OTHERS = {"PodCliqueSet": asks_for_accelerators, "ClusterQueue": covers_accelerators}
+_JOB_CONDITIONS = {"PodCliqueSet": asks_for_accelerators, "ClusterQueue": covers_accelerators}
 
 
 def _serving_runtime(yaml: Yaml, builder: ImportBuilder) -> None:

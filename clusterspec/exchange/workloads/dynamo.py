@@ -72,7 +72,7 @@ def read_dynamo(file: InputFile) -> ImportResult:
     started = (_worker(yaml, path, component, documents) for path, component in _components(yaml))
     workers = [worker for worker in started if worker is not None]
     builder = ImportBuilder(DYNAMO, file.name)
-    kept = _plan_of(workers, builder)
+    kept = _engines_of_plan(workers, builder)
     builder.set("workload.kind", "serve", kept[0].line)
     builder.set("layout.framework", _ENGINES[kept[0].engine], kept[0].line)
     model = _set_model(kept, builder)
@@ -168,7 +168,7 @@ def _put_options_of_file(keys: Keys, documents: list[Yaml]) -> None:
         keys.put("file_of_options", stated, line)
 
 
-def _plan_of(workers: list[_Worker], builder: ImportBuilder) -> list[_Worker]:
+def _engines_of_plan(workers: list[_Worker], builder: ImportBuilder) -> list[_Worker]:
     """The engines of one plan: one kind that does both, or prefill and decode. Raises `FormatError` for others."""
     kept = []
     for worker in workers:
