@@ -20,7 +20,6 @@ from clusterspec.analysis.serving_choices import (
 from clusterspec.analysis.studied import Studied
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.failure_rates import YEAR
 from clusterspec.cost.failures import plan_interruptions
 from clusterspec.finding import Severity
 from clusterspec.money import Money
@@ -33,7 +32,7 @@ from clusterspec.source import Path
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.studies import variation
 from clusterspec.studies.study import Study
-from clusterspec.units import plural, years_text
+from clusterspec.units import plural, term_text
 
 SIZES = (Fraction(1, 2), Fraction(3, 4), Fraction(1), Fraction(3, 2), Fraction(2))
 """Other sizes of the machine, as multiples of the nodes of its job; of whole scale-up domains if the job uses part of
@@ -171,7 +170,7 @@ def _token_cost(found: Cost | None) -> float | None:
 def _rent_term(found: Cost | None, buying: ProcurementSpec | None) -> str:
     """The term of a rent; empty for a purchase."""
     rents = found is not None and found.total is not None and any(part.name == "rent" for part in found.total.parts)
-    return years_text(buying.term.value / YEAR) if rents and buying and buying.term else ""
+    return term_text(buying.term.value) if rents and buying and buying.term else ""
 
 
 def _sizes(study: Study) -> Iterator[Choice]:

@@ -18,7 +18,6 @@ from clusterspec.analysis.gates import (
     term_gate,
 )
 from clusterspec.analysis.risks import IDLE, idle_value, largest_risks, lightly_loaded, risks_of_purchase
-from clusterspec.cost.failure_rates import YEAR
 from clusterspec.cost.nameplates import machine_watts
 from clusterspec.finding import Severity
 from clusterspec.money import Money
@@ -33,7 +32,7 @@ from clusterspec.results.verdict import Gate, GateStatus, Purchase, Risk, Verdic
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.studies.study import Study
 from clusterspec.summation import sum_of
-from clusterspec.units import display, percent, plural, years_text
+from clusterspec.units import display, percent, plural, term_text
 
 if TYPE_CHECKING:
     from clusterspec.studies.fleet import FleetStudy
@@ -212,7 +211,7 @@ def _unused_rent(buying: ProcurementSpec, report: FleetReport, machines: Mapping
         last = max(each for each in runs if each is not None)
         if (share := 1 - last / buying.term.value) > IDLE:
             rents.append(Money.of(rent.middle.low * share, rent.currency))
-            term = years_text(buying.term.value / YEAR)
+            term = term_text(buying.term.value)
             texts.append(f"the last run on {name} ends after {display(last, 's')} of the term of {term}")
     total = _known_sum(rents) if rents else None
     return Risk("rent after the runs", None, total, "; ".join(texts)) if total is not None else None

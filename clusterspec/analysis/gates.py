@@ -28,7 +28,7 @@ from clusterspec.results import EstimateReport
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Area, Gate, GateStatus, Purchase, Risk, VerdictStatus
 from clusterspec.spec.model import ProcurementSpec, Spec
-from clusterspec.units import display, percent, plural, portion, years_text
+from clusterspec.units import display, percent, plural, portion, term_text, years_text
 
 RULES_OF_GATES = {
     "prices": (
@@ -330,7 +330,7 @@ def _unused_rent(report: FullReport, rent: Money | None) -> Risk | None:
     share = 1 - run / buying.term.value
     if share <= IDLE:
         return None
-    text = f"the run ends after {display(run, 's')} of the term of {years_text(buying.term.value / YEAR)}"
+    text = f"the run ends after {display(run, 's')} of the term of {term_text(buying.term.value)}"
     return Risk("rent after the run", None, Money.of(rent.middle.low * share, rent.currency), text)
 
 
@@ -342,7 +342,7 @@ def term_gate(buying: ProcurementSpec, unused: Risk | None, run: str) -> Gate:
     if unused is not None and unused.money is not None:
         text = f"{unused.text}: {rounded_text(unused.money)} of the rent are for days without planned work"
         return Gate("term", GateStatus.OPEN, text, "rent for the run, or plan further work")
-    return Gate("term", GateStatus.MET, years_text(buying.term.value / YEAR) + run)
+    return Gate("term", GateStatus.MET, term_text(buying.term.value) + run)
 
 
 def _delivery_gate(spec: Spec, today: date, *, rents: bool) -> Gate:
@@ -400,10 +400,10 @@ def _warranty_gate(buying: ProcurementSpec, *, rents: bool) -> Gate:
         return Gate("warranty", GateStatus.NOT_NEEDED, "rented")
     if buying.warranty is None:
         return Gate("warranty", GateStatus.OPEN, "not stated (`procurement.warranty`)", "ask for one over the term")
-    warranty = years_text(buying.warranty.value / YEAR)
+    warranty = term_text(buying.warranty.value)
     if buying.term is not None and buying.warranty.value < buying.term.value:
         short = (buying.term.value - buying.warranty.value) / YEAR
-        text = f"{warranty}, {years_text(short)} less than the term of {years_text(buying.term.value / YEAR)}"
+        text = f"{warranty}, {years_text(short)} less than the term of {term_text(buying.term.value)}"
         return Gate("warranty", GateStatus.OPEN, text, "ask for the price of the missing years")
     return Gate("warranty", GateStatus.MET, warranty)
 

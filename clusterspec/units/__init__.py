@@ -19,6 +19,7 @@ from clusterspec.units.display import (
     plain,
     plural,
     portion,
+    term_text,
     years_text,
 )
 from clusterspec.units.grammar import read
@@ -43,5 +44,6 @@ __all__ = [
     "portion",
     "read",
     "readings",
+    "term_text",
     "years_text",
 ]

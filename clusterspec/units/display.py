@@ -112,6 +112,15 @@ def years_text(years: float) -> str:
     return f"{days:.3g} days"
 
 
+def term_text(seconds: float) -> str:
+    """A term as `years_text` writes it, from seconds.
+
+    >>> term_text(4 * 365.25 * 86_400)
+    '4 years'
+    """
+    return years_text(seconds / (365.25 * 86_400))
+
+
 def plural(count: int, word: str, many: str = "") -> str:
     """A count with its noun; ``many`` is an irregular plural.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from clusterspec.cost.failure_rates import YEAR
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import rounded_text
 from clusterspec.records import NamedTuple
@@ -15,7 +14,7 @@ from clusterspec.report.paper.differences import difference_blocks
 from clusterspec.report.paper.options import choice_blocks
 from clusterspec.results import count
 from clusterspec.results.full import FullReport
-from clusterspec.units import display, percent, years_text
+from clusterspec.units import display, percent, term_text
 
 
 def comparison_section(report: FullReport) -> Section | None:
@@ -125,7 +124,7 @@ def _term_cost(report: FullReport) -> float | None:
 
 def _term_text(report: FullReport) -> str | None:
     buying = report.estimate.design.spec.procurement
-    return years_text(buying.term.value / YEAR) if buying and buying.term else None
+    return term_text(buying.term.value) if buying and buying.term else None
 
 
 def _power(report: FullReport) -> float | None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.failure_rates import YEAR
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import rounded_text
 from clusterspec.report.estimate_rows import joined_notes
 from clusterspec.report.paper.blocks import PaperTable, Section, TableColumn, TableRow
 from clusterspec.results.full import FullReport
 from clusterspec.spec.model import ClusterSpec, ProcurementSpec
-from clusterspec.units import display, percent, plural, years_text
+from clusterspec.units import display, percent, plural, term_text
 
 OPEN = "not stated"
 
@@ -88,7 +87,7 @@ def _decision_rows(report: FullReport) -> Iterator[TableRow]:
     milestones = getattr(delivery, "milestones", None)
     yield _decision_row("Milestones", "; ".join(milestones) if milestones else "")
     warranty = getattr(buying, "warranty", None)
-    yield _decision_row("Warranty", years_text(warranty.value / YEAR) if warranty else "")
+    yield _decision_row("Warranty", term_text(warranty.value) if warranty else "")
     if support := _support_text(buying):
         yield _decision_row("Support", support)
     due = payment_text(buying, report.purchase.amount if report.purchase else None)
@@ -113,7 +112,7 @@ def _support_text(buying: ProcurementSpec | None) -> str:
     if found is None:
         return ""
     answered = f"failed parts replaced within {found.response.written}" if found.response else ""
-    return joined_notes(years_text(found.term.value / YEAR) if found.term else "", answered)
+    return joined_notes(term_text(found.term.value) if found.term else "", answered)
 
 
 def payment_text(buying: ProcurementSpec | None, amount: Money | None) -> str:

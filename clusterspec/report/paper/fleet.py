@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import PurePath
 
-from clusterspec.cost.failure_rates import YEAR
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import rounded_text
 from clusterspec.procurement.bill import Item
@@ -35,7 +34,7 @@ from clusterspec.results import BillReport, count
 from clusterspec.results.fleet import FleetReport, PoolUse
 from clusterspec.results.verdict import VerdictStatus
 from clusterspec.summation import sum_of
-from clusterspec.units import display, plain, plural, years_text
+from clusterspec.units import display, plain, plural, term_text
 
 WORK_HEADS = ("job", "model", "kind", "layout")
 JOB_TINTS = ("forward", "tp", "dp", "gradients", "activations", "backward", "cp", "optimizer", "pp", "ep")
@@ -102,7 +101,7 @@ def headline_cards(report: FleetReport) -> Iterator[Card]:
         yield Card("Power", display(power, "W"), "of IT, at full load", "pools")
     if (cost := fleet_text.total_cost(report)) is not None:
         term = report.spec.procurement.term if report.spec and report.spec.procurement else None
-        over = f"over {years_text(term.value / YEAR)}" if term else "no term is stated"
+        over = f"over {term_text(term.value)}" if term else "no term is stated"
         partial = "; a partial sum" if any(use.missing for use in pools) else ""
         yield Card(fleet_text.cost_title(report), rounded_text(cost), over + partial, "pools")
 
