@@ -67,7 +67,7 @@ def launcher_statements(text: str) -> Iterator[tuple[str, str, int]]:
         if len(line) > WIDEST or not any(word in line for word in LAUNCHER_WORDS):
             continue
         read += 1
-        message = _joined(lines[max(0, number - 1) : number + LINES], before=number > 0)
+        message = _joined_message(lines[max(0, number - 1) : number + LINES], before=number > 0)
         for name, pattern in LAUNCHER_PATTERNS:
             match = pattern.search(message)
             if match and (name, match[1]) not in found:
@@ -75,7 +75,7 @@ def launcher_statements(text: str) -> Iterator[tuple[str, str, int]]:
                 yield name, match[1], number + 1
 
 
-def _joined(lines: list[str], *, before: bool) -> str:
+def _joined_message(lines: list[str], *, before: bool) -> str:
     """Some lines of a message as one: to the first that is empty, long or a rule; the first is the line before."""
     words = []
     for number, line in enumerate(lines):

@@ -18,6 +18,7 @@ from clusterspec.exchange.fabrics.pods import (
     RESOURCES,
     Pods,
     count_product,
+    list_at,
     mapping_of,
     pod_count,
     record_pods,
@@ -32,7 +33,7 @@ MOST_QUOTAS = 200
 
 def record_pod_clique_set(yaml: Yaml, builder: ImportBuilder) -> None:
     """Set the nodes of one replica of a set, taking a pod as a node."""
-    groups = list(_cliques(yaml))
+    groups = list(_clique_pods(yaml))
     record_pods(groups, builder, yaml.line(*_CLIQUES))
     line, stated = yaml.line("spec", "replicas"), value_at(yaml.value, "spec", "replicas")
     if stated is None or pod_count(stated) is None:
@@ -43,15 +44,15 @@ def record_pod_clique_set(yaml: Yaml, builder: ImportBuilder) -> None:
 
 def asks_for_accelerators(yaml: Yaml) -> bool:
     """Whether a pod of a clique asks for accelerators."""
-    return any(group.accelerators for group in _cliques(yaml))
+    return any(group.accelerators for group in _clique_pods(yaml))
 
 
-def _cliques(yaml: Yaml) -> Iterator[Pods]:
+def _clique_pods(yaml: Yaml) -> Iterator[Pods]:
     """The pods of each clique of one replica. Raises `FormatError` for a set without cliques."""
     cliques = value_at(yaml.value, *_CLIQUES)
     if not isinstance(cliques, list):
         raise FormatError("a PodCliqueSet without cliques", yaml.line("spec"))
-    copies = _scaling_replicas(value_at(yaml.value, "spec", "template", "podCliqueScalingGroups"))
+    copies = _scaling_replicas(list_at(yaml.value, "spec", "template", "podCliqueScalingGroups"))
     for n, clique in enumerate(cliques):
         name, spec = str(value_at(clique, "name")), mapping_of(value_at(clique, "spec"))
         stated = "by load" if "autoScalingConfig" in spec else spec.get("replicas", "absent")
@@ -60,21 +61,19 @@ def _cliques(yaml: Yaml) -> Iterator[Pods]:
         yield template_pods(yaml, path, {"spec": spec.get("podSpec")}, count, name)
 
 
-def _scaling_replicas(groups: Any) -> dict[str, Any]:
+def _scaling_replicas(groups: list[Any]) -> dict[str, Any]:
     """The replicas of the scaling group of each clique that is in one; a word where they follow the load."""
     found: dict[str, Any] = {}
-    for group in groups if isinstance(groups, list) else []:
-        names = value_at(group, "cliqueNames")
-        grows = isinstance(group, dict) and "scaleConfig" in group
-        for name in names if isinstance(names, list) else []:
-            found[str(name)] = "by load" if grows else value_at(group, "replicas")
+    for group in groups:
+        stated = "by load" if "scaleConfig" in mapping_of(group) else value_at(group, "replicas")
+        found |= dict.fromkeys(map(str, list_at(group, "cliqueNames")), stated)
     return found
 
 
 def record_cluster_queue(yaml: Yaml, builder: ImportBuilder) -> None:
     """Count the accelerators that workloads of a queue may hold, by flavor: they are not a machine."""
     queue = str(value_at(yaml.value, "metadata", "name"))
-    for flavor, resource, quota, line in islice(_quotas(yaml), MOST_QUOTAS):
+    for flavor, resource, quota, line in islice(_accelerator_quotas(yaml), MOST_QUOTAS):
         builder.count(f"{resource} of {flavor} ({queue})"[:80], quota if isinstance(quota, int) else str(quota), line)
     why = "quotas limit what workloads of a queue hold at a time: they are neither nodes nor a whole machine"
     builder.unknown(f"cluster, of queue {queue}"[:80], why, yaml.line("spec"))
@@ -82,17 +81,15 @@ def record_cluster_queue(yaml: Yaml, builder: ImportBuilder) -> None:
 
 def covers_accelerators(yaml: Yaml) -> bool:
     """Whether a queue has a quota of accelerators."""
-    return next(_quotas(yaml), None) is not None
+    return next(_accelerator_quotas(yaml), None) is not None
 
 
-def _quotas(yaml: Yaml) -> Iterator[tuple[str, str, Any, int]]:
+def _accelerator_quotas(yaml: Yaml) -> Iterator[tuple[str, str, Any, int]]:
     """The quotas of accelerators of a queue: flavor, resource, quota and line."""
-    groups = value_at(yaml.value, "spec", "resourceGroups")
-    for n, group in enumerate(groups if isinstance(groups, list) else []):
-        flavors = value_at(group, "flavors")
-        for m, flavor in enumerate(flavors if isinstance(flavors, list) else []):
-            resources = value_at(flavor, "resources")
-            for k, each in enumerate(resources if isinstance(resources, list) else []):
-                name, path = str(value_at(each, "name")), ("spec", "resourceGroups", n, "flavors", m, "resources", k)
-                if name in RESOURCES:
-                    yield str(value_at(flavor, "name")), name, value_at(each, "nominalQuota"), yaml.line(*path)
+    base = ("spec", "resourceGroups")
+    for n, group in enumerate(list_at(yaml.value, *base)):
+        for m, flavor in enumerate(list_at(group, "flavors")):
+            for k, each in enumerate(list_at(flavor, "resources")):
+                if (name := str(value_at(each, "name"))) in RESOURCES:
+                    line = yaml.line(*base, n, "flavors", m, "resources", k)
+                    yield str(value_at(flavor, "name")), name, value_at(each, "nominalQuota"), line

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 from clusterspec.catalog import Catalog
 from clusterspec.exchange.documents import Yaml, read_yaml
+from clusterspec.exchange.fabrics.pods import list_at
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
 from clusterspec.exchange.machines.links import match_instance
 from clusterspec.exchange.pages import is_page_or_script
-from clusterspec.source import Path, value_at
+from clusterspec.source import Path
 from clusterspec.units import plural
 
 HYPERPOD = "hyperpod"
@@ -48,7 +49,7 @@ def read_hyperpod(file: InputFile) -> ImportResult:
         why = "a template of CloudFormation, whose parameters give the instances: import what describe-cluster prints"
         raise FormatError(why, file.text.count("\n", 0, template.start()) + 1)
     yaml, builder = read_yaml(file), ImportBuilder(HYPERPOD, file.name)
-    groups = _groups(yaml)
+    groups = _instance_groups(yaml)
     known = [group for group in groups if group.platform]
     if not known:
         shown = ", ".join(dict.fromkeys(group.machine for group in groups))[:80]
@@ -76,18 +77,13 @@ def _record_count(yaml: Yaml, group: _Group, builder: ImportBuilder) -> None:
         builder.unknown("cluster.nodes", f"{name} is {str(count)[:40]}: no count of instances", line)
 
 
-def _groups(yaml: Yaml) -> list[_Group]:
+def _instance_groups(yaml: Yaml) -> list[_Group]:
     """The groups of a request, or of a list of groups."""
-    listed, base = (yaml.value, ()) if isinstance(yaml.value, list) else _listed_groups(yaml.value)
+    base: Path = () if isinstance(yaml.value, list) else ("InstanceGroups",)
     found, ids = [], Catalog.open().ids("platform")
-    for n, value in enumerate(listed):
+    for n, value in enumerate(list_at(yaml.value, *base)):
         if isinstance(value, dict) and isinstance(value.get("InstanceType"), str):
             machine = value["InstanceType"].removeprefix("ml.")
             platform = match_instance(machine, "aws", ids)
             found.append(_Group(str(value.get("InstanceGroupName")), machine, platform, value, (*base, n)))
     return found
-
-
-def _listed_groups(value: Any) -> tuple[list[Any], Path]:
-    listed = value_at(value, "InstanceGroups")
-    return (listed, ("InstanceGroups",)) if isinstance(listed, list) else ([], ())

@@ -54,8 +54,7 @@ def count_product(*values: Any) -> Any:
 
 
 def containers_of(template: Any) -> list[Any]:
-    containers = value_at(template, "spec", "containers")
-    return containers if isinstance(containers, list) else []
+    return list_at(template, "spec", "containers")
 
 
 def requested_accelerators(container: Any) -> int | None:
@@ -72,6 +71,12 @@ def requested_resources(container: Any) -> dict[str, Any]:
 
 def mapping_of(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
+
+
+def list_at(value: Any, *path: str | int) -> list[Any]:
+    """The list at a path in a value; an empty one where there is none."""
+    found = value_at(value, *path)
+    return found if isinstance(found, list) else []
 
 
 def requests_only_processors(template: Any) -> bool:

@@ -130,11 +130,11 @@ def _worker(yaml: Yaml, path: Path, component: dict[str, Any], documents: list[Y
     several = component.get("multinode")  # two nodes where it states no number
     nodes = (whole_of(value_at(several, "nodeCount")) or 2) if isinstance(several, dict) else 1
     name = str(component.get("name") or path[-1])
-    role = _role(keys, component)
-    return _Worker(name, engine, role, keys, replicas, nodes, _accelerators(component, container), line)
+    role = _engine_role(keys, component)
+    return _Worker(name, engine, role, keys, replicas, nodes, _accelerators_of_pod(component, container), line)
 
 
-def _role(keys: Keys, component: dict[str, Any]) -> str:
+def _engine_role(keys: Keys, component: dict[str, Any]) -> str:
     """The role of an engine by its options, or else by the kind of its component; empty where it does both."""
     mode = keys.get("disaggregation_mode")
     if mode is not None:
@@ -146,7 +146,7 @@ def _role(keys: Keys, component: dict[str, Any]) -> str:
     return str(named) if named in {"prefill", "decode"} else ""
 
 
-def _accelerators(component: dict[str, Any], container: dict[str, Any]) -> int | None:
+def _accelerators_of_pod(component: dict[str, Any], container: dict[str, Any]) -> int | None:
     """The accelerators of a pod; a component states them itself, or its container does."""
     places = [("limits", name) for name in _RESOURCES] + [("requests", name) for name in _RESOURCES]
     stated = (whole_of(value_at(each, "resources", *place)) for each in (component, container) for place in places)
