@@ -50,6 +50,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cost.failure_rates import YEAR
 from clusterspec.finding import Problem
 from clusterspec.records import fields
 from clusterspec.rules.rule import Rule
@@ -58,7 +59,6 @@ from clusterspec.units import display, plain, plural
 
 RULE = Rule.of(__name__, "error")
 LEAST, FAR = 4 / 3, 3.0
-YEAR = 365.25 * 86400
 
 
 def check(operations: OperationsSpec, job_nodes: int | None) -> Iterator[Problem]:

@@ -45,7 +45,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog import Catalog
-from clusterspec.cost.failure_rates import published_rate, stated_rate
+from clusterspec.cost.failure_rates import part_rate, stated_rate
 from clusterspec.finding import Problem
 from clusterspec.records import fields
 from clusterspec.rules.rule import Rule
@@ -54,7 +54,6 @@ from clusterspec.spec.model import FailuresSpec, OperationsSpec
 RULE = Rule.of(__name__, "warning", "heuristic")
 FAR = 10.0
 """Ratio to the published range from which on no other fleet or make of the part explains a rate."""
-LEVELS = {"leaf": "switch", "spine": "switch", "core": "switch"}
 
 
 def check(operations: OperationsSpec, catalog: Catalog) -> Iterator[Problem]:
@@ -63,7 +62,7 @@ def check(operations: OperationsSpec, catalog: Catalog) -> Iterator[Problem]:
     for each in fields(FailuresSpec):
         written = getattr(operations.failures, each.name)
         stated = stated_rate(each.name, written)
-        known = published_rate(LEVELS.get(each.name, each.name), catalog) if stated is not None else None
+        known = part_rate(each.name, None, catalog) if stated is not None else None
         if stated is None or known is None or known.low / FAR <= stated.yearly <= known.high * FAR:
             continue
         key = "afr" if written.mtbf is None else "mtbf"

@@ -41,6 +41,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
@@ -48,11 +49,13 @@ from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 SHARE = 0.3
+"""Share of the working nodes up to which spares are usual."""
 FEW = 3
+"""Number of spares that a small machine may have, whatever their share."""
 
 
 def check(cluster: Cluster) -> Iterator[Problem]:
-    spares, rack = cluster.spare_nodes, cluster.scale_up.domain // cluster.accelerators_per_node
+    spares, rack = cluster.spare_nodes, nodes_of_domain(cluster)
     if spares <= FEW or spares <= rack or spares <= SHARE * cluster.nodes:
         return
     message = f"{spares:,} spare nodes beside {cluster.nodes:,} that work are {percent(spares / cluster.all_nodes)} of the machine, and do nothing"

@@ -1,9 +1,9 @@
-"""A date of the procurement does not exist, or has passed before the prices.
+"""A date of the procurement does not exist, or is before the day of the prices.
 
 ## What it finds
 
 An `as_of` or `needed_by` that has the form of a date but does not exist, such as September 31; and a `needed_by` before
-the prices are of.
+`as_of`, the day of the prices.
 
 ## Why it matters
 
@@ -63,12 +63,8 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
         if written is not None and date_of_text(written) is None:
             message = f"{written} is not a date"
             yield RULE.problem(f"procurement.{key}", message, "write the right day")
-    if procurement.as_of is not None and procurement.needed_by is not None:
-        yield from _order_problems(procurement)
-
-
-def _order_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
-    """A machine that is needed before the day of its prices."""
+    if procurement.as_of is None or procurement.needed_by is None:
+        return
     priced, needed = date_of_text(procurement.as_of), date_of_text(procurement.needed_by)
     if priced is not None and needed is not None and needed < priced:
         message = f"the machine is needed on {needed}, before the day of the prices, {priced}"
