@@ -26,7 +26,7 @@ _IN_LITERALS = (ast.Name, ast.Call, ast.List, ast.LShift)
 _BUILTINS = frozenset(
     {"abs", "all", "any", "bool", "enumerate", "float", "getattr", "int", "len", "max", "min", "round", "sum"}
 )
-_DEEPEST = 6
+DEEPEST = 6
 """Functions within functions that are written out."""
 
 
@@ -53,9 +53,9 @@ class Scope:
     depth: int = 0
 
     @classmethod
-    def of_check(cls, tree: ast.Module, rule: str, parameters: Sequence[str]) -> Scope:
+    def of_check(cls, tree: ast.Module, rule: str, parameters: Sequence[str], depth: int = 0) -> Scope:
         """The scope in which the check of a rule begins."""
-        return cls(_module_of(tree), rule, dict.fromkeys(parameters))
+        return cls(_module_of(tree), rule, dict.fromkeys(parameters), depth)
 
     def inlined(self, node: ast.expr) -> str:
         """An expression over the parameters; empty where it is none."""
@@ -113,7 +113,7 @@ class Scope:
     def called(self, call: ast.Call) -> tuple[list[ast.stmt], Scope] | None:
         """The statements of a function of the module, and the scope in which they begin."""
         function = self.module.functions.get(call.func.id) if isinstance(call.func, ast.Name) else None
-        if function is None or self.depth >= _DEEPEST:
+        if function is None or self.depth >= DEEPEST:
             return None
         try:
             return function.body, self._scope_of_call(self.module, function, call, frozenset())
@@ -174,7 +174,7 @@ class Scope:
         """A call of a function that only computes an expression, written out."""
         assert isinstance(call.func, ast.Name)
         found = _function(self.module, call.func.id)
-        if found is None or self.depth >= _DEEPEST:
+        if found is None or self.depth >= DEEPEST:
             raise _UnfitError
         module, function = found
         return self._scope_of_call(module, function, call, bound)._result(function.body)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from tools.generate.rule_expressions import Scope
+from tools.generate.rule_expressions import DEEPEST, Scope
 
 LONGEST = 1000
 """Characters of a condition in the index."""
@@ -23,9 +23,13 @@ def guard(tree: ast.Module, rule: str) -> str:
     check = next((node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "check"), None)
     if check is None:
         return ""
-    found = silent(check.body, Scope.of_check(tree, rule, [one.arg for one in check.args.args]))
-    found = ast.unparse(ast.parse(found, mode="eval"))
-    return "" if found in {"False", "True"} or len(found) > LONGEST else found
+    parameters = [one.arg for one in check.args.args]
+    for depth in (0, DEEPEST):  # where the condition is too long, without those of the functions that the check calls
+        found = silent(check.body, Scope.of_check(tree, rule, parameters, depth))
+        found = ast.unparse(ast.parse(found, mode="eval"))
+        if len(found) <= LONGEST and found not in {"False", "True"}:
+            return found
+    return ""
 
 
 def silent(body: Sequence[ast.stmt], scope: Scope, leaving: type[ast.stmt] = ast.Return) -> str:

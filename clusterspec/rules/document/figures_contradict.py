@@ -135,11 +135,14 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.cost.failure_rates import stated_rate
 from clusterspec.finding import Problem
+from clusterspec.quantity import Quantity
 from clusterspec.records import fields
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import (
     AcceptanceSpec,
+    CacheTierSpec,
     CheckpointSpec,
     FailureRateSpec,
     FailuresSpec,
@@ -153,7 +156,6 @@ from clusterspec.spec.model import (
 )
 
 RULE = Rule.of(__name__, "error")
-YEAR = 365.25 * 86400
 OVERHEAD = 1.5
 """Ratio of a pause to the write time up to which the rest is spent before and after the write."""
 ROUNDED = 1.05
@@ -163,71 +165,34 @@ ROUNDED = 1.05
 def check(
     spec: Spec, operations: OperationsSpec | None, cluster: Cluster | None, layout: Layout | None
 ) -> Iterator[Problem]:
-    if not _states_pairs(spec, operations):
-        return
-    if operations is not None and operations.checkpoint is not None:
-        yield from _checkpoint_problems(operations.checkpoint)
+    if operations is not None and operations.checkpoint is not None and operations.checkpoint.write_time is not None:
+        yield from _checkpoint_problems(operations.checkpoint, operations.checkpoint.write_time)
     if operations is not None and operations.failures is not None:
         yield from _failure_problems(operations.failures)
-    if spec.acceptance:
-        yield from _scope_problems(spec.acceptance)
-    if cluster is not None and spec.cluster is not None and spec.cluster.scale_up is not None:
-        yield from _link_problems(spec.cluster.scale_up, cluster)
-    if spec.cluster is not None and spec.cluster.scale_out is not None and spec.cluster.scale_out.levels:
-        yield from _level_problems(spec.cluster.scale_out, spec.cluster.scale_out.levels)
-    if spec.cluster is not None and spec.cluster.software:
-        yield from _release_problems(spec, spec.cluster.software)
-    if spec.workload is not None and spec.workload.serving is not None:
-        yield from _serving_problems(spec.workload.serving, layout)
-    if spec.workload is not None and spec.workload.rl is not None:
-        yield from _staleness_problems(spec.workload.rl)
+    if any(test.scope for test in spec.acceptance or ()):
+        yield from _scope_problems(spec.acceptance or ())
+    written, work = spec.cluster, spec.workload
+    if written is not None and written.scale_up is not None and cluster is not None:
+        yield from _link_problems(written.scale_up, cluster)
+    if written is not None and written.scale_out is not None and written.scale_out.levels:
+        yield from _level_problems(written.scale_out, written.scale_out.levels)
+    if written is not None and written.software:
+        yield from _release_problems(spec, written.software)
+    if work is not None and work.serving is not None:
+        if work.serving.scaling is not None and layout is not None:
+            yield from _replica_problems(work.serving, layout)
+        if work.serving.requests:
+            yield from _concurrency_problems(work.serving)
+        if work.serving.cache_tiers:
+            yield from _tier_problems(work.serving.cache_tiers)
+    if work is not None and work.rl is not None:
+        yield from _staleness_problems(work.rl)
 
 
-def _states_pairs(spec: Spec, operations: OperationsSpec | None) -> bool:
-    """Whether a spec states a figure that this rule compares with another one."""
-    return bool(
-        (
-            operations is not None
-            and (operations.failures or (operations.checkpoint is not None and operations.checkpoint.write_time))
-        )
-        or any(test.scope for test in spec.acceptance or ())
-        or (
-            spec.cluster is not None
-            and spec.cluster.scale_out is not None
-            and spec.cluster.scale_out.levels
-            and (spec.cluster.scale_out.oversubscription or spec.cluster.scale_out.tiers)
-        )
-        or (
-            spec.cluster is not None
-            and (
-                spec.cluster.software
-                or (
-                    spec.cluster.scale_up is not None
-                    and (spec.cluster.scale_up.peer_bandwidth or spec.cluster.scale_up.axis_bandwidth)
-                )
-            )
-        )
-        or (
-            spec.workload is not None
-            and (
-                spec.workload.rl
-                or (
-                    spec.workload.serving is not None
-                    and (
-                        spec.workload.serving.requests
-                        or spec.workload.serving.scaling
-                        or spec.workload.serving.cache_tiers
-                    )
-                )
-            )
-        )
-    )
-
-
-def _checkpoint_problems(checkpoint: CheckpointSpec) -> Iterator[Problem]:
-    """A pause that is not a part of the writing of a checkpoint, or all of it where training waits for the store."""
-    pause, written = checkpoint.pause, checkpoint.write_time
-    if pause is None or written is None or not written.value:
+def _checkpoint_problems(checkpoint: CheckpointSpec, written: Quantity) -> Iterator[Problem]:
+    """A pause longer than the writing of a checkpoint, or shorter where training waits for the store."""
+    pause = checkpoint.pause
+    if pause is None or not written.value:
         return
     at, help_ = "operations.checkpoint.pause", "correct `pause`, `write_time` or `mode`"
     if pause.value > written.value * OVERHEAD:
@@ -240,14 +205,13 @@ def _checkpoint_problems(checkpoint: CheckpointSpec) -> Iterator[Problem]:
 
 def _failure_problems(failures: FailuresSpec) -> Iterator[Problem]:
     for each in fields(FailuresSpec):
-        part: FailureRateSpec | None = getattr(failures, each.name)
-        if part is None or part.range is None:
+        written: FailureRateSpec | None = getattr(failures, each.name)
+        rate = stated_rate(each.name, written)
+        if written is None or rate is None or written.range is None:
             continue
-        rate = part.afr if part.afr is not None else YEAR / part.mtbf.value if part.mtbf and part.mtbf.value else None
-        low, high = part.range
-        if rate is not None and not low / ROUNDED <= rate <= high * ROUNDED:
-            key = "afr" if part.afr is not None else "mtbf"
-            message = f"{rate:.3g} failures of a part in a year are outside its own range of {low:g} to {high:g}"
+        if not rate.low / ROUNDED <= rate.yearly <= rate.high * ROUNDED:
+            key = "afr" if written.mtbf is None else "mtbf"
+            message = f"{rate.yearly:.3g} failures of a part in a year are outside its own range of {rate.low:g} to {rate.high:g}"
             yield RULE.problem(("operations", "failures", each.name, key), message, "correct the rate or the range")
 
 
@@ -307,27 +271,29 @@ def _is_same_release(one: str, other: str) -> bool:
     return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
 
 
-def _serving_problems(serving: ServingSpec, layout: Layout | None) -> Iterator[Problem]:
+def _replica_problems(serving: ServingSpec, layout: Layout) -> Iterator[Problem]:
     least = serving.scaling.min_replicas if serving.scaling else None
-    if least and layout is not None and serving.disaggregated is None and least > layout.dp:
+    if least and serving.disaggregated is None and least > layout.dp:
         message = f"{least:,} engines run at any time, and the plan has {layout.dp:,}"
         yield RULE.problem("workload.serving.scaling.min_replicas", message, "state at most the engines of the plan")
+
+
+def _concurrency_problems(serving: ServingSpec) -> Iterator[Problem]:
     if serving.requests and serving.concurrency and serving.requests < serving.concurrency:
         message = f"{serving.requests:,} requests never are {serving.concurrency:,} in flight"
         help_ = "state fewer requests in flight, or all requests of the run"
         yield RULE.problem("workload.serving.concurrency", message, help_, severity="warning")
-    tiers = serving.cache_tiers or ()
+
+
+def _tier_problems(tiers: tuple[CacheTierSpec, ...]) -> Iterator[Problem]:
+    """Tiers of caches that are faster than the one above them."""
     for number, (above, below) in enumerate(pairwise(tiers), start=1):
         if above.scope != below.scope or "remote" in (above.medium, below.medium):
             continue  # of unlike units
         if above.read is not None and below.read is not None and below.read.value > above.read.value:
+            at = ("workload", "serving", "cache_tiers", number)
             message = f"this tier reads at {below.read.written}, and the one above it at {above.read.written}"
-            yield RULE.problem(
-                ("workload", "serving", "cache_tiers", number),
-                message,
-                "list the fastest tier first",
-                severity="warning",
-            )
+            yield RULE.problem(at, message, "list the fastest tier first", severity="warning")
 
 
 def _staleness_problems(rl: RlSpec) -> Iterator[Problem]:
