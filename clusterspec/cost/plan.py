@@ -208,6 +208,14 @@ class Plan:
             self.mfu / highest if self.mfu and highest else 0.0,
         )
 
+    @property
+    def mfu_range(self) -> tuple[float, float] | None:
+        """The MFU at the slow and at the fast end of the range of the step time; None where it is not known."""
+        if self.mfu is None or self.step_seconds is None or self.step_time_range is None:
+            return None
+        fast, slow = self.step_time_range
+        return self.mfu * self.step_seconds / slow, self.mfu * self.step_seconds / fast
+
     @cached_property
     def step_time(self) -> Term | None:
         """The step as a term with its parts, their formulas and inputs."""

@@ -3,8 +3,8 @@
 ## What it finds
 
 An `accelerator`, `accelerators_per_node`, `scale_up.domain`, `scale_up.interconnect`, `scale_up.topology`,
-`scale_up.switches` or `pcie` that differs from the platform's entry, or a `scale_out.technology` of another family than a cloud instance has. It is
-an error for cloud instances, whose configuration is fixed, and for the topology, which is built into a machine; it is a
+`scale_up.switches` or `pcie` that differs from the platform's entry, or a `scale_out.technology` of another family than
+a cloud instance has. It is an error for cloud instances, whose configuration is fixed, and for the topology, which is built into a machine; it is a
 warning for parts that can be ordered otherwise. The same accelerator with another memory size is a note, except on
 cloud instances, since machines are often sold with both sizes. A slice may use part of a host (four of the eight chips
 of a TPU v6e host), so its smaller `accelerators_per_node` is accepted. In Markdown and text files, the rule reports a

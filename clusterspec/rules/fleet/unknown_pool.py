@@ -3,8 +3,8 @@
 ## What it finds
 
 A `pool` of a job, of its engines or of a storage system, or a name in `pool_links`, that is no key of `pools`; engines or a
-storage system that name a pool in a spec of one machine; a second link between the same pools; a storage system of a pool that has none of its own or describes none; and a job
-with the `nodes_of` of a job on another pool.
+storage system that name a pool in a spec of one machine; a second link between the same pools; a storage system of a
+pool that has none of its own or describes none; and a job with the `nodes_of` of a job on another pool.
 
 ## Why it matters
 

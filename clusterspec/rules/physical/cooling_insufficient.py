@@ -3,9 +3,9 @@
 ## What it finds
 
 `power.cooling: air` for a platform that is sold with liquid cooling only (an error); for an accelerator that is sold
-with liquid cooling, beside a `power.liquid_share`, or for racks that draw more than 60 kW or have a `rack_limit` above 120 kW (warnings). `power.cooling:
-liquid` for a platform that is sold with air cooling only, or beside a `liquid_share` below 40 % of the share of the
-platform, else of 0.8 (warnings).
+with liquid cooling, beside a `power.liquid_share`, or for racks that draw more than 60 kW or have a
+`rack_limit` above 120 kW (warnings). `power.cooling: liquid` for a platform that is sold with air cooling only, or beside
+a `liquid_share` below 40 % of the platform's, else of the share that estimates assume, 0.85 (warnings).
 
 ## Why it matters
 
@@ -82,8 +82,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
+from clusterspec.cost.heat import liquid_shares
 from clusterspec.cost.nameplates import rack_power
 from clusterspec.finding import Problem
+from clusterspec.records import replace
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
@@ -95,10 +97,8 @@ RULE = Rule.of(__name__, "warning", "heuristic")
 AT = "cluster.power.cooling"
 AIR_AT_ALL = 120e3
 """Watts of a rack above which no product cools it by air alone; rear doors take up to about 80 kW."""
-USUAL_SHARE = 0.8
-"""Share of the heat that the loop of a liquid-cooled node takes, where its entry states none."""
 FEW = 0.4
-"""A share of the usual one below which no cold plates are on the accelerators."""
+"""A part of the usual share below which no cold plates are on the accelerators."""
 MOST = 60.0
 """Kilowatts of a rack that air cools at most. The densest air-cooled rack of a reference architecture, four DGX B300, draws
 58; rows with containment and rear doors differ, so the threshold is a choice."""
@@ -109,10 +109,8 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster, thresholds
     if power.cooling == "liquid" and sold == ("air",) and cluster.platform is not None:
         message = f"{part} is sold with air cooling only, and the data hall cools with liquid"
         yield RULE.problem(AT, message, "state `cooling: air`, or choose a platform that is sold with liquid cooling")
-    own = cluster.platform.liquid_share.value if cluster.platform and cluster.platform.liquid_share else USUAL_SHARE
-    if power.cooling == "liquid" and power.liquid_share is not None and 0 < power.liquid_share < own * FEW:
-        message = f"liquid takes {percent(power.liquid_share, 2)} of the heat of a node; parts with liquid cooling give it {percent(own, 2)}"
-        yield RULE.problem("cluster.power.liquid_share", message, "write a share: 85 % is 0.85")
+    if power.cooling == "liquid" and power.liquid_share:
+        yield from _share_problems(power, power.liquid_share, cluster)
     if power.cooling != "air":
         return
     if power.liquid_share:
@@ -129,13 +127,20 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster, thresholds
         return
     if power.rack_limit is not None and power.rack_limit.value > AIR_AT_ALL:
         message = f"a rack may draw {power.rack_limit.written}, and no air takes that from a rack"
-        yield RULE.problem(
-            "cluster.power.rack_limit", message, "give the limit of one rack, or state `cooling: liquid`"
-        )
+        help_ = "give the limit of one rack, or state `cooling: liquid`"
+        yield RULE.problem("cluster.power.rack_limit", message, help_)
     rack, limit = rack_power(cluster, power), 1000 * thresholds.of(RULE.name, MOST)
     if rack is not None and rack > limit and not deviations.concern("power"):
         message = f"a rack of {display(rack, 'W')} is above the {display(limit, 'W')} that air usually cools"
         yield RULE.problem(AT, message, "use fewer nodes in a rack, or liquid cooling")
+
+
+def _share_problems(power: PowerSpec, share: float, cluster: Cluster) -> Iterator[Problem]:
+    """A share of the heat that is too small for liquid cooling."""
+    _, usual, _ = liquid_shares(cluster, replace(power, liquid_share=None))
+    if share < FEW * usual.value:
+        message = f"liquid takes {percent(share, 2)} of the heat of a node; parts with liquid cooling give it {percent(usual.value, 2)}"
+        yield RULE.problem("cluster.power.liquid_share", message, "write a share: 85 % is 0.85")
 
 
 def _sold_cooling(cluster: Cluster) -> tuple[tuple[str, ...], str]:

@@ -87,7 +87,7 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
     if rack is None or rating is None or deviations.concern("power"):
         return
     count = power.pdus.count or 1
-    if power.pdus.count == 1 and power.feeds in {"2N", "N+1"} and (power.nodes_per_rack or 0) > 0:
+    if power.pdus.count == 1 and power.feeds in {"2N", "N+1"}:
         message = f"feeds are {power.feeds}, and one power distribution unit has one feed"
         yield RULE.problem(AT, message, "plan a unit for each feed, or state `feeds: N`")
         return

@@ -134,14 +134,12 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
             f"state the {_deviation_key(changed[0])} of both together, or remove the key: the catalog supplies it",
         )
     elif len(changed) == 1 and not TOO_SMALL < changed[0].ratio < TOO_LARGE.get(_deviation_key(changed[0]), inf):
-        others = ELSEWHERE.get(_deviation_key(changed[0]), "") if changed[0].ratio > 1 else ""
-        yield RULE.problem(
-            changed[0].stated.at,
+        key, message = (
+            _deviation_key(changed[0]),
             f"{changed[0].comparison}, and no other accelerator of that name has it",
-            f"state the {_deviation_key(changed[0])} of one accelerator; that of a node is derived{others}"
-            if changed[0].ratio > 1
-            else "check the unit, bits or bytes",
         )
+        help_ = f"state the {key} of one accelerator; that of a node is derived{ELSEWHERE.get(key, '')}"
+        yield RULE.problem(changed[0].stated.at, message, help_ if changed[0].ratio > 1 else "check the unit")
 
 
 def _is_as_printed(deviation: Deviation) -> bool:

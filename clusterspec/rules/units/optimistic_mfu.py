@@ -71,17 +71,10 @@ def check(written_workload: WorkloadSpec, timed: Plan | None) -> Iterator[Proble
     mfu = written_workload.expected_mfu
     if mfu is None or not 0 < mfu <= 1:
         return
-    at, highest = "workload.expected_mfu", _highest_mfu(timed)
-    if highest is not None and mfu > ABOVE_RANGE * highest:
-        message = f"the expected MFU of {percent(mfu)} exceeds the {percent(highest, 2)} at the upper end of the predicted range"
+    at = "workload.expected_mfu"
+    if timed is not None and timed.mfu_range is not None and mfu > ABOVE_RANGE * timed.mfu_range[1]:
+        message = f"the expected MFU of {percent(mfu)} exceeds the {percent(timed.mfu_range[1], 2)} at the upper end of the predicted range"
         yield RULE.problem(at, message, "plan with the predicted MFU (`clusterspec estimate`), or cite a measurement")
     elif mfu > HIGHEST_CREDIBLE:
         message = f"the expected MFU of {percent(mfu)} exceeds nearly every published run; large ones reach 35 to 50 %"
         yield RULE.problem(at, message, "plan with 0.40, or cite the measurement in a comment")
-
-
-def _highest_mfu(plan: Plan | None) -> float | None:
-    """The MFU at the fast end of the predicted step time; None where it is not known."""
-    if plan is None or plan.mfu is None or plan.step_seconds is None or plan.step_time_range is None:
-        return None
-    return plan.mfu * plan.step_seconds / plan.step_time_range[0]

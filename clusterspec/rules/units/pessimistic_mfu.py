@@ -57,9 +57,9 @@ FRACTION = 0.25
 
 def check(written_workload: WorkloadSpec, timed: Plan | None) -> Iterator[Problem]:
     mfu = written_workload.expected_mfu
-    if mfu is None or timed is None or timed.mfu is None or timed.step_seconds is None or timed.step_time_range is None:
+    if mfu is None or timed is None or timed.mfu_range is None:
         return
-    lowest = timed.mfu * timed.step_seconds / timed.step_time_range[1]
+    lowest = timed.mfu_range[0]
     if mfu < FRACTION * lowest:
         message = f"the expected MFU of {percent(mfu, 2)} is {percent(mfu / lowest, 2)} of the {percent(lowest, 2)} at the low end of the predicted range"
         yield RULE.problem("workload.expected_mfu", message, "write a share (40 % is 0.4), or cite the measurement")
