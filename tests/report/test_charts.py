@@ -22,7 +22,7 @@ from clusterspec.report.charts.svg import LinearAxis, LogAxis
 from clusterspec.units import display
 
 GB = 1e9
-LONG = "half a step until it decodes on the data-centre network between TPU slices of another building"
+LONG = "half a step until it decodes on the data-center network between TPU slices of another building"
 PARTS = [StackPart("weights", "weights", 3.0, "3 GB"), StackPart("gradients", "gradients", 1.0, "1 GB")]
 YEARS = [Year("1", tuple(PARTS), 3.5, 4.5), Year("2", tuple(PARTS[:1]), 3.0, 3.0)]
 CELLS = [
