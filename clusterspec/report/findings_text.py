@@ -10,6 +10,7 @@ from clusterspec.report.ink import PLAIN, Ink, location_text, plain_line, text_t
 from clusterspec.results import INCOMPLETE, NOTHING_CHECKED, CheckReport
 from clusterspec.source import Source, Span
 from clusterspec.units import plural
+from clusterspec.units.display import joined_words
 
 
 def findings_as_text(report: CheckReport, ink: Ink = PLAIN, *, quiet: bool = False) -> str:
@@ -118,8 +119,7 @@ def summary_line(report: CheckReport, ink: Ink = PLAIN) -> str:
     ]
     if report.failed:
         counts.append(ink.paint("red", f"{plural(len(report.failed), 'incomplete check')} ({INCOMPLETE})"))
-    joined = counts[0] if len(counts) == 1 else ", ".join(counts[:-1]) + " and " + counts[-1]
-    counted, advice = f"{joined} in {files}.", "`clusterspec explain RULE` describes a rule."
+    counted, advice = f"{joined_words(counts)} in {files}.", "`clusterspec explain RULE` describes a rule."
     if not report.findings:
         return counted
     fits = text_width(counted) + 1 + len(advice) <= ink.width

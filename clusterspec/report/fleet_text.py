@@ -14,6 +14,7 @@ from clusterspec.report.ink import PLAIN, Ink, csv_text, errors_text, paragraph,
 from clusterspec.results.fleet import FleetReport, JobUse, LinkUse, PoolUse
 from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plain, plural
+from clusterspec.units.display import joined_words
 
 UNKNOWN = "–"
 JOB_HEADS = ("job", "pool", "nodes", "share", "time", "MFU", "memory", "run")
@@ -231,7 +232,7 @@ def left_out(report: FleetReport) -> str:
         each.split("`")[1] for name in pools for each in report.pools[name].missing if "no price for `" in each
     )
     parts = f"parts without a price ({', '.join(map(kind_words, unpriced))})" if unpriced else "parts"
-    of = f"cost of {pools[0]} leaves" if len(pools) == 1 else f"costs of {', '.join(pools[:-1])} and {pools[-1]} leave"
+    of = f"cost of {pools[0]} leaves" if len(pools) == 1 else f"costs of {joined_words(pools)} leave"
     return f"The {of} out {parts}: `clusterspec cost --pool {pools[0]}` names them."
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from clusterspec.units.display import joined_words
+
 
 def either(values: Iterable[object]) -> str:
     """Alternatives: a list joined by `or`.
@@ -11,7 +13,7 @@ def either(values: Iterable[object]) -> str:
     >>> either([1, 2, 4]), either([8])
     ('1, 2 or 4', '8')
     """
-    return _joined_words(values, "or")
+    return joined_words(values, "or")
 
 
 def both(values: Iterable[object]) -> str:
@@ -20,7 +22,7 @@ def both(values: Iterable[object]) -> str:
     >>> both(["tp 8", "cp 2"])
     'tp 8 and cp 2'
     """
-    return _joined_words(values, "and")
+    return joined_words(values, "and")
 
 
 def as_yaml(value: object) -> str:
@@ -41,8 +43,3 @@ def changed_keys(changes: Mapping[str, object]) -> str:
     'tp: 8, overlap: true'
     """
     return ", ".join(f"{key}: {as_yaml(value)}" for key, value in changes.items() if value is not None)
-
-
-def _joined_words(values: Iterable[object], word: str) -> str:
-    *first, last = [f"{value:,}" if isinstance(value, int) else str(value) for value in values] or [""]
-    return f"{', '.join(first)} {word} {last}" if first else last

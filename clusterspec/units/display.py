@@ -6,6 +6,7 @@ The text can be parsed back (`clusterspec.units.read`) to the same number of dig
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from clusterspec.records import dataclass
 
@@ -129,6 +130,16 @@ def plural(count: int, word: str, many: str = "") -> str:
     """
     many = many or _plural_noun(word)
     return f"{count:,} {word if count == 1 else many}"
+
+
+def joined_words(values: Iterable[object], word: str = "and") -> str:
+    """A list in a sentence, with a word before its last value.
+
+    >>> joined_words(["a"]), joined_words(["a", "b", "c"]), joined_words([1024, 2048], "or")
+    ('a', 'a, b and c', '1,024 or 2,048')
+    """
+    *first, last = [f"{value:,}" if isinstance(value, int) else str(value) for value in values] or [""]
+    return f"{', '.join(first)} {word} {last}" if first else last
 
 
 def _plural_noun(word: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from clusterspec.records import replace
 from clusterspec.report import cost_text, fleet_text
@@ -16,6 +16,7 @@ from clusterspec.report.paper.words import catalog_names, worded_section
 from clusterspec.results.fleet import FleetReport
 from clusterspec.results.verdict import GateStatus, Purchase
 from clusterspec.units import display, plural
+from clusterspec.units.display import joined_words
 
 KIND = "Procurement report"
 
@@ -40,15 +41,6 @@ def composed_purchase(report: FleetReport) -> Paper:
         signed=_signed_facts(report, purchase),
         attachments=tuple(_price_sheets(report)),
     )
-
-
-def joined_names(names: Sequence[str]) -> str:
-    """Names in a sentence.
-
-    >>> joined_names(["a"]), joined_names(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    return ", ".join(names[:-1]) + " and " * (len(names) > 1) + names[-1]
 
 
 def _sections(report: FleetReport, purchase: Purchase) -> Iterator[Section]:
@@ -77,8 +69,7 @@ def decision_sentence(report: FleetReport, purchase: Purchase) -> str:
         verb = "Proposed rent:" if verb == "Rent" else "Proposed purchase:"
     clusters = [one.estimate.design.cluster for one in report.machines.values()]
     machines = [decision.machine_phrase(each) for each in clusters if each is not None]
-    what = joined_names(machines)
-    sentences = [f"{verb} {what} for {decision.amount_phrase(purchase)}."]
+    sentences = [f"{verb} {joined_words(machines)} for {decision.amount_phrase(purchase)}."]
     runs = [f"{name} {display(use.elapsed, 's')}" for name, use in report.jobs.items() if use.elapsed]
     if runs:
         sentences.append(f"Time of the runs, with pauses: {', '.join(runs)}.")
@@ -95,7 +86,7 @@ def _materials_section(report: FleetReport, purchase: Purchase) -> Section:
     lacking = {name: bill.bill.not_counted for name, bill in report.pool_bills.items() if bill.bill.not_counted}
     for texts in dict.fromkeys(lacking.values()):
         names = [name for name in lacking if lacking[name] == texts]
-        title = f"Not counted of {joined_names(names)}"
+        title = f"Not counted of {joined_words(names)}"
         blocks += uncounted_bullets(f"pools.{names[0]}.total.not_counted", texts, title=title)
     return Section("materials", "Bill of materials", tuple(blocks))
 
