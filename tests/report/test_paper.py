@@ -346,8 +346,7 @@ def test_compared_designs_share_one_table_of_keys_and_one_of_figures() -> None:
     assert keys["platform"] == ("DGX H100", "DGX H100", "DGX H200")
     steps = next(row for row in tables["Figure"].rows if row.cells[0] == "step time")
     assert "%" not in steps.cells[1] and all("%" in cell for cell in steps.cells[2:])
-    fields = [field for field in steps.fields[2:] if field]
-    assert [field.partition("]")[0] for field in fields] == ["against[0", "against[1"][: len(fields)]
+    assert [field.partition("]")[0] for field in steps.fields[2:]] == ["against[0", "against[1"]
 
 
 def test_the_first_page_of_reinforcement_learning_has_the_step_of_all_roles() -> None:
@@ -372,7 +371,8 @@ def test_findings_with_one_remedy_are_told_together() -> None:
     groups = Findings(shown).groups
     assert groups == [shown[:2], shown[2:3], shown[3:]]
     assert [place_text(group) for group in groups] == ["lines 5, 8", "line 9", "line 9"]
-    assert (Findings(shown).severe, Findings(shown).notes) == ([], groups)
+    error = (replace(shown[0], finding=replace(shown[0].finding, severity=Severity.ERROR)),)
+    assert (Findings((*shown, *error)).severe, Findings((*shown, *error)).notes) == ([error], groups)
     of_fleet = (found("a", 5, "mend", ("pools", "post", "nodes")), found("a", 8, "mend", ("jobs", "chat", "layout")))
     assert place_text(of_fleet) == "pool post, job chat · lines 5, 8"
 
