@@ -55,7 +55,7 @@
     var panel = el("dl", { class: "panel", "aria-live": "polite", "data-field": "tiers" });
     var most = Math.max.apply(null, tiers.map(function (tier) { return tier.line_rate; }));
     var buttons = tiers.map(function (tier, number) {
-      var button = el("button", { type: "button", role: "option", "data-field": "tiers[" + number + "]", class: "tier k-" + tier.kind }, el("span", { text: tier.name }), el("span", { class: "rate", text: display(tier.line_rate, "B/s") }), el("span", { class: "slab" }));
+      var button = el("button", { type: "button", role: "option", "data-field": "tiers[" + number + "]", class: "tier k-" + tier.kind }, el("span", { text: tier.name }), el("span", { class: "rate", text: display(tier.line_rate, "B/s") }), el("span", { class: "rate-bar" }));
       button.lastChild.style.width = 100 * tier.line_rate / most + "%";
       ["mouseenter", "focus", "click"].forEach(function (kind) { button.addEventListener(kind, function () { show(number); }); });
       button.addEventListener("keydown", function (event) {
@@ -83,7 +83,7 @@
       if (tier.fall && next) lines.push(["Falling one tier", "to " + next.name + ": " + digits(tier.fall) + " times slower", at + "fall"]);
       rows(panel, lines);
     }
-    box.appendChild(el("p", { class: "note", text: "Slabs to scale, each way; choose one." }));
+    box.appendChild(el("p", { class: "note", text: "Bars to scale, per direction; choose a tier." }));
     box.appendChild(list);
     box.appendChild(panel);
     show(0);

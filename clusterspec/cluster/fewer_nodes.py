@@ -25,5 +25,5 @@ def fewer_nodes(section: LayoutSpec | None, cluster: Cluster) -> tuple[str, int]
         return None
     key, nodes = ("nodes_per_domain", there) if there > 1 else ("nodes", cluster.nodes)
     power = 1 << (max(1, nodes).bit_length() - 1)
-    used = max(power, 3 * power // 2 if 3 * power // 2 <= nodes else 0)
+    used = 3 * power // 2 if 3 * power // 2 <= nodes else power
     return (key, used) if LEAST_USED * nodes <= used < nodes else None

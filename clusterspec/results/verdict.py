@@ -125,11 +125,15 @@ class Risk:
     money: Money | None
     text: str
 
+    @property
+    def seconds(self) -> float | None:
+        return self.days * DAY if self.days is not None else None
+
     def to_json(self) -> dict[str, Any]:
         return {
             "risk": self.risk,
             "days": self.days,
-            "seconds": self.days * DAY if self.days is not None else None,
+            "seconds": self.seconds,
             "money": self.money.to_json() if self.money else None,
             "text": self.text,
         }

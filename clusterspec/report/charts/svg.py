@@ -100,19 +100,16 @@ def cause_of(name: str) -> str:
 
 
 def chart_style() -> str:
-    """CSS that colors the shapes of all charts, on light and on dark pages, and their colors as variables."""
-    light = _variables("light") + "".join(
-        f".c-{name}{{fill:{tint.light}}}.s-{name}{{stroke:{tint.light}}}" for name, tint in TINTS.items()
-    )
-    dark = _variables("dark") + "".join(
-        f".c-{name}{{fill:{tint.dark}}}.s-{name}{{stroke:{tint.dark}}}" for name, tint in TINTS.items()
-    )
-    return f"{light}@media screen and (prefers-color-scheme:dark){{{dark}}}"
+    """CSS that colors the shapes of all charts, on light and on dark pages."""
+    return f"{_colors('light')}@media screen and (prefers-color-scheme:dark){{{_colors('dark')}}}"
 
 
-def _variables(page: str) -> str:
-    """The colors of a light or dark page as CSS variables: `--c-memory`."""
-    return ":root{" + "".join(f"--c-{name}:{getattr(tint, page)};" for name, tint in TINTS.items()) + "}"
+def _colors(page: str) -> str:
+    """The colors of a light or dark page, as CSS variables (`--c-memory`) and as classes."""
+    colors = {name: getattr(tint, page) for name, tint in TINTS.items()}
+    variables = "".join(f"--c-{name}:{color};" for name, color in colors.items())
+    classes = "".join(f".c-{name}{{fill:{color}}}.s-{name}{{stroke:{color}}}" for name, color in colors.items())
+    return f":root{{{variables}}}{classes}"
 
 
 WIDTH = 440.0

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.failure_rates import DAY
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import rounded_text
 from clusterspec.report.assumption_rows import change_text
@@ -121,7 +120,7 @@ def risk_sentence(purchase: Purchase) -> list[str]:
     risk = purchase.risks[0]
     if risk.money is not None:
         return [f"The largest risk: {risk.risk}, {rounded_text(risk.money)}."]
-    return [f"The largest risk: {risk.risk}, {display(risk.days * DAY, 's')}."] if risk.days is not None else []
+    return [f"The largest risk: {risk.risk}, {display(risk.seconds, 's')}."] if risk.seconds is not None else []
 
 
 def machine_phrase(cluster: Cluster) -> str:
@@ -228,7 +227,7 @@ def risks_of_purchase(purchase: Purchase) -> PaperTable | None:
 
 def _risk_row(risk: Risk, number: int) -> TableRow:
     money = rounded_text(risk.money) if risk.money is not None else "–"
-    time = display(risk.days * DAY, "s") if risk.days is not None else "–"
+    time = display(risk.seconds, "s") if risk.seconds is not None else "–"
     return TableRow((risk.risk.capitalize(), money, time, risk.text), f"purchase.risks[{number}]")
 
 

@@ -29,6 +29,7 @@ from clusterspec.report.paper.blocks import (
 from clusterspec.report.paper.decision import stated_verdict
 from clusterspec.report.paper.fleet_drawing import fleet_picture
 from clusterspec.report.paper.machine import layout_rows
+from clusterspec.report.paper.materials import part_text
 from clusterspec.report.paper.words import catalog_names, worded_section
 from clusterspec.results import BillReport, count
 from clusterspec.results.fleet import FleetReport, PoolUse
@@ -254,10 +255,8 @@ def _bill_rows(name: str, report: BillReport) -> Iterator[TableRow]:
 
 
 def _item_cells(item: Item) -> tuple[str, ...]:
-    marks = [mark for mark, held in (("spare", item.kind == "spare_node"), ("assumed", bool(item.assumed))) if held]
-    shown = f"{item.named} ({', '.join(marks)})" if marks else item.named
     prices = (item.unit_price_text or "no price", item.price_text or "no price")
-    return shown, f"{item.quantity:,}", *prices, item.derivation
+    return part_text(item), f"{item.quantity:,}", *prices, item.derivation
 
 
 def _findings_section(report: FleetReport) -> Section:

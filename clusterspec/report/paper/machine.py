@@ -20,7 +20,7 @@ from clusterspec.report.paper.blocks import (
     embedded_json,
 )
 from clusterspec.report.paper.drawings import machine_pictures
-from clusterspec.report.paper.running import collectives_picture, collectives_table
+from clusterspec.report.paper.running import collectives_by_size, collectives_table
 from clusterspec.results.full import FullReport
 from clusterspec.results.machine import Machine, Pod, Tier
 from clusterspec.spec.model import NetworkSpec
@@ -239,7 +239,7 @@ def bandwidth_section(report: FullReport) -> Section | None:
         costs,
         _readings_table(report.tiers),
         _paths_table(report.pod),
-        *collectives_picture(report.collectives),
+        *collectives_by_size(report.collectives),
         collectives_table(report.collectives),
     )
     blocks = (picture, *(table for table in tables if table is not None))

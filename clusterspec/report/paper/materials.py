@@ -123,12 +123,16 @@ def _parts_table(report: FullReport, *, priced: bool) -> PaperTable:
     return PaperTable(tuple(columns), tuple(rows), "bill.items")
 
 
+def part_text(item: Item) -> str:
+    """The part of a line of the bill, marked as a spare or as assumed."""
+    marks = [mark for mark, held in (("spare", item.kind == "spare_node"), ("assumed", bool(item.assumed))) if held]
+    return f"{item.named} ({', '.join(marks)})" if marks else item.named
+
+
 def _part_row(item: Item, number: int, *, priced: bool) -> TableRow:
     prices = (item.unit_price_text or "no price", item.price_text or "no price") if priced else ()
-    marks = [mark for mark, held in (("spare", item.kind == "spare_node"), ("assumed", bool(item.assumed))) if held]
-    part = f"{item.named} ({', '.join(marks)})" if marks else item.named
     how = f"{item.derivation}; assumed: {item.assumed}" if item.assumed else item.derivation
-    return TableRow((part, f"{item.quantity:,}", *prices, how), f"bill.items[{number}]")
+    return TableRow((part_text(item), f"{item.quantity:,}", *prices, how), f"bill.items[{number}]")
 
 
 def cost_section(report: FullReport) -> Section | None:

@@ -1,4 +1,4 @@
-"""Options of a buyer: price against time with the cheaper neighbors, the recommendation, and designs side by side."""
+"""Options of a buyer: price against time with the cheaper neighbors, and the recommendation."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from clusterspec.report.sweep_text import sides_text
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Choice, Choices
 from clusterspec.units import display, plain
+
+HOUR = 3600.0
 
 # Price against time
 
@@ -30,13 +32,13 @@ def choice_blocks(report: FullReport) -> Iterator[Block]:
 
 
 def _choice_picture(found: Choices) -> Picture:
-    runs = found.unit == "s"
+    runs, (unit, seconds) = found.unit == "s", _run_unit(found)
     scale, currency = _money_scale(found), found.rows[0].amount.currency
     points = [
         ChoicePoint(
             _mark_label(row),
             (row.amount.low / scale[0], row.amount.high / scale[0]),
-            row.work / _run_unit(found)[1] if runs else row.work,
+            row.work / seconds if runs else row.work,
             row.name[0] if row.kind in {"design", "option"} else "",
             {"design": "limit", "option": "forward"}.get(row.kind, "soft"),
             not row.errors and row.holds_load,
@@ -47,7 +49,7 @@ def _choice_picture(found: Choices) -> Picture:
     alt = "; ".join(f"{row.name}: {rounded_text(row.amount)}, {_work_text(found, row)}" for row in found.rows)
     heads = (
         f"price, {scale[1]} {currency}".rstrip(),
-        f"{AXIS_UNITS[_run_unit(found)[0]]} of the run" if runs else "output tokens per second",
+        f"{'hours' if unit == 'h' else unit} of the run" if runs else "output tokens per second",
     )
     texts = (plain, lambda tick: display(tick, "1"))
     caption = f"Price against {'time' if runs else _throughput_text(found)}; the line is this machine in other sizes"
@@ -91,14 +93,9 @@ def _work_text(found: Choices, row: Choice) -> str:
     return _run_text(found, row.work) if found.unit == "s" else display(row.work, "1")
 
 
-LONG_UNITS = {"days": DAY, "h": DAY / 24}
-AXIS_UNITS = {"days": "days", "h": "hours"}
-
-
 def _run_unit(found: Choices) -> tuple[str, float]:
-    """The unit of time in which the run of the design is printed, and its seconds: all choices have this unit."""
-    unit = display(found.rows[0].work, "s").rpartition(" ")[2]
-    return (unit, LONG_UNITS[unit]) if unit in LONG_UNITS else ("days", LONG_UNITS["days"])
+    """Days or hours, as the run of the design is printed, and the seconds of one: all choices have this unit."""
+    return ("h", HOUR) if display(found.rows[0].work, "s").endswith(" h") else ("days", DAY)
 
 
 def _run_text(found: Choices, seconds: float, digits: int = 3) -> str:

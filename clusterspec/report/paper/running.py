@@ -79,8 +79,8 @@ def collectives_table(collectives: Sequence[SizedCollective]) -> PaperTable | No
     return PaperTable(columns, rows, "collectives", caption="Bus bandwidth expected of a collective by size")
 
 
-def collectives_picture(collectives: Sequence[SizedCollective]) -> tuple[Block, ...]:
-    """Bus bandwidth over the size of the message, and the size from which on each collective has half of it."""
+def collectives_by_size(collectives: Sequence[SizedCollective]) -> tuple[Block, ...]:
+    """A figure of bus bandwidth over the size of the message, and a table of the sizes from which on it is half."""
     shown = [(number, one) for number, one in enumerate(collectives) if len(one.curve) > 1]
     if not shown:
         return ()
