@@ -35,7 +35,7 @@ def size_chart(curves: Sequence[SizeCurve], alt: str, label: Callable[[float], s
     parts = [*vertical_grid(y, x.start, x.end, lambda tick: display(tick, "B/s"))]
     parts += horizontal_grid(x, top, bottom, label)
     parts.append(svg.text_shape(x.end, bottom + 32, "size of the message", size=12, tint="soft", end="end"))
-    heights = apart([y(curve.points[-1][1]) for curve in curves], 2 * RADIUS + 2, bottom)
+    heights = spread_heights([y(curve.points[-1][1]) for curve in curves], 2 * RADIUS + 2, bottom)
     for number, (curve, height) in enumerate(zip(curves, heights, strict=True)):
         tint = TINTS[number % len(TINTS)]
         parts.append(svg.curve([(x(size), y(rate)) for size, rate in curve.points], tint))
@@ -47,10 +47,10 @@ def size_chart(curves: Sequence[SizeCurve], alt: str, label: Callable[[float], s
     return svg.drawing(bottom + 40, parts, alt, name="sizes")
 
 
-def apart(heights: Sequence[float], pitch: float, bottom: float) -> list[float]:
+def spread_heights(heights: Sequence[float], pitch: float, bottom: float) -> list[float]:
     """Heights in their order from the top, at least ``pitch`` apart and not below ``bottom``.
 
-    >>> apart([50.0, 20.0, 24.0], 20.0, 60.0)
+    >>> spread_heights([50.0, 20.0, 24.0], 20.0, 60.0)
     [60.0, 20.0, 40.0]
     """
     order = sorted(range(len(heights)), key=lambda number: heights[number])

@@ -109,11 +109,11 @@ def decision_sentence(report: FullReport) -> str:
         f"{plural(count, 'accelerator')} of pool {name}" for name, count in report.estimate.accelerators_away.items()
     )
     sentences += [f"The work also runs on {away}, which the amount leaves out."] if away else []
-    sentences += risk_sentence(purchase)
+    sentences += risk_sentences(purchase)
     return " ".join(sentences)
 
 
-def risk_sentence(purchase: Purchase) -> list[str]:
+def risk_sentences(purchase: Purchase) -> list[str]:
     """The largest risk in money, or in time where no amount is known; empty without one."""
     if not purchase.risks:
         return []

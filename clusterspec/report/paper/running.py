@@ -92,11 +92,11 @@ def collectives_by_size(collectives: Sequence[SizedCollective]) -> tuple[Block, 
     )
     most = max((one.half_size or 0.0) for _, one in shown)
     caption = "Bus bandwidth by message size"
-    caption += f"; half of it (circles) takes messages of up to {display(most, 'B', 2)}" if most else ""
+    caption += f"; circles mark half of it, at {display(most, 'B', 2)} or less" if most else ""
     columns = (
         TableColumn("Collective"),
-        TableColumn("Half of it from", "right", "half_size"),
-        TableColumn("Of 8 GiB", "right"),
+        TableColumn("Half from", "right", "half_size"),
+        TableColumn(f"At {binary_size(shown[0][1].sizes[-1])}", "right"),
     )
     rows = tuple(
         TableRow(
@@ -106,7 +106,12 @@ def collectives_by_size(collectives: Sequence[SizedCollective]) -> tuple[Block, 
         )
         for (number, one), name, half in zip(shown, names, halves, strict=True)
     )
-    table = PaperTable(columns, rows, "collectives", caption="Bus bandwidth, and the messages that have half of it")
+    table = PaperTable(
+        columns,
+        rows,
+        "collectives",
+        caption="Bus bandwidth of the largest message, and the size from which on it is half",
+    )
     return Picture(drawn, caption, "collectives"), table
 
 
