@@ -340,6 +340,16 @@ def _achieved_share(precision: str, reached: _Reached) -> Factors:
     return matmul, ("sustained", reached.achieved_figure(f"sustained.{name}", "sustained"))
 
 
+def sustained_product_share(accelerator: Accelerator, precision: str) -> float:
+    """The share of the dense peak of a precision that matrix products of training sustain on large shapes."""
+    return prod(figure.value for _, figure in _achieved_share(precision, _Reached(accelerator)))
+
+
+def streaming_share(accelerator: Accelerator) -> float:
+    """The share of the memory bandwidth that streaming kernels reach."""
+    return _Reached(accelerator).achieved_figure("memory", "memory").value
+
+
 def _measured_factor(cluster: Cluster) -> Factors:
     """The rate of products and attention over that of the catalog, where a step of the machine was measured."""
     return tuple(("measured", each.share) for each in cluster.measured if each.part == RATE_OF_PRODUCTS)

@@ -230,6 +230,8 @@ EXPORTERS = (
     Exporter("bom-xlsx", "bill of materials as XLSX", "documents", "bill_as_xlsx", ("xlsx",)),
     Exporter("price-sheet", "blank price sheet as XLSX, for suppliers", "documents", "price_sheet_as_xlsx"),
     Exporter("infragraph", "InfraGraph infrastructure", "infragraph", "write_infragraph"),
+    Exporter("calculon", "system of Calculon", "calculon"),
+    Exporter("astra-sim", "network of ASTRA-sim 2, for its analytical back end", "astra_sim", "write", ("astra",)),
     Exporter("cabling", "cabling list as CSV", "fabric", "write_cabling", ("cabling-csv", "cables")),
     Exporter(
         "rfp",
