@@ -110,9 +110,9 @@ takes its eight runs from 31 % too fast to 3 % in the mean, from 16 nodes to 256
 so that sequences packed with them have little attention (NeMo's: 21.7 to 6.6 %); and a run may train layers of
 multi-token prediction. All in all the 41 fell to 13.7 %, 20.9 % and 49.2 %.
 
-- Of Megatron Bridge 26.08, DeepSeek-V3 and Qwen3 are within 10 %, GPT-OSS-120B is predicted a fifth too fast, Nemotron 3
-  (Mamba-2 and experts of latent width, with graphs of a part of the layer) a quarter to a half, and DeepSeek-V4 Flash
-  a half.
+- Of Megatron Bridge 26.08, DeepSeek-V3 and Qwen3 are within 10 %, GPT-OSS-120B is predicted a fifth too fast,
+  Nemotron 3 (Mamba-2 and experts of latent width, with graphs of a part of the layer) a quarter to a half, and
+  DeepSeek-V4 Flash a half.
 - Fine-tuning by Transformers as in Qwen's README waits for the host up to 1,024 tokens: 5 ms for a layer with adapters,
   where 9 are predicted, and 11 with DeepSpeed's stage 3, where 5 are. It does not state its fused norms.
 - Attention of heads of 64 was counted at the rate of 128. By the exponentials beside its products (and the columns of

@@ -20,6 +20,7 @@ ZERO = "Rajbhandari et al., ZeRO, arXiv 1910.02054"
 SHARDS_GRADIENTS = frozenset({"zero2", "fsdp", "hsdp"})
 DEEPSPEED = "DeepSpeed, runtime/bf16_optimizer.py"
 DEEPSPEED_STAGE_3 = "DeepSpeed, runtime/zero/stage3.py"
+STEP_GRADIENTS = "fp32 gradients"
 TRANSFORMER_ENGINE = "Transformer Engine, get_dummy_wgrad"
 
 
@@ -141,7 +142,7 @@ def _gradient_copy_lines(job: Job, share: Share, shards: Shards) -> Lines:
     held = {"dense": share.outside_experts, "expert": share.expert}
     ranks = {"dense_ranks": shards.dense, "expert_ranks": shards.expert}
     sizes = {"group": job.framework.sub_group, "width": width}
-    return (memory_line("fp32 gradients", sub_group_bytes, DEEPSPEED_STAGE_3, **held, **ranks, **sizes),)
+    return (memory_line(STEP_GRADIENTS, sub_group_bytes, DEEPSPEED_STAGE_3, **held, **ranks, **sizes),)
 
 
 def _copies_gradients(job: Job) -> bool:
@@ -189,9 +190,27 @@ def late_gradient_lines(job: Job, found: Lines, there: float, freed: float) -> L
     """
     if not job.framework.late_gradients:
         return found
-    beyond = 1.0 - smaller(1.0, freed / larger(there, 1.0))
-    share = value_where(job.micro_batches > 1, 1.0, beyond)
+    share = value_where(job.micro_batches > 1, 1.0, _share_beyond(there, freed))
     return tuple(each.with_factor("beyond_activations", share) for each in found)
+
+
+def _share_beyond(there: float, freed: float) -> float:
+    """The share of some bytes that does not fit in the memory of freed activations."""
+    return 1.0 - smaller(1.0, freed / larger(there, 1.0))
+
+
+def step_gradient_lines(job: Job, found: Lines, freed: float) -> Lines:
+    """Lines of the optimizer in which the gradients of a sub-group count beyond the ``freed`` bytes of the backward
+    pass: full sharding copies them in the optimizer step, after it.
+    """
+    if not _updates_by_sub_group(job):
+        return found
+    return tuple(
+        each.with_factor("beyond_activations", _share_beyond(each.value, freed))
+        if each.name == STEP_GRADIENTS
+        else each
+        for each in found
+    )
 
 
 # Memory other than weights, states and activations: contexts, communication buffers, and fragmentation

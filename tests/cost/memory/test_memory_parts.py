@@ -74,15 +74,21 @@ def test_deepspeed_sums_bf16_gradients_beside_fp32_buffers() -> None:
     assert half["fp32_gradients_dense"] == 4 * WEIGHTS / 4
 
 
-def test_stage_3_of_deepspeed_widens_gradients_by_sub_group() -> None:
-    """4 B of each gradient of the rank's part, of 1e9 at most: the others stay in 16 bits."""
+def test_stage_3_of_deepspeed_copies_gradients_where_activations_were() -> None:
+    """4 B of each gradient of the rank's part, of 1e9 at most, in the optimizer step: beside short sequences of a small
+    model, what their activations and the layers that are gathered and reduced leave of it.
+    """
     keys: dict[str, Any] = {"sharding": "fsdp", "dp": 4, "framework": "deepspeed", "software_year": 2023}
-    narrow = {"gradient_precision": "bf16"}
-    for precision in (narrow, {"gradient_precision": "fp32"}):
-        assert leaves(None, precision, **keys)["fp32_gradients"] == 4 * WEIGHTS / 4, "joined, and widened if narrow"
-    found = leaves(model(hidden=16384, ffn_hidden=65536), narrow, **keys)
-    assert found["gradients_dense"] > 2 * 3e9
-    assert found["fp32_gradients"] == 4e9
+    short = {"sequence_length": 64, "global_batch": 4}
+    stored = ("normalizations", "attention", "softmax", "feed_forward", "working_space")
+    for precision in ("bf16", "fp32"):
+        found = leaves(None, {"gradient_precision": precision} | short, **keys)
+        freed = sum(found[name] for name in (*stored, "gathered_layers", "layer_being_reduced"))
+        assert 0 < freed < 4 * WEIGHTS / 4
+        assert found["fp32_gradients"] == pytest.approx(4 * WEIGHTS / 4 - freed), "joined, and widened if narrow"
+        assert "fp32_gradients" not in leaves(None, {"gradient_precision": precision}, **keys)
+    large = leaves(model(hidden=16384, ffn_hidden=65536), {"gradient_precision": "bf16"} | short, **keys)
+    assert large["gradients_dense"] > 2 * 3e9 and "fp32_gradients" not in large, "4e9 B are less than 6.5e9 freed"
 
 
 def test_muon_keeps_one_moment_of_matrices_and_two_of_tables() -> None:
