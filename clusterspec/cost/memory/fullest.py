@@ -86,7 +86,7 @@ def rank_memory(job: Job, rank: Rank, layer: LayerMemory) -> RankMemory:
         recomputation.peak_in_backward(job, rank, layer.working),
     )
     most = larger(at_loss.value, in_backward.value)
-    optimizer = states.step_gradient_lines(job, optimizer, summed_bytes(activations) + most)
+    optimizer = states.step_gradient_lines(optimizer, summed_bytes(activations) + most)
     held = (*weights, *gradients, *optimizer, *activations)
     allocated = summed_bytes(held) + most
     beside = (*states.reserved_lines(job, rank.share), *states.fragmentation_lines(job, allocated))

@@ -21,6 +21,7 @@ SHARDS_GRADIENTS = frozenset({"zero2", "fsdp", "hsdp"})
 DEEPSPEED = "DeepSpeed, runtime/bf16_optimizer.py"
 DEEPSPEED_STAGE_3 = "DeepSpeed, runtime/zero/stage3.py"
 STEP_GRADIENTS = "fp32 gradients"
+"""The line of the gradients that an optimizer copies by sub-groups, during its step alone."""
 TRANSFORMER_ENGINE = "Transformer Engine, get_dummy_wgrad"
 
 
@@ -199,12 +200,10 @@ def _share_beyond(there: float, freed: float) -> float:
     return 1.0 - smaller(1.0, freed / larger(there, 1.0))
 
 
-def step_gradient_lines(job: Job, found: Lines, freed: float) -> Lines:
+def step_gradient_lines(found: Lines, freed: float) -> Lines:
     """Lines of the optimizer in which the gradients of a sub-group count beyond the ``freed`` bytes of the backward
     pass: full sharding copies them in the optimizer step, after it.
     """
-    if not _updates_by_sub_group(job):
-        return found
     return tuple(
         each.with_factor("beyond_activations", _share_beyond(each.value, freed))
         if each.name == STEP_GRADIENTS
