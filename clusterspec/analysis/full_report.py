@@ -13,7 +13,7 @@ from clusterspec.analysis.losses import gains, losses
 from clusterspec.analysis.outputs import bill, cost, estimate, influences
 from clusterspec.cluster.demands import demands_of
 from clusterspec.cluster.legality import cut_heads, refusals
-from clusterspec.cluster.model import Design
+from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cluster.neighbors import neighbor_degrees
 from clusterspec.cluster.variation import design_with_keys, layout_changes
 from clusterspec.cost.compute.kernels import Kernel
@@ -132,17 +132,9 @@ def _report_of_design(study: Study, kind: str, audience: str, *, live: bool) -> 
     """The report of one design, part by part."""
     from clusterspec.analysis.facility import facility
     from clusterspec.analysis.failures_of_parts import faults
-    from clusterspec.analysis.groups import launch, rank_groups, sized_collectives
-    from clusterspec.analysis.lever_effects import sensitivity
-    from clusterspec.analysis.longest_sequence import longest_sequence
-    from clusterspec.analysis.paths import pod_topology
-    from clusterspec.analysis.schedule import schedule
-    from clusterspec.analysis.serving_search import other_plans
-    from clusterspec.analysis.survival import survival
     from clusterspec.analysis.tiers import tiers
 
     cluster = study.design.cluster
-    power = study.design.spec.cluster.power if study.design.spec.cluster else None
     compared = _comparison_report(study, kind, audience)
     fabric = compared.bill.bill.fabric
     whole = replace(
@@ -161,6 +153,23 @@ def _report_of_design(study: Study, kind: str, audience: str, *, live: bool) -> 
     )
     if kind != "design" or cluster is None:
         return whole
+    return _with_parts_for_engineers(study, cluster, whole, audience, live=live)
+
+
+def _with_parts_for_engineers(
+    study: Study, cluster: Cluster, whole: FullReport, audience: str, *, live: bool
+) -> FullReport:
+    """The report with the parts of a design report that a procurement report lacks."""
+    from clusterspec.analysis.groups import launch, rank_groups, sized_collectives
+    from clusterspec.analysis.lever_effects import sensitivity
+    from clusterspec.analysis.longest_sequence import longest_sequence
+    from clusterspec.analysis.paths import pod_topology
+    from clusterspec.analysis.schedule import schedule
+    from clusterspec.analysis.serving_search import other_plans
+    from clusterspec.analysis.survival import survival
+
+    power = study.design.spec.cluster.power if study.design.spec.cluster else None
+    fabric = whole.bill.bill.fabric
     moved = study.part("sensitivity", lambda: sensitivity(study), None)
     grid = study.part("layouts", lambda: layout_grid(study.plan), None)
     return replace(
