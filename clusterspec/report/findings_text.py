@@ -13,12 +13,20 @@ from clusterspec.units import plural
 from clusterspec.units.display import joined_words
 
 
+LONG = 12
+"""Number of findings above which the text ends with a table of them by rule, since their beginning has scrolled off."""
+
+MOST_RULES = 12
+"""Number of rules that this table lists; further ones are counted."""
+
+
 def findings_as_text(report: CheckReport, ink: Ink = PLAIN, *, quiet: bool = False) -> str:
     """Findings with their source lines, and a summary unless ``quiet``."""
     frames = [framed_finding(finding, report.sources, ink) for finding in report.findings]
     if quiet:
         return "\n".join(frames)
-    return "\n".join([*frames, summary_line(report, ink), *baseline_lines(report)]) + "\n"
+    table = [rule_table(report, ink)] if len(report.findings) > LONG else []
+    return "\n".join([*frames, *table, summary_line(report, ink), *baseline_lines(report)]) + "\n"
 
 
 def framed_finding(finding: Finding, sources: Mapping[str, Source], ink: Ink) -> str:
@@ -153,6 +161,23 @@ def rule_statistics(report: CheckReport) -> str:
     rows = [(f"{number:,}", str(severity), rule) for (rule, severity), number in ordered]
     table = text_table(("findings", "severity", "rule"), rows, right=(0,)) if rows else ""
     return table + "\n" * bool(rows) + summary_line(report) + "\n"
+
+
+def rule_table(report: CheckReport, ink: Ink) -> str:
+    """The findings by rule, most severe and most frequent first: their number, and where it fits the first position."""
+    counted = Counter((finding.severity.rank, finding.rule) for finding in report.findings)
+    first = {(finding.severity.rank, finding.rule): finding for finding in reversed(report.findings)}
+    ordered = sorted(counted, key=lambda each: (each[0], -counted[each], each[1]))
+    rows = [
+        (f"{counted[each]:,}", str(first[each].severity), each[1], location_text(first[each].span))
+        for each in ordered[:MOST_RULES]
+    ]
+    heads = ("findings", "severity", "rule", "first at")
+    fits = sum(max(text_width(row[k]) for row in (heads, *rows)) + 2 for k in range(len(heads))) - 2 <= ink.width
+    shown = len(heads) - (not fits)
+    table = text_table(heads[:shown], [row[:shown] for row in rows], right=(0,))
+    more = len(ordered) - len(rows)
+    return table + (f"and {plural(more, 'further rule')}\n" if more else "")
 
 
 def findings_as_lines(report: CheckReport, ink: Ink = PLAIN) -> str:

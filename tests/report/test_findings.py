@@ -284,6 +284,30 @@ def test_rules_are_counted_the_most_frequent_first() -> None:
     assert findings_text.rule_statistics(replace(CHECKED, findings=())).startswith("All clear: 3 files")
 
 
+def test_a_long_text_ends_with_its_findings_by_rule_the_most_severe_first() -> None:
+    report = replace(CHECKED, findings=(*ALL, ALL[2], ALL[1], ALL[2]) + ALL[1:2] * 8)
+    assert len(report.findings) > findings_text.LONG
+    *_, heads, few, many, odd, blank, summary = findings_text.findings_as_text(report).splitlines()
+    assert heads.split()[:3] == ["findings", "severity", "rule"]
+    assert [few.split()[:3], many.split()[:3], odd.split()[:3]] == [
+        ["1", "error", "few"],
+        ["10", "warning", "many"],
+        ["3", "note", "odd"],
+    ]
+    positions = [findings_text.location_text(finding.span) for finding in ALL]
+    assert [line.split()[3] for line in (few, many, odd)] == positions, "that of the first of each rule"
+    assert (blank, summary.split(".")[0]) == ("", "1 error, 10 warnings and 3 notes in 3 files")
+    narrow = findings_text.findings_as_text(report, replace(findings_text.PLAIN, width=30)).splitlines()
+    assert "       1  error     few" in narrow, "without the column that does not fit"
+    assert "findings  severity" not in findings_text.findings_as_text(replace(CHECKED, findings=ALL))
+
+
+def test_a_table_by_rule_counts_the_rules_that_it_does_not_list() -> None:
+    findings = tuple(replace(ALL[1], rule=f"rule-{k:02}") for k in range(findings_text.MOST_RULES + 3))
+    lines = findings_text.findings_as_text(replace(CHECKED, findings=findings)).splitlines()
+    assert "and 3 further rules" in lines and not any(line.split()[2:3] == ["rule-12"] for line in lines)
+
+
 @pytest.mark.parametrize("columns", [20, 40, 60])
 @pytest.mark.parametrize("before", [0, 10, 19, 20, 21, 39, 40, 41, 59, 60, 200])
 @pytest.mark.parametrize("length", [1, 5, 30, 300])
