@@ -257,7 +257,7 @@ def show_text(view: EntryView, width: int = 100) -> str:
     parts += _titled_list("also sold as", view.aliases, width)
     parts += _titled_list("replaced by", [view.replaced_by] if view.replaced_by else [], width)
     parts += _titled_list("notes", view.notes, width)
-    parts += _titled_list("sources", [f"[{number}] {_citation_text(source)}" for source, number in numbers.items()], 0)
+    parts += _titled_list("sources", [f"[{number}] {_citation_text(source)}" for source, number in numbers.items()], width)
     return "\n".join(parts) + "\n"
 
 
@@ -296,7 +296,8 @@ def _fact_lines(lines: Sequence[FactView], numbers: dict[Cited, int], width: int
     names = [line.name.removeprefix("achievable.") for line in lines]
     column = max((len(name) for name in names), default=0) + 2
     for name, line in zip(names, lines, strict=True):
-        yield f"{name:<{column}}{_figure_text(line)}  {_source_mark(line, numbers)}".rstrip()
+        figure = f"{name:<{column}}{_figure_text(line)}  {_source_mark(line, numbers)}".rstrip()
+        yield from [figure] if len(figure) <= width else _between_words(figure, width, "", " " * _INDENT)
         yield from _wrapped_details(line, width)
 
 
@@ -339,13 +340,16 @@ def _detail_lines(line: FactView) -> Iterator[str]:
 
 
 def _titled_list(title: str, texts: Sequence[str], width: int) -> list[str]:
-    """A titled list; with a width of 0 lines are not wrapped, so that addresses can be copied."""
+    """A titled list, wrapped between words only, so that addresses can be copied."""
     indent = " " * _INDENT
-    wrapped = [
-        textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=indent) if width else [indent + text]
-        for text in texts
-    ]
+    wrapped = [_between_words(text, width, indent, indent) for text in texts]
     return ["", title, *(line for lines in wrapped for line in lines)] if texts else []
+
+
+def _between_words(text: str, width: int, first: str, then: str) -> list[str]:
+    return textwrap.wrap(
+        text, width, initial_indent=first, subsequent_indent=then, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _side_text(line: FactView | None) -> str:
