@@ -257,7 +257,9 @@ def show_text(view: EntryView, width: int = 100) -> str:
     parts += _titled_list("also sold as", view.aliases, width)
     parts += _titled_list("replaced by", [view.replaced_by] if view.replaced_by else [], width)
     parts += _titled_list("notes", view.notes, width)
-    parts += _titled_list("sources", [f"[{number}] {_citation_text(source)}" for source, number in numbers.items()], width)
+    parts += _titled_list(
+        "sources", [f"[{number}] {_citation_text(source)}" for source, number in numbers.items()], width
+    )
     return "\n".join(parts) + "\n"
 
 

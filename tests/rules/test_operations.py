@@ -245,3 +245,33 @@ def test_a_percentile_of_failures_is_that_of_a_poisson_distribution() -> None:
     ):
         assert poisson_percentile(mean, share) == number
     assert abs(poisson_percentile(500.0, 0.99) - poisson_percentile(500.1, 0.99)) <= 1
+
+
+RUN = """
+cluster: {{platform: dgx-h100, nodes: 16, spare_nodes: 2}}
+workload: {{model: llama-3.1-8b, sequence_length: 8192, global_batch: 512, tokens: {tokens}}}
+layout: {{framework: megatron-core, tp: 1, recompute: full}}
+measured: [{{step_time: 4 s}}]
+operations: {{checkpoint_interval: 1 h, checkpoint_time: 36 s, mean_time_between_failures: 100 h, restart_time: 30 min,
+  burn_in: 72 h, targets: {{run_time: {target}}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("tokens", "target", "severity"),
+    [
+        # 100,000 steps of 512 × 8,192 tokens take 4 s each, 111.1 h; 1 % saves, 0.5 % repeats, 0.5 % restarts: 113.4 h
+        ("419.4304B", "114 h", ""),
+        ("419.4304B", "113 h", "note"),  # within the spread of measured steps
+        ("419.4304B", "86 h", "warning"),
+        ("419.4304B", "80 h", "error"),  # three quarters of 113.4 h are 85.0 h
+        ("838.8608B", "227.5 h", ""),
+        ("838.8608B", "226 h", "note"),
+    ],
+)
+def test_a_run_is_compared_with_its_target_with_its_interruptions(
+    check: Check, tokens: str, target: str, severity: str
+) -> None:
+    found = reported(check, "operations", RUN.format(tokens=tokens, target=target))
+    wanted = one("run-longer-than-target", "operations.targets.run_time", severity) if severity else []
+    assert [each for each in found if each[0] == "run-longer-than-target"] == wanted

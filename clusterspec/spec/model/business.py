@@ -25,6 +25,7 @@ class OperationsTargetsSpec:
 
     goodput: float | None = None
     max_single_failure_slowdown: float | None = None
+    run_time: Quantity | None = None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,97 @@
+"""The run takes longer than the spec demands.
+
+## What it finds
+
+A run of `workload.tokens` that takes longer than `operations.targets.run_time`, interruptions included. It is an error
+where the run misses the target even at the dense peak of its accelerators, or by a third even at the fast end of the
+predicted range; a warning where the fast end misses it; else a note. Without a stated failure rate the rule uses the
+lowest published one.
+
+## Why it matters
+
+The delivery of a model, the end of a lease and the start of the next job hang on this date. A run that is late by a
+third costs a third more accelerator hours.
+
+## What to do
+
+Train fewer tokens, take more nodes (`clusterspec solve` finds how many), or a faster layout (`clusterspec search`).
+
+## When to ignore it
+
+Ignore it where a measured step time shows that the machine is faster; state it under `measured`.
+
+## Fires
+
+```yaml operations.targets.run_time
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 32}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512, tokens: 15T}
+layout: {framework: megatron-core, tp: 1, recompute: full}
+operations: {burn_in: 72 h, targets: {run_time: 20 days}}
+```
+
+```yaml operations.targets.run_time
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 32}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512, tokens: 15T}
+layout: {framework: megatron-core, tp: 1, recompute: full}
+operations: {burn_in: 72 h, targets: {run_time: 75 days}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 32}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512, tokens: 15T}
+layout: {framework: megatron-core, tp: 1, recompute: full}
+operations: {burn_in: 72 h, targets: {run_time: 130 days}}
+```
+
+## Sources
+
+- Arithmetic: tokens over predicted tokens per second, over the goodput.
+- Goodput: Young, CACM 17(9), 1974, and Daly, FGCS 22(3), 2006: https://doi.org/10.1016/j.future.2004.11.016
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.cost.failures import catalog_of, interruptions
+from clusterspec.cost.plan import Plan
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.shares import target_severity
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import NetworksSpec, OperationsSpec
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "warning", "likely")
+AT = "operations.targets.run_time"
+
+
+def check(
+    operations: OperationsSpec,
+    networks: NetworksSpec | None,
+    cluster: Cluster,
+    layout: Layout,
+    timed: Plan,
+) -> Iterator[Problem]:
+    target = operations.targets.run_time if operations.targets else None
+    if target is None or timed.step is None or timed.time_to_train is None or timed.step_time_range is None:
+        return
+    step, catalog = timed.step.seconds, catalog_of(timed.design)
+    kept = interruptions(cluster, layout, operations, networks, timed.parameters, step=step, catalog=catalog)
+    if kept.share <= 0 or timed.time_to_train / kept.share <= target.value:
+        return
+    seconds = timed.time_to_train / kept.share
+    low, high = (end / step for end in timed.step_time_range)
+    severity = target_severity(target.value, seconds, (low, high))
+    message = (
+        f"the run takes {display(seconds, 's')} with interruptions, and its target is {display(target.value, 's')}"
+    )
+    if timed.mfu and timed.time_to_train * timed.mfu > target.value:
+        severity = "error"
+        message += f": even at the dense peak it takes {display(timed.time_to_train * timed.mfu, 's')}"
+    yield RULE.problem(AT, message, "train fewer tokens, or take more nodes (`clusterspec solve`)", severity=severity)
