@@ -12,7 +12,6 @@ from clusterspec.source import Source, Span
 from clusterspec.units import plural
 from clusterspec.units.display import joined_words
 
-
 LONG = 12
 """Number of findings above which the text ends with a table of them by rule, since their beginning has scrolled off."""
 
