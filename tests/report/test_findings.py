@@ -19,7 +19,7 @@ from clusterspec.records import replace
 from clusterspec.report import findings_machines, findings_sarif, findings_text
 from clusterspec.report import findings_machines as baseline
 from clusterspec.report.findings_machines import fingerprint
-from clusterspec.report.ink import PLAIN, Ink
+from clusterspec.report.ink import PLAIN, Ink, location_text
 from clusterspec.results import CheckReport, Input, Tool
 from clusterspec.source import Position, Span
 from tests.golden import assert_golden
@@ -294,7 +294,7 @@ def test_a_long_text_ends_with_its_findings_by_rule_the_most_severe_first() -> N
         ["10", "warning", "many"],
         ["3", "note", "odd"],
     ]
-    positions = [findings_text.location_text(finding.span) for finding in ALL]
+    positions = [location_text(finding.span) for finding in ALL]
     assert [line.split()[3] for line in (few, many, odd)] == positions, "that of the first of each rule"
     assert (blank, summary.split(".")[0]) == ("", "1 error, 10 warnings and 3 notes in 3 files")
     narrow = findings_text.findings_as_text(report, replace(PLAIN, width=30)).splitlines()
