@@ -21,9 +21,21 @@ KINDS: Mapping[str, type] = {
     "workload": Mapping,
     "layout": Mapping,
     "acceptance": list,
+    "operations": Mapping,
+    "procurement": Mapping,
 }
 ALLOWED = tuple(KINDS)
 """The sections of a spec that a supplier needs, in this order; ``name`` is the title of the document."""
+DEMANDED: Mapping[str, Mapping[str, Any]] = {
+    "operations": {"burn_in": None, "repair_time": None},
+    "procurement": {
+        "delivery": {"weeks": None},
+        "needed_by": None,
+        "support": {"term": None, "response": None},
+        "warranty": None,
+    },
+}
+"""The keys of other sections that demand something of the supplier; the rest of these sections stays confidential."""
 
 Value = dict[str, Any]
 
@@ -38,8 +50,21 @@ def redact(value: object, broken: Collection[Path] = ()) -> Value:
         return {}
     root = schema()
     properties: Mapping[str, Any] = root["properties"]
-    kept = {key: value[key] for key in ALLOWED if isinstance(value.get(key), KINDS[key])}
+    demanded = {key: _named_keys(value.get(key), keys) for key, keys in DEMANDED.items()}
+    kept = {
+        key: demanded.get(key, value[key])
+        for key in ALLOWED
+        if isinstance(value.get(key), KINDS[key]) and demanded.get(key) != {}
+    }
     return {key: _allowed_value(kept[key], properties.get(key, {}), (key,), frozenset(broken)) for key in kept}
+
+
+def _named_keys(value: object, names: Mapping[str, Any]) -> Value:
+    """The named keys of a mapping; a name with names of its own keeps those below it."""
+    if not isinstance(value, Mapping):
+        return {}
+    below = {name: _named_keys(value.get(name), inner) if inner else value.get(name) for name, inner in names.items()}
+    return {name: found for name, found in below.items() if found not in (None, {})}
 
 
 def _allowed_value(value: Any, node: Mapping[str, Any], path: Path, broken: frozenset[Path]) -> Any:

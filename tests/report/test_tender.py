@@ -10,9 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from clusterspec import analysis, studies
+from clusterspec.report.paper.blocks import PaperTable
+from clusterspec.report.paper.delivery import ASKED as ASKED_OF_THE_OFFER
+from clusterspec.report.paper.delivery import delivery_section
 from tests.cli.conftest import Call, skip_without_pdf
 from tests.effort import diagonal, sampled
 from tests.report.secrets import HOSTILE, SECRETS
+from tests.settings import SETTINGS
 
 KINDS = ["design", "procurement"]
 OFFSETS = re.compile(rb"^[0-9 ]+")
@@ -69,3 +74,21 @@ def test_the_same_words_are_found_where_the_report_is_internal(call: Call) -> No
     call("report", "spec.yaml", "-o", "out.html", "--audience", "internal", "--kind", "procurement")
     shown = found(Path("out.html").read_bytes())
     assert {"317,171", "SecretDescription", "SecretSignatory"} <= set(shown)
+
+
+def test_a_tender_demands_what_the_spec_demands_and_asks_for_the_rest() -> None:
+    asked = HOSTILE.replace("delivery: {weeks: 20,", "warranty: 3 years\n  delivery: {weeks: 20,")
+    section = delivery_section(analysis.report(studies.study_text(asked, SETTINGS), "procurement"))
+    assert section is not None
+    (table,) = section.blocks
+    assert isinstance(table, PaperTable)
+    assert {row.cells[0]: row.cells[1] for row in table.rows} == {
+        "Delivery": "20 weeks after the order",
+        "Warranty": "3 years",
+        "Support": ASKED_OF_THE_OFFER,
+        "Repair time": ASKED_OF_THE_OFFER,
+        "Burn-in": "72 h",
+        "Power of a node at most": ASKED_OF_THE_OFFER,
+        "Weight of a node": ASKED_OF_THE_OFFER,
+        "Price of each line": "on the attached price sheet",
+    }

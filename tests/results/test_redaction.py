@@ -47,6 +47,17 @@ def test_a_tender_predicts_what_the_spec_predicts_without_measurements(path: Pat
         assert shown.step_time.value == pytest.approx(plan.step_time.value, rel=1e-12)
 
 
+def test_of_operation_and_procurement_only_demands_remain() -> None:
+    kept = {"burn_in": "72 h"}
+    buying = {"needed_by": "2027-06-01", "support": {"term": "5 years"}, "delivery": {"weeks": 20}}
+    value = {
+        "operations": {**kept, "checkpoint_interval": "1 h"},
+        "procurement": {**buying, "delivery": {"weeks": 20, "milestones": ["x"]}, "budget": 1, "prices": {"node": 1}},
+    }
+    assert redact(value) == {"operations": kept, "procurement": buying}
+    assert redact({"operations": {"checkpoint_interval": "1 h"}, "procurement": {"budget": 1}}) == {}
+
+
 @pytest.mark.parametrize("value", [None, [], "text", {"cluster": "free text"}, {"cluster": ["a"], "name": {"a": "b"}}])
 def test_what_is_no_spec_leaves_nothing(value: object) -> None:
     assert redact(value) == {}

@@ -17,15 +17,34 @@ OPEN = "not stated"
 
 
 def delivery_section(report: FullReport) -> Section | None:
-    """The checklist."""
+    """The checklist; in a tender, what the supplier has to promise."""
     if report.tender:
-        return None
+        return _demands_section(report)
     rows = tuple(_decision_rows(report))
     if report.purchase is not None and report.purchase.basis == "rent":  # the operator of the cloud answers the others
         rows = tuple(row for row in rows if row.cells[1] != OPEN)
     if not rows:
         return None
     return _section_of_rows(rows)
+
+
+ASKED = "to be stated in the offer"
+
+
+def _demands_section(report: FullReport) -> Section:
+    """What a tender demands of delivery, warranty, support and burn-in, and what the offer has to state."""
+    demands = ("Delivery", "Needed by", "Warranty", "Support", "Repair time", "Burn-in")
+    stated = {row.cells[0]: row.cells[1] for row in _decision_rows(report)}
+    given = [(name, stated.get(name, OPEN)) for name in demands]
+    rows = [
+        TableRow((name, ASKED if answer == OPEN else answer), "spec", "fair" if answer == OPEN else "plain")
+        for name, answer in given
+        if answer != OPEN or name != "Needed by"
+    ]
+    rows += [TableRow((name, ASKED), "spec", "fair") for name in ("Power of a node at most", "Weight of a node")]
+    rows.append(TableRow(("Price of each line", "on the attached price sheet"), "bill.items"))
+    columns = (TableColumn("Subject"), TableColumn("What is demanded"))
+    return Section("delivery", "What the offer promises", (PaperTable(columns, tuple(rows), "spec"),))
 
 
 def _section_of_rows(rows: tuple[TableRow, ...]) -> Section:
