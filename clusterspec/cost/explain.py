@@ -9,19 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from clusterspec.cost.collectives.explain import expanded_seconds
 from clusterspec.cost.compute.kernels import WEIGHT_SHARE, Kernel, Role
 from clusterspec.cost.compute.rates import MEMORY
 from clusterspec.cost.formulas import compute, parameters, pipeline
 from clusterspec.cost.formulas import pipeline as overlap
-from clusterspec.cost.record import (
-    PHASES,
-    PartTime,
-    PhaseTime,
-    ReplicaTransfers,
-    StepRecord,
-    TransferTime,
-    expanded_seconds,
-)
+from clusterspec.cost.record import PHASES, PartTime, PhaseTime, ReplicaTransfers, StepRecord, TransferTime
 from clusterspec.cost.term import Argument, Expanded, Inputs, Repeats, Term, computed_figure, identifier, leaf_term
 from clusterspec.quantity import Figure
 from clusterspec.records import replace

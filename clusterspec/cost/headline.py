@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.degrees import accelerators_used
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.term import Communication, Term, named_count
+from clusterspec.cost.record import Communication
+from clusterspec.cost.term import Term, named_count
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
 

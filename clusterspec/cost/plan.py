@@ -13,9 +13,8 @@ from clusterspec.cost.compute.kernels import FIXED, KERNELS
 from clusterspec.cost.compute.mixing import RECURRENCE
 from clusterspec.cost.constants import CONSTANTS
 from clusterspec.cost.memory.fullest import Memory
-from clusterspec.cost.record import StepRecord, communication_rows
+from clusterspec.cost.record import Communication, StepRecord, communication_rows
 from clusterspec.cost.tables import Tables
-from clusterspec.cost.term import Communication, MemoryUse, Term
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, field
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from clusterspec.cost.reinforcement.times import RlTimes
     from clusterspec.cost.serving.day import DayPlan
     from clusterspec.cost.serving.latency import ServingTimes
+    from clusterspec.cost.term import MemoryUse, Term
 
 TIE = 0.01
 """The relative difference in time below which two layouts are tied, by judgment: repeated runs of one layout differ by

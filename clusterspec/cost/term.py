@@ -1,12 +1,13 @@
-"""Formulas with printed expressions, and the terms of an explanation: value, formula, inputs, parts."""
+"""The terms of an explanation: value, formula, inputs, parts."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, ParamSpec, Protocol, cast, overload
+from typing import TYPE_CHECKING
 
+from clusterspec.cost.formulas import EXPRESSIONS
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, dataclass, replace
@@ -15,72 +16,9 @@ from clusterspec.summation import sum_of
 if TYPE_CHECKING:
     from clusterspec.catalog.entries import Accelerator
 
-P = ParamSpec("P")
-
-
-class Column(Protocol):
-    """A column of numbers: one for each of many layouts."""
-
-    def __add__(self, other: float | Column, /) -> Column: ...
-    def __radd__(self, other: float | Column, /) -> Column: ...
-    def __sub__(self, other: float | Column, /) -> Column: ...
-    def __rsub__(self, other: float | Column, /) -> Column: ...
-    def __mul__(self, other: float | Column, /) -> Column: ...
-    def __rmul__(self, other: float | Column, /) -> Column: ...
-    def __truediv__(self, other: float | Column, /) -> Column: ...
-    def __rtruediv__(self, other: float | Column, /) -> Column: ...
-    def __gt__(self, other: float | Column, /) -> Column: ...
-    def any(self) -> bool: ...
-    def __array_namespace__(self) -> Library: ...
-
-
-class Library(Protocol):
-    """The functions of an array library that formulas use."""
-
-    def maximum(self, first: float | Column, second: float | Column, /) -> Column: ...
-    def minimum(self, first: float | Column, second: float | Column, /) -> Column: ...
-    def where(self, condition: object, yes: float | Column, no: float | Column, /) -> Column: ...
-
-
-class Formula(Protocol[P]):
-    """A function of numbers; it returns a column where an argument is one."""
-
-    @overload
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> float: ...
-    @overload
-    def __call__(self, *args: float | Column, **kwargs: float | Column) -> Column: ...
-
-
 _PHASES = ("forward", "backward", "recomputation")
 _AXES = (["expert", "tp"], ["tp"], ["cp"], ["ep"])
 _COLLECTIVES = ("all_to_all", "all_gather", "all_reduce", "reduce_scatter", "send_recv")
-EXPRESSIONS: dict[object, str] = {}
-"""The expression of each formula, over the names of its parameters.
-
-The grammar is that of printed terms: arithmetic, min, max, ceil, floor, log2, sqrt and sum. A test evaluates every
-expression against its function.
-"""
-
-
-def formula(expression: str = "") -> Callable[[Callable[P, float]], Formula[P]]:
-    """Decorator of formula functions: the function accepts columns and is printed as ``expression``.
-
-    A formula without an expression cannot be the formula of a term.
-    """
-
-    def registered(function: Callable[P, float]) -> Formula[P]:
-        if expression:
-            EXPRESSIONS[function] = expression
-        return cast("Formula[P]", function)
-
-    return registered
-
-
-def array_library(*values: object) -> Library:
-    """The array library of the first column among some values."""
-    return next(cast(Column, value).__array_namespace__() for value in values if hasattr(value, "__array_namespace__"))
-
-
 # One line of a cost: a number, its formula, its inputs and its parts
 
 
@@ -145,24 +83,6 @@ def _transfer_label(name: str) -> str:
             sent = f"{purpose} ({sent})" if purpose else sent
             return f"{phase}, {part}: {'_'.join(axis)} {sent} {number}".rstrip()
     return ""
-
-
-@dataclass(frozen=True)
-class Communication:
-    """Communication of one axis of the layout in one step, per accelerator.
-
-    ``bytes`` the size as nccl-tests counts it, summed over ``calls``; ``seconds`` the time on the wire summed over the
-    calls, ``exposed`` the part not overlapped with computation.
-    """
-
-    axis: str
-    collective: str
-    tier: str
-    ranks: int
-    calls: float
-    bytes: float
-    seconds: float
-    exposed: float
 
 
 OUTSIDE = frozenset({"context", "communication_buffers"})

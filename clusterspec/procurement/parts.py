@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clusterspec.cost.term import Term, formula
+from clusterspec.cost.formulas import formula
+from clusterspec.cost.term import Term
 from clusterspec.money import CurrencyMismatch
 from clusterspec.summation import sum_of
 

@@ -7,7 +7,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.term import Communication, Term
+from clusterspec.cost.record import Communication
+from clusterspec.cost.term import Term
 from clusterspec.quantity import Bandwidth, Figure, Quantity
 from clusterspec.records import NamedTuple
 from clusterspec.report.ink import Ink, share_bar, text_table, wrapped_lines

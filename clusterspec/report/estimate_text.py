@@ -10,7 +10,8 @@ from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.sites import accelerators_away
 from clusterspec.cost.headline import sent_term
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.term import Communication, MemoryUse, Term
+from clusterspec.cost.record import Communication
+from clusterspec.cost.term import MemoryUse, Term
 from clusterspec.report import estimate_rows as traffic
 from clusterspec.report.assumption_rows import influences_text
 from clusterspec.report.estimate_rows import (

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from clusterspec.catalog import BrokenEntry, Catalog
 from clusterspec.cluster.model import Assumption, Cluster, Layout, MeasuredShare
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.term import Communication, MemoryUse, Term
+from clusterspec.cost.record import Communication
+from clusterspec.cost.term import MemoryUse, Term
 from clusterspec.document import Document
 from clusterspec.origin import Cited, Origin, Written
 from clusterspec.patterns import pattern

@@ -12,7 +12,6 @@ from clusterspec.catalog.entries import Accelerator, Interconnect, Platform
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Cluster, Design, Layout, ScaleOut, ScaleUp, Workload
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.term import MemoryUse
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.knowledge.deviations import Deviations, find_deviations
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from clusterspec.cluster.fleet import Fleet
     from clusterspec.cost.measured import Measurement
     from clusterspec.cost.reinforcement.times import RlTimes
+    from clusterspec.cost.term import MemoryUse
     from clusterspec.rules.knowledge.failures import FailureRate
     from clusterspec.rules.knowledge.served import Served
 

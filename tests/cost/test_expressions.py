@@ -13,8 +13,8 @@ import numpy.typing
 import pytest
 
 import clusterspec.cost.formulas as package
+from clusterspec.cost.formulas import EXPRESSIONS
 from clusterspec.cost.formulas.compute import larger, positive_part, smaller
-from clusterspec.cost.term import EXPRESSIONS
 from tests.cost.expressions import evaluate
 from tests.effort import each
 

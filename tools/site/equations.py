@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from html import escape
 
 import clusterspec.cost.formulas as package
-from clusterspec.cost.term import EXPRESSIONS
+from clusterspec.cost.formulas import EXPRESSIONS
 
 HEADING = re.compile(r"^## `(\w+)\([^\n]*\n", re.MULTILINE)
 FENCES = {"ceil": "⌈⌉", "floor": "⌊⌋"}

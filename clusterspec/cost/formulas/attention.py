@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from clusterspec.cost.formulas import formula
 from clusterspec.cost.formulas.compute import smaller
-from clusterspec.cost.term import formula
 
 
 @formula("length * min(window, length) - min(window, length) * min(window, length) / 2")

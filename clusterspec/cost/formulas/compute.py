@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from clusterspec.cost.term import Column, array_library, formula
+from clusterspec.cost.formulas import Column, array_library, formula
 
 Number = float
 """A number, or a column of numbers."""

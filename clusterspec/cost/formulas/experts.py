@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import exp
 
+from clusterspec.cost.formulas import formula
 from clusterspec.cost.formulas.compute import larger, power, smaller
 from clusterspec.cost.formulas.pipeline import expected_largest
-from clusterspec.cost.term import formula
 
 LEAST = 1e-9
 """Lower bound of the fraction of experts that a token does not select, used where tokens select all experts."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from clusterspec.cost.formulas import formula
 from clusterspec.cost.formulas.compute import smaller
-from clusterspec.cost.term import formula
 
 SCORES = 5
 """Bytes per score that plain attention stores: the softmax and its dropout in 16 bits, and a mask."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from clusterspec.cost.formulas import formula
 from clusterspec.cost.formulas.compute import larger
-from clusterspec.cost.term import formula
 
 
 @formula("hidden * (heads + kv_heads) * (head_dim + value_dim)")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from clusterspec.cost.formulas import formula
 from clusterspec.cost.formulas.compute import larger, positive_part, power, smaller
-from clusterspec.cost.term import formula
 
 
 @formula("(total - slowest) / virtual_stages")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import exp, log, pi, sqrt
 
+from clusterspec.cost.formulas import formula
 from clusterspec.cost.formulas.compute import larger, power, smaller
-from clusterspec.cost.term import formula
 
 
 @formula("max(0, concurrency - places) / places * output_tokens * tpot")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from clusterspec.cost.formulas import formula
 from clusterspec.cost.formulas.compute import larger
-from clusterspec.cost.term import formula
 
 
 @formula("rollout + training + sync + switch")

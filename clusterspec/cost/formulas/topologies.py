@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from clusterspec.cost.formulas import formula
 from clusterspec.cost.formulas.collectives import all_reduce_factor
-from clusterspec.cost.term import formula
 
 
 @formula("link_bandwidth * (1 + wraps)")

@@ -15,11 +15,14 @@ from clusterspec.cost.memory.activations import Tensor
 from clusterspec.cost.memory.job import Job, Lines, squared_excess, summed_bytes
 from clusterspec.cost.memory.rank import Layers, Rank, candidates_for_fullest
 from clusterspec.cost.memory.recomputation import PeakPoint, StoredTensors, stored_lines
-from clusterspec.cost.term import MemoryUse
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, dataclass, replace
 from clusterspec.summation import sum_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.cost.term import MemoryUse
 
 NOTHING = PeakPoint((), (), ())
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from clusterspec.cost.formulas import EXPRESSIONS
 from clusterspec.cost.formulas import reinforcement as formulas
 from clusterspec.cost.reinforcement.times import RlTimes
-from clusterspec.cost.term import EXPRESSIONS, Term, computed_figure, formula_source
+from clusterspec.cost.term import Term, computed_figure, formula_source
 from clusterspec.quantity import Figure
 
 NAME = "rl_step"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from clusterspec.cluster.requests import gaps_between
+from clusterspec.cost.formulas import EXPRESSIONS
 from clusterspec.cost.formulas.serving import (
     handoff_time,
     output_rate,
@@ -20,7 +21,7 @@ from clusterspec.cost.formulas.serving import (
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import Part, StepTime
 from clusterspec.cost.serving.latency import ServingTimes, serving_range
-from clusterspec.cost.term import EXPRESSIONS, Term, formula_source, named_count
+from clusterspec.cost.term import Term, formula_source, named_count
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
 from clusterspec.records import replace

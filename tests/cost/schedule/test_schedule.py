@@ -11,7 +11,7 @@ from clusterspec.catalog.reader import Status
 from clusterspec.catalog.stacks import Stack
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.term import Communication
+from clusterspec.cost.record import Communication
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Figure
 from tests.cost.plans import MIXTRAL, design, plan, spec
