@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 from clusterspec.catalog.models import Entry
 from clusterspec.catalog.reader import Fact, FactReader, Status
-from clusterspec.catalog.releases import ReleaseFault, version_numbers
-from clusterspec.catalog.support import Combination, Multiple, UnreadableCombination, combination, multiple
+from clusterspec.catalog.releases import (
+    Combination,
+    Multiple,
+    ReleaseFault,
+    UnreadableCombination,
+    combination,
+    multiple,
+    version_numbers,
+)
 from clusterspec.origin import Cited, Origin
 from clusterspec.records import dataclass, field, replace
 

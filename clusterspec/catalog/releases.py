@@ -1,20 +1,18 @@
-"""Releases of software: their numbers, and the published faults of a library by release."""
+"""Releases of software: their numbers, what they support and require, and their published faults.
+
+Lines of an entry state all of it: combinations of uses that a release supports (the support matrix), numbers that it
+requires to be multiples of others, and faults of the releases of a library.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from math import prod
 
 from clusterspec.catalog.reader import Fact, FactReader
 from clusterspec.origin import Cited
 from clusterspec.records import dataclass
-
-FAULTS = "faults."
-EFFECTS = ("slow", "stops", "wrong")
-PLACES = ("in a node", "over nodes")
-FABRICS = ("roce", "infiniband", "efa", "tcp")
-HOSTS = ("amd host",)
-COLLECTIVES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "send-recv")
 
 
 def version_numbers(release: str) -> tuple[int, ...]:
@@ -24,6 +22,261 @@ def version_numbers(release: str) -> tuple[int, ...]:
     ((0, 15, 1), (1, 3, 0), (2026, 1))
     """
     return tuple(int(part) for part in re.findall(r"\d+", re.split(r"[a-z+-]", release.lower())[0]))
+
+
+# The uses of a design: what statements may name, each with the key that states it and its words in messages
+
+DEGREES: Mapping[str, tuple[str, str]] = {
+    "tp": ("layout.tp", "tensor parallelism"),
+    "sequence-parallel": ("layout.sequence_parallel", "sequence parallelism"),
+    "cp": ("layout.cp", "context parallelism"),
+    "ep": ("layout.ep", "expert parallelism"),
+    "expert-tp": ("layout.expert_tp", "tensor parallelism of experts"),
+    "attention-dp": ("layout.attention_dp", "data-parallel attention"),
+    "partial-ep": ("layout.ep", "expert parallelism over a part of the ranks of an engine"),
+    "pp": ("layout.pp", "pipeline parallelism"),
+    "virtual-stages": ("layout.virtual_stages", "interleaved virtual stages"),
+    "uneven-stages": ("layout.stage_layers", "pipeline stages of different lengths"),
+    "data-parallel": ("layout.dp", "data parallelism"),
+    "unsharded": ("layout.sharding", "unsharded optimizer states"),
+    "zero1": ("layout.sharding", "ZeRO-1"),
+    "zero2": ("layout.sharding", "ZeRO-2"),
+    "fsdp": ("layout.sharding", "full sharding (FSDP, ZeRO-3)"),
+    "hsdp": ("layout.sharding", "hybrid sharding (HSDP)"),
+    "gpipe": ("layout.schedule", "the gpipe schedule"),
+    "1f1b": ("layout.schedule", "the 1f1b schedule"),
+    "zero-bubble": ("layout.schedule", "the zero-bubble schedule"),
+    "dualpipe": ("layout.schedule", "the dualpipe schedule"),
+    "recomputation": ("layout.recompute", "activation recomputation"),
+    "full-recomputation": ("layout.recompute", "full activation recomputation"),
+}
+"""Uses that follow from a layout; search decides them for each layout."""
+CHOSEN = frozenset(
+    name for name, (key, _) in DEGREES.items() if key.partition(".")[2] in {"sharding", "schedule", "recompute"}
+) | {"virtual-stages", "uneven-stages"}
+"""Uses of a layout that its degrees do not determine."""
+
+PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "fp4", "mxfp4", "nvfp4", "int8", "int4")
+VALUED = {
+    "precision": ("workload.precision", "products in {}", PRECISIONS),
+    "recipe": ("workload.recipe", "the {} recipe", ("delayed", "current", "blockwise", "mxfp8", "nvfp4")),
+    "weights": ("workload.parameter_precision", "weights in {}", PRECISIONS),
+    "expert-weights": ("workload.expert_parameter_precision", "expert weights in {}", PRECISIONS),
+    "cache": ("workload.kv_precision", "a key-value cache in {}", PRECISIONS),
+    "gradients": ("workload.gradient_precision", "gradients in {}", PRECISIONS),
+    "master": ("layout.optimizer_states", "master weights in {}", (*PRECISIONS, "none")),
+    "moments": ("layout.optimizer_states", "moments in {}", (*PRECISIONS, "none")),
+    "optimizer": (
+        "workload.optimizer",
+        "the optimizer {}",
+        ("adam", "adamw", "sgd", "momentum", "lion", "adafactor", "muon"),
+    ),
+    "quantization": (
+        "workload.quantization",
+        "{} checkpoints",
+        ("awq", "gptq", "bitsandbytes", "gguf", "smoothquant"),
+    ),
+    "speculation": (
+        "workload.serving.speculative",
+        "speculation by {}",
+        ("draft-model", "eagle", "medusa", "mtp", "ngram"),
+    ),
+}
+"""Uses with a value, by prefix (``weights-nvfp4``): the key, the words, and the possible values."""
+SETTINGS: Mapping[str, tuple[str, str]] = {
+    f"{start}-{value}": (key, words.format(value)) for start, (key, words, values) in VALUED.items() for value in values
+} | {
+    "train": ("workload.kind", "training"),
+    "serve": ("workload.kind", "serving"),
+    "ring": ("layout.cp_method", "ring attention"),
+    "all-gather": ("layout.cp_method", "context parallelism by all-gather"),
+    "all-to-all": ("layout.cp_method", "context parallelism by all-to-all"),
+    "plain-attention": ("workload.attention", "plain attention"),
+    "experts": ("workload.model", "a mixture of experts"),
+    "grouped-query-attention": ("workload.model", "grouped-query attention"),
+    "latent-attention": ("workload.model", "multi-head latent attention"),
+    "sliding-window": ("workload.model", "sliding-window attention"),
+    "linear-attention": ("workload.model", "linear attention"),
+    "mamba-2": ("workload.model", "Mamba-2 layers"),
+    "sparse-attention": ("workload.model", "sparse attention"),
+    "compressed-attention": ("workload.model", "compressed attention"),
+    "tied-embeddings": ("workload.model", "tied embeddings"),
+    "token-prediction": ("workload.model", "multi-token prediction"),
+    "speculation": ("workload.serving.speculative", "speculative decoding"),
+    "prefix-cache": ("workload.serving.prefix_hit", "prefix caching"),
+    "disaggregation": ("workload.serving.disaggregated", "separate engines for prefill and decode"),
+    "narrower-decode": (
+        "workload.serving.disaggregated.prefill.tp",
+        "prefill engines of more tensor-parallel ranks than decode engines",
+    ),
+    "switch-reduction": ("cluster.scale_up.in_network_reduction", "reduction in the switches of a domain (NVLS)"),
+    "tcp-fabric": ("cluster.scale_out.technology", "a fabric without RDMA"),
+    "efa-fabric": ("cluster.scale_out.technology", "Elastic Fabric Adapters"),
+    "deepep": ("layout.dispatcher", "the DeepEP dispatcher"),
+    "hybrid-dispatcher": ("layout.dispatcher", "the hybrid dispatcher"),
+    "optimizer-offload": ("layout.offload", "an optimizer in host memory"),
+    "activation-offload": ("layout.offload", "activations in host memory"),
+    "tp-overlap": ("layout.overlap", "overlapped tensor-parallel communication"),
+    "expert-overlap": ("layout.overlap", "overlapped exchange of experts"),
+    **{f"cuda-{major}": ("cluster.software", f"CUDA {major}") for major in (11, 12, 13)},
+}
+"""Uses that follow from the workload and the settings that search does not vary."""
+USES: Mapping[str, tuple[str, str]] = {**DEGREES, **SETTINGS}
+MODEL = "model-"
+"""Prefix of a use that names a model: its id, or the first part of the id, which names its family."""
+
+
+def key_and_words(use: str) -> tuple[str, str]:
+    """The key that states a use, and its words in messages."""
+    return ("workload.model", f"the model {use.removeprefix(MODEL)}") if use.startswith(MODEL) else USES[use]
+
+
+@dataclass(frozen=True)
+class Combination:
+    """A condition for a statement to apply: a design must use one use from each set, and none of ``without``."""
+
+    uses: tuple[frozenset[str], ...]
+    architectures: frozenset[str] = frozenset()
+    """If not empty, one of them must be the architecture of the accelerator."""
+    without: frozenset[str] = frozenset()
+
+    @property
+    def clauses(self) -> tuple[frozenset[str], ...]:
+        """Sets of uses; a design must have one use from each. Architectures count as one set."""
+        return (*self.uses, self.architectures) if self.architectures else self.uses
+
+    def applies(self, used: frozenset[str]) -> bool:
+        """Whether the design uses it."""
+        if not self.without.isdisjoint(used) or (self.architectures and self.architectures.isdisjoint(used)):
+            return False
+        for clause in self.uses:  # noqa: SIM110 - twice as fast as a generator
+            if clause.isdisjoint(used):
+                return False
+        return True
+
+    def words(self, used: frozenset[str]) -> str:
+        """Words for the uses that the design and the combination share, and for the uses that must be absent, joined by
+        ``and``.
+        """
+        there = [key_and_words(each)[1] for each in self._named_uses(used)]
+        lacking = [f"no {USES[each][1]}" for each in sorted(self.without)]
+        return " and ".join(dict.fromkeys((*there, *lacking)))
+
+    def _named_uses(self, used: frozenset[str]) -> Iterator[str]:
+        """The uses of a design that it names, in the order of the clauses and of `USES`."""
+        order = {name: place for place, name in enumerate(USES)}
+        for clause in self.uses:
+            yield from sorted(clause & used, key=lambda name: (order.get(name, len(order)), name))
+
+    def key(self, used: frozenset[str]) -> str:
+        """The key of the spec that states the first use that design and combination share, preferably one of the
+        layout.
+        """
+        keys = [key_and_words(each)[0] for each in self._named_uses(used)]
+        return next((key for key in keys if key.startswith("layout.")), keys[0] if keys else "cluster.accelerator")
+
+
+class UnreadableCombination(ValueError):
+    """Raised for a text that names an unknown use."""
+
+
+def combination(text: str) -> Combination:
+    """The combination that a line of an entry names: ``A + B/C on ARCHITECTURE/… without D``.
+
+    >>> combination("pp + fsdp/hsdp").applies(frozenset({"pp", "hsdp"}))
+    True
+    >>> combination("cache-fp8 on sm_80/sm_86").applies(frozenset({"cache-fp8", "sm_90"}))
+    False
+    >>> combination("experts + tp without sequence-parallel").words(frozenset({"experts", "tp"}))
+    'a mixture of experts and tensor parallelism and no sequence parallelism'
+    """
+    named, _, without = text.partition(" without ")
+    uses, _, on = f" {named}".partition(" on ")
+    uses = uses.strip()
+    clauses = tuple(_known_uses(part) for part in uses.split(" + ") if part)
+    if not clauses and not on:
+        raise UnreadableCombination(f"`{text}` names nothing that a design uses")
+    return Combination(clauses, frozenset(on.split("/")) if on else frozenset(), _known_uses(without))
+
+
+def _known_uses(text: str) -> frozenset[str]:
+    """The uses of a text, separated by slashes."""
+    names = frozenset(text.split("/")) if text else frozenset()
+    if names.issubset(USES):
+        return names
+    for unknown in sorted(each for each in names - USES.keys() if not each.startswith(MODEL)):
+        raise UnreadableCombination(f"`{unknown}` is not a use of a design that the program knows")
+    return names
+
+
+def undecided_combinations(combinations: Iterable[Combination], settled: frozenset[str]) -> tuple[Combination, ...]:
+    """The combinations that a design's settled uses do not rule out, each with the clauses that only the layout
+    decides.
+    """
+    found = []
+    for each in combinations:
+        if not each.without.isdisjoint(settled):
+            continue
+        clauses = [clause for clause in each.clauses if clause.isdisjoint(settled)]
+        if not any(clause.isdisjoint(DEGREES) for clause in clauses):
+            found.append(Combination(tuple(clauses), frozenset(), each.without & frozenset(DEGREES)))
+    return tuple(found)
+
+
+# Numbers that a release requires to be multiples of others
+
+QUANTITIES: Mapping[str, str] = {
+    "hidden": "workload.model",
+    "heads": "workload.model",
+    "kv_heads": "workload.model",
+    "ffn_hidden": "workload.model",
+    "expert_ffn_hidden": "workload.model",
+    "linear_key_heads": "workload.model",
+    "linear_value_heads": "workload.model",
+    "sequence_length": "workload.sequence_length",
+    "tp": "layout.tp",
+}
+"""Numbers of a design for which multiples may be required, each with the key that states it."""
+AXES = ("tp", "cp", "ep", "expert_tp", "pp")
+"""Degrees of a layout that such numbers are divided by."""
+
+
+@dataclass(frozen=True)
+class Multiple:
+    """A number of a design that must be a multiple of ``number`` × the degrees of ``axes``, where ``when`` applies."""
+
+    quantity: str
+    number: int
+    axes: tuple[str, ...]
+    when: Combination = Combination(())
+
+
+def multiple(text: str) -> Multiple:
+    """The requirement that a line of an entry names: ``QUANTITY of NUMBER * AXIS * … with A + B/C``.
+
+    >>> multiple("ffn_hidden of 128 * tp with quantization-awq").number
+    128
+    >>> multiple("linear_key_heads of tp * cp").axes
+    ('tp', 'cp')
+    """
+    named, _, when = text.partition(" with ")
+    quantity, _, product = named.partition(" of ")
+    factors = product.split(" * ")
+    numbers = [int(each) for each in factors if each.isdecimal() and len(each) < 9]
+    axes = tuple(each for each in factors if each in AXES)
+    if quantity not in QUANTITIES or len(numbers) + len(axes) != len(factors) or 0 in numbers:
+        raise UnreadableCombination(f"`{named}` is not `QUANTITY of NUMBER * AXIS` with names that the program knows")
+    return Multiple(quantity, prod(numbers), axes, combination(when) if when else Combination(()))
+
+
+# Published faults of a library, by release
+
+FAULTS = "faults."
+EFFECTS = ("slow", "stops", "wrong")
+PLACES = ("in a node", "over nodes")
+FABRICS = ("roce", "infiniband", "efa", "tcp")
+HOSTS = ("amd host",)
+COLLECTIVES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "send-recv")
 
 
 @dataclass(frozen=True)

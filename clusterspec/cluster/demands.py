@@ -1,5 +1,5 @@
 """The inputs of the conditions of legality: the degrees of a layout, and the features that a design uses
-(`catalog.support`).
+(`catalog.releases`).
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from clusterspec.catalog.frameworks import Capabilities
 from clusterspec.catalog.models import Model
-from clusterspec.catalog.support import MODEL, Combination, Multiple, undecided_combinations
+from clusterspec.catalog.releases import MODEL, Combination, Multiple, undecided_combinations
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.recent import recent
 from clusterspec.records import dataclass, replace

@@ -10,7 +10,7 @@ from math import lcm, prod
 
 from clusterspec.catalog.frameworks import Capabilities, Statement
 from clusterspec.catalog.models import Model
-from clusterspec.catalog.support import DEGREES, Multiple
+from clusterspec.catalog.releases import DEGREES, Multiple
 from clusterspec.cluster.demands import Demands, LayoutNumbers, demands_of, design_uses, layout_uses, numbers_of
 from clusterspec.cluster.model import Design, Layout
 from clusterspec.recent import recent

@@ -12,7 +12,7 @@ from clusterspec.analysis.serving_plans.space import engines, serving_job
 from clusterspec.analysis.space.families import families, section_of
 from clusterspec.analysis.studied import job_of, whole_section
 from clusterspec.catalog.frameworks import NOTHING_KNOWN, Framework, Library, capabilities, framework_of
-from clusterspec.catalog.support import (
+from clusterspec.catalog.releases import (
     AXES,
     DEGREES,
     MODEL,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.catalog.frameworks import Feature, Statement
-from clusterspec.catalog.support import combination
+from clusterspec.catalog.releases import combination
 from clusterspec.rules.knowledge.support import refusal
 from tests.effort import each
 

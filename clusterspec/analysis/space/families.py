@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations, product
 
 from clusterspec.analysis.studied import NO_PINS, Choice, Family, Pins, Pipeline, SearchJob, Sharding, divisors
-from clusterspec.catalog.support import CHOSEN, undecided_combinations
+from clusterspec.catalog.releases import CHOSEN, undecided_combinations
 from clusterspec.cluster.degrees import even_stages
 from clusterspec.cluster.demands import Demands, LayoutNumbers, layout_uses, recomputation_uses, sharding_use
 from clusterspec.cluster.layout import ORDER

@@ -48,7 +48,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.frameworks import Requirement
-from clusterspec.catalog.support import Multiple
+from clusterspec.catalog.releases import Multiple
 from clusterspec.cluster.legality import broken_multiples
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
