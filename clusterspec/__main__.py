@@ -19,9 +19,9 @@ NEED_AN_ORDERLY_END = frozenset({"atexit", "threading"})
 
 def main() -> NoReturn:
     """Runs the command line and exits with its status; Ctrl-C ends it quietly, during start-up too."""
-    from clusterspec.cli import interrupts
+    from clusterspec.cli import INTERRUPTED, end_at_once
 
-    interrupts.end_at_once()
+    end_at_once()
     try:
         import gc
 
@@ -31,10 +31,10 @@ def main() -> NoReturn:
         from clusterspec.cli import run
 
         status = run(sys.argv[1:])
-        interrupts.end_at_once()
+        end_at_once()
         end_process(status)
     except KeyboardInterrupt:
-        os._exit(interrupts.STATUS)
+        os._exit(INTERRUPTED)
 
 
 def end_process(status: int) -> NoReturn:

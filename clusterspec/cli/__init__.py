@@ -7,16 +7,22 @@ internal error is one line and status 3, with the traceback under ``--debug``.
 from __future__ import annotations
 
 import errno
-
-from clusterspec.cli import interrupts
+import os
+import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import signal as _signal
     from collections.abc import Sequence
+    from typing import Any, NoReturn
 
     from clusterspec.cli.editor.verbs import Caller
+else:
+    import _signal  # `signal` without its enumerations, whose import takes half as long as `--version`
 
 OK, FOUND, CALL, INTERNAL = 0, 1, 2, 3
+INTERRUPTED = 130
+"""Exit status of a process ended by Ctrl-C, by shell convention."""
 
 
 class UsageFault(Exception):
@@ -49,7 +55,7 @@ def run(arguments: Sequence[str], caller: Caller | None = None) -> int:
         return stop.code if isinstance(stop.code, int) else CALL
     except KeyboardInterrupt:
         print_error("clusterspec: interrupted")
-        return interrupts.STATUS
+        return INTERRUPTED
     except Exception as fault:
         if is_callers_fault(fault):
             named = f"{fault.filename}: {fault.strerror}" if isinstance(fault, OSError) else str(fault)
@@ -77,3 +83,38 @@ def one_line(fault: Exception) -> str:
     """An exception in one line."""
     reason = next(iter(str(fault).splitlines()), "")[:200]
     return reason if isinstance(fault, InternalError) else f"{type(fault).__name__}: {reason}"
+
+
+# Ctrl-C: before a command runs, the program ends at once; a running command removes its incomplete files. While modules
+# are loaded, a `KeyboardInterrupt` could be raised in the import system, which prints it. Until a command begins, it
+# therefore ends the process without raising anything.
+
+
+def end_at_once() -> None:
+    """From now on Ctrl-C ends the process with status 130 and without output.
+
+    Nothing changes where SIGINT is ignored, or handled by the caller.
+    """
+    _replace_handler(_signal.default_int_handler, _end_process)
+    sys.unraisablehook = _end_lost_interrupt
+
+
+def raise_again() -> None:
+    """From now on Ctrl-C raises `KeyboardInterrupt` again, if `end_at_once` was called."""
+    _replace_handler(_end_process, _signal.default_int_handler)
+
+
+def _replace_handler(old: Any, new: Any) -> None:
+    if _signal.getsignal(_signal.SIGINT) is old:
+        _signal.signal(_signal.SIGINT, new)
+
+
+def _end_process(*_: object) -> NoReturn:
+    os._exit(INTERRUPTED)
+
+
+def _end_lost_interrupt(given: sys.UnraisableHookArgs) -> None:
+    """Ends the process for a `KeyboardInterrupt` that was raised where Python can only print exceptions."""
+    if issubclass(given.exc_type, KeyboardInterrupt):
+        _end_process()
+    sys.__unraisablehook__(given)

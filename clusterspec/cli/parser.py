@@ -10,7 +10,7 @@ import argparse
 import importlib
 
 import clusterspec
-from clusterspec.cli import interrupts
+from clusterspec.cli import raise_again
 from clusterspec.cli.options import Parser, shared_options
 from clusterspec.records import dataclass
 
@@ -143,7 +143,7 @@ def command_runner(name: str) -> Callable[[argparse.Namespace], int]:
 
     def run(args: argparse.Namespace) -> int:
         command = module_of(COMMANDS[name])
-        interrupts.raise_again()
+        raise_again()
         return int(getattr(command, f"run_{name}")(args))
 
     return run
