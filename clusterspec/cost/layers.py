@@ -11,7 +11,7 @@ from itertools import accumulate, groupby, pairwise
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.recent import recent
-from clusterspec.records import NamedTuple, dataclass
+from clusterspec.records import NamedTuple, dataclass, replace
 
 
 class Mixer(StrEnum):
@@ -36,6 +36,24 @@ class Layer(NamedTuple):
 
     mixer: Mixer
     network: FeedForward
+
+
+def model_of_mixer(model: Model, mixer: Mixer) -> Model:
+    """The model; for window attention with the heads of its window layers."""
+    window = model.window
+    if mixer is not Mixer.WINDOW or window is None:
+        return model
+    if model.latent or model.compressed:
+        return replace(model, sparse=None)
+    return replace(
+        model,
+        heads=window.heads or model.heads,
+        kv_heads=window.kv_heads or model.kv_heads,
+        head_dim=window.head_dim or model.head_dim,
+        value_head_dim=window.value_head_dim or window.head_dim or model.value_width,
+        shared_kv=False,
+        sparse=None,
+    )
 
 
 @recent(8)  # asked several times for each of many layouts

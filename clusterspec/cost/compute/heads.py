@@ -1,9 +1,9 @@
-"""The rate of attention where heads are narrower than those that it was measured with."""
+"""The rate of attention where heads are narrower, or sequences shorter, than those that it was measured with."""
 
 from __future__ import annotations
 
 from clusterspec.catalog.entries import Accelerator
-from clusterspec.cost.compute.kernels import KERNELS
+from clusterspec.cost.compute.kernels import KERNELS, LENGTH_START
 from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas.compute import fixed_share, head_fill, smaller
 
@@ -27,6 +27,14 @@ BACKWARD_EXPONENTIALS = assumed_figure(
     "exponentials for each product in the backward pass of attention over those in the forward pass: one for five"
     " products, where the forward pass has two (FlashAttention-2, arXiv 2307.08691, algorithm 2)",
 ).value
+
+
+def attention_length(accelerator: Accelerator) -> float:
+    """The sequence length in tokens at which attention kernels reach half of their long-sequence rate: as measured on
+    the accelerator, else the usual one.
+    """
+    measured = accelerator.achievable.get("attention.length")
+    return LENGTH_START if measured is None else measured.value
 
 
 def fixed_shares(accelerator: Accelerator) -> tuple[float, float]:

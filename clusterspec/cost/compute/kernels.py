@@ -10,9 +10,9 @@ from clusterspec.cost.constants import CONSTANTS, assumed_figure
 from clusterspec.cost.formulas import compute as formulas
 from clusterspec.cost.formulas.compute import is_divided, is_zero
 from clusterspec.cost.formulas.parameters import share_of_heads
-from clusterspec.cost.layers import Mixer
+from clusterspec.cost.layers import Mixer, model_of_mixer
 from clusterspec.precision import NARROW, activation_width, precision_width
-from clusterspec.records import NamedTuple, dataclass, replace
+from clusterspec.records import NamedTuple, dataclass
 
 KERNELS = "kernels"
 FIXED = CONSTANTS.setdefault(KERNELS, {})
@@ -131,10 +131,6 @@ FLASH_BACKWARD_TRAFFIC = _kernel_constant(
 )
 ALTERNATE = _kernel_constant(
     "recompute.alternate", 0.5, "share of the forward pass that is recomputed when every second layer is"
-)
-CAST = _kernel_constant("usual.cast", 4.0, "bytes moved to quantize one number, for stacks without a figure", "B")
-LOSS = _kernel_constant(
-    "usual.loss", 12.0, "bytes that the loss moves for each logit, for stacks without a figure", "B"
 )
 
 
@@ -297,7 +293,7 @@ def expert_launches(kernel: Kernel) -> float:
     """Launches of a grouped GEMM that runs expert by expert; 0 for other kernels.
 
     In 16 bits each expert is one launch. In 8 and 4 bits its rows are narrowed first, and the scales of both operands
-    are brought into the order of the tensor cores (`fixed.NARROW_LAUNCHES`).
+    are brought into the order of the tensor cores (`NARROW_LAUNCHES`).
     """
     if kernel.shape is None or not kernel.shape.experts:
         return 0.0
@@ -370,7 +366,7 @@ class Shard:
     @classmethod
     def of(cls, workload: Workload, layout: Layout, mixer: Mixer = Mixer.FULL) -> Shard:
         """The share of each rank, by the degrees of the layout."""
-        model, tp = _model_of_mixer(workload.model, mixer), layout.tp
+        model, tp = model_of_mixer(workload.model, mixer), layout.tp
         tokens = layout.micro_batch * workload.filled_length / layout.cp
         narrow = workload.precision in NARROW
         sequence_parallel = layout.sequence_parallel and is_divided(tp)
@@ -399,21 +395,3 @@ class Shard:
             compiled=layout.stack is not None and layout.stack.compiled and layout.stack.fused is not False,
             documents=documents,
         )
-
-
-def _model_of_mixer(model: Model, mixer: Mixer) -> Model:
-    """The model; for window attention with the heads of its window layers."""
-    window = model.window
-    if mixer is not Mixer.WINDOW or window is None:
-        return model
-    if model.latent or model.compressed:
-        return replace(model, sparse=None)
-    return replace(
-        model,
-        heads=window.heads or model.heads,
-        kv_heads=window.kv_heads or model.kv_heads,
-        head_dim=window.head_dim or model.head_dim,
-        value_head_dim=window.value_head_dim or window.head_dim or model.value_width,
-        shared_kv=False,
-        sparse=None,
-    )

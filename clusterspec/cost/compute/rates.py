@@ -9,11 +9,10 @@ from math import prod
 
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import RATE_OF_PRODUCTS, Assumption, Cluster, Workload
-from clusterspec.cost.compute.heads import fixed_shares, width_share
+from clusterspec.cost.compute.heads import attention_length, fixed_shares, width_share
 from clusterspec.cost.compute.kernels import (
     DEPTH_START,
     KERNELS,
-    LENGTH_START,
     TILES,
     USUAL,
     Kernel,
@@ -310,14 +309,6 @@ def _rank_speed(cluster: Cluster, software: SoftwareBehavior, reached: dict[str,
         fixed=fixed_shares(accelerator),
         grouped=software.grouped,
     )
-
-
-def attention_length(accelerator: Accelerator) -> float:
-    """The sequence length in tokens at which attention kernels reach half of their long-sequence rate: as measured on
-    the accelerator, else the usual one.
-    """
-    measured = accelerator.achievable.get("attention.length")
-    return LENGTH_START if measured is None else measured.value
 
 
 def share_precision(precision: str) -> str:

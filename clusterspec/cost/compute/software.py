@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from clusterspec.catalog.stacks import Stack
-from clusterspec.cost.compute.kernels import CAST, LOSS
+from clusterspec.cost.compute.kernels import KERNELS
 from clusterspec.cost.constants import assumed_figure
 from clusterspec.records import dataclass
+
+CAST = assumed_figure(
+    KERNELS, "usual.cast", 4.0, "bytes moved to quantize one number, for stacks without a figure", "B"
+).value
+LOSS = assumed_figure(
+    KERNELS, "usual.loss", 12.0, "bytes that the loss moves for each logit, for stacks without a figure", "B"
+).value
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pytest
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
-from clusterspec.cost.compute import kernels
+from clusterspec.cost.compute import kernels, software
 from clusterspec.cost.formulas.compute import depth_fill
 
 CATALOG = Catalog.open()
@@ -54,8 +54,8 @@ def test_counted_figures_equal_their_counts() -> None:
     assert kernels.FLASH_BACKWARD == kernels.FLASH_BACKWARD_TRAFFIC == 5 / 2
     assert kernels.WEIGHT_SHARE == kernels.ALTERNATE == 1 / 2
     assert kernels.ROUTER_BYTES == 3 * 4  # softmax, choice and scatter in fp32
-    assert kernels.CAST == 4
-    assert kernels.LOSS == 12
+    assert software.CAST == 4
+    assert software.LOSS == 12
     assert kernels.LOSS_FORWARD == 0.6
 
 
