@@ -158,3 +158,8 @@ class Finding:
     written: str = ""
     base: Span | None = None
     heirs: tuple[str, ...] = ()
+
+    def place_and_rule(self) -> tuple[str, int, int, int, str]:
+        """The order of findings in a report: by position, then by severity and rule."""
+        start = self.span.start
+        return self.span.file, start.line, start.column, self.severity.rank, self.rule

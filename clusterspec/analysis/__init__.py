@@ -6,7 +6,13 @@ result of `clusterspec.results`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+from clusterspec.document import files
+from clusterspec.document.files import FileFindings, attributed_findings
+from clusterspec.results import CheckReport
+from clusterspec.studies.study import Checked, Settings, Study
 
 if TYPE_CHECKING:
     from clusterspec.analysis.boundaries import solve
@@ -17,7 +23,7 @@ if TYPE_CHECKING:
     from clusterspec.analysis.full_report import report, tender
     from clusterspec.analysis.layout_search import search
     from clusterspec.analysis.lever_effects import sensitivity
-    from clusterspec.analysis.outputs import bill, check, collective, cost, estimate, influences
+    from clusterspec.analysis.outputs import bill, collective, cost, estimate, influences
     from clusterspec.analysis.simulation.run import simulate
     from clusterspec.analysis.sweeps import sweep
     from clusterspec.analysis.updated_ranges import accepted_ranges
@@ -26,7 +32,6 @@ HOMES = {
     "accept": "diagnosis",
     "accepted_ranges": "updated_ranges",
     "bill": "outputs",
-    "check": "outputs",
     "collective": "outputs",
     "cost": "outputs",
     "diagnose": "diagnosis",
@@ -67,6 +72,24 @@ __all__ = [
     "sweep",
     "tender",
 ]
+
+
+def check(studies: Sequence[Study | Checked], settings: Settings) -> CheckReport:
+    """The findings of all files in one report; findings in bases are placed as by `attributed`."""
+    findings = tuple(attributed_findings([_file_findings(one) for one in studies]))
+    sources = {name: source for one in studies for name, source in one.sources.items()}
+    pointed = files.file_names(dict.fromkeys([*sources, *(finding.span.file for finding in findings)]))
+    waived = tuple(each for one in studies for each in (one.checked if isinstance(one, Study) else one).waived)
+    inputs = tuple(one.input for one in studies)
+    failed = tuple(one.input.name for one in studies if isinstance(one, Checked) and one.fault is not None)
+    return CheckReport(settings.tool, inputs, findings, sources, pointed, waived=waived, failed=failed)
+
+
+def _file_findings(one: Study | Checked) -> FileFindings:
+    """The findings of one file. Raises the exception of a failed rule of a study."""
+    name, extends = one.input.name, one.extends
+    bases = frozenset(files.real_path(each) for each in one.sources if each != name) if extends else frozenset()
+    return FileFindings(name, one.findings, extends, bases)
 
 
 def __getattr__(name: str) -> object:

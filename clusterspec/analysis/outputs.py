@@ -5,37 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from clusterspec.document import files
-from clusterspec.document.files import FileFindings, attributed_findings
-from clusterspec.results import BillReport, CheckReport, CollectiveReport, EstimateReport
-from clusterspec.studies.study import Checked, Settings, Study
+from clusterspec.results import BillReport, CollectiveReport, EstimateReport
+from clusterspec.studies.study import Study
 
 if TYPE_CHECKING:
     from clusterspec.cost.collectives.predict import CollectiveRow
     from clusterspec.cost.power import Drawn
     from clusterspec.results.decision import CostReport
     from clusterspec.results.verdict import Influence
-
-
-# The results of a study, one function per command
-
-
-def check(studies: Sequence[Study | Checked], settings: Settings) -> CheckReport:
-    """The findings of all files in one report; findings in bases are placed as by `attributed`."""
-    findings = tuple(attributed_findings([_file_findings(one) for one in studies]))
-    sources = {name: source for one in studies for name, source in one.sources.items()}
-    pointed = files.file_names(dict.fromkeys([*sources, *(finding.span.file for finding in findings)]))
-    waived = tuple(each for one in studies for each in (one.checked if isinstance(one, Study) else one).waived)
-    inputs = tuple(one.input for one in studies)
-    failed = tuple(one.input.name for one in studies if isinstance(one, Checked) and one.fault is not None)
-    return CheckReport(settings.tool, inputs, findings, sources, pointed, waived=waived, failed=failed)
-
-
-def _file_findings(one: Study | Checked) -> FileFindings:
-    """The findings of one file. Raises the exception of a failed rule of a study."""
-    name, extends = one.input.name, one.extends
-    bases = frozenset(files.real_path(each) for each in one.sources if each != name) if extends else frozenset()
-    return FileFindings(name, one.findings, extends, bases)
 
 
 def estimate(study: Study) -> EstimateReport:

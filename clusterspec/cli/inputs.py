@@ -22,7 +22,8 @@ from clusterspec.records import replace
 from clusterspec.report.ink import location_text
 from clusterspec.results import Input
 from clusterspec.source import Position, Source, Span
-from clusterspec.studies.study import Checked, Settings, Study, as_written, prose, study
+from clusterspec.studies import prose
+from clusterspec.studies.study import Checked, Settings, Study, as_written, study
 from clusterspec.units import plural
 
 if TYPE_CHECKING:

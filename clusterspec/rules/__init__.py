@@ -7,7 +7,7 @@ of rules; `knowledge` holds what several rules share, `advice` estimates other l
 from __future__ import annotations
 
 from clusterspec.rules.configured import bounded_problems, choose
-from clusterspec.rules.engine import RulesFailedError, run_rules, unchecked_rules
+from clusterspec.rules.engine import RulesFailedError, problems_and_faults, run_rules, unchecked_rules
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.headlines import name_headlines
 from clusterspec.rules.incomplete import check_incomplete, estimable
@@ -41,6 +41,7 @@ __all__ = [
     "name_headlines",
     "nearest",
     "page",
+    "problems_and_faults",
     "rule_rows",
     "rules_of_group",
     "run_rules",

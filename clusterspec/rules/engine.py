@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
+from clusterspec.catalog import BrokenEntry
 from clusterspec.finding import Problem
 from clusterspec.rules import index
 from clusterspec.rules.facts import Facts
@@ -85,6 +86,20 @@ def run_rules(facts: Facts, names: Collection[str] = RULES) -> list[Problem]:
     if faults:
         raise RulesFailedError(problems, faults) from faults[0][1]
     return problems
+
+
+def problems_and_faults(find: Callable[[], list[Problem]]) -> tuple[list[Problem], list[Exception]]:
+    """The problems that some rules find, and the exception of rules that failed. Raises `BrokenEntry`."""
+    try:
+        return find(), []
+    except RulesFailedError as crash:
+        if isinstance(crash.__cause__, BrokenEntry):
+            raise crash.__cause__ from None
+        return crash.problems, [crash]
+    except BrokenEntry:
+        raise
+    except Exception as fault:
+        return [], [fault]
 
 
 def unchecked_rules(facts: Facts) -> frozenset[str]:

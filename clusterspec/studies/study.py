@@ -27,7 +27,6 @@ from clusterspec.results import Input, Tool
 from clusterspec.source import Path, Source, Span
 from clusterspec.spec.model import Spec
 from clusterspec.spec.reader import read, schema
-from clusterspec.studies.named_files import calibrated_by_logs, summarized_traces
 
 if TYPE_CHECKING:
     from clusterspec.cost.measured import Measurement
@@ -165,7 +164,7 @@ class Study:
         if self.fleet_part is not None or self.is_variation:  # another part, or the spec as written, may need it
             findings = [finding for finding in findings if finding.rule != "unused-waiver"]
         config = self.settings.config
-        selected = tuple(sorted(rules.bounded_problems(rules.choose(findings, config)), key=_position))
+        selected = tuple(sorted(rules.bounded_problems(rules.choose(findings, config)), key=Finding.place_and_rule))
         chosen = (replace(one, finding=found) for one in waived for found in rules.choose([one.finding], config))
         fault = self.problems_and_fault[1]
         return Checked(self.input, selected, self.sources, fault, tuple(chosen), self.logs, self.extends)
@@ -227,10 +226,10 @@ class Study:
     def _rule_problems(self) -> tuple[list[Problem], Exception | None]:
         """The problems of all rules, and the exception of the first that failed."""
         facts = self.facts()
-        found, faults = _problems_and_faults(lambda: rules.run_rules(facts))
-        further, more = _problems_and_faults(lambda: rules.check_incomplete(facts, (*self.problems, *found)))
-        own, others = _problems_and_faults(self._company_problems)
-        engines, failed = _problems_and_faults(lambda: self._engine_problems(facts))
+        found, faults = rules.problems_and_faults(lambda: rules.run_rules(facts))
+        further, more = rules.problems_and_faults(lambda: rules.check_incomplete(facts, (*self.problems, *found)))
+        own, others = rules.problems_and_faults(self._company_problems)
+        engines, failed = rules.problems_and_faults(lambda: self._engine_problems(facts))
         found = self._at_engines(found)
         return [*found, *further, *engines, *own], next(iter([*faults, *more, *failed, *others]), None)
 
@@ -311,25 +310,6 @@ class Study:
         return None if several else self.spec.description
 
 
-def _problems_and_faults(find: Callable[[], list[Problem]]) -> tuple[list[Problem], list[Exception]]:
-    """The problems that some rules find, and the exception of rules that failed. Raises `BrokenEntry`."""
-    try:
-        return find(), []
-    except rules.RulesFailedError as crash:
-        if isinstance(crash.__cause__, BrokenEntry):
-            raise crash.__cause__ from None
-        return crash.problems, [crash]
-    except BrokenEntry:
-        raise
-    except Exception as fault:
-        return [], [fault]
-
-
-def _position(finding: Finding) -> tuple[str, int, int, int, str]:
-    start = finding.span.start
-    return (finding.span.file, start.line, start.column, finding.severity.rank, finding.rule)
-
-
 def study(source: Source, data: bytes, settings: Settings, folder: FilePath) -> Study:
     """A study of a text; ``folder`` is the base of its ``extends`` paths."""
     document, loaded = documents.load_source(source, folder, schema()["properties"])
@@ -364,16 +344,31 @@ def _study(
         found = problems_of_part(found)
     design, further = Design(spec, catalog=text.settings.catalog), list[Problem]()
     if document is not None and not (whole and is_fleet(document)):
-        traces, unusable = summarized_traces(spec, text.folder)
-        design, further = design_of_spec(spec, text.settings.catalog, traces)
-        further += unusable
-    steps = steps and not (whole and spec.jobs)
-    design, measurements, unread = calibrated_by_logs(spec, design, text.folder, steps=steps)
+        design, further = _design_with_traces(spec, text)
+    measurements: tuple[Measurement, ...] = ()
+    unread: list[Problem] = []
+    if spec.measured:
+        from clusterspec.studies.named_files import calibrated_by_logs
+
+        steps = steps and not (whole and spec.jobs)
+        design, measurements, unread = calibrated_by_logs(spec, design, text.folder, steps=steps)
     problems = (*loaded, *found, *further, *unread)
     texts = (*loaded, *unread), tuple(found)
     return Study(
         text.settings, text.input, text.source, document, spec, design, problems, text.folder, measurements, *texts
     )
+
+
+def _design_with_traces(spec: Spec, text: Read) -> tuple[Design, list[Problem]]:
+    """The design of a spec with the request traces that it names, and its problems."""
+    work = spec.workload
+    if work is None or (work.serving is None and work.rl is None):  # no other workload has requests
+        return design_of_spec(spec, text.settings.catalog)
+    from clusterspec.studies.named_files import summarized_traces
+
+    traces, unusable = summarized_traces(spec, text.folder)
+    design, problems = design_of_spec(spec, text.settings.catalog, traces)
+    return design, [*problems, *unusable]
 
 
 def problems_of_part(found: Iterable[Problem]) -> list[Problem]:
@@ -397,13 +392,3 @@ def study_file(path: FilePath, settings: Settings | None = None) -> Study:
     data = documents.read_bytes(path)
     folder = path.resolve().parent
     return study(documents.decode(str(path), data), data, settings or Settings.of(folder), folder)
-
-
-def prose(source: Source, data: bytes, settings: Settings) -> Checked:
-    """The findings about the quantities of running text."""
-    from clusterspec.prose import check_text
-
-    problems = check_text(source, settings.catalog, settings.today)
-    findings = [model.to_finding(problem, None, source) for problem in rules.bounded_problems(problems)]
-    selected = tuple(sorted(rules.choose(findings, settings.config), key=_position))
-    return Checked(Input(source.name, data), selected, {source.name: source})

@@ -22,7 +22,8 @@ from clusterspec.records import dataclass
 from clusterspec.report.findings_machines import rule_address
 from clusterspec.source import Position, Source, Span
 from clusterspec.spec.reader import schema
-from clusterspec.studies.study import Settings, Study, prose, study_text
+from clusterspec.studies import prose
+from clusterspec.studies.study import Settings, Study, study_text
 
 # Conversion of positions: the protocol counts UTF-16 units from 0, this program code points from 1
 
