@@ -9,7 +9,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path as FilePath
 
-from clusterspec.logs import nccl, path_in_folder, site_results, vendors
+from clusterspec.logs import nccl, path_in_folder, perftest, site_results, vendors
 from clusterspec.logs.benchmark import Benchmark, PairTable, Series, SizePoint, size_of
 from clusterspec.logs.nccl_rows import LARGEST, MOST_ROWS, MOST_TABLES, NcclLog, NotALogError, read_log, table_texts
 from clusterspec.records import dataclass
@@ -217,7 +217,7 @@ READERS = (
     ),
     LogReader("nccom-test", "nccom-test of AWS Neuron", vendors.is_nccom_test, vendors.read_nccom_test),
     LogReader("hccl", "HCCL demo of Gaudi, hccl_test of Ascend", vendors.is_hccl_test, vendors.read_hccl_test),
-    LogReader("perftest", "ib_write_bw, ib_read_bw, ib_send_bw", vendors.is_perftest, vendors.read_perftest),
+    LogReader("perftest", "ib_write_bw, ib_read_bw, ib_send_bw", perftest.is_perftest, perftest.read_perftest),
     LogReader("p2p", "p2pBandwidthLatencyTest, nvbandwidth", is_pair_matrix, read_pair_matrix),
     LogReader("osu", "OSU micro-benchmarks of two ranks", vendors.is_osu_test, vendors.read_osu_test),
     LogReader(

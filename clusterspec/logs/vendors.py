@@ -1,4 +1,4 @@
-"""Readers of HCCL (Gaudi and Ascend), `nccom-test` (AWS Neuron) and perftest (`ib_write_bw` and others)."""
+"""Readers of HCCL (Gaudi and Ascend), `nccom-test` (AWS Neuron) and the OSU micro-benchmarks."""
 
 from __future__ import annotations
 
@@ -238,61 +238,6 @@ def _collective_and_ranks(options: str) -> tuple[str | None, int | None]:
     ranks = re.search(r"(?:-r|--nworkers)[ =]([0-9]{1,6})", options)
     named = next((_COLLECTIVES[word] for word in options[:400].split() if word in _COLLECTIVES), None)
     return named, int(ranks[1]) if ranks else None
-
-
-# `ib_write_bw`, `ib_read_bw` and `ib_send_bw`: one link of an RDMA network
-
-PERFTEST_TOOL = "perftest"
-_HEAD = re.compile(r"#bytes\s+#iterations\s+BW peak\[(MB/sec|MiB/sec|Gb/sec)\]\s+BW average\[(MB/sec|MiB/sec|Gb/sec)\]")
-_ROW = re.compile(r"\s*([0-9]{1,12})\s+([0-9]{1,12})\s+" + DECIMAL + r"\s+" + DECIMAL + r"(?:\s+[0-9.]+)?\s*$")
-_OWN_HOST = re.compile(r"^[^\n]{0,200}\bib_\w{1,20}_bw\b[^\n]{0,400}\s(?:localhost|127\.0\.0\.1|::1)\b", re.MULTILINE)
-_SIDE = re.compile(r"\b(?:local|remote) address:")
-_ADDRESS = re.compile(r"(?<=GID: )[0-9a-fA-F:. ]{2,80}|(?<=LID )0x0*[1-9a-fA-F][0-9a-fA-F]{0,5}")
-_PERFTEST_UNITS = {"MB/sec": 2.0**20, "MiB/sec": 2.0**20, "Gb/sec": 1e9 / 8}
-
-
-def is_perftest(head: str) -> bool:
-    return bool(_HEAD.search(head))
-
-
-def read_perftest(text: str) -> Benchmark:
-    """The average by size, per direction. Raises `NotALogError` if there is no row."""
-    unit, points = 0.0, list[SizePoint]()
-    both = bool(re.search(r"Bidirectional BW Test", text))
-    for number, line in enumerate(text.split("\n"), 1):
-        if match := _HEAD.search(line):
-            unit = _PERFTEST_UNITS[match[2]]
-        elif unit and (match := _ROW.match(line)):
-            if len(points) >= MOST_ROWS:
-                raise NotALogError(f"more than {MOST_ROWS:,} rows", number)
-            points.append(
-                SizePoint(float(match[1]), None, _parsed_number(match[4], number) * unit / (2 if both else 1), number)
-            )
-    if not points:
-        raise NotALogError("there is no row of bytes, iterations and bandwidths as perftest prints them")
-    remarks = [("one NIC between two hosts: a node may have more", points[0].line)]
-    if both:
-        remarks.append(("the figure sums both directions; half of it is used", points[0].line))
-    if _is_loopback(text):
-        remarks.append(("the port sends to itself: this is no bandwidth between two nodes", points[0].line))
-        return Benchmark(PERFTEST_TOOL, (Series(None, 2, None, tuple(points)),), remarks=tuple(remarks))
-    return Benchmark(PERFTEST_TOOL, (Series("send-recv", 2, 2, tuple(points)),), remarks=tuple(remarks))
-
-
-def _is_loopback(text: str) -> bool:
-    """Whether server and client are one port: its own host in the command, or equal addresses of both sides."""
-    if _OWN_HOST.search(text):
-        return True
-    sides = [_ADDRESS.search(text, match.end()) for match in _SIDE.finditer(text)]
-    identifiers = [re.sub(r"\s", "", side[0]) for side in sides if side]
-    return len(identifiers) >= 2 and len(set(identifiers)) == 1
-
-
-def _parsed_number(text: str, line: int) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise NotALogError(f"{text!r} is not a bandwidth", line) from None
 
 
 # OSU micro-benchmarks: bandwidth between two ranks, and the latency of collectives
