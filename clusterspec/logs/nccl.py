@@ -14,7 +14,7 @@ from clusterspec.logs.benchmark import (
     log_evidence,
     ranks_from_ratio,
 )
-from clusterspec.logs.nccl_rows import NAMES, PRINTED, LogRow, NcclLog, NotALogError, log_of_rows, log_tables
+from clusterspec.logs.nccl_rows import NAMES, LogRow, NcclLog, NotALogError, log_of_rows, log_tables
 from clusterspec.records import replace
 
 # Inference of the collective and the number of ranks from the columns of a log that does not state them
@@ -86,7 +86,7 @@ def ranks_of(log: NcclLog, collective: str | None) -> int | None:
     parts = _shard_count(line)
     if parts is not None and parts > 1:
         return parts
-    return ranks_from_ratio(line.algbw, line.busbw, PRINTED) if collective == "all-reduce" else None
+    return ranks_from_ratio(line.algbw, line.busbw, line.rounding) if collective == "all-reduce" else None
 
 
 def _bandwidth_ratio(line: LogRow) -> float:

@@ -66,6 +66,8 @@ class LogRow:
     redop: str = ""
     root: str = ""
     wrong: tuple[str, ...] = ()
+    rounding: float = PRINTED
+    """B/s by which the bandwidths may be rounded, by the decimals with which they are printed."""
 
 
 @dataclass(frozen=True)
@@ -180,6 +182,8 @@ def _parsed_row(number: int, tokens: list[str], columns: tuple[str, ...], whole:
     figures = (fields["time"], fields["algbw"], fields["busbw"])
     if not _WHOLE.fullmatch(fields["size"]) or not all(_DECIMAL.fullmatch(figure) for figure in figures):
         return None
+    if _DECIMAL.fullmatch(fields.get("type", "")):  # a row of numbers that another program prints
+        return None
     return LogRow(
         number,
         float(fields["size"].replace("_", "")),
@@ -191,6 +195,7 @@ def _parsed_row(number: int, tokens: list[str], columns: tuple[str, ...], whole:
         redop=fields.get("redop", ""),
         root=fields.get("root", ""),
         wrong=tuple(tokens[at] for at in (last + 1, last + 5) if at < len(tokens)),
+        rounding=max(0.5e9 / 10 ** len(figure.partition(".")[2]) for figure in figures[1:]),
     )
 
 
