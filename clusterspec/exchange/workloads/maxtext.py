@@ -20,7 +20,7 @@ from clusterspec.exchange.workloads.keys import (
     whole_of,
 )
 from clusterspec.exchange.workloads.models import set_model, set_parameters
-from clusterspec.exchange.workloads.overrides import override_keys
+from clusterspec.exchange.workloads.overrides import overrides_of_launch
 
 # MaxText: model and job configurations (YAML), and ``key=value`` words of a command line.
 #
@@ -94,7 +94,8 @@ def matches_maxtext(file: InputFile) -> bool:
 
 
 _TRAINER = re.compile(
-    r"\bMaxText[/.]train|\bmaxtext[/.]trainers[/.]pre_train|\bMaxText[/.]configs/base\.yml", re.IGNORECASE
+    r"\bMaxText[/.](?:sft[/.])?(?:sft_)?train|\bmaxtext[/.]trainers[/.]pre_train|\bMaxText[/.]configs/base\.yml",
+    re.IGNORECASE,
 )
 """The program that a MaxText launch starts."""
 
@@ -106,6 +107,8 @@ _DIFFUSION = re.compile(r"\bmaxdiffusion[/.](?:train|generate|configs|models)", 
 _SERVES = re.compile(r"MaxText[./](?:maxengine_server|decode|inference_microbenchmark)\w*(?:\.py)?\b", re.IGNORECASE)
 _TRAINS = re.compile(r"MaxText[./]\S{0,40}train\w*(?:\.py)?\b|\btrain\.py", re.IGNORECASE)
 """Programs of MaxText that serve, and that train."""
+_OF_RUN = re.compile(r"run_name|steps|\w{0,60}(?:path|directory|dataset|tokenizer|checkpoint|profile|token)\w{0,60}")
+"""Options in which launches of one machine and model may differ."""
 
 
 def read_maxtext(file: InputFile) -> ImportResult:
@@ -116,7 +119,7 @@ def read_maxtext(file: InputFile) -> ImportResult:
         for name, value, line in flat_leaves(yaml.mapping, yaml.line):
             keys.put(name, value, line)
     else:
-        keys = override_keys(file)
+        keys = overrides_of_launch(file, _TRAINS, _OF_RUN)
         if not _TRAINS.search(file.text) and (serves := _SERVES.search(file.text)):
             why = "starts MaxText for inference: only its training is read"
             raise FormatError(why, file.text.count("\n", 0, serves.start()) + 1)

@@ -6,7 +6,7 @@ import re
 
 from clusterspec.exchange.import_result import InputFile
 from clusterspec.exchange.shell import Command, script_of
-from clusterspec.exchange.workloads.keys import Keys
+from clusterspec.exchange.workloads.keys import Keys, chosen_launch
 
 _REFERENCE = re.compile(r"\$\{(\.{0,8})([A-Za-z_][\w.]{0,200})\}")
 
@@ -32,6 +32,21 @@ def override_keys(file: InputFile) -> Keys:
         keys.values |= own.values
         keys.undecided += own.undecided
     return keys
+
+
+def overrides_of_launch(file: InputFile, launch: re.Pattern[str], aside: re.Pattern[str]) -> Keys:
+    """The overrides of one launch, with those of other commands left out; of all commands where none is a launch by its
+    name. Launches that differ only in options ``aside`` are one.
+
+    Raises `SeveralParts` if there are several and none is chosen.
+    """
+    commands = [command for command in script_of(file.text).commands if launch.search(command.text)]
+    different = {
+        tuple((name, str(value)) for name, (value, _) in keys.values.items() if not aside.fullmatch(name)): keys
+        for keys in map(override_words, reversed(commands))
+        if keys.values
+    }
+    return chosen_launch(list(different.values())[::-1], file.part) if different else override_keys(file)
 
 
 def override_words(command: Command) -> Keys:
