@@ -20,6 +20,9 @@ _CONFIGURED = frozenset({"megatron", "trainer"})
 """Formats of launches whose sharding a configuration of DeepSpeed may state."""
 
 
+_HOSTS_OF_JOB = re.compile(r"\bSLURM_(?:JOB_)?NODELIST\b")
+_ON_HOSTS = re.compile(r"^[ \t]*deepspeed\b[^\n]*\s--hostfile\b", re.MULTILINE)
+"""A launch by DeepSpeed on the hosts of a file, in a script that lists the nodes of its job."""
 _SOURCED = re.compile(r"^[ \t]*(?:source|\.)[ \t]+(?P<file>[^\n;&|#]{1,200})", re.MULTILINE)
 _ENVIRONMENTS = re.compile(r"activate|conda|bashrc|profile|/etc/|setvars|set_env|\bmodules?\b|<<")
 """Files that set paths of an environment, not the sizes of a launch."""
@@ -74,8 +77,12 @@ def _with_requested_accelerators(file: InputFile, found: ImportResult) -> Import
     if asked is not None and found.value(("cluster", "accelerators_per_node")) is None:
         builder.set("cluster.accelerators_per_node", *asked)
     open_nodes = any(each.what.startswith("layout.nodes") for each in found.unknown)
-    if nodes == "1" and not open_nodes and found.value(("layout", "nodes")) is None:
-        builder.set("layout.nodes", 1, line)
+    if nodes and not open_nodes and found.value(("layout", "nodes")) is None:
+        if nodes == "1" or (_HOSTS_OF_JOB.search(file.text) and _ON_HOSTS.search(file.text)):
+            builder.set("layout.nodes", int(nodes) or None, line)
+        else:
+            why = "of the job: that the launch runs on all of them the script does not say"
+            builder.unknown(f"layout.nodes: {nodes}", why, line)
     return combined_result([found, builder.reading()]) if builder.given or builder.unknowns else found
 
 

@@ -44,6 +44,8 @@ class Keys:
     listed: dict[str, tuple[str, ...]] = field(default_factory=dict)
     severed: Command | None = None
     """The next command, if its name is an option: the line before it lacks a trailing backslash."""
+    open: set[str] = field(default_factory=set)
+    """Keys that were read as a count, whose value is a variable or a calculation that the script does not give."""
 
     def put(self, name: str, value: Any, line: int) -> None:
         self.values[name.replace("-", "_")] = (value, line)
@@ -80,7 +82,10 @@ class Keys:
 
     def whole(self, *names: str) -> int | None:
         """A positive integer; None if the key is absent or has another value."""
-        return whole_of(self.get(*names))
+        value = self.get(*names)
+        if isinstance(value, str) and value.startswith("$"):
+            self.open |= {found for found in (self.find(*names),) if found}
+        return whole_of(value)
 
     def is_on(self, *names: str) -> bool:
         """Whether a flag is on; a flag without a value is."""
@@ -156,6 +161,9 @@ def flat_leaves(value: Any, line_of: Any, path: tuple[str | int, ...] = ()) -> I
         yield ".".join(map(str, path)), value, line_of(*path)
 
 
+OPEN_COUNT = "not an integer: a variable, or computed elsewhere"
+
+
 def set_counts(keys: Keys, table: Table, builder: ImportBuilder) -> None:
     """Set the counts of a table of paths and key names; a value that is not a count is recorded as unknown."""
     for path, names in table.items():
@@ -167,9 +175,7 @@ def set_counts(keys: Keys, table: Table, builder: ImportBuilder) -> None:
         if count is not None:
             builder.set(path, count, keys.line(*names))
         elif value is not None and str(value) not in {"-1", "0", "None", "null", "False", "false"}:
-            builder.unknown(
-                f"{found}: {str(value)[:60]}", "not an integer: a variable, or computed elsewhere", keys.line(*names)
-            )
+            builder.unknown(f"{found}: {str(value)[:60]}", OPEN_COUNT, keys.line(*names))
 
 
 def set_choice(
@@ -216,6 +222,10 @@ def list_unused(keys: Keys, builder: ImportBuilder) -> None:
     """Record all unused keys in one entry, and each option in an undecided branch."""
     for shown, line, branch in keys.undecided:
         builder.unknown(shown, f"depends on the test on line {branch}, which the script alone does not decide", line)
+    named = {each.what.partition(":")[0] for each in builder.unknowns}
+    for name in [name for name in keys.values if name in keys.open and name not in named]:
+        value, line = keys.values[name]
+        builder.unknown(f"{name}: {str(value)[:60]}", OPEN_COUNT, line)
     if (script := _script_started(keys.command)) is not None:
         why = "a script of its own, which may state more, or state otherwise: import it as well"
         builder.unknown(script.text.rpartition("/")[2][:60], why, script.line)
