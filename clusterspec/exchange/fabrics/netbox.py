@@ -1,4 +1,4 @@
-"""NetBox device types: a switch or a node by its interfaces, power and height.
+"""NetBox device and module types: a switch, a node or a card by its interfaces, power and height.
 
 Grammar: netbox-community/devicetype-library, schema/devicetype.json: ``manufacturer``, ``model``, ``slug``, height,
 ``interfaces`` (each a ``name`` and a ``type``, as schema/generated_schema.json lists them) and ``power-ports`` (with a
@@ -51,6 +51,8 @@ def read_netbox(file: InputFile) -> ImportResult:
     switch = _catalog_switch(model, str(root.get("part_number") or ""))
     if switch:
         builder.set("cluster.scale_out.switch", switch, line)
+    elif not {"slug", "u_height"} & root.keys():
+        builder.unknown(f"{maker} {model}"[:80], "a type of a module: the device that holds it is another file", line)
     else:
         builder.unknown(f"{maker} {model}"[:80], "a device type does not say whether it is a switch or a node", line)
     return builder.reading()

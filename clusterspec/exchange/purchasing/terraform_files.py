@@ -29,6 +29,7 @@ TYPES = (
     "machine_type",
     "vm_size",
     "node_vm_size",
+    "node_size",
     "node_shape",
     "shape",
     "sku",

@@ -26,7 +26,7 @@ from clusterspec.units import plural
 
 DYNAMO = "dynamo"
 _GRAPH = re.compile(r"^kind[ \t]*:[ \t]*[\"']?DynamoGraphDeployment[\"']?[ \t]*(?:#.*)?$", re.MULTILINE)
-_WORKER = re.compile(r"\bdynamo\.(vllm|sglang|trtllm)\b")
+_WORKER = re.compile(r"\bdynamo\.(vllm|sglang|trtllm)\b(?!\.utils)")
 _ENGINES = {"vllm": "vllm", "sglang": "sglang", "trtllm": "trt-llm"}
 _ROLES = {"prefill": "prefill", "decode": "decode", "agg": "", "pd": "", "prefill_and_decode": "", "null": ""}
 """Modes of a worker: engines that do both have no role."""

@@ -28,12 +28,19 @@ from clusterspec.exchange.workloads.models import catalog_model, set_served_mode
 
 SERVING = "serving"
 _ENGINES = (
-    ("vllm", re.compile(r"vllm[ .]serve|vllm\.entrypoints(?!\.benchmarks)|(?<![\w-])vllm-openai|\bdynamo\.vllm\b")),
+    (
+        "vllm",
+        re.compile(
+            r"vllm[ .]serve|vllm\.entrypoints(?!\.benchmarks)|(?<![\w-])vllm-openai|\bdynamo\.vllm\b(?!\.utils)"
+        ),
+    ),
     (
         "sglang",
-        re.compile(r"(?:sglang|sglang_router)[. ]launch_server|sglang[. ]serve|lmsysorg/sglang|\bdynamo\.sglang\b"),
+        re.compile(
+            r"(?:sglang|sglang_router)[. ]launch_server|sglang[. ]serve|lmsysorg/sglang|\bdynamo\.sglang\b(?!\.utils)"
+        ),
     ),
-    ("trt-llm", re.compile(r"trtllm-(serve|bench|llmapi-launch)|\bdynamo\.trtllm\b")),
+    ("trt-llm", re.compile(r"trtllm-(serve|bench|llmapi-launch)|\bdynamo\.trtllm\b(?!\.utils)")),
 )
 _BEFORE_MODEL = frozenset({"serve", "trtllm-serve"})
 _MODEL_AFTER = re.compile(r"serve|(?:\S{0,200}/)?trtllm-serve")
