@@ -1,4 +1,4 @@
-"""Systems of Calculon and networks of ASTRA-sim as written: units, directions, and what is refused or left out."""
+"""Systems of Calculon and aiconfigurator, and networks of ASTRA-sim: units, directions, what is refused or left out."""
 
 from __future__ import annotations
 
@@ -41,6 +41,13 @@ def system(cluster: str) -> dict[str, Any]:
 
 def network(cluster: str) -> dict[str, list[Any]]:
     loaded: dict[str, list[Any]] = yaml.safe_load(written("astra-sim", cluster))
+    return loaded
+
+
+def planner(cluster: str, rest: str = "") -> dict[str, Any]:
+    text = f"clusterspec: 1\nname: pod\ncluster: {{{cluster}}}\n{rest}"
+    content = exporter_of("aiconfigurator").write(ExportInput(study_text(text, SETTINGS).design)).content
+    loaded: dict[str, Any] = yaml.safe_load(content)
     return loaded
 
 
@@ -151,9 +158,67 @@ def test_a_faster_nic_makes_a_faster_far_network_alone() -> None:
     assert (slow[1]["bandwidth"], fast[1]["bandwidth"]) == (25, 50)
 
 
+def test_a_system_of_aiconfigurator_has_dense_rates_and_bytes_of_one_accelerator() -> None:
+    """An H100: 989.4 and 1,978.9 dense TFLOP/s, 81,559 MiB, 3,350 GB/s of which 0.82 is reached, sm_90, 700 W."""
+    pod = planner(POD)["gpu"]
+    assert (pod["bfloat16_tc_flops"], pod["fp8_tc_flops"], pod["int8_tc_flops"]) == (989.4e12, 1978.9e12, 1978.9e12)
+    assert "fp4_tc_flops" not in pod
+    assert (pod["mem_capacity"], pod["mem_bw"]) == (81_559 * 2**20, 3350e9)
+    assert (pod["mem_bw_empirical_scaling_factor"], pod["sm_version"], pod["power"]) == (0.82, 90, 700)
+    assert "rates of fp4" in omitted("aiconfigurator", POD)
+
+
+def test_a_rate_with_sparsity_is_not_written_for_aiconfigurator() -> None:
+    """GB200: 10 dense PFLOP/s in fp4, 5 in fp8, 2.5 in bf16; twice of them with sparsity."""
+    gpu = planner(RACKS)["gpu"]
+    assert [gpu[f"{each}_tc_flops"] for each in ("fp4", "fp8", "bfloat16")] == [10e15, 5e15, 2.5e15]
+
+
+def test_an_architecture_of_amd_has_no_compute_capability() -> None:
+    assert "sm_version" not in planner(MESH)["gpu"]
+    assert "gfx942" in omitted("aiconfigurator", MESH)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "sizes", "rates"),
+    [(POD, [8, 256], [450, 50]), (MESH, [8, 32], [448, 50]), (RACKS, [4, 72, 144], [900, 900, 50])],
+)
+def test_bandwidths_of_aiconfigurator_are_those_of_an_accelerator_in_one_direction(
+    cluster: str, sizes: list[int], rates: list[float]
+) -> None:
+    """By the largest group inside a node, a domain of several nodes, and the cluster."""
+    node = planner(cluster)["node"]
+    tiers = ["intra_node_bw", "inter_node_bw", *(["inter_rack_bw"] if len(sizes) > 2 else [])]
+    assert [node[each] for each in tiers] == [each * 1e9 for each in rates]
+    assert node["num_gpus_per_node"] == sizes[0]
+    assert node.get("num_gpus_per_rack") == (sizes[1] if len(sizes) > 2 else None)
+
+
+def test_a_message_between_nodes_waits_for_the_fabric_or_for_the_links_of_a_rack() -> None:
+    """7.6 us over InfiniBand between nodes of H100; inside a rack of GB200 no fabric is crossed."""
+    assert planner(POD)["node"]["p2p_latency"] == pytest.approx(7.6e-6)
+    one = planner("platform: dgx-h100, nodes: 1")["node"]["p2p_latency"]
+    assert one == pytest.approx(5.71e-6)
+    assert planner(RACKS)["node"]["p2p_latency"] == planner("platform: gb200-nvl72, nodes: 18")["node"]["p2p_latency"]
+
+
+def test_memory_beside_weights_is_that_of_communicators_and_of_the_software() -> None:
+    """Two communicators of 0.25 GB from two ranks on, and 0.8 GB of context under a named framework."""
+    bare = planner(POD)["misc"]
+    assert bare["nccl_mem"] == {1: 0, 2: 500e6, 4: 500e6, 8: 500e6}
+    assert bare["other_mem"] == 0
+    assert "other_mem" in omitted("aiconfigurator", POD)
+    load = "serving: {input_tokens: 1000, output_tokens: 100, concurrency: 8}"
+    served = f"workload: {{kind: serve, model: llama-3.1-70b, {load}}}\nlayout: {{tp: 8, software: vllm 0.18}}\n"
+    assert planner(POD, served)["misc"]["other_mem"] == 800e6
+
+
 @pytest.mark.parametrize(
     ("kind", "cluster", "why"),
     [
+        ("aiconfigurator", TORUS, "a torus"),
+        ("aiconfigurator", "accelerator: h100-sxm-80gb, nodes: 1, accelerators_per_node: 8", "NICs of the nodes"),
+        ("aiconfigurator", "platform: gh200-quad, nodes: 4, accelerators_per_node: 1, scale_up: {domain: 1}", "of one"),
         ("calculon", TORUS, "a torus"),
         ("astra-sim", "platform: gb200-nvl72, nodes: 20", "has 8 of 72 accelerators"),
         ("astra-sim", "accelerator: mi250x, nodes: 4, accelerators_per_node: 4", "is 2 ranks"),
@@ -165,7 +230,7 @@ def test_a_design_that_a_simulator_cannot_state_is_refused(kind: str, cluster: s
         exporter_of(kind).write(source(cluster))
 
 
-@pytest.mark.parametrize("kind", ["calculon", "astra-sim"])
+@pytest.mark.parametrize("kind", ["calculon", "astra-sim", "aiconfigurator"])
 def test_what_a_network_of_one_bandwidth_cannot_state_is_named(kind: str) -> None:
     tapered = "platform: dgx-h100, nodes: 32, spare_nodes: 2, scale_out: {topology: fat-tree, oversubscription: 2}"
     left_out = omitted(kind, tapered)

@@ -10,6 +10,7 @@ registry has its source.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import subprocess
 import sys
@@ -17,20 +18,23 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from datetime import date
+from itertools import product
 from pathlib import Path
 
 from clusterspec.catalog import Catalog
 from clusterspec.config import Config
-from clusterspec.exchange.exporters.registry import ExportInput, exporter_of
+from clusterspec.exchange.exporters.registry import ExportInput, NotExportable, exporter_of
 from clusterspec.studies.study import Settings, study_text
 from tools.export_targets import TARGETS, Source, written
 
-FOLDERS = {"maxtext": "src"}
+FOLDERS = {"maxtext": "src", "aiconfigurator": "aic-core/src"}
 """The folder of a repository from which its package is imported."""
 LIMITS = {"superbench": "microsoft/superbenchmark"}
 """Exports of acceptance limits, and the repositories whose code judges results by them. The Cluster Readiness Engine
 and AICR are programs in Go that run in a cluster: tests of the exporters read their limits as the sources say."""
-KINDS = ("megatron", "maxtext", "torchtitan", "deepspeed", "vllm", "llm-d", "sglang", "dynamo", *LIMITS)
+SYSTEMS = {"aiconfigurator": "ai-dynamo/aiconfigurator"}
+"""Exports of machines, and the repositories whose code reads them."""
+KINDS = ("megatron", "maxtext", "torchtitan", "deepspeed", "vllm", "llm-d", "sglang", "dynamo", *LIMITS, *SYSTEMS)
 BESIDE = {"dynamo": "vllm 0.31.0"}
 """The target whose package another one imports."""
 LOADED = {"dynamo": "dynamo.vllm"}
@@ -52,10 +56,19 @@ def written_limits(kind: str) -> Iterator[str]:
             yield str(exporter_of(kind).write(ExportInput(study_text(text, settings).design)).content)
 
 
+def written_systems(kind: str) -> Iterator[str]:
+    """Machines of all platforms of the catalog that the exporter accepts, of 1 and 64 nodes."""
+    settings = Settings(Catalog.open(), Config(), date(2026, 11, 20))
+    for platform, nodes in product(Catalog.open().ids("platform"), (1, 64)):
+        text = f"clusterspec: 1\nname: pod\ncluster: {{platform: {platform}, nodes: {nodes}}}\n"
+        with contextlib.suppress(NotExportable):
+            yield str(exporter_of(kind).write(ExportInput(study_text(text, settings).design)).content)
+
+
 def sources_of(kind: str, clones: Path) -> list[Source]:
     """The sources of a target, and of the target that it imports. Raises `FileNotFoundError` for a missing one."""
-    if kind in LIMITS:
-        return [Source(clones, LIMITS[kind], "")]
+    if repository := (LIMITS | SYSTEMS).get(kind):
+        return [Source(clones, repository, "")]
     targets = [TARGETS[each] for each in (kind, BESIDE.get(kind)) if each]
     return [Source(clones, each.repository, each.release) for each in targets]
 
@@ -113,7 +126,7 @@ def main() -> int:
             print(f"{kind}: not checked: {fault}")
             failed = True
             continue
-        texts = written_limits(kind) if kind in LIMITS else written(kind)
+        texts = written_limits(kind) if kind in LIMITS else written_systems(kind) if kind in SYSTEMS else written(kind)
         exports = [text for text in dict.fromkeys(texts) if LOADED.get(kind, "") in text]
         said = faults(kind, exports, sources, given.python)
         refused = [text for text in said if text]

@@ -14,6 +14,7 @@ import json
 import re
 import shlex
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -222,7 +223,34 @@ def superbench() -> Load:
     return load
 
 
+def aiconfigurator() -> Load:
+    """The readers of systems: every rate and bandwidth that a plan asks for, none above that of a smaller group."""
+    stubs.install("aiconfigurator_core", forced=("aiconfigurator_core._aiconfigurator_core",))
+    from aiconfigurator_core.sdk import common  # type: ignore[import-not-found]
+    from aiconfigurator_core.sdk.perf_database import load_system_spec  # type: ignore[import-not-found]
+    from aiconfigurator_core.sdk.system_spec import SystemSpec  # type: ignore[import-not-found]
+
+    def load(text: str) -> None:
+        with tempfile.TemporaryDirectory() as held:
+            Path(held, "exported.yaml").write_text(text, "utf-8")
+            spec = SystemSpec(load_system_spec("exported", held))
+        rates = {mode: spec["gpu"].get(f"{mode}_tc_flops") for mode in ("bfloat16", "fp8")}
+        for mode, rate in rates.items():
+            if rate and common.get_quant_tc_flops(spec, common.FMHAQuantMode[mode]) != rate:
+                raise ValueError(f"the rate of {mode} is not {rate}")
+        node = spec["node"]["num_gpus_per_node"]
+        bandwidths = [spec.get_p2p_bandwidth(size) for size in (node, node + 1, 10**6)]
+        if bandwidths != sorted(bandwidths, reverse=True) or bandwidths[-1] <= 0:
+            raise ValueError(f"bandwidths by size of group: {bandwidths}")
+        held_bytes = spec["misc"]["other_mem"] + max(spec["misc"]["nccl_mem"][ranks] for ranks in (1, 2, 4, 8))
+        if not 0 <= held_bytes < spec["gpu"]["mem_capacity"]:
+            raise ValueError(f"{held_bytes} B beside the weights")
+
+    return load
+
+
 TARGETS: dict[str, Callable[[], Load]] = {
+    "aiconfigurator": aiconfigurator,
     "megatron": megatron,
     "maxtext": maxtext,
     "torchtitan": torchtitan,

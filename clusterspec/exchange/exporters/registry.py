@@ -232,6 +232,7 @@ EXPORTERS = (
     Exporter("infragraph", "InfraGraph infrastructure", "infragraph", "write_infragraph"),
     Exporter("calculon", "system of Calculon", "calculon"),
     Exporter("astra-sim", "network of ASTRA-sim 2, for its analytical back end", "astra_sim", "write", ("astra",)),
+    Exporter("aiconfigurator", "system of aiconfigurator", "aiconfigurator", "write", ("aic",)),
     Exporter("netbox", "device types of NetBox for nodes and switches", "netbox"),
     Exporter("cabling", "cabling list as CSV", "fabric", "write_cabling", ("cabling-csv", "cables")),
     Exporter(
