@@ -70,6 +70,7 @@ def accelerator(read: FactReader) -> Accelerator:
         scale_out=read.text("scale_out.technology"),
         year=read.count("year"),
         compute_units=read.count("compute_units"),
+        tile_rounds=read.flag("tile_rounds") is not False,
         array=read.count("array"),
         kernels=read.text("kernels"),
         cooling=read.texts("cooling"),

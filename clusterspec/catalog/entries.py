@@ -87,6 +87,10 @@ class Accelerator(PoweredPart):
     scale_out: str | None = None
     year: int | None = None
     compute_units: int | None = None
+    tile_rounds: bool = True
+    """Whether times of GEMMs count tiles that do not fill all compute units; False where the shares of the peak that
+    are stated or fitted already contain that loss.
+    """
     array: int | None = None
     kernels: str | None = None
     cooling: tuple[str, ...] = ()

@@ -298,12 +298,13 @@ def _attention_year(workload: Workload, software: SoftwareBehavior, year: int) -
 def _rank_speed(cluster: Cluster, software: SoftwareBehavior, reached: dict[str, float], memory: float) -> Speed:
     accelerator = cluster.accelerator
     systolic = accelerator.array
-    units = max(1, (accelerator.compute_units or 1) // cluster.ranks_per_accelerator)
+    counted = accelerator.compute_units if accelerator.tile_rounds else None
+    units = max(1, (counted or 1) // cluster.ranks_per_accelerator)
     return Speed(
         rates=reached,
         bandwidth=memory,
         units=1 if systolic else units,
-        tiles=((systolic, systolic, 1.0),) if systolic else TILES if accelerator.compute_units else (),
+        tiles=((systolic, systolic, 1.0),) if systolic else TILES if counted else (),
         depth_start=0.0 if systolic else DEPTH_START,
         length_start=attention_length(accelerator),
         fixed=fixed_shares(accelerator),

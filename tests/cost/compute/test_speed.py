@@ -57,6 +57,21 @@ def test_one_tile_more_than_fits_costs_a_wave() -> None:
     assert more == pytest.approx(2 * full)
 
 
+@pytest.mark.parametrize(
+    ("accelerator", "published", "units"),
+    [("h100-sxm-80gb", 132, 132), ("h100-pcie-80gb", 114, 114), ("mi300x", 304, 1), ("mi355x", 256, 1)],
+)
+def test_rounds_of_tiles_cost_time_only_where_the_shares_of_the_peak_lack_it(
+    accelerator: str, published: int, units: int
+) -> None:
+    whole = design(spec({"platform": None, "accelerator": accelerator}))
+    assert whole.cluster
+    assert whole.cluster.accelerator.compute_units == published
+    rates = rates_of(whole, 2025)
+    assert rates is not None
+    assert (rates.speed.units, rates.speed.tiles) == (units, TILES if units > 1 else ())
+
+
 def test_experts_run_at_their_own_rate() -> None:
     plain = gemm_kernel("p", GemmShape(4096, 4096, 4096), "bf16")
     assert plain.shape is not None
