@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 from math import ceil, floor
 
 from clusterspec.logs.engine_load import starved_engine
-from clusterspec.logs.failure_lines import FAILURE_PATTERNS, FAILURE_WORDS
 from clusterspec.logs.launcher_lines import launcher_statements
-from clusterspec.logs.library_lines import LIBRARY_PATTERNS, LIBRARY_WORDS
-from clusterspec.logs.nccl_lines import NCCL_PATTERNS, NCCL_WORDS
-from clusterspec.logs.program_lines import PROGRAM_PATTERNS, PROGRAM_WORDS
 from clusterspec.logs.progress import diverging_ranks, parted_ranks, waiting_ranks
-from clusterspec.logs.refused_calls import CALL_WORDS, LONGEST, refused_call
+from clusterspec.logs.statement_search import line_statements
 from clusterspec.records import dataclass
 
 # Statements of logs
@@ -29,16 +24,6 @@ class Evidence:
     line: int
 
 
-_PATTERNS = (*NCCL_PATTERNS, *PROGRAM_PATTERNS, *FAILURE_PATTERNS, *LIBRARY_PATTERNS)
-_UNLIKE = re.compile(r"nranks|nNodes|(?:INFO|-) CPU/")  # lines that differ by their digits alone, and are all read
-_WORDS = (*NCCL_WORDS, *PROGRAM_WORDS, *FAILURE_WORDS, *LIBRARY_WORDS, *CALL_WORDS)
-"""What a line contains if it may be a statement."""
-_LAST_ERROR = re.compile(r"\bLast error:\s*$")
-"""Text that PyTorch prints on the line before the library's last warning, without its prefix."""
-_DIGITS = re.compile(r"[0-9]+")
-_AS_ZERO = str.maketrans("123456789", "000000000")
-MOST_FORMS = 50_000
-"""Different lines that are remembered, digits aside."""
 MOST = 2_000
 """Statements kept of each name; further ones repeat them for other ranks and channels."""
 
@@ -54,71 +39,13 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
         "cache-starved": starved_engine,
     }
     joined = (Evidence(name, *stated) for name, read in several.items() if (stated := read(text)))
-    for each in (*_log_statements(text), *_only_adapter(text), *joined):
+    lines = (Evidence(*each) for each in (*line_statements(text), *launcher_statements(text)))
+    for each in (*lines, *_only_adapter(text), *joined):
         key = (each.name, each.text)
         if key not in found and counts.get(each.name, 0) < MOST:
             found[key] = each
             counts[each.name] = counts.get(each.name, 0) + 1
     return tuple(found.values())
-
-
-def _words_in(text: str) -> list[str]:
-    """The words of statements that a log may contain: few, for which its lines are then searched.
-
-    Lines that differ by digits alone are searched once.
-    """
-    forms = "\n".join({*text.translate(_AS_ZERO).split("\n")})
-    return [word for word in _WORDS if word.translate(_AS_ZERO) in forms]
-
-
-def _log_statements(text: str) -> Iterator[Evidence]:
-    seen: set[str] = set()
-    quoted = False
-    words = _words_in(text)
-    for number, line in enumerate(text.split("\n"), 1):
-        if len(line) > 8_000:
-            continue
-        marked = quoted or any(word in line for word in words)
-        quoted = "Last error:" in line and bool(_LAST_ERROR.search(line))
-        if not marked:
-            continue
-        form = _DIGITS.sub("0", line)
-        if form in seen and not _UNLIKE.search(line):
-            continue  # the same statement of another rank or channel
-        if len(seen) < MOST_FORMS:
-            seen.add(form)
-        yield from _statements_of_line(line, number)
-    yield from _continued_statements(text, words)
-    yield from (Evidence(*each) for each in launcher_statements(text))
-
-
-def _statements_of_line(line: str, number: int) -> Iterator[Evidence]:
-    for name, pattern in _PATTERNS:
-        if match := pattern.search(line):
-            text = " ".join(part for part in match.groups() if part).strip()
-            yield Evidence(name, text, number)
-    if call := refused_call(line):
-        yield Evidence(*call, number)
-
-
-_OPEN = re.compile(r"(?:\b(?:[Cc]onnect|failed|error|with)|:[0-9]{1,5}\] connect|[(])\s*$")
-"""How a line ends whose statement the next line goes on with, as exceptions and helps of MPI are wrapped."""
-MOST_CONTINUED = 200
-"""Wrapped lines that are joined."""
-
-
-def _continued_statements(text: str, words: list[str]) -> Iterator[Evidence]:
-    """The statements of lines that are wrapped, as far as neither of their parts makes one."""
-    lines = text.split("\n")
-    joined = 0
-    for number, (line, following) in enumerate(pairwise(lines), 1):
-        if len(line) > LONGEST or len(following) > LONGEST or not _OPEN.search(line[-40:]):
-            continue
-        whole = f"{line.rstrip()} {following.strip()}"
-        if joined < MOST_CONTINUED and any(word in whole for word in words):
-            joined += 1
-            parts = {each.name for part in (line, following) for each in _statements_of_line(part, number)}
-            yield from (each for each in _statements_of_line(whole, number) if each.name not in parts)
 
 
 _NETWORK_CHANNEL = re.compile(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.logs.status_texts import STATUS_PATTERNS, STATUS_WORDS
+from clusterspec.logs.status_texts import STATUS_PATTERNS
 
 LIBRARY_PATTERNS = (
     *STATUS_PATTERNS,
@@ -163,22 +163,3 @@ LIBRARY_PATTERNS = (
     ("unplaced", re.compile(r"(FailedScheduling.{0,160}|[0-9]{1,5}/[0-9]{1,5} nodes are available: .{1,120})")),
 )
 """Names of statements and the patterns of their lines."""
-_WORDS = (
-    "nccl-library=|previous Xid|Xid |NETDEV|table overflow|table full|blocked for more|subset of ranks|"
-    "ROCm version|cliqueSize|symbol |could not insert|version magic|GPU buffer|units are active|"
-    "node configuration|generic resource|Attribute |ncclIb|ibv_create_ah|Invalid receiver|"
-    "Driver version found|using the same GPU|Peermem is|No transport found|listening interface|same subnet|"
-    "registration check|operation counts|Could not find |TOPO/NET|XML |failed devices|GID table|"
-    "Got completion|collective mismatch|message truncated|address vector|Failed to insert|"
-    "completed with error|rxr_cq_|efa_|Unreachable |Unresponsive |EFA provider|GDR disabled|GPU-initiated|"
-    "not enumerated|VNI_NOT|UNDELIVERABLE|GDAKI|enable GPUDirect|Not enough memory to write|"
-    "maximal number of files|network device|transport to |modify QP|HCA's through|Failed status|"
-    "mismatch: local|Infiniband/RoCE device|Did not detect|Port number|allocate MR|"
-    "unexpected process identifier|accepted a TCP|AMD-Vi|DMAR|command resource|AER: |PCIe Bus Error|NVRM: |"
-    "SXid|amdgpu|nfs: server|Lustre|EXT4|XFS|BTRFS|clock throttled|FailedScheduling|nodes are available|"
-    "limits exceeded|no resources|exceed lim|err -12|status internal|CQP timeout|unresponsive|PCIe bandwidth|"
-    "LnkSta|error code |present state|MPS |newer than toolkit|comp_mask|mismatch|compiled with|"
-    "compiled against"
-)
-LIBRARY_WORDS = (*_WORDS.split("|"), *STATUS_WORDS)
-"""Words of which a line has at least one if it may be one of the above."""

@@ -53,7 +53,7 @@ NCCL_PATTERNS = (
         ),
     ),
     ("unreachable", re.compile(r"(Socket creation failed : (?!Too many open files|Address family).{1,60})")),
-    ("open-files", re.compile(r"(Too many open files)")),
+    ("open-files", re.compile(r"(?:[NR]CCL|CCOM WARN)\b.{0,200}(Too many open files)")),
     # cudaErrorInsufficientDriver, cudaErrorCompatNotSupportedOnDevice and cudaErrorUnsupportedPtxVersion
     ("driver-release", re.compile(r"(CUDA driver version is insufficient for CUDA runtime version)")),
     ("driver-release", re.compile(r"(forward compatibility was attempted on non supported HW)")),
@@ -109,11 +109,7 @@ NCCL_PATTERNS = (
     ("local-interface", re.compile(r"(?:Using interface |Socket ?: Using .{0,200}?)(\S{1,40}:fe80::\S{1,60})")),
     ("p2p-host", re.compile(r"via (SHM/\S{1,40})")),
     ("environment", re.compile(r"\b((?:NCCL|RCCL|FI)_[A-Z0-9_]{2,40}) set by environment to (\S{1,80}?)\.?(?:\s|$)")),
-    ("environment", re.compile(r"\b((?:NCCL|RCCL|FI)_[A-Z0-9_]{2,40})=(\S{1,80})")),
+    ("environment", re.compile(r"\b((?:NCCL|RCCL)_[A-Z0-9_]{2,40})=(\S{1,80})")),
+    ("environment", re.compile(r"\b(FI_[A-Z0-9_]{2,40})=(\S{1,80})")),
 )
 """Names of statements and the patterns of their lines."""
-NCCL_WORDS = (
-    *("NCCL", "RCCL", "CCOM WARN", "NET/", "GDRDMA", "FI_", "ACSCtl", "Cuda failure", "CUDA failure", "HIP failure"),
-    *("Duplicate GPU", "uncorrectable ", "SIGBUS", "Bus error", "Gloo "),
-)
-"""Words of which a line has at least one if it may be one of the above."""

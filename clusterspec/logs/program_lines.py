@@ -44,6 +44,7 @@ PROGRAM_PATTERNS = (
     ("shared-memory", re.compile(r"(\[Errno 28\] No space left on device.{0,9}/dev/shm.{0,40})")),
     ("bus-error", re.compile(r"(Caught signal 7 \(Bus error)")),
     ("open-files", re.compile(r"(OSError: \[Errno 24\] Too many open files|received 0 items of ancdata)")),
+    ("open-files", re.compile(r"(Too many open files\. Communication with the workers)")),
     ("shared-object", re.compile(r"(unable to open shared memory object <[^>]{1,80}> in read-write mode)(?!:)")),
     # the CUDA runtime in any program: cudaErrorSystemNotReady, cudaErrorInsufficientDriver, cudaErrorNoDevice
     ("fabric-manager", re.compile(r"(?:802|CUDA)\W.{0,60}?(system not yet initialized)")),
@@ -103,13 +104,3 @@ STATING = frozenset({"cache-starved", *_OF_ANY_PROGRAM, *(name for name, _ in _P
     *("version-code", "rocm-release", "no-gdr", "gpu-buffer"),
 }
 """Names of statements that make a text a log, also where no line is of a collective library."""
-_WORDS = (
-    "KV cache|cache blocks|mem-fraction-static|out of memory|Out of memory|oom_kill|oom-kill|DataLoader worker|NVRM: |"
-    "fallen off the bus|Unable to determine the device handle|Detected mismatch between collectives|kernel ABI|"
-    "Process failed for slice|[Handshake]|Failed to register memory|client socket has |C10d store|No CUDA GPUs|"
-    "uncorrectable hardware|CoordinationService|fi_getinfo|OSError: |memory pressure|running low on memory|"
-    "shared memory|unable to write to|Caught signal 7|0 items of ancdata|system not yet initialized|CUDA error|"
-    "NVIDIA driver on your|CUDA driver version|forward compatibility"
-)
-PROGRAM_WORDS = tuple(_WORDS.split("|"))
-"""What a line of these programs contains if it may be one of the above."""

@@ -54,9 +54,3 @@ STATUS_PATTERNS = (
     *((statement, re.compile(rf"((?:{'|'.join(words)}).{{0,60}})")) for statement, words in COMPLETIONS.items()),
 )
 """Names of statements and the patterns of their lines."""
-STATUS_WORDS = (
-    *(text for texts in RUNTIME_TEXTS.values() for text in texts),
-    *("IBV_WC_", "RDMA_CM_EVENT", "ADDR_ERROR", "ocal protection", "ransport retry", "ransport Retry", "RNR retry"),
-    *("emote access", "emote operation", "Request Flushed"),
-)
-"""Words of which a line has at least one if it may be one of the above."""

@@ -1,0 +1,79 @@
+"""Words that every match of a regular expression contains, so that a search can pass over lines without them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+Words = frozenset[str]
+"""Words of which a text has at least one; none where nothing is known."""
+UNKNOWN: Words = frozenset()
+SHORTEST = 3
+"""Characters of a word that is worth a search."""
+MOST = 40
+"""Words that are searched in place of one expression."""
+
+
+@cache
+def required_words(pattern: re.Pattern[str]) -> Words:
+    """Words of which every match of a pattern has at least one; empty if none follow from it.
+
+    >>> sorted(required_words(re.compile(r"(?:[Ll]ink|port) [0-9]+ is (?:down|DOWN)")))
+    [' is ']
+    >>> sorted(required_words(re.compile(r"([Ii]llegal (?:address|instruction)|misaligned)")))
+    ['llegal ', 'misaligned']
+    >>> sorted(required_words(re.compile(r"[a-z]+|x")))
+    []
+    """
+    if pattern.flags & re.IGNORECASE:
+        return UNKNOWN
+    try:
+        parsed = import_module("re._parser").parse(pattern.pattern)
+    except (ImportError, AttributeError):  # another release of Python: every line is searched
+        return UNKNOWN
+    return _of_sequence(parsed)
+
+
+def _of_sequence(parts: Iterable[Any]) -> Words:
+    """The words of parts that follow one another: those of the part that tells most."""
+    return max(_candidates(parts), key=_selectivity, default=UNKNOWN)
+
+
+def _selectivity(words: Words) -> tuple[int, int]:
+    """How much a set of words tells: by its shortest word, then by their number."""
+    return min(map(len, words), default=0), -len(words)
+
+
+def _candidates(parts: Iterable[Any]) -> Iterator[Words]:
+    """The words of every part alone; letters that follow one another are one word."""
+    run: list[str] = []
+    for kind, value in parts:
+        if str(kind) == "LITERAL":
+            run.append(chr(value))
+            continue
+        yield _one("".join(run))
+        run = []
+        yield _of_part(str(kind), value)
+    yield _one("".join(run))
+
+
+def _one(word: str) -> Words:
+    return frozenset({word}) if len(word) >= SHORTEST else UNKNOWN
+
+
+def _of_part(kind: str, value: Any) -> Words:
+    """The words of a group, of a repetition that occurs, or of alternatives that all have some."""
+    if kind == "SUBPATTERN":
+        _, flags, _, parts = value
+        return UNKNOWN if flags & re.IGNORECASE else _of_sequence(parts)
+    if kind in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+        least, _, parts = value
+        return _of_sequence(parts) if least > 0 else UNKNOWN
+    if kind == "BRANCH":
+        branches = [_of_sequence(parts) for parts in value[1]]
+        every = frozenset().union(*branches)
+        return every if all(branches) and len(every) <= MOST else UNKNOWN
+    return UNKNOWN

@@ -1,0 +1,111 @@
+"""The statements that single lines of a log make, each found by words that its pattern requires."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+
+from clusterspec.logs.failure_lines import FAILURE_PATTERNS
+from clusterspec.logs.library_lines import LIBRARY_PATTERNS
+from clusterspec.logs.nccl_lines import NCCL_PATTERNS
+from clusterspec.logs.program_lines import PROGRAM_PATTERNS
+from clusterspec.logs.refused_calls import CALL_WORDS, LONGEST, refused_call
+from clusterspec.logs.required_words import required_words
+
+Stated = tuple[str, str, int]
+"""A statement: its name, its text and its line."""
+PATTERNS = (*NCCL_PATTERNS, *PROGRAM_PATTERNS, *FAILURE_PATTERNS, *LIBRARY_PATTERNS)
+_CALL = -1
+"""The place of refused calls among the patterns."""
+_UNLIKE = re.compile(r"nranks|nNodes|(?:INFO|-) CPU/")  # lines that differ by their digits alone, and are all read
+_QUOTED = re.compile(r"\bLast error:\s*$")
+"""What PyTorch prints on the line before the library's last warning, which it quotes without its prefix."""
+_DIGITS = re.compile(r"[0-9]+")
+_AS_ZERO = str.maketrans("123456789abcdef", "000000000000000")
+MOST_FORMS = 50_000
+"""Different lines that are remembered, digits aside."""
+WIDEST = 8_000
+"""Characters of a line that is read."""
+_OPEN = re.compile(r"(?:\b(?:[Cc]onnect|failed|error|with)|:[0-9]{1,5}\] connect|[(])\s*$")
+"""How a line ends whose statement the next line goes on with, as exceptions and helps of MPI are wrapped."""
+MOST_CONTINUED = 200
+"""Wrapped lines that are joined."""
+Words = dict[str, tuple[int, ...]]
+"""Words with the places of the patterns that one of them must precede."""
+
+
+@cache
+def _patterns_of_words() -> Words:
+    """Every word that patterns require, with their places. An empty word is in every line."""
+    found: dict[str, list[int]] = {word: [_CALL] for word in CALL_WORDS}
+    for place, (_, pattern) in enumerate(PATTERNS):
+        for word in required_words(pattern) or {""}:
+            found.setdefault(word, []).append(place)
+    return {word: tuple(places) for word, places in found.items()}
+
+
+def _words_in(text: str) -> Words:
+    """The words of patterns that a log may contain: few, for which its lines are then searched.
+
+    Lines that differ by decimal or hexadecimal digits alone are searched once.
+    """
+    forms = "\n".join({*text.translate(_AS_ZERO).split("\n")})
+    return {word: places for word, places in _patterns_of_words().items() if word.translate(_AS_ZERO) in forms}
+
+
+def line_statements(text: str) -> Iterator[Stated]:
+    """The statements of the lines of a log, then those of lines that are wrapped."""
+    words = _words_in(text)
+    seen: set[str] = set()
+    before = ""
+    for number, line in enumerate(text.split("\n"), 1):
+        if len(line) > WIDEST:
+            continue
+        quoted, before = "Last error:" in before[-40:] and _QUOTED.search(before), line
+        line = f"NCCL WARN {line}" if quoted else line
+        places = _places(line, words)
+        if not places:
+            continue
+        form = _DIGITS.sub("0", line)
+        if form in seen and not _UNLIKE.search(line):
+            continue  # the same statement of another rank or channel
+        if len(seen) < MOST_FORMS:
+            seen.add(form)
+        yield from _statements_of_line(line, number, places)
+    yield from _continued_statements(text, words)
+
+
+def _places(line: str, words: Words) -> list[int]:
+    """The places of the patterns that may match a line."""
+    found = [places for word, places in words.items() if word in line]
+    return sorted({place for places in found for place in places}) if found else []
+
+
+def _statements_of_line(line: str, number: int, places: list[int]) -> Iterator[Stated]:
+    for place in places:
+        if place == _CALL:
+            continue
+        name, pattern = PATTERNS[place]
+        if match := pattern.search(line):
+            yield name, " ".join(part for part in match.groups() if part).strip(), number
+    if places and places[0] == _CALL and (call := refused_call(line)):
+        yield *call, number
+
+
+def _continued_statements(text: str, words: Words) -> Iterator[Stated]:
+    """The statements of lines that are wrapped, as far as neither of their parts makes one."""
+    joined = 0
+    for number, (line, following) in enumerate(pairwise(text.split("\n")), 1):
+        if len(line) > LONGEST or len(following) > LONGEST or not _OPEN.search(line[-40:]):
+            continue
+        whole = f"{line.rstrip()} {following.strip()}"
+        if joined < MOST_CONTINUED and (places := _places(whole, words)):
+            joined += 1
+            parts = {
+                name
+                for part in (line, following)
+                for name, _, _ in _statements_of_line(part, number, _places(part, words))
+            }
+            yield from (each for each in _statements_of_line(whole, number, places) if each[0] not in parts)
