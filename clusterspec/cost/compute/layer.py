@@ -167,6 +167,20 @@ def indexed_permutation_work(shard: Shard, routing: Routing, copies: float) -> W
     return gathers + streaming_work("token sums", (3 * moved, 3 * moved), 2 * copies, Role.SCATTER)
 
 
+def placement_work(shard: Shard, routing: Routing, placements: float) -> Work:
+    """Rows written to listed places, ``placements`` times forward, and the sums that are gradients of gathers, backward.
+
+    PyTorch writes ``out[rows] = x`` one number to a thread. The gradient of each gather ``x[rows]`` is a sum into rows.
+    Dispatchers that forward tokens have kernels of their own.
+    """
+    if not placements or shard.forwarded:
+        return Work()
+    moved = placements * routing.leaving * shard.width * shard.model.expert_width
+    forward = Kernel("token placements", 0.0, 2 * moved, launches=placements, role=Role.GATHER)
+    backward = Kernel("token sums", 0.0, 3 * moved, launches=placements, role=Role.SCATTER)
+    return Work((forward,), (backward,))
+
+
 def _padding_work(shard: Shard, routing: Routing) -> Work:
     """Copies that pad each expert's rows to the FP8/FP4 block size, and remove the padding.
 
@@ -217,7 +231,8 @@ def expert_layer_parts(shard: Shard, software: SoftwareBehavior) -> Parts:
     network = {
         "router": router_work(shard),
         "dispatch": less_fused_work(permutation_work(shard, routing), loose)
-        + indexed_permutation_work(shard, routing, software.copies),
+        + indexed_permutation_work(shard, routing, software.copies)
+        + placement_work(shard, routing, software.placements),
         "experts": expert_work(shard, routing),
     }
     return _layer_parts(shard, software, network)

@@ -22,7 +22,7 @@ class SoftwareBehavior:
     Of kernels: ``products`` the rate of GEMMs over the best that the accelerator sustains; ``grouped`` that of the
     experts' GEMMs over it; ``fusion`` the traffic of fully fused memory-bound kernels over that of its own kernels,
     ``routing`` the same for the kernels that route tokens, beside gathers and sums of rows, ``copies`` for each
-    permutation; ``cast`` bytes moved to convert one number, ``accumulation`` to add one weight's gradient to an fp32
+    permutation, and ``placements`` of rows in a layer; ``cast`` bytes moved to convert one number, ``accumulation`` to add one weight's gradient to an fp32
     sum, ``loss`` per logit.
 
     Of the host: ``interval`` seconds between launches, ``interval_expert`` for each expert of a grouped GEMM where it
@@ -40,6 +40,7 @@ class SoftwareBehavior:
     fusion: float
     routing: float
     copies: float
+    placements: float
     cast: float
     accumulation: float
     loss: float
@@ -68,6 +69,7 @@ class SoftwareBehavior:
             fusion=_fusion(stack.fused, figure("fusion", 1.0)),
             routing=figure("fusion.routing", 1.0),
             copies=figure("routing.copies", 0.0),
+            placements=figure("routing.placements", 0.0),
             cast=figure("cast", CAST),
             accumulation=figure("accumulation", 0.0),
             loss=_loss(stack.loss, figure("loss", LOSS)),
@@ -85,7 +87,7 @@ class SoftwareBehavior:
     @property
     def kernel_figures(self) -> tuple[float, ...]:
         """The figures on which the kernels of a layer depend, at given rates."""
-        return self.fusion, self.routing, self.copies, self.cast, self.accumulation, self.unevenness
+        return self.fusion, self.routing, self.copies, self.placements, self.cast, self.accumulation, self.unevenness
 
     @property
     def part_figures(self) -> tuple[object, ...]:

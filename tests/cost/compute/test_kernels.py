@@ -184,6 +184,20 @@ def test_rows_are_gathered_and_summed_once_for_each_permutation(tp: int, ep: int
     assert (gather.traffic, add.traffic) == (2 * 2 * 4096 * rows, 3 * 2 * 4096 * rows)
 
 
+def test_rows_placed_one_number_at_a_time_have_sums_as_gradients() -> None:
+    """torchtitan v0.2 writes 4 096 rows, eight copies of each, 2 048 wide, in 16 bits, twice to listed places."""
+    qwen = {"model": "qwen3-30b-a3b", "sequence_length": 4096}
+    share, software = shard(qwen, tp=1, ep=8, micro_batch=1, framework="torchtitan", software_year=2025)
+    routing = layer.Routing.of(share, 0.0)
+    work = layer.placement_work(share, routing, software.placements)
+    copies = 4096 * 8 * 2048 * 2
+    assert [kernel.traffic for kernel in work.forward] == [2 * 2 * copies]
+    assert [kernel.traffic for kernel in work.backward] == [2 * 3 * copies]
+    assert (work.forward[0].role, work.backward[0].role) == (Role.GATHER, Role.SCATTER)
+    assert layer.placement_work(replace(share, forwarded=True), routing, software.placements) == Work()
+    assert shard(qwen, tp=1, ep=8, framework="torchtitan", software_year=2026)[1].placements == 0
+
+
 def test_context_parallelism_divides_the_core() -> None:
     one, four = (attention.attention_core(shard(cp=cp, tp=1)[0], (4.5, 5.5)) for cp in (1, 4))
     assert one.forward[0].flops == pytest.approx(4 * four.forward[0].flops)
