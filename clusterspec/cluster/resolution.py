@@ -91,7 +91,7 @@ CLEAR_LEAD = 0.05
 """Lead of the nearest id over the next one that this requires."""
 LONGEST = 64
 """Characters of a name that are compared; no id is longer."""
-LISTED = 8
+LISTED = 12
 """Members of a family that a message lists."""
 
 
