@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from math import prod
 
 from clusterspec.catalog.reader import Fact, FactReader
@@ -15,6 +16,7 @@ from clusterspec.origin import Cited
 from clusterspec.records import dataclass
 
 
+@lru_cache(maxsize=256)  # legality asks for each layout
 def version_numbers(release: str) -> tuple[int, ...]:
     """The numbers of a release, for comparison; a part that is not a number ends it.
 

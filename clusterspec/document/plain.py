@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+from clusterspec.patterns import pattern
+
 # Events of a YAML text: the starts and ends of collections, scalars and aliases
 
 _KINDS = {
@@ -40,7 +42,7 @@ class Event:
 SMALL = 20_000
 """Characters that PyYAML reads in Python in a second or two, unless more than `NESTED` brackets may be nested."""
 NESTED = 1000
-DISPUTED = re.compile(r"\t|[{\[,][^#\n]*(?:\?|:[,\[\]{}])")
+DISPUTED = pattern(r"\t|[{\[,][^#\n]*(?:\?|:[,\[\]{}])")
 """Syntax that libyaml and the Python implementation of PyYAML may judge differently: tabs between words, and question
 marks and colons before a mark in flow collections.
 """

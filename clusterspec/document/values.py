@@ -16,6 +16,7 @@ from clusterspec.document.plain import (
     NotPlainError,
     pyyaml_events,
 )
+from clusterspec.patterns import pattern
 
 # Values of plain scalars: the core schema of YAML 1.2 without octal and hexadecimal
 
@@ -27,9 +28,9 @@ _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
-_FLOAT = re.compile(r"[-+]?((\.[0-9]+|[0-9]+\.[0-9]*)([eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+)")
-_ENDLESS = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
-_OCTAL = re.compile(r"[-+]?0[0-7]+")
+_FLOAT = pattern(r"[-+]?((\.[0-9]+|[0-9]+\.[0-9]*)([eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+)")
+_ENDLESS = pattern(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_OCTAL = pattern(r"[-+]?0[0-7]+")
 """Octal in YAML 1.1 and decimal in YAML 1.2; as all digits after a zero it is kept as text, which no count takes."""
 _LONGEST_INTEGER = 100
 """Digits beyond which an integer is read as a float: int() takes quadratic time, then refuses."""

@@ -18,6 +18,7 @@ LIMIT = 100
 
 NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?"
 # Alternatives differ in their characters, so that matching is unambiguous and linear.
+_MULTIPLIERS = frozenset("x×*")
 _TIMES = pattern(r"([1-9]\d{0,8})[ ]*[x×*][ ]*(?=[\d.])", re.ASCII)
 _NUMBER = pattern(NUMBER, re.ASCII)
 _DECIMAL_COMMA = pattern(r"(\d+),(\d+)(?![\d.,])", re.ASCII)
@@ -46,7 +47,7 @@ def split_number(text: str, whole: bool, example: str) -> tuple[float, str]:
 
     ``whole`` means that only integers are valid, so that one comma is a thousand separator.
     """
-    times = _TIMES.match(text)
+    times = _TIMES.match(text) if not _MULTIPLIERS.isdisjoint(text) else None
     start = times.end() if times else 0
     match = _NUMBER.match(text, start)
     if not match:
@@ -65,7 +66,7 @@ def _no_number_fault(text: str, example: str) -> UnitFault:
 
 def _refuse_decimal_comma(text: str, start: int, rest: str) -> None:
     """Raises `UnitFault` for a decimal comma (``1,5 GB``), and for ``1,500`` if it is ambiguous."""
-    comma = _DECIMAL_COMMA.match(text, start)
+    comma = _DECIMAL_COMMA.match(text, start) if "," in text else None
     if comma:
         unit = text[comma.end() :]
         readings = f"`{text[:start]}{comma[1]}.{comma[2]}{unit}` or `{text[:start]}{comma[1]}{comma[2]}{unit}`"
