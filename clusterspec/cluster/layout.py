@@ -27,8 +27,7 @@ from clusterspec.cluster.degrees import (
 )
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cluster.resolution import Lookup, ResolutionLog
-from clusterspec.document.schema import alternatives_text, nearest_words
-from clusterspec.finding import Fix, Problem, Replacement
+from clusterspec.finding import Problem
 from clusterspec.recent import recent
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Path
@@ -111,37 +110,10 @@ def _known_framework(section: LayoutSpec, lookup: Lookup) -> str | None:
     known = lookup.catalog.ids("framework")
     if section.framework is None or section.framework in known:
         return section.framework
-    lookup.log.problems.append(_unknown_framework_problem(section.framework, lookup))
+    from clusterspec.cluster.unknown_names import unknown_framework_problem  # most specs have none
+
+    lookup.log.problems.append(unknown_framework_problem(section.framework, lookup))
     return None
-
-
-def _unknown_framework_problem(name: str, lookup: Lookup) -> Problem:
-    """The problem of an unknown framework name. The fix is a framework with this name as a synonym, or with a similar
-    name.
-    """
-    path = (SOFTWARE_KEY, "framework")
-    meant, underneath = _meant_frameworks(name, lookup)
-    choices = alternatives_text([id_ for id_ in lookup.catalog.ids("framework") if id_ != UNNAMED])
-    if underneath:
-        advice = f"name what `{name}` runs underneath: {alternatives_text(underneath)}"
-    else:
-        advice = f"the choices are {choices}; `--catalog DIR` adds entries of your own"
-    if meant:
-        advice = f"did you mean {alternatives_text(meant)}? {advice[0].upper()}{advice[1:]}"
-    only = meant or underneath
-    fix = Fix(f"write {only[0]}", (Replacement(path, only[0]),)) if len(only) == 1 else None
-    return Problem("unknown-choice", path, f"`{name}` is not one of the choices of `framework`", advice, fix=fix)
-
-
-def _meant_frameworks(name: str, lookup: Lookup) -> tuple[list[str], list[str]]:
-    """Frameworks that an unknown name may mean, by synonym or similarity; else frameworks that run on the named one."""
-    ids, known_as = lookup.catalog.ids("framework"), name.lower().replace("_", "-")
-    entries = [each for each in (lookup.named_entry("framework", id_) for id_ in ids) if isinstance(each, Framework)]
-    if same := [each.id for each in entries if known_as in each.synonyms]:
-        return same, []
-    if underneath := [each.id for each in entries if known_as in each.run_by]:
-        return [], underneath
-    return [id_ for id_ in ids if known_as.startswith(f"{id_}-")][:1] or nearest_words(name, ids), []
 
 
 def _named_release(section: LayoutSpec, lookup: Lookup) -> tuple[str | None, str | None]:
@@ -151,7 +123,9 @@ def _named_release(section: LayoutSpec, lookup: Lookup) -> tuple[str | None, str
     name, _, release = section.software.partition(" ")
     name, known = name.lower(), lookup.catalog.ids("framework")
     if name not in known:
-        lookup.log.problems.append(_unknown_software_problem(section.software, lookup))
+        from clusterspec.cluster.unknown_names import unknown_software_problem  # most specs have none
+
+        lookup.log.problems.append(unknown_software_problem(section.software, lookup))
         return None, None
     if section.framework is not None and name != section.framework:
         message = f"`software` is a release of {name}, and `framework` is {section.framework}"
@@ -159,19 +133,6 @@ def _named_release(section: LayoutSpec, lookup: Lookup) -> tuple[str | None, str
         lookup.log.problems.append(Problem("unknown-choice", SOFTWARE_PATH, message, advice))
         return None, None
     return name, release.strip().removeprefix("v")
-
-
-def _unknown_software_problem(software: str, lookup: Lookup) -> Problem:
-    """The problem of a release of no framework of the format; the fix keeps the release."""
-    name, _, release = software.partition(" ")
-    meant, underneath = _meant_frameworks(name, lookup)
-    choices = [id_ for id_ in lookup.catalog.ids("framework") if id_ != UNNAMED]
-    advice = f"write one of {', '.join(meant or underneath or choices)}, and its release"
-    fixed = f"{meant[0]} {release}".strip() if len(meant) == 1 else None
-    fix = Fix(f"write {fixed}", (Replacement(SOFTWARE_PATH, fixed),)) if fixed else None
-    return Problem(
-        "unknown-choice", SOFTWARE_PATH, f"`{software}` does not name a framework of the format", advice, fix=fix
-    )
 
 
 def _generation_ids(framework: str, lookup: Lookup) -> dict[int, str]:
@@ -246,25 +207,18 @@ ORDER = ("tp", "cp", "ep", "dp", "pp")
 def resolve_layout(
     section: LayoutSpec, cluster: Cluster, workload: Workload | None, software: Software, log: ResolutionLog
 ) -> Layout:
-    """The resolved layout.
-
-    Rules report invalid values. Here they are replaced so that everything else can be checked: dp by the largest that
-    fits (at least 1), an incomplete order by a complete one, a shard group by its gcd with dp × cp.
+    """The resolved layout. Invalid values, which rules report, are replaced so that everything else can be checked: dp
+    by the largest that fits (at least 1), an incomplete order by a complete one, a shard group by its gcd with dp × cp.
     """
     nodes = job_nodes(section, cluster)
     degrees = resolve_degrees(section, software.capabilities, nodes * cluster.ranks_per_node, workload, log)
     sharding, serves = _sharding(section, software, workload, log), _is_serving(workload)
     micro_batch = log.written_for_training(section.micro_batch, f"{LAYOUT_KEY}.micro_batch", 1, "the smallest", serves)
     master_precision, moments_precision = _state_precisions(section, serves, log)
-    return Layout(
+    layout = Layout(
         framework=software.framework,
         software_year=software.year,
-        software=software.release,
-        stack=_stack_as_run(section, software.stack),
-        capabilities=software.capabilities,
-        stated=frozenset(key for key in ("cp_method", "dispatcher") if getattr(section, key) is not None),
         ranks=_job_ranks(degrees, workload),
-        separate_engines=_has_separate_engines(workload),
         nodes=nodes,
         tp=degrees.tp,
         attention_dp=degrees.attention_dp,
@@ -291,9 +245,24 @@ def resolve_layout(
         master_precision=master_precision,
         moments_precision=moments_precision,
         gradient_compression=max(1.0, float(section.gradient_compression or 1)),
-        gradient_sync=section.gradient_sync or "micro-batch",
         overlap=resolve_overlap(section, degrees, software.stack, log, sharding),
         dispatcher=resolve_dispatcher(section, degrees, cluster, workload, stack=software.stack, log=log),
+    )
+    return _as_written(layout, section, software, cluster, workload)
+
+
+def _as_written(
+    layout: Layout, section: LayoutSpec, software: Software, cluster: Cluster, workload: Workload | None
+) -> Layout:
+    """The layout with its software as it runs, and with the settings of the spec for which nothing is assumed."""
+    return replace(
+        layout,
+        software=software.release,
+        stack=_stack_as_run(section, software.stack),
+        capabilities=software.capabilities,
+        stated=frozenset(key for key in ("cp_method", "dispatcher") if getattr(section, key) is not None),
+        separate_engines=_has_separate_engines(workload),
+        gradient_sync=section.gradient_sync or layout.gradient_sync,
         nodes_per_domain=nodes_per_domain(section, cluster),
     )
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.cluster.resolution import unknown_id_problem
+from clusterspec.cluster.unknown_names import unknown_id_problem
 from clusterspec.finding import Problem
 from tests.cluster.resolving import catalog, resolve_text
 
