@@ -13,6 +13,11 @@ from enum import StrEnum
 from clusterspec.origin import Computed, Origin
 from clusterspec.records import dataclass
 
+HOUR = 3_600.0
+DAY = 24 * HOUR
+YEAR = 365.25 * DAY
+"""Seconds of an hour, of a day, and of a year as the unit `year` of a spec counts it."""
+
 
 class Direction(StrEnum):
     """How a written bandwidth counts: one direction, or both summed."""

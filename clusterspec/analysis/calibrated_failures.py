@@ -9,7 +9,6 @@ from math import exp, lgamma, log, sqrt
 from clusterspec.analysis.failures_of_parts import faults
 from clusterspec.analysis.merged_parts import merged_into, study_of_merged
 from clusterspec.cluster.degrees import nodes_of_domain
-from clusterspec.cost.failure_rates import YEAR
 from clusterspec.cost.failures import REPAIR
 from clusterspec.exchange.failure_logs import FailureEvent, FailureLog, read_failure_log
 from clusterspec.exchange.import_result import (
@@ -21,6 +20,7 @@ from clusterspec.exchange.import_result import (
     Value,
 )
 from clusterspec.exchange.merge import Merged
+from clusterspec.quantity import YEAR
 from clusterspec.results.diagnosis import Moved
 from clusterspec.results.failure_rates import FailureRateRow, FailureRates
 from clusterspec.rules.knowledge.failing_parts import FailingMachine

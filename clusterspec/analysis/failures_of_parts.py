@@ -8,12 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from clusterspec.analysis.broken_targets import with_broken_targets
 from clusterspec.analysis.lost_hours import YearlyLoss, first_year_factor, hours_lost, rate_variance
 from clusterspec.analysis.outputs import cost
-from clusterspec.cost.failure_rates import YEAR
 from clusterspec.money import Money
+from clusterspec.quantity import HOUR, YEAR
 from clusterspec.records import replace
 from clusterspec.results.faults import SOFTWARE, STOPS, FaultRow, FaultsReport, FirstYear, Stock, YearlyGoodput
 from clusterspec.rules.knowledge.failing_parts import FailingMachine, step_of_job
-from clusterspec.rules.knowledge.ranges import HOUR
 from clusterspec.spec.model import OperationsSpec
 from clusterspec.studies.study import Study
 from clusterspec.summation import sum_of

@@ -15,12 +15,12 @@ from clusterspec.analysis.rl_splits import COLOCATED, Rollouts, keys_of_split, p
 from clusterspec.analysis.studied import POOLS, missing_for_search, serving_targets_missed, with_a_layout
 from clusterspec.cluster.degrees import nodes_of_domain, nodes_of_engines
 from clusterspec.cluster.fleet import NodeSet, Pool, engines_away
-from clusterspec.cost.failure_rates import YEAR
 from clusterspec.cost.formulas.compute import frozen_flops_per_token, model_flops_per_token
 from clusterspec.cost.parameters import model_weights
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.cost import cost as cost_of
+from clusterspec.quantity import YEAR
 from clusterspec.records import NamedTuple, dataclass, field, replace
 from clusterspec.results.fleet_search import UNSEARCHED, JobOption
 from clusterspec.results.search import LayoutRow, RlSplit, SearchReport

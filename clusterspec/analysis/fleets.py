@@ -9,10 +9,10 @@ from clusterspec.analysis.comparison import Names, diff
 from clusterspec.analysis.outputs import bill, cost, estimate
 from clusterspec.cluster.fleet import Fleet, Job, NodeSet, Pool, free_groups, pools_of_job
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.failure_rates import YEAR
 from clusterspec.procurement.bill import bill as counted
 from clusterspec.procurement.cost import cost as worked_out
 from clusterspec.procurement.growth import growth
+from clusterspec.quantity import YEAR
 from clusterspec.records import replace
 from clusterspec.results import Input
 from clusterspec.results.fleet import FleetDiffReport, FleetReport, JobUse, LinkUse, PoolUse

@@ -16,7 +16,6 @@ from clusterspec.analysis.risks import (
 )
 from clusterspec.analysis.verdict import ALL_EQUIPMENT, verdict
 from clusterspec.cluster.model import Cluster, Workload
-from clusterspec.cost.failure_rates import DAY, YEAR
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.finding import Finding, Severity
 from clusterspec.money import Money
@@ -24,6 +23,7 @@ from clusterspec.procurement.amounts import rounded_text
 from clusterspec.procurement.bill import Bill, kind_words
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.quotes import QuotedPart, quoted_parts, quoted_total
+from clusterspec.quantity import DAY, YEAR
 from clusterspec.results import EstimateReport
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Area, Gate, GateStatus, Purchase, Risk, VerdictStatus

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from math import ceil
 
-from clusterspec.cost.failure_rates import DAY
+from clusterspec.quantity import DAY
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import PurchaseDay
 from clusterspec.spec.model import ProcurementSpec

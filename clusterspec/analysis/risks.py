@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from clusterspec.cost.failure_rates import DAY
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import rounded_text
 from clusterspec.procurement.bill import Bill, kind_words
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.quotes import QuotedPart
+from clusterspec.quantity import DAY
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Risk
 from clusterspec.units import display, percent

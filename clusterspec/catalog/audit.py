@@ -163,7 +163,8 @@ SUM_CHECKS: dict[str, SumCheck] = {
 }
 
 
-YEAR = timedelta(days=365)
+OLD = timedelta(days=365)
+"""Age from which a source is read again."""
 _HOST = re.compile(r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", re.IGNORECASE)
 _ALIKE = ("memory_bandwidth", "scale_out.nic_bandwidth", "nic_bandwidth", "node_bandwidth", "frontend.nic_bandwidth")
 """Facts with the same scope and basis in all entries."""
@@ -266,7 +267,7 @@ def _aged_sources(raw: Sequence[RawEntry], today: date) -> Iterator[tuple[str, i
         for fact in (*each.facts.values(), *each.achievable.values()):
             origin = fact.origin
             day = _parsed_day(origin.read) if isinstance(origin, Cited) else None
-            if isinstance(origin, Cited) and day is not None and today - day > YEAR:
+            if isinstance(origin, Cited) and day is not None and today - day > OLD:
                 counts[f"{origin.source}, read {origin.read}"] += 1
     yield from counts.most_common()
 

@@ -7,14 +7,11 @@ from typing import cast
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import PartFailures
 from clusterspec.origin import Assumed, Cited, Origin, Written
-from clusterspec.quantity import Figure
+from clusterspec.quantity import YEAR, Figure
 from clusterspec.records import NamedTuple
 from clusterspec.spec.model import FailureRateSpec, FailuresSpec
 
 KIND = "failure-rate"
-DAY = 86_400.0
-YEAR = 365.25 * DAY
-"""Seconds of a year, as the unit `years` of a spec counts it."""
 
 
 class PartRate(NamedTuple):

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Cluster, Design, Layout
-from clusterspec.cost.failure_rates import DAY, YEAR, PartRate, part_rate
+from clusterspec.cost.failure_rates import PartRate, part_rate
 from clusterspec.cost.formulas.compute import larger
 from clusterspec.cost.formulas.failures import best_interval, goodput, job_time_between_failures
 from clusterspec.origin import Assumed, Computed, Written
-from clusterspec.quantity import Figure, Quantity
+from clusterspec.quantity import DAY, YEAR, Figure, Quantity
 from clusterspec.records import dataclass
 from clusterspec.spec.model import FailuresSpec, NetworksSpec, OperationsSpec
 from clusterspec.summation import sum_of

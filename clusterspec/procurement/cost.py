@@ -10,7 +10,6 @@ from clusterspec.cluster.fleet import named_engines
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cluster.requests import Serving
 from clusterspec.cluster.variation import design_with_keys
-from clusterspec.cost.failure_rates import YEAR
 from clusterspec.cost.failures import Interruptions, plan_interruptions
 from clusterspec.cost.formulas.failures import goodput
 from clusterspec.cost.nameplates import power_draw
@@ -31,7 +30,7 @@ from clusterspec.procurement.parts import (
     time_with_interruptions,
 )
 from clusterspec.procurement.total import Inputs, hours_of_years
-from clusterspec.quantity import Figure
+from clusterspec.quantity import YEAR, Figure
 from clusterspec.records import NamedTuple, dataclass, replace
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.summation import sum_of

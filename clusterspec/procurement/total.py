@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 
 from clusterspec.cluster.model import Assumption, Cluster
 from clusterspec.cost.energy import mean_price, stated_pue
-from clusterspec.cost.failure_rates import YEAR
 from clusterspec.cost.formulas.power import mean_draw
 from clusterspec.cost.nameplates import PowerDraw
 from clusterspec.cost.power import Drawn
@@ -26,11 +25,10 @@ from clusterspec.procurement.parts import (
     summed_term,
     yearly_cost,
 )
-from clusterspec.quantity import Figure
+from clusterspec.quantity import HOUR, YEAR, Figure
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import Price, ProcurementSpec
 
-HOUR = 3_600.0
 UTILIZATION = Figure(1.0, "1", Assumed("procurement.utilization", "the machine is always in use"))
 
 Pick = Callable[[Price], float]

@@ -40,7 +40,7 @@ class CostReport(Result):
 
 
 def _cost_json(cost: Cost | None, neighbor: Neighbor | None) -> Json:
-    from clusterspec.cost.failure_rates import YEAR
+    from clusterspec.quantity import YEAR
 
     if cost is None:
         tokens = ("per_million_tokens", "per_million_output_tokens")

@@ -111,8 +111,7 @@ class YearlyCost(NamedTuple):
     @classmethod
     def of(cls, goodput: YearlyGoodput, hour: float) -> YearlyCost:
         """The yearly cost from the goodput and the cost of one hour of the machine."""
-        from clusterspec.cost.failure_rates import YEAR
-        from clusterspec.procurement.total import HOUR
+        from clusterspec.quantity import HOUR, YEAR
 
         year = YEAR / HOUR * hour
         return cls(year * (1 - goodput.mean), year * (1 - goodput.p50), year * (1 - goodput.p5))

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from clusterspec.cluster.model import Assumption
-from clusterspec.cost.failure_rates import DAY
+from clusterspec.quantity import DAY
 from clusterspec.records import asdict, dataclass
 
 if TYPE_CHECKING:

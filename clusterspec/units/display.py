@@ -8,17 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from clusterspec.quantity import DAY, HOUR, YEAR
 from clusterspec.records import dataclass
 
 _LARGE = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
 _PREFIXED = ("B/s", "B", "b/s", "b", "FLOP/s", "FLOP", "T/s", "W/s", "W", "J", "m", "V", "A")
 _SHORT_TIMES = ((1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
-_YEAR, _DAY = 31_557_600.0, 86_400.0
 _LONG_TIMES = (
     # (minimum seconds, seconds per unit, unit)
-    (2 * _YEAR, _YEAR, "years"),
-    (360_000.0, _DAY, "days"),  # 72 h is customary, 100 h is not
-    (7_200.0, 3_600.0, "h"),
+    (2 * YEAR, YEAR, "years"),
+    (100 * HOUR, DAY, "days"),  # 72 h is customary, 100 h is not
+    (2 * HOUR, HOUR, "h"),
     (120.0, 60.0, "min"),
 )
 _COUNTS = ((1e12, "T"), (1e9, "B"))
@@ -119,7 +119,7 @@ def term_text(seconds: float) -> str:
     >>> term_text(4 * 365.25 * 86_400)
     '4 years'
     """
-    return years_text(seconds / (365.25 * 86_400))
+    return years_text(seconds / YEAR)
 
 
 def plural(count: int, word: str, many: str = "") -> str:

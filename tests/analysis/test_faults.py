@@ -14,10 +14,10 @@ from clusterspec import analysis
 from clusterspec.analysis.lost_hours import YearlyLoss, hours_lost, rate_variance
 from clusterspec.catalog import Catalog
 from clusterspec.cost.estimate import legal_estimate
-from clusterspec.cost.failure_rates import YEAR, published_rate
+from clusterspec.cost.failure_rates import published_rate
 from clusterspec.exchange.exporters.fabric import Link, fabric_links
 from clusterspec.exchange.exporters.registry import ExportInput
-from clusterspec.quantity import Figure
+from clusterspec.quantity import YEAR, Figure
 from clusterspec.records import replace
 from clusterspec.report.faults_text import assumptions_as_text, faults_as_text, faults_csv
 from clusterspec.report.ink import Ink

@@ -8,7 +8,7 @@ import pytest
 
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.failure_rates import YEAR, part_rate, published_rate, stated_rate
+from clusterspec.cost.failure_rates import part_rate, published_rate, stated_rate
 from clusterspec.cost.failures import (
     Interruptions,
     interruptions,
@@ -18,7 +18,7 @@ from clusterspec.cost.failures import (
     time_between_failures,
 )
 from clusterspec.origin import Assumed, Written
-from clusterspec.quantity import Quantity
+from clusterspec.quantity import YEAR, Quantity
 from clusterspec.spec.model import FailureRateSpec, FailuresSpec, OperationsSpec
 from tests.cluster.resolving import clean
 

@@ -21,6 +21,7 @@ from clusterspec.cli.options import day, nonempty_name, path, positive_integer
 from clusterspec.cli.output import refuse_study_as_output, write_whole
 from clusterspec.cli.terminal import Bar, ink_of, print_json, print_text
 from clusterspec.money import read_amount
+from clusterspec.quantity import DAY
 from clusterspec.report import fleet_search_text, machines_text
 from clusterspec.results.machines import MachineRow
 from clusterspec.studies.study import Study
@@ -190,7 +191,6 @@ def run_fleet_search(args: argparse.Namespace) -> int:
 
 # The machine to buy
 
-DAY = 86_400.0
 OF_MACHINES = ("fabrics", "prices", "budget", "max_power", "by")
 """Options that only a comparison of machines takes."""
 OF_LAYOUTS = ("grid", "write", "explain", "set", "min_headroom", "objective", "top")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.failure_rates import DAY
 from clusterspec.procurement.amounts import rounded_text
+from clusterspec.quantity import DAY, HOUR
 from clusterspec.report.assumption_rows import change_text
 from clusterspec.report.charts.curves import ChoicePoint, choice_chart
 from clusterspec.report.paper.blocks import Block, PaperTable, Picture, TableColumn, TableRow, Text
@@ -13,8 +13,6 @@ from clusterspec.report.sweep_text import sides_text
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Choice, Choices
 from clusterspec.units import display, plain
-
-HOUR = 3600.0
 
 # Price against time
 

@@ -14,7 +14,7 @@ from clusterspec.cluster.levels import FIXED_ENDS
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.estimate import legal_estimate
-from clusterspec.cost.failure_rates import YEAR, PartRate
+from clusterspec.cost.failure_rates import PartRate
 from clusterspec.cost.failures import (
     REPAIR,
     Interruptions,
@@ -30,7 +30,7 @@ from clusterspec.cost.failures import (
 )
 from clusterspec.cost.plan import Plan
 from clusterspec.origin import Assumed, Written
-from clusterspec.quantity import Figure
+from clusterspec.quantity import HOUR, YEAR, Figure
 from clusterspec.records import replace
 from clusterspec.results.faults import NONE, SLOWS, SOFTWARE, STOPS, FaultRow, Stock
 from clusterspec.rules.knowledge.class_rates import MachineRates
@@ -43,7 +43,6 @@ from clusterspec.rules.knowledge.part_classes import (
     PartClass,
     part_classes,
 )
-from clusterspec.rules.knowledge.ranges import HOUR
 from clusterspec.source import Path
 from clusterspec.spec.model import ClusterSpec, OperationsSpec
 

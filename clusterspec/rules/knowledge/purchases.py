@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date
 
 from clusterspec.cluster.model import Cluster
-from clusterspec.quantity import Figure
-from clusterspec.rules.knowledge.ranges import HOUR, UNITS_PER_DOLLAR
+from clusterspec.quantity import HOUR, Figure
+from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
 from clusterspec.spec.model import Price, ProcurementSpec, QuoteLine
 from clusterspec.summation import sum_of
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.quantity import Quantity
+from clusterspec.quantity import DAY, HOUR, YEAR, Quantity
 from clusterspec.records import dataclass, fields, is_dataclass, replace
 from clusterspec.source import Path
 from clusterspec.spec.model import Spec
 from clusterspec.units import display, display_bits, plain
 
-GB, TB, KW, HOUR, DAY, YEAR = 1e9, 1e12, 1e3, 3600.0, 86_400.0, 31_557_600.0
+GB, TB, KW = 1e9, 1e12, 1e3
 UNITS_PER_DOLLAR = {
     "USD": 1.0, "EUR": 0.9, "GBP": 0.77, "CHF": 0.85, "CAD": 1.38, "AUD": 1.52, "SGD": 1.32, "NZD": 1.7,
     "JPY": 150.0, "CNY": 7.1, "INR": 87.0, "KRW": 1400.0, "TWD": 31.0, "SEK": 10.0, "NOK": 10.5, "DKK": 6.8, "PLN": 3.8,

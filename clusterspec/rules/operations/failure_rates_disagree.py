@@ -50,8 +50,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.failure_rates import YEAR
 from clusterspec.finding import Problem
+from clusterspec.quantity import YEAR
 from clusterspec.records import fields
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import FailureRateSpec, FailuresSpec, OperationsSpec

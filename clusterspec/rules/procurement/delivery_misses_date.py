@@ -52,8 +52,8 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
+from clusterspec.quantity import DAY
 from clusterspec.rules.knowledge.purchases import date_of_text
-from clusterspec.rules.knowledge.ranges import DAY
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec
 from clusterspec.units import plain

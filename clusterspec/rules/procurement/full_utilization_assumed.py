@@ -43,8 +43,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
+from clusterspec.quantity import YEAR
 from clusterspec.rules.knowledge.purchases import is_rented
-from clusterspec.rules.knowledge.ranges import YEAR
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import percent

@@ -58,8 +58,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
+from clusterspec.quantity import HOUR
 from clusterspec.rules.knowledge.purchases import band_in, is_bought, is_off_market, price_ends
-from clusterspec.rules.knowledge.ranges import HOUR
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import plain

@@ -55,9 +55,9 @@ from collections.abc import Iterator
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
+from clusterspec.quantity import DAY
 from clusterspec.rules.knowledge.failures import FailureRate, failure_rate, poisson_percentile
 from clusterspec.rules.knowledge.purchases import is_bought
-from clusterspec.rules.knowledge.ranges import DAY
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec
 from clusterspec.units import display, percent, plain

@@ -52,8 +52,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
+from clusterspec.quantity import YEAR
 from clusterspec.rules.knowledge.purchases import date_of_text, is_bought
-from clusterspec.rules.knowledge.ranges import YEAR
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec

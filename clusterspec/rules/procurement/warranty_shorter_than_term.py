@@ -54,8 +54,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
+from clusterspec.quantity import YEAR
 from clusterspec.rules.knowledge.purchases import is_bought, is_small
-from clusterspec.rules.knowledge.ranges import YEAR
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import years_text
