@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
 
-from clusterspec.analysis.purchase_dates import order_day, purchase_days
+from clusterspec.analysis.purchase_dates import delivery_gate, purchase_days, sold_gate
 from clusterspec.analysis.risks import (
     IDLE,
     idle_value,
@@ -23,7 +22,7 @@ from clusterspec.procurement.amounts import rounded_text
 from clusterspec.procurement.bill import Bill, kind_words
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.quotes import QuotedPart, quoted_parts, quoted_total
-from clusterspec.quantity import DAY, YEAR
+from clusterspec.quantity import YEAR
 from clusterspec.results import EstimateReport
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Area, Gate, GateStatus, Purchase, Risk, VerdictStatus
@@ -114,7 +113,7 @@ def purchase_decision(report: FullReport) -> Purchase | None:
         budget_gate(buying, (quoted, expected), parts, bill.currency),
         _power_gate(report.areas, cost, cluster),
         term_gate(buying, unused, _run_text(report)),
-        _sold_gate(_delivery_gate(spec, report.today, rents=rents), cluster),
+        sold_gate(delivery_gate(spec, report.today, rents=rents), cluster),
         _warranty_gate(buying, rents=rents),
         _acceptance_gate(spec, rents=rents),
     )
@@ -349,56 +348,6 @@ def term_gate(buying: ProcurementSpec, unused: Risk | None, run: str) -> Gate:
         text = f"{unused.text}: {rounded_text(unused.money)} of the rent are for days without planned work"
         return Gate("term", GateStatus.OPEN, text, "rent for the run, or plan further work")
     return Gate("term", GateStatus.MET, term_text(buying.term.value) + run)
-
-
-def _delivery_gate(spec: Spec, today: date, *, rents: bool) -> Gate:
-    buying = spec.procurement or ProcurementSpec()
-    weeks = buying.delivery.weeks if buying.delivery else None
-    if weeks is None:
-        if rents:
-            return Gate("delivery", GateStatus.NOT_NEEDED, "rented")
-        return Gate(
-            "delivery", GateStatus.OPEN, "not stated (`procurement.delivery.weeks`)", "ask for a time of delivery"
-        )
-    late = _days_late(spec, float(weeks), today)
-    if late is None:
-        return Gate("delivery", GateStatus.MET, f"{weeks:g} weeks")
-    days, ordered = late[0], late[1].isoformat()
-    burning = " and the burn-in" if spec.operations is not None and spec.operations.burn_in is not None else ""
-    if days > 0:
-        text = f"{weeks:g} weeks{burning} from {ordered} end {days:,.0f} days after {buying.needed_by}"
-        ask = "move the date, or have parts delivered earlier"
-        return Gate("delivery", GateStatus.FAILED, text, ask if late[1] <= today else f"order earlier, {ask}")
-    early = f"{-days:,.0f} days before {buying.needed_by} if ordered on {ordered}"
-    return Gate("delivery", GateStatus.MET, f"{weeks:g} weeks{burning}, {early}")
-
-
-def _sold_gate(gate: Gate, cluster: Cluster) -> Gate:
-    """The gate of the delivery; open where the catalog knows that the node, or its accelerator, is not on sale."""
-    part = cluster.platform or cluster.accelerator
-    if gate.status not in {GateStatus.MET, GateStatus.OPEN} or part.status.state not in NOT_SOLD:
-        return gate
-    text = f"{part.name} is {part.status.state} as of {part.status.as_of}"
-    text = text if gate.status is GateStatus.MET else f"{gate.text}; {text}"
-    return Gate(gate.gate, GateStatus.OPEN, text, "ask whether, and when, it is delivered")
-
-
-NOT_SOLD = frozenset({"announced", "discontinued"})
-"""States of an entry whose delivery a date in the spec does not settle."""
-
-
-def _days_late(spec: Spec, weeks: float, today: date) -> tuple[float, date] | None:
-    """Days between the day when the machine is needed and the end of its burn-in, and the day of the order; None if a
-    date is absent or unreadable.
-    """
-    buying = spec.procurement or ProcurementSpec()
-    try:
-        ordered, needed = order_day(buying, today), date.fromisoformat(buying.needed_by or "")
-    except ValueError:
-        return None
-    burning = spec.operations.burn_in if spec.operations else None
-    ready = ordered.toordinal() + 7 * weeks + (burning.value / DAY if burning else 0.0)
-    return ready - needed.toordinal(), ordered
 
 
 def _warranty_gate(buying: ProcurementSpec, *, rents: bool) -> Gate:

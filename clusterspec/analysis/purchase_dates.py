@@ -1,4 +1,4 @@
-"""The days of a purchase: its order, delivery, acceptance, and the end of the planned run."""
+"""The days of a purchase: order, delivery, acceptance, and the end of the planned run; and the gate of the delivery."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from math import ceil
 
+from clusterspec.cluster.model import Cluster
 from clusterspec.quantity import DAY
 from clusterspec.results.full import FullReport
-from clusterspec.results.verdict import PurchaseDay
-from clusterspec.spec.model import ProcurementSpec
+from clusterspec.results.verdict import Gate, GateStatus, PurchaseDay
+from clusterspec.spec.model import ProcurementSpec, Spec
 
 
 def order_day(buying: ProcurementSpec, today: date) -> date:
@@ -40,3 +41,57 @@ def purchase_days(report: FullReport) -> Iterator[PurchaseDay]:
             yield PurchaseDay("end of the run", end.isoformat(), "if it starts then")
     except (ValueError, OverflowError):
         return
+
+
+# The gate of the delivery
+
+
+def delivery_gate(spec: Spec, today: date, *, rents: bool) -> Gate:
+    """The gate of the delivery: its weeks, and whether the machine is ready on the day when it is needed."""
+    buying = spec.procurement or ProcurementSpec()
+    weeks = buying.delivery.weeks if buying.delivery else None
+    if weeks is None:
+        if rents:
+            return Gate("delivery", GateStatus.NOT_NEEDED, "rented")
+        return Gate(
+            "delivery", GateStatus.OPEN, "not stated (`procurement.delivery.weeks`)", "ask for a time of delivery"
+        )
+    late = _days_late(spec, float(weeks), today)
+    if late is None:
+        return Gate("delivery", GateStatus.MET, f"{weeks:g} weeks")
+    days, ordered = late[0], late[1].isoformat()
+    burning = " and the burn-in" if spec.operations is not None and spec.operations.burn_in is not None else ""
+    if days > 0:
+        text = f"{weeks:g} weeks{burning} from {ordered} end {days:,.0f} days after {buying.needed_by}"
+        ask = "move the date, or have parts delivered earlier"
+        return Gate("delivery", GateStatus.FAILED, text, ask if late[1] <= today else f"order earlier, {ask}")
+    early = f"{-days:,.0f} days before {buying.needed_by} if ordered on {ordered}"
+    return Gate("delivery", GateStatus.MET, f"{weeks:g} weeks{burning}, {early}")
+
+
+def sold_gate(gate: Gate, cluster: Cluster) -> Gate:
+    """The gate of the delivery; open where the catalog knows that the node, or its accelerator, is not on sale."""
+    part = cluster.platform or cluster.accelerator
+    if gate.status not in {GateStatus.MET, GateStatus.OPEN} or part.status.state not in NOT_SOLD:
+        return gate
+    text = f"{part.name} is {part.status.state} as of {part.status.as_of}"
+    text = text if gate.status is GateStatus.MET else f"{gate.text}; {text}"
+    return Gate(gate.gate, GateStatus.OPEN, text, "ask whether, and when, it is delivered")
+
+
+NOT_SOLD = frozenset({"announced", "discontinued"})
+"""States of an entry whose delivery a date in the spec does not settle."""
+
+
+def _days_late(spec: Spec, weeks: float, today: date) -> tuple[float, date] | None:
+    """Days between the day when the machine is needed and the end of its burn-in, and the day of the order; None if a
+    date is absent or unreadable.
+    """
+    buying = spec.procurement or ProcurementSpec()
+    try:
+        ordered, needed = order_day(buying, today), date.fromisoformat(buying.needed_by or "")
+    except ValueError:
+        return None
+    burning = spec.operations.burn_in if spec.operations else None
+    ready = ordered.toordinal() + 7 * weeks + (burning.value / DAY if burning else 0.0)
+    return ready - needed.toordinal(), ordered

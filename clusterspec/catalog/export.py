@@ -10,8 +10,8 @@ from functools import cache
 from clusterspec import resources
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.frameworks import SUPPORT
-from clusterspec.catalog.reader import RawEntry, figure_text, remarks, value_text
-from clusterspec.catalog.views import Comparison, EntryView, FactPair, FactView
+from clusterspec.catalog.reader import RawEntry
+from clusterspec.catalog.views import Comparison, EntryView, FactPair, FactView, figure_text, remarks, value_text
 from clusterspec.document import nearest_words
 from clusterspec.origin import Cited
 from clusterspec.records import asdict, dataclass

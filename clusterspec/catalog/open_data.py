@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.reader import Reference, quantity_of, value_text
-from clusterspec.catalog.views import EntryView, FactView, entry_view
+from clusterspec.catalog.reader import Reference, quantity_of
+from clusterspec.catalog.views import EntryView, FactView, entry_view, value_text
 from clusterspec.origin import Cited
 
 if TYPE_CHECKING:

@@ -183,7 +183,7 @@ class _Writer:
         return Rejected(words["is"], title, words["why"])
 
 
-# Quantities and texts of catalog facts, for arithmetic, tables and documentation alike
+# Quantities of catalog facts, for arithmetic, tables and documentation alike
 
 _KINDS = ("rate", "bytes", "power", "time", "length")
 """Kinds of quantities. No two share a unit, so their order does not matter."""
@@ -217,32 +217,6 @@ def _quantity_of_text(text: str, kind: str) -> Quantity:
 def si_value(quantity: Quantity) -> float:
     """The value in SI units: a bandwidth per direction, a peak dense."""
     return quantity.dense if quantity.unit == "FLOP/s" else quantity.per_direction
-
-
-def value_text(value: Plain) -> str:
-    """The text of a value as written: words for true and false, commas between the items of a list."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return ", ".join(value_text(each) for each in value) if isinstance(value, list) else str(value)
-
-
-def figure_text(fact: Fact) -> str:
-    """The value as written, with the measured quantity, its scope and basis, and the releases to which it applies."""
-    releases = f"from {fact.since}" * bool(fact.since), f"until {fact.until}" * bool(fact.until)
-    counts = ", ".join(word for word in (fact.scope, fact.basis, *releases) if word)
-    of = f" of {fact.of}" if fact.of else ""
-    return f"{value_text(fact.value)}{of}" + (f" ({counts})" if counts else "")
-
-
-def remarks(fact: Fact) -> Iterator[str]:
-    """The note, the doubt, and the rejected figures of a fact, one text each."""
-    if fact.note:
-        yield f"note: {fact.note}"
-    if fact.doubt:
-        yield f"doubt: {fact.doubt}"
-    for rejected in fact.rejected:
-        source = f" ({rejected.source})" if rejected.source else ""
-        yield f"not {rejected.value}{source}: {rejected.why}"
 
 
 # Typed access to the facts of a raw entry: counts, words, figures, bandwidths, peaks

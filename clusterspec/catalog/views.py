@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from clusterspec.catalog.reader import Fact, RawEntry, Status, quantity_of, si_value, value_text
+from clusterspec.catalog.reader import Fact, Plain, RawEntry, Status, quantity_of, si_value
 from clusterspec.origin import Cited
 from clusterspec.quantity import Quantity
 from clusterspec.records import dataclass
@@ -273,3 +273,32 @@ def _fact_cells(fact: SharedFact) -> tuple[str, ...]:
         (text or "-") + (f" (× {plain(ratio)})" if ratio is not None and ratio != 1 else "")
         for text, ratio in zip(fact.texts, ratios, strict=True)
     )
+
+
+# Texts of facts, for tables and documentation alike
+
+
+def value_text(value: Plain) -> str:
+    """The text of a value as written: words for true and false, commas between the items of a list."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(value_text(each) for each in value) if isinstance(value, list) else str(value)
+
+
+def figure_text(fact: Fact) -> str:
+    """The value as written, with the measured quantity, its scope and basis, and the releases to which it applies."""
+    releases = f"from {fact.since}" * bool(fact.since), f"until {fact.until}" * bool(fact.until)
+    counts = ", ".join(word for word in (fact.scope, fact.basis, *releases) if word)
+    of = f" of {fact.of}" if fact.of else ""
+    return f"{value_text(fact.value)}{of}" + (f" ({counts})" if counts else "")
+
+
+def remarks(fact: Fact) -> Iterator[str]:
+    """The note, the doubt, and the rejected figures of a fact, one text each."""
+    if fact.note:
+        yield f"note: {fact.note}"
+    if fact.doubt:
+        yield f"doubt: {fact.doubt}"
+    for rejected in fact.rejected:
+        source = f" ({rejected.source})" if rejected.source else ""
+        yield f"not {rejected.value}{source}: {rejected.why}"

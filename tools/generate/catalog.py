@@ -11,8 +11,8 @@ from pathlib import Path
 from clusterspec import resources
 from clusterspec.catalog import KINDS, Catalog
 from clusterspec.catalog.export import catalog_row, index_text
-from clusterspec.catalog.reader import RawEntry, figure_text, remarks
-from clusterspec.catalog.views import FactView, entry_view
+from clusterspec.catalog.reader import RawEntry
+from clusterspec.catalog.views import FactView, entry_view, figure_text, remarks
 from clusterspec.origin import Cited
 
 HEAD = """# Catalog
