@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import namedtuple
 from functools import cache
 from operator import attrgetter
+from types import SimpleNamespace
 
 __all__ = ["MISSING", "NamedTuple", "asdict", "dataclass", "field", "fields", "is_dataclass", "replace"]
 
@@ -173,7 +174,7 @@ else:
             compared = [name for name, one in getattr(owner, _MARK).items() if one.compare]
             if len(compared) == 1:
                 compared *= 2  # so that the function returns a tuple
-            getter = attrgetter(*compared) if compared else _no_values
+            getter = attrgetter(*compared) if compared else lambda _: ()
             setattr(owner, _VALUES, getter)
             return getter
 
@@ -186,10 +187,6 @@ else:
             return tuple([name for name, one in getattr(owner, _MARK).items() if one.type != "no init"])
 
     _MATCHED = _Matched()
-
-    def _no_values(_):
-        """The values of a class without fields."""
-        return ()
 
     def _generic_init(cls, described):
         """An interpreted ``__init__``, which replaces itself by a compiled one after many instances."""
@@ -229,7 +226,7 @@ else:
         return names, frozenset(names), defaults, factories
 
     def _compiled(cls, described):
-        """A compiled ``__init__``, as the standard decorator generates it."""
+        """A compiled ``__init__``, as the standard decorator generates it; debuggers and tracebacks show its lines."""
         space = {"_missing": MISSING}
         parameters, lines = [], []
         frozen = cls.__dataclass_params__.frozen
@@ -252,22 +249,13 @@ else:
         if hasattr(cls, "__post_init__"):
             lines.append("    self.__post_init__()\n")
         text = f"def __init__({', '.join(['self', *parameters])}):\n{''.join(lines) or '    pass'}"
-        space["__name__"], space["__loader__"] = cls.__module__, _Text(text)
+        space["__name__"], space["__loader__"] = cls.__module__, SimpleNamespace(get_source=lambda _: text)
         # NOTE: compile() would take the name of a file; its first call creates the types of syntax trees, 1 % of an
         # estimate.
         exec(text, space)
         made = space["__init__"]
         made.__code__ = made.__code__.replace(co_filename=f"{cls.__module__}.{cls.__qualname__}.__init__")
         return made
-
-    class _Text:
-        """The source text of a compiled ``__init__``, from which debuggers and tracebacks show lines."""
-
-        def __init__(self, text):
-            self.text = text
-
-        def get_source(self, _):
-            return self.text
 
     def _named_init(function, cls):
         """The ``__init__`` of a record with the name that errors and profiles show."""
@@ -320,13 +308,10 @@ else:
 
     _ORDERING = {name: _comparison_method(name) for name in ("__lt__", "__le__", "__gt__", "__ge__")}
 
-    class _Parameters:
-        """The parameters that the standard module reads from a base class."""
-
-        def __init__(self, frozen):
-            self.frozen, self.order, self.eq, self.init, self.repr = frozen, False, True, True, True
-
-    _PARAMETERS = {frozen: _Parameters(frozen) for frozen in (False, True)}
+    _PARAMETERS = {
+        frozen: SimpleNamespace(frozen=frozen, order=False, eq=True, init=True, repr=True) for frozen in (False, True)
+    }
+    """The parameters that the standard module reads from a base class."""
 
     class _Standard:
         """A descriptor of the fields for the standard module, created on first access."""
