@@ -53,11 +53,6 @@ launches once (Neuron: one binary for each bucket of sizes, awsdocs-neuron.readt
 vllm-neuron/docs/design/compilation; XLA: one graph for each shape, docs.pytorch.org/xla/release/r2.8/perf/
 recompilation.html).
 """
-SCORES_IN_MEMORY = {"trn1": 8192.0, "inf2": 8192.0}
-"""Tokens of the longest prompt whose attention scores pass through memory, by architecture. Transformers NeuronX uses
-its fused kernel for longer prompts only (aws-neuron-sdk at 81ce03ae261e, archive/transformers-neuronx, developer
-guide: "automatically used when the input sequence length is greater than 8k").
-"""
 SCORE_BYTES = assumed_figure(
     GROUP,
     "score_bytes",

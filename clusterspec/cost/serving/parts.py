@@ -224,15 +224,20 @@ def prompt_attention_parts(engine: Engine, tokens: float, length: float, fresh: 
     return (Part("attention", roofline_time, numbers, origins),)
 
 
+UNFUSED = "attention.unfused"
+"""The figure of an accelerator: tokens of the longest prompt whose attention scores pass through memory."""
+
+
 def _scores_in_memory(engine: Engine, tokens: float, before: float, fresh: float) -> float:
     """Attention scores of ``tokens`` that pass through memory, where no fused kernel keeps them on the chip.
 
     Each of the ``fresh`` tokens of a prompt sees ``before`` others on average. Longer prompts than the limit use a
     fused kernel; they take no less than a prompt at the limit.
     """
-    limit = constants.SCORES_IN_MEMORY.get(engine.cluster.accelerator.architecture or "")
-    if limit is None:
+    longest = engine.cluster.accelerator.achievable.get(UNFUSED)
+    if longest is None:
         return 0.0
+    limit = longest.value
     heads = share_of_heads(engine.model.heads, engine.layout.tp)
     seen = min(fresh * before, limit * limit / 2) / fresh if fresh else before * (before <= limit)
     return tokens * seen * heads * (engine.whole.full_layers + engine.whole.window_layers)
