@@ -33,7 +33,28 @@ def with_surroundings(kind: str, file: InputFile, found: ImportResult) -> Import
     """A launch of a format, with what the file states around it."""
     found = _with_directives(kind, file, _with_written_configuration(kind, file, found))
     found = _with_sourced_file(file, found)
+    found = _with_training_beside(file, found) if kind == "serving" else found
     return _with_devices_of_service(file, _with_pods_of_launch(file, _with_nodes_of_task(file, found)))
+
+
+_LAUNCHERS = re.compile(
+    r"^[ \t]*(?:srun\b[^\n]{0,300}?\s)?(?:torchrun|accelerate[ \t]+launch|deepspeed)\b(?:[^\n]|(?<=\\)\n){0,600}?"
+    r"(?:\s-m[ \t]+(?P<module>[\w.]{1,120})|\s(?P<file>[^\s\"']{1,120}\.py)\b)",
+    re.MULTILINE,
+)
+"""A program that a launcher of training starts, in one line or in lines that end with a backslash."""
+_SERVERS = re.compile(r"vllm|sglang|trtllm|tensorrt_llm|infer|serve", re.IGNORECASE)
+
+
+def _with_training_beside(file: InputFile, found: ImportResult) -> ImportResult:
+    """A server with the program of a launcher of training in the same text, which the server may help."""
+    started = (each for each in _LAUNCHERS.finditer(file.text) if not _SERVERS.search(each[0]))
+    if (other := next(started, None)) is None:
+        return found
+    named = "module" if other["module"] else "file"
+    builder, line = ImportBuilder(found.kind, file.name), file.text.count("\n", 0, other.start(named)) + 1
+    builder.unknown(other[named][:80], "another program that the text starts: not read", line)
+    return combined_result([found, builder.reading()])
 
 
 def _with_sourced_file(file: InputFile, found: ImportResult) -> ImportResult:

@@ -133,3 +133,144 @@ def test_pools_of_azure_in_a_file_of_values_are_kept_apart() -> None:
     reading = read(text, name="x.tfvars")
     assert "cluster.nodes" not in given(reading)
     assert "2 × Standard_NC40ads_H100_v5, 3 × Standard_ND96isr_H100_v5" in unknown(reading)
+
+
+SIZES = "--num-layers 8 --hidden-size 512 --num-attention-heads 8 --ffn-hidden-size 2048 --swiglu"
+MEGATRON = f"torchrun pretrain_gpt.py --tensor-model-parallel-size 2 {SIZES} --seq-length 1024"
+
+
+@pytest.mark.parametrize(("variant", "layers"), [("gated_delta_net", None), ("dsa", 8)])
+def test_a_model_without_attention_is_not_taken_for_one_with_it(variant: str, layers: int | None) -> None:
+    reading = read(f"{MEGATRON} --experimental-attention-variant {variant}\n")
+    assert given(reading).get("workload.model.layers") == layers
+    assert variant != "gated_delta_net" or "layers with another mixer" in unknown(reading)
+
+
+def test_sizes_that_a_checkpoint_replaces_are_named() -> None:
+    assert "use_checkpoint_args" in unknown(read(f"{MEGATRON} --use-checkpoint-args\n"))
+    assert "use_checkpoint_args" not in unknown(read(f"{MEGATRON}\n"))
+
+
+PRINTED = {
+    "context_parallel_size": 1,
+    "cp_comm_type": "['p2p']",
+    "ffn_hidden_size": 2048,
+    "group_query_attention": True,
+    "hidden_size": 512,
+    "kv_lora_rank": 32,
+    "micro_batch_size": 4,
+    "moe_router_topk": 2,
+    "num_attention_heads": 8,
+    "num_experts": None,
+    "num_layers": 8,
+    "num_query_groups": 2,
+    "seq_length": 1024,
+    "swiglu": True,
+    "untie_embeddings_and_output_weights": False,
+    "use_distributed_optimizer": False,
+}
+STEP = " iteration {0}/ 9 | consumed samples: 8 | elapsed time per iteration (ms): 250.0 | global batch size: 16 |\n"
+
+
+def printed(prefix: str = "", **changed: object) -> str:
+    lines = [f"{prefix}  {name} {'.' * (48 - len(name))} {value}\n" for name, value in (PRINTED | changed).items()]
+    return f"{prefix}{'-' * 24} arguments {'-' * 24}\n{''.join(lines)}{prefix}{'-' * 20} end of arguments {'-' * 20}\n"
+
+
+@pytest.mark.parametrize("prefix", ["", "0: "])
+def test_a_step_log_states_the_arguments_that_megatron_prints(prefix: str) -> None:
+    found = given(read(printed(prefix) + "".join(map(STEP.format, range(1, 6)))))
+    model = {"layers": 8, "hidden": 512, "heads": 8, "kv_heads": 2, "ffn_hidden": 2048}
+    assert {key: found[f"workload.model.{key}"] for key in model} == model
+    assert (found["layout.micro_batch"], found["workload.sequence_length"]) == (4, 1024)
+    assert (found["layout.sharding"], found["workload.model.tied_embeddings"]) == ("none", True)
+    off = ("workload.model.experts_per_token", "workload.model.latent_attention.kv", "layout.cp_method")
+    assert not set(off) & found.keys()
+
+
+def test_arguments_that_others_turn_on_hold() -> None:
+    changed = printed(num_experts=16, use_distributed_optimizer=True, group_query_attention=False)
+    found = given(read(changed + "".join(map(STEP.format, range(1, 6)))))
+    assert (found["workload.model.experts"], found["workload.model.experts_per_token"]) == (16, 2)
+    assert found["layout.sharding"] == "zero1"
+    assert "workload.model.kv_heads" not in found
+
+
+def test_listings_that_differ_are_not_joined() -> None:
+    steps = "".join(map(STEP.format, range(1, 6)))
+    for other, stated in ((printed(), True), (printed(num_layers=12), False)):
+        assert ("workload.model.layers" in given(read(printed() + other + steps))) is stated
+
+
+def test_the_image_of_an_engine_is_no_launch() -> None:
+    step = "srun --container-image=docker.io/lmsysorg/sglang:dev bash collect.sh\n"
+    engine = "srun --container-image=lmsysorg/sglang:dev python3 -m sglang.launch_server --model-path Qwen/Qwen3-8B"
+    assert given(read(f"{step}{engine} --tp 4\n"))["layout.tp"] == 4
+
+
+def test_training_beside_a_server_is_named() -> None:
+    trainer = "torchrun --nproc_per_node=4 \\\n    -m example.trainer.ppo actor.model=x\n"
+    assert "example.trainer.ppo: another program" in unknown(read(SERVER + trainer))
+    assert "another program" not in unknown(read(f"torchrun --nproc_per_node=4 vllm_batch.py\n{SERVER}"))
+
+
+GROUP = """\
+apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+spec:
+  replicas: 1
+  leaderWorkerTemplate:
+    size: 2
+    workerTemplate:
+      spec:
+        containers:
+        - name: server
+          env: [{name: LOCAL, value: "8"}]
+          command: [bash, -c]
+          args:
+          - |
+            vllm serve deepseek-ai/DeepSeek-R1 --tensor-parallel-size 1 --enable-expert-parallel \\
+              --data-parallel-size $((LWS_GROUP_SIZE * LOCAL)) --data-parallel-size-local $LOCAL
+          resources: {limits: {nvidia.com/gpu: 8}}
+"""
+
+
+def test_the_size_of_a_group_is_a_variable_of_its_pods() -> None:
+    """Two pods of eight ranks each."""
+    found = given(read(GROUP))
+    assert (found["layout.attention_dp"], found["layout.ep"], found["layout.nodes"]) == (16, 16, 2)
+
+
+def test_an_example_of_values_is_a_file_of_values() -> None:
+    pool = 'partitions = [{ machine_type = "a2-highgpu-1g"\n static_node_count = 1\n max_node_count = 20 }]\n'
+    reading = read(pool, name="x.tfvars.example")
+    assert given(reading)["cluster.platform"] == "gcp-a2-highgpu-1g"
+    assert "between 1 and 20, by load" in unknown(reading)
+
+
+@pytest.mark.parametrize(
+    ("kind", "rate"), [("1000base-t", "1"), ("2.5gbase-t", "2.5"), ("100base-tx", "0.1"), ("400gbase-x-osfp", "400")]
+)
+def test_ports_of_every_rate_are_counted(kind: str, rate: str) -> None:
+    device = f"manufacturer: X\nmodel: Y\nslug: x-y\nu_height: 1\ninterfaces:\n- {{name: p1, type: {kind}}}\n"
+    assert counts(read(device))[f"ports of {rate} Gb/s"] == 1
+
+
+def test_accelerators_that_pods_claim_are_listed() -> None:
+    worker = """\
+        apiVersion: nvidia.com/v1beta1
+        kind: DynamoGraphDeployment
+        metadata: {name: x}
+        spec:
+          components:
+          - name: Worker
+            podTemplate:
+              spec:
+                containers:
+                - name: main
+                  command: [python3, -m, dynamo.vllm]
+                  args: [--model, Qwen/Qwen3-0.6B]
+                  resources: {claims: [{name: gpu}]}
+            replicas: 1
+        """
+    assert "cluster.accelerators_per_node: no pod states its number" in unknown(read(worker))

@@ -81,6 +81,8 @@ no reader had seen were written down before the first reading, and what failed w
 | thirty-fifth, of 8 others by lot, after those of the thirty-fourth; 12 state none | 21 | 14 | 2 | 0 | 5 |
 | thirty-sixth, of 13 by lot, one of them used, after those of the thirty-fifth; 13 state none | 24 | 21 | 0 | 2 | 1 |
 | thirty-seventh, of 10 that were never used, after those of the thirty-sixth; 18 state none | 29 | 28 | 1 | 0 | 0 |
+| thirty-eighth, of 28 repositories, 19 of them never used; logs and listings above all | 41 | 32 | 3 | 3 | 3 |
+| thirty-ninth, of 16 repositories, 2 of them of the thirty-eighth, after those; 8 state none | 27 | 18 | 6 | 1 | 2 |
 
 Of the ten of the first set, four expectations were themselves wrong, as the files show on second sight. The other
 six: one file of several tools was read as one of them (twice), rows of several runs were joined, a sum over pairs of
@@ -208,6 +210,13 @@ refused were read, without a false statement; these three and the one of the Tra
 the thirty-sixth, values of KubeRay's chart and a page with the manifest of a server were refused, and one value had the
 line of another key. Of the thirty-seventh, a node of a recipe that runs no engine was passed over without a word, and
 the script that another one sources, whose variables replace its defaults.
+
+Of the three wrong of the thirty-eighth, two joined tests of different links (once without a word), and one took a table
+without its ranks. Lacking, and not listed, were the nodes of a job (twice), the steps of an accumulation that a
+variable gives, and a launch of MaxText in an object. Of the thirty-ninth, linear attention was imported as attention,
+and an image of an engine was a launch in a list of choices. Lacking were the arguments that a log of Megatron prints
+(twice), the size of a group that its pods have as a variable, accelerators that pods claim, sizes that a checkpoint
+replaces, and a trainer beside a server.
 """
 LIMITS = """
 ### Limits for the health checks of a site

@@ -16,7 +16,8 @@ from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 
 NETBOX = "netbox"
-_RATE = re.compile(r"([0-9]{1,4})(g|gb)(?:base|fc|ase)?[-a-z]", re.IGNORECASE)
+_RATE = re.compile(r"([0-9]{1,4}(?:\.[0-9])?)(?:g|gb)(?:base|fc|ase)?[-a-z]", re.IGNORECASE)
+_MEGABITS = re.compile(r"([0-9]{2,4})base[-a-z]", re.IGNORECASE)
 _INFINIBAND = {"sdr": 8, "ddr": 16, "qdr": 32, "fdr10": 40, "fdr": 56, "edr": 100, "hdr": 200, "ndr": 400, "xdr": 800}
 """Gb/s of a port of four lanes."""
 MOST_INTERFACES = 20_000
@@ -39,7 +40,7 @@ def read_netbox(file: InputFile) -> ImportResult:
     builder.count("model", f"{maker} {model}"[:80], line)
     ports = _ports_by_rate(root.get("interfaces"), builder, yaml.line("interfaces"))
     for rate, count in sorted(ports.items(), reverse=True):
-        builder.count(f"ports of {rate} Gb/s", count, yaml.line("interfaces"))
+        builder.count(f"ports of {rate:g} Gb/s", count, yaml.line("interfaces"))
     height = root.get("u_height")
     builder.count("rack_units", height if isinstance(height, int | float) else None, yaml.line("u_height"))
     draws = [each.get("maximum_draw") for each in root.get("power-ports") or [] if isinstance(each, dict)]
@@ -58,17 +59,17 @@ def read_netbox(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
-def _ports_by_rate(interfaces: Any, builder: ImportBuilder, line: int) -> Counter[int]:
+def _ports_by_rate(interfaces: Any, builder: ImportBuilder, line: int) -> Counter[float]:
     """The number of interfaces by rate in Gb/s; those for management only are left out."""
-    ports: Counter[int] = Counter()
+    ports: Counter[float] = Counter()
     others: Counter[str] = Counter()
     for each in interfaces[:MOST_INTERFACES] if isinstance(interfaces, list) else ():
         if not isinstance(each, dict) or each.get("mgmt_only") is True:
             continue
         kind = str(each.get("type") or "").lower()
-        speed = _INFINIBAND.get(kind.removeprefix("infiniband-"))
-        if speed is None and (match := _RATE.match(kind)):
-            speed = int(match[1])
+        speed: float | None = _INFINIBAND.get(kind.removeprefix("infiniband-"))
+        if speed is None and (match := _RATE.match(kind) or _MEGABITS.match(kind)):
+            speed = float(match[1]) / (1 if match.re is _RATE else 1000)
         if speed:
             ports[speed] += 1
         else:

@@ -36,8 +36,17 @@ TYPES = (
     "size",
 )
 _DESIRED = ("desired_size", "desired_capacity", "node_count", "instance_count", "target_size", "num_instances")
-_FIRST = ("initial_node_count", "node_count_static", "instances", "size", "min_count", "min_size", "min_node_count")
-_LEAST = ("min_count", "min_size", "min_node_count", "node_count_static")
+_FIRST = (
+    "initial_node_count",
+    "node_count_static",
+    "static_node_count",
+    "instances",
+    "size",
+    "min_count",
+    "min_size",
+    "min_node_count",
+)
+_LEAST = ("min_count", "min_size", "min_node_count", "node_count_static", "static_node_count")
 _MOST = ("max_count", "max_size", "max_node_count", "node_count_dynamic_max")
 COUNTS = (*_DESIRED, *_FIRST, *_LEAST, *_MOST)
 _SCALING = ("scaling_config", "autoscaling", "node_config_details", "instance_pools", "node_config", "fixed_scale")

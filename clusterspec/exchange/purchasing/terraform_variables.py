@@ -13,10 +13,12 @@ from clusterspec.exchange.import_result import FormatError, ImportBuilder, Input
 from clusterspec.exchange.purchasing.hcl import Block, Table, attributes_of
 from clusterspec.exchange.purchasing.terraform_files import COUNTS, TYPES, Pools, record_pools
 
+_NAME = re.compile(r"\.tfvars(?:[._-](?:example|sample|template|dist))?\Z")
+
 
 def is_variables_file(file: InputFile) -> bool:
     """Whether a file has the name of a file of values."""
-    return file.name.endswith(".tfvars")
+    return bool(_NAME.search(file.name))
 
 
 def record_variables(file: InputFile, builder: ImportBuilder) -> None:

@@ -226,8 +226,11 @@ def _stated_options(worker: _Worker, model: str | None, name: str) -> ImportResu
 def _set_pods(workers: list[_Worker], builder: ImportBuilder) -> None:
     """Set the accelerators of a node and the nodes of all engines, taking a pod as a node."""
     asked = {worker.accelerators for worker in workers}
-    if len(asked) == 1 and (count := asked.pop()):
+    if len(asked) == 1 and (count := next(iter(asked))):
         builder.set("cluster.accelerators_per_node", count, workers[0].line)
+    elif asked == {None}:
+        why = "no pod states its number: a claim (ResourceClaimTemplate) or the class of a node may"
+        builder.unknown("cluster.accelerators_per_node", why, workers[0].line)
     elif asked:
         shown = ", ".join(f"{worker.name} {worker.accelerators or '?'}" for worker in workers)
         builder.unknown("cluster.accelerators_per_node", f"pods ask for different numbers: {shown}", workers[0].line)

@@ -16,6 +16,7 @@ from clusterspec.exchange.documents import Yaml, read_documents
 from clusterspec.exchange.import_result import FormatError, InputFile
 from clusterspec.exchange.shell import Command, script_of
 from clusterspec.exchange.shell_words import Word
+from clusterspec.source import value_at
 
 Path = tuple[str | int, ...]
 
@@ -117,7 +118,9 @@ def _commands_in(word: Word, sets: dict[str, str]) -> Iterator[Command]:
 
 
 def _environment(yaml: Yaml, value: dict[str, Any], path: Path) -> dict[str, str]:
-    """The variables of a container: a list of names and values, or of ``NAME=value``, or a mapping."""
+    """The variables of a container: a list of names and values, or of ``NAME=value``, or a mapping; with the size of
+    the group that a LeaderWorkerSet gives its pods.
+    """
     found: dict[str, str] = {}
     for key in ("env", "environment", "envs"):
         sets = value.get(key)
@@ -129,6 +132,9 @@ def _environment(yaml: Yaml, value: dict[str, Any], path: Path) -> dict[str, str
             elif isinstance(each, str) and "=" in each:
                 name, _, text = each.partition("=")
                 found[name] = text
+    group = value_at(yaml.value, "spec", "leaderWorkerTemplate", "size")
+    if yaml.mapping.get("kind") == "LeaderWorkerSet" and isinstance(group, int):
+        found.setdefault("LWS_GROUP_SIZE", str(group))
     return {name: text for name, text in found.items() if text and "${" not in text}
 
 

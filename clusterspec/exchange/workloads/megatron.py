@@ -131,6 +131,17 @@ def read_megatron(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
+def set_printed_arguments(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the model and the layout that arguments state which Megatron-LM prints at startup."""
+    set_counts(keys, _LAYOUT, builder)
+    set_sequence_length(keys, builder)
+    _set_network(keys, builder, "megatron-core", performance=False)
+    set_pipeline(keys, builder)
+    _set_options(keys, builder)
+    set_training(keys, builder)
+    set_sharding(keys, builder, "megatron-core")
+
+
 def _take_earlier_names(keys: Keys) -> None:
     """Rename options of the first releases to their successors: Megatron-LM, megatron/arguments.py of release 2.0,
     lists each pair.
@@ -148,6 +159,9 @@ def _set_network(keys: Keys, builder: ImportBuilder, framework: str, *, performa
     if pattern := keys.find("hybrid_override_pattern", "hybrid_layer_pattern", "hybrid_attention_ratio"):
         why = "its layers mix attention with other mixers in a pattern: import its config.json"
         builder.unknown(f"{pattern}: {str(keys.get(pattern))[:40]}", why, keys.line(pattern))
+    elif (mixer := keys.find("experimental_attention_variant", "linear_attention_type")) and not _is_sparse(keys):
+        why = "layers with another mixer than the attention that their sizes describe: import its config.json"
+        builder.unknown(f"{mixer}: {str(keys.get(mixer))[:40]}", why, keys.line(mixer))
     elif encoder := keys.find("decoder_seq_length", "decoder_num_layers"):
         builder.unknown(
             encoder, "a model of encoder and decoder (T5), which no key of a spec describes", keys.line(encoder)
@@ -158,6 +172,9 @@ def _set_network(keys: Keys, builder: ImportBuilder, framework: str, *, performa
         keys.used |= {key for key in keys.values if key.rpartition(".")[0] in owners}
     elif keys.find("num_layers") and keys.find("hidden_size"):
         _set_model(keys, builder, framework)
+        if keys.is_on("use_checkpoint_args"):
+            why = "the sizes in the checkpoint replace those of the launch"
+            builder.unknown("use_checkpoint_args", why, keys.line("use_checkpoint_args"))
     elif performance:
         pass
     elif keys.command.words and isinstance(named := keys.values.get("model", (None, 0))[0], str):
@@ -167,6 +184,11 @@ def _set_network(keys: Keys, builder: ImportBuilder, framework: str, *, performa
         bridge.set_recipe_model(keys, builder)
     elif name := keys.get("hf_path", "hf_model_id", "pretrained_model_name_or_path", "model_name"):
         set_model(str(name), builder, keys.line("hf_path", "hf_model_id", "model_name"))
+
+
+def _is_sparse(keys: Keys) -> bool:
+    """Whether attention leaves out tokens (DeepSeek Sparse Attention) rather than being replaced; this is not read."""
+    return str(keys.values.get("experimental_attention_variant", ("", 0))[0]) == "dsa"
 
 
 _NODES = {"layout.nodes": ("num_nodes", "nnodes", "actor_num_nodes")}

@@ -36,9 +36,7 @@ _ENGINES = (
     ),
     (
         "sglang",
-        re.compile(
-            r"(?:sglang|sglang_router)[. ]launch_server|sglang[. ]serve|lmsysorg/sglang|\bdynamo\.sglang\b(?!\.utils)"
-        ),
+        re.compile(r"(?:sglang|sglang_router)[. ]launch_server|sglang[. ]serve|\bdynamo\.sglang\b(?!\.utils)"),
     ),
     ("trt-llm", re.compile(r"trtllm-(serve|bench|llmapi-launch)|\bdynamo\.trtllm\b(?!\.utils)")),
 )

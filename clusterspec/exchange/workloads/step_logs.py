@@ -11,7 +11,15 @@ from __future__ import annotations
 import re
 from statistics import median
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
+from clusterspec.exchange.import_result import (
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    chosen_part,
+    combined_result,
+)
+from clusterspec.exchange.workloads.megatron_listing import printed_arguments, reading_of_arguments
 from clusterspec.patterns import DECIMAL
 from clusterspec.records import dataclass, field
 from clusterspec.units import plural
@@ -127,9 +135,11 @@ def read_step_log(file: InputFile) -> ImportResult:
     elif log.batches:
         shown = f"from {min(log.batches)} to {max(log.batches)}"
         builder.unknown("workload.global_batch", f"it grows {shown} during the run", log.line)
-    why = "the log states times, not the model or the machine: import those from the launch"
-    builder.unknown("cluster and workload.model", why, log.line)
-    return builder.reading()
+    keys = printed_arguments(file) if log.framework == "megatron-core" else None
+    what = "cluster" if keys else "cluster and workload.model"
+    builder.unknown(what, f"the log does not state {'it' if keys else 'them'}: import the launch", log.line)
+    stated = [reading_of_arguments(keys, file, STEP_LOG)] if keys else []
+    return combined_result([builder.reading(), *stated])
 
 
 def _chosen_run(found: list[StepLog], part: int | None) -> StepLog:

@@ -1,0 +1,66 @@
+"""Arguments that Megatron-LM prints at the start of a run, each on a line ``name ..... value``.
+
+Source: NVIDIA/Megatron-LM d98e8a64, megatron/training/arguments.py, ``_print_args``. All arguments are printed, also
+those that other ones turn off, with the values after the checks at startup.
+"""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.exchange.import_result import ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.workloads.keys import Keys
+from clusterspec.exchange.workloads.megatron import set_printed_arguments
+
+_MARK = re.compile(r"-{10,} (end of )?arguments -{10,}")
+_ENTRY = re.compile(r"(?:^|[:\]] ) {1,8}([a-z]\w{1,80}) \.{0,60} ?(\S.{0,300}?)\s*$")
+_ONLY = re.compile(r"\['(\w{1,40})'\]")
+"""A list of one word."""
+_OFF = frozenset({"None", "False", "[]", "0", "0.0"})
+_NEEDS = (
+    (re.compile(r"num_query_groups"), "group_query_attention"),
+    (re.compile(r"moe_\w+|expert_\w+"), "num_experts"),
+    (re.compile(r"\w{1,5}_lora_rank|qk_(?:pos_emb_)?head_dim|v_head_dim"), "multi_latent_attention"),
+    (re.compile(r"recompute_(?:method|num_layers|modules)"), "recompute_granularity"),
+    (re.compile(r"cp_comm_type"), "context_parallel_size"),
+)
+"""Arguments that hold only where another one is on, or above 1; without it they have their defaults."""
+_ASIDE = re.compile(r"encoder_\w+|decoder_\w+|train_iters|train_samples|num_experts_\w+|rl_\w+|inference_\w+")
+"""Arguments derived from others, of a planned run that the log may cut short, or of other modes."""
+
+
+def printed_arguments(file: InputFile) -> Keys | None:
+    """The arguments that are on, of the only listing, or of several that agree; None without one, or if they differ."""
+    found: list[Keys] = []
+    open_ = False
+    for number, line in enumerate(file.lines, 1):
+        if mark := _MARK.search(line[:400]):
+            open_ = mark[1] is None
+            if open_:
+                found.append(Keys())
+        elif open_ and (match := _ENTRY.search(line[:600])):
+            only = _ONLY.fullmatch(match[2])
+            found[-1].put(match[1], True if match[2] == "True" else only[1] if only else match[2], number)
+    different = {str([(name, value) for name, (value, _) in keys.values.items()]) for keys in found}
+    return _without_defaults(found[0]) if len(different) == 1 and found[0].find("num_layers") else None
+
+
+def _without_defaults(keys: Keys) -> Keys:
+    """The arguments without those that are off, or that need another one which is off."""
+    on = {name for name, (value, _) in keys.values.items() if str(value) not in _OFF}
+    lacking = [pattern for pattern, switch in _NEEDS if switch not in on or str(keys.values[switch][0]) == "1"]
+    kept = Keys()
+    for name, (value, line) in keys.values.items():
+        held = name in on and not any(pattern.fullmatch(name) for pattern in lacking) and not _ASIDE.fullmatch(name)
+        if held or name == "use_distributed_optimizer":
+            kept.put(name, value if held else False, line)
+    return kept
+
+
+def reading_of_arguments(keys: Keys, file: InputFile, kind: str) -> ImportResult:
+    """The model and the layout of printed arguments."""
+    builder = ImportBuilder(kind, file.name)
+    set_printed_arguments(keys, builder)
+    why = "arguments of the listing that are on or have a value: not imported"
+    builder.unknown(f"{len(keys.unused())} others", why, keys.line("num_layers"))
+    return builder.reading()
