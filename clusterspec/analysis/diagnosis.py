@@ -29,6 +29,7 @@ from clusterspec.exchange.merge import Merged
 from clusterspec.logs.benchmark import Benchmark, size_text
 from clusterspec.logs.nccl_rows import NotALogError
 from clusterspec.logs.readers import read_benchmark
+from clusterspec.logs.step_lines import step_program
 from clusterspec.logs.unfinished import read_unfinished
 from clusterspec.procurement.acceptance import PROGRAMS, AcceptanceTest
 from clusterspec.records import dataclass, replace
@@ -70,7 +71,11 @@ def diagnosis_of(
 def _compared_run(run: PlacedRun) -> Compared:
     algorithm = run.series.algorithm or ""
     rows = run.rows if run.finished else ()
-    return Compared(run.log, run.name, run.group.ranks, run.group.nodes, algorithm, rows, causes(run))
+    found = causes(run)
+    errors = [] if found else [f"line {line}: {text}" for text, line in run.log_lines("error")]
+    return Compared(
+        run.log, run.name, run.group.ranks, run.group.nodes, algorithm, rows, found, errors[0] if errors else ""
+    )
 
 
 def calibration(runs: Sequence[PlacedRun]) -> ImportResult:
@@ -113,9 +118,17 @@ def read_log(name: str, data: bytes, *, unfinished: bool = False) -> Benchmark:
     except NotALogError as why:
         started = read_unfinished(text) if unfinished else None
         if started is None:
-            raise FormatError(str(why)) from None
+            raise FormatError(_without_error(text, str(why)) if unfinished else str(why)) from None
         found = started
     return replace(found, sha256=hashlib.sha256(data).hexdigest())
+
+
+def _without_error(text: str, why: str) -> str:
+    """Why a text is neither a benchmark nor a run that stopped."""
+    steps = step_program(text)
+    if steps:
+        return f"it has steps of {steps}, but neither the result of a collective nor a line that tells of an error"
+    return f"{why}, and no line of it tells of an error"
 
 
 def read_logs(paths: Sequence[str | Path], *, unfinished: bool = False) -> Logs:

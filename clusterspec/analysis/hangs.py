@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from clusterspec.analysis.call_causes import causes_of_calls, evidence_line
 from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.stated_causes import GIVEN, POSSIBLE, STATED, STOPS, STRONG, UNFINISHED_STOPS, WEAK
+from clusterspec.logs.catalogued_messages import MESSAGE, WEIGHTS
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
 from clusterspec.units import plural
@@ -35,6 +36,11 @@ _GLOO = (
 )
 SYMPTOMS = frozenset({"program-fault", "peer-ended", "job-ended"})
 """Causes that an earlier error of the log explains, where it has one."""
+OTHER_STEPS = {
+    "plugin-missing": "ldconfig -p | grep libnccl-net on every node; NCCL_NET_PLUGIN and LD_LIBRARY_PATH of every rank",
+    "program-error": "the program on two accelerators of one node: the same error there is the program's",
+}
+"""What follows causes of messages that no other table has."""
 MOST_ABSENT = 0.25
 """Share of the ranks above which those that report nothing are ranks of other files, rather than late ones."""
 Check = Callable[[PlacedRun], Iterator[Cause]]
@@ -113,8 +119,27 @@ def _possible_stops(run: PlacedRun) -> Iterator[Cause]:
             yield Cause("ranks-diverge", evidence, STOPS["ranks-diverge"][1], GIVEN)
 
 
+def _catalogued_causes(run: PlacedRun) -> Iterator[Cause]:
+    """The causes of the messages that the catalog lists."""
+    for each in run.benchmark.evidence:
+        if each.name.startswith(MESSAGE):
+            name, _, tells = each.name.removeprefix(MESSAGE).partition(" ")
+            evidence = f"line {each.line} of the log: {each.text}"
+            yield Cause(
+                name, evidence, next_step(name), dict(zip(WEIGHTS, (STATED, STRONG, GIVEN), strict=True))[tells]
+            )
+
+
+def next_step(name: str) -> str:
+    """What follows a cause, whatever line names it."""
+    steps = {cause: following for _, cause, _, following, _ in POSSIBLE}
+    steps |= {cause: following for cause, (_, following) in {**STOPS, **UNFINISHED_STOPS}.items()}
+    return steps.get(name) or OTHER_STEPS[name]
+
+
 def _possible_ends(run: PlacedRun) -> Iterator[Cause]:
     """What single lines are compatible with that state no cause."""
+    yield from _catalogued_causes(run)
     for evidence, name, why, following, weight in POSSIBLE:
         for text, line in run.log_lines(evidence)[:1]:
             yield Cause(name, f"line {line} of the log: {text}{why}", following, weight)
@@ -133,12 +158,10 @@ def explained_symptoms(run: PlacedRun, symptoms: Sequence[Cause]) -> Iterator[Ca
 
 def _suggested_causes(run: PlacedRun) -> Iterator[Cause]:
     """What the common words of an error suggest, where nothing else is known of a run without a result."""
-    following = {name: each for name, (_, each) in {**STOPS, **UNFINISHED_STOPS}.items()}
-    following |= {name: each for _, name, _, each, _ in POSSIBLE}
     for each in run.benchmark.evidence:
         cause = each.name.removeprefix("suggests ")
         if cause != each.name:
-            yield Cause(cause, f"line {each.line} of the log: {each.text}", following[cause], WEAK)
+            yield Cause(cause, f"line {each.line} of the log: {each.text}", next_step(cause), WEAK)
 
 
 def unreachable_peers(run: PlacedRun) -> Iterator[Cause]:

@@ -215,10 +215,62 @@ _HANDLES_RDMA = "rping between the two addresses; show_gids; the firewall for UD
 _TABLES = "sysctl net.ipv4.neigh.default.gc_thresh3 and net.netfilter.nf_conntrack_max: more than the peers"
 _OMNI_PATH = "opainfo or ibstat on its host; its cable, and the fabric manager"
 _FORK = "start workers by spawn in place of fork; no call of CUDA before them"
+_CAPABLE = (
+    "docker run --cap-add=SYS_PTRACE --cap-add=SYS_NICE, or --security-opt seccomp=unconfined; securityContext of the "
+    "pod; the user namespace of Podman and Apptainer"
+)
+_MOUNT = (
+    "docker run --device=/dev/dri -v /dev/dri/by-path:/dev/dri/by-path --device=/dev/kfd; ls -l of them and /sys within"
+)
+_HOLDER = "fuser -v /dev/accel* /dev/nvidia* on the host: end the process that holds it"
+_SERVICE = (
+    "systemctl status nvidia-fabricmanager and journalctl -u of it: its release is that of the driver (nvidia-smi); "
+    "restart the node where it was restarted or updated below a job"
+)
+_SELECTORS = "kubectl logs of the device plugin; vendors, deviceIDs and ifNames of its ConfigMap against lspci -nn"
+_FIRMWARE = (
+    "Above 4G Decoding and Resizable BAR in the firmware of the host; pci=realloc; in a guest, the size of its window"
+)
+_MACHINE = "ras-mc-ctl --errors or mcelog; ipmitool sel list: exchange the module that they name"
+_CLOCKS = "chronyc tracking on every host; one key of munge on all of them"
+_COUNTERS = "perfquery -x or ethtool -S twice, minutes apart: counters that grow; reseat or replace that cable"
+_DROPS = (
+    "ethtool -S of both ends and counters of the switch, before and after a run: PFC and ECN on every port of the path"
+)
+_KERNEL_WAIT = (
+    "nvshmem-info -a and pip list: the release that DeepEP was built for; then shmem_put_bw between the nodes, and "
+    "PeerMappingOverride=1 of the driver"
+)
+_REVERSE = "getent hosts of the address on every node: /etc/hosts or the name service gives another host's name for it"
+_PREPARE = (
+    "prepare the data before the run, on local disks; or a longer timeout (ddp_timeout, --distributed-timeout-minutes, "
+    "init_process_group(timeout=…))"
+)
 POSSIBLE = (
+    ("capability", "container-permission", "", _CAPABLE, STRONG),
+    ("container-device", "container-permission", "", _MOUNT, STRONG),
+    ("container-device", "missing-accelerator", _UNSAID, STOPS["missing-accelerator"][1], GIVEN),
+    ("held-device", "shared-accelerator", "", _HOLDER, STRONG),
+    ("manager", "fabric-manager", "", _SERVICE, STRONG),
+    ("device-plugin", "invalid-setting", "", _SELECTORS, STRONG),
+    ("machine-check", "host-fault", "", _MACHINE, STRONG),
+    ("bar", "missing-accelerator", ": the firmware gave the device no space", _FIRMWARE, STRONG),
+    ("nic-power", "nic-fault", ", which many healthy hosts print, too", _SLOT, WEAK),
+    ("nic-heat", "nic-fault", "", "the airflow of that slot; its transceiver (mlxlink -m)", STRONG),
+    ("link-counter", "unstable-link", " since the counters were cleared", _COUNTERS, GIVEN),
+    ("loss-counter", "packet-loss", " since the counters were cleared", _DROPS, GIVEN),
+    ("device-wait", "unreachable-peer", _UNSAID, _KERNEL_WAIT, GIVEN),
+    ("device-wait", "library-release", _UNSAID, _KERNEL_WAIT, GIVEN),
+    ("device-wait", "peer-ended", _UNSAID, _FIRST, WEAK),
+    ("clock", "invalid-setting", ": the clocks of two hosts differ", _CLOCKS, STRONG),
+    ("torn-file", "storage-full", ": a write was cut short", _OF["storage-full"], GIVEN),
+    ("torn-file", "storage-fault", ": a write was cut short", _OF["storage-fault"], GIVEN),
+    ("reverse-name", "name-resolution", ", by another name than the address has that was given", _REVERSE, STRONG),
+    ("preparing", "ranks-diverge", " on some ranks while the others wait for them", _PREPARE, STRONG),
     ("rendezvous", "unreachable-peer", _UNSAID, _RENDEZVOUS, GIVEN),
     ("rendezvous", "wrong-interface", _UNSAID, _RENDEZVOUS, GIVEN),
     ("rendezvous", "absent-ranks", _UNSAID, _ABSENT, WEAK),
+    ("rendezvous", "name-resolution", _UNSAID, _NAME, WEAK),
     ("allocator-full", "memory-full", "", _OF["memory-full"], STRONG),
     ("killed", "host-memory-full", ", as where the memory of the host is full", _OF["host-memory-full"], GIVEN),
     ("single-copy", "invalid-setting", ": no process of the container may read another one", _SINGLE_COPY, STRONG),

@@ -8,7 +8,13 @@ from math import ceil, floor
 
 from clusterspec.logs.engine_load import starved_engine
 from clusterspec.logs.launcher_lines import launcher_statements
-from clusterspec.logs.progress import diverging_ranks, parted_ranks, waiting_ranks
+from clusterspec.logs.progress import (
+    diverging_ranks,
+    parted_ranks,
+    preparing_ranks,
+    renamed_address,
+    waiting_ranks,
+)
 from clusterspec.logs.statement_search import line_statements
 from clusterspec.records import dataclass
 
@@ -36,6 +42,8 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
         "diverging": diverging_ranks,
         "parted": parted_ranks,
         "waiting": waiting_ranks,
+        "preparing": preparing_ranks,
+        "reverse-name": renamed_address,
         "cache-starved": starved_engine,
     }
     joined = (Evidence(name, *stated) for name, read in several.items() if (stated := read(text)))

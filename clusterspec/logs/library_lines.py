@@ -129,7 +129,7 @@ LIBRARY_PATTERNS = (
     # releases that do not fit one another
     ("library", re.compile(r"(newer than toolkit.{0,30})")),
     ("library", re.compile(r"(ibv_exp_query_device: invalid comp_mask)")),
-    ("library", re.compile(r"((?:ABI|API) (?:version )?mismatch.{0,80})")),
+    ("library", re.compile(r"((?:ABI|API) (?:version )?mismatch(?!: the client).{0,80})")),
     (
         "library",
         re.compile(r"(compiled (?:with|against) .{1,40}\b(?:but|while) .{0,20}(?:running|found|loaded|linked).{0,40})"),

@@ -7,6 +7,7 @@ import re
 from clusterspec.logs.failure_lines import FAILURE_PATTERNS
 from clusterspec.logs.launcher_lines import LAUNCHER_PATTERNS
 from clusterspec.logs.library_lines import LIBRARY_PATTERNS
+from clusterspec.logs.platform_lines import PLATFORM_PATTERNS
 
 PROGRAM_PATTERNS = (
     # vLLM before V1 (vllm/core/scheduler.py), SGLang (python/sglang/srt/managers/scheduler.py; until 0.4 other words)
@@ -81,7 +82,6 @@ PROGRAM_PATTERNS = (
     # NCCL and aws-ofi-nccl: no network at all, and a NIC of another network namespace (ENODEV)
     ("no-network", re.compile(r"(Failed to initialize any NET plugin)")),
     ("no-network", re.compile(r"(fi_getinfo(?:\(\) call failed)?: (?:-61 \()?No data available)")),
-    ("no-network", re.compile(r"(Driver \w{1,20} does not support the kernel ABI of [0-9]{1,4})")),  # libibverbs
     ("foreign-nic", re.compile(r"(ibv_modify_qp failed with (?:error )?(?:19 )?No such device.{0,60})")),
 )
 """Names of statements and the patterns of their lines, as the sources of these programs word them."""
@@ -99,8 +99,10 @@ _OF_ANY_PROGRAM = (
     "shared-memory",
     "unreachable",
 )
-_PATTERNS = (*PROGRAM_PATTERNS, *FAILURE_PATTERNS, *LIBRARY_PATTERNS, *LAUNCHER_PATTERNS)
-STATING = frozenset({"cache-starved", *_OF_ANY_PROGRAM, *(name for name, _ in _PATTERNS)}) - {
+_PATTERNS = (*PROGRAM_PATTERNS, *FAILURE_PATTERNS, *LIBRARY_PATTERNS, *LAUNCHER_PATTERNS, *PLATFORM_PATTERNS)
+STATING = frozenset(
+    {"cache-starved", "preparing", "reverse-name", *_OF_ANY_PROGRAM, *(name for name, _ in _PATTERNS)}
+) - {
     *("version-code", "rocm-release", "no-gdr", "gpu-buffer"),
 }
 """Names of statements that make a text a log, also where no line is of a collective library."""

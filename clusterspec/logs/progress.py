@@ -114,3 +114,46 @@ def _divergence_text(calls: Calls) -> str:
     ordered = sorted(ranks.items(), key=lambda each: -len(each[1]))[:MOST_SHOWN]
     shown = (f"{call} by {len(of)} ranks" if len(of) > 1 else f"{call} by rank {of[0]}" for call, of in ordered)
     return "ranks wait in different collectives: " + ", ".join(shown)
+
+
+_PREPARING = re.compile(
+    r"((?:Running tokenizer|Tokeniz|Grouping texts|Generating \w{1,20} split|Mapp?\b|Mapping|Filter|Packing|Preprocess"
+    r"|Processing|Converting|Flattening|Saving the dataset|Concatenat|Downloading|Extracting)[^:|\r\n]{0,80}):"
+    r" {1,8}(?:[0-9]{1,3}%|[0-9]{1,12} ?examples)[^\r\n]{0,160}(?:examples|it|B|ex)/s"
+)
+"""A bar of progress of Hugging Face Datasets, or of tqdm, over the data of a run."""
+_WAITED = ("Watchdog caught", "Socket Timeout", "wait timeout after", "monitoredBarrier", "Timed out waiting")
+"""Words of ranks that wait for others, in PyTorch."""
+
+
+def preparing_ranks(text: str) -> tuple[str, int] | None:
+    """The preparation of data that the last bar of progress shows before ranks give up waiting, with its line; None
+    without either.
+
+    Published: huggingface/nanotron issue 204, huggingface/alignment-handbook issue 190, hiyouga/LlamaFactory issue 360.
+    """
+    ends = [at for word in _WAITED if (at := text.find(word)) >= 0]
+    if not ends or "/s" not in text:
+        return None
+    last = text.rfind("/s", 0, text.find("\n", min(ends)) if "\n" in text[min(ends) :] else len(text))
+    start = text.rfind("\n", 0, max(last, 0)) + 1
+    match = _PREPARING.search(text[start : start + 2_000])
+    return (match[1].strip(), text.count("\n", 0, start) + 1) if match else None
+
+
+_CONNECTED = re.compile(r"failed to connect to \[?([A-Za-z][\w.-]{0,200})\]?:([0-9]{1,5})\b")
+_GIVEN_ADDRESS = re.compile(r"any network address of \(([0-9]{1,3}(?:\.[0-9]{1,3}){3}), ([0-9]{1,5})\)")
+
+
+def renamed_address(text: str) -> tuple[str, int] | None:
+    """The address that a program was given and connects to by a name, with the line that tells both; None if none does.
+
+    PyTorch looks the name of the address up, and connects to what the name resolves to (pytorch/pytorch issue 85300).
+    """
+    if "any network address of" not in text:
+        return None
+    ports = {match[2]: match[1] for match in _CONNECTED.finditer(text)}
+    for match in _GIVEN_ADDRESS.finditer(text):
+        if match[2] in ports:
+            return f"{match[1]} is reached as {ports[match[2]]}", text.count("\n", 0, match.start()) + 1
+    return None

@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 
 ERRORS = {
-    "EPERM": r"[Oo]peration not permitted|\bNOT_PERMITTED",
+    "EPERM": r"[Oo]peration not permitted|\bNOT_PERMITTED|\bRC: -1\b",
     "ENOENT": r"[Nn]o such file or directory",
-    "ENOMEM": r"[Cc]annot allocate memory|[Ee]rr(?:no|or)?:? ?\(?-?12\b",
-    "EACCES": r"[Pp]ermission denied",
+    "ENOMEM": r"[Cc]annot allocate memory|[Ee]rr(?:no|or)?:? ?\(?-?12\b|\bRC: -12\b",
+    "EACCES": r"[Pp]ermission denied|\bRC: -13\b",
     "EFAULT": r"[Bb]ad address",
     "ENODEV": r"[Nn]o such device\b",
-    "EINVAL": r"[Ii]nvalid argument|[Ii]nvalid resource handle|hsa_status: 4097",
+    "EINVAL": r"[Ii]nvalid argument|[Ii]nvalid resource handle|hsa_status: 4097|\bRC: -22\b",
     "ENOSPC": r"[Nn]o space left on device",
     "EOPNOTSUPP": r"[Oo]peration not supported|[Ff]unction not implemented|[Pp]rotocol not supported",
     "EAFNOSUPPORT": r"[Aa]ddress family not supported",
@@ -93,7 +93,16 @@ CALL_WORDS = (
     *("ad address", "o such device", "nvalid argument", "nvalid resource handle", "hsa_status", "o space left on"),
     *("peration not supported", "unction not implemented", "rotocol not supported", "ddress family not"),
     *("ddress already in use", "annot assign requested", "etwork is unreachable", "caused connection abort"),
-    *("onnection refused", "onnection timed out", "imed out", "o route to host", "emote I/O error", "err -12"),
+    *(
+        "onnection refused",
+        "onnection timed out",
+        "imed out",
+        "o route to host",
+        "emote I/O error",
+        "err -12",
+        "RC: -1",
+        "RC: -22",
+    ),
 )
 """Words of which a line has at least one if it may be a refused call."""
 

@@ -54,13 +54,13 @@ def _candidates(parts: Iterable[Any]) -> Iterator[Words]:
         if str(kind) == "LITERAL":
             run.append(chr(value))
             continue
-        yield _one("".join(run))
+        yield _as_words("".join(run))
         run = []
         yield _of_part(str(kind), value)
-    yield _one("".join(run))
+    yield _as_words("".join(run))
 
 
-def _one(word: str) -> Words:
+def _as_words(word: str) -> Words:
     return frozenset({word}) if len(word) >= SHORTEST else UNKNOWN
 
 

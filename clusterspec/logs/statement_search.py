@@ -7,16 +7,18 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 
+from clusterspec.logs.catalogued_messages import message_patterns
 from clusterspec.logs.failure_lines import FAILURE_PATTERNS
 from clusterspec.logs.library_lines import LIBRARY_PATTERNS
 from clusterspec.logs.nccl_lines import NCCL_PATTERNS
+from clusterspec.logs.platform_lines import PLATFORM_PATTERNS
 from clusterspec.logs.program_lines import PROGRAM_PATTERNS
 from clusterspec.logs.refused_calls import CALL_WORDS, LONGEST, refused_call
 from clusterspec.logs.required_words import required_words
 
 Stated = tuple[str, str, int]
 """A statement: its name, its text and its line."""
-PATTERNS = (*NCCL_PATTERNS, *PROGRAM_PATTERNS, *FAILURE_PATTERNS, *LIBRARY_PATTERNS)
+_LINES = (*NCCL_PATTERNS, *PROGRAM_PATTERNS, *FAILURE_PATTERNS, *LIBRARY_PATTERNS, *PLATFORM_PATTERNS)
 _CALL = -1
 """The place of refused calls among the patterns."""
 _UNLIKE = re.compile(r"nranks|nNodes|(?:INFO|-) CPU/")  # lines that differ by their digits alone, and are all read
@@ -37,10 +39,16 @@ Words = dict[str, tuple[int, ...]]
 
 
 @cache
+def statement_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """The names of statements and the patterns of their lines."""
+    return (*_LINES, *message_patterns())
+
+
+@cache
 def _patterns_of_words() -> Words:
     """Every word that patterns require, with their places. An empty word is in every line."""
     found: dict[str, list[int]] = {word: [_CALL] for word in CALL_WORDS}
-    for place, (_, pattern) in enumerate(PATTERNS):
+    for place, (_, pattern) in enumerate(statement_patterns()):
         for word in required_words(pattern) or {""}:
             found.setdefault(word, []).append(place)
     return {word: tuple(places) for word, places in found.items()}
@@ -60,11 +68,11 @@ def line_statements(text: str) -> Iterator[Stated]:
     words = _words_in(text)
     seen: set[str] = set()
     before = ""
-    for number, line in enumerate(text.split("\n"), 1):
-        if len(line) > WIDEST:
+    for number, read in enumerate(text.split("\n"), 1):
+        if len(read) > WIDEST:
             continue
-        quoted, before = "Last error:" in before[-40:] and _QUOTED.search(before), line
-        line = f"NCCL WARN {line}" if quoted else line
+        quoted, before = "Last error:" in before[-40:] and _QUOTED.search(before), read
+        line = f"NCCL WARN {read}" if quoted else read
         places = _places(line, words)
         if not places:
             continue
@@ -84,10 +92,11 @@ def _places(line: str, words: Words) -> list[int]:
 
 
 def _statements_of_line(line: str, number: int, places: list[int]) -> Iterator[Stated]:
+    patterns = statement_patterns()
     for place in places:
         if place == _CALL:
             continue
-        name, pattern = PATTERNS[place]
+        name, pattern = patterns[place]
         if match := pattern.search(line):
             yield name, " ".join(part for part in match.groups() if part).strip(), number
     if places and places[0] == _CALL and (call := refused_call(line)):

@@ -21,7 +21,7 @@ _LOUD = re.compile(r"\bN?CCL WARN\b|\bCCOM WARN\b|\.(?:cc|cpp|cu|h):[0-9]{1,6} W
 _SETTING = re.compile(r"\b(?:NCCL|RCCL|UCX|NVSHMEM|OMPI_MCA|HSA|FI)_[A-Z_]{3,40}\b")
 """Environment variables that a warning of a library names."""
 _OUTLIVED = re.compile(
-    r"Failed to open lib|auto balancing|Missing \"|[Nn]o plugin|Could(?: not|n't) find|may be hanging"
+    r"Failed to open lib|auto balancing|Missing \"|[Nn]o plugin|Could(?: not|n't) find: |may be hanging"
     r"|\b[Rr]etry(?:ing)?\b|\b[Dd]eprecated\b|MSCCL|will be ignored|[Ff]alling back|[Dd]isabling"
 )
 """Words of their warnings that a run outlives."""

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 
 from clusterspec.logs.benchmark import Benchmark, Evidence, Series, largest_communicator, log_evidence
+from clusterspec.logs.catalogued_messages import MESSAGE
+from clusterspec.logs.error_lines import first_error
 from clusterspec.logs.nccl_rows import ranks_and_nodes, separate_jobs
 from clusterspec.logs.program_lines import STATING
 from clusterspec.logs.refused_calls import CALL
@@ -28,17 +30,21 @@ _ENDS = frozenset({"crash", "signal", "daemon-lost", "peer-ended", "ended", "flu
 def read_unfinished(text: str) -> Benchmark | None:
     """What a run printed before it hung or stopped: a series without sizes.
 
-    None if no library wrote the text and no line states or suggests what stops or slows a program.
+    None if no collective library wrote the text and no line tells of an error. An error that is of none of the known
+    causes is kept as `error`.
 
     The ranks are those in the list of devices, else those of the largest communicator.
     """
     evidence = log_evidence(text)
-    if not any(each.name in STATING - _ENDS or each.name.startswith(CALL) for each in evidence):
+    if not any(each.name in STATING - _ENDS or each.name.startswith((CALL, MESSAGE)) for each in evidence):
         suggested = (Evidence(f"suggests {cause}", shown, line) for cause, shown, line in suggested_causes(text))
         stated = (Evidence(f"family {family}", shown, line) for family, shown, line in families(text))
         evidence = (*evidence, *suggested, *stated)
         told = any(each.name in STATING or each.name.startswith(("suggests ", "family ")) for each in evidence)
-        if not told and not _MARK.search(text):
+        error = first_error(text) if not told else None
+        if error is not None:
+            evidence = (*evidence, Evidence("error", *error))
+        if not told and error is None and not _MARK.search(text):
             return None
     ranks, nodes = ranks_and_nodes(text)
     jobs = separate_jobs(text)

@@ -118,6 +118,9 @@ def _unfinished_text(compared: Compared, ink: Ink) -> str:
     lines = [f"{plain_line(compared.log)}: {ink.paint('bold', title)}: {verdict}", ""]
     if compared.causes:
         lines += _likely_and_possible(compared, ink)
+    elif compared.error:
+        said = f"Its first error ({compared.error}) is of none of the known causes"
+        lines += wrapped_lines(plain_line(f"{said}: read the lines before it, of all ranks."), ink.measure)
     else:
         lines.append("Its lines name none of the known causes: run with NCCL_DEBUG=INFO, and NCCL_P2P_DISABLE=1 once.")
     return "\n".join(lines) + "\n"

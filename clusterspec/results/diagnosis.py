@@ -58,6 +58,8 @@ class Compared:
     algorithm: str
     rows: tuple[ComparedRow, ...]
     causes: tuple[Cause, ...]
+    error: str = ""
+    """The first error of a run without a result, where it is of none of the known causes; else empty."""
 
     @property
     def largest(self) -> ComparedRow:
@@ -123,7 +125,8 @@ class DiagnosisReport(Result):
                 for cause in one.causes
             ],
             "verdicts": [
-                {"log": one.log, "collective": one.collective, "verdict": one.verdict} for one in self.compared
+                {"log": one.log, "collective": one.collective, "verdict": one.verdict, "error": one.error or None}
+                for one in self.compared
             ],
             "unread": [{"log": log, "why": why} for log, why in self.unread],
             "step_time": {"before": self.moved.before, "after": self.moved.after} if self.moved else None,

@@ -75,7 +75,7 @@ def read(machine: str, text: str, ranks: int) -> Compared | None:
         ("RuntimeError: CUDA error: invalid device ordinal", "missing-accelerator"),
         (
             "libibverbs: Warning: Driver bnxt_re does not support the kernel ABI of 6 (supports 1 to 1)",
-            "wrong-interface",
+            "library-release",
         ),
         ("[9.1] NVRM: fallen off the bus and is not responding to commands.", "accelerator-fault"),
         ("[9.1] NVRM: Xid (PCI:0000:1b:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 00 (0x0)", "accelerator-fault"),
@@ -152,7 +152,7 @@ def test_a_line_of_a_healthy_program_states_nothing(line: str) -> None:
     [
         (
             "[c10d] The client socket has timed out after 600000ms while trying to connect to (10.0.0.4, 41723).",
-            ["unreachable-peer", INTERFACE, "absent-ranks"],
+            ["unreachable-peer", INTERFACE, "absent-ranks", "name-resolution"],
         ),
         (
             "RuntimeError: unable to open shared memory object </torch_3> in read-write mode",
@@ -160,11 +160,11 @@ def test_a_line_of_a_healthy_program_states_nothing(line: str) -> None:
         ),
         (
             "RendezvousConnectionError: The connection to the C10d store has failed.",
-            ["unreachable-peer", INTERFACE, "absent-ranks"],
+            ["unreachable-peer", INTERFACE, "absent-ranks", "name-resolution"],
         ),
         (
             "DEADLINE_EXCEEDED\nRPC: /tensorflow.CoordinationService/RegisterTask",
-            ["unreachable-peer", INTERFACE, "absent-ranks"],
+            ["unreachable-peer", INTERFACE, "absent-ranks", "name-resolution"],
         ),
         (
             "EI0006: [PID: 12] 2026-01-02-03:04:05.678 Getting socket times out. Reason: Remote Rank did not send",

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterspec.logs.required_words import required_words
-from clusterspec.logs.statement_search import PATTERNS, line_statements
+from clusterspec.logs.statement_search import line_statements, statement_patterns
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,9 @@ def test_a_pattern_requires_its_longest_word_or_one_of_its_alternatives(pattern:
 
 def test_a_pattern_without_regard_to_case_requires_nothing() -> None:
     assert required_words(re.compile(r"link down", re.IGNORECASE)) == frozenset()
+
+
+PATTERNS = statement_patterns()
 
 
 @given(st.sampled_from(PATTERNS).flatmap(lambda each: st.tuples(st.just(each), st.from_regex(each[1]))))

@@ -20,6 +20,7 @@ from clusterspec.exchange.import_result import (
     combined_result,
 )
 from clusterspec.exchange.workloads.megatron_listing import printed_arguments, reading_of_arguments
+from clusterspec.logs.step_lines import step_program
 from clusterspec.patterns import DECIMAL
 from clusterspec.records import dataclass, field
 from clusterspec.units import plural
@@ -99,7 +100,19 @@ class RunLogs:
         return log
 
 
+_NOT_READ = (
+    "has steps of verl, each of which is rollout and training together; they are not read: import its launch with "
+    "`import verl`, and compare `timing_s/step` with the step of `estimate`"
+)
+
+
+def _is_of_verl(file: InputFile) -> bool:
+    return step_program(file.text) == "verl"
+
+
 def matches_step_log(file: InputFile) -> bool:
+    if _is_of_verl(file):
+        return True  # for its message
     marks = [mark for mark in _MARKS if mark in file.text]
     lines = (line[:4_000] for line in file.text.split("\n") if any(mark in line for mark in marks)) if marks else ()
     lines = (line for line in lines if not _is_comment(line))
@@ -122,7 +135,7 @@ def read_step_log(file: InputFile) -> ImportResult:
         _read_line(_COLORS.sub("", raw[:4_000]), number, runs)
     found = [log for log in runs.logs if log.figures]
     if not found:
-        raise FormatError("has no step of Megatron-LM, torchtitan or MaxText")
+        raise FormatError(_NOT_READ if _is_of_verl(file) else "has no step of Megatron-LM, torchtitan or MaxText")
     log, builder = _chosen_run(found, file.part), ImportBuilder(STEP_LOG, file.name)
     builder.set("layout.framework", log.framework, log.line)
     _record_sizes(log, builder)

@@ -26,6 +26,7 @@ from clusterspec.exchange.workloads.models import catalog_model, set_model
 from clusterspec.exchange.workloads.overrides import follow_references, override_words
 from clusterspec.exchange.workloads.samples import count_lengths_and_ranks, set_memory_fraction, set_minibatches
 from clusterspec.exchange.workloads.verl_supervised import VERL, is_supervised, read_supervised
+from clusterspec.logs.step_lines import step_program
 
 _MARK = re.compile(r"(?:^|\s)\+{0,2}actor_rollout_ref\.[\w.]{3,80}=", re.MULTILINE)
 _FILE = re.compile(r"^actor_rollout_ref[ \t]*:", re.MULTILINE)
@@ -99,6 +100,8 @@ def launch_keys(file: InputFile, mark: re.Pattern[str], root: re.Pattern[str], n
     commands = [override_words(command) for command in script_of(file.text).commands if mark.search(command.text)]
     found = [keys for keys in commands if keys.values or keys.undecided]  # not a wrapper of a quoted script
     different = {tuple((name, value) for name, (value, _) in keys.values.items()): keys for keys in reversed(found)}
+    if not different and (program := step_program(file.text)):
+        raise FormatError(f"has steps of {program}, and no command with overrides of {name}: import its launch")
     if not different:
         raise FormatError(f"has no command with overrides of {name}")
     return chosen_launch(list(different.values())[::-1], file.part)

@@ -1,0 +1,70 @@
+"""Lines by which any program tells of an error, in the forms that log writers, interpreters and kernels give them."""
+
+from __future__ import annotations
+
+import re
+
+FORMS = (
+    r"(?:^|[\s|:\]()])[\w.]{1,80}(?:Error|Exception|Exit|Failure|Interrupt): \S",  # Python, Java, torch
+    r"(?:^|[\s|\[(])(?:ERROR|FATAL|CRITICAL|SEVERE|CCL_ERROR|EMERG)\b[\]|: ].{0,400}[a-z]",  # levels of log writers
+    r"(?:^|\s)\[?[EF][0-9]{3,4} [0-9:.]{8,20}\b|\[E [\w.]{1,60}:[0-9]{1,6}\]",  # glog, PyTorch
+    r"^(?:\[[^\]]{1,60}\] ?|\([^)]{1,60}\) ?)?[\w./-]{1,60}(?:\[[0-9]{1,9}\])?: (?:[Ee]rror|[Ff]atal|ERROR|FATAL):? ",
+    r"^(?:[Ee]rror|[Ff]atal|panic|FATAL|ERROR)(?:: | response | in )\S",
+    r"\bUCX {1,4}(?:ERROR|FATAL)\b|\bnon-zero status: [0-9]{1,4}\b|^libfabric:[0-9]+:.{1,80}<warn>",
+    r"\b[Ss]egmentation fault\b|\bcore dumped\b|\b[Ss]tack smashing detected\b|^Killed$|\bterminate called after\b",
+    r"\bexited with (?:exit )?(?:code|status) [1-9][0-9]{0,2}\b|\breturned non-zero exit status\b",
+)
+"""Lines of errors."""
+_FORM = re.compile("|".join(f"(?:{each})" for each in FORMS))
+WORDS = (
+    *(
+        "Error",
+        "Exception",
+        "Exit",
+        "Failure",
+        "Interrupt",
+        "ERROR",
+        "FATAL",
+        "CRITICAL",
+        "SEVERE",
+        "EMERG",
+        "[E ",
+        "[F ",
+    ),
+    *(
+        "rror",
+        "atal",
+        "panic",
+        "non-zero",
+        "<warn>",
+        "egmentation",
+        "core dumped",
+        "Killed",
+        "terminate called",
+        "exited",
+    ),
+    *("smashing", "E0", "E1", "F0", "F1"),
+)
+"""Words of which a line of an error has at least one."""
+_QUOTED = re.compile(r"^\s*(?:#|//|\*|[-+] |>|\")|`")
+"""Lines of scripts, of documents and of differences, which quote errors."""
+LONGEST = 1_000
+"""Characters of a line that is read."""
+MOST = 200_000
+"""Lines that are read."""
+
+
+def first_error(text: str) -> tuple[str, int] | None:
+    """The first line that tells of an error and its number; None if no line does.
+
+    >>> first_error("step 1\\n[rank0]: ValueError: a bad shape\\n")
+    ('[rank0]: ValueError: a bad shape', 2)
+    >>> first_error("# error: what to do\\nerrors: 0\\n")
+    """
+    if not any(word in text for word in WORDS):
+        return None
+    for number, line in enumerate(text.split("\n", MOST)[:MOST], 1):
+        shown = line[:LONGEST]
+        if any(word in shown for word in WORDS) and _FORM.search(shown) and not _QUOTED.search(shown):
+            return shown.strip()[:160], number
+    return None

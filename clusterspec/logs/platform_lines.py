@@ -1,0 +1,109 @@
+"""Lines of containers, services of devices, kernels and communication libraries about what they lack, by their words.
+
+Sources, by commit: NVIDIA/nvidia-container-toolkit, kubernetes-sigs device plugins, NVIDIA Fabric Manager 570, the
+drivers of NVIDIA (`NVRM`), habanalabs and mlx5 in Linux 6.8, NVIDIA/nvshmem 2d7d25f (`src`), deepseek-ai/DeepEP
+(`csrc`), uxlfoundation/oneCCL (`src/common/global/ze`), aws-neuron (`nrt.h`), NVIDIA/nccl 5067397c (`src/os/linux.cc`).
+"""
+
+from __future__ import annotations
+
+import re
+
+PLATFORM_PATTERNS = (
+    # what a container lacks: capabilities, system calls, devices
+    ("capability", re.compile(r"(pidfd is not supported.{0,60})")),  # oneCCL: SYS_PTRACE
+    ("capability", re.compile(r"((?:set_mempolicy|get_mempolicy|mbind|move_pages).{0,20}[Oo]peration not permitted)")),
+    ("capability", re.compile(r"((?:process_vm_readv|ptrace|pidfd_getfd|kcmp).{0,40}[Oo]peration not permitted)")),
+    ("container-device", re.compile(r"(opendir failed: could not open device directory)")),  # oneCCL: /dev/dri/by-path
+    ("container-device", re.compile(r"(ze_fd_manager\S{0,12} .{0,40}open failed: fd: -1.{0,40})")),
+    ("container-device", re.compile(r"(Failed to open topo/nodes directory)")),  # RCCL: /sys/class/kfd
+    (
+        "container-device",
+        re.compile(r"(Failed to initialize NVML: (?:Insufficient Permissions|GPU access blocked).{0,40})"),
+    ),
+    ("no-device", re.compile(r"^\s{0,4}(No devices were found)\s*$")),  # nvidia-smi
+    ("no-device", re.compile(r"(unresolvable CDI devices .{1,80})")),
+    ("no-device", re.compile(r"(requested number of devices unavailable for .{1,60})")),  # kubelet
+    ("no-device", re.compile(r"(No TPU Platform available|TPU platform is not available|No TPU devices? found)")),
+    (
+        "no-device",
+        re.compile(r"(Invalid device [0-9]{1,4} \(totalnDev=[0-9]{1,4}\)|invalid device count \([0-9-]{1,6}\))"),
+    ),
+    ("held-device", re.compile(r"(TPU is already in use by .{1,60}|libtpu.{0,20} already in use by.{0,60})")),
+    # services of devices
+    ("manager", re.compile(r"(NVLink fabric state cached by the driver is out of sync|NV_ERR_FABRIC_\w{3,30})")),
+    (
+        "manager",
+        re.compile(r"([Ff]abric[ -]?[Mm]anager.{0,60}(?:version|driver).{0,60}(?:don't|doesn't|not) match.{0,40})"),
+    ),
+    ("manager", re.compile(r"(query NVSwitch device information from NVSwitch driver failed.{0,60})")),
+    ("manager", re.compile(r"(NVIDIA Fabric Manager Start Script|nvidia-fabricmanager-start\.sh \[script options\])")),
+    ("manager", re.compile(r"([Ff]abric[ -]?manager.{0,60}(?:Failed|failed|not running|inactive|exited).{0,60})")),
+    ("manager", re.compile(r"(Mapping multicast groups for UC heap failed|to MC group \w{1,20} failed)")),  # NVSHMEM
+    ("device-plugin", re.compile(r"(missing RDMA device spec for device .{1,80})")),  # k8s-rdma-shared-dev-plugin
+    (
+        "device-plugin",
+        re.compile(r"(no devices? in (?:the )?(?:resource )?(?:pool|config)\b.{0,40}|No device matches .{1,60})"),
+    ),
+    # the kernel and the driver of NVIDIA
+    ("driver-release", re.compile(r"(API mismatch: the client has the version .{1,80})")),
+    ("hardware", re.compile(r"(Unable to change power state from D3cold to D0)")),
+    ("hardware", re.compile(r"(Remapping Failure Occurred\s{0,40}: Yes|Row remapping failure occurred)")),
+    ("hardware", re.compile(r"(NRT_EXEC_HW_ERR_\w{1,30}|NERR_HW_\w{1,20})")),
+    (
+        "hardware",
+        re.compile(r"(synStatus=\w{0,4}\s?26 .{0,60}|Device critical error.{0,40})"),
+    ),  # Gaudi: generic failure
+    ("machine-check", re.compile(r"(\bmce: \[Hardware Error\]: .{0,60})")),
+    ("machine-check", re.compile(r"(\bEDAC MC[0-9]{1,2}: [0-9]{1,6} UE .{0,60})")),
+    ("bar", re.compile(r"(PCI I/O region assigned to your NVIDIA device is invalid|BAR[0-9] is 0M)")),
+    ("nic-power", re.compile(r"(Detected insufficient power on the PCIe slot.{0,20})")),
+    ("nic-heat", re.compile(r"(mlx5_core.{0,80}[Hh]igh temperature on sensors?.{0,40})")),
+    (
+        "link-down",
+        re.compile(r"(habanalabs .{0,20}\bport [0-9]{1,3} (?:is )?down|Ports? (?:is|are) down: [0-9,]{1,60})"),
+    ),
+    ("link-down", re.compile(r"(found inactive port or port with non.{0,40})")),  # NVSHMEM
+    ("link-counter", re.compile(r"(\b(?:link_downed|LinkDownedCounter)\W{1,12}[1-9][0-9]{0,9})\b")),
+    (
+        "loss-counter",
+        re.compile(r"(\b(?:out_of_sequence|packet_seq_err|local_ack_timeout_err)\W{1,6}[1-9][0-9]{2,12})\b"),
+    ),
+    ("loss-counter", re.compile(r"(\brx_discards_phy\W{1,6}[1-9][0-9]{2,12})\b")),
+    # programs on accelerators
+    ("no-kernel", re.compile(r"(hipErrorInvalidKernelFile)\b")),
+    ("no-kernel", re.compile(r"(rocBLAS error: .{0,120}TensileLibrary.{0,80})")),
+    ("kernel-fault", re.compile(r"(CUBLAS_STATUS_(?:EXECUTION_FAILED|INTERNAL_ERROR)|CUDNN_STATUS_EXECUTION_FAILED)")),
+    ("out-of-memory", re.compile(r"(NRT_RESOURCE\b.{0,60}|[Ff]ailed to allocate device memory.{0,40})")),  # Neuron
+    ("driver-release", re.compile(r"(requires CUDA driver [0-9.]{1,6} or later \(found .{1,12})")),
+    # GPUDirect
+    ("peer-memory", re.compile(r"(mlx5dv_devx_umem_reg\w{0,4} failed)")),
+    (
+        "peer-memory",
+        re.compile(r"(gdr_(?:pin_buffer|open)\w{0,8} failed.{0,40}|GDRCopy (?:segment pin|open) failed.{0,40})"),
+    ),
+    ("peer-memory", re.compile(r"(Failed to initialize GDRCopy.{0,40}|gdrdrv\b.{0,20}not (?:loaded|found))")),
+    # NVSHMEM and DeepEP
+    ("no-network", re.compile(r"(Unable to initialize any transports)")),
+    ("setting", re.compile(r"(cound not find user specified HCA name: .{1,40})")),  # as the source spells it
+    ("library", re.compile(r"(NVSHMEM provided an incompatible version of the transport interface)")),
+    ("library", re.compile(r"(selected bootstrap returned an incompatible version)")),
+    ("device-wait", re.compile(r"(DeepEP (?:error: )?[\w() ]{0,60}\btimeout\b.{0,60})")),
+    ("device-wait", re.compile(r"(received timeout signal from GPU thread\(s\))")),
+    # libraries that a program or a plugin needs
+    ("library", re.compile(r"(Driver \w{1,20} does not support the kernel ABI of [0-9]{1,4}.{0,24})")),  # libibverbs
+    ("library", re.compile(r"(Couldn't find the specified plugin name for mpi/\w{1,12})")),  # Slurm
+    ("library", re.compile(r"(mca_base_component_repository_open: unable to open .{1,80})")),
+    ("library", re.compile(r"(Failed to open libnvidia-ml\.so\S{0,4}: .{0,80})")),
+    # hosts
+    (
+        "clock",
+        re.compile(r"([Mm]unge.{0,20}[Dd]ecode failed: (?:Rewound|Expired) credential|(?:Rewound|Expired) credential)"),
+    ),
+    ("login", re.compile(r"(ssh: connect to host .{1,80} port [0-9]{1,5}: .{1,30})")),
+    ("name", re.compile(r"(UnknownHostException: .{1,60}|[Cc]ould not resolve (?:host|hostname):? .{1,80})")),
+    ("torn-file", re.compile(r"(unexpected pos [0-9]{1,15} vs [0-9]{1,15})")),  # PyTorch: a write that was cut
+    ("storage-fault", re.compile(r"(LustreError: .{1,120}rc = -(?:5|30|107|108|110)\b)")),
+    ("host-memory", re.compile(r"(malloc\(size=[0-9]{1,15}\) returned null)")),
+)
+"""Names of statements and the patterns of their lines."""

@@ -1,0 +1,182 @@
+"""Lines of containers, device services, kernels and communication libraries: what each states first."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.analysis import hangs
+from clusterspec.analysis.cause_meanings import MEANINGS
+from clusterspec.logs.catalogued_messages import WEIGHTS, Message, messages
+from clusterspec.report.measurement_text import diagnosis_text
+from clusterspec.results import Input
+from clusterspec.results.diagnosis import DiagnosisReport
+from tests.analysis.test_diagnosis import names
+from tests.analysis.test_program_lines import PAIR, read
+from tests.settings import SETTINGS
+
+LINES = (
+    # containers: NVIDIA/nvidia-container-toolkit, uxlfoundation/oneCCL issue 217, intel/ipex-llm issue 12990
+    ("2026:01:01-00:00:00:(7) |CCL_WARN| pidfd is not supported, falls back to drmfd", "container-permission"),
+    ("RuntimeError: oneCCL: init_device_fds: opendir failed: could not open device directory", "container-permission"),
+    ("set_mempolicy: Operation not permitted", "container-permission"),
+    ("Failed to initialize NVML: Insufficient Permissions", "container-permission"),
+    ("n1:7:9 [0] misc/alt_rsmi.cc:9 NCCL WARN Failed to open topo/nodes directory", "container-permission"),
+    ("OCI runtime create failed: unresolvable CDI devices nvidia.com/gpu=9", "missing-accelerator"),
+    ("kubelet: requested number of devices unavailable for nvidia.com/gpu", "missing-accelerator"),
+    ("  No devices were found", "missing-accelerator"),
+    ("RuntimeError: UNAVAILABLE: No TPU Platform available", "missing-accelerator"),
+    ("The TPU is already in use by process 12", "shared-accelerator"),
+    # services of devices: NVIDIA/nvshmem issue 40, NVIDIA/gpu-operator issue 1595
+    ("[8.1] NVRM: Check failed: NVLink fabric state cached by the driver is out of sync", "fabric-manager"),
+    ("fabric manager interface version 550.54 don't match with driver version 550.90", "fabric-manager"),
+    ("NVIDIA Fabric Manager Start Script", "fabric-manager"),
+    ("nvidia-fabricmanager.service: Failed with result 'exit-code'.", "fabric-manager"),
+    # Mellanox/k8s-rdma-shared-dev-plugin issue 94
+    ('error creating new device: "missing RDMA device spec for device 0000:01:00.0"', "invalid-setting"),
+    # the kernel and the driver
+    ("[8.1] NVRM: API mismatch: the client has the version 1.2, but this kernel module has 1.3", "driver-release"),
+    ("[8.1] nvidia 0000:3b:00.0: Unable to change power state from D3cold to D0", "accelerator-fault"),
+    ("    Remapping Failure Occurred   : Yes", "accelerator-fault"),
+    ("ERROR NRT_EXEC_HW_ERR_HBM_UE", "accelerator-fault"),
+    ("[8.1] mce: [Hardware Error]: CPU 3: Machine Check: 0 Bank 7", "host-fault"),
+    ("[8.1] EDAC MC0: 1 UE memory read error on CPU_SrcID#0_MC#0", "host-fault"),
+    ("[8.1] NVRM: BAR1 is 0M @ 0x0 (PCI:0000:3b:00.0)", "missing-accelerator"),
+    ("[8.1] mlx5_core 0000:5e:00.0: High temperature on sensors with bit set 0 1", "nic-fault"),
+    ("[8.1] habanalabs hl3: port 9 is down", "unstable-link"),
+    ("link_downed: 12", "unstable-link"),
+    ("out_of_sequence: 123456", "packet-loss"),
+    # programs and libraries: ROCm/rocm-systems issue 5229, k8snetworkplumbingwg/sriov-cni issue 348
+    ("HIP error: hipErrorInvalidKernelFile", "unsupported-accelerator"),
+    ("rocBLAS error: Cannot read /opt/rocm/lib/rocblas/library/TensileLibrary.dat", "unsupported-accelerator"),
+    ("RuntimeError: CUDA error: CUBLAS_STATUS_EXECUTION_FAILED", "program-fault"),
+    ("ERROR NRT_RESOURCE: allocation failure", "memory-full"),
+    ("ibgda.cpp:3: mlx5dv_devx_umem_reg failed", "gpudirect-refused"),  # deepseek-ai/DeepEP issue 36
+    ("Failed to initialize GDRCopy: no device", "gpudirect-refused"),
+    ("NVSHMEM provided an incompatible version of the transport interface", "library-release"),
+    ("srun: error: Couldn't find the specified plugin name for mpi/pmix", "library-release"),
+    ("x.cpp:3: Unable to initialize any transports. returning error.", "wrong-interface"),
+    ("munge: decode failed: Rewound credential", "invalid-setting"),
+    ("ssh: connect to host n2 port 22: Connection refused", "remote-login"),
+    ("java.net.UnknownHostException: n2", "name-resolution"),
+    ("RuntimeError: unexpected pos 704 vs 598", "storage-full"),  # awslabs/awsome-distributed-ai pull 1225
+    ("[8.1] LustreError: 11-0: scratch-OST0003: operation ost_connect failed: rc = -108", "storage-fault"),
+    ("h:1:2 [0] NCCL WARN Unrecoverable error detected: malloc(size=3) returned null.", "host-memory-full"),
+    # messages of the catalog
+    ("h:1:2 [0] NCCL WARN Trying to send to self without a matching recv", "program-error"),
+    ("h:1:2 [0] NCCL WARN Elastic GIN: rank 1 segment 0 size 3 differs from rank 0 segment 0 size 4", "ranks-diverge"),
+    ("h:1:2 [0] NCCL WARN NET/OFI Failed to open NCCL topology file using file descriptor", "wrong-topology"),
+    ("h:1:2 [0] NCCL WARN Error: network Foo not found.", "plugin-missing"),
+    ("h:1:2 [0] NCCL WARN NET/OFI Couldn't enable endpoint. RC: -12", "locked-memory"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "cause"), LINES)
+def test_a_line_names_its_cause_first(line: str, cause: str) -> None:
+    compared = read(PAIR, line, 16)
+    assert compared is not None
+    assert names(compared)[0] == cause, [(each.name, each.weight) for each in compared.causes]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "link_downed: 0",
+        "out_of_sequence: 0",
+        "    Remapping Failure Occurred   : No",
+        "NVIDIA Fabric Manager 570.86 started successfully",
+        "[8.1] mce: CPU0: Thermal monitoring enabled",
+        "[8.1] EDAC MC0: Giving out device to module skx_edac",
+        "[8.1] NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  570.158.01",
+        "Map: 100%|####| 500/500 [00:01<00:00, 400 examples/s]",
+    ],
+)
+def test_a_healthy_line_states_nothing(line: str) -> None:
+    compared = read(PAIR, line, 16)
+    assert compared is None or not compared.causes
+
+
+TIMEOUT = (
+    "[E ProcessGroupNCCL.cpp:475] [Rank 2] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=3, OpType="
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "weight"),
+    [
+        ("Running tokenizer on dataset:  88%|####8 | 383700/433643 [29:55<03:25, 2432.70 examples/s]\n", 0.7),
+        ("Generating train split: 2230000 examples [29:59, 1466.92 examples/s]", 0.7),  # on one line with the timeout
+        ("Grouping texts in chunks of 2049:   8%|# | 726000/9672101 [02:32<30:38, 4866.01 examples/s]", 0.7),
+        ("iteration 12/100 | 3.2 it/s\n", 0.3),
+        ("", 0.3),
+    ],
+)
+def test_data_that_some_ranks_prepare_while_others_wait_is_likely(before: str, weight: float) -> None:
+    """Published: huggingface/nanotron issue 204, huggingface/alignment-handbook 190, hiyouga/LlamaFactory 360."""
+    compared = read(PAIR, f"{before}{TIMEOUT}ALLREDUCE, NumelIn=1", 16)
+    assert compared is not None
+    found = {each.name: each.weight for each in compared.causes}
+    assert found["ranks-diverge"] == weight
+
+
+@pytest.mark.parametrize(
+    ("host", "address", "named"),
+    [("[fake-host]", "192.168.1.99", True), ("[10.0.0.4]", "10.0.0.4", False), ("[n1]", "n1", False)],
+)
+def test_an_address_that_is_reached_by_another_name_is_one_of_the_name_service(
+    host: str, address: str, named: bool
+) -> None:
+    """Published: pytorch/pytorch issue 85300."""
+    lines = (
+        f"[W socket.cpp:558] [c10d] The client socket has failed to connect to {host}:1234 (errno: 113 - No route).\n"
+        f"[E socket.cpp:610] [c10d] The client socket has failed to connect to any network address of ({address}, 1234)"
+    )
+    compared = read(PAIR, lines, 16)
+    assert compared is not None
+    assert (names(compared)[0] == "name-resolution") is named
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "RuntimeError: INVALID_ARGUMENT: NEFF is invalid",  # aws-neuron/aws-neuron-sdk issue 742
+        "ERROR 01-02 03:04:05 worker_base.py:574] KeyError: 'foo'",
+        "[16.1] [n1:1:0] ucp_worker.c:1 UCX  ERROR something else",
+        "[rank0]: ValueError: The size of tensor a (64) must match the size of tensor b (32)",
+        "srun: error: something else",
+        "E0102 03:04:05.678901 12 main.cc:9] something else",
+    ],
+)
+def test_an_error_of_no_known_cause_is_answered_and_named(line: str) -> None:
+    compared = read(PAIR, f"step 1\n{line}", 16)
+    assert compared is not None and compared.causes == ()
+    assert compared.error == f"line 2: {line}"
+    text = diagnosis_text(DiagnosisReport(SETTINGS.tool, Input("a.yaml", None), (compared,), ()))
+    assert "is of none of the known causes" in " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A plan.\nerror = 3\n",
+        "# error: a comment\n",
+        "errors: 0\n",
+        "the error went from 4 to 3\n",
+        "> error: quoted\n",
+    ],
+)
+def test_a_text_without_an_error_of_a_program_is_no_log(text: str) -> None:
+    assert read(PAIR, text, 16) is None
+
+
+def test_every_message_of_the_catalog_has_a_known_cause_a_weight_an_address_and_a_next_step() -> None:
+    for each in messages():
+        assert each.cause in MEANINGS and each.weight in WEIGHTS
+        assert each.source.startswith("https://github.com/") and "#L" in each.source
+        assert hangs.next_step(each.cause)
+
+
+@pytest.mark.parametrize("message", messages(), ids=lambda each: each.words)
+def test_a_message_of_the_catalog_is_found_with_its_cause(message: Message) -> None:
+    compared = read(PAIR, f"h:1:2 [0] NCCL WARN {message.words.replace('*', ' 7 ')} 7", 16)
+    assert compared is not None
+    assert message.cause in names(compared)
