@@ -338,7 +338,6 @@ POSSIBLE = (
     ("cm-address", "wrong-interface", ": no NIC of this network namespace has that address", _NAMESPACE, STRONG),
     ("cm-address", "unreachable-peer", _UNSAID, _RENDEZVOUS, WEAK),
     ("cm-refused", "unreachable-peer", "", _HANDLES_RDMA, STRONG),
-    ("xid", "accelerator-fault", "", _HARDWARE, GIVEN),
     ("table-full", "unreachable-peer", ": the host drops connections", _TABLES, STRONG),
     ("task-blocked", "storage-fault", ", as in a file system that does not answer", _OF["storage-fault"], GIVEN),
     ("stalled", "ranks-diverge", "", _OF["ranks-diverge"], STRONG),

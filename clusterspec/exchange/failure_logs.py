@@ -14,6 +14,7 @@ from typing import Any
 
 from clusterspec.exchange.fabrics.graph import expanded_hosts
 from clusterspec.exchange.import_result import FormatError, InputFile
+from clusterspec.logs.catalogued_messages import hardware_xids
 from clusterspec.records import dataclass
 
 PARTS: Mapping[str, str] = {
@@ -47,10 +48,6 @@ _PLACES: Mapping[str, frozenset[str]] = {
 _NOT_FAILURES = re.compile(
     r"(?<![a-z])(?:maintenance|planned|scheduled|upgrades?|reserved|test(?:ing)?|user.?cancel\w*)(?![a-z])"
 )
-HARDWARE_XIDS = frozenset({48, 64, 74, 79, 94, 95, 119, 120, 140})
-"""Xid errors that name the GPU, its memory, links or firmware rather than a program: double-bit ECC (48), failed row
-remapping (64), NVLink (74), off the bus (79), ECC contained and not (94, 95), GSP (119, 120), ECC not recovered (140).
-By judgment from the names in the Xid catalog of NVIDIA; every other number is listed as undecided."""
 _COLUMNS = {
     "time": "time timestamp date datetime start_time failed_at failure_time event_time detected occurred when start "
     "started",
@@ -333,7 +330,7 @@ def _stamp_seconds(match: re.Match[str], year: int) -> float | None:
 
 def _kernel_row(time: float, line: str, host: str, number: int) -> _Row:
     if xid := _XID.search(line):
-        if int(xid[2]) in HARDWARE_XIDS:
+        if xid[2] in hardware_xids():
             return _Row(time, "accelerator", host, xid[1], number)
         return _Row(time, None, host, "", number, f"Xid {xid[2]} may be an error of the application")
     part = next((part for form, part in _LINE_KINDS if form.search(line)), None)

@@ -1,24 +1,30 @@
-"""Warnings of communication libraries that name their cause by themselves: the table `messages.csv` of the catalog.
+"""Messages that name their cause by themselves: the tables `messages.csv` and `xids.csv` of the catalog.
 
-A row has words of a warning, the cause that it tells, how much it tells, and the line of the library's source that
-prints it. Words stand for the whole warning; an asterisk between them is text that differs.
+A row of the first has words of a warning of a communication library, the cause that it tells, how much it tells, and
+the line of the library's source that prints it. Words stand for the whole warning; an asterisk between them is text
+that differs. A row of the second has the number of an error of NVIDIA's driver, an Xid, in place of the words.
 """
 
 from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Iterator
 from functools import cache
 
 from clusterspec import resources
 from clusterspec.records import NamedTuple
 
 FILE = "messages.csv"
+XIDS = "xids.csv"
 WEIGHTS = ("states", "shows", "may")
 """How much a message tells of its cause, the most first."""
 MESSAGE = "message "
 """What the names of these statements begin with; the cause and a word of `WEIGHTS` follow."""
 _GAP = ".{0,120}?"
+_XID = "NVRM: Xid .{1,40}: "
+_OTHER_XIDS = ("14", "45", "106", "107", *map(str, range(144, 151)))
+"""Xids that tell no cause by their number."""
 
 
 class Message(NamedTuple):
@@ -50,7 +56,44 @@ def messages() -> tuple[Message, ...]:
         return tuple(Message(**row) for row in csv.DictReader(file))
 
 
+class Xid(NamedTuple):
+    """The number of an error of NVIDIA's driver, its cause, how much it tells of it, and the address of its meaning."""
+
+    code: str
+    name: str
+    cause: str
+    weight: str
+    source: str
+
+
+@cache
+def xids() -> tuple[Xid, ...]:
+    """The errors of NVIDIA's driver in the catalog."""
+    with (resources.catalog() / XIDS).open(encoding="utf-8", newline="") as file:
+        return tuple(Xid(**row) for row in csv.DictReader(file))
+
+
+@cache
+def hardware_xids() -> frozenset[str]:
+    """The numbers of errors that are certainly of an accelerator, its memory, links or firmware, not of a program."""
+    return frozenset(each.code for each in xids() if each.cause == "accelerator-fault" and each.weight == WEIGHTS[0])
+
+
 @cache
 def message_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """The statement and the pattern of each message."""
-    return tuple((each.statement, each.pattern()) for each in messages())
+    """The statement and the pattern of each message, and of the Xids of each cause."""
+    return (*((each.statement, each.pattern()) for each in messages()), *_xid_patterns())
+
+
+def _xid_patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
+    """The patterns of Xids; a number that the catalog does not list may be of the hardware.
+
+    145 to 150 state by a word whether they are fatal; 45 follows another error, and 14, 106 and 107 are tests.
+    """
+    codes: dict[tuple[str, str], list[str]] = {}
+    for each in xids():
+        codes.setdefault((each.cause, each.weight), []).append(each.code)
+    for (cause, weight), of in codes.items():
+        yield f"{MESSAGE}{cause} {weight}", re.compile(rf"({_XID}(?:{'|'.join(of)}),.{{0,60}})")
+    listed = "|".join((*(each.code for each in xids()), *_OTHER_XIDS))
+    yield f"{MESSAGE}accelerator-fault may", re.compile(rf"({_XID}(?!(?:{listed}),)[0-9]{{1,3}},.{{0,60}})")

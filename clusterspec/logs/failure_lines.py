@@ -215,7 +215,6 @@ FAILURE_PATTERNS = (
     ("imex", re.compile(r"((?:NOT_PERMITTED|operation not permitted).{0,80}cuMem\w{1,40})")),
     ("imex", re.compile(r"(Cuda failure (?:800 )?'operation not permitted')")),
     ("hardware", re.compile(r"(P2P is disabled between NVLINK connected GPUs [0-9]{1,6} and [0-9]{1,6})")),
-    ("hardware", re.compile(r"(NVRM: Xid .{1,40}: (?:62|63|92|110|121|136|140|142|143|154),.{0,60})")),
     ("hardware", re.compile(r"(\b(?:UCE|HBM MULTI BIT ECC|HCCS LINK|SUSPECT MEM|SUSPECT REMOTE) ERROR\b.{0,60})")),
     ("hardware", _hccl("EI0012")),
     ("hardware", re.compile(r"((?:GPU|HW) Hang\b.{0,20}reason.{0,20}:.{0,40})")),  # HSA

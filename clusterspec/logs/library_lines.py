@@ -151,7 +151,6 @@ LIBRARY_PATTERNS = (
     ("gpu-buffer", re.compile(r"((?:allocated|DMA-BUF for) GPU buffer.{0,40})")),
     ("fabric-inactive", re.compile(r"(no (?:hfi|HFI) units are active.{0,20})")),  # PSM2
     ("hardware", re.compile(r"(NVRM: Xid .{1,200}caused by previous Xid (?:48|6[34]|7[49]|9[245]|119|1[2-5][0-9])\b)")),
-    ("xid", re.compile(r"(NVRM: Xid .{1,40}: (?!13,|31,|43,|45,)[0-9]{1,3},.{0,60})")),
     ("nic-fault", re.compile(r"(NETDEV WATCHDOG: .{1,60}transmit queue .{0,20}timed out)")),
     ("table-full", re.compile(r"(neighbor table overflow|nf_conntrack: .{0,20}table full.{0,20})")),
     ("task-blocked", re.compile(r"(task \S{1,60} blocked for more than [0-9]{1,6} seconds)")),

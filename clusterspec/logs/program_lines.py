@@ -56,8 +56,7 @@ PROGRAM_PATTERNS = (
         "storage",
         re.compile(r"(\[Errno (?:28|122)\] (?:No space left on device|Disk quota exceeded))(?!.{0,9}/dev/shm)"),
     ),
-    # the driver of NVIDIA, with and without the number of an Xid; 144 to 150 are errors of NVLink 5
-    ("hardware", re.compile(r"(NVRM: Xid .{1,40}: (?:48|64|74|79|94|95|119|120|140),.{0,60})")),
+    # the driver of NVIDIA; Xids of other numbers are in `xids.csv`, 144 to 150 are errors of NVLink 5
     ("hardware", re.compile(r"(NVRM: Xid .{1,40}: (?:14[4-9]|150), \w{1,20} Fatal.{0,60})")),
     ("link-event", re.compile(r"(NVRM: Xid .{1,40}: (?:14[4-9]|150), \w{1,20} Nonfatal.{0,60})")),
     ("hardware", re.compile(r"(fallen off the bus(?: and is not responding)?)")),

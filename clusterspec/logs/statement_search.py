@@ -21,7 +21,9 @@ Stated = tuple[str, str, int]
 _LINES = (*NCCL_PATTERNS, *PROGRAM_PATTERNS, *FAILURE_PATTERNS, *LIBRARY_PATTERNS, *PLATFORM_PATTERNS)
 _CALL = -1
 """The place of refused calls among the patterns."""
-_UNLIKE = re.compile(r"nranks|nNodes|(?:INFO|-) CPU/")  # lines that differ by their digits alone, and are all read
+_UNLIKE = re.compile(
+    r"nranks|nNodes|(?:INFO|-) CPU/|: Xid "
+)  # lines that differ by their digits alone, and are all read
 _QUOTED = re.compile(r"\bLast error:\s*$")
 """What PyTorch prints on the line before the library's last warning, which it quotes without its prefix."""
 _DIGITS = re.compile(r"[0-9]+")

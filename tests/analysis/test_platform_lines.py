@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec.analysis import hangs
 from clusterspec.analysis.cause_meanings import MEANINGS
-from clusterspec.logs.catalogued_messages import WEIGHTS, Message, messages
+from clusterspec.logs.catalogued_messages import WEIGHTS, Message, Xid, messages, xids
 from clusterspec.report.measurement_text import diagnosis_text
 from clusterspec.results import Input
 from clusterspec.results.diagnosis import DiagnosisReport
@@ -173,6 +173,21 @@ def test_every_message_of_the_catalog_has_a_known_cause_a_weight_an_address_and_
         assert each.cause in MEANINGS and each.weight in WEIGHTS
         assert each.source.startswith("https://github.com/") and "#L" in each.source
         assert hangs.next_step(each.cause)
+
+
+@pytest.mark.parametrize("xid", xids(), ids=lambda each: each.code)
+def test_an_xid_of_the_catalog_is_found_with_its_cause(xid: Xid) -> None:
+    assert xid.cause in MEANINGS and xid.weight in WEIGHTS and xid.source.startswith("https://docs.nvidia.com/")
+    compared = read(PAIR, f"[9.1] NVRM: Xid (PCI:0000:1b:00): {xid.code}, pid=1, name=p, {xid.name}", 16)
+    assert compared is not None
+    assert names(compared)[0] == xid.cause
+
+
+def test_xids_that_differ_by_their_number_alone_are_all_read() -> None:
+    lines = (f"[9.1] NVRM: Xid (PCI:0000:1b:00): {code}, pid=1, name=p" for code in (45, 31, 79))
+    compared = read(PAIR, "\n".join(lines), 16)
+    assert compared is not None
+    assert names(compared)[0] == "accelerator-fault"
 
 
 @pytest.mark.parametrize("message", messages(), ids=lambda each: each.words)
