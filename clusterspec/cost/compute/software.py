@@ -22,8 +22,8 @@ class SoftwareBehavior:
     Of kernels: ``products`` the rate of GEMMs over the best that the accelerator sustains; ``grouped`` that of the
     experts' GEMMs over it; ``fusion`` the traffic of fully fused memory-bound kernels over that of its own kernels,
     ``routing`` the same for the kernels that route tokens, beside gathers and sums of rows, ``copies`` for each
-    permutation, and ``placements`` of rows in a layer; ``cast`` bytes moved to convert one number, ``accumulation`` to add one weight's gradient to an fp32
-    sum, ``loss`` per logit.
+    permutation, and ``placements`` of rows in a layer; ``cast`` bytes moved to convert one number, ``accumulation`` to
+    add one weight's gradient to an fp32 sum, ``loss`` per logit.
 
     Of the host: ``interval`` seconds between launches, ``interval_expert`` for each expert of a grouped GEMM where it
     launches experts one by one, ``gap`` seconds that the device idles at each launch, ``step`` fixed seconds per step.
