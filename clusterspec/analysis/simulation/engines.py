@@ -235,6 +235,7 @@ class SimulatedEngine:
         """Start a step that computes a part of the prompts on each rank and decodes all sequences that may decode.
 
         A prompt delays each pipeline stage only by that stage's layers, and is complete when it has passed all stages.
+        The step lasts at least as long as the host takes to launch it, and so do sequences that decode in it.
         """
         self.mixed, self.steps = True, 1
         self.chunks = [self._prompt_chunks(rank) for rank in self.ranks]
@@ -253,9 +254,7 @@ class SimulatedEngine:
             mean = sum(rank.count for rank in decoding) / len(self.ranks)
             alone = max(self.tables.decode_seconds(rank.count, rank.context / rank.count, mean) for rank in decoding)
         here = max(0.0, whole - alone) / stages
-        self.each, self.passing = alone + here, here * (stages - 1)
-        if not decoding:
-            self.each = max(self.each, self.floor / stages)
+        self.each, self.passing = max(alone + here, self.floor / stages), here * (stages - 1)
 
     def _mixed_seconds(self, rank: AttentionRank, taken: list[tuple[Request, float]], busy: float) -> float:
         """A step with these parts of prompts on one rank."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from math import exp, log, pi, sqrt
+from math import exp, expm1, log, pi, sqrt
 
 from clusterspec.cost.formulas import formula
 from clusterspec.cost.formulas.compute import larger, power, smaller
+
+FULLEST_COUNTED = 500
+"""The most prompts of a step that are counted one by one."""
 
 
 @formula("max(0, concurrency - places) / places * output_tokens * tpot")
@@ -190,6 +193,24 @@ def prompt_steps(steps: float, prompts: float, decoding: float, each: float) -> 
     wanted = log(1 - none) + more
     rising = 1 + share * (more + came * none / (1 - none))
     return steps * exp((wanted - log(steps)) / rising)
+
+
+def share_of_fuller_steps(mean: float, most: float) -> float:
+    """The share of the steps with prompts that have more than ``most`` of them: 1 − Σ P(1 … m) / (1 − P(0)).
+
+    Prompts come independently, ``mean`` of them per step, so their number P is Poisson distributed.
+
+    Range: mean > 0, most >= 0, mean <= 50.
+
+    >>> share_of_fuller_steps(1e-9, 0), round(share_of_fuller_steps(1.0, 1), 6), round(share_of_fuller_steps(1.0, 2), 6)
+    (1.0, 0.418023, 0.127035)
+    """
+    each, count, found = exp(-mean), 0, 0.0
+    while count + 1 <= most and count < FULLEST_COUNTED:
+        count += 1
+        each *= mean / count
+        found += each
+    return max(0.0, 1 + found / expm1(-mean))
 
 
 def share_formed_ahead(rate: float, launching: float, step: float) -> float:

@@ -21,7 +21,7 @@ def serving_activity(times: ServingTimes, peak: float | None, load: Serving) -> 
     ``exp(-requests)`` of the time, as requests of random arrival are Poisson distributed; separate prefill engines are
     idle while they have no prompt.
     """
-    share, prefill = 0.0, min(1.0, max(0.0, times.prefill_share))
+    share, prefill = 0.0, min(1.0, max(0.0, times.prefill_share * _computing_share(times)))
     if load.prefill is not None and load.decode is not None:
         prompts, answers = (side.replicas * side.ranks for side in (load.prefill, load.decode))
         share, prefill = prompts / (prompts + answers), 0.0
@@ -36,6 +36,16 @@ def serving_activity(times: ServingTimes, peak: float | None, load: Serving) -> 
         share * (1 - loaded) + (1 - share) * idle,
         decoding.arithmetic,
     )
+
+
+def _computing_share(times: ServingTimes) -> float:
+    """The share of the time that prompts add to decode steps in which accelerators compute them, at most 1. In the rest
+    the host launches these steps while their sequences decode.
+    """
+    prompt, decode = times.prefill, times.decode
+    if times.prompts_alone or times.starts_together or prompt.floor <= prompt.total or not times.carried_prefill:
+        return 1.0
+    return min(1.0, max(0.0, prompt.device - prompt.steps * decode.device) / times.carried_prefill)
 
 
 def _decoding_activity(times: ServingTimes, peak: float | None, working: float) -> Activity:

@@ -295,6 +295,11 @@ class StepTime(NamedTuple):
                 device += part.seconds
         return cls(parts, steps, steps * (launch + device), steps * device, steps * floor)
 
+    @property
+    def lasting(self) -> float:
+        """Seconds of the steps: ``total``, at least those for which the host launches them."""
+        return max(self.total, self.floor)
+
 
 # The links between the ranks of one engine
 

@@ -182,4 +182,4 @@ def _starting_service(pools: Pools, together: float, waiting: float = 0.0) -> fl
     budget = (load.chunk_tokens or fresh) - beside.sequences * beside.tokens
     prompts = max(1.0, min(max(own, waiting / engine.attention_ranks), budget / fresh))
     step = engine.prefill(prompts * fresh, length, float(engine.layout.attention_dp), beside)
-    return max(step.total, step.floor) / engine.layout.pp / prompts / engine.attention_ranks
+    return step.lasting / engine.layout.pp / prompts / engine.attention_ranks

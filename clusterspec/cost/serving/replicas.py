@@ -110,7 +110,7 @@ def carried_by_replicas(pools: Pools, prompts: float, steps: tuple[StepTime, Ste
     ranks, most_of_step = pools.decode.layout.attention_dp, prompts_per_step(pools)
     own = max(-expm1(-prompts), prompts / most_of_step) * prefill.steps
     any_rank = 1 - power(1 + own, -float(ranks))
-    longest = prefill.total / prefill.steps
+    longest = prefill.lasting / prefill.steps
     if prefill.steps == 1:
         most = max(1.0, min(prompts_on_fullest(prompts, ranks) / -expm1(-prompts * ranks), most_of_step))
         longest = _seconds_of_step(pools, most, ranks * prompts / any_rank)
@@ -124,7 +124,7 @@ def carried_by_replicas(pools: Pools, prompts: float, steps: tuple[StepTime, Ste
 def _carried_at_any_time(pools: Pools, prompts: float, steps: tuple[StepTime, StepTime]) -> float:
     """`carried_by_replicas` for prompts of one step each that arrive at any time."""
     (decode, prefill), ranks = steps, pools.decode.layout.attention_dp
-    found = ReplicaSteps(ranks, 0.0, decode.total, max(decode.total, prefill.total), prompts_per_step(pools))
+    found = ReplicaSteps(ranks, 0.0, decode.total, max(decode.total, prefill.lasting), prompts_per_step(pools))
     for _ in range(LENGTHS):
         found = _steps_of_replicas(found, prompts, decode.total)
         whole = ranks * found.rate * found.mean / found.mixed  # prompts of a step that has any
@@ -142,4 +142,4 @@ def _seconds_of_step(pools: Pools, fullest: float, whole: float) -> float:
         longer = longest_over_mean(load.input_lengths, max(1.0, whole)) - 1
         fullest += min(longer, max(0.0, (load.chunk_tokens or inf) / fresh - fullest))
     busy = min(float(engine.layout.attention_dp), max(1.0, whole / fullest))
-    return engine.prefill(fullest * fresh, float(load.input_tokens), busy).total
+    return engine.prefill(fullest * fresh, float(load.input_tokens), busy).lasting

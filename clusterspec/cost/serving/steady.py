@@ -5,28 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import exp, expm1, inf, sqrt
 
-from clusterspec.cost.formulas.experts import prompts_on_fullest
 from clusterspec.cost.formulas.queues import bunched_requests, median_prompts_amid_run, prompts_amid_run
 from clusterspec.cost.formulas.serving import time_per_output_token
+from clusterspec.cost.serving.carried import carried_prefill
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import NOTHING, Decoding
-from clusterspec.cost.serving.parts import CACHE, unevenly_loaded_ranks
+from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import (
     Pools,
     cache_handoff,
     most_beside_prompts,
     prompt_seconds,
-    prompts_of_step,
-    prompts_per_step,
 )
 from clusterspec.cost.serving.prefill_waits import separate_prompt_wait, wait_behind_received
 from clusterspec.cost.serving.quantiles import bisected_interval
-from clusterspec.cost.serving.replicas import carried_by_replicas
 from clusterspec.cost.serving.waits import (
     mixed_prompt_wait,
     prompts_at_rate,
     service_seconds,
-    steps_of_prompts,
     unreceived_wait,
 )
 from clusterspec.records import NamedTuple
@@ -120,7 +116,7 @@ def state_before_wait(pools: Pools, sequences: float, *, full: bool = False) -> 
     carried = (
         0.0
         if pools.has_prefill_engines or static
-        else _carried_prefill(pools, (each, context), gained, (decode, prefill), full=full)
+        else carried_prefill(pools, (each, context), gained, (decode, prefill), full=full)
     )
     stages = float(engine.layout.pp)
     each_token = carried / stages / load.gaps
@@ -258,61 +254,6 @@ def prompts_of_run(pools: Pools, sequences: float = inf) -> tuple[float, float]:
     if pools.decode.prompts_alone and load.requests <= load.concurrency and load.output_lengths is None:
         return 0.5, 0.5
     return min(1.0, 0.5 / last), 1 - last / 2
-
-
-def _carried_prefill(
-    pools: Pools, sequences: tuple[float, float], gained: float, steps: tuple[StepTime, StepTime], *, full: bool
-) -> float:
-    """Seconds that one prompt adds to the decode steps of its engine.
-
-    ``sequences`` holds the sequences of a step and their context in tokens; each gains ``gained`` tokens per step.
-    ``steps`` holds a decode step and the steps of one prompt. Sequences that end in the same step are replaced by
-    prompts that share the next step. In every step, attention replicas wait for the replica with the most prompts.
-    """
-    engine, load = pools.decode, pools.load
-    (each, context), (decode, prefill) = sequences, steps
-    prompts, ranks = each * gained / load.gaps, unevenly_loaded_ranks(engine)
-    if engine.separates_prompts and ranks == 1:  # all that an engine receives after an interval share steps
-        together, between = prompts * load.receive_interval, decode.total * load.receive_interval
-        follow = load.load == "open" and not full
-        taken, seconds = steps_of_prompts(pools, together, between if follow else 0.0)
-        return taken * seconds / together
-    if ranks > 1 and engine.replica_prompts_alone:
-        return carried_by_replicas(pools, prompts, steps, follow=load.load == "open" and not full)
-    alone = ranks == 1 and (prefill.steps > 1 or prompts_per_step(pools) == 1)
-    if alone and prompts <= 1:
-        added = prefill.device - prefill.steps * decode.device
-        return max(0.0, added - _shared_reads(pools, each, prompts, steps))
-    if ranks > 1 and prefill.steps > 1:  # chunks of different ranks share steps
-        chunk = max(0.0, prefill.device / prefill.steps - decode.device)
-        return chunk * -expm1(-prompts * prefill.steps * ranks) / prompts
-    affected = 1.0 if alone else -expm1(-prompts * ranks)
-    # a step has no more prompts than its budget; the others come with those of other ranks in the next, or in one more
-    drafted = 1.0 + load.draft_tokens
-    allowed = prompts_of_step(pools, each * drafted) if ranks == 1 else prompts_per_step(pools)
-    most = max(prompts, min(prompts_on_fullest(prompts, ranks) / affected, allowed))
-    affected = prompts / most if ranks == 1 else affected
-    busy = float(engine.layout.attention_dp) / ranks * max(1.0, ranks * prompts / affected / most)
-    fresh, length = load.input_tokens * (1 - load.prefix_hit), float(load.input_tokens)
-    beside = Decoding(each, context, drafted)
-    many = engine.prefill(most * fresh, length, busy, beside)
-    return max(0.0, many.device - many.steps * decode.device) * affected / prompts
-
-
-def _shared_reads(pools: Pools, each: float, prompts: float, steps: tuple[StepTime, StepTime]) -> float:
-    """Seconds of KV-cache reads that consecutive prompts share: a prompt that arrives in time fills the rest of the
-    last chunk of its predecessor.
-
-    ``prompts`` begin in a step with ``each`` decoding sequences; ``steps`` holds a decode step and the steps of one
-    prompt.
-    """
-    load, (decode, prefill) = pools.load, steps
-    if prefill.steps == 1 or not load.chunk_tokens or pools.decode.reads_beside_prompts == 1:
-        return 0.0
-    fresh = load.input_tokens * (1 - load.prefix_hit)
-    chunks = fresh / max(1.0, load.chunk_tokens - each * (1.0 + load.draft_tokens))
-    repeated, once = (sum(part.seconds for part in step.parts if part.name == CACHE) for step in (prefill, decode))
-    return (prefill.steps - chunks) * min(1.0, prompts * chunks) * max(0.0, repeated - once)
 
 
 def _busy_ranks(pools: Pools, sequences: float, tpot: float) -> float:

@@ -194,9 +194,8 @@ def prompts_at_rate(pools: Pools, step: float, prompt: float) -> float:
 def seconds_of_prompts(pools: Pools, together: float) -> float:
     """Seconds of prompt-only steps with ``together`` prompts (at least one)."""
     engine, load = pools.prompts, pools.load
-    fresh = load.input_tokens * (1 - load.prefix_hit)
-    step = engine.prefill(max(1.0, together) * fresh, float(load.input_tokens), float(engine.layout.attention_dp))
-    return max(step.total, step.floor)
+    fresh, ranks = load.input_tokens * (1 - load.prefix_hit), float(engine.layout.attention_dp)
+    return engine.prefill(max(1.0, together) * fresh, float(load.input_tokens), ranks).lasting
 
 
 def service_seconds(pools: Pools, prefill: StepTime) -> float:

@@ -1,0 +1,70 @@
+"""What prompts add to the decode steps of their engine, worked out by hand."""
+
+from __future__ import annotations
+
+from math import exp, factorial
+
+import pytest
+
+from clusterspec.cost.formulas.queues import share_of_fuller_steps
+from clusterspec.cost.serving.carried import carried_prefill
+from clusterspec.cost.serving.plan_engines import bare_pools
+from clusterspec.cost.serving.pools import Pools
+from tests.cluster.resolving import clean
+
+ONE = """
+cluster: {{platform: dgx-h200, nodes: 1}}
+workload:
+  kind: serve
+  model: {model}
+  precision: fp8
+  serving: {{input_tokens: {input}, output_tokens: 1001, concurrency: 64}}
+layout: {{framework: {framework}, tp: {tp}}}
+"""
+
+
+def carried(sequences: float, **changes: object) -> tuple[Pools, float, float]:
+    """Engines with ``sequences`` that decode, the seconds of such a step, and those that a prompt adds."""
+    keys: dict[str, object] = {"model": "qwen3-30b-a3b", "input": 100, "framework": "trt-llm", "tp": 4}
+    pools = bare_pools(clean(ONE.format(**keys | changes)))
+    assert pools is not None
+    context = pools.load.input_tokens + 500.0
+    decode = pools.decode.decode(sequences, context)
+    prefill = pools.prompts.prefill(float(pools.load.input_tokens), float(pools.load.input_tokens), 1.0)
+    found = carried_prefill(pools, (sequences, context), 1.0, (decode, prefill), full=False)
+    return pools, decode.total, found
+
+
+@pytest.mark.parametrize("sequences", [1.0, 100.0, 800.0])
+def test_a_step_with_prompts_lasts_as_long_as_its_host_launches_it(sequences: float) -> None:
+    """No graph holds it: 48 layers of eight kernels, 0.16 ms each. Of a thousand steps a sequence has a prompt in one.
+
+    Prompts begin independently, so of the steps the share 1 − exp(−sequences / 1000) has prompts.
+    """
+    pools, step, found = carried(sequences)
+    floor = pools.decode.launches * 0.16e-3
+    assert floor == pytest.approx(48 * 8 * 0.16e-3, rel=0.01)
+    prompts = sequences / 1000
+    assert found == pytest.approx((1 - exp(-prompts)) / prompts * (floor - step), rel=1e-6)
+
+
+def test_a_step_of_more_tokens_than_graphs_hold_is_launched_kernel_by_kernel() -> None:
+    """Graphs of vLLM hold 512 tokens: four prompts of 100 beside 100 sequences, but not five."""
+    for sequences, fitting in ((100.0, 4), (300.0, 2)):
+        pools, _, found = carried(sequences, framework="vllm")
+        assert pools.decode.most_in_graphs == 512
+        prompts = sequences / 1000
+        some = 1 - exp(-prompts)
+        more = 1 - sum(exp(-prompts) * prompts**each / factorial(each) for each in range(fitting + 1))
+        beyond = pools.decode.launches * 0.16e-3
+        assert share_of_fuller_steps(prompts, fitting) == pytest.approx(more / some)
+        least = more / prompts * (beyond - pools.decode.decode(sequences, 600.0).total)
+        assert least < found < least + 0.02  # and what the device takes for the prompts of all steps
+
+
+def test_prompts_that_the_device_takes_longer_for_than_the_host_add_their_own_time() -> None:
+    """Of 8,000 tokens on a dense model: the launches of 80 layers are short against them."""
+    pools, _, found = carried(16.0, model="llama-3.1-70b", input=8000)
+    steps = pools.decode.prefill(8000.0, 8000.0, 1.0)
+    assert steps.floor < 0.3 * steps.device
+    assert found == pytest.approx(steps.device, rel=0.05)
