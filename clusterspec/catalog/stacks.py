@@ -141,6 +141,10 @@ class ServingSoftware:
     """What the host launches in each layer beside these graphs: ``attention``, ``all-reduce``."""
     without_graphs: frozenset[str] = frozenset()
     """Where it captures none for prompts: keys of the spec, and vendors of accelerators."""
+    window_tokens: float = 0.0
+    """Tokens for which the cache of a layer with a window has space, over those of a layer without; at least its
+    window.
+    """
 
     def defaults_for(self, accelerator: Accelerator) -> ServingSoftware:
         """The defaults on an accelerator."""
@@ -193,6 +197,11 @@ class Stack(Entry):
     loss: str | None = None
     serving: ServingSoftware | None = None
     achievable: Mapping[str, Figure] = field(default_factory=dict)
+
+    @property
+    def window_tokens(self) -> float:
+        """`ServingSoftware.window_tokens` of serving software; 0 of training software."""
+        return self.serving.window_tokens if self.serving is not None else 0.0
 
     def memory_of(self, sharding: str) -> FrameworkMemory:
         """The memory of the software in layouts with this sharding."""
@@ -275,6 +284,7 @@ def serving_software(read: FactReader) -> ServingSoftware | None:
         latent_prompt_graphs=read.count(f"{SERVING}.latent_prompt_graphs") or inf,
         outside_graphs=read.texts(f"{SERVING}.outside_graphs") or ("attention",),
         without_graphs=frozenset(read.texts(f"{SERVING}.without_graphs")),
+        window_tokens=read.number(f"{SERVING}.window_tokens") or 0.0,
     )
 
 

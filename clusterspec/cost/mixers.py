@@ -239,25 +239,30 @@ class Cache(NamedTuple):
         return SequenceBytes(precision_width(precision) * (self.keys_values + self.index_keys), STATE * self.state)
 
 
-def sequence_cache(model: Model, held: tuple[Chunk, ...], tokens: float, ranks: int = 1) -> Cache:
+def sequence_cache(
+    model: Model, held: tuple[Chunk, ...], tokens: float, ranks: int = 1, reserved: float = 0.0
+) -> Cache:
     """The elements that the chunks ``held`` store for a sequence of ``tokens`` tokens on one of ``ranks`` ranks.
 
-    Compressed keys and values and sparse indices are not sharded: every rank stores them in full.
+    Compressed keys and values and sparse indices are not sharded: every rank stores them in full. Layers with a window
+    have space for the share ``reserved`` of the tokens, at least for their window.
     """
     full = sum(chunk.full_layers for chunk in held)
     window = sum(chunk.window_layers for chunk in held)
     linear = sum(chunk.linear_layers for chunk in held)
     return Cache(
-        keys_values=full * _full_attention_cache(model, tokens, ranks) + window * _window_cache(model, tokens, ranks),
+        keys_values=full * _full_attention_cache(model, tokens, ranks)
+        + window * _window_cache(model, tokens, ranks, reserved),
         index_keys=full * _index_cache(model, tokens),
         state=linear * _recurrent_state(model, ranks),
     )
 
 
-def next_token_elements(model: Model, held: tuple[Chunk, ...], ranks: int = 1) -> float:
+def next_token_elements(model: Model, held: tuple[Chunk, ...], ranks: int = 1, reserved: float = 0.0) -> float:
     """Elements of keys, values and index that one more token adds to a sequence longer than every window."""
     longest = float(max(model.window.tokens if model.window else 0, model.compressed.window if model.compressed else 0))
-    before, after = (sequence_cache(model, held, longest + more, ranks) for more in (0.0, 1.0))
+    longest /= reserved or 1.0
+    before, after = (sequence_cache(model, held, longest + more, ranks, reserved) for more in (0.0, 1.0))
     return after.keys_values + after.index_keys - before.keys_values - before.index_keys
 
 
@@ -271,12 +276,12 @@ def _full_attention_cache(model: Model, tokens: float, ranks: int) -> float:
     return float(tokens * memory.key_value_width(heads, model.head_dim, model.value_width))
 
 
-def _window_cache(model: Model, tokens: float, ranks: int) -> float:
+def _window_cache(model: Model, tokens: float, ranks: int, reserved: float) -> float:
     """Keys and values of one layer with a window."""
     window = model.window
     if window is None:
         return 0.0
-    kept = float(memory.cached_tokens(tokens, float(window.tokens)))
+    kept = compute.larger(float(memory.cached_tokens(tokens, float(window.tokens))), reserved * tokens)
     if model.compressed or model.latent:
         return kept * (model.head_dim if model.compressed else model.latent_kv + model.latent_rope)
     heads = parameters.share_of_heads(window.kv_heads or model.kv_heads, ranks)

@@ -14,13 +14,13 @@ GROUPED = 2 * 8 * 64
 DELTA = LinearAttention("gated-delta", 6, 4, 8, 32, 16)
 
 
-def kept(of: Model, tokens: float, ranks: int = 1) -> Cache:
+def kept(of: Model, tokens: float, ranks: int = 1, reserved: float = 0.0) -> Cache:
     held = stage_chunks(of, layout(of))[0]
-    return sequence_cache(of, held, tokens, ranks)
+    return sequence_cache(of, held, tokens, ranks, reserved)
 
 
-def grown(of: Model, ranks: int = 1) -> float:
-    return next_token_elements(of, stage_chunks(of, layout(of))[0], ranks)
+def grown(of: Model, ranks: int = 1, reserved: float = 0.0) -> float:
+    return next_token_elements(of, stage_chunks(of, layout(of))[0], ranks, reserved)
 
 
 def test_full_attention_keeps_every_token_of_every_layer() -> None:
@@ -43,6 +43,14 @@ def test_a_window_keeps_no_more_than_its_tokens(tokens: int, held: int) -> None:
     of = model(window=Window(128, 6, kv_heads=4, head_dim=32))
     assert kept(of, tokens)[0] == 2 * tokens * GROUPED + 6 * held * 2 * 4 * 32
     assert grown(of) == 2 * GROUPED
+
+
+@pytest.mark.parametrize(("reserved", "held"), [(0.0, 128), (0.01, 128), (0.8, 4000), (1.0, 5000)])
+def test_software_may_reserve_more_than_the_window_of_a_layer(reserved: float, held: int) -> None:
+    of = model(window=Window(128, 6, kv_heads=4, head_dim=32))
+    assert kept(of, 5000, reserved=reserved)[0] == 2 * 5000 * GROUPED + 6 * held * 2 * 4 * 32
+    assert grown(of, reserved=reserved) == pytest.approx(2 * GROUPED + 6 * reserved * 2 * 4 * 32)
+    assert kept(of, 100, reserved=reserved) == kept(of, 100)
 
 
 def test_a_recurrence_keeps_a_state_of_constant_size() -> None:

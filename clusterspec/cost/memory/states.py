@@ -277,7 +277,8 @@ def sequence_bytes(job: Job, chunks: tuple[Chunk, ...], context: float) -> Seque
     """The cache of one sequence in the layers of a rank, for a sequence of ``context`` tokens, in the precision of the
     cache.
     """
-    kept = sequence_cache(job.model, chunks, context / job.layout.cp, job.layout.tp)
+    reserved = job.layout.stack.window_tokens if job.layout.stack is not None else 0.0
+    kept = sequence_cache(job.model, chunks, context / job.layout.cp, job.layout.tp, reserved)
     return kept.stored_bytes(job.workload.kv_precision)
 
 

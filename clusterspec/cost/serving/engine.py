@@ -152,6 +152,16 @@ class Engine:
             found = self.contexts[context] = kept.stored_bytes(self.workload.kv_precision).total
         return found
 
+    def reserved_bytes(self, context: float) -> float:
+        """Bytes of cache that one sequence takes on one rank: `sequence_bytes`, and what its software reserves beyond
+        the windows of layers.
+        """
+        reserved = self.layout.stack.window_tokens if self.layout.stack is not None else 0.0
+        if not reserved or self.model.window is None:
+            return self.sequence_bytes(context)
+        kept = sequence_cache(self.model, (self.whole,), context, self.layout.tp, reserved)
+        return kept.stored_bytes(self.workload.kv_precision).total
+
     def decode(self, sequences: float, context: float, tokens: float = 1.0) -> StepTime:
         """One step that decodes ``sequences`` on every attention rank, ``tokens`` of each: one plus drafted ones."""
         key = (sequences, context, tokens)

@@ -92,7 +92,7 @@ def cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
     weights = engine.weight_bytes / engine.layout.pp
     entire = load.load == "static" or load.whole_requests
     held = load.input_tokens + load.output_tokens * (1.0 if entire else 0.5)
-    each = engine.sequence_bytes(held) / engine.layout.pp
+    each = engine.reserved_bytes(held) / engine.layout.pp
     wanted = each * ceil((load.concurrency or 0) / engine.attention_ranks) if load.raised else 0.0
     free = cache_space(whole, weights + constants.RESERVED.value, wanted, load)
     requests = max(1.0, free / each) if each else float(MOST_SEQUENCES)

@@ -338,7 +338,9 @@ def _used_accelerators(pools: Pools) -> float:
 
 def _cache_bytes_per_token(engine: Engine) -> float:
     """Bytes of cache per token over the whole model, for any sharding."""
-    return precision_width(engine.workload.kv_precision) * next_token_elements(engine.model, (engine.whole,))
+    reserved = engine.layout.stack.window_tokens if engine.layout.stack is not None else 0.0
+    elements = next_token_elements(engine.model, (engine.whole,), reserved=reserved)
+    return precision_width(engine.workload.kv_precision) * elements
 
 
 def _highest_concurrency(pools: Pools) -> float | None:

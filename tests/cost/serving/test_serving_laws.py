@@ -164,6 +164,22 @@ def test_software_divides_the_memory_by_its_own_rule() -> None:
     assert theirs.kv_capacity_tokens == pytest.approx(0.9 * free / 20_480, rel=1e-6)
 
 
+def test_software_that_reserves_the_cache_of_windows_in_full_holds_fewer_requests() -> None:
+    # gpt-oss-20b: 12 layers with a window of 128 tokens and 12 without, of a request of 8,192 + 1,024 tokens
+    plan = {
+        "model": "gpt-oss-20b",
+        "input": 8192,
+        "output": 1024,
+        "tp": 1,
+        "load": "load: offline, memory_fraction: 0.9",
+    }
+    held = {name: times(framework=name, **plan).kv_capacity_sequences for name in ("vllm", "sglang", "trt-llm")}
+    space = held["vllm"] * 2048 * 12 * (8192 + 512 + 128)  # bytes of eight engines: 8 heads of 64, keys and values
+    assert space == pytest.approx(8 * (0.9 * 80e9 - 2.5e9 - 22.1e9), rel=0.02)
+    assert held["sglang"] * 2048 * 12 * 1.8 * 8704 == pytest.approx(space)
+    assert held["trt-llm"] * 1024 * 24 * 9216 == pytest.approx(space), "8 bits an element, whole requests"
+
+
 def test_a_share_of_memory_that_no_one_wrote_rises_where_the_requests_need_it() -> None:
     # llama 3.1 70B in 8 bits on 80 GB: at tp 1 nothing is left at 0.9
     few = times(tp=1, load="concurrency: 8, memory_fraction: 0.9")
