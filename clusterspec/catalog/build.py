@@ -203,6 +203,7 @@ def platform(read: FactReader) -> Platform:
         scale_up_bandwidth=read.bandwidth("scale_up_bandwidth"),
         scale_up_switches=read.count("scale_up_switches.count"),
         switch_loss=read.text("scale_up_switches.loss", "stops", "restarts", "slows"),
+        scale_up_switch_links=read.counts("scale_up_switches.links"),
         technologies=read.texts("technologies"),
         nics_per_node=read.count("nics_per_node"),
         nic_bandwidth=read.bandwidth("nic_bandwidth"),

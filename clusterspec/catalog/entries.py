@@ -274,6 +274,8 @@ class Platform(PoweredPart):
     """Switch trays of a domain of several nodes, each of which connects to every accelerator of it."""
     switch_loss: str | None = None
     """What a job does after the loss of a tray: ``stops``, ``restarts`` or ``slows``."""
+    scale_up_switch_links: tuple[int, ...] = ()
+    """Links of one accelerator to each scale-up switch of its node, in their order."""
     technologies: tuple[str, ...] = ()
     nics_per_node: int | None = None
     nic_bandwidth: Bandwidth | None = None
