@@ -114,15 +114,14 @@
     var marks = ["A", "B"].map(function (name) {
       var group = shape("g", { class: "mark" });
       group.appendChild(shape("rect", { width: side + 4, height: side + 4, fill: "none", class: "s-limit", "stroke-width": 2.5 }));
-      var label = shape("text", { class: side < 14 ? "c-ink beside" : "c-ink", "font-size": 13, "font-weight": 600, "text-anchor": "middle" });
+      var label = shape("text", { class: side < 14 ? "c-ink beside" : "c-paper", "font-size": 13, "font-weight": 600, "text-anchor": "middle" });
       label.textContent = name;
       group.appendChild(label);
       svg.appendChild(group);
       return group;
     });
-    var beyond = [data.domain_nodes, data.block].filter(function (size) { return size && size < data.nodes; });
-    var single = data.nodes === 1;
-    var ends = [[0, 0], [beyond.length ? Math.max.apply(null, beyond) : data.nodes - 1, single ? each - 1 : 0]];
+    var single = data.nodes === 1, nearer = data.classes.length > 1 ? data.classes[data.classes.length - 2].nodes : data.nodes;
+    var ends = [[0, 0], [nearer < data.nodes ? nearer : data.nodes - 1, single ? each - 1 : 0]];
     var turn = 0, fields = [];
     var controls = el("div", { class: "controls" });
     ["A", "B"].forEach(function (name, which) {
@@ -131,7 +130,7 @@
       [node, accelerator].forEach(function (input, part) {
         input.addEventListener("input", function () {
           var most = part ? each : data.nodes, value = Math.round(Number(input.value));
-          if (value >= 1 && value <= most) { ends[which][part] = value - 1; show(); }
+          if (value >= 1 && value <= most) { ends[which][part] = value - 1; show(true); }
         });
       });
       if (!single) controls.appendChild(labelled(name + ": node (of " + data.nodes.toLocaleString("en-US") + ")", node));
@@ -150,9 +149,35 @@
       ends[turn][0] = best;
       fields[turn][0].value = best + 1;
       turn = 1 - turn;
-      show();
+      show(true);
     });
-    var chain = el("ol", { class: "chain", "aria-label": "Path", "data-field": "pod.classes" });
+    var walk = el("div", { class: "walk", "data-field": "pod.classes" }), counter = el("p", { class: "counter", "data-field": "pod.classes" });
+    var again = el("button", { type: "button", class: "again", text: "Send a packet from A to B" }), still = matchMedia("(prefers-reduced-motion: reduce)"), trip = 0;
+    again.addEventListener("click", function () { travel(true); });
+    var shown = null;
+    function travel(moving) {
+      walk.innerHTML = shown ? shown.svg : "";
+      again.hidden = !shown;
+      var own = ++trip, drawn = walk.querySelector("svg");
+      if (!drawn) { counter.textContent = ""; return; }
+      var stops = Array.prototype.map.call(drawn.querySelectorAll("circle"), function (dot) { return [Number(dot.getAttribute("cx")), Number(dot.getAttribute("cy"))]; });
+      var last = stops.length - 1, packet = shape("circle", { r: 7, cx: stops[0][0], cy: stops[0][1], class: "packet", "stroke-width": 3 }), begun = 0;
+      function say(at) { counter.textContent = "Hop " + (at + 1) + " of " + stops.length + ", " + shown.steps[at]; }
+      drawn.appendChild(packet);
+      function step(now) {
+        if (own !== trip) return;
+        begun = begun || now;
+        var gone = (now - begun) / 500, at = Math.min(last, Math.floor(gone)), part = at < last ? Math.max(0, (gone - at - 0.4) / 0.6) : 0, next = stops[Math.min(last, at + 1)];
+        packet.setAttribute("cx", stops[at][0] + (next[0] - stops[at][0]) * part);
+        packet.setAttribute("cy", stops[at][1] + (next[1] - stops[at][1]) * part);
+        say(at);
+        if (at < last) requestAnimationFrame(step);
+      }
+      if (moving && !still.matches) { requestAnimationFrame(step); return; }
+      packet.setAttribute("cx", stops[last][0]);
+      packet.setAttribute("cy", stops[last][1]);
+      say(last);
+    }
     var panel = el("dl", { class: "panel", "aria-live": "polite", "data-field": "pod.classes" });
     var SAME = -1, UNCONNECTED = -2;
     function rail(end) { return Math.floor(end[1] * data.nics_per_node / each) % data.rails; }
@@ -168,7 +193,7 @@
       }
       return UNCONNECTED;
     }
-    function show() {
+    function show(moving) {
       marks.forEach(function (mark, which) {
         var p = place(ends[which][0]);
         mark.firstChild.setAttribute("x", p[0] - 2);
@@ -178,15 +203,15 @@
         mark.lastChild.setAttribute("y", p[1] + side / 2 + 5);
       });
       var number = meet(), at = "pod.classes[" + number + "].";
-      chain.textContent = "";
-      if (number < 0) { rows(panel, [["Path", number === SAME ? "A and B are the same accelerator" : "no network between A and B is described"]]); return; }
-      var one = data.classes[number], parts = one.parts.slice(), same = data.rails < 2 || rail(ends[0]) === rail(ends[1]);
-      var outside = one.parts.indexOf("NIC") > 0;
-      if (outside && !same && data.domain > 1) parts.splice(1, 0, "accelerator on rail " + (rail(ends[1]) + 1));
-      parts.forEach(function (part) { chain.appendChild(el("li", { text: part })); });
+      shown = null;
+      if (number < 0) { rows(panel, [["Path", number === SAME ? "A and B are the same accelerator" : "no network between A and B is described"]]); travel(false); return; }
+      var one = data.classes[number], same = data.rails < 2 || rail(ends[0]) === rail(ends[1]), outside = one.parts.indexOf("NIC") > 0;
+      shown = data.walks[number][outside && !same ? 1 : 0] || data.walks[number][0];
+      travel(moving);
       var lines = [["They meet in", one.name, at + "name"], ["Switches passed", String(one.switches), at + "switches"]];
+      var links = 0;
       if (!outside && data.shape.length) {
-        var links = 0, left = [ends[0], ends[1]].map(function (end) { return (end[0] * each + end[1]) % data.domain; });
+        var left = [ends[0], ends[1]].map(function (end) { return (end[0] * each + end[1]) % data.domain; });
         data.shape.forEach(function (length) {
           var apart = Math.abs(left[0] % length - left[1] % length);
           links += Math.min(apart, length - apart);
@@ -196,18 +221,16 @@
       }
       if (data.rails > 1 && outside) lines.push(["Rails", same ? "both on rail " + (rail(ends[0]) + 1) : "rail " + (rail(ends[0]) + 1) + " and rail " + (rail(ends[1]) + 1) + ": one hop over the scale-up interconnect first", "pod.rails"]);
       lines.push(["Bottleneck", one.bottleneck, at + "bottleneck"], ["Line rate, this pair alone", display(one.bandwidth, "B/s") + " each way", at + "bandwidth"], ["Line rate, all accelerators at once", display(one.shared, "B/s") + " each way", at + "shared"]);
-      lines.push(["Predicted, each sends one long message", display(one.predicted, "B/s"), at + "predicted"], ["Latency of a short message", display(one.latency, "s"), at + "latency"]);
+      lines.push(["Predicted, each sends one long message", display(one.predicted, "B/s"), at + "predicted"], ["Latency of a short message" + (links > 1 ? " to a neighbor" : ""), display(one.latency, "s"), at + "latency"]);
       rows(panel, lines);
     }
     var note = single ? "Choose A and B in the fields." : "Choose A and B on the map in turn, or in the fields.";
-    if (data.block && data.block < data.nodes) note += " Nodes below one leaf stand together.";
+    if (data.block && data.block < data.nodes && data.classes.some(function (one) { return one.parts.indexOf("leaf switch") > 0; })) note += " Nodes below one leaf stand together.";
     if (per > 1) note += " One square is " + per + " nodes.";
-    box.appendChild(el("p", { class: "note", "data-field": "pod", text: note }));
-    if (!single) box.appendChild(svg);
-    box.appendChild(controls);
-    box.appendChild(chain);
-    box.appendChild(panel);
-    show();
+    var choice = el("div", { class: "choice" }, el("p", { class: "note", "data-field": "pod", text: note }), single ? null : svg, controls, panel);
+    box.appendChild(choice);
+    box.appendChild(el("div", { class: "way" }, walk, counter, again));
+    show(false);
     box.dataset.total = total;
   }
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.analysis.tiers import HOP, host_rate, message_rows, met_rows
+from clusterspec.analysis.hops import HOP, fabric_hops, local_hops, message_parts, tapered_rates
+from clusterspec.analysis.tiers import host_rate, message_rows, met_rows
 from clusterspec.cluster.degrees import nodes_of_domain, rack_nodes
 from clusterspec.cluster.fabric import TREES, Fabric
 from clusterspec.cluster.levels import fabric_levels
@@ -41,31 +42,36 @@ def _local_path_classes(cluster: Cluster) -> Iterator[PathClass]:
         direct = up.topology in ("full-mesh", "partial-mesh", "bridge", "torus", "ring")
         name = up.interconnect.name if up.interconnect else up.topology
         middle = (f"{name} link",) if direct else (f"{name} link", f"{name} switch", f"{name} link")
+        parts = ("accelerator", *middle, "accelerator")
+        shared = up.peer_bandwidth.value if direct else up.bandwidth.value / up.oversubscription
         yield PathClass(
             name="the same scale-up domain",
             nodes=nodes_of_domain(cluster),
-            parts=("accelerator", *middle, "accelerator"),
+            parts=parts,
             switches=0 if direct else 1,
             bandwidth=up.peer_bandwidth.value,
             bottleneck=f"{name}, between two accelerators",
-            shared=up.peer_bandwidth.value if direct else up.bandwidth.value / up.oversubscription,
+            shared=shared,
             predicted=rows[1].busbw if rows else None,
             latency=rows[0].seconds if rows else None,
+            hops=local_hops(parts, message_parts(cluster, 2), up.peer_bandwidth.value, shared),
         )
     slot = host_rate(cluster)
     if slot is not None and up.domain < cluster.accelerators_per_node:
         rows = message_rows(cluster, 2) if up.domain < 2 else ()
         name = f"PCIe {cluster.pcie_host} slot" if cluster.pcie_host else "slot"
+        parts = ("accelerator", name, "host", name, "accelerator")
         yield PathClass(
             name="the same node",
             nodes=1,
-            parts=("accelerator", name, "host", name, "accelerator"),
+            parts=parts,
             switches=0,
             bandwidth=slot,
             bottleneck=name,
             shared=slot,
             predicted=rows[1].busbw if rows else None,
             latency=rows[0].seconds if rows else None,
+            hops=local_hops(parts, message_parts(cluster, 2) if up.domain < 2 else None, slot, slot),
         )
 
 
@@ -93,22 +99,26 @@ def _fabric_path_classes(cluster: Cluster, fabric: Fabric | None) -> tuple[PathC
         if number and below >= cluster.nodes:
             break
         pair = max(2 * apart, 2 * below * cluster.accelerators_per_node)
-        rows = message_rows(cluster, min(pair, cluster.accelerators)) if cluster.accelerators > apart else ()
+        pair = min(pair, cluster.accelerators) if cluster.accelerators > apart else 0
+        rows = message_rows(cluster, pair)
         top = network or ("leaf switch", "spine switch", "core switch")[climbed[number]]
         way = ("leaf switch", "spine switch", "core switch")[: climbed[number]]
         alone = max(out.nic_bandwidth.value, share)
+        parts = ("accelerator", "NIC", *way, top, *reversed(way), "NIC", "accelerator")
+        tapers = [level.oversubscription for level in levels[:number]]
         nics = "one NIC" if alone == out.nic_bandwidth.value else "the NICs of one accelerator"
         found.append(
             PathClass(
                 name=f"the same {levels[number].name}" if number < len(levels) else "the whole fabric",
                 nodes=min(here, cluster.nodes),
-                parts=("accelerator", "NIC", *way, top, *reversed(way), "NIC", "accelerator"),
+                parts=parts,
                 switches=0 if network else 2 * len(way) + 1,
                 bandwidth=alone,
                 bottleneck=nics if taper <= 1 else f"{nics}; {taper:g}:1 where all send",
                 shared=share / taper,
                 predicted=rows[1].busbw * share / alone if rows else None,
                 latency=rows[0].seconds + 2 * len(way) * HOP if rows else None,
+                hops=fabric_hops(cluster, parts, message_parts(cluster, pair), tapered_rates(alone, share, tapers)),
             )
         )
     return tuple(found)

@@ -90,12 +90,27 @@ class Machine:
 
 
 @dataclass(frozen=True)
+class PathHop:
+    """A part on a path: ``seconds`` that it adds to a short message, for the reason in ``why``; None if unknown.
+
+    ``rate`` is the line rate of the link into it if only this pair sends, ``shared`` if all accelerators send, in B/s
+    per direction; None for the first part, and where a link has no rate of its own.
+    """
+
+    part: str
+    seconds: float | None
+    why: str = ""
+    rate: float | None = None
+    shared: float | None = None
+
+
+@dataclass(frozen=True)
 class PathClass:
     """Pairs whose path goes up to the same level: the parts on the path, including switches.
 
     ``bandwidth`` is the line rate of the bottleneck if only this pair sends, ``shared`` if all accelerators send,
     ``predicted`` the prediction for long messages then, all in B/s per direction. ``latency`` is that of one short
-    message, in seconds.
+    message, in seconds; the ``hops`` add up to it where it is known.
     """
 
     name: str
@@ -107,6 +122,7 @@ class PathClass:
     shared: float
     predicted: float | None
     latency: float | None
+    hops: tuple[PathHop, ...] = ()
 
 
 @dataclass(frozen=True)

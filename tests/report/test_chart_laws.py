@@ -173,7 +173,8 @@ def test_a_drawing_ends_below_its_last_shape(name: str) -> None:
     found = re.search(r'viewBox="0 0 440 (\d+)"', chart)
     assert found
     texts = [number(text, "y") + 0.22 * number(text, "font-size") for text in shapes(chart, "text")]
-    low = max([*texts, *(extent(box)[3] for box in shapes(chart, "rect"))])
+    corners = [float(y) for each in shapes(chart, "polygon") for y in re.findall(r",([0-9.]+)", each["points"])]
+    low = max([*texts, *corners, *(extent(box)[3] for box in shapes(chart, "rect"))])
     assert 5 <= float(found[1]) - low <= 27, low
 
 

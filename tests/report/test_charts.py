@@ -11,14 +11,18 @@ import pytest
 
 from clusterspec.records import replace
 from clusterspec.report.charts import bars, curves, fleet, log_plots, machine, sizes, steps, svg
-from clusterspec.report.charts.bars import AreaSquare, FallBar, HeatCell, Sent, StackPart, Year
+from clusterspec.report.charts.bars import FallBar, HeatCell, Sent, StackPart, Year
 from clusterspec.report.charts.curves import ChoicePoint, DotRow, LeverBar, WireRow
+from clusterspec.report.charts.domains import DrawnDomain, domain_chart
 from clusterspec.report.charts.fleet import DrawnLink, DrawnNodes, DrawnPool, DrawnTurn
 from clusterspec.report.charts.log_plots import FrontPoint, RooflinePoint
 from clusterspec.report.charts.machine import DrawnBlock, DrawnNode, DrawnRow
+from clusterspec.report.charts.paths import DrawnHop, path_chart
+from clusterspec.report.charts.pyramid import AreaPlate, pyramid_chart
 from clusterspec.report.charts.racks import DrawnRacks, DrawnSwitches, rack_chart
 from clusterspec.report.charts.steps import DrawnPass, Span
 from clusterspec.report.charts.svg import LinearAxis, LogAxis
+from clusterspec.report.charts.torus import torus_chart
 from clusterspec.units import display
 
 GB = 1e9
@@ -69,7 +73,14 @@ LEVERS = [
 ]
 LOSSES = [FallBar("pipeline bubble", "bubble", 0.2, "20 %"), FallBar("overlap", "tp", -0.1, "−10 %")]
 LEFT = FallBar("model FLOPs", "forward", 0.9, "90 %")
-SQUARES = [AreaSquare("racks", 25.0, "25 m²", "racks"), AreaSquare("whole room", 100.0, "100 m²", "dp")]
+PLATES = [AreaPlate("racks", 25.0, "25 m²", "racks", "1 / 4"), AreaPlate("whole room", 100.0, "100 m²", "dp")]
+HOPS = [
+    DrawnHop("accelerator", 9e-6, "+9 µs", "9 µs", "launch"),
+    DrawnHop("NIC", 0.0, "", "9 µs", "", 100.0, "100 B/s"),
+    DrawnHop("leaf switch", 1e-6, "+1 µs", "10 µs", "cables", 10.0, "10 B/s", narrowest=True),
+    DrawnHop("accelerator on the rail of another", None, "not known", "at least 10 µs", "", None, ""),
+]
+DOMAIN = DrawnDomain(18, 4, 9, "18 nodes of 4", "9 switch trays", ("72 accelerators; 18 links each", "900 GB/s"))
 MACHINES = [
     ChoicePoint("16 nodes", (6.0, 10.0), 20.0),
     ChoicePoint("8 nodes", (3.0, 5.0), 10.0, works=False),
@@ -115,7 +126,11 @@ CHARTS: dict[str, Callable[[], str]] = {
     ),
     "years": lambda: bars.yearly_chart(YEARS, seconds, "alt"),
     "waterfall: a gain": lambda: bars.waterfall_chart(LOSSES, LEFT, "alt", start="peak"),
-    "areas: a quarter": lambda: bars.areas_chart(SQUARES, "alt"),
+    "areas: a quarter": lambda: pyramid_chart(PLATES, "alt"),
+    "node: switches": lambda: machine.node_chart(replace(NODE, others=0, switch_links=(5, 4, 4, 5)), "alt"),
+    "path": lambda: path_chart(HOPS, "alt"),
+    "domain": lambda: domain_chart(DOMAIN, "alt"),
+    "domain: many trays": lambda: domain_chart(replace(DOMAIN, nodes=144, switches=100), "alt"),
     "choices: no series": lambda: curves.choice_chart(
         MACHINES, ("price", "tokens"), (seconds, seconds), "alt", (10.5, "load: 10")
     ),
@@ -127,7 +142,7 @@ CHARTS: dict[str, Callable[[], str]] = {
     "block": lambda: machine.block_chart(BLOCK, "alt"),
     "whole": lambda: machine.whole_chart(LEVELS, "alt", pods=25),
     "fleet": lambda: fleet.fleet_chart(POOLS, LINKS, "alt"),
-    "torus": lambda: machine.torus_chart((8, 8, 16), "alt", "8 × 8 × 16", "270 GB/s"),
+    "torus": lambda: torus_chart((8, 8, 16), "alt", "8 × 8 × 16", "270 GB/s"),
     "racks": lambda: rack_chart(DrawnRacks(520, 4, 8, "40.8 kW", 0.93, "520 racks"), "alt"),
     "schedule": lambda: steps.schedule_chart(["stage 1", "stage 2"], SPANS, seconds, "alt"),
     "layer": lambda: steps.layer_chart([PASS, PASS], seconds, "alt"),
@@ -140,8 +155,8 @@ CHARTS: dict[str, Callable[[], str]] = {
     "waterfall": lambda: bars.waterfall_chart(
         FALLS, FallBar("achieved (MFU)", "good", 0.42, "42 %"), "alt", start="peak"
     ),
-    "areas": lambda: bars.areas_chart(
-        [AreaSquare(LONG, 3.35e12, "3.35 TB/s", "memory"), AreaSquare("b", 1.0, "1 B/s", "dp")], "alt"
+    "areas": lambda: pyramid_chart(
+        [AreaPlate(LONG, 3.35e12, "3.35 TB/s", "memory"), AreaPlate("b", 1.0, "1 B/s", "dp")], "alt"
     ),
     "front": lambda: log_plots.front_chart(FRONT, FrontPoint(40.0, 400.0, "tp 8", "32 in flight"), "alt"),
 }
@@ -491,18 +506,6 @@ def test_a_bar_of_a_waterfall_begins_where_the_last_one_ended() -> None:
     assert beside == [396.0, 396.0, 379.9, 379.9]
 
 
-def test_squares_have_the_areas_of_their_values_and_one_base() -> None:
-    whole, racks = shapes(CHARTS["areas: a quarter"](), "rect")
-    assert (number(whole, "width"), number(racks, "width")) == (130.0, 65.0), "a quarter of the area is half the side"
-    assert (number(whole, "x"), number(racks, "x")) == (0.0, 130.0 + 14.0)
-    assert number(whole, "y") + number(whole, "height") == number(racks, "y") + number(racks, "height") == 136.0
-    three = bars.areas_chart([replace(SQUARES[1], label=name) for name in "abc"], "alt")
-    sides = {number(box, "width") for box in shapes(three, "rect")}
-    assert sides == {127.3}, "(440 − 2 × 14 − 30) / 3: three squares, two gaps and a margin fill the width"
-    numbers = [each["text"] for each in shapes(CHARTS["areas: a quarter"](), "text")]
-    assert numbers == ["1", "1  whole room", "100 m²", "2", "2  racks", "25 m²"]
-
-
 def test_a_machine_stands_at_the_middle_of_its_price_and_at_its_work() -> None:
     """Prices reach 10.8 on 62 to 414, work 22 on 168 up to 30: 8 is at 322.7, 20 at 42.5."""
     chart = CHARTS["choices: no series"]()
@@ -614,24 +617,6 @@ def test_pools_of_a_fleet_have_a_box_for_each_node_divided_by_the_shares_of_jobs
     for nodes, each in ((96, 1), (97, 2), (192, 2), (2000, 32)):
         assert fleet.nodes_of_box([DrawnPool("a", "", (DrawnNodes(nodes - 1, (), ""),), spares=1)]) == each
     assert len(shapes(chart, "polyline")) == len(LINKS)
-
-
-def test_a_torus_is_a_grid_with_links_around_and_planes_behind_it() -> None:
-    """190 / 7 = 27.1 units between 8 chips; five of 16 planes, each 15 to the right of and 10.5 above the last."""
-    chart = CHARTS["torus"]()
-    lines = [tuple(number(each, end) for end in ("x1", "y1", "x2", "y2")) for each in shapes(chart, "line")]
-    assert len(lines) == 5 * (8 + 8) + 8 * 8, "rows and columns of each plane, and a link behind each chip"
-    front, back = lines[4 * 16 : 5 * 16], lines[:16]
-    assert front[0] == (16, 62, 222, 62) and front[8] == (24, 54, 24, 260), "stubs of 8 units at the edges"
-    assert back[0] == (76, 20, 282, 20), "4 × 15 to the right, 4 × 10.5 higher"
-    assert lines[-64] == (24, 62, 39, 51.5) and lines[-1] == (214, 252, 229, 241.5)
-    dots = [(number(dot, "cx"), number(dot, "cy")) for dot in shapes(chart, "circle")]
-    assert len(dots) == 6 * 64 and dots[-64] == (24, 62) and dots[-1] == (214, 252)
-    flat = machine.torus_chart((4, 2), "alt", "4 × 2", "")
-    assert len(shapes(flat, "line")) == 4 + 2 and len(shapes(flat, "circle")) == 8
-    ring = machine.torus_chart((4,), "alt", "4", "")
-    assert len(shapes(ring, "line")) == 1, "a ring has one row, and no columns"
-    assert [number(dot, "cx") for dot in shapes(ring, "circle")] == [24, 58, 92, 126], "at most 34 apart"
 
 
 def test_no_label_of_a_choice_lies_on_the_line_of_the_load() -> None:

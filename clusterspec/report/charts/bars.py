@@ -259,37 +259,6 @@ def yearly_chart(columns: Sequence[Year], label: Label, alt: str) -> str:
     return svg.drawing(end, shapes + shown, alt, name="years")
 
 
-@dataclass(frozen=True)
-class AreaSquare:
-    """A value drawn as the area of a square."""
-
-    label: str
-    value: float
-    value_text: str
-    tint: str
-
-
-def areas_chart(squares: Sequence[AreaSquare], alt: str) -> str:
-    """Squares on one base line, largest first, with areas to scale; labels stand below, joined by their numbers."""
-    ranked = sorted(squares, key=lambda square: -square.value)
-    gap, top = 14.0, 6.0
-    roots = [(square.value / ranked[0].value) ** 0.5 for square in ranked]
-    side = min(130.0, (svg.WIDTH - gap * (len(ranked) - 1) - 30) / sum_of(roots))
-    parts, x, base = [], 0.0, top + side
-    for number, (square, root) in enumerate(zip(ranked, roots, strict=True)):
-        wide = max(2.0, side * root)
-        parts.append(
-            svg.box(x, base - wide, wide, wide, square.tint, radius=0, title=f"{square.label}: {square.value_text}")
-        )
-        parts.append(svg.text_shape(x + wide / 2, base + 15, f"{number + 1}", size=11, tint="soft", end="middle"))
-        y = base + 38 + 19 * number
-        most = svg.WIDTH - 36 - svg.text_width(square.value_text, 13, bold=True)
-        parts.append(svg.text_shape(0, y, f"{number + 1}  {svg.fitted_text(square.label, most, 13)}"))
-        parts.append(svg.text_shape(svg.WIDTH, y, square.value_text, end="end", bold=True))
-        x += wide + gap
-    return svg.drawing(base + 38 + 19 * len(ranked), parts, alt, name="areas")
-
-
 # Grid charts: step time over tp and pp, and bytes by axis and tier
 
 WHITE = "#ffffff"

@@ -1,4 +1,4 @@
-"""Drawings of the machine: a node, one block of nodes below its leaves, the whole by repetition, and a torus.
+"""Drawings of the machine: a node, one block of nodes below its leaves, and the whole by repetition.
 
 Labels stand in boxes or beside the links, so that no line crosses one. What repeats is drawn a few times and counted.
 """
@@ -76,6 +76,19 @@ class DrawnNode:
     link_label: str
     others: int = 0
     own_ports: bool = False
+    switch_links: tuple[int, ...] = ()
+    """The links of one accelerator to each scale-up switch inside the node, where they are known."""
+
+    @property
+    def nic_title(self) -> str:
+        """The line above the NICs: their label, or where that is too long its beginning."""
+        fits = svg.text_width(self.nic_label, 12) <= svg.WIDTH - 20
+        return self.nic_label if fits else self.nic_label.partition(", ")[0]
+
+    @property
+    def nic_rest(self) -> str:
+        """What the line above the NICs leaves out."""
+        return self.nic_label.removeprefix(self.nic_title).removeprefix(", ")
 
 
 def node_chart(node: DrawnNode, alt: str) -> str:
@@ -86,7 +99,7 @@ def node_chart(node: DrawnNode, alt: str) -> str:
     centers, pitch = box_centers(node.accelerators, 32, start, end)
     wide = min(46.0, pitch - 4)
     top = 58.0 if node.nics else 22.0
-    parts = _nic_shapes(node, start, end) if node.nics else [_label(node.nic_label, 14)]
+    parts = _nic_shapes(node, start, end) if node.nics else [_label(node.nic_title, 14)]
     host = top + 22
     parts += [svg.box(start, host, end - start, 26, "other", radius=2)]
     parts += [svg.text_shape(svg.WIDTH / 2, host + 17, node.host_label, size=12, tint="paper", end="middle")]
@@ -108,7 +121,7 @@ def _own_ports_chart(node: DrawnNode, alt: str) -> str:
     wide, ports = min(46.0, pitch - 4), node.nics // node.accelerators
     step, row = wide / (ports + 1), 44.0
     shapes, low = _link_shapes(node, shown, row + 34, start, end)
-    parts = [_label(node.nic_label, 14)]
+    parts = [_label(node.nic_title, 14)]
     parts += [svg.segment(x, row + 34, x, low + 4, "other") for x in shown]
     for number, x in zip(numbers_of(node.accelerators, 32), centers, strict=True):
         if x is None:
@@ -124,10 +137,12 @@ def _own_ports_chart(node: DrawnNode, alt: str) -> str:
 
 def _labeled_node(node: DrawnNode, parts: list[str], low: float) -> tuple[float, list[str]]:
     """The height and the shapes of a node with the lines of text below it."""
-    named = wrap(unbroken_numbers(f"{plural(node.accelerators, 'accelerator')}: {node.name}"), LETTERS)
-    lines = [(line, "ink") for line in named] + [
-        (line, "soft") for line in wrap(unbroken_numbers(node.link_label), LETTERS)
-    ]
+    told = (
+        (f"{plural(node.accelerators, 'accelerator')}: {node.name}", "ink"),
+        (node.link_label, "soft"),
+        (f"NICs: {node.nic_rest}" if node.nic_rest else "", "soft"),
+    )
+    lines = [(line, tint) for text, tint in told for line in wrap(unbroken_numbers(text), LETTERS)]
     texts = [_label(line, low + 18 + 16.5 * number, tint) for number, (line, tint) in enumerate(lines)]
     return low + 11 + 16.5 * len(lines), [*parts, *texts]
 
@@ -137,7 +152,7 @@ def _label(text: str, y: float, tint: str = "ink") -> str:
 
 
 def _nic_shapes(node: DrawnNode, start: float, end: float) -> list[str]:
-    parts = [_label(node.nic_label, 14)]
+    parts = [_label(node.nic_title, 14)]
     centers, pitch = box_centers(node.nics, 32, start, end)
     for x in centers:
         if x is None:
@@ -151,6 +166,8 @@ def _link_shapes(
     node: DrawnNode, centers: Sequence[float], top: float, start: float, end: float
 ) -> tuple[list[str], float]:
     """The scale-up links below the accelerators, and their lower end."""
+    if node.links == "switched" and node.switch_links and not node.others:
+        return _switch_shapes(node.switch_links, centers, top, start, end)
     if node.links == "switched":
         bar = top + 24
         parts = [svg.segment(x, top, x, bar, "scale-up", width=2) for x in centers]
@@ -175,6 +192,26 @@ def _link_shapes(
         ]
         return stubs, top + 18
     return [], top + 2
+
+
+def _switch_shapes(
+    links: Sequence[int], centers: Sequence[float], top: float, start: float, end: float
+) -> tuple[list[str], float]:
+    """The switches of a node with the links of an accelerator to each; those of the first accelerator are dark."""
+    low = top + 52
+    switches, pitch = box_centers(len(links), len(links), start, end)
+    drawn = [x for x in switches if x is not None]
+    parts = [svg.segment(x, top, at, low, "line") for x in centers[1:] for at in drawn]
+    parts += [
+        svg.segment(centers[0], top, at, low, "scale-up", width=0.5 + 0.5 * count)
+        for at, count in zip(drawn, links, strict=True)
+    ]
+    wide = min(96.0, pitch - 6)
+    for number, (x, count) in enumerate(zip(drawn, links, strict=True), 1):
+        name = f"switch {number}" if wide > 48 else f"{number}"
+        parts.append(labeled_box(x, low, (wide, 20), "scale-up", name))
+        parts.append(svg.text_shape(x, low + 35, f"{count} links" if wide > 40 else f"{count}", size=11, end="middle"))
+    return parts, low + 38
 
 
 def _arc(first: float, last: float, y: float, whole: float) -> str:
@@ -295,52 +332,3 @@ def whole_chart(rows: Sequence[DrawnRow], alt: str, *, pods: int = 1) -> str:
             )
             parts.append(shown)
     return svg.drawing(top + len(rows) * (high + gap) - gap + 6, parts, alt, name="whole")
-
-
-# A torus as a grid of planes
-
-MOST_PLANES = 5
-
-
-def torus_chart(shape: Sequence[int], alt: str, label: str, note: str) -> str:
-    """The first two dimensions as a grid, the third as planes behind it; stubs at the edges are links around."""
-    across, down = shape[0], shape[1] if len(shape) > 1 else 1
-    depth = shape[2] if len(shape) > 2 else 1
-    planes = min(depth, MOST_PLANES)
-    shift = 15.0
-    pitch = min(34.0, (svg.WIDTH - 60 - shift * planes) / max(1, across - 1), 190.0 / max(1, down - 1))
-    left, top = 24.0, 20.0 + shift * 0.7 * (planes - 1)
-    parts: list[str] = []
-    for plane in reversed(range(planes)):
-        x, y = left + shift * plane, top - shift * 0.7 * plane
-        parts += _plane_shapes(across, down, (x, y), pitch, "scale-up" if plane == 0 else "line")
-    if depth > 1:
-        parts += [
-            svg.segment(
-                left + column * pitch,
-                top + row * pitch,
-                left + column * pitch + shift,
-                top + row * pitch - shift * 0.7,
-                "soft",
-                width=0.8,
-            )
-            for row in range(down)
-            for column in range(across)
-        ]
-        parts += [
-            svg.dot(left + c * pitch, top + r * pitch, "memory", radius=3.4) for r in range(down) for c in range(across)
-        ]
-    low = top + (down - 1) * pitch + 36
-    parts.append(svg.text_shape(10, low, label, size=12, bold=True))
-    parts.append(svg.text_shape(10, low + 17, note, size=12, tint="soft"))
-    return svg.drawing(low + 26, parts, alt, name="torus")
-
-
-def _plane_shapes(across: int, down: int, at: tuple[float, float], pitch: float, tint: str) -> list[str]:
-    x, y = at
-    right, low = x + (across - 1) * pitch, y + (down - 1) * pitch
-    stub = 8.0
-    parts = [svg.segment(x - stub, y + row * pitch, right + stub, y + row * pitch, tint) for row in range(down)]
-    parts += [svg.segment(x + n * pitch, y - stub, x + n * pitch, low + stub, tint) for n in range(across) if down > 1]
-    dots = [(x + n * pitch, y + row * pitch) for row in range(down) for n in range(across)]
-    return [*parts, *(svg.dot(a, b, "memory" if tint == "scale-up" else tint, radius=3.4) for a, b in dots)]

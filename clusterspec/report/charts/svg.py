@@ -243,9 +243,16 @@ def dot(x: float, y: float, tint: str, *, radius: float = 5, hollow: bool = Fals
     )
 
 
+def polygon(points: Iterable[tuple[float, float]], tint: str, *, opacity: float = 1.0, title: str = "") -> str:
+    """A filled polygon."""
+    pairs = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    shade = f' fill-opacity="{opacity:g}"' if opacity < 1 else ""
+    shape = f'<polygon points="{pairs}" {_fill_attribute(tint)}{shade}'
+    return f"{shape}><title>{escape(title)}</title></polygon>" if title else f"{shape}/>"
+
+
 def diamond(x: float, y: float, tint: str, *, radius: float = 6) -> str:
-    points = f"{x - radius:.1f},{y:.1f} {x:.1f},{y - radius:.1f} {x + radius:.1f},{y:.1f} {x:.1f},{y + radius:.1f}"
-    return f'<polygon points="{points}" {_fill_attribute(tint)}/>'
+    return polygon([(x - radius, y), (x, y - radius), (x + radius, y), (x, y + radius)], tint)
 
 
 def curve(points: Iterable[tuple[float, float]], tint: str, *, width: float = 2) -> str:

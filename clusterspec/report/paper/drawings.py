@@ -6,42 +6,36 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster
+from clusterspec.report.charts.domains import DrawnDomain, domain_chart
 from clusterspec.report.charts.machine import (
     DrawnBlock,
     DrawnNode,
     DrawnRow,
     block_chart,
     node_chart,
-    torus_chart,
     whole_chart,
 )
 from clusterspec.report.charts.racks import DrawnRacks, DrawnSwitches, rack_chart
-from clusterspec.report.paper.blocks import Picture, embedded_json
+from clusterspec.report.charts.torus import MOST_PLANES, torus_chart
+from clusterspec.report.paper.blocks import Picture
+from clusterspec.report.paper.path_drawing import path_picture
 from clusterspec.results.facility import Facility
 from clusterspec.results.full import FullReport
-from clusterspec.results.machine import Machine, Pod
+from clusterspec.results.machine import Machine
 from clusterspec.units import display, display_bits, percent, plural
 
 
 def machine_pictures(report: FullReport) -> tuple[Picture, ...]:
-    """The drawings that the spec has numbers for; the live figure of paths goes with the last one."""
+    """The drawings that the spec has numbers for; the path between two accelerators is the last one."""
     machine, cluster = report.machine, report.estimate.design.cluster
     if machine is None or cluster is None:
         return ()
-    drawn = [_node_picture(cluster), *_torus_picture(cluster)]
+    drawn = [_node_picture(cluster), *_torus_picture(cluster), *_domain_picture(cluster)]
     fabric = report.bill.bill.fabric
     if fabric is not None and fabric.leaf_switches:
         drawn += _fabric_pictures(machine, cluster, fabric)
-    last = drawn.pop()
-    return (
-        *drawn,
-        *_rack_picture(machine, cluster, report),
-        _with_paths(last, report.pod) if report.pod else last,
-    )
-
-
-def _with_paths(picture: Picture, pod: Pod) -> Picture:
-    return Picture(picture.svg, picture.caption, picture.field, "pod", embedded_json(pod.to_json()))
+    path = path_picture(report.pod)
+    return (*drawn, *_rack_picture(machine, cluster, report), *((path,) if path else ()))
 
 
 def _node_picture(cluster: Cluster) -> Picture:
@@ -68,11 +62,43 @@ def _node_picture(cluster: Cluster) -> Picture:
         link_label=f"{name}, {topology}: {rate}" if up.domain > 1 else "no scale-up links",
         others=spans - 1,
         own_ports=own,
+        switch_links=_switch_links(cluster),
     )
     kind = cluster.platform.name if cluster.platform else "node"
     alt = f"{kind}: {node.nic_label}; {node.host_label}; {node.accelerators} × {node.name}; {node.link_label}"
     caption = f"One node: {kind}" if cluster.platform else "One node"
     return Picture(node_chart(node, alt), caption, "machine.accelerators_per_node")
+
+
+def _switch_links(cluster: Cluster) -> tuple[int, ...]:
+    """The links of an accelerator to each scale-up switch of its node; empty where they are not known, or where they
+    are not all links of the accelerator.
+    """
+    links = cluster.platform.scale_up_switch_links if cluster.platform else ()
+    whole = cluster.scale_up.domain == cluster.accelerators_per_node
+    return links if whole and sum(links) == cluster.accelerator.links else ()
+
+
+def _domain_picture(cluster: Cluster) -> Iterator[Picture]:
+    """A scale-up domain of several nodes with its switch trays, where these are known."""
+    up, each = cluster.scale_up, cluster.accelerators_per_node
+    nodes = up.domain // each
+    if nodes < 2 or up.switches is None:
+        return
+    links = cluster.accelerator.links
+    spread = f"each accelerator: {plural(links, 'link')} over all trays" if links else "each accelerator to all trays"
+    rate = f"{display(up.bandwidth.value, 'B/s')} each way"
+    drawn = DrawnDomain(
+        nodes=nodes,
+        accelerators=each,
+        switches=up.switches,
+        node_title=f"{plural(nodes, 'node')} of {each}",
+        switch_title=plural(up.switches, "switch tray"),
+        notes=(f"{up.domain:,} accelerators; {spread}", f"{rate} per accelerator to any other"),
+    )
+    name = cluster.platform.name if cluster.platform else "rack"
+    alt = f"{drawn.node_title} and {drawn.switch_title}: {'; '.join(drawn.notes)}"
+    yield Picture(domain_chart(drawn, alt), f"One scale-up domain: {name}", "machine.domain")
 
 
 def _host_label(cluster: Cluster) -> str:
@@ -98,7 +124,8 @@ def _torus_picture(cluster: Cluster) -> Iterator[Picture]:
     sizes = " × ".join(f"{size}" for size in up.shape)
     note = f"{display(up.bandwidth.value, 'B/s')} each way per accelerator, over all links"
     label = f"{sizes}: {up.domain:,} accelerators"
-    planes = f", {up.shape[2]} planes" if len(up.shape) > 2 else ""
+    cut = f", the first {MOST_PLANES} drawn" if len(up.shape) > 2 and up.shape[2] > MOST_PLANES else ""
+    planes = f", {up.shape[2]} planes{cut}" if len(up.shape) > 2 else ""
     drawn = torus_chart(up.shape, f"torus of {label}{planes}; {note}", label, note)
     yield Picture(drawn, f"The torus{planes}; links at the edges go around where the torus is closed", "pod.shape")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.report.charts.bars import AreaSquare, areas_chart
+from clusterspec.report.charts.pyramid import AreaPlate, pyramid_chart
 from clusterspec.report.paper.blocks import Picture, Section, Story, StoryStep
 from clusterspec.report.paper.choices import lever_text
 from clusterspec.report.paper.machine import TINTS
@@ -48,16 +48,23 @@ def _story_steps(report: FullReport) -> Iterator[StoryStep | None]:
 
 
 def _areas_picture(tiers: tuple[Tier, ...]) -> Picture | None:
-    """The line rates of an accelerator as squares, whose areas are to scale."""
+    """The line rates of an accelerator as plates, whose areas are to scale."""
     shown = [tier for tier in tiers if tier.line_rate]
     if len(shown) < 2:
         return None
-    squares = [
-        AreaSquare(tier.name, tier.line_rate, display(tier.line_rate, "B/s"), TINTS[tier.kind]) for tier in shown
+    most = max(tier.line_rate for tier in shown)
+    plates = [
+        AreaPlate(tier.name, tier.line_rate, display(tier.line_rate, "B/s"), TINTS[tier.kind], _part_of(tier, most))
+        for tier in shown
     ]
-    alt = "; ".join(f"{square.label}: {square.value_text}" for square in squares)
+    alt = "; ".join(f"{plate.label}: {plate.value_text}" for plate in plates)
     caption = "What an accelerator can move in the same time: areas to scale, each way, memory reads and writes"
-    return Picture(areas_chart(squares, alt), caption, "tiers")
+    return Picture(pyramid_chart(plates, alt), caption, "tiers")
+
+
+def _part_of(tier: Tier, most: float) -> str:
+    """What share of the fastest tier a tier has."""
+    return f"1 / {plain(most / tier.line_rate, 2)} of the fastest" if tier.line_rate < most else ""
 
 
 def _outer_tiers(report: FullReport) -> tuple[Tier | None, Tier | None]:

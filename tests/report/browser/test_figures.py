@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,8 +17,10 @@ from clusterspec.cluster.variation import with_values
 from clusterspec.cost.estimate import estimate
 from clusterspec.report import paper
 from clusterspec.report.paper.compose import compose
+from clusterspec.report.paper.path_drawing import path_picture
 from clusterspec.results.full import FullReport
 from clusterspec.results.survival import SPAN, STRATEGIES
+from clusterspec.units import display
 from tests.settings import SETTINGS
 
 SPEC = """\
@@ -96,23 +99,68 @@ def test_every_tier_shows_its_numbers_to_pointer_and_keyboard(opened: Opened) ->
 
 def test_the_path_of_two_accelerators_depends_on_domain_leaf_and_rail(opened: Opened) -> None:
     fields = opened.page.locator("figure[data-live=pod] input")
-    chain = opened.page.locator("figure[data-live=pod] .chain")
+    texts = opened.page.locator("figure[data-live=pod] .walk svg text")
 
     def choose(*values: int) -> tuple[str, str]:
         for number, value in enumerate(values):
             fields.nth(number).fill(str(value))
-        return panel(opened, "pod"), str(chain.inner_text())
+        return panel(opened, "pod"), "\n".join(texts.all_text_contents())
 
     inside, way = choose(1, 1, 1, 8)
     assert "the same scale-up domain" in inside and "450 GB/s" in inside and "NIC" not in way
     leaf, way = choose(1, 1, 2, 1)
     assert "both on rail 1" in leaf and "50 GB/s" in leaf and way.count("leaf switch") == 1
     other, way = choose(1, 1, 2, 3)
-    assert "rail 1 and rail 3" in other and "accelerator on rail 3" in way
+    assert "rail 1 and rail 3" in other and "accelerator on B's rail" in way and "not known" in way
     far, way = choose(1, 1, 64, 1)
     assert "the whole fabric" in far and "spine switch" in way and "25 GB/s" in far
-    same, _ = choose(5, 2, 5, 2)
-    assert "same accelerator" in same
+    same, way = choose(5, 2, 5, 2)
+    assert "same accelerator" in same and way == ""
+
+
+def test_a_packet_stops_at_each_hop_and_arrives_at_the_latency_of_the_report(opened: Opened) -> None:
+    assert opened.report.pod is not None
+    page = opened.page
+    figure = page.locator("figure[data-live=pod]")
+    counter, button = figure.locator(".counter"), figure.get_by_role("button", name="Send a packet")
+    far = opened.report.pod.classes[-1]
+    assert far.latency is not None
+    arrived = f"Hop {len(far.hops)} of {len(far.hops)}, accelerator: {display(far.latency, 's')}"
+    assert str(counter.inner_text()) == arrived, "the farthest pair is chosen at first, and its packet has arrived"
+    button.click()
+    page.wait_for_function(
+        "() => document.querySelector('figure[data-live=pod] .counter').textContent.startsWith('Hop 1 ')"
+    )
+    assert display(far.hops[0].seconds or 0.0, "s") in str(counter.inner_text())
+    page.wait_for_function(
+        "text => document.querySelector('figure[data-live=pod] .counter').textContent === text", arg=arrived
+    )
+    packet, stops = figure.locator(".walk .packet"), figure.locator(".walk circle:not(.packet)")
+    assert stops.count() == len(far.hops)
+    assert float(packet.get_attribute("cy")) == float(stops.last.get_attribute("cy"))
+
+
+def test_with_reduced_motion_a_packet_has_arrived_at_once(browser: Any, file: Path) -> None:
+    context = browser.new_context(reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(file.as_uri())
+    page.get_by_role("button", name="Send a packet").click()
+    counter = str(page.locator("figure[data-live=pod] .counter").inner_text())
+    assert counter.startswith("Hop 7 of 7")
+    context.close()
+
+
+def test_each_path_of_the_figure_ends_at_the_latency_of_its_class(report: FullReport) -> None:
+    assert report.pod is not None
+    picture = path_picture(report.pod)
+    assert picture is not None
+    walks = json.loads(picture.data)["walks"]
+    for one, ways in zip(report.pod.classes, walks, strict=True):
+        assert one.latency is not None
+        assert ways[0]["steps"][-1] == f"accelerator: {display(one.latency, 's')}"
+        assert len(ways) == 1 + ("NIC" in one.parts), "over a rail's accelerator, where there are rails"
+        assert all(way["svg"].count("<circle") == len(way["steps"]) for way in ways)
+        assert [way["steps"][-1].startswith("accelerator: at least") for way in ways] == [False, True][: len(ways)]
 
 
 def test_nodes_without_a_network_between_them_have_no_path(browser: Any, tmp_path: Path) -> None:
@@ -133,7 +181,7 @@ def test_nodes_without_a_network_between_them_have_no_path(browser: Any, tmp_pat
 
 
 def test_a_click_on_the_map_chooses_a_node(opened: Opened) -> None:
-    svg = opened.page.locator("figure[data-live=pod] .live svg")
+    svg = opened.page.locator("figure[data-live=pod] .choice svg")
     box = svg.bounding_box()
     svg.click(position={"x": box["width"] - 4, "y": 6})
     chosen = int(opened.page.locator("figure[data-live=pod] input").nth(0).input_value())

@@ -1,0 +1,103 @@
+"""The hops of a path between two accelerators: the latency that each adds to a short message, and its link's rate."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from clusterspec.cluster.groups import contiguous_placement
+from clusterspec.cluster.model import Cluster
+from clusterspec.cost.collectives.model import CollectiveUnavailableError
+from clusterspec.cost.collectives.predict import collective_cost
+from clusterspec.cost.collectives.stack import PROTOCOLS
+from clusterspec.cost.formulas.topologies import slot_rate
+from clusterspec.results.machine import PathHop
+from clusterspec.summation import sum_of
+
+HOP = 0.3e-6
+"""Seconds that each switch after the first adds to a message, assumed: resellers print 0.13 to 0.33 µs
+from port to port of InfiniBand, Ethernet takes 0.5 to 1 µs. The latencies of the
+cost model were measured below one leaf."""
+SMALL = 8.0
+"""Bytes of a message that takes the latency alone."""
+START = "launch and library"
+CROSSING = "NICs, cables, first switch"
+LINK = "link"
+
+
+def message_parts(cluster: Cluster, accelerators: int) -> tuple[float, float] | None:
+    """Seconds of a short message in a group before it leaves, for the launch and the library, and of the rest; None if
+    the group is not connected.
+    """
+    ranks = accelerators * cluster.ranks_per_accelerator
+    if ranks < 2:
+        return None
+    try:
+        cost = collective_cost(cluster, "send-recv", contiguous_placement(cluster, ranks), SMALL)
+    except CollectiveUnavailableError:
+        return None
+    if cost.candidate is None:
+        return None
+    library = sum_of(protocol.ring for protocol in PROTOCOLS if protocol.name == cost.candidate.protocol)
+    start = min(cost.seconds, cost.candidate.launch + library)
+    return start, cost.seconds - start
+
+
+def local_hops(
+    parts: Sequence[str], times: tuple[float, float] | None, rate: float, shared: float
+) -> tuple[PathHop, ...]:
+    """The hops of a path inside a domain or a node, from its ``parts``: what is between two links is a hop, a link
+    alone is none. All links have one rate.
+    """
+    start, rest = times or (None, None)
+    first, *others = (*parts[2:-2:2], parts[-1])
+    after = [PathHop(part, 0.0, "", rate, shared) for part in others]
+    return (PathHop(parts[0], start, START), PathHop(first, rest, LINK, rate, shared), *after)
+
+
+def fabric_hops(
+    cluster: Cluster,
+    parts: Sequence[str],
+    times: tuple[float, float] | None,
+    rates: Sequence[tuple[float, float]],
+) -> tuple[PathHop, ...]:
+    """The hops of a path over the fabric: ``parts`` from an accelerator and its NIC to those of the other end, and
+    ``rates`` of the link of the NIC and of those above, alone and if all send. What NICs and cables add is counted at
+    the first switch.
+    """
+    start, rest = times or (None, None)
+    switches = parts[2:-2]
+    slot = _slot_share(cluster)
+    first = PathHop(switches[0], rest, CROSSING, *rates[0])
+    ways = [
+        PathHop(part, HOP, "", *_climbed(number, len(switches) // 2, rates))
+        for number, part in enumerate(switches[1:], 1)
+    ]
+    near, far = PathHop(parts[1], 0.0, "", slot, slot), PathHop(parts[-2], 0.0, "", *rates[0])
+    return (PathHop(parts[0], start, START), near, first, *ways, far, PathHop(parts[-1], 0.0, "", slot, slot))
+
+
+def _climbed(number: int, top: int, rates: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """The rates of the link into the switch ``number`` of a path whose highest one is ``top``."""
+    up = number if number <= top else 2 * top - number + 1
+    return rates[min(up, len(rates) - 1)]
+
+
+def _slot_share(cluster: Cluster) -> float | None:
+    """Bytes per second and direction of the slots of the NICs of an accelerator; None where NICs are its ports, or the
+    generation is not known.
+    """
+    out = cluster.scale_out
+    if out is None or not cluster.pcie_nic or out.technology.links == out.nics_per_node:
+        return None
+    return slot_rate(cluster.pcie_nic) * out.nics_per_node / cluster.accelerators_per_node
+
+
+def tapered_rates(alone: float, share: float, tapers: Sequence[float]) -> list[tuple[float, float]]:
+    """The rates of the link of a NIC and of the links above each level, whose oversubscriptions multiply.
+
+    >>> tapered_rates(50.0, 50.0, [2.0, 1.0])
+    [(50.0, 50.0), (50.0, 25.0), (50.0, 25.0)]
+    """
+    products = itertools.accumulate(tapers, lambda one, other: one * other, initial=1.0)
+    return [(alone, share / taper) for taper in products]

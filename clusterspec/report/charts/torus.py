@@ -1,0 +1,62 @@
+"""A torus as a grid, or as the three visible faces of a box."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from clusterspec.report.charts import svg
+
+MOST_PLANES = 6
+STUB = 8.0
+"""The length of a link that goes around."""
+
+
+def torus_chart(shape: Sequence[int], alt: str, label: str, note: str) -> str:
+    """The first two dimensions as a grid; a third as depth, of which the front, top and right faces are drawn.
+
+    Stubs at the edges are the links around. Of many planes the first ones are drawn.
+    """
+    across, down = shape[0], shape[1] if len(shape) > 1 else 1
+    depth = min(shape[2] if len(shape) > 2 else 1, MOST_PLANES)
+    pitch = min(34.0, (svg.WIDTH - 60) / (max(1, across - 1) + 0.5 * (depth - 1)), 190.0 / max(1, down - 1))
+    right, up = (0.5 * pitch, 0.36 * pitch) if depth > 1 else (0.0, 0.0)
+    left, top = 24.0, 20.0 + up * (depth - 1)
+
+    def point(column: float, row: float, plane: float) -> tuple[float, float]:
+        return left + column * pitch + plane * right, top + row * pitch - plane * up
+
+    parts = _torus_links((across, down, depth), point, pitch)
+    low = top + (down - 1) * pitch + 36
+    parts.append(svg.text_shape(10, low, label, size=12, bold=True))
+    parts.append(svg.text_shape(10, low + 17, note, size=12, tint="soft"))
+    return svg.drawing(low + 26, parts, alt, name="torus")
+
+
+def _torus_links(
+    sizes: tuple[int, int, int], point: Callable[[float, float, float], tuple[float, float]], pitch: float
+) -> list[str]:
+    """The links and the accelerators on the visible faces of a torus, the farthest first."""
+    across, down, depth = sizes
+    stub, dot = STUB / pitch, min(3.4, 0.24 * pitch)
+    shapes: list[str] = []
+
+    def link(first: tuple[float, float, float], last: tuple[float, float, float], tint: str) -> None:
+        shapes.append(svg.segment(*point(*first), *point(*last), tint, width=1.2))
+
+    end, side = (depth - 1 + 1.2 * stub, across - 1) if depth > 1 else (0.0, across - 1 + stub)
+    for plane in range(depth - 1, 0, -1):
+        link((0, 0, plane), (side, 0, plane), "line")
+        link((side, 0, plane), (side, down - 1, plane), "line")
+    for column in range(across if depth > 1 else 0):
+        link((column, 0, 0), (column, 0, end), "line")
+    for row in range(1 if depth > 1 else down, down):
+        link((side, row, 0), (side, row, end), "line")
+    for row in range(down):
+        link((-stub, row, 0), (side, row, 0), "scale-up")
+    for column in range(across if down > 1 else 0):
+        link((column, 0 if depth > 1 else -stub, 0), (column, down - 1 + stub, 0), "scale-up")
+    hidden = [(column, 0, plane) for plane in range(depth - 1, 0, -1) for column in range(across)]
+    hidden += [(across - 1, row, plane) for plane in range(depth - 1, 0, -1) for row in range(1, down)]
+    shapes += [svg.dot(*point(*each), "soft", radius=0.7 * dot) for each in hidden]
+    front = [(column, row, 0) for row in range(down) for column in range(across)]
+    return [*shapes, *(svg.dot(*point(*each), "memory", radius=dot) for each in front)]

@@ -1,0 +1,81 @@
+"""The drawing of the path between two accelerators, hop by hop, and the drawings that the live figure shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+from clusterspec.report.charts.paths import DrawnHop, path_chart
+from clusterspec.report.paper.blocks import Picture, embedded_json
+from clusterspec.results.machine import PathClass, PathHop, Pod
+from clusterspec.units import display
+
+
+def path_picture(pod: Pod | None) -> Picture | None:
+    """The path of a message between the farthest accelerators; None where no two are connected.
+
+    The live figure has the path of every class of pairs, and for pairs on two rails the one over a rail's accelerator.
+    """
+    if pod is None or not pod.classes or pod.nodes * pod.accelerators_per_node < 2:
+        return None
+    number = max(n for n in range(len(pod.classes)) if not n or pod.classes[n - 1].nodes < pod.nodes)
+    far = pod.classes[number]
+    data = {**pod.to_json(), "walks": [_class_walks(pod, one) for one in pod.classes]}
+    until = f": {display(far.latency, 's')}" if far.latency else ""
+    caption = f"A short message between two accelerators in {far.name}{until}"
+    return Picture(_drawn_path(far.hops), caption, f"pod.classes[{number}]", "pod", embedded_json(data))
+
+
+def _class_walks(pod: Pod, one: PathClass) -> list[dict[str, Any]]:
+    """The drawing of a class of pairs, and the one for pairs on two rails where its path leaves the domain."""
+    ways = [one.hops]
+    inside = pod.classes[0]
+    if pod.rails > 1 and pod.domain > 1 and one is not inside and "NIC" in one.parts:
+        relay = PathHop("accelerator on B's rail", None, "", inside.bandwidth, inside.shared)
+        ways.append((one.hops[0], relay, *one.hops[1:]))
+    return [{"svg": _drawn_path(hops), "steps": _step_texts(hops)} for hops in ways]
+
+
+def _step_texts(hops: Sequence[PathHop]) -> list[str]:
+    """The words of each hop while a packet is there."""
+    return [f"{hop.part}: {_so_far(hops, number)}" for number, hop in enumerate(hops)]
+
+
+def _so_far(hops: Sequence[PathHop], number: int) -> str:
+    """The time up to a hop; from the first hop on whose time is not known, it is a lower bound."""
+    known = list(accumulate(hop.seconds or 0.0 for hop in hops))
+    least = any(hop.seconds is None for hop in hops[: number + 1])
+    bound = "at least " if least and known[number] else ""
+    return f"{bound}{display(known[number], 's')}" if known[-1] else "not known"
+
+
+def _drawn_path(hops: Sequence[PathHop]) -> str:
+    """The hops as a drawing. The narrowest link is marked where another one is wider."""
+    rates = [hop.shared for hop in hops if hop.shared]
+    least = min(rates, default=0.0)
+    mark = next((n for n, hop in enumerate(hops) if hop.shared == least), 0) if max(rates, default=0.0) > least else 0
+    drawn = [
+        DrawnHop(
+            label=hop.part,
+            seconds=hop.seconds,
+            added="not known" if hop.seconds is None else f"+{display(hop.seconds, 's')}" if hop.seconds else "",
+            so_far=_so_far(hops, number),
+            remark=hop.why,
+            rate=hop.shared,
+            rate_text=_rate_text(hop),
+            narrowest=bool(mark) and number == mark,
+        )
+        for number, hop in enumerate(hops)
+    ]
+    alt = "; ".join(f"{number} {step}" for number, step in enumerate(_step_texts(hops), 1))
+    return path_chart(drawn, f"{alt}; narrowest link {display(least, 'B/s')} each way" if least else alt)
+
+
+def _rate_text(hop: PathHop) -> str:
+    """The rate of the link into a hop, and that where all accelerators send if it is less."""
+    if hop.rate is None or hop.shared is None:
+        return ""
+    if hop.shared >= hop.rate:
+        return f"{display(hop.rate, 'B/s')} each way"
+    return f"{display(hop.shared, 'B/s')} if all send"
