@@ -73,9 +73,8 @@
         button.setAttribute("aria-selected", String(each === number));
         button.tabIndex = each === number ? 0 : -1;
       });
-      var lines = [["Tier", tier.name, at + "name"], ["Each way", display(tier.line_rate, "B/s") + " = " + display(tier.bits, "b/s"), at + "line_rate"]];
+      var lines = [["Tier", tier.name, at + "name"], [tier.duplex ? "Each way" : "Reads and writes together", display(tier.line_rate, "B/s") + (tier.duplex ? " = " + display(tier.bits, "b/s") : ""), at + "line_rate"]];
       if (tier.duplex) lines.push(["Both ways", display(tier.duplex, "B/s") + " = " + display(2 * tier.bits, "b/s"), at + "duplex"]);
-      else lines.push(["Counts", "reads and writes together", at + "kind"]);
       lines.push(["Reaches", tier.accelerators.toLocaleString("en-US") + (tier.accelerators === 1 ? " accelerator" : " accelerators"), at + "accelerators"]);
       if (tier.predicted) lines.push(["Predicted", display(tier.predicted, "B/s"), at + "predicted"]);
       if (tier.measured) lines.push(["Measured", display(tier.measured, "B/s"), at + "measured"]);
@@ -120,7 +119,7 @@
       svg.appendChild(group);
       return group;
     });
-    var single = data.nodes === 1, nearer = data.classes.length > 1 ? data.classes[data.classes.length - 2].nodes : data.nodes;
+    var single = data.nodes === 1, nearer = data.classes.reduce(function (most, one) { return one.nodes < data.nodes ? Math.max(most, one.nodes) : most; }, 0) || data.nodes;
     var ends = [[0, 0], [nearer < data.nodes ? nearer : data.nodes - 1, single ? each - 1 : 0]];
     var turn = 0, fields = [];
     var controls = el("div", { class: "controls" });

@@ -11,6 +11,7 @@ from clusterspec.cluster.model import Cluster, Level
 from clusterspec.cost.collectives.model import CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import CollectiveRow, collective_table
 from clusterspec.cost.formulas.topologies import slot_rate
+from clusterspec.quantity import Figure
 from clusterspec.records import replace
 from clusterspec.results.estimate_json import Provenance
 from clusterspec.results.machine import Tier
@@ -62,10 +63,12 @@ def _rate_ratio(found: list[Tier], number: int) -> float | None:
 
 def _tiers(cluster: Cluster, provenance: Provenance, fabric: Fabric | None) -> Iterator[Tier]:
     memory, up = cluster.accelerator.memory_bandwidth, cluster.scale_up
+    chip = cluster.accelerator.on_chip_bandwidth
+    if chip is not None:
+        kind = cluster.accelerator.on_chip_name
+        yield _memory_tier(f"on-chip memory ({kind})" if kind else "on-chip memory", "on-chip", chip, provenance)
     if memory is not None:
-        origin = provenance.text(memory.origin)
-        nothing = {"predicted": None, "measured": None, "latency": None, "crossover": None, "fall": None}
-        yield Tier("device memory", "memory", 1, memory.value, None, 8 * memory.value, **nothing, origin=origin)
+        yield _memory_tier("device memory", "memory", memory, provenance)
     if up.domain > 1:
         together = message_rows(cluster, min(up.domain, cluster.accelerators), "all-gather")
         name = up.interconnect.name if up.interconnect else "scale-up interconnect"
@@ -83,6 +86,12 @@ def _tiers(cluster: Cluster, provenance: Provenance, fabric: Fabric | None) -> I
         origin = f"PCIe {cluster.pcie_host}, 16 lanes" if cluster.pcie_host else provenance.text(up.bandwidth.origin)
         yield _tier("host bus (PCIe)", "host", cluster.accelerators_per_node, slot, rows=rows, origin=origin)
     yield from _scale_out(cluster, provenance, fabric)
+
+
+def _memory_tier(name: str, kind: str, rate: Figure, provenance: Provenance) -> Tier:
+    """A memory of one accelerator, whose rate counts reads and writes together."""
+    nothing = {"predicted": None, "measured": None, "latency": None, "crossover": None, "fall": None}
+    return Tier(name, kind, 1, rate.value, None, 8 * rate.value, **nothing, origin=provenance.text(rate.origin))
 
 
 def _scale_out(cluster: Cluster, provenance: Provenance, fabric: Fabric | None) -> Iterator[Tier]:

@@ -70,6 +70,11 @@ class Accelerator(PoweredPart):
     memory: Figure | None = None
     memory_printed: str = ""
     memory_bandwidth: Figure | None = None
+    on_chip_name: str = ""
+    """What the memory on the chip is, whose capacity and bandwidth follow: shared memory, a cache, SRAM."""
+    on_chip_memory: Figure | None = None
+    on_chip_bandwidth: Figure | None = None
+    """B/s over the whole chip, as its source counts them."""
     peaks: Mapping[str, Peak] = field(default_factory=dict)
     unpublished_peaks: tuple[str, ...] = ()
     interconnects: tuple[str, ...] = ()

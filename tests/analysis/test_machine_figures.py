@@ -37,7 +37,7 @@ TREE = cluster_of(platform="hgx-h100", nodes=16, scale_out=NDR | {"topology": "f
 ALONE = cluster_of(accelerator="mi300x", accelerators_per_node=8, nodes=1)
 """Eight accelerators in a full mesh with seven links of 64 GB/s per direction each; 448 GB/s to all of them."""
 
-H100 = [("memory", 1, 3350), ("scale-up", 8, 450), ("host", 8, 63.015)]
+H100 = [("on-chip", 1, 31000), ("memory", 1, 3350), ("scale-up", 8, 450), ("host", 8, 63.015)]
 """The tiers of an HGX H100: kind, accelerators reached, GB/s."""
 
 
@@ -126,7 +126,10 @@ def test_two_accelerators_of_a_mesh_have_one_link_and_no_switch() -> None:
     [
         (RAILS, [*H100, ("scale-out", 336, 50), ("level", 512, 25)]),
         (TREE, [*H100, ("scale-out", 128, 50)]),
-        (ALONE, [("memory", 1, 5300), ("scale-up", 8, 448), ("peer", 2, 64), ("host", 8, 63.015)]),
+        (
+            ALONE,
+            [("on-chip", 1, 17000), ("memory", 1, 5300), ("scale-up", 8, 448), ("peer", 2, 64), ("host", 8, 63.015)],
+        ),
     ],
 )
 def test_a_tier_has_its_reach_its_rate_and_the_fall_to_the_next(
@@ -138,7 +141,8 @@ def test_a_tier_has_its_reach_its_rate_and_the_fall_to_the_next(
         assert tier.fall == pytest.approx(tier.line_rate / after.line_rate)
         assert tier.bits == 8 * tier.line_rate
     assert found[-1].fall is None
-    for tier in found[1:]:
+    assert all(tier.duplex is None for tier in found if tier.accelerators == 1)
+    for tier in (tier for tier in found if tier.accelerators > 1):
         assert tier.duplex == 2 * tier.line_rate
         if tier.kind != "host":
             assert tier.latency and tier.predicted and tier.predicted < tier.line_rate

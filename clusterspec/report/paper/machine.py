@@ -27,6 +27,7 @@ from clusterspec.spec.model import NetworkSpec
 from clusterspec.units import bandwidth_readings, display, display_bits, percent, plain, plural
 
 TINTS = {
+    "on-chip": "forward",
     "memory": "memory",
     "scale-up": "scale-up",
     "peer": "scale-up",
@@ -231,7 +232,7 @@ def bandwidth_section(report: FullReport) -> Section | None:
         data,
     )
     lead = (
-        "Line rates count one direction; device memory counts reads and writes together. Predictions are for long "
+        "Line rates count one direction; memories count reads and writes together. Predictions are for long "
         "messages when all accelerators send: an all-gather inside a domain, one message of each elsewhere."
     )
     costs = _communication_costs_table(report.tiers)
@@ -266,7 +267,7 @@ def _readings_table(tiers: tuple[Tier, ...]) -> PaperTable:
                 tier.name,
                 display(tier.line_rate, "B/s"),
                 "–" if tier.duplex is None else display(tier.duplex, "B/s"),
-                "–" if tier.kind == "memory" else bandwidth_readings(tier.line_rate, 3).one_way_bits,
+                "–" if tier.duplex is None else bandwidth_readings(tier.line_rate, 3).one_way_bits,
                 display(tier.predicted, "B/s") if tier.predicted else "–",
                 display(tier.measured, "B/s") if tier.measured else "–",
                 tier.origin,

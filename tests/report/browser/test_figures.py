@@ -85,6 +85,9 @@ def test_every_tier_shows_its_numbers_to_pointer_and_keyboard(opened: Opened) ->
     tiers = opened.page.locator("figure[data-live=pyramid] .tier")
     assert tiers.count() == len(opened.report.tiers)
     tiers.nth(0).focus()
+    shown = panel(opened, "pyramid")
+    assert "31 TB/s" in shown and "9.25 times slower" in shown and "on-chip memory (shared memory)" in shown
+    opened.page.keyboard.press("ArrowDown")
     assert "3.35 TB/s" in panel(opened, "pyramid")
     assert "7.44 times slower" in panel(opened, "pyramid")
     opened.page.keyboard.press("ArrowDown")
