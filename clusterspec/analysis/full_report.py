@@ -163,13 +163,14 @@ def _with_parts_for_engineers(
     from clusterspec.analysis.groups import launch, rank_groups, sized_collectives
     from clusterspec.analysis.lever_effects import sensitivity
     from clusterspec.analysis.longest_sequence import longest_sequence
+    from clusterspec.analysis.networks import network_choices
     from clusterspec.analysis.paths import pod_topology
     from clusterspec.analysis.schedule import schedule
     from clusterspec.analysis.serving_search import other_plans
     from clusterspec.analysis.survival import survival
 
     power = study.design.spec.cluster.power if study.design.spec.cluster else None
-    fabric = whole.bill.bill.fabric
+    fabric, known = whole.bill.bill.fabric, _without_folders(study)
     moved = study.part("sensitivity", lambda: sensitivity(study), None)
     grid = study.part("layouts", lambda: layout_grid(study.plan), None)
     return replace(
@@ -186,6 +187,9 @@ def _with_parts_for_engineers(
         groups=study.part("groups of ranks", lambda: rank_groups(study.plan), ()),
         collectives=study.part("collectives by size", lambda: sized_collectives(study, whole.tests), ()),
         launch=study.part("launch", lambda: launch(study.design), None) if audience != "tender" else None,
+        networks=study.part(
+            "networks", lambda: network_choices(study.design, study.settings.catalog, fabric, known), ()
+        ),
         pod=study.part("pod", lambda: pod_topology(cluster, power, fabric), None),
         survival=study.part("survival", lambda: survival(study.design, live=live), None),
     )

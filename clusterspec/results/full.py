@@ -29,6 +29,7 @@ from clusterspec.results.machine import (
     StageMemory,
     Tier,
 )
+from clusterspec.results.networks import NetworkChoice
 from clusterspec.results.search import SearchReport
 from clusterspec.results.survival import Survival
 from clusterspec.results.verdict import Area, Choices, Influence, Purchase
@@ -54,6 +55,8 @@ class FullReport(Result):
     facility: Facility | None = None
     """Power at the meter, racks and cable runs, of machines that are not in a cloud."""
     tiers: tuple[Tier, ...] = ()
+    networks: tuple[NetworkChoice, ...] = ()
+    """InfiniBand and RoCE for the machine, where it can have either."""
     tests: tuple[PlannedTest, ...] = ()
     stages: tuple[StageMemory, ...] = ()
     longest: LongestSequence | None = None
@@ -157,6 +160,7 @@ class FullReport(Result):
             "machine": self.machine.to_json() if self.machine else None,
             "facility": self.facility.to_json() if self.facility else None,
             "tiers": [tier.to_json() for tier in self.tiers],
+            "networks": [network.to_json() for network in self.networks],
             "acceptance": {
                 "plan": [test.to_json() for test in self.tests],
                 "demanded": [_demanded_test(each) for each in estimate.design.spec.acceptance or ()],

@@ -20,6 +20,7 @@ from clusterspec.report.paper.blocks import (
     embedded_json,
 )
 from clusterspec.report.paper.drawings import machine_pictures
+from clusterspec.report.paper.network_rows import network_blocks
 from clusterspec.report.paper.running import collectives_by_size, collectives_table
 from clusterspec.results.full import FullReport
 from clusterspec.results.machine import Machine, Pod, Tier
@@ -240,6 +241,7 @@ def bandwidth_section(report: FullReport) -> Section | None:
         costs,
         _readings_table(report.tiers),
         _paths_table(report.pod),
+        *network_blocks(report.networks, report.estimate.condition),
         *collectives_by_size(report.collectives),
         collectives_table(report.collectives),
     )
