@@ -1,19 +1,35 @@
-"""Resolves a spec with the catalog: a value for every key, and a list of all defaults."""
+"""Resolves a spec with the catalog: a value for every key, and a list of all defaults; and its machine."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from clusterspec.catalog import Catalog
+from clusterspec.catalog.entries import Accelerator, Platform, Switch
+from clusterspec.cluster.degrees import nodes_of_rack
 from clusterspec.cluster.layout import Software, resolve_layout, resolve_software
-from clusterspec.cluster.machine import resolve_cluster
-from clusterspec.cluster.model import Assumption, Cluster, Design
-from clusterspec.cluster.resolution import Lookup, ResolutionLog, kernel_table
+from clusterspec.cluster.model import Assumption, Cluster, Design, ScaleOut
+from clusterspec.cluster.resolution import Lookup, Parts, ResolutionLog, kernel_table, written_figure, written_peak
+from clusterspec.cluster.scaleout import resolve_scale_out
+from clusterspec.cluster.scaleup import NODE_SCALE, resolve_scale_up
 from clusterspec.cluster.workload import resolve_workload
 from clusterspec.finding import Problem
+from clusterspec.origin import Computed
+from clusterspec.quantity import Figure, Quantity
 from clusterspec.recent import Recent
 from clusterspec.records import replace
-from clusterspec.spec.model import ClusterSpec, LayoutSpec, Spec, WorkloadSpec
+from clusterspec.spec.model import (
+    AcceleratorSpec,
+    ClusterSpec,
+    LayoutSpec,
+    NetworkSpec,
+    NetworksSpec,
+    PcieSpec,
+    PowerSpec,
+    Spec,
+    WorkloadSpec,
+)
+from clusterspec.units import plural
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -133,3 +149,204 @@ def _is_serving(spec: Spec) -> bool:
     """Whether the software of a spec serves requests."""
     work = spec.workload
     return work is not None and (work.kind == "serve" or (work.kind is None and work.serving is not None))
+
+
+# The machine: accelerator, counts, PCIe slots and power, and with them the tiers
+
+TRAY = 4
+"""Accelerators of one tray or host in the rack-scale machines and slices sold (NVL72, TPU)."""
+USUAL_NODE = 8
+NETWORKS = ("frontend", "storage", "out_of_band")
+"""The networks of a node other than the scale-out fabric."""
+
+
+def resolve_cluster(section: ClusterSpec, lookup: Lookup) -> Cluster | None:
+    """The cluster, or None where its accelerator or its number of nodes is not known."""
+    log = lookup.log
+    platform = lookup.platform(section.platform, ("cluster", "platform")) if section.platform else None
+    accelerator = _accelerator(section, platform, lookup)
+    per_node = _accelerators_per_node(section, platform, accelerator, log) if accelerator is not None else 0
+    nodes = section.nodes or _node_count(section.accelerators, per_node, log)
+    if nodes is None:
+        why = "the size of the machine is not known"
+        if section.accelerators and per_node:
+            why = f"{section.accelerators:,} accelerators are not a whole number of nodes of {per_node}"
+        log.report_missing(("cluster", "nodes"), why, "state how many nodes run the job")
+    if accelerator is None or nodes is None:
+        return None
+    platform = platform.of_size(per_node) if platform else None
+    parts = Parts(section, platform, accelerator, nodes, per_node, lookup)
+    pcie = section.pcie or PcieSpec()
+    host = pcie.host or (platform.pcie_host if platform else None) or accelerator.pcie
+    scale_up = resolve_scale_up(parts, host)
+    if scale_up is None:
+        return None
+    scale_out = resolve_scale_out(parts, scale_up.domain)
+    return Cluster(
+        accelerator=accelerator,
+        nodes=nodes,
+        spare_nodes=section.spare_nodes or 0,
+        accelerators_per_node=parts.per_node,
+        ranks_per_accelerator=section.ranks_per_accelerator or accelerator.ranks_per_accelerator,
+        scale_up=scale_up,
+        scale_out=scale_out,
+        platform=platform,
+        pcie_host=host,
+        pcie_nic=_pcie_nic(section, pcie, platform, scale_out),
+        host_memory=written_figure(section.host_memory, "cluster.host_memory") if section.host_memory else None,
+        node_power=_node_power(section.power, parts),
+        accelerator_cap=_accelerator_cap(section.power, accelerator),
+        cloud=platform.cloud if platform else False,
+        network_switches=tuple(_network_switches(section.networks, lookup)),
+    )
+
+
+def _network_switches(networks: NetworksSpec | None, lookup: Lookup) -> Iterator[tuple[str, Switch]]:
+    """The switches that the networks other than the scale-out fabric name; unknown names become problems."""
+    for name in NETWORKS:
+        network: NetworkSpec | None = getattr(networks, name) if networks else None
+        if network is None:
+            continue
+        path = ("cluster", "networks", name)
+        if network.technology is not None:
+            lookup.interconnect(network.technology, (*path, "technology"))
+        switch = lookup.switch(network.switch, (*path, "switch")) if network.switch else None
+        if switch is not None:
+            yield name, switch
+
+
+def _pcie_nic(section: ClusterSpec, pcie: PcieSpec, platform: Platform | None, fabric: ScaleOut | None) -> int | None:
+    """PCIe generation of the NIC slots: as written, else the platform's, else the generation that the named NIC
+    requires.
+    """
+    named = fabric.nic if fabric is not None and section.scale_out is not None and section.scale_out.nic else None
+    return pcie.nic or (platform.pcie_nic if platform else None) or (named.pcie if named else None)
+
+
+def _accelerator(section: ClusterSpec, platform: Platform | None, lookup: Lookup) -> Accelerator | None:
+    wanted, path = section.accelerator, ("cluster", "accelerator")
+    if isinstance(wanted, str):
+        return lookup.accelerator(wanted, path)
+    if wanted is not None and wanted.like is not None:
+        like = lookup.accelerator(wanted.like, (*path, "like"))
+        return adjusted_accelerator(like, wanted) if like else None
+    if lookup.log.unreadable(path):
+        return None
+    supplied = lookup.named_entry("accelerator", platform.accelerator) if platform is not None else None
+    if isinstance(supplied, Accelerator):
+        return adjusted_accelerator(supplied, wanted) if wanted else supplied
+    if wanted is not None and section.platform is None:
+        start = "write `like: h100-sxm-80gb` for the nearest part"
+        remedy = f"{start}, or make an entry with `clusterspec catalog new accelerator`"
+        lookup.log.report_missing(
+            (*path, "like"), "an accelerator described in place starts from a catalog entry", remedy
+        )
+    elif section.platform is None:
+        remedy = "name a platform such as dgx-h100, or an accelerator such as h100-sxm-80gb"
+        lookup.log.report_missing(("cluster", "platform"), "neither a platform nor an accelerator is named", remedy)
+    return None
+
+
+def adjusted_accelerator(entry: Accelerator, section: AcceleratorSpec) -> Accelerator:
+    """The entry with the figures that the spec states instead."""
+    key = "cluster.accelerator"
+    written = {name: written_peak(value, f"{key}.peak.{name}") for name, value in (section.peak or {}).items()}
+    return replace(
+        entry,
+        name=_adjusted_name(entry, section),
+        memory_printed="" if section.memory else entry.memory_printed,
+        memory=_written_or_default(section.memory, f"{key}.memory", entry.memory),
+        memory_bandwidth=_written_or_default(
+            section.memory_bandwidth, f"{key}.memory_bandwidth", entry.memory_bandwidth
+        ),
+        power=_written_or_default(section.power, f"{key}.power", entry.power),
+        peaks={**entry.peaks, **{name: peak for name, peak in written.items() if peak is not None}},
+    )
+
+
+def _adjusted_name(entry: Accelerator, section: AcceleratorSpec) -> str:
+    """The name of the entry with the figures that the spec states instead."""
+    stated = {"memory": section.memory, "memory bandwidth": section.memory_bandwidth, "power": section.power}
+    stated |= {f"{precision} peak": peak for precision, peak in (section.peak or {}).items()}
+    changes = [f"{name} {quantity.written}" for name, quantity in stated.items() if quantity is not None]
+    return f"{entry.name} with {', '.join(changes)}" if changes else entry.name
+
+
+def _written_or_default(quantity: Quantity | None, key: str, otherwise: Figure | None) -> Figure | None:
+    return otherwise if quantity is None else written_figure(quantity, key)
+
+
+def _accelerators_per_node(
+    section: ClusterSpec, platform: Platform | None, accelerator: Accelerator, log: ResolutionLog
+) -> int:
+    if section.accelerators_per_node:
+        return section.accelerators_per_node
+    key = "cluster.accelerators_per_node"
+    if platform is not None and platform.accelerators_per_node:
+        stated = (section.accelerators or 0) / (section.nodes or 1)
+        if stated in platform.node_sizes and stated != platform.accelerators_per_node:
+            on = plural(section.nodes or 1, "node")
+            return log.assume(key, int(stated), f"{plural(section.accelerators or 0, 'accelerator')} on {on}")
+        return platform.accelerators_per_node
+    usual = accelerator.domains[0] if accelerator.domains else 1
+    if accelerator.topology == "bridge" or max(accelerator.domains, default=1) == 1:
+        return log.assume(key, USUAL_NODE, "the usual size of a node")
+    if usual <= NODE_SCALE:
+        return log.assume(key, usual, f"a node of {accelerator.id} is usually one scale-up domain")
+    return log.assume(key, TRAY, f"a tray or host of a machine built of {accelerator.id} usually has {TRAY}")
+
+
+def _node_count(accelerators: int | None, per_node: int, log: ResolutionLog) -> int | None:
+    """Nodes of the stated total of accelerators; None where none is stated, or where it is not a whole number of"
+    " nodes."""
+    if accelerators is None or not per_node or accelerators % per_node or log.unreadable(("cluster", "nodes")):
+        return None
+    return log.assume("cluster.nodes", accelerators // per_node, f"{accelerators:,} accelerators, {per_node} a node")
+
+
+def _accelerator_cap(section: PowerSpec | None, accelerator: Accelerator) -> Figure | None:
+    """The stated cap of an accelerator where it limits something: None at or above its own power."""
+    cap, own = section.accelerator_cap if section else None, accelerator.power
+    if cap is None or own is None or cap.value >= own.value:
+        return None
+    return written_figure(cap, "cluster.power.accelerator_cap")
+
+
+def _node_power(section: PowerSpec | None, parts: Parts) -> Figure | None:
+    """The power of one node: as written, else the platform's with the spec's accelerators, else the node's share of its
+    rack; None where none is known.
+
+    A cap on the accelerators lowers the rated power.
+    """
+    if section is not None and section.node is not None:
+        return written_figure(section.node, "cluster.power.node")
+    rated, cap, own = _rated_node_power(parts), _accelerator_cap(section, parts.accelerator), parts.accelerator.power
+    if rated is None or cap is None or own is None:
+        return rated
+    saved = parts.per_node * (own.value - cap.value)
+    return Figure(
+        rated.value - saved, "W", Computed(f"{rated.value:g} W, less what the cap takes off its accelerators")
+    )
+
+
+def _rated_node_power(parts: Parts) -> Figure | None:
+    """The power of a node of the platform, or its share of the rack, with the accelerators of the spec."""
+    platform = parts.platform
+    if platform is None or parts.per_node != (platform.accelerators_per_node or parts.per_node):
+        return None
+    if platform.power is not None:
+        return _power_with_own_accelerators(platform.power, parts)
+    nodes = nodes_of_rack(platform)
+    if platform.rack_power is None or nodes == 1:
+        return None
+    return Figure(platform.rack_power.value / nodes, "W", Computed("rack_power / nodes_of_rack"))
+
+
+def _power_with_own_accelerators(rated: Figure, parts: Parts) -> Figure | None:
+    """The power of the platform's node with the accelerators of the spec; None where theirs is not known."""
+    sold = parts.lookup.named_entry("accelerator", parts.platform.accelerator) if parts.platform else None
+    own = parts.accelerator.power
+    if not isinstance(sold, Accelerator) or sold.power is None or own is None or own.value == sold.power.value:
+        return rated
+    more = parts.per_node * (own.value - sold.power.value)
+    return Figure(rated.value + more, "W", Computed("power of the platform, with the power of these accelerators"))

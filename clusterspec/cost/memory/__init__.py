@@ -1,1 +1,280 @@
-"""Memory of one rank at the peak of a step: model states, activations, and reservations of the framework."""
+"""Lines of memory with their uncertainty ranges, and the job that they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from clusterspec.catalog.models import Model
+from clusterspec.catalog.stacks import FULLY, FrameworkMemory, Spread
+from clusterspec.cluster.model import Design, Layout, Workload
+from clusterspec.cost.constants import assumed_figure
+from clusterspec.cost.formulas.compute import larger, value_where
+from clusterspec.origin import Assumed
+from clusterspec.precision import NARROW, activation_width, operand_width
+from clusterspec.quantity import Figure
+from clusterspec.records import NamedTuple, dataclass, field, replace
+from clusterspec.summation import sum_of
+
+GROUP = "memory"
+
+
+def _declared_spread(name: str, unit: str, values: tuple[float, float, float], why: str) -> Spread:
+    """A constant with its low, typical and high value."""
+    low, value, high = values
+    return Spread(assumed_figure(GROUP, name, value, why, unit), low, high)
+
+
+COMMUNICATOR = _declared_spread(
+    "communicator",
+    "B",
+    (0.0, 0.25e9, 0.6e9),
+    "buffers of one communicator: NCCL keeps 4 MiB and more for each channel and peer (NCCL_BUFFSIZE)",
+)
+LOGITS = {
+    "plain": _declared_spread(
+        "logits.plain",
+        "B",
+        (8.0, 18.0, 18.0),
+        "logits in 16 bits, their copy in fp32, the log-softmax, its gradient and that of the logits in fp32"
+        " (torch.nn.functional.cross_entropy on logits.float(), by count; 18.2 between two runs of prime-rl); 8 on"
+        " logits in 16 bits",
+    ),
+    "fused": _declared_spread(
+        "logits.fused", "B", (2.0, 4.0, 6.0), "16 bits, and the gradient beside them or in their place; by count"
+    ),
+    "chunked": _declared_spread(
+        "logits.chunked",
+        "B",
+        (0.2, 1.5, 4.3),
+        "the 18 of the plain loss for one part of the tokens: of some 32 in Liger Kernel (0.5; ops/"
+        "fused_linear_cross_entropy.py), of 8 in torchtune, beside all logits in 16 bits (4.3;"
+        " ce_chunked_output_loss.py): the middle of both",
+    ),
+}
+"""Bytes that each logit takes at the loss, by how it is computed."""
+ROUTING = _declared_spread("routing", "1", (1.0, 1.0, 1.5), "tokens spread evenly over the experts")
+
+
+class Range(NamedTuple):
+    """The factors from a predicted size to the ends of its range, and their reason."""
+
+    low: float
+    high: float
+    why: str
+
+
+_TENSORS = Range(0.9, 1.1, "frameworks differ in the tensors of a layer that they save: ±10 %, by judgment")
+_GATHERS = Range(0.5, 1.5, "the number of layers gathered at a time depends on prefetching; by judgment")
+RANGES = {
+    "normalizations": _TENSORS,
+    "dropout masks": Range(0.0, 1.0, "no dropout masks without dropout"),
+    "attention": _TENSORS,
+    "quantized attention output": _TENSORS,
+    "softmax": _TENSORS,
+    "scores": Range(0.4, 1.1, "fused kernels store two of the five bytes per score, unfused ones an additional copy"),
+    "attention gate": _TENSORS,
+    "compressed latents": _TENSORS,
+    "sparse index": Range(0.5, 1.5, "kernels store the selected tokens or select them again"),
+    "linear attention": Range(0.7, 1.4, "kernels differ in the inputs and outputs of the convolution that they store"),
+    "latents": _TENSORS,
+    "expanded latents": _TENSORS,
+    "attention output": _TENSORS,
+    "feed-forward": _TENSORS,
+    "shared experts": _TENSORS,
+    "router": _TENSORS,
+    "experts": Range(0.9, 1.4, "the fullest rank has more tokens than the mean, up to 1.5 times with a capacity limit"),
+    "layer inputs": Range(1.0, 1.1, "some layers have a copy in another precision; by judgment"),
+    "layer outputs": Range(1.0, 1.1, "as layer inputs"),
+    "projections": Range(0.8, 2.0, "recipes also save the attention output, or save less"),
+    "pipeline buffers": Range(0.5, 1.1, "inputs are freed if the first layer stores them itself"),
+    "outputs kept": Range(0.5, 1.0, "one of the copies may be freed earlier"),
+    "placeholders": Range(0.0, 1.0, "needed only by fused weight-gradient kernels"),
+    "gathered tables": Range(0.5, 1.0, "a tied or sharded table is gathered in part"),
+    "gathered layers": _GATHERS,
+    "layer being reduced": Range(0.3, 1.5, "reduced in buckets smaller than a layer, or with those of the next layer"),
+    "working space": Range(0.6, 1.4, "gradients stored at once depend on the order of kernels; by judgment"),
+    "context exchange": Range(0.5, 1.0, "gradients are sent only in the backward pass"),
+    "buckets": Range(0.25, 1.0, "buffers are allocated on first use"),
+    "step activations": Range(0.5, 1.5, "kernels of serving frameworks fuse more or less, by judgment"),
+}
+"""The uncertainty range of each size; a size without an entry follows from counts exactly."""
+FACTOR_RANGES = {
+    "every_second": Range(0.2, 1.6, "the share of checkpointed layers is set by users, from one fifth to four fifths"),
+}
+"""The uncertainty range by a factor of the size; it precedes that of the size's name."""
+
+
+def range_figures() -> Iterator[tuple[str, Figure]]:
+    """The ends of all ranges by name, as figures with their reasons; a check needs only the numbers."""
+    for name, each in (RANGES | FACTOR_RANGES).items():
+        for end, factor in (("low", each.low), ("high", each.high)):
+            full = f"range.{name.replace(' ', '_')}.{end}"
+            yield full, Figure(factor, "1", Assumed(f"{GROUP}.{full}", each.why))
+
+
+# One line of memory: a formula, its inputs, and the resulting bytes
+
+
+class MemoryLine(NamedTuple):
+    """``value`` bytes = the product of ``factors`` × ``formula`` of ``numbers``.
+
+    ``low`` and ``high`` are the factors from the value to the ends of its range; the numbers may be columns.
+    """
+
+    name: str
+    value: float
+    formula: Callable[..., float]
+    numbers: dict[str, float]
+    factors: tuple[tuple[str, float], ...] = ()
+    source: str = ""
+    low: float = 1.0
+    high: float = 1.0
+
+    def with_factor(self, name: str, factor: float) -> MemoryLine:
+        """The line with one more factor."""
+        line, value, formula, numbers, factors, source, low, high = self
+        return MemoryLine(line, value * factor, formula, numbers, ((name, factor), *factors), source, low, high)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The low and the high end of the range, as factors of the value: from the first factor that has a range, else
+        from the kind of line, else the line's own.
+        """
+        for name, _ in self.factors:
+            if name in FACTOR_RANGES:
+                return FACTOR_RANGES[name].low, FACTOR_RANGES[name].high
+        usual = RANGES.get(self.name.removeprefix("window "))
+        return (self.low, self.high) if usual is None else (usual.low, usual.high)
+
+
+Lines = tuple[MemoryLine, ...]
+
+
+def memory_line(name: str, formula: Callable[..., float], source: str = "", **numbers: float) -> MemoryLine:
+    """A line with its value computed."""
+    return MemoryLine(name, formula(**numbers), formula, numbers, source=source)
+
+
+def summed_bytes(lines: Iterable[MemoryLine]) -> float:
+    """Bytes of all lines together."""
+    return sum_of((each.value for each in lines), 0.0)
+
+
+def squared_excess(lines: Iterable[MemoryLine]) -> float:
+    """Sum of squared distances in bytes from each line's value to the high end of its range."""
+    highs = ((each.value, each.ends[1]) for each in lines)
+    return sum_of(((value * (high - 1)) ** 2 for value, high in highs if not _is_one(high)), 0.0)
+
+
+def _is_one(factor: float) -> bool:
+    """Whether a factor is the number 1, not a column."""
+    return isinstance(factor, float | int) and factor == 1
+
+
+# The model, the workload, the layout and the framework's use of memory, common to all ranks of a job
+
+GATHERED = 2.0
+"""Bytes per gathered weight and per gradient in a buffer: 16 bits."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One job. Token counts are per micro-batch and rank; widths are bytes per number."""
+
+    model: Model
+    workload: Workload
+    layout: Layout
+    framework: FrameworkMemory
+    vendor: str = ""
+    selective: str = field(default="core-attention")
+
+    @classmethod
+    def of(cls, design: Design, workload: Workload, layout: Layout) -> Job:
+        """The job of a design; without a known software release, framework memory is not included."""
+        return cls.on_vendor(design.cluster.accelerator.vendor if design.cluster else "", workload, layout)
+
+    @classmethod
+    def on_vendor(cls, vendor: str, workload: Workload, layout: Layout) -> Job:
+        """The job on accelerators of a vendor."""
+        stack = layout.stack
+        if stack is None:
+            return cls(workload.model, workload, layout, FrameworkMemory(), vendor)
+        found = stack.memory_of(layout.sharding)
+        if stack.loss is not None:
+            found = replace(found, logits=LOGITS[stack.loss])
+        return cls(workload.model, workload, layout, found, vendor, stack.selective)
+
+    @property
+    def tokens(self) -> float:
+        """Tokens of one micro-batch on one rank."""
+        return self.layout.micro_batch * self.workload.sequence_length / self.layout.cp
+
+    @property
+    def micro_batches(self) -> float:
+        """Micro-batches per step and replica."""
+        return 1 if self.layout.micro_batches is None else self.layout.micro_batches
+
+    @property
+    def ffn_matrices(self) -> int:
+        """Matrices of a feed-forward network."""
+        return self.model.ffn_matrices
+
+    @property
+    def residual_ranks(self) -> float:
+        """Ranks that shard the residual stream."""
+        return self.layout.tp if self.layout.sequence_parallel or self.framework.cuts_residual else 1
+
+    @property
+    def hidden_ranks(self) -> float:
+        """Ranks that shard tensors which sequence parallelism gathers before a GEMM."""
+        return self.layout.tp if self.framework.cuts_residual else 1
+
+    @property
+    def width(self) -> float:
+        """Bytes of one activation."""
+        return activation_width(self.workload.precision)
+
+    @property
+    def kept(self) -> float:
+        """Bytes per number of the inputs that a GEMM stores."""
+        work = self.workload.precision
+        return operand_width(work) if self.framework.quantized_inputs and work in NARROW else self.width
+
+    def stores_inputs_of(self, module: str) -> bool:
+        """Whether the backward pass needs the inputs of a module's matrices: where the module or its adapters train."""
+        trainable = self.workload.trainable
+        return trainable is None or module in trainable.modules
+
+    @property
+    def shards(self) -> float:
+        """Ranks that shard the states of weights outside experts."""
+        return self.layout.shard_group
+
+    @property
+    def expert_shards(self) -> float:
+        """Ranks that shard the states of experts, which have fewer replicas."""
+        if self.layout.sharding == "none":
+            return 1.0
+        replicas = self.layout.dp * self.layout.cp / self.layout.shard_group
+        return larger(1.0, self.layout.expert_dp / replicas)
+
+    @property
+    def sharded_fully(self) -> bool:
+        """Whether the layout shards weights: fsdp and hsdp."""
+        return self.layout.sharding in FULLY
+
+    @property
+    def keeps_gathered(self) -> float:
+        """1 where FSDP keeps weights gathered from forward to backward pass (as ZeRO-2, and in pipelines), else 0."""
+        if not self.framework.sharded_master or not (self.sharded_fully or self.layout.sharding == "zero2"):
+            return 0.0
+        if self.layout.sharding == "zero2":
+            return value_where(self.shards > 1, 1.0, 0.0)
+        return value_where(self.layout.pp > 1, 1.0, 0.0) * value_where(self.shards > 1, 1.0, 0.0)
+
+    @property
+    def gathers_layers(self) -> float:
+        """1 where weights are gathered layer by layer, else 0."""
+        if not self.sharded_fully:
+            return 0.0
+        return value_where(self.shards > 1, 1.0, 0.0) * (1.0 - self.keeps_gathered)
