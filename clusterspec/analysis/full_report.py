@@ -21,9 +21,9 @@ from clusterspec.cost.estimate import estimate as neighbor_plan
 from clusterspec.cost.failures import plan_interruptions
 from clusterspec.cost.formulas.failures import best_interval, goodput
 from clusterspec.cost.layers import stage_groups
+from clusterspec.cost.memory import Job
 from clusterspec.cost.memory import fullest as memory
 from clusterspec.cost.memory.explain import explained_memory
-from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.rank import Rank
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.storage import checkpoint_size

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives.model import CollectiveUnavailableError
+from clusterspec.cost.collectives import CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import collective_cost
 from clusterspec.cost.collectives.stack import PROTOCOLS
 from clusterspec.cost.formulas.topologies import slot_rate

@@ -9,7 +9,7 @@ from typing import Any
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Assumption, Design, Layout
 from clusterspec.cluster.variation import NoSuchKeyError, design_with_keys, with_values
-from clusterspec.cost.collectives.model import falls_back_to_sockets
+from clusterspec.cost.collectives import falls_back_to_sockets
 from clusterspec.cost.estimate import estimate, reestimate
 from clusterspec.cost.parameters import MOMENTS, TABLE_MOMENTS
 from clusterspec.cost.plan import Plan

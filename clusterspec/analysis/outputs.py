@@ -88,8 +88,8 @@ def collective(
 
     Without rows, but with the reason, if the cluster cannot be resolved or its ranks are not connected.
     """
+    from clusterspec.cost.collectives import CollectiveUnavailableError
     from clusterspec.cost.collectives.evidence import unmeasured_part
-    from clusterspec.cost.collectives.model import CollectiveUnavailableError
     from clusterspec.cost.collectives.predict import collective_table
 
     rows: tuple[CollectiveRow, ...] = ()

@@ -6,7 +6,7 @@ from clusterspec.catalog.releases import ReleaseFault
 from clusterspec.cluster.groups import Placement, contiguous_placement
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.variation import with_values
-from clusterspec.cost.collectives.model import NAMES
+from clusterspec.cost.collectives import NAMES
 from clusterspec.cost.measured import applicable_cost
 from clusterspec.logs.benchmark import Benchmark, Series, adapter_count, interface_count
 from clusterspec.records import dataclass

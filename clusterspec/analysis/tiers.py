@@ -8,7 +8,7 @@ from clusterspec.analysis.hops import HOP, SMALL
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Level
-from clusterspec.cost.collectives.model import CollectiveUnavailableError
+from clusterspec.cost.collectives import CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import CollectiveRow, collective_table
 from clusterspec.cost.formulas.topologies import slot_rate
 from clusterspec.quantity import Figure

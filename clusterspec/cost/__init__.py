@@ -1,6 +1,7 @@
-"""Numeric constants of the cost model that no catalog entry holds, each with its reason or source.
+"""The cost model: time and memory of a design, in numbers and explained term by term.
 
-A module declares its constants here by `assumed_figure` or `cited_figure`; docs/accuracy.md lists all of them.
+Numeric constants that no catalog entry holds have a reason or a source: a module declares them by `assumed_figure` or
+`cited_figure` of this one, and docs/accuracy.md lists all of them.
 """
 
 from __future__ import annotations

@@ -7,9 +7,8 @@ from math import hypot
 
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import RATE_OF_PRODUCTS, Design, MeasuredShare
-from clusterspec.cost import parameters
+from clusterspec.cost import assumed_figure, parameters
 from clusterspec.cost.compute.rates import share_precision
-from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas.compute import recomputation_factor, utilization
 from clusterspec.cost.memory import fullest as memory
 from clusterspec.cost.plan import Plan

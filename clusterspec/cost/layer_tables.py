@@ -8,7 +8,7 @@ from functools import partial
 from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.model import Cluster, Layout, Overlap
 from clusterspec.cost import traffic
-from clusterspec.cost.collectives.model import CollectiveCost, Paths
+from clusterspec.cost.collectives import CollectiveCost, Paths
 from clusterspec.cost.collectives.predict import CollectiveTiming, cost_of_nothing, paths_timing
 from clusterspec.cost.compute.kernels import Shard, Work
 from clusterspec.cost.compute.layer import Parts, Routing, recomputed_kernels

@@ -9,10 +9,10 @@ from typing import TypeVar
 
 from clusterspec.cluster.groups import Placement, contiguous_placement
 from clusterspec.cluster.model import Cluster, Design, MeasuredShare
+from clusterspec.cost import assumed_figure
+from clusterspec.cost.collectives import CollectiveCost, CollectiveUnavailableError
 from clusterspec.cost.collectives.algorithms import bus_factor
-from clusterspec.cost.collectives.model import CollectiveCost, CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import collective_cost
-from clusterspec.cost.constants import assumed_figure
 from clusterspec.finding import Problem
 from clusterspec.logs.nccl import collective_of, ranks_of
 from clusterspec.logs.nccl_rows import DISAGREES, NcclLog, NotALogError

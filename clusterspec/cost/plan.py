@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Assumption, Design
+from clusterspec.cost import CONSTANTS
 from clusterspec.cost.compute.attention import SPARSE
 from clusterspec.cost.compute.kernels import FIXED, KERNELS
 from clusterspec.cost.compute.mixing import RECURRENCE
-from clusterspec.cost.constants import CONSTANTS
 from clusterspec.cost.memory.fullest import Memory
 from clusterspec.cost.record import Communication, StepRecord, communication_rows
 from clusterspec.cost.tables import Tables

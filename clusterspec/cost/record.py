@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.collectives.model import CollectiveCost
+from clusterspec.cost.collectives import CollectiveCost
 from clusterspec.cost.compute.kernels import Kernel
 from clusterspec.cost.compute.rates import Rates
 from clusterspec.cost.compute.software import SoftwareBehavior

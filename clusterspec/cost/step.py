@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from clusterspec.cost import assumed_figure
 from clusterspec.cost.compute.kernels import WEIGHT_SHARE
-from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas import pipeline
 from clusterspec.cost.formulas.compute import larger, smaller, value_where
 from clusterspec.cost.formulas.parameters import offload_time, update_time

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from clusterspec.catalog.stacks import FULLY
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
-from clusterspec.cost import step
-from clusterspec.cost.collectives.model import CollectiveCost
+from clusterspec.cost import assumed_figure, step
+from clusterspec.cost.collectives import CollectiveCost
 from clusterspec.cost.compute.kernels import Shard
 from clusterspec.cost.compute.layer import update_traffic
-from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas.compute import is_divided, larger
 from clusterspec.cost.layer_tables import Group, Hiding, NoPathError
 from clusterspec.cost.layers import Chunk, StageGroup, stage_groups

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.cost.collectives.model import CollectiveUnavailableError
+from clusterspec.cost.collectives import CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import collective_table
 from clusterspec.cost.measured import stated_bus_bandwidth
 from clusterspec.exchange.measurements import series_description

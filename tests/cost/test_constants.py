@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import clusterspec.cost as package
-from clusterspec.cost.constants import CONSTANTS
-from clusterspec.cost.memory.job import GROUP, range_figures
+from clusterspec.cost import CONSTANTS
+from clusterspec.cost.memory import GROUP, range_figures
 from clusterspec.origin import Assumed, Cited
 from clusterspec.quantity import Figure
 from tests.spec_keys import unknown_keys

@@ -9,8 +9,7 @@ from math import log
 from clusterspec.catalog.entries import Interconnect
 from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives import stack
-from clusterspec.cost.collectives.model import CollectiveCost
+from clusterspec.cost.collectives import CollectiveCost, stack
 from clusterspec.cost.collectives.predict import group_timing
 from clusterspec.origin import Cited
 from clusterspec.quantity import Figure

@@ -9,8 +9,8 @@ import clusterspec.cost.measured
 import clusterspec.cost.serving.constants  # noqa: F401  (modules declare their constants when they are imported)
 from clusterspec.catalog.models import Entry
 from clusterspec.catalog.stacks import Stack
-from clusterspec.cost.constants import CONSTANTS
-from clusterspec.cost.memory.job import GROUP, range_figures
+from clusterspec.cost import CONSTANTS
+from clusterspec.cost.memory import GROUP, range_figures
 from clusterspec.quantity import Figure
 from tools.accuracy.cases import settings
 

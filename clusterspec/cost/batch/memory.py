@@ -33,10 +33,9 @@ from clusterspec.cost.formulas.compute import larger, value_where
 from clusterspec.cost.formulas.memory import buffer_bytes
 from clusterspec.cost.layer_tables import Group
 from clusterspec.cost.layers import StageGroup, stage_groups
-from clusterspec.cost.memory import recomputation
+from clusterspec.cost.memory import Job, MemoryLine, recomputation, squared_excess, summed_bytes
 from clusterspec.cost.memory.activations import Tensor
 from clusterspec.cost.memory.fullest import LayerMemory, rank_memory
-from clusterspec.cost.memory.job import Job, MemoryLine, squared_excess, summed_bytes
 from clusterspec.cost.memory.rank import (
     Layers,
     Rank,

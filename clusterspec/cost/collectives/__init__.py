@@ -1,5 +1,7 @@
-"""Records of a collective: the links of a group by tier, the timed candidates, the cost; achieved bandwidth of
-the network.
+"""Collectives on the tiers of a cluster: algorithms, protocols, and the choice among them.
+
+This module holds the records of a collective: the links of a group by tier, the timed candidates, the cost; and the
+achieved bandwidth of the network.
 """
 
 from __future__ import annotations
@@ -7,7 +9,7 @@ from __future__ import annotations
 from math import inf
 
 from clusterspec.cluster.model import ScaleOut
-from clusterspec.cost.constants import assumed_figure, cited_figure
+from clusterspec.cost import assumed_figure, cited_figure
 from clusterspec.cost.formulas.collectives import overlapped_time, pipelined_time, time_at_busbw
 from clusterspec.origin import Assumed, Cited
 from clusterspec.quantity import Bandwidth, Figure

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.collectives import rings, stack
-from clusterspec.cost.collectives.model import Candidate, Inside, Paths
+from clusterspec.cost.collectives import Candidate, Inside, Paths, rings, stack
 from clusterspec.cost.collectives.stack import (
     SIMPLE,
     Algorithm,

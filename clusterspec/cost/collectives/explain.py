@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from clusterspec.cost.collectives.model import Candidate, CollectiveCost, Paths
+from clusterspec.cost.collectives import Candidate, CollectiveCost, Paths
 from clusterspec.cost.formulas import EXPRESSIONS, collectives
 from clusterspec.cost.term import Expanded, computed_figure
 from clusterspec.quantity import Figure

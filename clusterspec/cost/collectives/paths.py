@@ -10,7 +10,8 @@ from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, ScaleOut, ScaleUp
 from clusterspec.cluster.scaleup import NODE_SCALE
-from clusterspec.cost.collectives.model import (
+from clusterspec.cost import assumed_figure
+from clusterspec.cost.collectives import (
     EXCHANGE,
     HOST,
     PAIR,
@@ -24,7 +25,6 @@ from clusterspec.cost.collectives.model import (
     Paths,
     network_of,
 )
-from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas.topologies import (
     all_to_all_time,
     average_hops,

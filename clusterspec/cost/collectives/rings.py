@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import inf, log2
 
 from clusterspec.cluster.scaleup import NODE_SCALE
-from clusterspec.cost.collectives import stack
-from clusterspec.cost.collectives.model import Candidate, Paths
+from clusterspec.cost import assumed_figure
+from clusterspec.cost.collectives import Candidate, Paths, stack
 from clusterspec.cost.collectives.stack import (
     LL,
     LL128,
@@ -24,7 +24,6 @@ from clusterspec.cost.collectives.stack import (
     ring_chunks_held,
     start_latency,
 )
-from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas import collectives, topologies
 
 

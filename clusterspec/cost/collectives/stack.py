@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from math import inf
 
-from clusterspec.cost.collectives.model import ALL_PROTOCOLS, Between, Candidate, Paths
-from clusterspec.cost.constants import assumed_figure, cited_figure
+from clusterspec.cost import assumed_figure, cited_figure
+from clusterspec.cost.collectives import ALL_PROTOCOLS, Between, Candidate, Paths
 from clusterspec.origin import Cited
 from clusterspec.records import dataclass
 

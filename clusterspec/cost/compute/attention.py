@@ -5,6 +5,7 @@ output.
 from __future__ import annotations
 
 from clusterspec.catalog.models import CompressedAttention, SparseAttention
+from clusterspec.cost import assumed_figure
 from clusterspec.cost.compute.kernels import (
     FLASH_BACKWARD,
     FLASH_BACKWARD_TRAFFIC,
@@ -19,7 +20,6 @@ from clusterspec.cost.compute.kernels import (
     streaming_work,
     work_share,
 )
-from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas import attention as formulas
 from clusterspec.cost.formulas.attention import compressed_entries, core_flops
 from clusterspec.cost.formulas.compute import is_zero

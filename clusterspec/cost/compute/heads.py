@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from clusterspec.catalog.entries import Accelerator
+from clusterspec.cost import assumed_figure
 from clusterspec.cost.compute.kernels import KERNELS, LENGTH_START
-from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas.compute import fixed_share, head_fill, smaller
 
 WIDTH = assumed_figure(

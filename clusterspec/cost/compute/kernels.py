@@ -6,7 +6,7 @@ from enum import IntEnum, auto
 
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout, Trainable, Workload
-from clusterspec.cost.constants import CONSTANTS, assumed_figure
+from clusterspec.cost import CONSTANTS, assumed_figure
 from clusterspec.cost.formulas import compute as formulas
 from clusterspec.cost.formulas.compute import is_divided, is_zero
 from clusterspec.cost.formulas.parameters import share_of_heads

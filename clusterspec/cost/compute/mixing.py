@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clusterspec.catalog.models import LinearAttention
+from clusterspec.cost import assumed_figure, cited_figure
 from clusterspec.cost.compute import attention
 from clusterspec.cost.compute.kernels import (
     COMPILED_SCORE_PASSES,
@@ -17,7 +18,6 @@ from clusterspec.cost.compute.kernels import (
     linear_work,
     streaming_work,
 )
-from clusterspec.cost.constants import assumed_figure, cited_figure
 from clusterspec.cost.formulas import attention as formulas
 from clusterspec.cost.formulas.parameters import share_of_heads
 from clusterspec.cost.layers import Mixer

@@ -9,6 +9,7 @@ from math import prod
 
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import RATE_OF_PRODUCTS, Assumption, Cluster, Workload
+from clusterspec.cost import assumed_figure
 from clusterspec.cost.compute.heads import attention_length, fixed_shares, width_share
 from clusterspec.cost.compute.kernels import (
     DEPTH_START,
@@ -20,7 +21,6 @@ from clusterspec.cost.compute.kernels import (
     expert_launches,
 )
 from clusterspec.cost.compute.software import SoftwareBehavior
-from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas.compute import depth_fill, kernel_time, larger, tile_fill
 from clusterspec.origin import Assumed, Computed
 from clusterspec.quantity import Figure

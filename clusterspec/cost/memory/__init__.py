@@ -1,4 +1,7 @@
-"""Lines of memory with their uncertainty ranges, and the job that they belong to."""
+"""Memory of one rank at the peak of a step: model states, activations, and reservations of the framework.
+
+This module holds the lines of memory with their uncertainty ranges, and the job that they belong to.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from clusterspec.catalog.models import Model
 from clusterspec.catalog.stacks import FULLY, FrameworkMemory, Spread
 from clusterspec.cluster.model import Design, Layout, Workload
-from clusterspec.cost.constants import assumed_figure
+from clusterspec.cost import assumed_figure
 from clusterspec.cost.formulas.compute import larger, value_where
 from clusterspec.origin import Assumed
 from clusterspec.precision import NARROW, activation_width, operand_width

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.cost.formulas import memory, parameters
 from clusterspec.cost.formulas.memory import expert_bytes, index_bytes, recurrence_bytes, tensor_bytes
-from clusterspec.cost.memory.job import Job, MemoryLine, memory_line
+from clusterspec.cost.memory import Job, MemoryLine, memory_line
 from clusterspec.cost.memory.rank import Layers
 from clusterspec.precision import precision_width
 from clusterspec.records import NamedTuple

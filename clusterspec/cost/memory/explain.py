@@ -9,8 +9,8 @@ from functools import cache
 from clusterspec.catalog.stacks import FrameworkMemory, Spread
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cost.formulas import EXPRESSIONS
+from clusterspec.cost.memory import COMMUNICATOR, ROUTING, Job, Lines, MemoryLine
 from clusterspec.cost.memory.fullest import Memory, RankMemory
-from clusterspec.cost.memory.job import COMMUNICATOR, ROUTING, Job, Lines, MemoryLine
 from clusterspec.cost.memory.recomputation import offloads_saved
 from clusterspec.cost.term import MemoryUse, Term
 from clusterspec.origin import Assumed, Cited, Computed, Origin, Written

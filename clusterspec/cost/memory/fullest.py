@@ -10,9 +10,8 @@ from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Assumption, Cluster, Design, Layout, Workload
 from clusterspec.cost.formulas.compute import larger, value_where
 from clusterspec.cost.layers import Chunk, StageGroup, stage_groups
-from clusterspec.cost.memory import recomputation, states
+from clusterspec.cost.memory import Job, Lines, recomputation, squared_excess, states, summed_bytes
 from clusterspec.cost.memory.activations import Tensor
-from clusterspec.cost.memory.job import Job, Lines, squared_excess, summed_bytes
 from clusterspec.cost.memory.rank import Layers, Rank, candidates_for_fullest
 from clusterspec.cost.memory.recomputation import PeakPoint, StoredTensors, stored_lines
 from clusterspec.origin import Computed

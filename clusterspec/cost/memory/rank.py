@@ -7,7 +7,7 @@ from enum import StrEnum
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.formulas import memory
 from clusterspec.cost.layers import Chunk, StageGroup
-from clusterspec.cost.memory.job import Job
+from clusterspec.cost.memory import Job
 from clusterspec.cost.parameters import Share
 from clusterspec.cost.tables import held_share
 from clusterspec.recent import Recent

@@ -8,7 +8,7 @@ from clusterspec.cost.formulas import parameters
 from clusterspec.cost.formulas.compute import larger, smaller, value_where
 from clusterspec.cost.formulas.memory import bucket_bytes, buffer_bytes, sub_group_bytes, tensor_bytes
 from clusterspec.cost.layers import Chunk
-from clusterspec.cost.memory.job import COMMUNICATOR, GATHERED, Job, Lines, MemoryLine, memory_line
+from clusterspec.cost.memory import COMMUNICATOR, GATHERED, Job, Lines, MemoryLine, memory_line
 from clusterspec.cost.mixers import SequenceBytes, sequence_cache
 from clusterspec.cost.parameters import MOMENTS, TABLE_MOMENTS, Share, frozen_precision, served_weights
 from clusterspec.precision import precision_width

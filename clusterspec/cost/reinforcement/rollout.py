@@ -17,7 +17,7 @@ from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cluster.requests import Lengths, Rl
 from clusterspec.cluster.sites import design_on_pool
 from clusterspec.cluster.variation import design_with_keys
-from clusterspec.cost.constants import assumed_figure
+from clusterspec.cost import assumed_figure
 from clusterspec.cost.formulas.pipeline import expected_largest
 from clusterspec.cost.formulas.reinforcement import rollout_busy_time
 from clusterspec.cost.serving.engine import Engine

@@ -5,7 +5,7 @@ from __future__ import annotations
 from clusterspec.cluster.model import Workload
 from clusterspec.cluster.requests import Rl
 from clusterspec.cluster.sites import link_to_pool, link_with
-from clusterspec.cost.constants import assumed_figure
+from clusterspec.cost import assumed_figure
 from clusterspec.cost.formulas.reinforcement import (
     overlapped_step_time,
     partial_step_time,

@@ -9,9 +9,8 @@ from clusterspec.catalog.models import Block, Model
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cluster.requests import Rl
 from clusterspec.cluster.sites import PoolLink
-from clusterspec.cost import parameters
+from clusterspec.cost import assumed_figure, parameters
 from clusterspec.cost.adapters import model_adapters
-from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas.reinforcement import weight_sync_time
 from clusterspec.cost.reinforcement.rollout import GROUP, Rollout
 from clusterspec.precision import precision_width, table_width

@@ -8,11 +8,11 @@ from functools import lru_cache
 from clusterspec.catalog.stacks import Stack
 from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cluster.model import Cluster
+from clusterspec.cost import assumed_figure
+from clusterspec.cost.collectives import CollectiveUnavailableError
 from clusterspec.cost.collectives.algorithms import busbw_ceiling
-from clusterspec.cost.collectives.model import CollectiveUnavailableError
 from clusterspec.cost.collectives.paths import crosses_host_memory, group_paths
 from clusterspec.cost.collectives.predict import CollectiveTiming, paths_timing
-from clusterspec.cost.constants import assumed_figure
 from clusterspec.recent import recent
 from clusterspec.records import NamedTuple, dataclass
 

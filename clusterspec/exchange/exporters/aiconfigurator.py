@@ -17,7 +17,7 @@ from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.compute.rates import streaming_share
 from clusterspec.cost.formulas.topologies import slot_rate
-from clusterspec.cost.memory.job import COMMUNICATOR
+from clusterspec.cost.memory import COMMUNICATOR
 from clusterspec.cost.tables import USUAL_SLOT
 from clusterspec.exchange.exporters.network_tiers import NetworkTiers, network_tiers, omitted_of_network
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, MissingPart, NotExportable

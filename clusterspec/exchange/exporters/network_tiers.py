@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives.model import Between, Inside, Paths
+from clusterspec.cost.collectives import Between, Inside, Paths
 from clusterspec.cost.collectives.paths import group_paths
 from clusterspec.cost.collectives.stack import allowed_protocols, crossing_latency, near_hop_latency, start_latency
 from clusterspec.exchange.exporters.registry import ExportInput, MissingPart, NotExportable

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
+from clusterspec.cost.collectives import CollectiveUnavailableError
 from clusterspec.cost.collectives.evidence import unmeasured_part
-from clusterspec.cost.collectives.model import CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import collective_table
 from clusterspec.exchange.acceptance_cases import AcceptanceCase
 from clusterspec.exchange.exporters.acceptance import runnable_cases

@@ -51,7 +51,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Workload
-from clusterspec.cost.collectives.model import CollectiveCost, CollectiveUnavailableError
+from clusterspec.cost.collectives import CollectiveCost, CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import collective_cost
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.record import Communication

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.cluster.groups import Placement, contiguous_placement
 from clusterspec.cluster.model import Cluster, Layout
-from clusterspec.cost.collectives.model import CollectiveUnavailableError
+from clusterspec.cost.collectives import CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import collective_cost
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.units import display

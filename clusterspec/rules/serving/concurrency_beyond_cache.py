@@ -53,7 +53,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil
 
-from clusterspec.cost.memory.job import summed_bytes
+from clusterspec.cost.memory import summed_bytes
 from clusterspec.cost.serving.constants import HIGHEST_FRACTION
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served

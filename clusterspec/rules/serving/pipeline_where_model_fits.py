@@ -48,7 +48,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.memory.job import summed_bytes
+from clusterspec.cost.memory import summed_bytes
 from clusterspec.cost.serving.latency import loss_factors
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality

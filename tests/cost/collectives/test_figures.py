@@ -6,8 +6,8 @@ import pytest
 
 from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cluster.model import Cluster, MeasuredShare, ScaleOut
+from clusterspec.cost.collectives import Candidate, Paths, falls_back_to_sockets, network_of
 from clusterspec.cost.collectives.algorithms import bus_factor, busbw_ceiling
-from clusterspec.cost.collectives.model import Candidate, Paths, falls_back_to_sockets, network_of
 from clusterspec.cost.collectives.paths import group_paths
 from clusterspec.cost.collectives.predict import CollectiveTiming, uncertainty_band, with_measured_shares
 from clusterspec.origin import Assumed, Cited, Measured, Origin

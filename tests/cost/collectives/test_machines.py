@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec.cluster.groups import axis_placement, contiguous_placement
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives.model import CollectiveCost, CollectiveUnavailableError
+from clusterspec.cost.collectives import CollectiveCost, CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import collective_cost
 from clusterspec.origin import Assumed, Cited
 from tests.cost.collectives.machines import A100, H100, cluster, nodes_of, resolved

@@ -12,7 +12,7 @@ import pytest
 
 from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives.model import CollectiveCost
+from clusterspec.cost.collectives import CollectiveCost
 from clusterspec.cost.collectives.predict import collective_cost
 from tests.cost.collectives.machines import cluster
 

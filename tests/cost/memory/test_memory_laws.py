@@ -216,7 +216,7 @@ def test_fit_is_unknown_without_memory_capacity() -> None:
 def test_a_cluster_of_any_size_takes_the_same_time() -> None:
     """Nothing is enumerated rank by rank: a pipeline of a thousand stages is looked at in a handful."""
     from clusterspec.cost.layers import stage_groups
-    from clusterspec.cost.memory.job import Job
+    from clusterspec.cost.memory import Job
     from clusterspec.cost.memory.rank import candidates_for_fullest
 
     whole = design(model(layers=1003), pp=1000, dp=100)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.cost.memory.job import COMMUNICATOR, FACTOR_RANGES, RANGES, ROUTING
+from clusterspec.cost.memory import COMMUNICATOR, FACTOR_RANGES, RANGES, ROUTING
 
 ALL = RANGES | FACTOR_RANGES
 

@@ -10,8 +10,8 @@ import pytest
 
 from clusterspec.catalog.frameworks import framework_of
 from clusterspec.cost.estimate import estimate
+from clusterspec.cost.memory import Job
 from clusterspec.cost.memory.fullest import memory_use
-from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.recomputation import MODULES, kept_tensors
 from clusterspec.cost.plan import Plan
 from clusterspec.document.conforms import node_at

@@ -13,7 +13,7 @@ from clusterspec.cost.compute.rates import PassKernels, Speed
 from clusterspec.cost.estimate import estimate, step_range
 from clusterspec.cost.layer_tables import Group, Hiding, PhaseTimer
 from clusterspec.cost.layers import Mixer, stage_groups
-from clusterspec.cost.memory.job import Job
+from clusterspec.cost.memory import Job
 from clusterspec.cost.memory.rank import Rank
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import design_tables, timed_step
