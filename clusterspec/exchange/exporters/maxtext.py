@@ -111,7 +111,7 @@ def write(source: ExportInput) -> ExportedFile:
     lines += [f"max_target_length: {work.sequence_length}", *_batch_lines(layout, work)]
     lines += _mesh_lines(source.cluster, layout)
     if layout.cp > 1:
-        lines.append(f"context_parallel_strategy: {_STRATEGIES[layout.cp_method]}")
+        lines += _context_lines(source.cluster, layout, work, omitted)
     if layout.sharding in {"zero1", "zero2"}:
         lines.append("shard_optimizer_over_data: true")
     remat = _REMAT.get(layout.recompute, "minimal") if isinstance(layout.recompute, str) else "minimal"
@@ -124,6 +124,31 @@ def write(source: ExportInput) -> ExportedFile:
     if layout.offload_optimizer == 1:
         lines.append("optimizer_memory_host_offload: true")
     return ExportedFile("\n".join([*lines, ""]), tuple(omitted))
+
+
+def _context_lines(cluster: Cluster, layout: Layout, work: Workload, omitted: list[str]) -> Iterator[str]:
+    """How context parallelism exchanges keys, with the one kernel of attention that takes part in it.
+
+    MaxText e591f30c: on GPUs ``cudnn_flash_te`` (layers/attention_op.py, lines 1437 and 2230), without packed data or
+    windows; ``autoselected`` takes a kernel that attends within a rank. Rings of TPUs: configs/types.py, line 4021.
+    Raises `NotExportable` for what it refuses.
+    """
+    strategy, google = _STRATEGIES[layout.cp_method], cluster.accelerator.vendor == "Google"
+    if strategy == "ulysses" and not google:
+        raise NotExportable("MaxText exchanges heads (all-to-all) on TPUs alone")
+    if work.model.window and (strategy == "ring" or not google):
+        raise NotExportable("MaxText has no layers with windows under this context parallelism")
+    unpacked = not google or (strategy == "ring" and bool(work.model.latent))
+    if not google:
+        yield "attention: cudnn_flash_te"
+    elif strategy == "ring":
+        if work.sequence_length % layout.cp**2 or layout.cp % 2:
+            raise NotExportable(f"MaxText needs a length that {layout.cp}² divides, and an even cp, for its ring")
+        yield from ("attention: flash", "use_tokamax_splash: true")
+    if unpacked:
+        omitted.append("packed sequences: with this attention MaxText takes one sequence a row (`packing: false`)")
+        yield "packing: false"
+    yield f"context_parallel_strategy: {strategy}"
 
 
 def _quantization(cluster: Cluster, work: Workload) -> str | None:
