@@ -1,8 +1,9 @@
 """Exports loaded by the code of their targets: ``python -m tools.loads DIR [--python PYTHON] [--only KIND]``.
 
 ``DIR`` is as for `tools.export_targets`: clones, and wheels of vLLM and SGLang. ``PYTHON`` is an interpreter with the
-packages ``pydantic pyyaml regex msgspec numpy pandas psutil cloudpickle packaging typing_extensions``; PyTorch, JAX and
-others are stubs. Nothing of a target runs but its parsers and data classes, and of SuperBench the diagnosis of results.
+packages ``pydantic pyyaml regex msgspec numpy pandas psutil cloudpickle packaging typing_extensions jsonschema``;
+PyTorch, JAX and others are stubs. Nothing of a target runs but its parsers and data classes, of SuperBench the
+diagnosis of results, and of the library of NetBox's device types its schema and its rules for names.
 Exit status 1 where an export is refused, or a target could not be loaded. TensorRT-LLM is not among the targets: no
 registry has its source.
 """
@@ -18,6 +19,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from datetime import date
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -34,7 +36,13 @@ LIMITS = {"superbench": "microsoft/superbenchmark"}
 and AICR are programs in Go that run in a cluster: tests of the exporters read their limits as the sources say."""
 SYSTEMS = {"aiconfigurator": "ai-dynamo/aiconfigurator"}
 """Exports of machines, and the repositories whose code reads them."""
-KINDS = ("megatron", "maxtext", "torchtitan", "deepspeed", "vllm", "llm-d", "sglang", "dynamo", *LIMITS, *SYSTEMS)
+LIBRARIES = ("netbox-community/devicetype-library", "nrkno/netbox-devicetype-library")
+"""NetBox's library of device types, and a public fork of 2026 that is smaller: both hold the schema."""
+KINDS = (
+    *("megatron", "maxtext", "torchtitan", "deepspeed", "vllm", "llm-d", "sglang", "dynamo", "netbox"),
+    *LIMITS,
+    *SYSTEMS,
+)
 BESIDE = {"dynamo": "vllm 0.31.0"}
 """The target whose package another one imports."""
 LOADED = {"dynamo": "dynamo.vllm"}
@@ -65,10 +73,28 @@ def written_systems(kind: str) -> Iterator[str]:
             yield str(exporter_of(kind).write(ExportInput(study_text(text, settings).design)).content)
 
 
+def written_device_types() -> Iterator[str]:
+    """Device types of every platform that is bought, each with its own switches and with every other switch."""
+    catalog = Catalog.open()
+    settings = Settings(catalog, Config(), date(2026, 11, 20))
+    for platform in catalog.ids("platform"):
+        for switch in ("", *(f", scale_out: {{switch: {each}}}" for each in catalog.ids("switch"))):
+            text = f"clusterspec: 1\nname: pod\ncluster: {{platform: {platform}, nodes: 4{switch}}}\n"
+            study = study_text(text, settings)
+            try:
+                content = str(exporter_of("netbox").write(ExportInput(study.design)).content)
+            except (NotExportable, ValueError):
+                continue
+            yield from (f"---{each}" for each in content.split("---")[1:])
+
+
 def sources_of(kind: str, clones: Path) -> list[Source]:
     """The sources of a target, and of the target that it imports. Raises `FileNotFoundError` for a missing one."""
     if repository := (LIMITS | SYSTEMS).get(kind):
         return [Source(clones, repository, "")]
+    if kind == "netbox":
+        held = [name for name in LIBRARIES for each in (name, name.replace("/", "+")) if (clones / each).is_dir()]
+        return [Source(clones, (held or [*LIBRARIES])[0], "")]
     targets = [TARGETS[each] for each in (kind, BESIDE.get(kind)) if each]
     return [Source(clones, each.repository, each.release) for each in targets]
 
@@ -126,7 +152,10 @@ def main() -> int:
             print(f"{kind}: not checked: {fault}")
             failed = True
             continue
-        texts = written_limits(kind) if kind in LIMITS else written_systems(kind) if kind in SYSTEMS else written(kind)
+        own = {"netbox": written_device_types}
+        own |= {name: partial(written_limits, name) for name in LIMITS}
+        own |= {name: partial(written_systems, name) for name in SYSTEMS}
+        texts = own[kind]() if kind in own else written(kind)
         exports = [text for text in dict.fromkeys(texts) if LOADED.get(kind, "") in text]
         said = faults(kind, exports, sources, given.python)
         refused = [text for text in said if text]

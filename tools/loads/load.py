@@ -249,6 +249,32 @@ def aiconfigurator() -> Load:
     return load
 
 
+def netbox() -> Load:
+    """A device type against the schema of the library and its rules for names and components. Its rule that a device
+    has an inlet is for contributions of whole devices: the form of inlets is not written.
+    """
+    import yaml
+    from jsonschema import Draft202012Validator
+    from referencing import Registry, Resource
+
+    folder = Path(sys.path[0])
+    schemas = {each.name: json.loads(each.read_text()) for each in sorted((folder / "schema").glob("*.json"))}
+    registry: Any = Registry()
+    for schema in schemas.values():
+        registry = Resource.from_contents(schema) @ registry
+    validator = Draft202012Validator(schemas["devicetype.json"], registry=registry)
+    rules = importlib.import_module("tests.device_types")
+
+    def load(text: str) -> None:
+        definition = yaml.safe_load(text)
+        validator.validate(definition)
+        device = rules.DeviceType(definition, f"device-types/x/{definition['slug']}.yaml", "A")
+        if not (device.verify_slug(set()) and rules.validate_components(("interfaces",), device)):
+            raise ValueError(device.failureMessage)
+
+    return load
+
+
 TARGETS: dict[str, Callable[[], Load]] = {
     "aiconfigurator": aiconfigurator,
     "megatron": megatron,
@@ -260,6 +286,7 @@ TARGETS: dict[str, Callable[[], Load]] = {
     "dynamo": dynamo,
     "sglang": sglang,
     "superbench": superbench,
+    "netbox": netbox,
 }
 """For each kind of export, the function that makes its loader."""
 
