@@ -136,6 +136,22 @@ def repository_of(source: ExportInput, omitted: list[str]) -> str:
     return "MODEL"
 
 
+def is_published_precision(work: Workload) -> bool:
+    """Whether the published checkpoint of the model has its weights in the precision of the design."""
+    return work.parameter_precision == (work.model.checkpoint_precision or "bf16")
+
+
+def quantizes_at_load(work: Workload, omitted: list[str]) -> bool:
+    """Whether an engine has to quantize the weights of the named repository to fp8 as it loads them."""
+    if work.parameter_precision != "fp8" or is_published_precision(work):
+        return False
+    if work.model.fp8_block:
+        block = work.model.fp8_block
+        note = f"the publisher's fp8 checkpoint, whose blocks of {block} × {block} have scales: put its repository"
+        omitted.append(f"{note} in place of the one that is quantized at load")
+    return True
+
+
 def predicts_tokens(work: Workload) -> bool:
     """Whether the checkpoint has layers of multi-token prediction, which can draft."""
     return work.model.prediction is not None or work.model.id.startswith(PREDICTING)

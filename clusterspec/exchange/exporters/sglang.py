@@ -19,9 +19,11 @@ from clusterspec.exchange.exporters.engines import (
     command,
     engine_kinds,
     heading,
+    is_published_precision,
     launches,
     omitted_router,
     predicts_tokens,
+    quantizes_at_load,
     repository_of,
     script,
     served_workload,
@@ -124,11 +126,11 @@ def precision_options(work: Workload, omitted: list[str]) -> Iterator[str]:
     """The options of precisions and of speculation."""
     if work.kv_precision == "fp8":
         yield "--kv-cache-dtype fp8_e4m3"
-    if work.parameter_precision == "fp8" and not work.model.fp8_block:
+    if quantizes_at_load(work, omitted):
         yield "--quantization fp8"
     elif work.parameter_precision == "fp16":
         yield "--dtype half"
-    elif work.parameter_precision not in {"bf16", "fp8"}:
+    elif not is_published_precision(work):
         omitted.append(f"weights in {work.parameter_precision}: name a checkpoint that keeps them so")
     tokens = work.serving.draft_tokens if work.serving is not None else 0
     if tokens and predicts_tokens(work):

@@ -27,6 +27,7 @@ from clusterspec.exchange.exporters.engines import (
     command,
     engine_kinds,
     heading,
+    is_published_precision,
     launches,
     omitted_router,
     predicts_tokens,
@@ -35,7 +36,7 @@ from clusterspec.exchange.exporters.engines import (
     served_workload,
     visible_accelerators,
 )
-from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput
+from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable
 from clusterspec.exchange.import_result import Value
 
 RELEASES = ("1.3.0rc11",)
@@ -80,7 +81,10 @@ def _launcher(launch: Launch) -> str:
 
 
 def _degrees(layout: Layout) -> Iterator[str]:
-    """The options of the degrees of an engine."""
+    """The options of the degrees of an engine. Raises `NotExportable` for attention replicas of several ranks."""
+    if layout.tp > 1 and layout.attention_dp > 1:
+        why = "every rank is an attention replica with enable_attention_dp"
+        raise NotExportable(f"TensorRT-LLM has no tp {layout.tp} within attention replicas: {why}")
     ranks = layout.tp * layout.attention_dp
     yield f"--tp_size {ranks}"
     if layout.pp > 1:
@@ -135,6 +139,6 @@ def _options(kind: EngineKind, work: Workload, omitted: list[str]) -> dict[str, 
         omitted.append(f"{layout.redundant_experts} redundant experts: see moe_config.load_balancer")
     if layout.ep > 1 and layout.dispatcher.kind not in {"all-to-all", "all-gather"}:
         omitted.append(f"the dispatcher {layout.dispatcher.kind}: TensorRT-LLM chooses its own")
-    if work.parameter_precision not in {"bf16", "fp16"} and not work.model.fp8_block:
+    if work.parameter_precision != "fp16" and not is_published_precision(work):
         omitted.append(f"weights in {work.parameter_precision}: name a checkpoint that keeps them so")
     return options

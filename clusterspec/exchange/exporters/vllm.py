@@ -22,9 +22,11 @@ from clusterspec.exchange.exporters.engines import (
     command,
     engine_kinds,
     heading,
+    is_published_precision,
     launches,
     omitted_router,
     predicts_tokens,
+    quantizes_at_load,
     repository_of,
     script,
     served_workload,
@@ -137,11 +139,11 @@ def limit_options(work: Workload, omitted: list[str]) -> Iterator[str]:
             yield from _speculation(work, serving.draft_tokens, omitted)
     if work.kv_precision == "fp8":
         yield "--kv-cache-dtype fp8"
-    if work.parameter_precision == "fp8" and not work.model.fp8_block:
+    if quantizes_at_load(work, omitted):
         yield "--quantization fp8"
     elif work.parameter_precision in {"fp16", "fp32"}:
         yield f"--dtype { {'fp16': 'float16', 'fp32': 'float32'}[work.parameter_precision] }"
-    elif work.parameter_precision not in {"bf16", "fp8"}:
+    elif not is_published_precision(work):
         omitted.append(
             f"weights in {work.parameter_precision}: name a checkpoint that keeps them so; vLLM reads how from it"
         )
