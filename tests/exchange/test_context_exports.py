@@ -1,10 +1,11 @@
-"""Context parallelism in configurations of MaxText: the kernel that takes part in it, and what MaxText refuses."""
+"""Attention in exports: kernels of context parallelism in MaxText, and windows of some layers in Megatron-LM."""
 
 from __future__ import annotations
 
 import pytest
 
 from clusterspec.exchange.exporters.registry import NotExportable, exporter_of
+from tests.exchange.imports import given, read
 from tests.exchange.test_exporters import source
 
 GPUS, TPUS = "platform: dgx-h100, nodes: 8", "platform: tpu-v5p, nodes: 16"
@@ -47,3 +48,19 @@ def test_exchanges_that_maxtext_refuses_are_not_written(machine: str, model: str
     with pytest.raises(NotExportable):
         keys(machine, model, method=method)
     assert keys(TPUS, method="all-to-all")["context_parallel_strategy"] == "ulysses"
+
+
+@pytest.mark.parametrize(
+    ("model", "skipped", "windows"),
+    [
+        ("gemma-3-27b", "6", 52),  # 62 layers, of which 6, 12 … 60 attend to all tokens
+        ("gemma-2-27b", "2", 23),
+        ("gpt-oss-20b", "2", 12),
+        ("{base: gemma-2-27b, layers: 5, attention_window: {tokens: 4096, layers: 2}}", "'[1,0,1,0,0]'", 2),
+    ],
+)
+def test_layers_without_a_window_keep_attending_to_all_tokens(model: str, skipped: str, windows: int) -> None:
+    work = f"workload: {{model: {model}, sequence_length: 8192, global_batch: 256}}\nlayout: {{tp: 2}}\n"
+    text = str(exporter_of("megatron").write(source(GPUS, work)).content)
+    assert f"--window-attn-skip-freq {skipped} " in text
+    assert given(read(text))["workload.model.attention_window.layers"] == windows

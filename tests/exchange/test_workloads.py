@@ -718,13 +718,15 @@ def test_the_axes_of_maxtext_say_who_shards_and_who_copies(
 
 
 def test_windows_of_megatron_are_of_all_layers_or_of_those_that_are_not_skipped() -> None:
-    """Tokens before one and itself; of 12 layers each fourth is skipped. A list says which layers, not how many."""
+    """Tokens before one and itself; of 12 layers each fourth is skipped, or the fifth and the tenth, or the zeros."""
     words = "torchrun pretrain_gpt.py --num-layers 12 --hidden-size 64 --num-attention-heads 8 --window-size 127,0 "
     base = "workload.model.attention_window"
     for option, window in (
         ("", {base: 128}),
         ("--window-attn-skip-freq 4", {f"{base}.tokens": 128, f"{base}.layers": 9}),
-        ("--window-attn-skip-freq 5", {}),
+        ("--window-attn-skip-freq 5", {f"{base}.tokens": 128, f"{base}.layers": 10}),
+        ("--window-attn-skip-freq '[1,1,0]*4'", {f"{base}.tokens": 128, f"{base}.layers": 8}),
+        ("--window-attn-skip-freq $N", {}),
     ):
         found = given(read(words + option))
         assert {key: value for key, value in found.items() if key.startswith(base)} == window, option

@@ -163,8 +163,9 @@ def _model_arguments(work: Workload, omitted: list[str]) -> Iterator[str]:
         yield "--untie-embeddings-and-output-weights"
     if model.block is None:
         omitted.append(
-            "normalization, position embedding and biases, which the spec does not state: without further flags "
-            "Megatron-LM has LayerNorm, learned positions and a bias in every linear layer"
+            "normalization, position embedding, biases, the activation and sinks of attention, which the spec does not "
+            "state: without further flags Megatron-LM has LayerNorm, learned positions, a bias in every linear layer "
+            f"and {'SwiGLU' if model.gated_ffn else 'GELU'}"
         )
     else:
         yield from _block_arguments(model.block, model.latent)
@@ -175,12 +176,25 @@ def _model_arguments(work: Workload, omitted: list[str]) -> Iterator[str]:
         yield f"--v-head-dim {model.value_width} --qk-layernorm"
     if model.window is not None:
         yield f"--window-size {model.window.tokens - 1},0"
-        if 0 < model.window.layers < model.layers and model.layers % (model.layers - model.window.layers) == 0:
-            yield f"--window-attn-skip-freq {model.layers // (model.layers - model.window.layers)}"
+        if 0 < model.window.layers < model.layers:
+            yield f"--window-attn-skip-freq {_window_pattern(model.layers, model.layers - model.window.layers)}"
     if model.prediction is not None:
         yield f"--mtp-num-layers {model.predicted or model.prediction.layers}"
     if model.experts:
         yield from _expert_arguments(model)
+
+
+def _window_pattern(layers: int, full: int) -> str:
+    """The layers without a window: every n-th, or a list in which zeros mark them at equal distances.
+
+    Megatron-LM d98e8a64, megatron/core/transformer/utils.py, line 539: layers n, 2n … attend to all tokens.
+
+    >>> _window_pattern(62, 10), _window_pattern(5, 3)
+    ('6', "'[1,0,1,0,0]'")
+    """
+    every = next((n for n in range(2, layers + 1) if layers // n == full), None)
+    marks = (str(int(layer * full // layers == (layer - 1) * full // layers)) for layer in range(1, layers + 1))
+    return str(every) if every else f"'[{','.join(marks)}]'"
 
 
 def _block_arguments(block: Block, latent: bool) -> Iterator[str]:

@@ -34,7 +34,6 @@ from clusterspec.exchange.workloads.slime import set_rollouts
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
 
 # Megatron-LM and NeMo: launch script arguments, NeMo configurations (YAML), Megatron-Bridge recipes (Python).
-#
 # Names and defaults: Megatron-LM, megatron/training/arguments.py; NeMo, examples/nlp/language_modeling/conf;
 # Megatron-Bridge, src/megatron/bridge/recipes
 
@@ -319,11 +318,17 @@ def _set_window(keys: Keys, tokens: int, builder: ImportBuilder) -> None:
     every, layers = keys.get("window_attn_skip_freq"), keys.whole("num_layers")
     if every is None:
         builder.set(base, tokens, line)
-    elif (step := whole_of(every)) and layers and layers % step == 0:
+    elif layers and (count := layers - layers // step if (step := whole_of(every)) else _marked_layers(str(every))):
         builder.set(f"{base}.tokens", tokens, line)
-        builder.set(f"{base}.layers", layers - layers // step, keys.line("window_attn_skip_freq"))
+        builder.set(f"{base}.layers", count, keys.line("window_attn_skip_freq"))
     else:
         builder.unknown(f"window_attn_skip_freq: {str(every)[:40]}", "its pattern of layers is not counted", line)
+
+
+def _marked_layers(text: str) -> int:
+    """The ones of a pattern of zeros and ones such as ``([0]*3+[1]*58)``."""
+    parts = re.findall(r"\[([01](?:\s*,\s*[01])*)\]\s*(?:\*\s*([0-9]{1,6}))?", text)
+    return sum(part.count("1") * int(times or 1) for part, times in parts)
 
 
 def _expert_layers(keys: Keys, builder: ImportBuilder) -> None:
@@ -335,9 +340,7 @@ def _expert_layers(keys: Keys, builder: ImportBuilder) -> None:
     if text.isdecimal() and 0 < len(text) < 6:
         builder.set("workload.model.moe_layers", -(-layers // max(1, int(text))), line)
         return
-    parts = re.findall(r"\[([01](?:\s*,\s*[01])*)\]\s*(?:\*\s*([0-9]{1,6}))?", text)
-    count = sum(part.count("1") * int(times or 1) for part, times in parts)
-    if count:
+    if count := _marked_layers(text):
         builder.set("workload.model.moe_layers", count, line)
     else:
         builder.unknown(f"moe_layer_freq: {text[:60]}", "neither a number nor a pattern of zeros and ones", line)
