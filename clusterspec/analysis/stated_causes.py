@@ -242,6 +242,8 @@ _KERNEL_WAIT = (
     "PeerMappingOverride=1 of the driver"
 )
 _REVERSE = "getent hosts of the address on every node: /etc/hosts or the name service gives another host's name for it"
+_SILENT = "the log of the rank that it names; if that goes on, a longer heartbeat_timeout_seconds"
+_TOOLKIT = "nvidia-container-cli --version on that node and on one where it starts; another release of the toolkit"
 _PREPARE = (
     "prepare the data before the run, on local disks; or a longer timeout (ddp_timeout, --distributed-timeout-minutes, "
     "init_process_group(timeout=…))"
@@ -250,7 +252,13 @@ POSSIBLE = (
     ("capability", "container-permission", "", _CAPABLE, STRONG),
     ("container-device", "container-permission", "", _MOUNT, STRONG),
     ("container-device", "missing-accelerator", _UNSAID, STOPS["missing-accelerator"][1], GIVEN),
+    ("container-files", "library-release", ", as with a release of libnvidia-container", _TOOLKIT, GIVEN),
+    ("container-files", "container-permission", _UNSAID, _CAPABLE, WEAK),
     ("held-device", "shared-accelerator", "", _HOLDER, STRONG),
+    ("driver-state", "driver-release", ", as with a driver and a runtime of two releases", _DRIVER, GIVEN),
+    ("driver-state", "missing-accelerator", _UNSAID, STOPS["missing-accelerator"][1], GIVEN),
+    ("task-silent", "peer-ended", ": a process no longer answers", _FIRST, GIVEN),
+    ("task-silent", "ranks-diverge", ", as where a step that allocates or compiles is long", _SILENT, GIVEN),
     ("manager", "fabric-manager", "", _SERVICE, STRONG),
     ("device-plugin", "invalid-setting", "", _SELECTORS, STRONG),
     ("machine-check", "host-fault", "", _MACHINE, STRONG),
@@ -259,8 +267,8 @@ POSSIBLE = (
     ("nic-heat", "nic-fault", "", "the airflow of that slot; its transceiver (mlxlink -m)", STRONG),
     ("link-counter", "unstable-link", " since the counters were cleared", _COUNTERS, GIVEN),
     ("loss-counter", "packet-loss", " since the counters were cleared", _DROPS, GIVEN),
+    ("device-wait", "library-release", ", as with another release of NVSHMEM", _KERNEL_WAIT, GIVEN),
     ("device-wait", "unreachable-peer", _UNSAID, _KERNEL_WAIT, GIVEN),
-    ("device-wait", "library-release", _UNSAID, _KERNEL_WAIT, GIVEN),
     ("device-wait", "peer-ended", _UNSAID, _FIRST, WEAK),
     ("clock", "invalid-setting", ": the clocks of two hosts differ", _CLOCKS, STRONG),
     ("torn-file", "storage-full", ": a write was cut short", _OF["storage-full"], GIVEN),

@@ -8,7 +8,9 @@ FORMS = (
     r"(?:^|[\s|:\]()])[\w.]{1,80}(?:Error|Exception|Exit|Failure|Interrupt): \S",  # Python, Java, torch
     r"(?:^|[\s|\[(])(?:ERROR|FATAL|CRITICAL|SEVERE|CCL_ERROR|EMERG)\b[\]|: ].{0,400}[a-z]",  # levels of log writers
     r"(?:^|\s)\[?[EF][0-9]{3,4} [0-9:.]{8,20}\b|\[E [\w.]{1,60}:[0-9]{1,6}\]",  # glog, PyTorch
-    r"^(?:\[[^\]]{1,60}\] ?|\([^)]{1,60}\) ?)?[\w./-]{1,60}(?:\[[0-9]{1,9}\])?: (?:[Ee]rror|[Ff]atal|ERROR|FATAL):? ",
+    r"(?:^|\s)[EF] [\w./-]{1,120}\.(?:cc|h):[0-9]{1,6}\] |\bTerminating process because ",  # XLA
+    r"^(?:\[[^\]]{1,60}\] ?|\([^)]{1,60}\) ?)?[\w./-]{1,60}(?:\[[0-9]{1,9}\])?: "
+    r"(?:[a-z]{1,20} )?(?:[Ee]rror|[Ff]atal|ERROR|FATAL):? ",
     r"^(?:[Ee]rror|[Ff]atal|panic|FATAL|ERROR)(?:: | response | in )\S",
     r"\bUCX {1,4}(?:ERROR|FATAL)\b|\bnon-zero status: [0-9]{1,4}\b|^libfabric:[0-9]+:.{1,80}<warn>",
     r"\b[Ss]egmentation fault\b|\bcore dumped\b|\b[Ss]tack smashing detected\b|^Killed$|\bterminate called after\b",
@@ -43,7 +45,7 @@ WORDS = (
         "terminate called",
         "exited",
     ),
-    *("smashing", "E0", "E1", "F0", "F1"),
+    *("smashing", "Terminating", "E0", "E1", "F0", "F1", "E external", "F external"),
 )
 """Words of which a line of an error has at least one."""
 _QUOTED = re.compile(r"^\s*(?:#|//|\*|[-+] |>|\")|`")

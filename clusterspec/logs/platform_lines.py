@@ -2,7 +2,8 @@
 
 Sources, by commit: NVIDIA/nvidia-container-toolkit, kubernetes-sigs device plugins, NVIDIA Fabric Manager 570, the
 drivers of NVIDIA (`NVRM`), habanalabs and mlx5 in Linux 6.8, NVIDIA/nvshmem 2d7d25f (`src`), deepseek-ai/DeepEP
-(`csrc`), uxlfoundation/oneCCL (`src/common/global/ze`), aws-neuron (`nrt.h`), NVIDIA/nccl 5067397c (`src/os/linux.cc`).
+(`csrc`), uxlfoundation/oneCCL (`src/common/global/ze`), aws-neuron (`nrt_status.h`), NVIDIA/nccl
+5067397c (`src/os/linux.cc`), openxla/xla.
 """
 
 from __future__ import annotations
@@ -21,6 +22,14 @@ PLATFORM_PATTERNS = (
         "container-device",
         re.compile(r"(Failed to initialize NVML: (?:Insufficient Permissions|GPU access blocked).{0,40})"),
     ),
+    ("capability", re.compile(r"(nvidia-container-cli: permission error: .{1,120})")),  # libnvidia-container
+    ("capability", re.compile(r"(nvidia-container-cli: \w{1,20} error: .{1,160}: operation not permitted)")),
+    ("container-files", re.compile(r"(nvidia-container-cli: \w{1,20} error: .{1,200}: permission denied)")),
+    ("container-device", re.compile(r"(open\(/dev/(?:accel|vfio/)[0-9]{1,3}\): Operation not permitted)")),  # libtpu
+    ("no-device", re.compile(r"(nvidia-container-cli: device error: .{1,80})")),
+    ("no-device", re.compile(r"(Failed to initialize NVML: Driver Not Loaded)")),
+    ("library", re.compile(r"(nvidia-container-cli: ldcache error: .{1,80}|unknown or invalid runtime name: nvidia)")),
+    ("library", re.compile(r"(nvidia-container-cli: container error: cgroup subsystem devices not found)")),
     ("no-device", re.compile(r"^\s{0,4}(No devices were found)\s*$")),  # nvidia-smi
     ("no-device", re.compile(r"(unresolvable CDI devices .{1,80})")),
     ("no-device", re.compile(r"(requested number of devices unavailable for .{1,60})")),  # kubelet
@@ -30,6 +39,26 @@ PLATFORM_PATTERNS = (
         re.compile(r"(Invalid device [0-9]{1,4} \(totalnDev=[0-9]{1,4}\)|invalid device count \([0-9-]{1,6}\))"),
     ),
     ("held-device", re.compile(r"(TPU is already in use by .{1,60}|libtpu.{0,20} already in use by.{0,60})")),
+    # the runtime of Neuron, by the names and numbers of `nrt_status.h`
+    ("driver-release", re.compile(r"(Unable to determine Neuron Driver version.{0,80})")),
+    ("driver-state", re.compile(r"(\[NRTD:\w{1,20}\] Failed to initialize devices.{0,40})")),
+    ("shared-accelerator", re.compile(r"(NeuronCore\(s\) not available.{0,60})")),
+    ("no-device", re.compile(r"(NRT_LOAD_NOT_ENOUGH_NC|\bnrt_\w{1,30}\W.{0,40}?status[ =:]{1,3}9\b.{0,60})")),
+    (
+        "library",
+        re.compile(r"(NRT_UNSUPPORTED_NEFF_VERSION|\bnrt_\w{1,30}\W.{0,40}?status[ =:]{1,3}10\b.{0,60})"),
+    ),
+    ("host-memory", re.compile(r"(NRT_FAIL_HOST_MEM_ALLOC|\bnrt_\w{1,30}\W.{0,40}?status[ =:]{1,3}11\b.{0,60})")),
+    ("out-of-memory", re.compile(r"(\b(?:nrt_|neff)\w{0,30}\W.{0,40}?status[ =:]{1,3}4\b.{0,60})")),
+    ("kernel-fault", re.compile(r"(NRT_EXEC_(?:BAD_INPUT|OOB)\b.{0,60}|\bnrt_\w{1,30}\W.{0,40}?status=100[26]\b)")),
+    ("task-silent", re.compile(r"(NRT_TIMEOUT\b.{0,60}|\bnrt_\w{1,30}\W.{0,40}?status[ =:]{1,3}5\b.{0,60})")),
+    # the coordination of processes in JAX and XLA
+    ("task-silent", re.compile(r"(Task /job:\S{1,60} heartbeat timeout)")),
+    ("task-silent", re.compile(r"(Terminating process because the (?:coordinator|JAX distributed service).{1,80})")),
+    (
+        "stalled",
+        re.compile(r"(Expected [0-9]{1,6} threads to join the rendezvous, but (?:only|not all) .{1,60})"),
+    ),
     # services of devices
     ("manager", re.compile(r"(NVLink fabric state cached by the driver is out of sync|NV_ERR_FABRIC_\w{3,30})")),
     (
@@ -49,7 +78,9 @@ PLATFORM_PATTERNS = (
     ("driver-release", re.compile(r"(API mismatch: the client has the version .{1,80})")),
     ("hardware", re.compile(r"(Unable to change power state from D3cold to D0)")),
     ("hardware", re.compile(r"(Remapping Failure Occurred\s{0,40}: Yes|Row remapping failure occurred)")),
-    ("hardware", re.compile(r"(NRT_EXEC_HW_ERR_\w{1,30}|NERR_HW_\w{1,20})")),
+    ("hardware", re.compile(r"(NRT_(?:EXEC_HW_ERR_\w{1,30}|HW_ERROR|EXEC_UNIT_UNRECOVERABLE)|NERR_HW_\w{1,20})")),
+    ("hardware", re.compile(r"(\bnrt_\w{1,30}\W.{0,40}?status[ =:]{1,3}(?:6|101|120[0-35])\b.{0,60})")),
+    ("hardware", re.compile(r"(slice has unhealthy TPU chips)")),
     (
         "hardware",
         re.compile(r"(synStatus=\w{0,4}\s?26 .{0,60}|Device critical error.{0,40})"),
@@ -104,6 +135,11 @@ PLATFORM_PATTERNS = (
     ("name", re.compile(r"(UnknownHostException: .{1,60}|[Cc]ould not resolve (?:host|hostname):? .{1,80})")),
     ("torn-file", re.compile(r"(unexpected pos [0-9]{1,15} vs [0-9]{1,15})")),  # PyTorch: a write that was cut
     ("storage-fault", re.compile(r"(LustreError: .{1,120}rc = -(?:5|30|107|108|110)\b)")),
+    (
+        "host-memory",
+        re.compile(r"((?:[Jj]ob|[Ss]tep) \S{1,20} exceeded memory limit \([0-9.KMGT]{1,15} > .{1,30})"),
+    ),  # Slurm
+    ("stalled", re.compile(r"(\[missing ranks: ?[0-9, ]{1,60})")),  # Horovod
     ("host-memory", re.compile(r"(malloc\(size=[0-9]{1,15}\) returned null)")),
 )
 """Names of statements and the patterns of their lines."""

@@ -33,8 +33,8 @@ def diverging_ranks(text: str) -> tuple[str, int] | None:
     The ranks of a group must call the same collectives in the same order, so calls with the same sequence number must
     match, and so must their element counts, other than those of an all-to-all (modelscope/FunASR issue 2317).
     """
-    sized = (calls for calls in _awaited_collectives(text, sized=True) if len({call for call, _ in calls.values()}) > 1)
-    return next((_divergence(calls) for calls in (*_different(text), *sized) if _at_one_number(calls)), None)
+    found = (*_different(text), *_different(text, sized=True))
+    return next((_divergence(calls) for calls in found if _at_one_number(calls)), None)
 
 
 def parted_ranks(text: str) -> tuple[str, int] | None:
@@ -46,9 +46,9 @@ def parted_ranks(text: str) -> tuple[str, int] | None:
     return next((_divergence(calls) for calls in _different(text) if not _at_one_number(calls)), None)
 
 
-def _different(text: str) -> Iterator[Calls]:
-    """The groups whose ranks do not all wait in the same collective."""
-    for found in (_awaited_collectives(text), _calls_by_number(text)):
+def _different(text: str, *, sized: bool = False) -> Iterator[Calls]:
+    """The groups whose ranks do not all wait in the same collective, with ``sized`` of the same number of elements."""
+    for found in (_awaited_collectives(text, sized=sized), _calls_by_number(text, sized=sized)):
         yield from (calls for calls in found if len({call for call, _ in calls.values()}) > 1)
 
 
@@ -93,7 +93,7 @@ def _awaited_collectives(text: str, *, whole: bool = False, sized: bool = False)
     yield from (groups[name] for name in all_ranks if name not in unclear)
 
 
-def _calls_by_number(text: str) -> Iterator[Calls]:
+def _calls_by_number(text: str, *, sized: bool = False) -> Iterator[Calls]:
     """The collective of each device of a node at each number, if every device has one communicator in the log."""
     found: dict[str, Calls] = {}
     communicators: dict[int, set[str]] = {}
@@ -101,7 +101,8 @@ def _calls_by_number(text: str) -> Iterator[Calls]:
         if "opCount" in line and (match := _CALLED.search(line[:2_000])):
             device = int(match[1])
             communicators.setdefault(device, set()).add(match[5] + match[6])
-            found.setdefault(match[3], {}).setdefault(device, (f"{match[2]} number {match[3]}", number))
+            size = f" of {match[4]} elements" if sized else ""
+            found.setdefault(match[3], {}).setdefault(device, (f"{match[2]}{size} number {match[3]}", number))
     if all(len(each) == 1 for each in communicators.values()):
         yield from found.values()
 
