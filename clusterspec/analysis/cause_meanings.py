@@ -66,6 +66,7 @@ MEANINGS = {
     "program-error": "The program raises an error that no known cause of a cluster explains.",
     "throttled-clocks": "Heat or the supply of power lowers the clocks of accelerators.",
     "container-permission": "A container lacks a capability, a system call or a device that its ranks need.",
+    "outside-server": "A server outside the cluster, as of models or images, cannot be reached.",
     "host-fault": "The memory, the processor or a bus of a host reports an error of its hardware.",
     "separate-jobs": "Every process runs the benchmark alone: it was built without MPI, or started by another one.",
     "release-fault": "The release of the collective library has a published fault that fits the run.",

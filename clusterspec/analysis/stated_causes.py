@@ -242,6 +242,12 @@ _KERNEL_WAIT = (
     "PeerMappingOverride=1 of the driver"
 )
 _REVERSE = "getent hosts of the address on every node: /etc/hosts or the name service gives another host's name for it"
+_OUTSIDE = (
+    "curl of that address on a compute node: a proxy (HTTPS_PROXY), a mirror (HF_ENDPOINT), or files fetched before "
+    "(HF_HUB_OFFLINE=1); the image loaded on the nodes"
+)
+_PROGRAM = "CUDA_LAUNCH_BLOCKING=1: the call that fails; the same on one node is the program's"
+_SUBNET = "sminfo; saquery -g; smpquery portinfo of that LID; the partition keys of both ports"
 _SILENT = "the log of the rank that it names; if that goes on, a longer heartbeat_timeout_seconds"
 _TOOLKIT = "nvidia-container-cli --version on that node and on one where it starts; another release of the toolkit"
 _PREPARE = (
@@ -254,6 +260,15 @@ POSSIBLE = (
     ("container-device", "missing-accelerator", _UNSAID, STOPS["missing-accelerator"][1], GIVEN),
     ("container-files", "library-release", ", as with a release of libnvidia-container", _TOOLKIT, GIVEN),
     ("container-files", "container-permission", _UNSAID, _CAPABLE, WEAK),
+    ("device-resource", "memory-full", ", as where another process holds most of it", _OF["memory-full"], GIVEN),
+    ("device-resource", "library-release", _UNSAID, _OF["library-release"], WEAK),
+    ("device-reset", "accelerator-fault", _UNSAID, _HARDWARE, GIVEN),
+    ("device-reset", "program-fault", _UNSAID, _OF["program-fault"], GIVEN),
+    ("misuse", "program-error", "", _PROGRAM, GIVEN),
+    ("outside", "outside-server", "", _OUTSIDE, GIVEN),
+    ("lost-manager", "unreachable-peer", ", as with another partition, or no subnet manager", _SUBNET, GIVEN),
+    ("lost-manager", "unstable-link", _UNSAID, _PORT, GIVEN),
+    ("step-memory", "invalid-setting", "", "--mem of the step against that of the job", STRONG),
     ("held-device", "shared-accelerator", "", _HOLDER, STRONG),
     ("driver-state", "driver-release", ", as with a driver and a runtime of two releases", _DRIVER, GIVEN),
     ("driver-state", "missing-accelerator", _UNSAID, STOPS["missing-accelerator"][1], GIVEN),

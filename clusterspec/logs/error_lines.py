@@ -14,6 +14,9 @@ FORMS = (
     r"^(?:[Ee]rror|[Ff]atal|panic|FATAL|ERROR)(?:: | response | in )\S",
     r"\bUCX {1,4}(?:ERROR|FATAL)\b|\bnon-zero status: [0-9]{1,4}\b|^libfabric:[0-9]+:.{1,80}<warn>",
     r"\b[Ss]egmentation fault\b|\bcore dumped\b|\b[Ss]tack smashing detected\b|^Killed$|\bterminate called after\b",
+    r"\b(?:CUDA|HIP|cu[A-Z]\w{2,12}|Level Zero) (?:driver |runtime )?error: \S|\bMPI_ABORT was invoked\b",
+    r"\b(?:CUBLAS|CUDNN|CUSOLVER|CUSPARSE|HIPBLAS|MIOPEN|HSA)_STATUS_(?!SUCCESS)[A-Z_]{3,40}\b",
+    r"\b(?:UR|ZE|PI)_RESULT_ERROR_[A-Z_]{3,40}\b|\bNative API failed\b|\bbackend failed with error\b",
     r"\bexited with (?:exit )?(?:code|status) [1-9][0-9]{0,2}\b|\breturned non-zero exit status\b",
 )
 """Lines of errors."""
@@ -45,7 +48,21 @@ WORDS = (
         "terminate called",
         "exited",
     ),
-    *("smashing", "Terminating", "E0", "E1", "F0", "F1", "E external", "F external"),
+    *(
+        "smashing",
+        "Terminating",
+        "MPI_ABORT",
+        "_STATUS_",
+        "_ERROR_",
+        "Native API",
+        "failed with error",
+        "E0",
+        "E1",
+        "F0",
+        "F1",
+        "E external",
+        "F external",
+    ),
 )
 """Words of which a line of an error has at least one."""
 _QUOTED = re.compile(r"^\s*(?:#|//|\*|[-+] |>|\")|`")

@@ -107,6 +107,30 @@ PLATFORM_PATTERNS = (
     ("kernel-fault", re.compile(r"(CUBLAS_STATUS_(?:EXECUTION_FAILED|INTERNAL_ERROR)|CUDNN_STATUS_EXECUTION_FAILED)")),
     ("out-of-memory", re.compile(r"(NRT_RESOURCE\b.{0,60}|[Ff]ailed to allocate device memory.{0,40})")),  # Neuron
     ("driver-release", re.compile(r"(requires CUDA driver [0-9.]{1,6} or later \(found .{1,12})")),
+    ("crash", re.compile(r"(exitcode {0,3}: -(?:4|6|8|11)\b)")),  # torchrun: signals of a fault
+    # runtimes of devices: ROCm's HSA, Level Zero, the graph compiler of Gaudi, cuBLAS
+    ("kernel-fault", re.compile(r"(HSA_STATUS_ERROR_(?:MEMORY_\w{1,30}|EXCEPTION|ILLEGAL_INSTRUCTION)\b.{0,80})")),
+    ("no-kernel", re.compile(r"(HSA_STATUS_ERROR_INVALID_(?:ISA|CODE_OBJECT)\b.{0,80})")),
+    ("device-resource", re.compile(r"((?:HSA_STATUS|UR_RESULT|ZE_RESULT)_ERROR_OUT_OF_RESOURCES\b.{0,80})")),
+    ("device-resource", re.compile(r"(CUBLAS_STATUS_NOT_INITIALIZED\b.{0,60})")),
+    ("out-of-memory", re.compile(r"((?:UR|ZE)_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)")),
+    ("out-of-memory", re.compile(r"(\b[Dd]evice memory allocation failed.{0,40})")),
+    ("device-reset", re.compile(r"((?:UR|ZE)_RESULT_ERROR_DEVICE_LOST|\b(?:i915|xe) .{1,40}GPU HANG: .{0,60})")),
+    ("misuse", re.compile(r"((?:CUDA|HIP) error: invalid resource handle\b.{0,40})")),
+    ("misuse", re.compile(r"((?:CUDA|HIP) error: too many resources requested for launch)")),
+    ("misuse", re.compile(r"((?:CUDA|HIP) error: .{1,60}(?:stream is capturing|in the present state).{0,40})")),
+    ("misuse", re.compile(r"(Default process group has not been initialized|Expected all tensors to be on the same)")),
+    ("out-of-memory", re.compile(r"(rtMalloc\b.{0,80}out of memory)")),  # CANN
+    ("mps", re.compile(r"(MPS client terminated .{1,40})")),
+    ("kernel-fault", re.compile(r"((?:CUDA|HIP) error: the launch timed out and was terminated)")),
+    # networks
+    ("lost-manager", re.compile(r"(\bmulticast join failed for .{1,80})")),  # IPoIB
+    ("lost-manager", re.compile(r"(\b_do_madrpc failed; dport .{1,40})")),  # infiniband-diags
+    ("ucx-device", re.compile(r"(transport '\w{1,20}' is not available, please use .{1,80})")),
+    ("container-device", re.compile(r"(Unable to open device \S{1,40}\. The process may not have.{0,40})")),  # EFA
+    ("rendezvous", re.compile(r"(PMIX ERROR: UNREACHABLE\b.{0,80})")),
+    ("manager", re.compile(r"(\bimex.{0,60}\b(?:DISCONNECTED|UNAVAILABLE|INVALID)\b.{0,40})")),
+    ("step-memory", re.compile(r"(Unable to create step for job [0-9]{1,12}: Memory required by task .{1,40})")),
     # GPUDirect
     ("peer-memory", re.compile(r"(mlx5dv_devx_umem_reg\w{0,4} failed)")),
     (
@@ -134,7 +158,14 @@ PLATFORM_PATTERNS = (
     ("login", re.compile(r"(ssh: connect to host .{1,80} port [0-9]{1,5}: .{1,30})")),
     ("name", re.compile(r"(UnknownHostException: .{1,60}|[Cc]ould not resolve (?:host|hostname):? .{1,80})")),
     ("torn-file", re.compile(r"(unexpected pos [0-9]{1,15} vs [0-9]{1,15})")),  # PyTorch: a write that was cut
-    ("storage-fault", re.compile(r"(LustreError: .{1,120}rc = -(?:5|30|107|108|110)\b)")),
+    ("storage-fault", re.compile(r"(LustreError: .{1,120}(?:rc =|rc|failed with|error) -(?:5|30|107|108|110)\b)")),
+    (
+        "outside",
+        re.compile(r"(HTTPSConnectionPool\(host='(?!localhost|127\.|10\.|192\.168\.|0\.0\.).{1,100})"),
+    ),  # urllib3
+    ("outside", re.compile(r"(couldn't connect to 'https?://.{1,80})")),  # Hugging Face
+    ("outside", re.compile(r"(Back-off pulling image .{1,80}|\b(?:ErrImagePull|ImagePullBackOff)\b)")),  # kubelet
+    ("outside", re.compile(r"(curl: \((?:7|28|35|56)\) .{1,80}|fatal: unable to access 'https?://.{1,80})")),
     (
         "host-memory",
         re.compile(r"((?:[Jj]ob|[Ss]tep) \S{1,20} exceeded memory limit \([0-9.KMGT]{1,15} > .{1,30})"),
