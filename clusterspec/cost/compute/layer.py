@@ -175,7 +175,7 @@ def placement_work(shard: Shard, routing: Routing, placements: float) -> Work:
     """
     if not placements or shard.forwarded:
         return Work()
-    moved = placements * routing.leaving * shard.width * shard.model.expert_width
+    moved = placements * routing.arriving * shard.width * shard.model.expert_width
     forward = Kernel("token placements", 0.0, 2 * moved, launches=placements, role=Role.GATHER)
     backward = Kernel("token sums", 0.0, 3 * moved, launches=placements, role=Role.SCATTER)
     return Work((forward,), (backward,))
