@@ -201,7 +201,7 @@ RANGES = {
     "tpot early": (0.65, 2.5),
     "ttft": (0.74, 1.70),
     "ttft alone": (0.66, 1.71),
-    "ttft experts": (0.65, 3.5),
+    "ttft experts": (0.65, 2.6),
     "ttft apart": (0.55, 4.0),
     "ttft static": (0.70, 1.9),
     "output_tokens_per_second": (0.68, 1.33),

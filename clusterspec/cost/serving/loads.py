@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, pi, sqrt
+from math import floor, inf, pi, sqrt
 
 from clusterspec.cluster.requests import Serving
 from clusterspec.cost.formulas.queues import requests_amid_run
@@ -14,6 +14,7 @@ from clusterspec.cost.serving.steady import (
     ROUNDS,
     Steady,
     closed_loop_state,
+    decoding_seconds,
     placed_before_wait,
     placed_state,
     state_before_wait,
@@ -30,6 +31,8 @@ MOST_PART = 4.0
 STEADILY = 1.02
 """A round may step further than the difference only if the slope falls by less than this factor."""
 FLIGHT_ROUNDS = 80
+ROUNDED = 1e-9
+"""Tolerance of a number of waves."""
 SETTLED = 1e-14
 """The iteration for the requests in flight ends at this relative change."""
 
@@ -164,6 +167,25 @@ def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> F
     if pools.has_prefill_engines:
         turn = max(turn, busy)
     return FiniteRun(requests, flight, places, service, turn, queued, steady.wait, steady.before_decode)
+
+
+def offline_run_seconds(pools: Pools, now: Steady) -> float | None:
+    """Seconds of the requests that an offline load states, of equal lengths; None in a steady state.
+
+    All that find a place start together, and end together: the others follow in waves. In the last wave fewer decode,
+    in steps that are shorter, but not in proportion to their number. A run of one wave has full prefill steps.
+    """
+    load, engine = pools.load, pools.decode
+    if load.load != "offline" or not load.requests or pools.has_prefill_engines:
+        return None
+    requests, together = float(load.requests), now.sequences * engine.attention_ranks
+    waves = floor(requests / together * (1 + ROUNDED))
+    left = max(0.0, requests - waves * together)
+    prompt = now.carried / engine.layout.pp / engine.attention_ranks
+    if requests <= together * (1 + ROUNDED):
+        prompt = _starting_service(pools, requests)
+    full, last = (decoding_seconds(pools, each / engine.attention_ranks) for each in (together, left))
+    return requests * prompt + load.gaps * (waves * full + (last if left > ROUNDED else 0.0))
 
 
 def _starting_service(pools: Pools, together: float, waiting: float = 0.0) -> float:

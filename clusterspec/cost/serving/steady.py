@@ -199,6 +199,14 @@ def _decoding(pools: Pools, met: float) -> Decoding:
     return Decoding(max(1.0, met / pools.decode.layout.pp), context, 1.0 + load.draft_tokens)
 
 
+def decoding_seconds(pools: Pools, sequences: float) -> float:
+    """Seconds per output token of ``sequences`` on each attention rank that decode without prompts."""
+    engine, load = pools.decode, pools.load
+    _, context, drafted = _decoding(pools, sequences)
+    each = max(1.0 / engine.layout.attention_dp, sequences / engine.layout.pp)
+    return engine.decode(each, context, drafted).total / (1 + load.draft_tokens * load.draft_acceptance)
+
+
 def _beside_prompts(pools: Pools, decoding: Decoding) -> Decoding:
     """The sequences that decode in steps with prompts: none where such steps hold prompts alone."""
     apart = pools.has_prefill_engines or pools.load.load == "static" or pools.decode.separates_prompts

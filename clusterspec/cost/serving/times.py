@@ -21,7 +21,7 @@ from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.engine import Engine, measured_kernels
 from clusterspec.cost.serving.handoff import Handoff
 from clusterspec.cost.serving.latency import Highest, ServingTimes, Stretched
-from clusterspec.cost.serving.loads import finite_run, is_open_run, open_run, steady_load
+from clusterspec.cost.serving.loads import finite_run, is_open_run, offline_run_seconds, open_run, steady_load
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.plan_engines import bare_pools, cache_capacity, pools_with_link
 from clusterspec.cost.serving.pools import Pools, cache_handoff, most_beside_prompts, prompt_seconds
@@ -235,6 +235,8 @@ def _run_seconds(pools: Pools, now: Steady, run: FiniteRun | OpenRun | None, res
     """Seconds of a run whose requests take ``rest`` without their waits; None for other loads."""
     if isinstance(run, OpenRun):
         return run.seconds(rest)
+    if pools.load.load == "offline":
+        return offline_run_seconds(pools, now)
     if run is None or pools.load.load != "closed":
         return None
     final = rest - (pools.load.output_tokens - 1) * (now.tpot - now.decode.total / now.tokens_per_step)

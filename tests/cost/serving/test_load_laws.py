@@ -139,3 +139,36 @@ def test_memory_that_rises_with_the_requests_holds_those_of_the_fullest_engine(r
     layout = "sglang, tp: 1, attention_dp: 1, ep: 1, pp: 4"
     found = times("deepseek-v3", layout, load, platform="gb200-nvl72", nodes=4, input=14935, output=3144)
     assert found.queued == 0
+
+
+OFFLINE = "load: offline, max_sequences: 100"
+
+
+def test_the_last_of_equal_requests_decode_in_a_wave_of_their_own() -> None:
+    """Of 250 requests on 100 places 50 are left after two waves of 199 steps: a half-empty wave, not half as long."""
+    steady, run = (times("llama-3.1-8b", "vllm, tp: 8", f"{OFFLINE}{more}") for more in ("", ", requests: 250"))
+    full, half = (
+        times("llama-3.1-8b", "vllm, tp: 8", f"load: static, concurrency: {each}").decode.total for each in (100, 50)
+    )
+    assert half > 0.55 * full
+    prompt = 200 / steady.output_tokens_per_second - 199 * full / 100
+    assert run.lasting == pytest.approx(250 * prompt + 199 * (2 * full + half), rel=0.02)
+    assert run.output_tokens_per_second == pytest.approx(250 * 200 / run.lasting)
+
+
+@pytest.mark.parametrize("layout", ["vllm, tp: 8", REPLICAS, "sglang, tp: 2, ep: 2", "trt-llm, tp: 2, pp: 2"])
+def test_a_long_run_of_full_engines_has_their_throughput(layout: str) -> None:
+    steady, run, short = (
+        times("qwen3-30b-a3b", layout, f"{OFFLINE}{more}") for more in ("", ", requests: 1000000", ", requests: 40")
+    )
+    assert run.output_tokens_per_second == pytest.approx(steady.output_tokens_per_second, rel=0.01)
+    assert short.output_tokens_per_second < steady.output_tokens_per_second
+
+
+def test_requests_that_fill_their_waves_are_served_sooner_than_fewer_that_do_not() -> None:
+    """A wave of one request takes more than half of a full one, so 200 on 100 places do not end twice as late as 101."""
+    few, full = (
+        times("llama-3.1-8b", "vllm, tp: 8", f"{OFFLINE}, requests: {number}").lasting for number in (101, 200)
+    )
+    assert few is not None and full is not None
+    assert few < full < 1.75 * few
