@@ -195,7 +195,12 @@ SHARED: dict[str, tuple[str, dict[str, object], float]] = {
     "nor in those of any replica with drafts": (
         "concurrency: 256, speculative: {tokens: 1, acceptance: 0.8}",
         EXPERTS | {"tp": 1, "framework": "sglang, attention_dp: 8, ep: 8"},
-        0.8,  # the wait for the prompts of a group is not worked out
+        0.35,
+    ),
+    "nor where each of them fills the budget of a replica": (
+        "concurrency: 256, speculative: {tokens: 3, acceptance: 0}",
+        EXPERTS | {"tp": 1, "framework": "sglang, attention_dp: 8, ep: 8", "input": 1010},
+        0.35,
     ),
     "prompts of a run come faster than full steps compute them": (
         "request_rate: 140, requests: 300",

@@ -57,13 +57,14 @@ group worse there: first tokens of models with experts went from 24.4 to 23.1 %,
 plan, and counting faster kernels in 4 bits made plans at full load worse (15.6 to 17.5 %).
 
 A step with prompts lasts at least as long as the host takes to launch it, for the sequences that decode in it, too:
-before, only the prompt itself waited. Nothing was fitted. Times per output token of MLPerf's plans went from 55 to 33 %,
-throughput of the 128 offline plans with experts, of which this file has 27, from 19.6 to 17.0 %; those of Vultr, whose
-requests of equal lengths stay in step, from 6 to 32 %, their throughput of 12 to 13 %. TensorRT-LLM reserves the cache
-of the longest sequence for layers with a window as well, and SGLang that of 0.8 of the tokens: the 128 plans went to
-13.7 %. NVIDIA states the number of requests of its offline runs, all of equal lengths. The last of them decode in a wave
-that is not full: throughput of models with experts of this file went from 13.0 to 11.5 % with it, on the held-out side
-from 16.5 to 16.0 % and of dense models from 1.4 to 0.8 %. Its runs of gpt-oss on Hopper have a cache in 16 bits.
+before, only the prompt itself waited. Nothing was fitted. Times per output token of MLPerf's plans went from 55 to 33
+%, throughput of the 128 offline plans with experts, of which this file has 27, from 19.6 to 17.0 %; those of Vultr,
+whose requests of equal lengths stay in step, from 6 to 32 %, their throughput of 12 to 13 %. TensorRT-LLM reserves the
+cache of the longest sequence for layers with a window as well, and SGLang that of 0.8 of the tokens: the 128 plans
+went to 13.7 %. NVIDIA states the number of requests of its offline runs, all of equal lengths. The last of them decode
+in a wave that is not full: throughput of models with experts of this file went from 13.0 to 11.5 % with it, on the
+held-out side from 16.5 to 16.0 % and of dense models from 1.4 to 0.8 %. Its runs of gpt-oss on Hopper have a cache in
+16 bits.
 
 The ranges were set by sources of the side of the split that may be fitted, each with the weight of its figures, but of
 ten at most: from the tenth to the ninetieth percentile, widened so that they contain four in five figures of a source

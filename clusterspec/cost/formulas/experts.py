@@ -125,17 +125,31 @@ def prompts_on_fullest(mean: float, ranks: int) -> float:
     >>> prompts_on_fullest(0.25, 1), round(prompts_on_fullest(0.25, 8), 3)
     (0.25, 1.076)
     """
-    if ranks == 1:
-        return mean
+    return mean if ranks == 1 else steps_of_fullest(mean, ranks, 1)
+
+
+def steps_of_fullest(mean: float, ranks: int, most: int) -> float:
+    """Steps of up to ``most`` prompts for all prompts of the rank with the most of them, with ``mean`` on each.
+
+    They are Σ (1 − F(k m)^r) over k = 0, 1, …, of m prompts in a step on r ranks; F is the cumulative Poisson
+    distribution.
+
+    Range: ranks >= 1, most >= 1.
+
+    >>> steps_of_fullest(0.25, 8, 1) == prompts_on_fullest(0.25, 8), round(steps_of_fullest(0.25, 8, 10), 3)
+    (True, 0.865)
+    >>> round(steps_of_fullest(4.0, 8, 2), 3), round(steps_of_fullest(80.0, 1, 8), 3)
+    (3.768, 10.0)
+    """
     if mean > MOST_COUNTED:
-        return requests_on_fullest(mean, ranks)
+        return larger(1.0, requests_on_fullest(mean, ranks) / most)
     each = below = exp(-mean)
     count, found = 0, 1 - below**ranks
     while 1 - below**ranks > LEAST and count < 10 * MOST_COUNTED:
         count += 1
         each *= mean / count
         below = min(1.0, below + each)
-        found += 1 - below**ranks
+        found += 1 - below**ranks if count % most == 0 else 0.0
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import expm1, inf
 
 from clusterspec.cost.formulas.compute import power
-from clusterspec.cost.formulas.experts import prompts_on_fullest
+from clusterspec.cost.formulas.experts import prompts_on_fullest, steps_of_fullest
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.pools import Pools, prompts_per_step
 from clusterspec.cost.serving.quantiles import bisected_interval, longest_over_mean, secant_part
@@ -115,7 +115,7 @@ def carried_by_replicas(pools: Pools, prompts: float, steps: tuple[StepTime, Ste
         most = max(1.0, min(prompts_on_fullest(prompts, ranks) / -expm1(-prompts * ranks), most_of_step))
         longest = _seconds_of_step(pools, most, ranks * prompts / any_rank)
     if load.draft_tokens:
-        every = max(-expm1(-prompts * ranks), prompts / most_of_step) * prefill.steps
+        every = steps_of_fullest(prompts, ranks, int(most_of_step)) * prefill.steps
         return every * longest / prompts
     mean = decode.total + any_rank * max(0.0, longest - decode.total)
     return ((1 + own) * mean - decode.total) / prompts

@@ -94,6 +94,10 @@ def _steps_with_prompts(
     beginning = 1 - exp(-prompts * ranks) if ranks > 1 or together > 1 else prompts
     mixed = max(LEAST_SHARE, min(1.0, beginning * chunks) if ranks == 1 else -expm1(-prompts * ranks * chunks))
     longer = decode.total + prompts * carried / stages / mixed
+    if engine.replica_prompts_alone and pools.load.draft_tokens:  # no rank decodes in steps of prompts
+        each = prefill.lasting / prefill.steps
+        many = prompts * carried / stages / each
+        mixed, longer = max(LEAST_SHARE, many / (1 + many)), each
     beside = min(prompts, together - 1) * max(0.0, prefill.device - prefill.steps * decode.device)
     if beside:  # as far as the host launches the step sooner than the device runs it
         beside = max(0.0, beside + prefill.total - prompt_seconds(engine, prefill))

@@ -20,6 +20,7 @@ workload:
 layout: {{framework: {layout}}}
 """
 REPLICAS = "sglang, tp: 1, attention_dp: 2, ep: 2"
+EIGHT = "sglang, tp: 1, attention_dp: 8, ep: 8"
 FP8 = "precision: fp8\n  parameter_precision: fp8"
 
 
@@ -64,6 +65,25 @@ def test_accepted_drafts_never_slow_full_replicas() -> None:
 
 
 RUNS = ("requests: 200, receive_interval: 30", "requests: 200", "receive_interval: 30")
+
+
+@pytest.mark.parametrize("output", [4, 20, 200])
+@pytest.mark.parametrize("requests", [16, 64, 256])
+def test_drafts_that_are_never_accepted_are_never_faster_on_replicas(output: int, requests: int) -> None:
+    """A prompt fills the 1,024 tokens of a replica in a step: the fullest one takes as many steps as it has prompts."""
+    plain, drafted = (
+        times(
+            "qwen3-235b-a22b",
+            EIGHT,
+            f"concurrency: {requests}{more}",
+            platform="dgx-h200",
+            precision=FP8,
+            output=output,
+        )
+        for more in ("", ", speculative: {tokens: 3, acceptance: 0}")
+    )
+    assert drafted.tpot >= plain.tpot
+    assert drafted.output_tokens_per_second <= plain.output_tokens_per_second
 
 
 @pytest.mark.parametrize("more", RUNS)
@@ -152,6 +172,7 @@ def test_the_last_of_equal_requests_decode_in_a_wave_of_their_own() -> None:
     )
     assert half > 0.55 * full
     prompt = 200 / steady.output_tokens_per_second - 199 * full / 100
+    assert run.lasting is not None
     assert run.lasting == pytest.approx(250 * prompt + 199 * (2 * full + half), rel=0.02)
     assert run.output_tokens_per_second == pytest.approx(250 * 200 / run.lasting)
 
@@ -166,7 +187,7 @@ def test_a_long_run_of_full_engines_has_their_throughput(layout: str) -> None:
 
 
 def test_requests_that_fill_their_waves_are_served_sooner_than_fewer_that_do_not() -> None:
-    """A wave of one request takes more than half of a full one, so 200 on 100 places do not end twice as late as 101."""
+    """A wave of one request takes more than half of a full one: 200 on 100 places do not end twice as late as 101."""
     few, full = (
         times("llama-3.1-8b", "vllm, tp: 8", f"{OFFLINE}, requests: {number}").lasting for number in (101, 200)
     )
