@@ -226,9 +226,8 @@
     var note = single ? "Choose A and B in the fields." : "Choose A and B on the map in turn, or in the fields.";
     if (data.block && data.block < data.nodes && data.classes.some(function (one) { return one.parts.indexOf("leaf switch") > 0; })) note += " Nodes below one leaf stand together.";
     if (per > 1) note += " One square is " + per + " nodes.";
-    var choice = el("div", { class: "choice" }, el("p", { class: "note", "data-field": "pod", text: note }), single ? null : svg, controls, panel);
-    box.appendChild(choice);
-    box.appendChild(el("div", { class: "way" }, walk, counter, again));
+    var choice = el("div", { class: "choice" }, el("p", { class: "note", "data-field": "pod", text: note }), single ? null : svg, controls);
+    [choice, el("div", { class: "way" }, walk, counter, again), panel].forEach(function (part) { box.appendChild(part); });
     show(false);
     box.dataset.total = total;
   }
