@@ -152,11 +152,11 @@ def symbol_of(spelling: str) -> str | None:
     if spelling in TABLE and spelling not in ("kb", "kb/s"):
         return spelling
     return (
-        _information_symbol(spelling)
+        _time_symbol(spelling)  # first, as it needs no pattern
+        or _WORDS.get(spelling.lower())
+        or _information_symbol(spelling)
         or _operations_symbol(spelling)
         or _power_symbol(spelling)
-        or _time_symbol(spelling)
-        or _WORDS.get(spelling.lower())
     )
 
 
