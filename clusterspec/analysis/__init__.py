@@ -49,7 +49,8 @@ HOMES = {
     "sweep": "sweeps",
     "tender": "full_report",
 }
-"""The module of each function. No module has the name of a function, which its import would replace."""
+"""The module of each function that does not stand here. No module has the name of a function, which its import would
+replace."""
 __all__ = [
     "accept",
     "accepted_ranges",
