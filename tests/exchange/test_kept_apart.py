@@ -274,3 +274,9 @@ def test_accelerators_that_pods_claim_are_listed() -> None:
             replicas: 1
         """
     assert "cluster.accelerators_per_node: no pod states its number" in unknown(read(worker))
+
+
+def test_a_pod_without_accelerators_is_refused_for_that() -> None:
+    pod = "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - {name: load, resources: {requests: {cpu: 8}}}\n"
+    with pytest.raises(FormatError, match="whose pods ask for no accelerators"):
+        read(pod, "kubernetes")

@@ -96,6 +96,8 @@ def read_kubernetes(file: InputFile) -> ImportResult:
         return builder.reading()
     if not read:
         found = ", ".join(kind[:40] for kind, _ in documents)[:80]
+        if {kind for kind, _ in documents} & {"Pod", "Deployment", "StatefulSet"}:
+            raise FormatError(f"holds {found}, whose pods ask for no accelerators")
         raise FormatError(f"holds {found}: supported Kubernetes kinds are {', '.join(READERS)}")
     jobs = [each for each in read if each[0] not in _BESIDE_JOBS]
     if jobs:
