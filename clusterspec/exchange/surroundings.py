@@ -5,6 +5,7 @@ writes.
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from clusterspec.exchange.import_result import (
     FormatError,
@@ -38,18 +39,23 @@ def with_surroundings(kind: str, file: InputFile, found: ImportResult) -> Import
 
 
 _LAUNCHERS = re.compile(
-    r"^[ \t]*(?:srun\b[^\n]{0,300}?\s)?(?:torchrun|accelerate[ \t]+launch|deepspeed)\b(?:[^\n]|(?<=\\)\n){0,600}?"
-    r"(?:\s-m[ \t]+(?P<module>[\w.]{1,120})|\s(?P<file>[^\s\"']{1,120}\.py)\b)",
-    re.MULTILINE,
+    r"^[ \t]*(?:srun\b[^\n]{0,300}?\s)?(?:torchrun|accelerate[ \t]+launch|deepspeed)\b", re.MULTILINE
 )
-"""A program that a launcher of training starts, in one line or in lines that end with a backslash."""
+_PROGRAM = re.compile(r"\s-m[ \t]+(?P<module>[\w.]{1,120})|\s(?P<file>[^\s\"']{1,120}\.py)\b")
+_COMMAND = re.compile(r"(?:[^\n]|(?<=\\)\n){0,600}")
+"""One line, or lines that end with a backslash."""
+MOST_LAUNCHERS = 50
 _SERVERS = re.compile(r"vllm|sglang|trtllm|tensorrt_llm|infer|serve", re.IGNORECASE)
 
 
 def _with_training_beside(file: InputFile, found: ImportResult) -> ImportResult:
     """A server with the program of a launcher of training in the same text, which the server may help."""
-    started = (each for each in _LAUNCHERS.finditer(file.text) if not _SERVERS.search(each[0]))
-    if (other := next(started, None)) is None:
+    commands = (
+        _COMMAND.match(file.text, each.end()) for each in islice(_LAUNCHERS.finditer(file.text), MOST_LAUNCHERS)
+    )
+    lines = (command for command in commands if command and not _SERVERS.search(command[0]))
+    other = next((program for line in lines if (program := _PROGRAM.search(file.text, *line.span()))), None)
+    if other is None:
         return found
     named = "module" if other["module"] else "file"
     builder, line = ImportBuilder(found.kind, file.name), file.text.count("\n", 0, other.start(named)) + 1
