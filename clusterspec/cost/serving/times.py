@@ -270,6 +270,9 @@ def _place_wait(pools: Pools, now: Steady, offered: float) -> float:
     queued = queue_wait(offered, places, _steps_in_place(pools), now.tpot)
     if load.load == "static":
         return queued
+    if load.load == "closed" and now.rate and now.sequences >= pools.limit and not pools.has_prefill_engines:
+        flight = now.requests_in_flight(pools.decode.attention_ranks, load.output_tokens)
+        return max(0.0, (offered - flight) / now.rate)  # Little's law: the rest wait for a place
     if pools.has_prefill_engines or _budget_limits_places(pools) or now.sequences >= pools.limit or not now.rate:
         return max(0.0, queued - now.before_decode)
     return max(0.0, (offered - places) / now.rate - now.wait - now.loading)  # requests with a prompt have a place

@@ -67,6 +67,20 @@ def test_accepted_drafts_never_slow_full_replicas() -> None:
 RUNS = ("requests: 200, receive_interval: 30", "requests: 200", "receive_interval: 30")
 
 
+@pytest.mark.parametrize(("layout", "input_tokens"), [("sglang, tp: 1", 9000), ("sglang, tp: 1, pp: 4", 128)])
+def test_requests_beyond_the_places_of_a_loop_cost_no_throughput(layout: str, input_tokens: int) -> None:
+    """Prompts of short answers take most of the time; the other requests wait for a place as Little's law says."""
+    plans = [
+        times("llama-3.1-8b", layout, f"concurrency: {number}, max_sequences: 256", input=input_tokens, output=3)
+        for number in (2048, 4096, 8192, 16384)
+    ]
+    for few, many in pairwise(plans):
+        assert many.output_tokens_per_second >= few.output_tokens_per_second * (1 - 1e-3)
+        assert many.ttft > few.ttft
+    state, last = plans[-1].state, plans[-1]
+    assert last.offered == pytest.approx(state.rate * last.request_latency, rel=1e-3)
+
+
 @pytest.mark.parametrize("output", [4, 20, 200])
 @pytest.mark.parametrize("requests", [16, 64, 256])
 def test_drafts_that_are_never_accepted_are_never_faster_on_replicas(output: int, requests: int) -> None:
