@@ -220,7 +220,7 @@
       }
       if (data.rails > 1 && outside) lines.push(["Rails", same ? "both on rail " + (rail(ends[0]) + 1) : "rail " + (rail(ends[0]) + 1) + " and rail " + (rail(ends[1]) + 1) + ": one hop over the scale-up interconnect first", "pod.rails"]);
       lines.push(["Bottleneck", one.bottleneck, at + "bottleneck"], ["Line rate, this pair alone", display(one.bandwidth, "B/s") + " each way", at + "bandwidth"], ["Line rate, all accelerators at once", display(one.shared, "B/s") + " each way", at + "shared"]);
-      lines.push(["Predicted, each sends one long message", display(one.predicted, "B/s"), at + "predicted"], ["Latency of a short message" + (links > 1 ? " to a neighbor" : ""), display(one.latency, "s"), at + "latency"]);
+      lines.push(["Predicted, each sends one long message", display(one.predicted, "B/s"), at + "predicted"], ["Latency of a short message" + (links > 1 ? " to a neighbor" : outside && !same ? ", without the hop to that rail" : ""), display(one.latency, "s"), at + "latency"]);
       rows(panel, lines);
     }
     var note = single ? "Choose A and B in the fields." : "Choose A and B on the map in turn, or in the fields.";

@@ -78,7 +78,7 @@ HOPS = [
     DrawnHop("accelerator", 9e-6, "+9 µs", "9 µs", "launch"),
     DrawnHop("NIC", 0.0, "", "9 µs", "", 100.0, "100 B/s"),
     DrawnHop("leaf switch", 1e-6, "+1 µs", "10 µs", "cables", 10.0, "10 B/s", narrowest=True),
-    DrawnHop("accelerator on the rail of another", None, "not known", "at least 10 µs", "", None, ""),
+    DrawnHop("accelerator on the rail of another", None, "not known", "≥ 10 µs", "", None, ""),
 ]
 DOMAIN = DrawnDomain(18, 4, 9, "18 nodes of 4", "9 switch trays", ("72 accelerators; 18 links each", "900 GB/s"))
 MACHINES = [

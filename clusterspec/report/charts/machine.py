@@ -248,7 +248,7 @@ def block_chart(block: DrawnBlock, alt: str) -> str:
     start, end = 8.0, svg.WIDTH - 8
     leaves, pitch = box_centers(block.leaves, MOST_LEAVES, start, end)
     nodes, wide = box_centers(block.nodes, MOST_NODES, start, end)
-    leaf, node = 60.0, 172.0
+    leaf, node = (60.0, 172.0) if block.up else (30.0, 120.0)
     parts = [svg.text_shape(start, 14, block.up_label, size=12)]
     ends = [x for x in leaves if x is not None]
     for x in ends if block.up else ():

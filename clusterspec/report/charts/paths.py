@@ -88,4 +88,5 @@ def _bar_shapes(hop: DrawnHop, axis: LinearAxis, at: float, y: float) -> list[st
     parts.append(svg.box(axis(at), y - 6, axis(at + seconds) - axis(at), 12, "forward", title=hop.remark))
     parts.append(svg.text_shape(svg.WIDTH, y + 4.5, hop.added, size=11, end="end", bold=bool(seconds)))
     note = f"{hop.so_far}: {hop.remark}" if hop.remark else hop.so_far if hop.seconds else ""
+    note = svg.fitted_text(note, svg.WIDTH - axis.start, 11)
     return [*parts, svg.text_shape(axis.start, y + 18, note, size=11, tint="soft")] if note else parts

@@ -30,12 +30,17 @@ def machine_pictures(report: FullReport) -> tuple[Picture, ...]:
     machine, cluster = report.machine, report.estimate.design.cluster
     if machine is None or cluster is None:
         return ()
-    drawn = [_node_picture(cluster), *_torus_picture(cluster), *_domain_picture(cluster)]
+    drawn = cluster_pictures(cluster)
     fabric = report.bill.bill.fabric
     if fabric is not None and fabric.leaf_switches:
         drawn += _fabric_pictures(machine, cluster, fabric)
     path = path_picture(report.pod)
     return (*drawn, *_rack_picture(machine, cluster, report), *((path,) if path else ()))
+
+
+def cluster_pictures(cluster: Cluster) -> list[Picture]:
+    """The drawings inside a scale-up domain: a node, a torus, the trays of a rack."""
+    return [_node_picture(cluster), *_torus_picture(cluster), *_domain_picture(cluster)]
 
 
 def _node_picture(cluster: Cluster) -> Picture:

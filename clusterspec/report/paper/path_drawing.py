@@ -46,7 +46,7 @@ def _so_far(hops: Sequence[PathHop], number: int) -> str:
     """The time up to a hop; from the first hop on whose time is not known, it is a lower bound."""
     known = list(accumulate(hop.seconds or 0.0 for hop in hops))
     least = any(hop.seconds is None for hop in hops[: number + 1])
-    bound = "at least " if least and known[number] else ""
+    bound = "≥ " if least and known[number] else ""
     return f"{bound}{display(known[number], 's')}" if known[-1] else "not known"
 
 

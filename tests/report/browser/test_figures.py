@@ -163,7 +163,7 @@ def test_each_path_of_the_figure_ends_at_the_latency_of_its_class(report: FullRe
         assert ways[0]["steps"][-1] == f"accelerator: {display(one.latency, 's')}"
         assert len(ways) == 1 + ("NIC" in one.parts), "over a rail's accelerator, where there are rails"
         assert all(way["svg"].count("<circle") == len(way["steps"]) for way in ways)
-        assert [way["steps"][-1].startswith("accelerator: at least") for way in ways] == [False, True][: len(ways)]
+        assert [way["steps"][-1].startswith("accelerator: ≥") for way in ways] == [False, True][: len(ways)]
 
 
 def test_nodes_without_a_network_between_them_have_no_path(browser: Any, tmp_path: Path) -> None:
