@@ -66,7 +66,7 @@ def with_technology(cluster: Cluster, out: ScaleOut, technology: Interconnect) -
         collective_plugin=technology.plugins[0] if technology.plugins else None,
     )
     kept = tuple(one for one in cluster.measured if one.part != "network")
-    return replace(cluster, scale_out=changed, measured=kept)
+    return with_values(cluster, {("scale_out",): changed, ("measured",): kept})
 
 
 def _network_choice(design: Design, cluster: Cluster, fabric: Fabric | None, provenance: Provenance) -> NetworkChoice:

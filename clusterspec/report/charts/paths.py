@@ -8,6 +8,7 @@ from math import log
 from clusterspec.records import dataclass
 from clusterspec.report.charts import svg
 from clusterspec.report.charts.svg import LinearAxis
+from clusterspec.summation import sum_of
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ def path_chart(hops: Sequence[DrawnHop], alt: str) -> str:
     """The hops from the top down. Links are wider the more they carry, the narrowest in color and in words; the bars
     are the time since the start, their dark end what the hop adds.
     """
-    whole = sum(hop.seconds or 0.0 for hop in hops)
+    whole = sum_of(hop.seconds or 0.0 for hop in hops)
     axis = LinearAxis(0.0, whole or 1.0, BARS, svg.WIDTH - 62)
     parts = [
         svg.text_shape(axis.start, 13, "time since the start", size=11, tint="soft"),
