@@ -1,0 +1,109 @@
+"""Fields of results that only some calls fill: what is absent is null, what is there keeps its number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from clusterspec.records import replace
+from clusterspec.results import Input, Tool, expectations
+from clusterspec.results.decision import Effect, SpecDiff
+from clusterspec.results.faults import FaultRow, FaultsReport, FirstYear, PairRow, YearlyCost, YearlyGoodput
+from clusterspec.results.fleet import _top_fields
+from clusterspec.results.search import LayoutRow, SearchReport, Separation
+from clusterspec.results.verdict import Risk
+
+TOOL, READ = Tool("1.2", "2026.1"), Input("folder/spec.yaml", b"clusterspec: 1\n")
+ROW = FaultRow("node", 8, 4.0, "stops", 0.0, None, 12.0, None, "why")
+PAIR = PairRow(("node", "NIC"), "leaf", "", 12, 0.5, "slows", True, 2.0, 3.0, 40.0)
+
+
+def faults(hour: float | None = None, goodput: YearlyGoodput | None = None, **more: Any) -> FaultsReport:
+    return FaultsReport(TOOL, READ, (ROW,), 2.0, hour, "USD", goodput, {"node": 2}, (), **more)
+
+
+def test_a_class_of_parts_has_a_range_of_failures_where_a_rate_is_known() -> None:
+    assert ROW.to_json()["failures_range"] is None
+    ranged = FaultRow("node", 8, 4.0, "slows", 0.25, 2.5, 12.0, 30.0, "why", (1.0, 9.0), ("ttft",)).to_json()
+    assert (ranged["failures_range"], ranged["breaks"], ranged["count"]) == ([1.0, 9.0], ["ttft"], 8)
+    assert (ranged["bandwidth_lost"], ranged["step_time"], ranged["cost_per_year"]) == (0.25, 2.5, 30.0)
+
+
+def test_a_pair_of_links_says_whether_they_share_a_plane() -> None:
+    assert PAIR.to_json()["planes"] is None
+    assert replace(PAIR, planes="same").to_json()["planes"] == "same"
+    assert PAIR.to_json()["parts"] == ["node", "NIC"] and PAIR.to_json()["worse_than_alone"] is True
+
+
+def test_lost_hours_cost_what_the_year_has_of_them() -> None:
+    """A year has 8,766 hours: at 10 a share of 0.9 loses 8,766, of 0.8 (one year in twenty) twice that."""
+    goodput = YearlyGoodput(0.9, 0.8, 0.95, 0.99)
+    cost = YearlyCost.of(goodput, 10.0)
+    assert cost == pytest.approx((8766, 4383, 17532))
+    report = faults(hour=10.0, goodput=goodput, first_year=FirstYear(2.0, goodput))
+    assert report.cost_of_lost_hours == report.lost_at_first == cost
+    assert faults(hour=0.0, goodput=goodput).cost_of_lost_hours == (0.0, 0.0, 0.0)
+    assert faults(hour=0.0, first_year=FirstYear(2.0, goodput)).lost_at_first == (0.0, 0.0, 0.0)
+    for nothing in (faults(), faults(hour=10.0), faults(goodput=goodput)):
+        assert nothing.cost_of_lost_hours is nothing.lost_at_first is None
+    document = report.to_json()
+    assert document["first_year"]["failures_factor"] == 2.0 and document["cost_per_hour"] == 10.0
+    assert document["pairs"] is None and faults(pairs=(PAIR,)).to_json()["pairs"][0]["count"] == 12
+    assert document["spares"] == {"node": {"p95": 2}} and faults().to_json()["first_year"] is None
+    assert faults(first_year=FirstYear(2.0, goodput)).to_json()["first_year"]["cost_of_lost_hours"] is None
+
+
+def test_tests_pass_where_no_expectation_is_missed() -> None:
+    passed = expectations.Tested("t.yaml", 3, "a", "a.yaml", 2, ())
+    failed = replace(passed, missed=(expectations.Missed("fits: true", "it does not"),))
+    report = expectations.TestedReport(TOOL, (READ, Input("b.yaml", b"")), (passed, failed, passed))
+    document = report.to_json()
+    assert report.failed == 1 and document["summary"] == {"pass": 2, "fail": 1}
+    assert document["input"]["file"] == "folder/spec.yaml" and len(document["inputs"]) == 2
+    assert [one["status"] for one in document["tests"]] == ["pass", "fail", "pass"]
+
+
+def test_a_fleet_of_one_pool_and_one_job_has_the_fields_of_its_job() -> None:
+    one: dict[str, dict[str, Any]] = {"a": {"mfu": 0.4}}
+    two: dict[str, dict[str, Any]] = {"a": {"mfu": 0.4}, "b": {"cost": 3}}
+    assert _top_fields(one, 1) == {"mfu": 0.4}
+    assert _top_fields(one, 2) == {"mfu": None}
+    assert _top_fields(two, 1) == _top_fields(two, 2) == {"mfu": None, "cost": None}
+
+
+def layout(serving: dict[str, object] | None) -> LayoutRow:
+    return LayoutRow({}, 1.0, None, None, None, None, None, serving=serving)
+
+
+def test_plans_with_targets_meet_them_and_others_hold_the_load() -> None:
+    def aim(*rows: LayoutRow, present: LayoutRow | None = None) -> str:
+        return SearchReport(TOOL, READ, "ttft", 9, 5, 1, rows, (), present).aim
+
+    plain, target = layout({"ttft": 1.0}), layout({"targets": [{"ttft": 1.0}]})
+    assert aim() == aim(plain, layout(None)) == "hold the load"
+    assert aim(plain, target) == aim(plain, present=target) == "meet the targets at the load"
+
+
+def test_a_separation_without_a_comparison_gives_its_reason_alone() -> None:
+    told = Separation(None, "one kind").to_json()
+    assert told == {"separate": None, "why": "one kind", "together": None, "apart": None, "break_even": []}
+    assert Separation(True, "").to_json()["why"] is None
+
+
+@pytest.mark.parametrize(
+    ("change", "amounts"), [("added", (0.0, 3.0)), ("removed", (2.0, 0.0)), ("changed", (2.0, 3.0))]
+)
+def test_a_spec_on_one_side_only_has_nothing_on_the_other(change: str, amounts: tuple[float, float]) -> None:
+    diff = SpecDiff("a.yaml", change, None, figures=(Effect("cost", "USD", 2.0, 3.0),))
+    assert diff.amounts("cost") == amounts
+    assert diff.amounts("power") == tuple(0.0 if amount == 0 else None for amount in amounts)
+    document = diff.to_json()
+    assert ("findings" in document, "figures" in document) == (change == "added", change != "changed")
+    assert document["diff"] is None and diff.differences is None
+
+
+def test_a_risk_in_days_is_one_in_seconds() -> None:
+    assert Risk("late", 2.0, None, "").to_json()["seconds"] == 172800
+    assert Risk("late", 0.0, None, "").seconds == 0
+    assert Risk("late", None, None, "").to_json()["seconds"] is Risk("late", 1.0, None, "").to_json()["money"] is None
