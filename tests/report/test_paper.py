@@ -321,7 +321,7 @@ operations: {node_mtbf: 9000 h, checkpoint: {interval: 30 min, pause: 8 s}, rest
     assert full.reliability is not None and full.faults is not None and full.faults.goodput is not None
     run, year = percent(full.reliability.goodput), percent(full.faults.goodput.mean)
     assert run != year
-    page = paper.paper_as_html(compose(full))
+    page = paper.paper_as_html(compose(full)).replace("\xa0", " ")
     assert f"The goodput of the run, {run}, counts a restart of the job every 9.38 days" in page
 
 
@@ -395,3 +395,10 @@ def test_a_figure_from_a_long_line_names_its_key_alone() -> None:
     full = report(f"clusterspec: 1\n{line}\n{SPEC[SPEC.index('workload') :]}")
     origin = next(tier.origin for tier in full.tiers if tier.kind == "scale-out")
     assert origin.endswith("spec.yaml:2: nic_bandwidth: 400 Gb/s")
+
+
+def test_no_line_of_prose_on_a_screen_breaks_between_a_number_and_its_unit() -> None:
+    page = paper.paper_as_html(compose(report(SPEC)))
+    steps = re.findall(r'<ol class="story.*?</ol>', page, re.DOTALL)
+    assert steps and "\xa0" in steps[0]
+    assert re.search(r"\d (?:%|GB|µs|TB/s)", "".join(steps)) is None

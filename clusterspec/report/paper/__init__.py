@@ -188,6 +188,7 @@ def _rendered_page(paper: Paper, *, script: str = "", policy: bool = False) -> s
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder), autoescape=True, undefined=jinja2.StrictUndefined
     )
+    environment.filters["whole"] = unbroken_numbers
     environment.filters["coded"] = html_with_code if script else _print_html
     environment.filters["paired"] = lambda blocks: paired_blocks(blocks, fits_half)
     environment.filters["places"] = place_text
