@@ -176,9 +176,7 @@ WORKLOADS = (
         "workloads.megatron",
         ("megatron-lm", "megatron-core", "nemo", "megatron-bridge"),
     ),
-    ImportFormat(
-        "gpt-neox", "workloads", "GPT-NeoX configurations", "workloads.deepspeed", ("gpt-neox-config", "neox")
-    ),
+    ImportFormat("gpt-neox", "workloads", "GPT-NeoX configurations", "workloads.gpt_neox", ("gpt-neox-config", "neox")),
     ImportFormat("openrlhf", "workloads", "launches of OpenRLHF", "workloads.openrlhf"),
     ImportFormat(
         "trainer",

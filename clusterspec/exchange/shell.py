@@ -24,7 +24,7 @@ from clusterspec.exchange.shell_words import (
     joined_word,
     words_of,
 )
-from clusterspec.exchange.slurm_directives import directives
+from clusterspec.exchange.slurm_directives import OF_A_JOB, job_variables
 from clusterspec.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _shell_after(text: str) -> _Shell:
     shell = _Shell()
     try:
         for block, offset in code_blocks(text):
-            shell.variables |= _slurm_variables(block, offset)
+            shell.variables |= {name: [Segment(*stated)] for name, stated in job_variables(block, offset).items()}
             shell.run_text(block, offset)
         if not shell.commands:  # a file of functions for others to call
             for body in list(shell.functions.values()):
@@ -100,23 +100,6 @@ def _shell_after(text: str) -> _Shell:
     return shell
 
 
-_SLURM_VARIABLES = {
-    "nodes": ("SLURM_NNODES", "SLURM_JOB_NUM_NODES"),
-    "ntasks": ("SLURM_NTASKS",),
-    "ntasks-per-node": ("SLURM_NTASKS_PER_NODE",),
-    "gpus-per-node": ("SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"),
-    "gres": ("SLURM_GPUS_ON_NODE",),
-    "gpus": ("SLURM_GPUS",),
-}
-"""The variables that Slurm sets from the options of a job: https://slurm.schedmd.com/sbatch.html, output variables."""
-
-
-def _slurm_variables(text: str, offset: int) -> dict[str, Segments]:
-    """The variables of a job from the directives of its script, which hold where ``sbatch`` is given no others."""
-    stated = directives(text, offset).items()
-    return {name: [Segment(count, line)] for option, (count, line) in stated for name in _SLURM_VARIABLES[option]}
-
-
 def script_in(word: str) -> str | None:
     """The script in a word: the whole word, or the value of an option (``--command="…"``); None if there is none."""
     script = re.sub(r"^--?[A-Za-z][\w-]*=(?=\S)", "", word)
@@ -124,8 +107,6 @@ def script_in(word: str) -> str | None:
     return script if is_command and not script.startswith("-") else None
 
 
-_OF_A_JOB = re.compile(r"(?:SLURM|PBS|LSB|PJM|OMPI|PMI|PMIX|FLUX|COBALT|SGE|PET)_|(?:LOCAL_)?RANK$|WORLD_SIZE$")
-"""Variables that a scheduler or launcher sets: a test whether one is set depends on how the script is started."""
 _PROGRAM = re.compile(r"(?:[A-Za-z_]\w{0,60}=\S{0,200}\s+){0,20}(?:python3?|torchrun)\s+\S")
 
 
@@ -357,7 +338,7 @@ class _Shell(Expansion):
             return None
         word = self.joined(operand, self.line(node))
         name = re.fullmatch(r"\$\{?(\w+)\}?(?::?-\})?", word.text)
-        unset = bool(name) and name[1] not in self.variables and not _OF_A_JOB.match(name[1]) if name else False
+        unset = bool(name) and name[1] not in self.variables and not OF_A_JOB.match(name[1]) if name else False
         if word.branch or ("$" in word.text and not unset):
             return None
         return (sign == "-z") is (unset or not word.text)

@@ -82,3 +82,22 @@ def _directives(text: str) -> Iterator[tuple[int, re.Match[str]]]:
         for match in _OPTION.finditer(words.split(" #", 1)[0][:2_000]) if _LINE.match(words) else ():
             if match["name"] != "gres" or "gpu:" in match[0]:
                 yield line, match
+
+
+_VARIABLES = {
+    "nodes": ("SLURM_NNODES", "SLURM_JOB_NUM_NODES"),
+    "ntasks": ("SLURM_NTASKS",),
+    "ntasks-per-node": ("SLURM_NTASKS_PER_NODE",),
+    "gpus-per-node": ("SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"),
+    "gres": ("SLURM_GPUS_ON_NODE",),
+    "gpus": ("SLURM_GPUS",),
+}
+"""The variables that Slurm sets from the options of a job: https://slurm.schedmd.com/sbatch.html, output variables."""
+OF_A_JOB = re.compile(r"(?:SLURM|PBS|LSB|PJM|OMPI|PMI|PMIX|FLUX|COBALT|SGE|PET)_|(?:LOCAL_)?RANK$|WORLD_SIZE$")
+"""Variables that a scheduler or launcher sets: a test whether one is set depends on how the script is started."""
+
+
+def job_variables(text: str, offset: int) -> dict[str, tuple[str, int]]:
+    """The variables of a job that the directives of its script state, each with its value and line."""
+    stated = directives(text, offset).items()
+    return {name: counted for option, counted in stated for name in _VARIABLES[option]}
