@@ -33,6 +33,7 @@ _KINDS = {word: kind for kind, words in WORDS for word in words.split("|")}
 _WORD = pattern(r"[a-z0-9][a-z0-9.\-]*")
 _HEAD = pattern(r"\b(?:for|with|incl|including|per|each)\b|[,;:(\[+]")
 _COMPLETE = pattern(r"\b(?:dac|aoc|aec|acc|lacc|direct[- ]attach|active optical|copper)s?\b")
+_WITHOUT = pattern(r"\b(?:without|no|not|excl|excluding)\b.*|\b(?:for|to)\b.*")
 _FABRIC = pattern(r"\b(?:networks?|networking|fabrics?|infiniband|ethernet|interconnects?|turnkey|solution|cluster)\b")
 _SIDE = pattern(r"\b(?:front-?end|storage|out-of-band|oob|management|support|service|installation|software)\b")
 LICENSED_PER_ACCELERATOR = pattern(r"\b(?:nvidia ai enterprise|nvaie|ai enterprise)\b")
@@ -91,8 +92,10 @@ class Offered:
 
     @property
     def is_complete(self) -> bool:
-        """Whether a cable comes with its ends, and takes no transceivers."""
-        return _COMPLETE.search((self.line.part or "").lower()) is not None
+        """Whether a cable comes with its ends, or with transceivers in its price, and takes no others."""
+        text = plain_part(self.line)
+        with_modules = self.kind == "cable" and "transceiver" in _kinds_of_words(_WITHOUT.sub("", text))
+        return with_modules or _COMPLETE.search(text) is not None
 
 
 def offered_lines(lines: Sequence[QuoteLine], cluster: Cluster) -> Iterator[Offered]:

@@ -16,7 +16,8 @@ def needed_parts(bill: Bill, lines: Sequence[Offered]) -> dict[str, int]:
     """Nodes and parts of the network in a bill, by kind, counted as the quote counts them.
 
     Switches are one kind where a line of the quote does not name their tier.
-    Cables with fixed ends need no transceivers, and servers that are described with NICs no further ones.
+    Cables with fixed ends need no transceivers, and servers that are described with NICs no further ones. A cable whose
+    ends have the ports of two links each is one piece, so a quote of cables with ends may have half as many as links.
     """
     needed: dict[str, int] = {}
     for item in bill.items:
@@ -28,8 +29,12 @@ def needed_parts(bill: Bill, lines: Sequence[Offered]) -> dict[str, int]:
         needed["switch"] = sum(needed.pop(kind, 0) for kind in tiers)
     if any(line.kind == "node" and "nic" in line.covers for line in lines):
         needed.pop("nic", None)
-    if any(line.kind == "cable" and line.is_complete for line in lines):
-        needed.pop("transceiver", None)
+    cables = [line for line in lines if line.kind == "cable"]
+    if any(line.is_complete for line in cables):
+        pieces, links = -(-needed.pop("transceiver", 0) // 2), needed.get("cable", 0)
+        quoted = sum(line.quantity or 0 for line in cables)
+        if 0 < pieces < links and all(line.is_complete for line in cables) and quoted < (pieces + links) / 2:
+            needed["cable"] = pieces
     return {kind: count for kind, count in needed.items() if count}
 
 

@@ -189,6 +189,24 @@ COVERED = [
 ]
 
 
+CABLES = [  # cables of 512 links whose twin-port modules, 512 in all, end two links each, and what the quote needs
+    (QuoteLine("cables with transceivers", 256, 1500), ("cable", 256, "quoted")),
+    (QuoteLine("cables with transceivers", 255, 1500), ("cable", 256, "short")),
+    (QuoteLine("AOC", 384, 900), ("cable", 512, "short")),  # nearer to one for each link
+    (QuoteLine("DAC cable", 512, 80), ("cable", 512, "quoted")),
+    (QuoteLine("MPO cable", 256, 100), ("cable", 512, "short")),
+    (QuoteLine("cables without transceivers", 256, 100), ("cable", 512, "short")),
+]
+
+
+def test_a_cable_with_ends_may_carry_two_links() -> None:
+    for line, (kind, needed, state) in CABLES:
+        found = quoted(line)
+        assert (found[kind].needed, found[kind].state) == (needed, state), line
+        ends = "transceiver" not in found
+        assert ends == (" with " in (line.part or "") or (line.part or "").startswith(("AOC", "DAC"))), line
+
+
 def test_one_lot_may_cover_the_network_or_its_optics() -> None:
     cluster = clean(POD).cluster
     assert cluster is not None
