@@ -26,10 +26,10 @@ from clusterspec.exchange.import_result import (
     Value,
 )
 from clusterspec.exchange.merge import Merged
+from clusterspec.exchange.workloads.step_lines import step_program
 from clusterspec.logs.benchmark import Benchmark, size_text
 from clusterspec.logs.nccl_rows import NotALogError
 from clusterspec.logs.readers import read_benchmark
-from clusterspec.logs.step_lines import step_program
 from clusterspec.logs.unfinished import read_unfinished
 from clusterspec.procurement.acceptance import PROGRAMS, AcceptanceTest
 from clusterspec.records import dataclass, replace

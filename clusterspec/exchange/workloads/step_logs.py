@@ -20,7 +20,7 @@ from clusterspec.exchange.import_result import (
     combined_result,
 )
 from clusterspec.exchange.workloads.megatron_listing import printed_arguments, reading_of_arguments
-from clusterspec.logs.step_lines import step_program
+from clusterspec.exchange.workloads.step_lines import step_program
 from clusterspec.patterns import DECIMAL
 from clusterspec.records import dataclass, field
 from clusterspec.units import plural

@@ -25,8 +25,8 @@ from clusterspec.exchange.workloads.keys import (
 from clusterspec.exchange.workloads.models import catalog_model, set_model
 from clusterspec.exchange.workloads.overrides import follow_references, override_words
 from clusterspec.exchange.workloads.samples import count_lengths_and_ranks, set_memory_fraction, set_minibatches
+from clusterspec.exchange.workloads.step_lines import step_program
 from clusterspec.exchange.workloads.verl_supervised import VERL, is_supervised, read_supervised
-from clusterspec.logs.step_lines import step_program
 
 _MARK = re.compile(r"(?:^|\s)\+{0,2}actor_rollout_ref\.[\w.]{3,80}=", re.MULTILINE)
 _FILE = re.compile(r"^actor_rollout_ref[ \t]*:", re.MULTILINE)
