@@ -26,8 +26,8 @@ LINK = "link"
 
 
 def message_parts(cluster: Cluster, accelerators: int) -> tuple[float, float] | None:
-    """Seconds of a short message in a group before it leaves, for the launch and the library, and of the rest; None if
-    the group is not connected.
+    """Seconds of a short message in a group: those of the launch and the library, then those of its way; None if the
+    group is not connected.
     """
     ranks = accelerators * cluster.ranks_per_accelerator
     if ranks < 2:
@@ -46,8 +46,8 @@ def message_parts(cluster: Cluster, accelerators: int) -> tuple[float, float] | 
 def local_hops(
     parts: Sequence[str], times: tuple[float, float] | None, rate: float, shared: float
 ) -> tuple[PathHop, ...]:
-    """The hops of a path inside a domain or a node, from its ``parts``: what is between two links is a hop, a link
-    alone is none. All links have one rate.
+    """The hops of a path inside a domain or a node. ``parts`` has accelerators, switches or a host, and a link between
+    each two of them; links are no hops. All links have one rate.
     """
     start, rest = times or (None, None)
     first, *others = (*parts[2:-2:2], parts[-1])
@@ -61,9 +61,11 @@ def fabric_hops(
     times: tuple[float, float] | None,
     rates: Sequence[tuple[float, float]],
 ) -> tuple[PathHop, ...]:
-    """The hops of a path over the fabric: ``parts`` from an accelerator and its NIC to those of the other end, and
-    ``rates`` of the link of the NIC and of those above, alone and if all send. What NICs and cables add is counted at
-    the first switch.
+    """The hops of a path over the fabric.
+
+    ``parts`` are an accelerator, its NIC, the switches, and the NIC and the accelerator at the other end. ``rates``
+    are those of the link of a NIC, then of the links above each level: if only this pair sends, and if all send. The
+    time that NICs and cables add is counted at the first switch.
     """
     start, rest = times or (None, None)
     switches = parts[2:-2]
@@ -78,23 +80,25 @@ def fabric_hops(
 
 
 def _climbed(number: int, top: int, rates: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """The rates of the link into the switch ``number`` of a path whose highest one is ``top``."""
+    """The rates of the link into the switch ``number``, counted from 0, of a path whose highest switch is ``top``."""
     up = number if number <= top else 2 * top - number + 1
     return rates[min(up, len(rates) - 1)]
 
 
 def _slot_share(cluster: Cluster) -> float | None:
-    """Bytes per second and direction of the slots of the NICs of an accelerator; None where NICs are its ports, or the
-    generation is not known.
+    """Bytes per second and direction of the PCIe slots of NICs, for each accelerator; None where the accelerators have
+    the ports, or the generation is not known.
     """
     out = cluster.scale_out
-    if out is None or not cluster.pcie_nic or out.technology.links == out.nics_per_node:
+    if out is None or not cluster.pcie_nic or out.belongs_to_accelerators:
         return None
     return slot_rate(cluster.pcie_nic) * out.nics_per_node / cluster.accelerators_per_node
 
 
 def tapered_rates(alone: float, share: float, tapers: Sequence[float]) -> list[tuple[float, float]]:
-    """The rates of the link of a NIC and of the links above each level, whose oversubscriptions multiply.
+    """The rates of the link of a NIC, then of the links above each level; the oversubscriptions of levels multiply.
+
+    ``alone`` is the rate if one pair sends, ``share`` that of each accelerator if all send.
 
     >>> tapered_rates(50.0, 50.0, [2.0, 1.0])
     [(50.0, 50.0), (50.0, 25.0), (50.0, 25.0)]

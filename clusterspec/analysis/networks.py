@@ -10,14 +10,13 @@ from clusterspec.cluster.model import Cluster, Design, ScaleOut
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.estimate import estimate
 from clusterspec.procurement.amounts import money_text
-from clusterspec.quantity import Figure
 from clusterspec.records import replace
 from clusterspec.results.estimate_json import Provenance
-from clusterspec.results.machine import PathClass
 from clusterspec.results.networks import NetworkChoice
 
 FAMILIES = ("infiniband", "roce")
-DEFAULT_ROCE = "roce-v2"
+PLAIN_ROCE = "roce-v2"
+"""The entry of RoCE without additions of a vendor; the rate is that of its NIC."""
 
 
 def network_choices(
@@ -32,7 +31,7 @@ def network_choices(
     out = cluster.scale_out if cluster is not None else None
     if cluster is None or out is None or cluster.nodes < 2 or cluster.cloud or out.technology.cloud:
         return ()
-    other = _other_technology(cluster, out, catalog) if out.technology.links != out.nics_per_node else None
+    other = _other_technology(cluster, out, catalog) if not out.belongs_to_accelerators else None
     if other is None:
         return ()
     machines = (cluster, with_technology(cluster, out, other))
@@ -50,15 +49,16 @@ def _other_technology(cluster: Cluster, out: ScaleOut, catalog: Catalog) -> Inte
         offered = (catalog.interconnect(each) for each in sold)
         return next((each for each in offered if each.family == wanted), None)
     if wanted == "roce":
-        return catalog.interconnect(DEFAULT_ROCE)
-    named = (catalog.interconnect(each) for each in catalog.ids("interconnect") if each.startswith("infiniband-"))
-    rate = out.nic_bandwidth.value
-    return next((each for each in named if each.bandwidth and each.bandwidth.value == rate), None)
+        return catalog.interconnect(PLAIN_ROCE)
+    entries, rate = (catalog.interconnect(each) for each in catalog.ids("interconnect")), out.nic_bandwidth.value
+    offered = (each for each in entries if each.family == wanted and each.scope == "scale-out" and not each.cloud)
+    return next((each for each in offered if each.bandwidth and each.bandwidth.value == rate), None)
 
 
 def with_technology(cluster: Cluster, out: ScaleOut, technology: Interconnect) -> Cluster:
-    """The machine with another technology of its fabric. Measurements of the fabric do not apply to it, and switches
-    that cannot reduce do not."""
+    """The machine with another technology of its fabric, without the measurements of the fabric. Switches reduce only
+    if they did, and if the technology can.
+    """
     changed = replace(
         out,
         technology=technology,
@@ -78,7 +78,7 @@ def _network_choice(design: Design, cluster: Cluster, fabric: Fabric | None, pro
     step = plan.step_time.value if plan.step_time is not None else None
     prices = (design.spec.procurement.prices if design.spec.procurement else None) or {}
     currency = (design.spec.procurement.currency if design.spec.procurement else None) or ""
-    near, far = _end(across[:1]), _end(across[-1:])
+    near, far = (across[0], across[-1]) if across else (None, None)
     return NetworkChoice(
         technology=technology.id,
         name=technology.name,
@@ -86,7 +86,7 @@ def _network_choice(design: Design, cluster: Cluster, fabric: Fabric | None, pro
         lossless=technology.lossless,
         reduces=cluster.scale_out.in_network_reduction,
         wire=technology.latency.value if technology.latency else None,
-        wire_basis=_basis(technology.latency, provenance),
+        wire_basis=provenance.text(technology.latency.origin) if technology.latency else "",
         near=near.latency if near else None,
         far=far.latency if far else None,
         predicted=far.predicted if far else None,
@@ -94,12 +94,3 @@ def _network_choice(design: Design, cluster: Cluster, fabric: Fabric | None, pro
         nic_price=money_text(prices.get("nic"), currency) if present else "",
         leaf_price=money_text(prices.get("leaf_switch"), currency) if present else "",
     )
-
-
-def _end(classes: list[PathClass]) -> PathClass | None:
-    return classes[0] if classes else None
-
-
-def _basis(figure: Figure | None, provenance: Provenance) -> str:
-    """Where a figure is from, or why it is assumed; empty without one."""
-    return provenance.text(figure.origin) if figure is not None else ""

@@ -128,6 +128,11 @@ class ScaleOut:
         return self.nics_per_node * self.nic_bandwidth.value
 
     @property
+    def belongs_to_accelerators(self) -> bool:
+        """Whether the links of the fabric are ports of the accelerators, as on Gaudi, and not of NICs."""
+        return self.technology.links == self.nics_per_node
+
+    @property
     def taper(self) -> float:
         """The product of the oversubscription ratios of all levels; 1 for a non-blocking fabric."""
         return prod(level.oversubscription for level in self.levels) if self.levels else prod(self.oversubscription)

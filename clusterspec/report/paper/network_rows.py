@@ -13,7 +13,10 @@ SAME = 1e-4
 
 
 def network_blocks(choices: Sequence[NetworkChoice], held: str | None) -> tuple[Block, ...]:
-    """A table of two technologies and what its latencies are; empty for fewer. ``held`` is a condition of the steps."""
+    """A table of two technologies, and a text on its columns; empty for fewer.
+
+    ``held`` is the condition under which the predicted step times hold.
+    """
     if len(choices) < 2:
         return ()
     columns = (
@@ -56,7 +59,7 @@ def _change_text(one: NetworkChoice, present: NetworkChoice) -> str:
 
 
 def _remarks(choices: Sequence[NetworkChoice], held: str | None) -> Iterator[str]:
-    """The basis of the latencies between adapters, and what the other columns hold."""
+    """The sources of the latencies between adapters, and what the other columns include."""
     for one in choices:
         if one.wire_basis:
             yield f"Adapter to adapter, {one.name}: {one.wire_basis}."
