@@ -28,7 +28,9 @@ _OTHER_XIDS = ("14", "45", "106", "107", *map(str, range(144, 151)))
 
 
 class Message(NamedTuple):
-    """Words of a warning, its cause, how much it tells of it, and the address of the line that prints it."""
+    """A warning of a library: its words, its cause, how much the words tell of the cause (one of `WEIGHTS`), and the
+    address of the line that prints it (``source``).
+    """
 
     library: str
     words: str
@@ -57,7 +59,9 @@ def messages() -> tuple[Message, ...]:
 
 
 class Xid(NamedTuple):
-    """The number of an error of NVIDIA's driver, its cause, how much it tells of it, and the address of its meaning."""
+    """An error of NVIDIA's driver: its number (``code``), its cause, how much the number tells of the cause (one of
+    `WEIGHTS`), and the address of the list that explains it (``source``).
+    """
 
     code: str
     name: str
@@ -93,7 +97,7 @@ def _xid_patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
     codes: dict[tuple[str, str], list[str]] = {}
     for each in xids():
         codes.setdefault((each.cause, each.weight), []).append(each.code)
-    for (cause, weight), of in codes.items():
-        yield f"{MESSAGE}{cause} {weight}", re.compile(rf"({_XID}(?:{'|'.join(of)}),.{{0,60}})")
+    for (cause, weight), numbers in codes.items():
+        yield f"{MESSAGE}{cause} {weight}", re.compile(rf"({_XID}(?:{'|'.join(numbers)}),.{{0,60}})")
     listed = "|".join((*(each.code for each in xids()), *_OTHER_XIDS))
     yield f"{MESSAGE}accelerator-fault may", re.compile(rf"({_XID}(?!(?:{listed}),)[0-9]{{1,3}},.{{0,60}})")

@@ -25,10 +25,9 @@ _UNITS = {"MB/sec": 2.0**20, "MiB/sec": 2.0**20, "Gb/sec": 1e9 / 8}
 
 @dataclass(frozen=True)
 class _Test:
-    """The rows of one test as printed, from a line of the file, with the text from the test before it."""
+    """The rows of one test as printed, each with its line; ``unit`` is what one stands for, in B/s."""
 
     unit: float
-    start: int
     rows: list[tuple[int, str, re.Match[str]]] = field(default_factory=list)
 
     @property
@@ -71,7 +70,7 @@ def _printed_tests(lines: list[str]) -> Iterator[_Test]:
             if test is None or test.rows:
                 if test:
                     yield test
-                test = _Test(_UNITS[match[2]], number)
+                test = _Test(_UNITS[match[2]])
         elif test and (match := _ROW.match(line)):
             rows += 1
             if rows > MOST_ROWS:

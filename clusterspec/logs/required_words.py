@@ -31,19 +31,19 @@ def required_words(pattern: re.Pattern[str]) -> Words:
     if pattern.flags & re.IGNORECASE:
         return UNKNOWN
     try:
-        parsed = import_module("re._parser").parse(pattern.pattern)
+        parsed = import_module("re._parser").parse(pattern.pattern, pattern.flags)
     except (ImportError, AttributeError):  # another release of Python: every line is searched
         return UNKNOWN
     return _of_sequence(parsed)
 
 
 def _of_sequence(parts: Iterable[Any]) -> Words:
-    """The words of parts that follow one another: those of the part that tells most."""
+    """The words of parts that follow one another: those of the part whose words are longest."""
     return max(_candidates(parts), key=_selectivity, default=UNKNOWN)
 
 
 def _selectivity(words: Words) -> tuple[int, int]:
-    """How much a set of words tells: by its shortest word, then by their number."""
+    """The length of the shortest word of a set, then its negated size: the higher, the fewer lines match."""
     return min(map(len, words), default=0), -len(words)
 
 

@@ -37,7 +37,7 @@ _OPEN = re.compile(r"(?:\b(?:[Cc]onnect|failed|error|with)|:[0-9]{1,5}\] connect
 MOST_CONTINUED = 200
 """Wrapped lines that are joined."""
 Words = dict[str, tuple[int, ...]]
-"""Words with the places of the patterns that one of them must precede."""
+"""Words, each with the places of the patterns that require it or another word beside it."""
 
 
 @cache
@@ -59,7 +59,7 @@ def _patterns_of_words() -> Words:
 def _words_in(text: str) -> Words:
     """The words of patterns that a log may contain: few, for which its lines are then searched.
 
-    Lines that differ by decimal or hexadecimal digits alone are searched once.
+    Of lines that differ by decimal or hexadecimal digits alone, one is searched.
     """
     forms = "\n".join({*text.translate(_AS_ZERO).split("\n")})
     return {word: places for word, places in _patterns_of_words().items() if word.translate(_AS_ZERO) in forms}
@@ -90,7 +90,7 @@ def line_statements(text: str) -> Iterator[Stated]:
 def _places(line: str, words: Words) -> list[int]:
     """The places of the patterns that may match a line."""
     found = [places for word, places in words.items() if word in line]
-    return sorted({place for places in found for place in places}) if found else []
+    return sorted({place for places in found for place in places})
 
 
 def _statements_of_line(line: str, number: int, places: list[int]) -> Iterator[Stated]:
