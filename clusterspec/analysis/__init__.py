@@ -49,7 +49,7 @@ HOMES = {
     "sweep": "sweeps",
     "tender": "full_report",
 }
-"""The module of each function that does not stand here. No module has the name of a function, which its import would
+"""The module of each function that is not defined here. No module has the name of a function, which its import would
 replace."""
 __all__ = [
     "accept",

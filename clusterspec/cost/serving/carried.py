@@ -59,9 +59,9 @@ def carried_prefill(
 
 
 def _share_beyond_graphs(pools: Pools, prompts: float, decoded: float) -> float:
-    """The share of the steps with prompts that have more tokens than captured graphs, and ``decoded`` of them.
+    """The share of steps with prompts that have more tokens than the largest captured graph.
 
-    ``prompts`` begin in a step on average.
+    ``prompts`` begin in a step on average, beside ``decoded`` tokens of sequences that decode.
     """
     fresh = max(1.0, pools.load.input_tokens * (1 - pools.load.prefix_hit))
     most = max(0.0, (pools.decode.most_in_graphs - decoded) / fresh)

@@ -32,7 +32,7 @@ STEADILY = 1.02
 """A round may step further than the difference only if the slope falls by less than this factor."""
 FLIGHT_ROUNDS = 80
 ROUNDED = 1e-9
-"""Tolerance of a number of waves."""
+"""Relative tolerance of the number of waves, and absolute one of the requests in the last."""
 SETTLED = 1e-14
 """The iteration for the requests in flight ends at this relative change."""
 
@@ -170,7 +170,8 @@ def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> F
 
 
 def offline_run_seconds(pools: Pools, now: Steady) -> float | None:
-    """Seconds of the requests that an offline load states, of equal lengths; None in a steady state.
+    """Seconds of the requests that an offline load states, all of equal lengths; None in a steady state and
+    with separate prefill engines.
 
     All that find a place start together, and end together: the others follow in waves. In the last wave fewer decode,
     in steps that are shorter, but not in proportion to their number. A run of one wave has full prefill steps.
