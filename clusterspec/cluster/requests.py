@@ -218,6 +218,16 @@ class Serving:
         return self.input_tokens + self.output_tokens
 
     @property
+    def fresh_tokens(self) -> float:
+        """Tokens of a prompt that no cache holds, and that are computed."""
+        return self.input_tokens * (1 - self.prefix_hit)
+
+    @property
+    def tokens_per_step(self) -> float:
+        """Tokens that a sequence gains in a decode step: one, plus the accepted draft tokens."""
+        return 1 + self.draft_tokens * self.draft_acceptance
+
+    @property
     def gaps(self) -> float:
         """Number of gaps between the output tokens of a request, in which it decodes; 1 for a single token."""
         return gaps_between(self.output_tokens)

@@ -99,7 +99,7 @@ class StepTables:
             floors=tuple((most, engine.launch_floor(most)) for most in (engine.most_in_graphs, inf)),
             ranks=ranks,
             drafted=drafted,
-            gained=1.0 + load.draft_tokens * load.draft_acceptance,
+            gained=load.tokens_per_step,
             stages=engine.layout.pp,
             repeated=engine.reads_beside_prompts,
             apart=engine.prompts_alone or (engine.replica_prompts_alone and load.draft_tokens > 0),

@@ -23,7 +23,7 @@ def least_token_time(cluster: Cluster, workload: Workload, layout: Layout, load:
     bandwidth = cluster.accelerator.memory_bandwidth.value / cluster.ranks_per_accelerator
     context = load.input_tokens + load.output_tokens / 2
     read = token_weight_bytes(workload, layout) + request_bytes(workload, layout, context)
-    return stream_time(read, bandwidth) / (1 + load.draft_tokens * load.draft_acceptance)
+    return stream_time(read, bandwidth) / load.tokens_per_step
 
 
 def token_weight_bytes(workload: Workload, layout: Layout) -> float:
@@ -48,7 +48,7 @@ def least_prompt_time(cluster: Cluster, workload: Workload, layout: Layout, load
         return None
     share = parameters.rank_share(workload.model, layout, (whole_model(workload),))
     weights = share.dense + share.replicated + _active_expert_weights(workload, layout)
-    fresh = load.input_tokens * (1 - load.prefix_hit)
+    fresh = load.fresh_tokens
     return compute_time(2 * weights * fresh / layout.pp, peak / cluster.ranks_per_accelerator)
 
 

@@ -255,7 +255,7 @@ def tiers_with_stated_hits(pools: Pools, rate: float) -> tuple[TierUse, ...]:
     second. Each tier stores a copy of every new token.
     """
     load = pools.load
-    fresh = load.input_tokens * (1 - load.prefix_hit) + load.output_tokens
+    fresh = load.fresh_tokens + load.output_tokens
     return tuple(use._replace(written=rate / use.units * fresh * use.token_bytes) for use in bare_tiers(pools))
 
 

@@ -46,7 +46,7 @@ def carried_prefill(
     most = max(prompts, min(prompts_on_fullest(prompts, ranks) / affected, allowed))
     affected = prompts / most if ranks == 1 else affected
     busy = float(engine.layout.attention_dp) / ranks * max(1.0, ranks * prompts / affected / most)
-    fresh, length = load.input_tokens * (1 - load.prefix_hit), float(load.input_tokens)
+    fresh, length = load.fresh_tokens, float(load.input_tokens)
     beside = Decoding(each, context, drafted)
     many = engine.prefill(most * fresh, length, busy, beside)
     larger = 1.0 if ranks > 1 else _share_beyond_graphs(pools, prompts, each * drafted)
@@ -63,7 +63,7 @@ def _share_beyond_graphs(pools: Pools, prompts: float, decoded: float) -> float:
 
     ``prompts`` begin in a step on average, beside ``decoded`` tokens of sequences that decode.
     """
-    fresh = max(1.0, pools.load.input_tokens * (1 - pools.load.prefix_hit))
+    fresh = max(1.0, pools.load.fresh_tokens)
     most = max(0.0, (pools.decode.most_in_graphs - decoded) / fresh)
     return share_of_fuller_steps(prompts, most) if prompts < MOST_COUNTED else float(prompts > most)
 
@@ -90,7 +90,7 @@ def _shared_reads(pools: Pools, each: float, prompts: float, steps: tuple[StepTi
     load, (decode, prefill) = pools.load, steps
     if prefill.steps == 1 or not load.chunk_tokens or pools.decode.reads_beside_prompts == 1:
         return 0.0
-    fresh = load.input_tokens * (1 - load.prefix_hit)
+    fresh = load.fresh_tokens
     chunks = fresh / max(1.0, load.chunk_tokens - each * (1.0 + load.draft_tokens))
     repeated, once = (sum(part.seconds for part in step.parts if part.name == CACHE) for step in (prefill, decode))
     return (prefill.steps - chunks) * min(1.0, prompts * chunks) * max(0.0, repeated - once)

@@ -197,7 +197,7 @@ def _starting_service(pools: Pools, together: float, waiting: float = 0.0) -> fl
     same step. Requests that follow others start and end in waves; one prompt per step approximates them.
     """
     engine, load = pools.prompts, pools.load
-    fresh, length = max(1.0, load.input_tokens * (1 - load.prefix_hit)), float(load.input_tokens)
+    fresh, length = max(1.0, load.fresh_tokens), float(load.input_tokens)
     own = together / engine.attention_ranks
     drafted, beside = 1.0 + load.draft_tokens, NOTHING
     if not pools.has_prefill_engines and not engine.prompts_alone and own > 1:

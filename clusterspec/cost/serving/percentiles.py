@@ -174,7 +174,7 @@ def single_gap(times: ServingTimes, load: Serving, share: float) -> float:
     if chunks > 1 and not times.prompts_alone:
         longer = max(0.0, times.prefill.total / chunks - step) / stages
         return step + longer if min(1.0, ended * chunks * times.coupled_ranks) > 1 - share else step
-    fresh = max(1.0, load.input_tokens * (1 - load.prefix_hit))
+    fresh = max(1.0, load.fresh_tokens)
     most = max(1.0, (load.chunk_tokens or fresh) // fresh)
     every = load.receive_interval
     if share <= 1 - 1 / every and every > 1:  # prompts start after one of so many steps

@@ -57,8 +57,8 @@ def most_beside_prompts(load: Serving) -> float:
     """
     if load.chunk_tokens is None or load.load not in {"closed", "open"}:
         return inf
-    gained = 1 + load.draft_tokens * load.draft_acceptance
-    fresh = load.input_tokens * (1 - load.prefix_hit)
+    gained = load.tokens_per_step
+    fresh = load.fresh_tokens
     return max(1.0, load.chunk_tokens / (1.0 + load.draft_tokens + gained * fresh / load.gaps))
 
 
@@ -78,7 +78,7 @@ def prompts_of_step(pools: Pools, taken: float) -> float:
     without a budget.
     """
     load = pools.load
-    fresh = max(1.0, load.input_tokens * (1 - load.prefix_hit))
+    fresh = max(1.0, load.fresh_tokens)
     return max(1.0, ((load.chunk_tokens or fresh) - taken) / fresh)
 
 

@@ -71,7 +71,7 @@ def _step_ahead_seconds(pools: Pools, rate: float, step: float) -> float:
     alone = prompts_per_step(pools) == 1 and unevenly_loaded_ranks(engine) == 1  # a formed step has no place left
     if alone or not engine.forms_steps_ahead:
         return 0.0
-    fresh = max(1.0, load.input_tokens * (1 - load.prefix_hit))
+    fresh = max(1.0, load.fresh_tokens)
     formed = share_formed_ahead(rate / engine.replicas, min(step, engine.launch_floor(fresh)), step)
     return formed * step
 
@@ -85,7 +85,7 @@ def _shared_step_seconds(pools: Pools, rate: float, alone: float) -> float:
     """
     engine, load = pools.prompts, pools.load
     ranks = engine.layout.attention_dp
-    fresh, length = load.input_tokens * (1 - load.prefix_hit), float(load.input_tokens)
+    fresh, length = load.fresh_tokens, float(load.input_tokens)
     if fresh > (load.chunk_tokens or fresh):
         return alone
     found = engine.prefill(prompts_per_step(pools) * fresh, length, float(ranks)).total

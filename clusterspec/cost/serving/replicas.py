@@ -137,7 +137,7 @@ def _seconds_of_step(pools: Pools, fullest: float, whole: float) -> float:
     the fullest replica has the longest prompt of the step.
     """
     engine, load = pools.decode, pools.load
-    fresh = load.input_tokens * (1 - load.prefix_hit)
+    fresh = load.fresh_tokens
     if load.input_lengths is not None:
         longer = longest_over_mean(load.input_lengths, max(1.0, whole)) - 1
         fullest += min(longer, max(0.0, (load.chunk_tokens or inf) / fresh - fullest))

@@ -110,7 +110,7 @@ def state_before_wait(pools: Pools, sequences: float, *, full: bool = False) -> 
     each, context, drafted = decoding
     few = max(1.0 / engine.layout.attention_dp, met / engine.layout.pp)
     decode = engine.decode(few, context, drafted)
-    gained = 1 + load.draft_tokens * load.draft_acceptance
+    gained = load.tokens_per_step
     prefill = _prompt_step(pools, sequences, decoding, decode.total / gained)
     prompt = prompt_seconds(pools.prompts, _lone_prompt(pools) or prefill)
     carried = (
@@ -167,7 +167,7 @@ def _lone_prompt(pools: Pools) -> StepTime | None:
     load, engine = pools.load, pools.prompts
     if load.concurrency != 1 or engine.layout.attention_dp > 1:
         return None
-    return engine.prefill(load.input_tokens * (1 - load.prefix_hit), float(load.input_tokens), 1.0)
+    return engine.prefill(load.fresh_tokens, float(load.input_tokens), 1.0)
 
 
 def _prompt_step(pools: Pools, sequences: float, decoding: Decoding, token: float) -> StepTime:
@@ -175,12 +175,12 @@ def _prompt_step(pools: Pools, sequences: float, decoding: Decoding, token: floa
     per token, decode in the same steps. Prompts on other attention ranks add to the load of the experts.
     """
     engine, load = pools.decode, pools.load
-    fresh, busy = load.input_tokens * (1 - load.prefix_hit), float(engine.layout.attention_dp)
+    fresh, busy = load.fresh_tokens, float(engine.layout.attention_dp)
     if pools.has_prefill_engines:
         busy = _busy_ranks(pools, sequences, token)
     elif unevenly_loaded_ranks(engine) > 1:  # ranks that have a prompt beside that of another
         steps = max(1.0, fresh / (load.chunk_tokens or fresh or 1.0))
-        gained = 1 + load.draft_tokens * load.draft_acceptance
+        gained = load.tokens_per_step
         busy = 1.0 + (busy - 1.0) * -expm1(-decoding.sequences * gained / load.gaps * steps)
     return pools.prompts.prefill(fresh, float(load.input_tokens), busy, _beside_prompts(pools, decoding))
 
@@ -204,7 +204,7 @@ def decoding_seconds(pools: Pools, sequences: float) -> float:
     engine, load = pools.decode, pools.load
     _, context, drafted = _decoding(pools, sequences)
     each = max(1.0 / engine.layout.attention_dp, sequences / engine.layout.pp)
-    return engine.decode(each, context, drafted).total / (1 + load.draft_tokens * load.draft_acceptance)
+    return engine.decode(each, context, drafted).total / load.tokens_per_step
 
 
 def _beside_prompts(pools: Pools, decoding: Decoding) -> Decoding:

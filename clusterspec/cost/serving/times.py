@@ -190,7 +190,7 @@ def _prompts_of_turns(pools: Pools, now: Steady) -> tuple[tuple[float, float], .
     from clusterspec.cost.serving.caches import turn_prompts
 
     load, at_load = pools.load, partial(prompt_beside_decoding, pools, now.sequences)
-    mean = at_load(load.input_tokens * (1 - load.prefix_hit), float(load.input_tokens))
+    mean = at_load(load.fresh_tokens, float(load.input_tokens))
     found = ((at_load(*each[:2]), each.share) for each in turn_prompts(load))
     return tuple(sorted((seconds / mean, share) for seconds, share in found if share))
 
@@ -202,7 +202,7 @@ def _growing_share(pools: Pools, now: Steady) -> float:
     load, engine = pools.load, pools.prompts
     if load.input_lengths is None or not now.prompt:
         return 1.0
-    fresh, length, busy = load.input_tokens * (1 - load.prefix_hit), load.input_tokens, engine.layout.attention_dp
+    fresh, length, busy = load.fresh_tokens, load.input_tokens, engine.layout.attention_dp
     whole, half = (
         prompt_seconds(engine, engine.prefill(max(1.0, part * fresh), part * length, float(busy)))
         for part in (1.0, 0.5)

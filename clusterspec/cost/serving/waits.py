@@ -111,7 +111,7 @@ def steps_of_one_prompt(pools: Pools, prefill: StepTime, decoded: float) -> tupl
     """
     load, chunks = pools.load, 1.0
     if prefill.steps > 1 and load.chunk_tokens:  # the next prompt fills the rest of the last chunk
-        chunks = load.input_tokens * (1 - load.prefix_hit) / max(1.0, load.chunk_tokens - decoded)
+        chunks = load.fresh_tokens / max(1.0, load.chunk_tokens - decoded)
     return chunks, prompts_of_step(pools, decoded)
 
 
@@ -198,7 +198,7 @@ def prompts_at_rate(pools: Pools, step: float, prompt: float) -> float:
 def seconds_of_prompts(pools: Pools, together: float) -> float:
     """Seconds of prompt-only steps with ``together`` prompts (at least one)."""
     engine, load = pools.prompts, pools.load
-    fresh, ranks = load.input_tokens * (1 - load.prefix_hit), float(engine.layout.attention_dp)
+    fresh, ranks = load.fresh_tokens, float(engine.layout.attention_dp)
     return engine.prefill(max(1.0, together) * fresh, float(load.input_tokens), ranks).lasting
 
 
@@ -227,7 +227,7 @@ def _prompts_of_full_steps(load: Serving) -> float:
     """Prompts per full step where prompts are packed up to the token budget, averaged over the steps of one prompt; 1
     without a budget.
     """
-    fresh = max(1.0, load.input_tokens * (1 - load.prefix_hit))
+    fresh = max(1.0, load.fresh_tokens)
     return ceil(fresh / load.chunk_tokens) * load.chunk_tokens / fresh if load.chunk_tokens else 1.0
 
 
