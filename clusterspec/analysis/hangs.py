@@ -36,11 +36,15 @@ _GLOO = (
 )
 SYMPTOMS = frozenset({"program-fault", "peer-ended", "job-ended"})
 """Causes that an earlier error of the log explains, where it has one."""
-OTHER_STEPS = {
+NEXT_STEPS = {
     "plugin-missing": "ldconfig -p | grep libnccl-net on every node; NCCL_NET_PLUGIN and LD_LIBRARY_PATH of every rank",
     "program-error": "the program on two accelerators of one node: the same error there is the program's",
 }
-"""What follows causes of messages that no other table has."""
+"""The next steps for causes that catalogued messages alone name; below those of all other causes."""
+NEXT_STEPS |= {cause: step for _, cause, _, step, _ in POSSIBLE}
+NEXT_STEPS |= {cause: step for cause, (_, step) in {**STOPS, **UNFINISHED_STOPS}.items()}
+_WEIGHT_OF = dict(zip(WEIGHTS, (STATED, STRONG, GIVEN), strict=True))
+"""The weight of a cause by how much a catalogued message tells of it."""
 MOST_ABSENT = 0.25
 """Share of the ranks above which those that report nothing are ranks of other files, rather than late ones."""
 Check = Callable[[PlacedRun], Iterator[Cause]]
@@ -125,16 +129,7 @@ def _catalogued_causes(run: PlacedRun) -> Iterator[Cause]:
         if each.name.startswith(MESSAGE):
             name, _, tells = each.name.removeprefix(MESSAGE).partition(" ")
             evidence = f"line {each.line} of the log: {each.text}"
-            yield Cause(
-                name, evidence, next_step(name), dict(zip(WEIGHTS, (STATED, STRONG, GIVEN), strict=True))[tells]
-            )
-
-
-def next_step(name: str) -> str:
-    """What follows a cause, whatever line names it."""
-    steps = {cause: following for _, cause, _, following, _ in POSSIBLE}
-    steps |= {cause: following for cause, (_, following) in {**STOPS, **UNFINISHED_STOPS}.items()}
-    return steps.get(name) or OTHER_STEPS[name]
+            yield Cause(name, evidence, NEXT_STEPS[name], _WEIGHT_OF[tells])
 
 
 def _possible_ends(run: PlacedRun) -> Iterator[Cause]:
@@ -161,7 +156,7 @@ def _suggested_causes(run: PlacedRun) -> Iterator[Cause]:
     for each in run.benchmark.evidence:
         cause = each.name.removeprefix("suggests ")
         if cause != each.name:
-            yield Cause(cause, f"line {each.line} of the log: {each.text}", next_step(cause), WEAK)
+            yield Cause(cause, f"line {each.line} of the log: {each.text}", NEXT_STEPS[cause], WEAK)
 
 
 def unreachable_peers(run: PlacedRun) -> Iterator[Cause]:

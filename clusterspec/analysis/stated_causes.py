@@ -288,7 +288,7 @@ POSSIBLE = (
     ("clock", "invalid-setting", ": the clocks of two hosts differ", _CLOCKS, STRONG),
     ("torn-file", "storage-full", ": a write was cut short", _OF["storage-full"], GIVEN),
     ("torn-file", "storage-fault", ": a write was cut short", _OF["storage-fault"], GIVEN),
-    ("reverse-name", "name-resolution", ", by another name than the address has that was given", _REVERSE, STRONG),
+    ("reverse-name", "name-resolution", ", the name that the system gives for that address", _REVERSE, STRONG),
     ("preparing", "ranks-diverge", " on some ranks while the others wait for them", _PREPARE, STRONG),
     ("rendezvous", "unreachable-peer", _UNSAID, _RENDEZVOUS, GIVEN),
     ("rendezvous", "wrong-interface", _UNSAID, _RENDEZVOUS, GIVEN),

@@ -297,8 +297,7 @@ def _accelerators_per_node(
 
 
 def _node_count(accelerators: int | None, per_node: int, log: ResolutionLog) -> int | None:
-    """Nodes of the stated total of accelerators; None where none is stated, or where it is not a whole number of"
-    " nodes."""
+    """Nodes that the stated accelerators fill; None if none are stated, or if they fill no whole number of nodes."""
     if accelerators is None or not per_node or accelerators % per_node or log.unreadable(("cluster", "nodes")):
         return None
     return log.assume("cluster.nodes", accelerators // per_node, f"{accelerators:,} accelerators, {per_node} a node")

@@ -22,47 +22,10 @@ FORMS = (
 """Lines of errors."""
 _FORM = re.compile("|".join(f"(?:{each})" for each in FORMS))
 WORDS = (
-    *(
-        "Error",
-        "Exception",
-        "Exit",
-        "Failure",
-        "Interrupt",
-        "ERROR",
-        "FATAL",
-        "CRITICAL",
-        "SEVERE",
-        "EMERG",
-        "[E ",
-        "[F ",
-    ),
-    *(
-        "rror",
-        "atal",
-        "panic",
-        "non-zero",
-        "<warn>",
-        "egmentation",
-        "core dumped",
-        "Killed",
-        "terminate called",
-        "exited",
-    ),
-    *(
-        "smashing",
-        "Terminating",
-        "MPI_ABORT",
-        "_STATUS_",
-        "_ERROR_",
-        "Native API",
-        "failed with error",
-        "E0",
-        "E1",
-        "F0",
-        "F1",
-        "E external",
-        "F external",
-    ),
+    *("Error", "Exception", "Exit", "Failure", "Interrupt", "ERROR", "FATAL", "CRITICAL", "SEVERE", "EMERG"),
+    *("[E ", "[F ", "E0", "E1", "F0", "F1", "E external", "F external"),
+    *("rror", "atal", "panic", "non-zero", "<warn>", "egmentation", "core dumped", "Killed", "terminate called"),
+    *("exited", "smashing", "Terminating", "MPI_ABORT", "_STATUS_", "_ERROR_", "Native API", "failed with error"),
 )
 """Words of which a line of an error has at least one."""
 _QUOTED = re.compile(r"^\s*(?:#|//|\*|[-+] |>|\")|`")

@@ -170,11 +170,11 @@ def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> F
 
 
 def offline_run_seconds(pools: Pools, now: Steady) -> float | None:
-    """Seconds of the requests that an offline load states, all of equal lengths; None in a steady state and
-    with separate prefill engines.
+    """Seconds of the requests that an offline load states, all of equal lengths; None in a steady state, and with
+    separate prefill engines.
 
-    All that find a place start together, and end together: the others follow in waves. In the last wave fewer decode,
-    in steps that are shorter, but not in proportion to their number. A run of one wave has full prefill steps.
+    Requests with a place start and end together; the others follow in waves. Fewer decode in the last wave: its
+    steps are shorter, but not in proportion to their number. A run of one wave has full prefill steps.
     """
     load, engine = pools.load, pools.decode
     if load.load != "offline" or not load.requests or pools.has_prefill_engines:
