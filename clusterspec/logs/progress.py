@@ -147,14 +147,15 @@ _GIVEN_ADDRESS = re.compile(r"any network address of \(([0-9]{1,3}(?:\.[0-9]{1,3
 
 
 def renamed_address(text: str) -> tuple[str, int] | None:
-    """The address that a program was given and connects to by a name, with the line that tells both; None if none does.
+    """An address that a program was given, with the name by which it connects instead, and the line of the address; None
+    without one.
 
     PyTorch looks the name of the address up, and connects to what the name resolves to (pytorch/pytorch issue 85300).
     """
     if "any network address of" not in text:
         return None
-    ports = {match[2]: match[1] for match in _CONNECTED.finditer(text)}
+    name_by_port = {match[2]: match[1] for match in _CONNECTED.finditer(text)}
     for match in _GIVEN_ADDRESS.finditer(text):
-        if match[2] in ports:
-            return f"{match[1]} is reached as {ports[match[2]]}", text.count("\n", 0, match.start()) + 1
+        if match[2] in name_by_port:
+            return f"{match[1]} is reached as {name_by_port[match[2]]}", text.count("\n", 0, match.start()) + 1
     return None

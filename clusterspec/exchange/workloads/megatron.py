@@ -186,7 +186,10 @@ def _set_network(keys: Keys, builder: ImportBuilder, framework: str, *, performa
 
 
 def _is_sparse(keys: Keys) -> bool:
-    """Whether attention leaves out tokens (DeepSeek Sparse Attention) rather than being replaced; this is not read."""
+    """Whether the variant of attention is still attention: DeepSeek Sparse Attention, which leaves out tokens.
+
+    The key is not marked as used.
+    """
     return str(keys.values.get("experimental_attention_variant", ("", 0))[0]) == "dsa"
 
 

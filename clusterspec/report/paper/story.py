@@ -1,5 +1,4 @@
-"""The design in sentences: the placement of each kind of parallelism with the figures behind it, and the losses of"
-" a step."""
+"""The design in sentences: the place of each kind of parallelism with its figures, and what a step loses."""
 
 from __future__ import annotations
 
