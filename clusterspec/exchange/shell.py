@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from itertools import takewhile
-from operator import eq, ge, gt, le, lt, ne
 from typing import TYPE_CHECKING
 
 from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.shell_conditions import comparison_result, conjunction, matches_case
 from clusterspec.exchange.shell_text import branches_of, code_blocks, statements_of_item, text_of, tree_of
 from clusterspec.exchange.shell_words import (
     BREAK,
@@ -275,7 +275,7 @@ class _Shell(Expansion):
             return
         for item in items:
             patterns = [text_of(each) for each in item.children_by_field_name("value")]
-            if any(_matches(word.text, pattern) for pattern in patterns):
+            if any(matches_case(word.text, pattern) for pattern in patterns):
                 for part in statements_of_item(item):
                     self.run(part)
                 return
@@ -317,7 +317,7 @@ class _Shell(Expansion):
             return self.test_result(inner[0])
         if node.type == "list" and len(inner) == 2:
             sign = "||" if any(child.type == "||" for child in node.children) else "&&"
-            return _conjunction(sign, self.test_result(inner[0]), self.test_result(inner[1]))
+            return conjunction(sign, self.test_result(inner[0]), self.test_result(inner[1]))
         if node.type == "unary_expression":
             return self._unary_truth(node, inner[-1])
         if node.type == "binary_expression" and len(inner) >= 2:
@@ -350,11 +350,11 @@ class _Shell(Expansion):
             return None
         sign = text_of(operator)
         if sign in {"&&", "||"}:
-            return _conjunction(sign, self.test_result(left), self.test_result(right))
+            return conjunction(sign, self.test_result(left), self.test_result(right))
         one, other = self.joined(left, 0), self.joined(right, 0)
         if "$" in one.text + other.text or one.branch or other.branch:
             return None
-        return _comparison_result(sign, one.text, other.text)
+        return comparison_result(sign, one.text, other.text)
 
 
 _STATEMENTS: dict[str, Callable[[_Shell, Node], None]] = {
@@ -371,30 +371,6 @@ _STATEMENTS: dict[str, Callable[[_Shell, Node], None]] = {
 }
 
 
-def _matches(text: str, pattern: str) -> bool:
-    """Whether a text matches a pattern of ``case``; only whole words and a lone ``*`` are supported."""
-    return pattern == "*" or pattern.strip("\"'") == text
-
-
 def _same_text(parts: Segments, before: Segments | None) -> bool:
     """Whether a variable gets the words that it has."""
     return before is not None and [each and each.text for each in parts] == [each and each.text for each in before]
-
-
-def _conjunction(sign: str, one: bool | None, other: bool | None) -> bool | None:
-    short = sign == "||"
-    if one is short or other is short:
-        return short
-    return None if one is None or other is None else not short
-
-
-_COMPARISONS: dict[str, Callable[[int, int], bool]] = {"-eq": eq, "-ne": ne, "-gt": gt, "-ge": ge, "-lt": lt, "-le": le}
-
-
-def _comparison_result(sign: str, one: str, other: str) -> bool | None:
-    if sign in {"=", "==", "!="}:
-        return (one == other) is (sign != "!=")
-    if not (one.isdecimal() and other.isdecimal() and len(one + other) < 30):
-        return None
-    comparison = _COMPARISONS.get(sign)
-    return comparison(int(one), int(other)) if comparison else None

@@ -1,8 +1,4 @@
-"""Configurations of GPT-NeoX (YAML in the form of JSON), which extend those of DeepSpeed.
-
-Source of the meaning of ``intermediate_size`` with gated activations: gpt-neox, megatron/model/transformer.py
-(``ParallelMLP``): two thirds of it are the two matrices at the input, each rounded up to ``mlp_multiple_of``.
-"""
+"""GPT-NeoX configurations: YAML in the form of JSON, which extend a DeepSpeed configuration."""
 
 from __future__ import annotations
 
@@ -12,6 +8,9 @@ from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, list_unused, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_parameters
+
+# Source of the meaning of ``intermediate_size`` with gated activations: gpt-neox, megatron/model/transformer.py
+# (``ParallelMLP``): two thirds of it are the two matrices at the input, each rounded up to ``mlp_multiple_of``
 
 GPT_NEOX = "gpt-neox"
 _TABLE = {
