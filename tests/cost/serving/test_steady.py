@@ -1,0 +1,247 @@
+"""Steady states and waits of prompts on engines that also decode, with numbers worked out by hand."""
+
+from __future__ import annotations
+
+from math import exp, inf, pi, sqrt
+
+import pytest
+
+from clusterspec.cost.serving import steady, waits
+from clusterspec.cost.serving.constants import MOST_LOAD, StepTime
+from clusterspec.cost.serving.loads import WALK, is_open_run, steady_load
+from clusterspec.cost.serving.pools import Pools, most_beside_prompts, prompt_seconds, prompts_per_step
+from clusterspec.cost.serving.steady import Steady, prompts_of_run
+from clusterspec.cost.serving.times import serving_pools
+from clusterspec.cost.serving.waits import StepsWithPrompts, mixed_prompt_wait, variation_seconds
+from clusterspec.records import replace
+from tests.cluster.resolving import clean
+from tests.cost.serving.test_serving_laws import BASE, MACHINE, PLAN
+
+
+def pools(load: str, **changes: object) -> Pools:
+    """An engine of vLLM on eight H100, whose steps hold prompts of 2,048 tokens beside sequences that decode."""
+    keys = BASE | {"load": load} | changes
+    found = serving_pools(clean(PLAN.format(machine=MACHINE.format(bandwidth=3350, memory=80), **keys)))
+    assert found is not None
+    return found
+
+
+CLOSED, OPEN = pools("concurrency: 64, chunk_tokens: 4096"), pools("request_rate: 4, chunk_tokens: 4096")
+SPLIT = "disaggregated: {prefill: {replicas: 2, tp: 2}, decode: {tp: 4}}"
+APART = pools(f"concurrency: 64, {SPLIT}")
+DECODE = StepTime((), 1.0, 0.02, 0.015)
+PREFILL = StepTime((), 1.0, 0.1, 0.09)
+CHUNKED = StepTime((), 4.0, 0.4, 0.36)
+STEADY = Steady(
+    *(8.0, 6.0, 4.0, DECODE, PREFILL, 0.3, 0.2, 0.1), *(2.0, 0.05, 0.001, 0.1, 3.0), wait=0.4, loading=0.1, outside=0.2
+)
+"""8 sequences, of which 4 delay each token of 50 ms by 1 ms each; drafts give two tokens in each step of 20 ms."""
+
+
+def test_the_times_of_a_state_are_those_worked_out_by_hand() -> None:
+    assert not CLOSED.decode.prompts_alone and not CLOSED.has_prefill_engines and APART.has_prefill_engines
+    assert STEADY.typical_token == pytest.approx(0.05 + 2 * 0.001)
+    assert STEADY.mean_token == 0.05
+    assert STEADY._replace(met=7.0).mean_token == pytest.approx(0.05 + 3 * 0.001)
+    assert STEADY.full_token == pytest.approx(0.02 / 2 + 8 * 0.001)
+    assert STEADY.before_decode == pytest.approx(0.4 + 0.1 + 0.3)
+    assert STEADY.requests_in_flight(4, 100) == pytest.approx(8 * 4 + 3 * (0.8 + 0.2))
+
+
+@pytest.mark.parametrize(
+    ("used", "running", "others", "wait"),
+    [  # a step of 60 ms with a prompt, of which each has three, and places for two; other prompts add 10 ms
+        (0.0, 0.03, 1.0, 0.03 + 0.01),
+        (0.0, 0.03, 0.5, 0.5 * 0.04),
+        # of half of the places (3 - 1) / 2 more steps: 30 ms; then 0.5^(sqrt(6) - 1) / (2 * 0.5) of it for full steps
+        (0.5, 0.01, 1.0, 0.04 + 0.01 + 0.04 * 0.5 ** (sqrt(6) - 1)),
+        (0.5, 0.01, 0.5, 0.5 * 0.05 + 0.5 * 0.04 * 0.5 ** (sqrt(6) - 1)),
+    ],
+)
+def test_a_prompt_waits_for_the_running_step_and_for_full_ones(
+    used: float, running: float, others: float, wait: float
+) -> None:
+    steps = StepsWithPrompts(plain=0.02, longer=0.06, mixed=0.25, chunks=3.0, together=2.0, used=0.3, beside=0.01)
+    assert steps.mean == pytest.approx(0.75 * 0.02 + 0.25 * 0.06)
+    assert steps.full_wait(used, running, others) == pytest.approx(wait)
+
+
+def test_few_prompts_of_a_loop_wait_for_the_rest_of_a_step_that_decodes() -> None:
+    """A request comes late in the step that follows the end of another: by its overhead, at most half of the step."""
+    late = CLOSED.decode.habits.request
+    running = max(0.01, 0.02 - late)
+    assert mixed_prompt_wait(CLOSED, (DECODE, PREFILL), 1e-12, 0.08, (64.0, 1.0)) == pytest.approx(63 / 64 * running)
+    alone = CLOSED._replace(load=replace(CLOSED.load, concurrency=1))
+    assert mixed_prompt_wait(alone, (DECODE, PREFILL), 1e-12, 0.08, (64.0, 1.0)) == 0.0
+    # no more wait than the running step and the prompts of the others take, however many prompts begin
+    pair = CLOSED._replace(load=replace(CLOSED.load, concurrency=2))
+    most = 0.02 + (2 / pair.decode.attention_ranks - 1) * prompt_seconds(pair.decode, PREFILL)
+    assert mixed_prompt_wait(pair, (DECODE, PREFILL), 0.9, 0.5, (64.0, 1.0)) == pytest.approx(most)
+
+
+def test_few_prompts_at_a_rate_wait_for_half_of_a_step_where_the_rank_is_busy() -> None:
+    few = OPEN._replace(load=replace(OPEN.load, request_rate=1e-9))
+    for busy in (0.0, 0.5, 1.0):
+        wait = mixed_prompt_wait(few, (DECODE, PREFILL), 1e-12, 0.08, (64.0, busy))
+        assert wait == pytest.approx(busy * 0.01, rel=1e-5)
+    static = OPEN._replace(load=replace(OPEN.load, load="static"))  # always busy
+    assert mixed_prompt_wait(static, (DECODE, PREFILL), 1e-12, 0.08, (64.0, 0.5)) == pytest.approx(0.01, rel=1e-5)
+
+
+def test_steps_with_prompts_hold_as_many_as_the_budget_allows() -> None:
+    """4,096 tokens less 2,048 or 64 decoded ones, over prompts of 2,048; chunks share a budget with decoded tokens."""
+    assert waits.steps_of_one_prompt(CLOSED, PREFILL, 64.0) == pytest.approx((1.0, 4032 / 2048))
+    assert waits.steps_of_one_prompt(CLOSED, PREFILL, 2048.0) == (1.0, 1.0)
+    small = CLOSED._replace(load=replace(CLOSED.load, chunk_tokens=512))
+    assert waits.steps_of_one_prompt(small, CHUNKED, 12.0) == pytest.approx((2048 / 500, 1.0))
+    assert waits.steps_of_one_prompt(small, CHUNKED, 600.0) == (2048.0, 1.0)
+    half = small._replace(load=replace(small.load, prefix_hit=0.5))
+    assert waits.steps_of_one_prompt(half, CHUNKED, 12.0)[0] == pytest.approx(1024 / 500)
+    assert waits.steps_of_one_prompt(CLOSED._replace(load=replace(CLOSED.load, chunk_tokens=None)), CHUNKED, 9.0) == (
+        1.0,
+        1.0,
+    )
+
+
+def test_prompts_lengthen_the_steps_in_which_they_run() -> None:
+    """Each of 0.1 prompts a step adds 80 ms; a step holds one, so that a tenth of the steps have one."""
+    one = CLOSED._replace(load=replace(CLOSED.load, chunk_tokens=2048))
+    found = waits._steps_with_prompts(one, (DECODE, PREFILL), 0.1, 0.08, 64.0)
+    assert found[:6] == pytest.approx((0.02, 0.02 + 0.08, 0.1, 1.0, 1.0, 0.1))
+    assert found.beside == 0.0
+    more = waits._steps_with_prompts(one, (DECODE, PREFILL), 7.0, 0.08, 64.0)  # one in each step at most
+    assert more[:6] == pytest.approx((0.02, 0.1, 1.0, 1.0, 1.0, 1.0))
+    # with two places at once a Poisson count begins: 1 - exp(-0.1) of the steps have any
+    two = waits._steps_with_prompts(CLOSED, (DECODE, PREFILL), 0.1, 0.08, 0.0)
+    assert two.mixed == pytest.approx(1 - exp(-0.1)) and two.used == pytest.approx(0.1 / 2)
+    assert two.longer == pytest.approx(0.02 + 0.1 * 0.08 / (1 - exp(-0.1)))
+    assert two.beside == pytest.approx(0.1 * (0.09 - 0.015))
+    # chunks of one prompt in four steps
+    small = CLOSED._replace(load=replace(CLOSED.load, chunk_tokens=512))
+    four = waits._steps_with_prompts(small, (DECODE, CHUNKED), 0.05, 0.08, 0.0)
+    assert four[:6] == pytest.approx((0.02, 0.02 + 0.05 * 0.08 / 0.2, 0.2, 4.0, 1.0, 0.2))
+
+
+def test_no_prompt_of_a_loop_waits_longer_for_bursts_but_one_of_an_open_load_does() -> None:
+    """Bursts of variation 3: 8 more by the cube root of the load; prompts of unequal lengths by the load itself."""
+    assert variation_seconds(CLOSED, 0.5, 0.1) == 0.0 == variation_seconds(OPEN, 0.5, 0.1)
+    ranks = OPEN.prompts.attention_ranks
+    assert ranks == 1 and prompts_per_step(OPEN) == 2
+    bursts = OPEN._replace(load=replace(OPEN.load, arrival_cv=3.0))
+    # at most one more prompt has a place in the same step, and waits for half of it
+    assert variation_seconds(bursts, 0.125, 0.1) == pytest.approx(0.1 * 8 * 0.5 / (2 * 0.875) + 1 / 2 * 0.1)
+    fewer = OPEN._replace(load=replace(OPEN.load, arrival_cv=sqrt(1.5)))
+    assert variation_seconds(fewer, 0.125, 0.1) == pytest.approx(0.1 * 0.25 / 1.75 + 0.25 / 2 * 0.1)
+    even = OPEN._replace(load=replace(OPEN.load, arrival_cv=0.0))  # arrivals at equal intervals wait less
+    assert variation_seconds(even, 0.125, 0.1) == pytest.approx(-0.1 * 0.5 / 1.75)
+    assert MOST_LOAD < 1
+
+
+def test_prompts_at_a_rate_are_those_that_arrive_in_a_step_they_lengthen() -> None:
+    """4 a second in a step of 20 ms; each of 50 ms brings 0.2 more: 0.08 / (1 - 0.2)."""
+    run = OPEN._replace(load=replace(OPEN.load, requests=100, chunk_tokens=2048))
+    assert waits.prompts_at_rate(run, 0.02, 0.0) == pytest.approx(0.08)
+    assert waits.prompts_at_rate(run, 0.02, 0.001) == pytest.approx(0.08 / (1 - 0.004))
+    full = waits.seconds_of_prompts(run, 1.0)
+    assert waits.prompts_at_rate(run, 0.02, 9.0) == pytest.approx(0.08 / (1 - 4 * full))
+    for none in (OPEN, CLOSED, run._replace(load=replace(run.load, load="closed"))):
+        assert waits.prompts_at_rate(none, 0.02, 0.001) == 0.0
+
+
+def test_the_budget_limits_the_sequences_beside_prompts() -> None:
+    """s sequences take s tokens and s / 255 prompts of 2,048: 4,096 / (1 + 2,048 / 255)."""
+    assert most_beside_prompts(CLOSED.load) == pytest.approx(4096 / (1 + 2048 / 255))
+    drafted = replace(CLOSED.load, draft_tokens=3, draft_acceptance=0.5, prefix_hit=0.75)
+    assert most_beside_prompts(drafted) == pytest.approx(4096 / (4 + 2.5 * 512 / 255))
+    assert most_beside_prompts(replace(CLOSED.load, chunk_tokens=1)) == 1.0
+    assert most_beside_prompts(replace(CLOSED.load, chunk_tokens=None)) == inf
+    assert most_beside_prompts(replace(CLOSED.load, load="offline")) == inf
+    assert most_beside_prompts(OPEN.load) == pytest.approx(4096 / (1 + 2048 / 255))
+
+
+def with_load(one: Pools, **changes: object) -> Pools:
+    return one._replace(load=replace(one.load, **changes))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("one", "expected"),
+    [
+        (CLOSED, (1.0, 1.0)),  # no run
+        (with_load(CLOSED, requests=640), (1.0, 1 - 0.05)),  # the last 64 of 640 meet half of the prompts
+        (with_load(CLOSED, requests=64), (0.5, 0.5)),
+        (with_load(CLOSED, requests=80), (0.5 / 0.8, 1 - 0.4)),
+        (with_load(CLOSED, requests=32), (0.5, 0.5)),
+        (with_load(CLOSED, requests=640)._replace(limit=32.0), (1.0, 1 - 0.025)),  # places for half of them
+        (with_load(CLOSED, requests=640, load="offline"), (1.0, 1.0)),
+        (OPEN, (1.0, 1.0)),
+    ],
+)
+def test_the_last_requests_of_a_run_meet_fewer_prompts(one: Pools, expected: tuple[float, float]) -> None:
+    assert prompts_of_run(one) == pytest.approx(expected)
+
+
+def test_requests_of_an_open_run_meet_those_that_come_later() -> None:
+    """A request that meets 5/12 of the run lasts half as long as the arrivals: 0.375 / (5/12) of it on average."""
+    run = with_load(OPEN, requests=120)
+    assert prompts_of_run(run, 50.0) == pytest.approx((1.2, 0.9))
+    assert prompts_of_run(run, 500.0) == pytest.approx((0.5, 0.5))
+    assert is_open_run(run.load) and not is_open_run(OPEN.load) and not is_open_run(CLOSED.load)
+    assert not is_open_run(with_load(CLOSED, requests=120).load)
+    apart = with_load(pools(f"request_rate: 4, {SPLIT}"), requests=120)
+    assert not is_open_run(apart.load) and prompts_of_run(apart, 50.0) == (1.0, 1.0)
+
+
+def test_own_prompts_delay_no_request_of_a_loop() -> None:
+    """Of two sequences, each adding 10 ms a token to 20 ms: t = (30 + sqrt(30² + 4 * 10² * 2)) / 2 ms; at 0 none."""
+    delaying = steady._delaying_sequences
+    token = (30 + sqrt(30**2 + 4 * 10**2 * 2)) / 2
+    assert delaying(CLOSED, 2.0, 0.02, 0.01, 1.0) == pytest.approx((token - 20) / 10)
+    assert delaying(with_load(CLOSED, load="offline", concurrency=None), 2.0, 0.02, 0.01, 1.0) == pytest.approx(
+        (token - 20) / 10
+    )
+    half = (25 + sqrt(25**2 + 4 * 5**2 * 2)) / 2  # in a run that meets half of the prompts
+    assert delaying(CLOSED, 2.0, 0.02, 0.01, 0.5) == pytest.approx(0.5 * (half - 20) / 5)
+    assert delaying(CLOSED, 1.0, 0.02, 1e-9, 1.0) == pytest.approx(0.0, abs=1e-3)  # a lone one is hardly delayed
+    assert delaying(CLOSED, 2.0, 0.02, 0.0, 1.0) == 2.0
+    assert delaying(OPEN, 2.0, 0.02, 0.01, 0.5) == 1.0
+    assert delaying(with_load(CLOSED, load="static"), 2.0, 0.02, 0.01, 0.5) == 2.0
+
+
+def test_bursts_bring_more_sequences_at_a_time() -> None:
+    assert steady._bunched_sequences(OPEN, 10.0) == 0.0
+    bursts = with_load(OPEN, arrival_cv=4.0)
+    assert steady._bunched_sequences(bursts, 10.0) == pytest.approx(15 * (10 / 25) ** 0.27)
+    assert steady._met_sequences(bursts, 10.0) == pytest.approx(10 + 15 * (10 / 25) ** 0.27)
+    assert steady._met_sequences(bursts._replace(limit=12.0), 10.0) == 12.0
+    for none in (with_load(bursts, output_tokens=1), with_load(bursts, load="closed")):
+        assert steady._bunched_sequences(none, 10.0) == 0.0
+
+
+def test_loops_and_full_plans_have_the_requests_in_flight_that_littles_law_gives() -> None:
+    offered, now = steady_load(CLOSED)
+    assert offered == 64.0
+    assert now.requests_in_flight(CLOSED.decode.attention_ranks, 256) == pytest.approx(64, rel=2e-3)
+    batch = with_load(CLOSED, load="static", concurrency=16)
+    assert steady_load(batch)[0] == 16.0 and steady_load(batch)[1].sequences == 16.0
+    assert steady_load(batch._replace(limit=8.0))[1].sequences == 8.0
+    assert steady_load(with_load(batch, concurrency=None))[0] == 1.0
+    full = with_load(CLOSED, load="offline", concurrency=None)._replace(limit=20.0)
+    assert steady_load(full)[0] == 20.0
+    assert steady_load(with_load(full, requests=5))[0] == 5.0
+    offered, now = steady_load(OPEN)
+    assert now.rate == pytest.approx(4.0, rel=1e-6)
+    assert offered == pytest.approx(4 * (now.before_decode + now.outside + 255 * now.tpot), rel=1e-6)
+
+
+def test_the_largest_load_within_a_limit_is_found() -> None:
+    assert steady.largest_satisfying(lambda x: x - 10, 64.0) == pytest.approx(10, abs=1e-3)
+    assert steady.largest_satisfying(lambda x: x - 100, 64.0) == 64.0
+    assert steady.largest_satisfying(lambda x: x - 64, 64.0) == 64.0
+    assert steady.largest_satisfying(lambda x: x - 0.5, 64.0) == 0.0
+    assert steady.largest_satisfying(lambda x: x - 1, 64.0) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_a_mean_walk_of_n_steps_ends_two_thirds_of_its_last_distance_away() -> None:
+    """The mean of sqrt(k) over k from 0 to n is 2/3 sqrt(n); a step to either side is sqrt(2 / pi) away on average."""
+    mean = sum(sqrt(2 * k / pi) for k in range(10_000)) / 10_000
+    assert WALK * sqrt(10_000) == pytest.approx(mean, rel=1e-3)
