@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import inf
 
 import pytest
 
 from clusterspec.cost.collectives import Between, Candidate, Inside, Paths, rings
+from clusterspec.cost.collectives.stack import Algorithm
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.records import replace
@@ -54,13 +54,13 @@ APART = 6e-6
 """Launch of a process for each rank."""
 
 
-def found(algorithm: Callable[[Paths], object], paths: Paths, protocol: str = "Simple") -> Candidate:
-    candidates: list[Candidate] = [*algorithm(paths)]  # type: ignore[call-overload]
+def found(algorithm: Algorithm, paths: Paths, protocol: str = "Simple") -> Candidate:
+    candidates: list[Candidate] = [*algorithm(paths)]
     return next(each for each in candidates if each.protocol == protocol)
 
 
-def within(algorithm: Callable[[Paths], object], paths: Paths, limits: dict[str, float]) -> Paths:
-    return replace(paths, inside=replace(paths.inside, **{name: figure(value) for name, value in limits.items()}))
+def within(algorithm: Algorithm, paths: Paths, limits: dict[str, float]) -> Paths:
+    return replace(paths, inside=replace(paths.inside, **{name: figure(value) for name, value in limits.items()}))  # type: ignore[arg-type]
 
 
 RINGS = [  # algorithm, paths, protocol: latency in us, GB/s inside (0: bytes do not pass) and between per byte of size
@@ -103,7 +103,7 @@ RINGS = [  # algorithm, paths, protocol: latency in us, GB/s inside (0: bytes do
 
 @pytest.mark.parametrize(("algorithm", "paths", "protocol", "latency", "inside", "between"), RINGS)
 def test_latency_and_seconds_per_byte_are_those_worked_out_by_hand(
-    algorithm: Callable[[Paths], object], paths: Paths, protocol: str, latency: float, inside: float, between: float
+    algorithm: Algorithm, paths: Paths, protocol: str, latency: float, inside: float, between: float
 ) -> None:
     one = found(algorithm, paths, protocol)
     assert one.latency == pytest.approx(latency * 1e-6)
