@@ -176,7 +176,7 @@ def times_of(whole: dict[str, Any]) -> Sync:
 
 
 def test_rates_of_broadcasts_are_those_of_both_tiers_in_turn() -> None:
-    """450 GB/s into an accelerator of a node, 400 into a node: 1 / (1 / 450 + 1 / 400), of which 0.9; one NIC has 50."""
+    """450 GB/s into an accelerator of a node, 400 into a node: 1 / (1 / 450 + 1 / 400), of it 0.9; one NIC has 50."""
     whole, one = (times(**SPLIT, weight_sync={"method": "nccl", "ranks": each}).sync for each in ("all", "one"))
     assert whole.bandwidth == pytest.approx(0.9 / (1 / 450e9 + 1 / 400e9))
     assert one.bandwidth == pytest.approx(0.9 / (1 / 450e9 + 1 / 50e9))
