@@ -6,7 +6,8 @@ A goodput below 90 %, or below `operations.targets.goodput`: the share of the ti
 `clusterspec cost` prints it. The rule applies where the spec has `operations`. Without a stated failure rate it uses
 the lowest published rate. The finding is a note down to 85 %, since published runs on 16,000 accelerators have about 90
 %. It is an error where a quarter of the time is lost, or where even the high end of the range misses the target; else
-it is a warning.
+it is a warning. Where `operations.failures` states the rate of a part, a stated target is also compared with the failures of
+all parts, as `clusterspec faults` adds them up: a part that no spare replaces stops the job until its repair.
 
 ## Why it matters
 
@@ -46,6 +47,20 @@ layout: {tp: 8, pp: 4}
 operations: {checkpoint_interval: 45 min, checkpoint_time: 30 s, mean_time_between_failures: 24 h, burn_in: 72 h, targets: {goodput: 0.99}}
 ```
 
+```yaml operations.targets.goodput
+clusterspec: 1
+cluster: {platform: gb200-nvl72, nodes: 144, spare_nodes: 4}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 576}
+layout: {framework: megatron-core, tp: 4, pp: 2}
+operations:
+  restart_time: 10 min
+  repair_time: 72 h
+  burn_in: 72 h
+  checkpoint: {interval: 20 min, pause: 5 s, write_time: 60 s, mode: asynchronous, keep: 3}
+  failures: {domain: {afr: 0.6}}
+  targets: {goodput: 0.95}
+```
+
 ## Silent
 
 ```yaml
@@ -71,10 +86,12 @@ from clusterspec.cost.failures import Interruptions, catalog_of, interruptions
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.origin import Written
+from clusterspec.quantity import HOUR, YEAR
 from clusterspec.rules.knowledge.shares import EXACT, cost_severity
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
+from clusterspec.summation import sum_of
 from clusterspec.units import percent
 
 RULE = Rule.of(
@@ -113,10 +130,28 @@ def check(
     if target is not None and kept.share < target:
         message = f"the goodput is {percent(kept.share)}, not the {percent(target)} of the target: {shares}"
         yield RULE.problem(TARGET, message, help_, severity="error" if best < target else "warning")
+    elif target is not None and (lost := _hours_of_parts(timed, operations)):
+        year = 1 - kept.checkpoint.value / kept.interval.value - sum_of(hours for hours, _ in lost) * HOUR / YEAR
+        if year < target:
+            most, part = max(lost)
+            message = f"with the failures of all parts the goodput of a year is {percent(year)}, not the {percent(target)} of the target: those of the {part} take {most:,.0f} h"
+            yield RULE.problem(
+                TARGET, message, "keep spares that replace the whole part; `clusterspec faults` lists all"
+            )
     elif 1 - best > thresholds.of(RULE.name, MOST):
         message = f"{percent(kept.share)} of the time is spent on steps that are kept: {shares}"
         severity = "note" if 1 - best < WORTH else cost_severity(1 - best, EXACT)
         yield RULE.problem(max(parts)[2], message, help_, severity=severity)
+
+
+def _hours_of_parts(timed: Plan, operations: OperationsSpec) -> list[tuple[float, str]]:
+    """The hours of a year that each class of parts takes, with its name; empty where the spec states no rate of one."""
+    if operations.failures is None:
+        return []
+    from clusterspec.rules.knowledge.failing_parts import FailingMachine, step_of_job
+
+    machine = FailingMachine(timed.design, step_of_job(timed), timed.parameters)
+    return [(row.hours, row.part) for row in machine.rows(None) if row.hours]
 
 
 def _saving_key(operations: OperationsSpec, networks: NetworksSpec | None) -> str:
