@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from clusterspec.recent import recent
+
 _WATCHDOG = re.compile(
     r"(?:\[rank([0-9]{1,7})\].{0,80}?)?\[(PG [^\]\n]{1,60} )?Rank ([0-9]{1,7})\] "
     r"Watchdog caught collective operation timeout: WorkNCCL\(SeqNum=([0-9]{1,12}), OpType=(\w{1,40}),"
@@ -82,15 +84,22 @@ def _awaited_collectives(text: str, *, whole: bool = False, sized: bool = False)
     """
     groups: dict[str, Calls] = {}
     unclear: set[str] = set()
-    for number, line in enumerate(text.split("\n"), 1):
-        if "Watchdog caught" in line and (match := _WATCHDOG.search(line[:2_000])):
-            job, group, rank = match[1], match[2] or "", int(match[3])
-            size = f" of {match[6]} elements" if sized and match[6] and match[5] in _EQUAL else ""
-            calls, call = groups.setdefault(group, {}), f"{match[5]}{size} number {match[4]}"
-            if calls.setdefault(rank, (call, number))[0] != call or (not group and int(job or rank) != rank):
-                unclear.add(group)
+    for number, match in _watchdogs(text):
+        job, group, rank = match[1], match[2] or "", int(match[3])
+        size = f" of {match[6]} elements" if sized and match[6] and match[5] in _EQUAL else ""
+        calls, call = groups.setdefault(group, {}), f"{match[5]}{size} number {match[4]}"
+        if calls.setdefault(rank, (call, number))[0] != call or (not group and int(job or rank) != rank):
+            unclear.add(group)
     all_ranks = (name for name in groups if not whole or name in {"", "PG 0 "} or "default_pg" in name)
     yield from (groups[name] for name in all_ranks if name not in unclear)
+
+
+@recent(1)
+def _watchdogs(text: str) -> tuple[tuple[int, re.Match[str]], ...]:
+    """The reports of watchdogs with their lines; several questions about one log need them."""
+    lines = enumerate(text.split("\n"), 1)
+    found = ((number, _WATCHDOG.search(line[:2_000])) for number, line in lines if "Watchdog caught" in line)
+    return tuple((number, match) for number, match in found if match)
 
 
 def _calls_by_number(text: str, *, sized: bool = False) -> Iterator[Calls]:

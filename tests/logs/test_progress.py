@@ -69,3 +69,20 @@ def test_the_text_of_a_divergence_names_both_collectives_with_their_ranks() -> N
     found = diverging_ranks(lines(*(awaited(rank, "ALLREDUCE", 7) for rank in (0, 1, 3)), awaited(2, "BROADCAST", 7)))
     assert found is not None and "ALLREDUCE number 7" in found[0] and "BROADCAST number 7" in found[0]
     assert found[0].index("ALLREDUCE") < found[0].index("BROADCAST")
+
+
+class CountedText(str):
+    """A text that counts how often its lines are read."""
+
+    reads = 0
+
+    def split(self, *arguments: object, **named: object) -> list[str]:
+        self.reads += 1
+        return self.splitlines()
+
+
+def test_questions_about_watchdogs_read_the_log_once() -> None:
+    text = CountedText("\n".join(awaited(rank, "ALLREDUCE", 7) for rank in range(4)))
+    for _ in range(5):
+        assert waiting_ranks(text) == ("ALLREDUCE number 7 0,1,2,3", 1)
+    assert text.reads == 1
