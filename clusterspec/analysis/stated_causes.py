@@ -222,7 +222,7 @@ _CAPABLE = (
 _MOUNT = (
     "docker run --device=/dev/dri -v /dev/dri/by-path:/dev/dri/by-path --device=/dev/kfd; ls -l of them and /sys within"
 )
-_HOLDER = "fuser -v /dev/accel* /dev/nvidia* on the host: end the process that holds it"
+_HOLDER = "fuser -v /dev/accel* /dev/neuron* /dev/nvidia* on the host: end the process that holds it"
 _SERVICE = (
     "systemctl status nvidia-fabricmanager and journalctl -u of it: its release is that of the driver (nvidia-smi); "
     "restart the node where it was restarted or updated below a job"
@@ -270,6 +270,8 @@ POSSIBLE = (
     ("lost-manager", "unstable-link", _UNSAID, _PORT, GIVEN),
     ("step-memory", "invalid-setting", "", "--mem of the step against that of the job", STRONG),
     ("held-device", "shared-accelerator", "", _HOLDER, STRONG),
+    ("uncounted-cores", "shared-accelerator", ", as where an earlier process holds them", _HOLDER, GIVEN),
+    ("uncounted-cores", "missing-accelerator", _UNSAID, STOPS["missing-accelerator"][1], WEAK),
     ("driver-state", "driver-release", ", as with a driver and a runtime of two releases", _DRIVER, GIVEN),
     ("driver-state", "missing-accelerator", _UNSAID, STOPS["missing-accelerator"][1], GIVEN),
     ("task-silent", "peer-ended", ": a process no longer answers", _FIRST, GIVEN),

@@ -238,6 +238,35 @@ FIRST = (
         "fabric-manager",
     ),
     Thread("NVIDIA-NeMo/RL/issues/4027", "RuntimeError: DeepEP error: timeout (dispatch CPU)", "library-release"),
+    # of a third draw, cut short at five threads: four named first, the one of Neuron not
+    Thread(
+        "microsoft/mscclpp/issues/335",
+        "[1.1] [h1:7:0] ib_iface.c:1 UCX  ERROR ibv_create_cq(cqe=4096) failed: Cannot allocate memory",
+        "locked-memory",
+    ),
+    Thread(
+        "NVIDIA/cudf-spark/pull/7632",
+        "[1.1] [h1:7:0] ib_iface.c:1 UCX  ERROR mlx5_0: ibv_create_cq() failed: Cannot allocate memory",
+        "locked-memory",
+    ),
+    Thread(
+        "ComputationalRadiationPhysics/picongpu/pull/4962",
+        "OPAL ERROR: Unreachable in file pmix3x_client.c at line 112\n"
+        "but OMPI was not built with SLURM's PMI support and therefore cannot",
+        "library-release",
+    ),
+    Thread(
+        "NVIDIA/nccl/issues/769",
+        "h1:1:2 [0] NCCL INFO NCCL_IB_GID_INDEX set by environment to 1.\n"
+        "h1:1:2 [0] misc/ibvwrap.cc:187 NCCL WARN Call to ibv_modify_qp failed with error Connection timed out",
+        "unreachable-peer",
+    ),
+    Thread(
+        "aws-neuron/aws-neuron-samples/issues/44",
+        "ERROR  TDRV:tdrv_get_dev_info                       No neuron device available\n"
+        "RuntimeError: Neuron runtime cannot be initialized; cannot determine the number of available NeuronCores",
+        "shared-accelerator",
+    ),
 )
 NAMED = (
     Thread(
