@@ -20,6 +20,11 @@ _MARK = re.compile(
     r"|\buncorrectable (?:ECC|NVLink) error|\bNVRM: Xid",
     re.MULTILINE,
 )
+_OF_MARKS = (
+    *("NCCL", "RCCL", "CCOM", "ncclInvalidUsage", "Test CUDA failure", "Test HIP failure", "Using devices", "Gloo"),
+    *("Watchdog", "WARN", "uncorrectable", "NVRM"),
+)
+"""Words of which a text with such a line has at least one: a search for them is faster."""
 _HEADING = re.compile(r"^#.{1,200}\balgbw\b.{1,200}$")
 _UNITS = re.compile(r"^#\s+\(B\)\s")
 TOOL = "a run without a result"
@@ -44,7 +49,7 @@ def read_unfinished(text: str) -> Benchmark | None:
         error = first_error(text) if not told else None
         if error is not None:
             evidence = (*evidence, Evidence("error", *error))
-        if not told and error is None and not _MARK.search(text):
+        if not told and error is None and not _is_marked(text):
             return None
     ranks, nodes = ranks_and_nodes(text)
     jobs = separate_jobs(text)
@@ -52,6 +57,11 @@ def read_unfinished(text: str) -> Benchmark | None:
     if ranks is None:
         ranks, nodes = largest_communicator(evidence)
     return Benchmark(TOOL, (Series(None, ranks, nodes, (), jobs=jobs),), evidence=(*evidence, *_empty_table(text)))
+
+
+def _is_marked(text: str) -> bool:
+    """Whether a collective library, or the driver, wrote a line of the text."""
+    return any(word in text for word in _OF_MARKS) and _MARK.search(text) is not None
 
 
 def _empty_table(text: str) -> Iterator[Evidence]:

@@ -47,3 +47,14 @@ def test_each_cause_is_suggested_once_by_its_first_line() -> None:
     error = "RuntimeError: [{}] CUDA out of memory. Tried to allocate {} GiB"
     found = list(suggested_causes("\n".join(["step 1", error.format(0, 2), error.format(1, 3), "step 2"])))
     assert [number for _, _, number in found] == [2]
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["error", "Errors", "ERROR", "ValueError", "fail", "Failed", "failures", "FAILED", "fatal", "Fatal", "FATAL"]
+    + ["abort", "Aborting", "panic", "Panic", "Exiting", "undefined", "Undefined"],
+)
+def test_a_line_with_a_word_of_errors_suggests_its_cause(word: str) -> None:
+    (found,) = suggested_causes(f"step 1\n{word}: no space left on the device\n")
+    assert (found[0], found[2]) == ("storage-full", 2)
+    assert list(suggested_causes("step 1\nremark: no space left on the device\n")) == []

@@ -49,3 +49,25 @@ def test_the_ranks_of_a_run_are_those_of_its_devices_on_their_hosts() -> None:
 )
 def test_a_text_of_no_library_that_states_no_cause_is_no_log(text: str, read: bool) -> None:
     assert (read_unfinished(text) is not None) is read
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a:1:2 [0] NCCL INFO Bootstrap : Using eth0",
+        "RCCL WARN x",
+        "CCOM WARN x",
+        "a: Test CUDA failure common.cu:1",
+        "a: Test HIP failure common.cpp:1",
+        "ncclInvalidUsage",
+        "# Using devices",
+        "x Gloo connectFullMesh failed",
+        "Watchdog caught collective operation timeout",
+        "[0] misc/socket.cc:12 WARN x",
+        "an uncorrectable NVLink error",
+        "NVRM: Xid 1",
+    ],
+)
+def test_a_line_of_a_library_or_driver_makes_a_text_one_of_a_run(line: str) -> None:
+    assert read_unfinished(f"step 1\n{line}\n") is not None
+    assert read_unfinished("step 1\nstep 2\n") is None
