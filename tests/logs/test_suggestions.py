@@ -51,8 +51,10 @@ def test_each_cause_is_suggested_once_by_its_first_line() -> None:
 
 @pytest.mark.parametrize(
     "word",
-    ["error", "Errors", "ERROR", "ValueError", "fail", "Failed", "failures", "FAILED", "fatal", "Fatal", "FATAL"]
-    + ["abort", "Aborting", "panic", "Panic", "Exiting", "undefined", "Undefined"],
+    [
+        *("error", "Errors", "ERROR", "ValueError", "fail", "Failed", "failure", "FAILED", "fatal", "Fatal", "FATAL"),
+        *("abort", "Aborting", "panic", "Panic", "Exiting", "undefined", "Undefined"),
+    ],
 )
 def test_a_line_with_a_word_of_errors_suggests_its_cause(word: str) -> None:
     (found,) = suggested_causes(f"step 1\n{word}: no space left on the device\n")
