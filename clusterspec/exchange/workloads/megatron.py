@@ -19,15 +19,15 @@ from clusterspec.exchange.workloads.keys import (
     whole_of,
 )
 from clusterspec.exchange.workloads.megatron_pipeline import set_pipeline
-from clusterspec.exchange.workloads.megatron_programs import keep_enabled_backend, list_program, set_framework
+from clusterspec.exchange.workloads.megatron_programs import (
+    keep_enabled_backend,
+    launched_framework,
+    list_program,
+    set_framework,
+)
 from clusterspec.exchange.workloads.megatron_recipes import SHORT_NAMES, read_recipe
 from clusterspec.exchange.workloads.megatron_recomputation import set_recomputation
-from clusterspec.exchange.workloads.megatron_training import (
-    OFF,
-    set_sequence_length,
-    set_sharding,
-    set_training,
-)
+from clusterspec.exchange.workloads.megatron_training import OFF, set_sequence_length, set_sharding, set_training
 from clusterspec.exchange.workloads.models import set_model, set_parameters
 from clusterspec.exchange.workloads.overrides import follow_references, override_keys
 from clusterspec.exchange.workloads.slime import set_rollouts
@@ -74,8 +74,6 @@ _SIZES = re.compile(r"--num-layers\b")
 """An option of the sizes of a model, which a file may hold without those of a layout."""
 _OPTION_KEY = re.compile(r"^[ \t]*--(?:tensor|pipeline)-model-parallel-size[ \t]*:", re.MULTILINE)
 _ROLES = ("actor_rollout_ref.", "critic.", "rollout.", "actor.", "algorithm.", "trainer.policy.")
-_NEMO = re.compile(r"(?<![a-z])nemo(?:[_-]?2)?(?![a-z])", re.IGNORECASE)
-"""The name of NeMo in the program of a launch."""
 _OF_NEMO = re.compile(r"^(?:from nemo[ .]|import nemo(?:_run)?\b)", re.MULTILINE)
 """An import of NeMo, whose recipes are Python functions."""
 _DEEPSPEED = re.compile(r"(?<![\w-])--deepspeed\b|^[ \t]*deepspeed\s|\bdeepspeed\s[^\n]{0,200}\.py\b", re.MULTILINE)
@@ -217,7 +215,7 @@ def _script_keys(file: InputFile) -> tuple[Keys, str]:
     for launch in (_LAUNCHED, bridge.LAUNCH, _SIZES):
         if launch.search(file.text) and (launch is not _SIZES or _holds_sizes(file.text)):
             keys = read_arguments(file, launch)
-            return keys, "nemo" if _NEMO.search(_program_of(keys)) else "megatron-core"
+            return keys, launched_framework(keys)
     if re.search(r"^[ \t]*(from|import|def|cfg\.)\b", file.text, re.MULTILINE) and "(" in file.text:
         return read_recipe(file), "nemo" if _OF_NEMO.search(file.text) else "megatron-core"
     if re.search(r"^[ \t]*\"?[\w.]++\"?\s*:", file.text, re.MULTILINE):
@@ -229,11 +227,6 @@ def _script_keys(file: InputFile) -> tuple[Keys, str]:
         return keys, "nemo" if keys.find("trainer.devices", "trainer.num_nodes") else "megatron-core"
     keys = override_keys(file)
     return keys, "nemo" if keys.find("trainer.devices", "trainer.num_nodes") else "megatron-core"
-
-
-def _program_of(keys: Keys) -> str:
-    """The Python file that a launch starts; empty if it names none."""
-    return next((word.text for word in keys.command.words if word.text.endswith(".py")), "")
 
 
 def _owners(keys: Keys, name: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.keys import Keys
 
 _GENERATES = re.compile(
@@ -16,6 +17,8 @@ _CONVERTS = re.compile(r"^convert(?:_\w{1,40})?\.py$|_to_(?:hf|huggingface|megat
 _ENCODERS = re.compile(
     r"(?:^|[/_])(?:bert|ict|biencoder|vit|vision|retro)(?=[_.])|_(?:bert|ict|vision\w{0,20}|retro)\.py$"
 )
+_NEMO = re.compile(r"(?<![a-z])nemo(?:[_-]?2)?(?![a-z])", re.IGNORECASE)
+"""The name of NeMo in the program of a launch."""
 NEURON = "distributed_strategy.tensor_model_parallel_size"
 """A key of NeuronX Distributed Training, which took the form of its configurations from NeMo."""
 _BACKENDS = ("policy.dtensor_cfg", "policy.megatron_cfg")
@@ -35,7 +38,7 @@ def list_program(keys: Keys, builder: ImportBuilder) -> None:
     if str(keys.values.get("stage", ("",))[0]) in _OTHER_STAGES and keys.find("finetuning_type", "use_mca"):
         why = "trains with a reference, rewards or pairs of answers: work that these keys do not describe"
         builder.unknown(f"stage: {keys.get('stage')}", why, keys.line("stage"))
-    program = next((word for word in keys.command.words if word.text.endswith(".py")), None)
+    program = _program(keys)
     if program is None:
         return
     name = program.text.rpartition("/")[2]
@@ -74,3 +77,14 @@ def set_framework(keys: Keys, framework: str, builder: ImportBuilder) -> None:
         builder.unknown("layout.framework", "NeMo RL with DTensor, which the catalog does not have", line)
     else:
         builder.set("layout.framework", framework, line)
+
+
+def launched_framework(keys: Keys) -> str:
+    """The framework of the program that a launch starts, by its name."""
+    program = _program(keys)
+    return "nemo" if program is not None and _NEMO.search(program.text) else "megatron-core"
+
+
+def _program(keys: Keys) -> Word | None:
+    """The Python file that a launch starts; None if it names none."""
+    return next((word for word in keys.command.words if word.text.endswith(".py")), None)
