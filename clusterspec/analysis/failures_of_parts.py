@@ -131,10 +131,9 @@ def yearly_goodput(machine: FailingMachine, rows: Iterable[FaultRow], factor: fl
         for row, times in often
         if row.hours and row.failures
     }
-    best = max(0.0, 1 - machine.kept.checkpoint.value / machine.kept.interval.value)
     mean, hours = hours_lost([*losses.values()], _common_variance(machine, losses))
-    low, middle, high = (max(0.0, best - hours[share] * HOUR / YEAR) for share in (0.95, 0.5, 0.05))
-    return YearlyGoodput(max(0.0, best - mean * HOUR / YEAR), low, middle, high)
+    low, middle, high = (machine.goodput_of_year(hours[share]) for share in (0.95, 0.5, 0.05))
+    return YearlyGoodput(machine.goodput_of_year(mean), low, middle, high)
 
 
 def _common_variance(machine: FailingMachine, losses: Mapping[str, YearlyLoss]) -> float:

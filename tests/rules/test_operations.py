@@ -275,3 +275,14 @@ def test_a_run_is_compared_with_its_target_with_its_interruptions(
     found = reported(check, "operations", RUN.format(tokens=tokens, target=target))
     wanted = one("run-longer-than-target", "operations.targets.run_time", severity) if severity else []
     assert [each for each in found if each[0] == "run-longer-than-target"] == wanted
+
+
+def test_a_target_that_is_met_hides_no_lost_time(check: Check) -> None:
+    lossy = (
+        "cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}\n"
+        "workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}\nlayout: {tp: 8, pp: 4}\n"
+        "operations: {checkpoint_interval: 45 min, checkpoint_time: 120 s, mean_time_between_failures: 3 h,"
+        " burn_in: 72 h, failures: {nic: {afr: 0.001}}, targets: {goodput: 0.2}}\n"
+    )
+    found = [each for each in reported(check, "operations", lossy) if each[0] == "low-goodput"]
+    assert found == one("low-goodput", "operations.checkpoint_interval")

@@ -84,6 +84,12 @@ class FailingMachine:
         place = self.cluster, self.design.layout, self.operations, self.written.networks
         return interruptions(*place, parameters, step=self.step, catalog=catalog_of(self.design))
 
+    def goodput_of_year(self, hours: float) -> float:
+        """The goodput of a year in which failures take some hours; 1 is a year without checkpoints or failures."""
+        assert self.kept is not None
+        best = max(0.0, 1 - self.kept.checkpoint.value / self.kept.interval.value)
+        return max(0.0, best - hours * HOUR / YEAR)
+
     @property
     def repair(self) -> Figure:
         """Seconds until a failed part is replaced."""

@@ -86,7 +86,6 @@ from clusterspec.cost.failures import Interruptions, catalog_of, interruptions
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.origin import Written
-from clusterspec.quantity import HOUR, YEAR
 from clusterspec.rules.knowledge.shares import EXACT, cost_severity
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
@@ -130,28 +129,26 @@ def check(
     if target is not None and kept.share < target:
         message = f"the goodput is {percent(kept.share)}, not the {percent(target)} of the target: {shares}"
         yield RULE.problem(TARGET, message, help_, severity="error" if best < target else "warning")
-    elif target is not None and (lost := _hours_of_parts(timed, operations)):
-        year = 1 - kept.checkpoint.value / kept.interval.value - sum_of(hours for hours, _ in lost) * HOUR / YEAR
-        if year < target:
-            most, part = max(lost)
-            message = f"with the failures of all parts the goodput of a year is {percent(year)}, not the {percent(target)} of the target: those of the {part} take {most:,.0f} h"
-            yield RULE.problem(
-                TARGET, message, "keep spares that replace the whole part; `clusterspec faults` lists all"
-            )
+    elif target is not None and operations.failures is not None and (missed := _missed_year(timed, target)):
+        help_ = "keep spares that replace the whole part; `clusterspec faults` lists all"
+        yield RULE.problem(TARGET, missed, help_)
     elif 1 - best > thresholds.of(RULE.name, MOST):
         message = f"{percent(kept.share)} of the time is spent on steps that are kept: {shares}"
         severity = "note" if 1 - best < WORTH else cost_severity(1 - best, EXACT)
         yield RULE.problem(max(parts)[2], message, help_, severity=severity)
 
 
-def _hours_of_parts(timed: Plan, operations: OperationsSpec) -> list[tuple[float, str]]:
-    """The hours of a year that each class of parts takes, with its name; empty where the spec states no rate of one."""
-    if operations.failures is None:
-        return []
+def _missed_year(timed: Plan, target: float) -> str:
+    """What the failures of all parts make of a year, where it misses the target; empty where it meets it."""
     from clusterspec.rules.knowledge.failing_parts import FailingMachine, step_of_job
 
     machine = FailingMachine(timed.design, step_of_job(timed), timed.parameters)
-    return [(row.hours, row.part) for row in machine.rows(None) if row.hours]
+    lost = [(row.hours, row.part) for row in machine.rows(None) if row.hours]
+    year = machine.goodput_of_year(sum_of(hours for hours, _ in lost))
+    if year >= target or not lost:
+        return ""
+    most, part = max(lost)
+    return f"with the failures of all parts the goodput of a year is {percent(year)}, not the {percent(target)} of the target: those of the {part} take {most:,.0f} h"
 
 
 def _saving_key(operations: OperationsSpec, networks: NetworksSpec | None) -> str:
