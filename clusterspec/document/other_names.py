@@ -143,6 +143,7 @@ _KEYS = {
     "electricity": "power_cost electricity_price power_price kwh_price",
 }
 _LOCAL_KEYS = {
+    "clusterspec": "version spec_version schema_version format_version",
     "read": "bandwidth speed read_bandwidth read_bw read_rate",
     "write": "write_bandwidth write_bw write_rate",
     "capacity": "size",

@@ -144,6 +144,19 @@ cluster:
     assert figure.edits == ()
 
 
+def test_a_nic_figure_is_compared_with_the_stated_nic(check: Check) -> None:
+    text = """\
+clusterspec: 1
+cluster:
+  accelerator: h100-pcie-80gb
+  accelerators_per_node: 8
+  nodes: 2
+  scale_out: {technology: roce-v2, nics_per_node: 4, nic: thor-2, nic_bandwidth: 400 GB/s}
+"""
+    (figure,) = [finding for finding in check(text) if finding.rule == "bits-and-bytes-swapped"]
+    assert "8 times the 50 GB/s of thor-2" in figure.message
+
+
 WRONG = [
     # one wrong figure in a design that also communicates much: the one finding it gets
     ("scale_out: {technology: infiniband-ndr, nic_bandwidth: 400 GB/s}", "bits-and-bytes-swapped"),

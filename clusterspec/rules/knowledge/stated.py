@@ -155,6 +155,8 @@ def _nic_figures(written: ClusterSpec, cluster: Cluster) -> Iterator[StatedFigur
     free = not known
     if free and fabric is not None:
         known += _present_figures([(fabric.technology.bandwidth, fabric.technology.id)])
+    if not known and fabric is not None and fabric.nic is not None:
+        known += _present_figures([(fabric.nic.port_bandwidth, fabric.nic.id)])
     if not known:
         usual = cluster.accelerator
         known += _present_figures([(usual.nic_bandwidth, f"the NIC usual with {usual.id}")])
