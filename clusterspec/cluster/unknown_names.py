@@ -35,7 +35,7 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
     named, family, near = catalog.ids_named(kind, name), catalog.family(kind, name), catalog.nearest(kind, name)
     if len(named) == 1:
         message = f"`{name}` is a name of the {kind} `{named[0]}`, and no id of the catalog"
-        help_ = f"write `{named[0]}`{_precision_remedy(name) if kind == 'model' else ''}"
+        help_ = f"write `{named[0]}`{_precision_remedy(name) if kind == 'model' else ''}; the rest is checked with it"
         return Problem("unknown-catalog-id", path, message, help_, fix=_fix_to_id(named[0], path))
     if kind == "accelerator" and len(family) > 1:
         return _ambiguous_family_problem(name, path, family)

@@ -74,7 +74,7 @@ NAMED = [
 @pytest.mark.parametrize(("kind", "name", "meant"), NAMED, ids=[name for _, name, _ in NAMED])
 def test_the_name_of_a_product_leads_to_its_id(kind: str, name: str, meant: str) -> None:
     problem = unknown_id_problem(catalog(), kind, name, ("cluster", kind))
-    assert problem.help == f"write `{meant}`"
+    assert problem.help == f"write `{meant}`; the rest is checked with it"
     assert problem.fix is not None and not problem.fix.safe and problem.fix.replacements[0].text == meant
 
 
@@ -84,7 +84,15 @@ def test_the_name_of_a_product_leads_to_its_id(kind: str, name: str, meant: str)
 )
 def test_the_name_of_a_quantized_checkpoint_leads_to_its_precision_too(name: str, kept: str | None) -> None:
     found = unknown_id_problem(catalog(), "model", name, ("workload", "model"))
-    assert found.help.partition(", and ")[2] == (f"`parameter_precision: {kept}` unless it is stated" if kept else "")
+    assert (f"`parameter_precision: {kept}` unless it is stated" in found.help) == (kept is not None)
+    assert ("parameter_precision" in found.help) == (kept is not None)
+
+
+def test_the_rest_of_a_spec_is_checked_with_the_only_entry_of_a_name() -> None:
+    design, problems = resolve_text("cluster: {platform: DGX H100, nodes: 3}")
+    assert [problem.rule for problem in problems] == ["unknown-catalog-id"]
+    assert design.cluster is not None
+    assert (design.cluster.accelerator.id, design.cluster.accelerators_per_node) == ("h100-sxm-80gb", 8)
 
 
 def test_an_id_of_another_kind_is_named_with_its_kind() -> None:
