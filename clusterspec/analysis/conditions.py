@@ -65,7 +65,7 @@ def _share_of_time(name: str) -> Callable[[Plan], float | None]:
             return None
         if name == "goodput":
             return kept.share
-        from clusterspec.cost.data_reads import data_reads
+        from clusterspec.cost.storage import data_reads
 
         reads = data_reads(plan)
         return kept.checkpoint.value / kept.interval.value + (reads.stall if reads is not None else 0.0)

@@ -14,7 +14,7 @@ from clusterspec import analysis
 from clusterspec.analysis.lost_hours import YearlyLoss, hours_lost, rate_variance
 from clusterspec.catalog import Catalog
 from clusterspec.cost.estimate import legal_estimate
-from clusterspec.cost.failure_rates import published_rate
+from clusterspec.cost.failures import published_rate
 from clusterspec.exchange.exporters.fabric import Link, fabric_links
 from clusterspec.exchange.exporters.registry import ExportInput
 from clusterspec.quantity import YEAR, Figure

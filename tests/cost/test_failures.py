@@ -8,12 +8,14 @@ import pytest
 
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.failure_rates import part_rate, published_rate, stated_rate
 from clusterspec.cost.failures import (
     Interruptions,
     interruptions,
     part_failure_rates,
+    part_rate,
+    published_rate,
     published_time_between_failures,
+    stated_rate,
     stated_time_between_failures,
     time_between_failures,
 )

@@ -64,8 +64,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Workload
-from clusterspec.cost.data_reads import data_reads
 from clusterspec.cost.plan import Plan
+from clusterspec.cost.storage import data_reads
 from clusterspec.cost.term import Term
 from clusterspec.finding import Problem
 from clusterspec.origin import Written

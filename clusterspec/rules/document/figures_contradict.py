@@ -135,7 +135,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from clusterspec.cluster.model import Cluster, Layout
-from clusterspec.cost.failure_rates import stated_rate
+from clusterspec.cost.failures import stated_rate
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.records import fields

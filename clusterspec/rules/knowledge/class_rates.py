@@ -8,7 +8,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.cluster.fabric import cable_types
 from clusterspec.cluster.levels import FIBER, FIXED_ENDS
 from clusterspec.cluster.model import Assumption, Cluster
-from clusterspec.cost.failure_rates import PartRate, part_rate, source_text, stated_rate
+from clusterspec.cost.failures import PartRate, part_rate, source_text, stated_rate
 from clusterspec.origin import Written
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.part_classes import PartClass

@@ -14,10 +14,10 @@ from clusterspec.cluster.levels import FIXED_ENDS
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.estimate import legal_estimate
-from clusterspec.cost.failure_rates import PartRate
 from clusterspec.cost.failures import (
     REPAIR,
     Interruptions,
+    PartRate,
     catalog_of,
     detection_seconds,
     interruptions,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from clusterspec.cluster.fleet import Fleet, Job, Pool
-from clusterspec.cost.data_reads import data_reads
 from clusterspec.cost.estimate import legal_estimate
+from clusterspec.cost.storage import data_reads
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.checkpoints import saved_bytes, serves
 from clusterspec.summation import sum_of

@@ -55,7 +55,7 @@ from collections.abc import Iterator
 
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
-from clusterspec.cost.data_reads import token_width
+from clusterspec.cost.storage import token_width
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, WorkloadSpec

@@ -50,8 +50,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.data_reads import token_width
 from clusterspec.cost.plan import Plan
+from clusterspec.cost.storage import token_width
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import is_bought
 from clusterspec.rules.knowledge.shares import target_severity

@@ -45,7 +45,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog import Catalog
-from clusterspec.cost.failure_rates import part_rate, stated_rate
+from clusterspec.cost.failures import part_rate, stated_rate
 from clusterspec.finding import Problem
 from clusterspec.records import fields
 from clusterspec.rules.rule import Rule
