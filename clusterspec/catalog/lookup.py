@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
 from clusterspec.catalog import Catalog, UnknownEntry
-from clusterspec.catalog.servers import boards_of_server
-from clusterspec.catalog.slices import TpuSlice, slice_of_name
+from clusterspec.catalog.product_names import TpuSlice, boards_of_server, slice_of_name
 from clusterspec.catalog.views import Comparison, EntryView, SideBySide, comparison, entry_view, side_by_side
 from clusterspec.document.schema import letters_and_digits
 from clusterspec.records import dataclass

@@ -60,7 +60,7 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
 
 def _server_problem(name: str, path: Path, catalog: Catalog) -> Problem | None:
     """The problem of a platform that is a server of another maker, whose boards have entries; None for other names."""
-    from clusterspec.catalog.servers import boards_of_server  # only for names that are no ids
+    from clusterspec.catalog.product_names import boards_of_server  # only for names that are no ids
 
     held = boards_of_server(name, catalog)
     if not held:
@@ -104,7 +104,7 @@ def _slice_remedy(name: str, catalog: Catalog) -> str:
     >>> _slice_remedy("v5p-512", Catalog.open())
     'write `accelerator: tpu-v5p` and `accelerators: 256`: the name counts TensorCores, of which a chip has two'
     """
-    from clusterspec.catalog.slices import slice_of_name  # only for names that are no ids
+    from clusterspec.catalog.product_names import slice_of_name  # only for names that are no ids
 
     found = slice_of_name(name, catalog)
     if found is None:

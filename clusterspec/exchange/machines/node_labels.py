@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.catalog.slices import torus_shape
+from clusterspec.catalog.product_names import torus_shape
 from clusterspec.exchange.import_result import ImportBuilder, InputFile
 from clusterspec.exchange.machines.links import accelerator_of_product, match_instance
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.slices import slice_of_name
+from clusterspec.catalog.product_names import slice_of_name
 from clusterspec.exchange.import_result import ImportBuilder, InputFile
 
 _TYPE = re.compile(r"(?<!\S)--(?:device|tpu)[-_]type[= \t]+[\"']?(?P<name>[A-Za-z0-9-]{2,40})[\"']?(?=\s|\\|\Z)")

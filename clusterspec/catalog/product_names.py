@@ -1,15 +1,49 @@
-"""Slices of TPUs by their names at Google Cloud: ``v5p-512`` counts parts of chips, ``tpu7x-4x4x8`` gives the torus."""
+"""Product names that are no entries: servers of other makers, and slices of TPUs.
+
+A PowerEdge XE9680 holds one of several boards of accelerators. At Google Cloud ``v5p-512`` counts parts of chips, and
+``tpu7x-4x4x8`` gives the torus.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from math import prod
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
+from clusterspec.document.schema import letters_and_digits
 from clusterspec.records import NamedTuple
 
-_LONGEST = 64
+_LONGEST_SERVER = 96
+
+
+def boards_of_server(name: str, catalog: Catalog) -> tuple[str, ...]:
+    """The platforms that a server is sold with, by the ``servers`` facts of their entries.
+
+    The product name matches in any spelling, with or without the words before its designation.
+
+    >>> boards_of_server("XE9680L", Catalog.open()), boards_of_server("Dell PowerEdge XE9785L", Catalog.open())
+    (('hgx-b200', 'hgx-h200'), ('mi355x-ubb8',))
+    """
+    wanted = letters_and_digits(name[:_LONGEST_SERVER].lower())
+    return (
+        tuple(each for each in catalog.ids("platform") if wanted in _names_of_servers(each, catalog)) if wanted else ()
+    )
+
+
+def _names_of_servers(platform: str, catalog: Catalog) -> Iterator[str]:
+    """Each server of a platform in comparison form, with all its words and without the first ones."""
+    fact = catalog.raw_entry("platform", platform).facts.get("servers")
+    for server in fact.value if fact is not None and isinstance(fact.value, list) else ():
+        words = str(server).lower().split()
+        for first in range(len(words)):
+            rest = letters_and_digits(" ".join(words[first:]))
+            if any(each.isdigit() for each in rest) and any(each.isalpha() for each in rest) and len(rest) > 3:
+                yield rest
+
+
+_LONGEST_SLICE = 64
 _TORUS = re.compile(r"[1-9]\d{0,3}(?:x[1-9]\d{0,3}){1,2}")
 
 
@@ -37,7 +71,7 @@ def slice_of_name(name: str, catalog: Catalog) -> TpuSlice | None:
     >>> found.chip.id, found.chips, slice_of_name("tpu7x-4x4x8", Catalog.open()).shape
     ('tpu-v5p', 256, (4, 4, 8))
     """
-    generation, _, size = name[:_LONGEST].lower().removeprefix("tpu-").partition("-")
+    generation, _, size = name[:_LONGEST_SLICE].lower().removeprefix("tpu-").partition("-")
     shape = torus_shape(size)
     if not generation or not (shape or (size.isascii() and size.isdigit())):
         return None
