@@ -23,8 +23,7 @@ from clusterspec.finding import Severity
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import rounded_text
 from clusterspec.procurement.bill import Bill
-from clusterspec.procurement.fleet_quotes import joined_bill, quoted_parts_of_pools
-from clusterspec.procurement.quotes import QuotedPart, quoted_total
+from clusterspec.procurement.quotes import QuotedPart, joined_bill, quoted_parts_of_pools, quoted_total
 from clusterspec.records import replace
 from clusterspec.results.fleet import FleetReport
 from clusterspec.results.full import FullReport

@@ -1,14 +1,24 @@
-"""The bill of materials compared with a quote: quoted parts, missing parts, and their value."""
+"""The bill of materials of a machine or a fleet compared with a quote: quoted parts, missing parts, their value."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from clusterspec.catalog import Catalog
+from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.money import Money
 from clusterspec.procurement.bill import PRICED_AS, Bill, Item
-from clusterspec.procurement.offered import NETWORKED, SWITCHES, Offered, line_price, offered_lines, words_of
-from clusterspec.records import dataclass
+from clusterspec.procurement.offered import (
+    NETWORKED,
+    SWITCHES,
+    Offered,
+    line_price,
+    named_entries,
+    offered_lines,
+    words_of,
+)
+from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import QuoteLine
 
 
@@ -166,3 +176,55 @@ def quoted_total(quote: tuple[QuoteLine, ...], stated: float | None, currency: s
     prices = [line_price(line) for line in quote]
     known = [price for price in prices if price is not None]
     return Money.of(float(sum(known)), currency) if known and len(known) == len(prices) else None
+
+
+# The bills of all pools of a fleet compared with the one quote for them
+
+Machines = Mapping[str, tuple[Bill, Cluster]]
+
+
+def joined_bill(machines: Machines) -> Bill:
+    """The items of all pools in one bill, with what the bill of each does not count."""
+    items = tuple(item for bill, _ in machines.values() for item in bill.items)
+    lacking = tuple(f"{name}: {text}" for name, (bill, _) in machines.items() for text in bill.not_counted)
+    currency = next((bill.currency for bill, _ in machines.values() if bill.currency), "")
+    return Bill(items, not_counted=lacking, currency=currency)
+
+
+def quoted_parts_of_pools(machines: Machines, quote: tuple[QuoteLine, ...], catalog: Catalog) -> tuple[QuotedPart, ...]:
+    """Every kind of part of the bills of all pools and of the quote; empty without a quote.
+
+    Nodes of unlike accelerators are apart where each line for nodes names one of these accelerators.
+    """
+    if not machines or not quote:
+        return ()
+    largest = max((cluster for _, cluster in machines.values()), key=nodes_of_domain)  # a rack is of that domain
+    nodes = _nodes_by_accelerator(machines, list(offered_lines(quote, largest)), catalog)
+    parts = quoted_parts(joined_bill(machines), quote, largest)
+    if len(nodes) < 2:
+        return parts
+    return (*nodes, *(part for part in parts if part.kind != "node"))
+
+
+def _nodes_by_accelerator(machines: Machines, lines: Sequence[Offered], catalog: Catalog) -> tuple[QuotedPart, ...]:
+    """The nodes of each accelerator in the bills and in the quote; empty where a line does not say which it offers."""
+    items: dict[str, list[Item]] = {}
+    for bill, cluster in machines.values():
+        of_nodes = [item for item in bill.items if PRICED_AS.get(item.kind, item.kind) == "node"]
+        items.setdefault(cluster.accelerator.id.partition("-")[0], []).extend(of_nodes)
+    offered: dict[str, list[Offered]] = {name: [] for name in items}
+    for line in lines:
+        if line.kind != "node":
+            continue
+        named = named_entries(line.line.part or "", catalog, "accelerator") & items.keys()
+        if len(named) != 1:
+            return ()
+        offered[named.pop()].append(line)
+    currency = next((bill.currency for bill, _ in machines.values() if bill.currency), "")
+    return tuple(_node_part(name, items[name], offered[name], currency) for name in items)
+
+
+def _node_part(name: str, items: Sequence[Item], lines: Sequence[Offered], currency: str) -> QuotedPart:
+    needed = sum(item.quantity for item in items)
+    part = quoted_part("node", needed, lines, Bill(tuple(items), currency=currency))
+    return replace(part, kind=f"{name.upper()} node")
