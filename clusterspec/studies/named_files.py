@@ -59,12 +59,12 @@ def calibrated_by_logs(
     measurements, problems = resolve_measurements(spec.measured, design.cluster, logs)
     design = calibrated_design(design, measurements)
     if steps and any(entry.step_time or entry.step_log for entry in spec.measured):
-        from clusterspec.studies.step_times import calibrated_by_steps  # few specs have one
+        from clusterspec.studies.measured_times import calibrated_by_steps  # few specs have one
 
         design, further = calibrated_by_steps(spec.measured, design, folder)
         problems += further
     if steps and any(entry.tpot or entry.load_test for entry in spec.measured):
-        from clusterspec.studies.load_tests import calibrated_by_load_tests  # few specs have one
+        from clusterspec.studies.measured_times import calibrated_by_load_tests  # few specs have one
 
         design, further = calibrated_by_load_tests(spec.measured, design, folder)
         problems += further
