@@ -1,13 +1,27 @@
 """Power draw of accelerators and nodes by activity, of the machine at work and idle, and the energy of a job.
 
-The constants and the data they were fitted to are in `power_constants`.
+The constants and the data they were fitted to are in `activity`.
 """
 
 from __future__ import annotations
 
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Assumption, Cluster
-from clusterspec.cost.activity import Activity, activity_of
+from clusterspec.cost.activity import (
+    AT_ARITHMETIC,
+    AT_HOST,
+    AT_IDLE,
+    AT_MEMORY,
+    AT_PRODUCTS,
+    AT_WAITING,
+    FANS,
+    HOST,
+    HOST_IDLE,
+    MAXQ,
+    OF_IDLE,
+    Activity,
+    activity_of,
+)
 from clusterspec.cost.compute.rates import capped_clock
 from clusterspec.cost.energy import Supply, carbon_of, energy_assumptions, money_of, supply
 from clusterspec.cost.formulas.power import (
@@ -21,19 +35,6 @@ from clusterspec.cost.formulas.power import (
 from clusterspec.cost.heat import heat_assumptions
 from clusterspec.cost.nameplates import node_cooling, node_nameplates, power_draw
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.power_constants import (
-    AT_ARITHMETIC,
-    AT_HOST,
-    AT_IDLE,
-    AT_MEMORY,
-    AT_PRODUCTS,
-    AT_WAITING,
-    FANS,
-    HOST,
-    HOST_IDLE,
-    MAXQ,
-    OF_IDLE,
-)
 from clusterspec.cost.swing import RISE, Swings, swings
 from clusterspec.cost.term import NamedFigures, Term, computed_term, ranged_term
 from clusterspec.origin import Assumed, Computed, Origin
