@@ -136,7 +136,7 @@ def _resolved_day(section: ServingSpec, load: str, log: ResolutionLog) -> Day | 
     """The load of a day; None where the spec has none."""
     if section.day is None and section.scaling is None:
         return None
-    from clusterspec.cluster.day import resolve_day
+    from clusterspec.cluster.serving_load import resolve_day
 
     return resolve_day(section, load, log)
 
@@ -145,7 +145,7 @@ def _resolved_expert_load(section: ServingSpec, experts: int, log: ResolutionLog
     """How unevenly tokens select experts; None where the spec does not say."""
     if section.expert_load is None:
         return None
-    from clusterspec.cluster.expert_load import resolve_expert_load
+    from clusterspec.cluster.serving_load import resolve_expert_load
 
     return resolve_expert_load(section.expert_load, experts, log)
 
@@ -169,7 +169,7 @@ def _kept_caches(section: ServingSpec, prompt: int, log: ResolutionLog) -> dict[
     """The sessions and the tiers that keep their caches, where the spec has any."""
     if section.session is None and not section.cache_tiers:
         return {}
-    from clusterspec.cluster.sessions import resolve_cache_tiers, resolve_session
+    from clusterspec.cluster.serving_load import resolve_cache_tiers, resolve_session
 
     return {"session": resolve_session(section, prompt, log), "tiers": resolve_cache_tiers(section, log)}
 
@@ -210,7 +210,7 @@ def _with_highest_rate(section: ServingSpec, log: ResolutionLog) -> ServingSpec:
     stated = section.concurrency is not None or section.request_rate is not None or section.load not in {None, "open"}
     if section.day is None or stated:
         return section
-    from clusterspec.cluster.day import highest_rate
+    from clusterspec.cluster.serving_load import highest_rate
 
     rate = highest_rate(section)
     if rate is None:

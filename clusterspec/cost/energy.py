@@ -41,7 +41,7 @@ def tariff_minutes(procurement: ProcurementSpec) -> list[tuple[float | None, int
 
     Where hours overlap, the first entry that includes a minute counts.
     """
-    from clusterspec.cluster.day import DAY_MINUTES, minutes_of_hours  # few specs state what energy costs
+    from clusterspec.cluster.serving_load import DAY_MINUTES, minutes_of_hours  # few specs state what energy costs
 
     taken: set[int] = set()
     found: list[tuple[float | None, int]] = []

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.cluster.day import highest_rate, minutes_of_hours
 from clusterspec.cluster.requests import Day, Hours, gaps_between
+from clusterspec.cluster.serving_load import highest_rate, minutes_of_hours
 from clusterspec.finding import Problem
 from clusterspec.spec.model.workload import DayHoursSpec, ServingSpec
 from tests.cluster.resolving import assumed, resolve_text

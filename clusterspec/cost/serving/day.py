@@ -6,9 +6,9 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from clusterspec.cluster.day import DAY_MINUTES
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.requests import Day, Hours
+from clusterspec.cluster.serving_load import DAY_MINUTES
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.plan_engines import bare_pools

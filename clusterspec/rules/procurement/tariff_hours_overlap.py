@@ -44,7 +44,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.day import DAY_MINUTES, minutes_of_hours
+from clusterspec.cluster.serving_load import DAY_MINUTES, minutes_of_hours
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
