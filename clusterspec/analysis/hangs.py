@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from clusterspec.analysis.call_causes import causes_of_calls, evidence_line
 from clusterspec.analysis.placed_runs import PlacedRun
-from clusterspec.analysis.stated_causes import GIVEN, POSSIBLE, STATED, STOPS, STRONG, UNFINISHED_STOPS, WEAK
+from clusterspec.analysis.possible_causes import POSSIBLE
+from clusterspec.analysis.stated_causes import GIVEN, STATED, STOPS, STRONG, UNFINISHED_STOPS, WEAK
 from clusterspec.logs.catalogued_messages import MESSAGE, WEIGHTS
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause

@@ -5,7 +5,16 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from clusterspec.analysis import call_causes, causes, families, hangs, host_causes, release_causes, stated_causes
+from clusterspec.analysis import (
+    call_causes,
+    causes,
+    families,
+    hangs,
+    host_causes,
+    possible_causes,
+    release_causes,
+    stated_causes,
+)
 from clusterspec.analysis.cause_meanings import MEANINGS
 from clusterspec.analysis.fault_models import FAULT_MODELS
 from clusterspec.logs.reporting_parts import DRIVERS, PARTS
@@ -24,5 +33,5 @@ def test_causes_and_descriptions_agree() -> None:
     named |= {name for causes_of in call_causes.CALLS.values() for name, _ in causes_of}
     named |= {name for names, _ in (*PARTS, *DRIVERS) for name in names}
     assert named | {fault.name for fault in FAULT_MODELS} | {"few-nics"} | set(stated_causes.STOPS) | {
-        each[1] for each in stated_causes.POSSIBLE
+        each[1] for each in possible_causes.POSSIBLE
     } | set(stated_causes.UNFINISHED_STOPS) == set(MEANINGS)

@@ -1,0 +1,233 @@
+"""Causes that lines are compatible with which state none, each with the name of its evidence and the next step."""
+
+from __future__ import annotations
+
+from clusterspec.analysis.stated_causes import GIVEN, STOPS, STRONG, UNFINISHED_STOPS, WEAK
+
+_ABSENT = (
+    "squeue and the launcher of every node: are all ranks started, with one MASTER_ADDR, port and number of ranks? "
+    "then its port with nc -vz"
+)
+_RENDEZVOUS = (
+    "on every node: getent hosts of the endpoint's name, and its port with nc -vz; set NCCL_SOCKET_IFNAME and "
+    "GLOO_SOCKET_IFNAME where hosts have several interfaces"
+)
+_NAME = "getent hosts of that name on every node; give an address (MASTER_ADDR), or add it to the name service"
+_PORT = "is a rank to use that port? ibstat on its host: reseat its cable, or leave it out of NCCL_IB_HCA"
+_IMEX = "ls /dev/nvidia-caps-imex-channels within the container; nvidia-imex-ctl -N; see fabricmanager, too"
+_HARDWARE = "dmesg | grep Xid: 13, 31 and 43 are the program's, 48, 63, 79, 94 and 95 the hardware's; on another host?"
+_SINGLE_COPY = "docker run --cap-add=SYS_PTRACE; or set OMPI_MCA_btl_vader_single_copy_mechanism=none for every rank"
+_SLOWER = "; a slow rank or the network give the same"
+_MANAGER = "sminfo; start opensm, or the subnet manager of the switches"
+_OF = {name: following for name, (_, following) in {**STOPS, **UNFINISHED_STOPS}.items()}
+_UNSAID = ", which does not say why"
+_PEER_MAPPING = (
+    "grep RegistryDwords /proc/driver/nvidia/params: PeerMappingOverride=1 (options nvidia "
+    "NVreg_RegistryDwords, and restart); lsmod | grep -E 'nvidia_peermem|gdrdrv'"
+)
+"""vllm-project/vllm, `tools/ep_kernels/configure_system_drivers.sh`; deepseek-ai/DeepEP issue 223."""
+_GROUP = "the security group of all nodes must allow all traffic from and to itself, in and out; fi_pingpong -p efa"
+"""aws/aws-ofi-nccl issues 156 and 663."""
+_SAME = "env | grep -E 'NCCL|RCCL|FI_' on every rank, compared: one value of NCCL_PROTO, NCCL_ALGO and NCCL_BUFFSIZE"
+_MTU = "ibv_devinfo | grep active_mtu on both nodes: one MTU for both"
+_IOMMU = "add iommu=pt to the kernel command line, and restart; NCCL_NET_GDR_LEVEL=LOC to test it"
+_LINK = "lspci -vv -s of the device, under load: LnkSta against LnkCap; the slot, its riser and the firmware"
+_MPS = "nvidia-cuda-mps-control -d on the host, and CUDA_MPS_PIPE_DIRECTORY of every rank; or turn MPS off"
+_UCX = "ucx_info -d; unset UCX_NET_DEVICES and UCX_TLS, then name what it lists"
+_SLOT = "lspci -s of the address on that line: the device; reseat it, exchange its riser or slot, update its firmware"
+_PLAN = "NCCL_TOPO_DUMP_FILE=system.xml …; compare it with lspci -vt; unset NCCL_TOPO_FILE and NCCL_GRAPH_FILE"
+_PLAN_ACS = "set NCCL_NET_GDR_LEVEL=0 to test it; sudo lspci -vvv | grep -i ACSCtl; turn ACS off"
+_BRIDGES = (
+    "ip -br addr: docker0 and other bridges have one address on all hosts; mpirun --mca btl_tcp_if_exclude lo,docker0 "
+    "--mca oob_tcp_if_exclude lo,docker0; NCCL_SOCKET_IFNAME=^lo,docker"
+)
+"""horovod/horovod issue 310."""
+_HANDLES = "show_gids on all hosts: NVSHMEM_IB_GID_INDEX of a RoCE v2 address that routes, and NVSHMEM_HCA_LIST"
+_FIRST = "the logs of all ranks by time: the first error"
+_DRIVER = (
+    "nvidia-smi; cat /proc/driver/nvidia/version; ldconfig -p | grep libcuda: one release, not the stubs of the "
+    "toolkit; restart after an update"
+)
+_HANDLE = "docker run --ipc=host --pid=host; to test it, NCCL_CUMEM_ENABLE=0 NCCL_CUMEM_HOST_ENABLE=0"
+_MODULE = "dmesg; dkms status; modinfo -F vermagic of the module against uname -r: build it anew; mokutil --sb-state"
+_COMPONENT = "ompi_info --parsable; env | grep -E 'OMPI_MCA|PMIX_MCA'; PMIX_MCA_psec=native, or the component's library"
+_PLACE = "kubectl describe pod, or scontrol show job: what it lacks"
+_NAMESPACE = "rdma system (netns shared or exclusive); rdma link and ip -br addr within the container"
+_HANDLES_RDMA = "rping between the two addresses; show_gids; the firewall for UDP port 4791"
+_TABLES = "sysctl net.ipv4.neigh.default.gc_thresh3 and net.netfilter.nf_conntrack_max: more than the peers"
+_OMNI_PATH = "opainfo or ibstat on its host; its cable, and the fabric manager"
+_FORK = "start workers by spawn in place of fork; no call of CUDA before them"
+_CAPABLE = (
+    "docker run --cap-add=SYS_PTRACE --cap-add=SYS_NICE, or --security-opt seccomp=unconfined; securityContext of the "
+    "pod; the user namespace of Podman and Apptainer"
+)
+_MOUNT = (
+    "docker run --device=/dev/dri -v /dev/dri/by-path:/dev/dri/by-path --device=/dev/kfd; ls -l of them and /sys within"
+)
+_HOLDER = "fuser -v /dev/accel* /dev/neuron* /dev/nvidia* on the host: end the process that holds it"
+_SERVICE = (
+    "systemctl status nvidia-fabricmanager and journalctl -u of it: its release is that of the driver (nvidia-smi); "
+    "restart the node where it was restarted or updated below a job"
+)
+_SELECTORS = "kubectl logs of the device plugin; vendors, deviceIDs and ifNames of its ConfigMap against lspci -nn"
+_FIRMWARE = (
+    "Above 4G Decoding and Resizable BAR in the firmware of the host; pci=realloc; in a guest, the size of its window"
+)
+_MACHINE = "ras-mc-ctl --errors or mcelog; ipmitool sel list: exchange the module that they name"
+_CLOCKS = "chronyc tracking on every host; one key of munge on all of them"
+_COUNTERS = "perfquery -x or ethtool -S twice, minutes apart: counters that grow; reseat or replace that cable"
+_DROPS = (
+    "ethtool -S of both ends and counters of the switch, before and after a run: PFC and ECN on every port of the path"
+)
+_KERNEL_WAIT = (
+    "nvshmem-info -a and pip list: the release that DeepEP was built for; then shmem_put_bw between the nodes, and "
+    "PeerMappingOverride=1 of the driver"
+)
+_REVERSE = "getent hosts of the address on every node: /etc/hosts or the name service gives another host's name for it"
+_OUTSIDE = (
+    "curl of that address on a compute node: a proxy (HTTPS_PROXY), a mirror (HF_ENDPOINT), or files fetched before "
+    "(HF_HUB_OFFLINE=1); the image loaded on the nodes"
+)
+_PROGRAM = "CUDA_LAUNCH_BLOCKING=1: the call that fails; the same on one node is the program's"
+_SUBNET = "sminfo; saquery -g; smpquery portinfo of that LID; the partition keys of both ports"
+_SILENT = "the log of the rank that it names; if that goes on, a longer heartbeat_timeout_seconds"
+_TOOLKIT = "nvidia-container-cli --version on that node and on one where it starts; another release of the toolkit"
+_PREPARE = (
+    "prepare the data before the run, on local disks; or a longer timeout (ddp_timeout, --distributed-timeout-minutes, "
+    "init_process_group(timeout=…))"
+)
+POSSIBLE = (
+    ("capability", "container-permission", "", _CAPABLE, STRONG),
+    ("container-device", "container-permission", "", _MOUNT, STRONG),
+    ("container-device", "missing-accelerator", _UNSAID, STOPS["missing-accelerator"][1], GIVEN),
+    ("container-files", "library-release", ", as with a release of libnvidia-container", _TOOLKIT, GIVEN),
+    ("container-files", "container-permission", _UNSAID, _CAPABLE, WEAK),
+    ("device-resource", "memory-full", ", as where another process holds most of it", _OF["memory-full"], GIVEN),
+    ("device-resource", "library-release", _UNSAID, _OF["library-release"], WEAK),
+    ("device-reset", "accelerator-fault", _UNSAID, _HARDWARE, GIVEN),
+    ("device-reset", "program-fault", _UNSAID, _OF["program-fault"], GIVEN),
+    ("misuse", "program-error", "", _PROGRAM, GIVEN),
+    ("outside", "outside-server", "", _OUTSIDE, GIVEN),
+    ("lost-manager", "unreachable-peer", ", as with another partition, or no subnet manager", _SUBNET, GIVEN),
+    ("lost-manager", "unstable-link", _UNSAID, _PORT, GIVEN),
+    ("step-memory", "invalid-setting", "", "--mem of the step against that of the job", STRONG),
+    ("held-device", "shared-accelerator", "", _HOLDER, STRONG),
+    ("uncounted-cores", "shared-accelerator", ", as where an earlier process holds them", _HOLDER, GIVEN),
+    ("uncounted-cores", "missing-accelerator", _UNSAID, STOPS["missing-accelerator"][1], WEAK),
+    ("driver-state", "driver-release", ", as with a driver and a runtime of two releases", _DRIVER, GIVEN),
+    ("driver-state", "missing-accelerator", _UNSAID, STOPS["missing-accelerator"][1], GIVEN),
+    ("task-silent", "peer-ended", ": a process no longer answers", _FIRST, GIVEN),
+    ("task-silent", "ranks-diverge", ", as where a step that allocates or compiles is long", _SILENT, GIVEN),
+    ("manager", "fabric-manager", "", _SERVICE, STRONG),
+    ("device-plugin", "invalid-setting", "", _SELECTORS, STRONG),
+    ("machine-check", "host-fault", "", _MACHINE, STRONG),
+    ("bar", "missing-accelerator", ": the firmware gave the device no space", _FIRMWARE, STRONG),
+    ("nic-power", "nic-fault", ", which many healthy hosts print, too", _SLOT, WEAK),
+    ("nic-heat", "nic-fault", "", "the airflow of that slot; its transceiver (mlxlink -m)", STRONG),
+    ("link-counter", "unstable-link", " since the counters were cleared", _COUNTERS, GIVEN),
+    ("loss-counter", "packet-loss", " since the counters were cleared", _DROPS, GIVEN),
+    ("device-wait", "library-release", ", as with another release of NVSHMEM", _KERNEL_WAIT, GIVEN),
+    ("device-wait", "unreachable-peer", _UNSAID, _KERNEL_WAIT, GIVEN),
+    ("device-wait", "peer-ended", _UNSAID, _FIRST, WEAK),
+    ("clock", "invalid-setting", ": the clocks of two hosts differ", _CLOCKS, STRONG),
+    ("torn-file", "storage-full", ": a write was cut short", _OF["storage-full"], GIVEN),
+    ("torn-file", "storage-fault", ": a write was cut short", _OF["storage-fault"], GIVEN),
+    ("reverse-name", "name-resolution", ", the name that the system gives for that address", _REVERSE, STRONG),
+    ("preparing", "ranks-diverge", " on some ranks while the others wait for them", _PREPARE, STRONG),
+    ("rendezvous", "unreachable-peer", _UNSAID, _RENDEZVOUS, GIVEN),
+    ("rendezvous", "wrong-interface", _UNSAID, _RENDEZVOUS, GIVEN),
+    ("rendezvous", "absent-ranks", _UNSAID, _ABSENT, WEAK),
+    ("rendezvous", "name-resolution", _UNSAID, _NAME, WEAK),
+    ("allocator-full", "memory-full", "", _OF["memory-full"], STRONG),
+    ("killed", "host-memory-full", ", as where the memory of the host is full", _OF["host-memory-full"], GIVEN),
+    ("single-copy", "invalid-setting", ": no process of the container may read another one", _SINGLE_COPY, STRONG),
+    ("launch-failure", "accelerator-fault", ", as with a faulty accelerator", _HARDWARE, GIVEN),  # MinerU issue 426
+    ("link-event", "accelerator-fault", "", _OF["accelerator-fault"], GIVEN),
+    ("name", "name-resolution", "", _NAME, STRONG),
+    ("absent", "absent-ranks", "", _ABSENT, STRONG),
+    ("absent", "unreachable-peer", _UNSAID, _RENDEZVOUS, GIVEN),
+    ("refused", "unreachable-peer", _UNSAID, _RENDEZVOUS, GIVEN),
+    ("refused", "absent-ranks", _UNSAID, _ABSENT, WEAK),
+    ("write-failed", "storage-full", _UNSAID, _OF["storage-full"], GIVEN),
+    ("write-failed", "storage-fault", _UNSAID, _OF["storage-fault"], GIVEN),
+    ("late", "ranks-diverge", _UNSAID, "the first error of each rank: the one that stopped earlier", GIVEN),
+    ("late", "unreachable-peer", _UNSAID, "ping between the addresses of that line on all nodes", GIVEN),
+    ("link-down", "unstable-link", "", "ibstat or ethtool on its host; reseat or replace its cable", STRONG),
+    ("port-down", "unstable-link", "", _PORT, GIVEN),  # microsoft/mscclpp issue 493
+    ("port-waits", "unreachable-peer", ": the port waits for a subnet manager", _MANAGER, STRONG),
+    ("imex", "fabric-manager", ", as without a channel of IMEX", _IMEX, STRONG),  # NVIDIA/nvbandwidth issue 39
+    ("device-uar", "invalid-setting", "", _PEER_MAPPING, STRONG),
+    ("device-transport", "invalid-setting", ", as without that option of the driver", _PEER_MAPPING, GIVEN),
+    ("device-transport", "gpudirect-refused", _UNSAID, _OF["gpudirect-refused"], GIVEN),
+    ("address-handle", "unreachable-peer", ": no path to the GID of another rank", _HANDLES, GIVEN),
+    ("address-handle", "invalid-setting", _UNSAID, "NVSHMEM_IBGDA_NIC_HANDLER=cpu, and a later NVSHMEM", GIVEN),
+    ("ucx-cuda", "invalid-setting", "", "env | grep UCX_TLS: it names cuda_copy,cuda_ipc, or is unset", STRONG),
+    ("ucx-cuda", "library-release", "", "ucx_info -d | grep cuda: a UCX that was built with CUDA", GIVEN),
+    ("efa-peer", "unreachable-peer", ", as with a security group that does not allow it", _GROUP, STRONG),
+    ("efa-peer", "plugin-mismatch", _UNSAID, STOPS["plugin-mismatch"][1], WEAK),
+    ("queue-gone", "peer-ended", ": the peer's process is gone", _FIRST, STRONG),
+    ("queue-gone", "host-memory-full", ", as where the memory of its host is full", _OF["host-memory-full"], WEAK),
+    ("init-error", "driver-release", ", as with a driver that does not fit, or that was updated", _DRIVER, STRONG),
+    ("init-error", "program-error", ", as in a process that was forked after its first call", _FORK, WEAK),
+    ("unknown-error", "accelerator-fault", _UNSAID, _OF["accelerator-fault"], GIVEN),
+    ("unknown-error", "driver-release", _UNSAID, _DRIVER, WEAK),
+    ("os-call", "invalid-setting", ", as between containers that share no memory", _HANDLE, GIVEN),
+    ("os-call", "driver-release", _UNSAID, _DRIVER, WEAK),
+    ("ended", "peer-ended", ": the process was ending", _FIRST, WEAK),
+    ("flushed", "peer-ended", ": an earlier error closed the queue", _FIRST, WEAK),
+    ("unequal", "invalid-setting", ", as with settings that differ between ranks", _SAME, GIVEN),
+    ("no-transport", "invalid-setting", ", as where settings turn all of them off", _SAME, STRONG),
+    ("slow-link", "wrong-pcie-generation", "", _LINK, STRONG),
+    ("mps", "invalid-setting", ": the service that shares an accelerator between processes", _MPS, STRONG),
+    ("mtu", "unreachable-peer", ": both ends have to agree", _MTU, STRONG),
+    ("remote-access", "acs", ": a NIC was refused access to memory of the peer", _PLAN_ACS, GIVEN),
+    ("remote-access", "gpudirect-refused", _UNSAID, STOPS["gpudirect-refused"][1], WEAK),
+    ("not-ready", "peer-ended", ": the peer posts no receive", _FIRST, GIVEN),
+    ("gid-changed", "unstable-link", ": an interface lost or changed its address", _PORT, GIVEN),
+    ("wrong-plan", "wrong-topology", "", _PLAN, STRONG),
+    ("ucx-device", "invalid-setting", "", _UCX, STRONG),
+    ("ucx-device", "wrong-interface", _UNSAID, "ls /dev/infiniband within the container; ibv_devinfo", GIVEN),
+    ("module", "library-release", ", of another kernel or driver than it was built for", _MODULE, STRONG),
+    ("peer-module", "gpudirect-refused", "", STOPS["gpudirect-refused"][1], GIVEN),
+    (
+        "fabric-inactive",
+        "unstable-link",
+        "",
+        "opainfo or ibstat on its host; its cable, and the fabric manager",
+        STRONG,
+    ),
+    ("component", "library-release", "", _COMPONENT, STRONG),
+    ("component", "invalid-setting", _UNSAID, _COMPONENT, GIVEN),
+    ("slots", "invalid-setting", "", "the slots of the hostfile, or --ntasks of the job, against -np", STRONG),
+    ("program-missing", "invalid-setting", "", "the path of the program on every node: ls, and mount", GIVEN),
+    ("mpi-path", "unreachable-peer", "", _RENDEZVOUS, STRONG),
+    ("mpi-path", "invalid-setting", ", as where settings leave no transport", "env | grep -E 'OMPI_MCA|UCX_'", GIVEN),
+    ("cm-address", "wrong-interface", ": no NIC of this network namespace has that address", _NAMESPACE, STRONG),
+    ("cm-address", "unreachable-peer", _UNSAID, _RENDEZVOUS, WEAK),
+    ("cm-refused", "unreachable-peer", "", _HANDLES_RDMA, STRONG),
+    ("table-full", "unreachable-peer", ": the host drops connections", _TABLES, STRONG),
+    ("task-blocked", "storage-fault", ", as in a file system that does not answer", _OF["storage-fault"], GIVEN),
+    ("stalled", "ranks-diverge", "", _OF["ranks-diverge"], STRONG),
+    ("stalled", "peer-ended", _UNSAID, _FIRST, WEAK),
+    ("no-region", "locked-memory", _UNSAID, STOPS["locked-memory"][1], GIVEN),
+    ("no-region", "gpudirect-refused", _UNSAID, STOPS["gpudirect-refused"][1], WEAK),
+    ("tcp-mixed", "wrong-interface", ": an address that several hosts have", _BRIDGES, STRONG),
+    ("iommu-fault", "iommu-translation", "", _IOMMU, STRONG),
+    ("command-lost", "iommu-translation", ": the NIC gets no answer through the IOMMU", _IOMMU, GIVEN),
+    ("command-lost", "nic-fault", _UNSAID, UNFINISHED_STOPS["nic-fault"][1], GIVEN),
+    ("device-lost", "accelerator-fault", ": a device left its link", _SLOT, GIVEN),
+    ("device-lost", "nic-fault", _UNSAID, _SLOT, WEAK),
+    ("unplaced", "absent-ranks", ": a scheduler finds no place for it", _PLACE, STRONG),
+    ("crash", "program-fault", "", _OF["program-fault"], GIVEN),
+    ("time-limit", "job-ended", ", which a run that hangs meets, too", _OF["job-ended"], GIVEN),
+    ("signal", "job-ended", ", from outside of the run", _OF["job-ended"], GIVEN),
+    ("launch", "remote-login", _UNSAID, _OF["remote-login"], GIVEN),
+    ("daemon-lost", "peer-ended", _UNSAID, "the logs of that host: what ended there first", GIVEN),
+    ("daemon-lost", "unreachable-peer", _UNSAID, _RENDEZVOUS, WEAK),
+    ("dump", "ranks-diverge", _SLOWER, _OF["ranks-diverge"], WEAK),
+    ("peer-ended", "peer-ended", ": its own log has the reason", _FIRST, WEAK),
+)
+"""What lines that state no cause are compatible with: evidence, cause, what follows its text, next step and weight.
+
+Published: pytorch/pytorch issue 67581 and vllm-project/vllm issue 15744 (rendezvous).
+"""
