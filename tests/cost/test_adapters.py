@@ -107,6 +107,30 @@ def test_full_shards_gather_frozen_weights_as_they_are_stored(framework: str, me
     assert sent["reduce-scatter"] == 4 * 4 * ADAPTERS
 
 
+def moved(found: Plan, ending: str, backward: bool) -> float:
+    """Bytes of the kernels of one layer whose names end so, in one pass."""
+    assert found.step is not None
+    layer = found.step.parts[0][0]
+    kernels = (layer.backward if backward else layer.forward).kernels
+    return float(sum(kernel.traffic for kernel, _ in kernels if kernel.name.endswith(ending)))
+
+
+@pytest.mark.parametrize(("fused", "outputs", "scaled"), [(True, 3, 0), (None, 3, 0), (False, 5, 2)])
+def test_sums_of_adapters_and_widened_weights_are_counted_whatever_is_fused(
+    fused: bool | None, outputs: int, scaled: int
+) -> None:
+    """4,096 tokens: outputs are 4096 + 2 × 1024 + 4096 wide in attention and 2 × 14336 + 4096 in the network, inputs
+    2 × 4096 and 4096 + 14336. Eager PyTorch scales outputs, and their gradients, before it adds them.
+    """
+    found = tuned({**LORA, "method": "qlora"}, {"framework": "fsdp", "fused_kernels": fused})
+    wide, narrow = 3 * 4096 + 2 * 1024 + 2 * 14336, 3 * 4096 + 14336
+    assert moved(found, "adapter sum", backward=False) == 2 * 4096 * outputs * wide
+    assert moved(found, "adapter sum", backward=True) == 2 * 4096 * (3 * narrow + scaled * wide)
+    stored = (4 + 8 / 64 + 32 / 64 / 256) / 8 + 2
+    for backward in (False, True):
+        assert moved(found, "dequantization", backward) == pytest.approx(stored * MATRICES / 32)
+
+
 def test_laws_of_adapters() -> None:
     """Less is trained: less memory and time. A higher rank is never cheaper. QLoRA trades time for memory."""
     full, lora, qlora = tuned(None), tuned(LORA), tuned({**LORA, "method": "qlora"})

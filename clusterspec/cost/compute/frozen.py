@@ -20,6 +20,13 @@ SUM_PASSES = assumed_figure(
     3.0,
     "reads and writes of one row where the output of an adapter is added to that of its frozen matrix: two and one",
 ).value
+SCALE_PASSES = assumed_figure(
+    "adapters",
+    "scale.passes",
+    2.0,
+    "reads and writes of one row where eager PyTorch scales the output of an adapter, and its gradient, before that:"
+    " one and one",
+).value
 _PARTS = {"projections": ATTENTION, "output": ATTENTION, "feed-forward": NETWORK, "experts": NETWORK}
 
 
@@ -65,7 +72,10 @@ def _adapter_work(shard: Shard, kernel: Kernel) -> Work:
     rank = float(trainable.rank)
     inner = rank * matrices_of_kernel(shard, kernel)
     rows = shard.width * shape.m * shape.batch
-    added = streaming_work(f"{kernel.name} adapter sum", (SUM_PASSES * rows * shape.n, SUM_PASSES * rows * shape.k))
+    scaled = SCALE_PASSES if shard.eager else 0.0
+    outputs, inputs = rows * shape.n, rows * shape.k
+    traffic = (SUM_PASSES + scaled) * outputs, SUM_PASSES * inputs + scaled * outputs
+    added = streaming_work(f"{kernel.name} adapter sum", traffic, role=Role.COUNTED)
     return (
         linear_work(f"{kernel.name} adapter in", shape._replace(n=inner), shard.kept)
         + linear_work(f"{kernel.name} adapter out", shape._replace(k=rank), shard.kept)
@@ -78,4 +88,4 @@ def _dequantization_work(kernel: Kernel) -> Work:
     assert kernel.shape is not None
     _, inputs, outputs, batch, _ = kernel.shape
     moved = batch * inputs * outputs * (precision_width("nf4") + precision_width("bf16"))
-    return streaming_work(f"{kernel.name}: dequantization", (moved, moved))
+    return streaming_work(f"{kernel.name}: dequantization", (moved, moved), role=Role.COUNTED)
