@@ -250,7 +250,7 @@ def _communicator_line(job: Job) -> MemoryLine:
 def fragmentation_lines(job: Job, allocated: float) -> Lines:
     """Memory that the allocator holds but cannot use, for ``allocated`` bytes of weights, states and activations."""
     spread = job.framework.fragmentation
-    if spread is None:
+    if spread is None or not spread.value:
         return ()
     found = memory_line("fragmentation", buffer_bytes, count=allocated, each=spread.value)
     return (found._replace(low=spread.low / spread.value, high=spread.high / spread.value),)

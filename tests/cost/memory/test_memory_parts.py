@@ -135,6 +135,14 @@ def test_fragmentation_is_a_share_of_what_is_allocated() -> None:
     assert found["fragmentation"] == pytest.approx(0.03 * allocated)
 
 
+def test_tensors_allocated_once_are_not_fragmented_and_logits_written_over_have_one_copy() -> None:
+    """llm.c: gradients of two bytes, and a gradient of the loss in the place of the logits."""
+    found = leaves(sharding="none", framework="llm-c", software_year=2024)
+    assert "fragmentation" not in found
+    assert found["logits_and_loss"] == 2 * TOKENS * 32_000
+    assert found["gradients_dense"] == 2 * WEIGHTS
+
+
 def test_buckets_gather_gradients_and_weights() -> None:
     """Half a billion numbers each, or the weights where they are fewer."""
     found = leaves(dp=2, framework="megatron-deepspeed", software_year=2023)
