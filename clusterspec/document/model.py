@@ -123,7 +123,8 @@ def _unparsed_places(source: Source) -> Places:
 def locate(document: Document, path: Path, *, at_key: bool = False) -> Span:
     """The span of a path: its value, or its key with ``at_key`` or if the value has several lines.
 
-    An absent path has the span of its nearest present ancestor.
+    An absent path has the span of its nearest present ancestor; the first item of a list that is written as one value has
+    the span of that value.
     """
     present = path
     while present not in document.places:
@@ -131,7 +132,8 @@ def locate(document: Document, path: Path, *, at_key: bool = False) -> Span:
     place = document.places[present]
     if not present:
         return _document_span(document)
-    if place.key and (at_key or present != path or not _fits_a_line(place.value)):
+    is_absent = path[len(present) :] not in {(), (0,)}
+    if place.key and (at_key or is_absent or not _fits_a_line(place.value)):
         return place.key
     return _first_line(document, place.value)
 

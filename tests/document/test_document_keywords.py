@@ -133,6 +133,8 @@ TEXT = "a: 1\nb:\n  c: [1, 22]\n  d: |\n    x\n    y\ne: 'q'\n"
         (("b", "zz", "z"), False, "2:1", ""),
         (("zz",), False, "1:1", ""),
         (("e",), False, "7:4", "'q'"),
+        (("e", 0), False, "7:4", ""),  # one value in place of a list
+        (("e", 1), False, "7:1", ""),
     ],
 )
 def test_a_path_has_the_place_of_its_value_its_key_or_its_parent(

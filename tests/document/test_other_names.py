@@ -127,7 +127,7 @@ def test_an_unknown_key_is_advised_by_what_it_means_there(of: str, line: str, ad
 def test_a_key_for_the_version_of_the_format_leads_to_its_own(written: str) -> None:
     document, _ = parse(Source("spec.yaml", f"{written}: 1\ncluster: {CLUSTER}\n"))
     assert document is not None
-    assert [each.help for each in validate(document, schema())][0] == "did you mean `clusterspec`?"
+    assert next(each.help for each in validate(document, schema())) == "did you mean `clusterspec`?"
 
 
 def test_a_key_is_not_renamed_where_its_value_has_another_type() -> None:
