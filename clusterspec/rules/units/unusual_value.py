@@ -7,8 +7,8 @@ of 44 MW, a global batch of four million sequences. Prices in other currencies a
 rates, with a wider range. The finding is a warning. It is an error at ten times outside the range or more for the price
 of electricity, the global batch, the memory of a node, the capacity of a storage system and the length of a cable, and
 at three times for the carbon intensity of a kWh. A price range whose upper end is more than 5 times the lower end is a
-warning; so is a storage system that reads at half its write rate or less, and below three quarters it is a note. Other
-rules compare figures with the catalog where it has them, such as bandwidths and the power of a node.
+warning; so is a storage system that reads at half its write rate or less, and below three quarters it is a note. A high
+ratio above pods is a note: pods may be sites, which few links join. Other rules compare figures with the catalog where it has them, such as bandwidths and the power of a node.
 
 ## Why it matters
 
@@ -59,6 +59,14 @@ cluster: {platform: dgx-h100, nodes: 8}
 procurement: {currency: USD, as_of: 2026-11-01, prices: {node: [275000, 2750000]}}
 ```
 
+```yaml cluster.scale_out.oversubscription[0]
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 128
+  scale_out: {technology: infiniband-ndr, pod_nodes: 64, oversubscription: "64:1"}
+```
+
 ## Silent
 
 ```yaml
@@ -83,7 +91,7 @@ from collections.abc import Iterator
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.ranges import unusual_values
 from clusterspec.rules.rule import Rule
-from clusterspec.source import dotted_path
+from clusterspec.source import Path, dotted_path
 from clusterspec.spec.model import Spec
 from clusterspec.units import percent
 
@@ -119,7 +127,16 @@ def check(spec: Spec) -> Iterator[Problem]:
         if value.impossible:
             yield RULE.problem(value.path, message, value.range.hint, severity="error", confidence="likely")
         else:
-            yield RULE.problem(value.path, message, value.range.hint)
+            severity = "note" if value.value > value.range.high and _is_above_pods(spec, value.path) else "warning"
+            yield RULE.problem(value.path, message, value.range.hint, severity=severity)
+
+
+def _is_above_pods(spec: Spec, path: Path) -> bool:
+    """Whether a path is the last ratio of a fabric of pods, which may be buildings or sites."""
+    fabric = spec.cluster.scale_out if spec.cluster else None
+    if fabric is None or fabric.pod_nodes is None or path[:3] != ("cluster", "scale_out", "oversubscription"):
+        return False
+    return path[3:] == (len(fabric.oversubscription or ()) - 1,)
 
 
 def _wide_price_problems(spec: Spec) -> Iterator[Problem]:
