@@ -24,11 +24,12 @@ def fired(path: Path) -> dict[str, str]:
 
 
 def is_met(case: Case) -> bool:
-    """Whether the present check reports the flaw of a design or, for a sound design, no longer reports its false
-    findings.
+    """Whether the present check reports the flaw of a design or, for a sound design, reports its false findings as notes
+    or not at all.
     """
     now = fired(case.design)
-    return bool(set(case.rules) & now.keys()) == case.flawed
+    reported = {rule for rule, text in now.items() if case.flawed or not text.startswith("note ")}
+    return bool(set(case.rules) & reported) == case.flawed
 
 
 def draft(folder: Path, table: Path) -> None:
