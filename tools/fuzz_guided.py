@@ -71,7 +71,8 @@ def called(words: tuple[str, ...]) -> None:
 
 def quantity(data: bytes) -> None:
     """Reads a quantity as every kind."""
-    from clusterspec.units import KINDS, UnitFault, read, readings
+    from clusterspec.units import KINDS, UnitFault, read
+    from clusterspec.units.readings import readings
 
     text = data.decode("utf-8", "replace")
     for kind in KINDS:

@@ -1,4 +1,4 @@
-"""Resolves the model: a catalog entry, an entry with some keys changed, or a description in the spec."""
+"""Resolves a model that the spec describes: an entry with some keys changed, or a description alone."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from clusterspec.catalog.models import (
     Window,
 )
 from clusterspec.catalog.reader import Status
-from clusterspec.cluster.resolution import Lookup, ResolutionLog
+from clusterspec.cluster.resolution import ResolutionLog
 from clusterspec.records import dataclass, fields, replace
 from clusterspec.source import Path
 from clusterspec.spec.model import AttentionWindowSpec, LatentAttentionSpec, ModelSpec
 
-ARCHITECTURE_PATH: Path = ("workload", "model")
+MODEL_PATH: Path = ("workload", "model")
 WHY = "this part of the model needs it"
 REMEDY = "add it, or start from a `base` that has it"
 CONVOLUTION = 4
@@ -82,7 +82,7 @@ def _model_part(key: _Key, written: object, base: Model | None, defaults: Mappin
     values = {field.name: _stated_value(field.name, written, original, defaults) for field in fields(key.record)}
     lacking = [name for name, value in values.items() if value is None]
     for name in lacking:
-        log.report_missing((*ARCHITECTURE_PATH, key.name, name), WHY, REMEDY)
+        log.report_missing((*MODEL_PATH, key.name, name), WHY, REMEDY)
     return None if lacking else key.record(**values)
 
 
@@ -116,26 +116,12 @@ def _part_with_layers(key: _Key, part: Any, before: int, after: int, log: Resolu
 
 
 KEY = "workload.model"
-MODEL_PATH: Path = ("workload", "model")
 NEEDED = ("layers", "hidden", "heads", "vocab")
 GPT_FFN = 4
 """Width of the feed-forward network over the hidden width in GPT-2 and GPT-3 (arXiv:2005.14165, section 2.1)."""
 
 
-def resolve_model(written: str | ModelSpec | None, lookup: Lookup) -> Model | None:
-    """The model; None, with a problem, where it is absent, unknown or incompletely described."""
-    if written is None:
-        lookup.log.report_missing(MODEL_PATH, "the spec does not name a model", "name a catalog model or describe one")
-        return None
-    if isinstance(written, str):
-        return lookup.model(written, MODEL_PATH)
-    if written.base is not None:
-        base = lookup.model(written.base, (*MODEL_PATH, "base"))
-        return _changed_model(base, written, lookup.log) if base else None
-    return _described_model(written, lookup.log)
-
-
-def _changed_model(base: Model, written: ModelSpec, log: ResolutionLog) -> Model:
+def changed_model(base: Model, written: ModelSpec, log: ResolutionLog) -> Model:
     """The entry with the keys that the spec changes; published counts apply to the original only."""
     layers = written.layers or base.layers
     changes = {**_written_fields(written), **written_parts(written, base, layers, log)}
@@ -164,7 +150,7 @@ def _scaled_layer_counts(base: Model, layers: int) -> dict[str, int]:
     return found
 
 
-def _described_model(written: ModelSpec, log: ResolutionLog) -> Model | None:
+def described_model(written: ModelSpec, log: ResolutionLog) -> Model | None:
     """A model from its description alone."""
     lacking = [key for key in NEEDED if getattr(written, key) is None]
     if written.experts and written.experts_per_token is None:

@@ -7,14 +7,11 @@ from clusterspec.catalog.models import Model, TokenPrediction
 from clusterspec.catalog.stacks import Stack
 from clusterspec.cluster.model import Trainable, Workload
 from clusterspec.cluster.resolution import Lookup, ResolutionLog, written_peak
-from clusterspec.cluster.transformer import resolve_model
 from clusterspec.precision import NARROW, PRECISIONS, ROUNDED
 from clusterspec.quantity import Peak, Quantity
 from clusterspec.records import NamedTuple, replace
 from clusterspec.source import Path
-from clusterspec.spec.model import (
-    WorkloadSpec,
-)
+from clusterspec.spec.model import ModelSpec, WorkloadSpec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,6 +61,26 @@ def resolve_workload(
         trainable=_resolved_adapters(section, kind, model.experts, log),
         document_length=_document_length(section, log),
     )
+
+
+MODEL_PATH: Path = (*WORKLOAD_PATH, "model")
+
+
+def resolve_model(written: str | ModelSpec | None, lookup: Lookup) -> Model | None:
+    """The model: an entry of the catalog, an entry with some keys changed, or a description in the spec. None, with a
+    problem, where it is absent, unknown or incompletely described.
+    """
+    if written is None:
+        lookup.log.report_missing(MODEL_PATH, "the spec does not name a model", "name a catalog model or describe one")
+        return None
+    if isinstance(written, str):
+        return lookup.model(written, MODEL_PATH)
+    from clusterspec.cluster.transformer import changed_model, described_model  # most specs name an entry
+
+    if written.base is None:
+        return described_model(written, lookup.log)
+    base = lookup.model(written.base, (*MODEL_PATH, "base"))
+    return changed_model(base, written, lookup.log) if base else None
 
 
 USUAL_RANK = 16

@@ -13,7 +13,7 @@ from clusterspec.source import Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from clusterspec.units import Reading, Readings
+    from clusterspec.units.readings import Reading, Readings
 
 # Characters that show nothing, or change how the text around them is shown, such as those that reverse a line
 

@@ -1,6 +1,6 @@
 """Quantities: the only package that parses and formats units.
 
-`read` parses a quantity, `display` formats one, `readings` lists its possible interpretations.
+`read` parses a quantity, and `display` formats one; `readings.readings` lists its possible interpretations.
 Conversion factors come from a table generated from the pint registry of ``definitions.txt``,
 because importing pint takes 0.1 s (measured; more with NumPy, which pint imports), and importing
 this package without it 0.01 s.
@@ -23,15 +23,12 @@ from clusterspec.units.display import (
     years_text,
 )
 from clusterspec.units.grammar import read
-from clusterspec.units.readings import Reading, Readings, readings
 from clusterspec.units.symbols import KINDS, Kind, UnitFault
 
 __all__ = [
     "KINDS",
     "BandwidthReadings",
     "Kind",
-    "Reading",
-    "Readings",
     "UnitFault",
     "bandwidth_readings",
     "display",
@@ -43,7 +40,6 @@ __all__ = [
     "plural",
     "portion",
     "read",
-    "readings",
     "term_text",
     "years_text",
 ]

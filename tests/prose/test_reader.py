@@ -12,7 +12,7 @@ from clusterspec.finding import Problem
 from clusterspec.prose import check_text
 from clusterspec.prose.arithmetic import BINARY, rule_of_ratio
 from clusterspec.source import Source
-from clusterspec.units.readings import BITS, PREFIX
+from clusterspec.units.common_errors import BITS, PREFIX
 
 CATALOG = Catalog.open()
 SLIP = "NVLink 4 at 900 GB/s unidirectional"

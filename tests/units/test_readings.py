@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from clusterspec.units import UnitFault, readings
+from clusterspec.units import UnitFault
+from clusterspec.units.readings import readings
 
 
 def said(text: str, assuming: str = "", label: str | None = None) -> list[str]:

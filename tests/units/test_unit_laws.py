@@ -10,7 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from clusterspec.quantity import Direction, Quantity
-from clusterspec.units import KINDS, UnitFault, display, display_bits, percent, read, readings
+from clusterspec.units import KINDS, UnitFault, display, display_bits, percent, read
+from clusterspec.units.readings import readings
 from clusterspec.units.table import TABLE
 from tests.effort import each, examples, steps
 

@@ -18,6 +18,7 @@ from clusterspec.finding import current_name
 from clusterspec.report.ink import Ink, page_text, plain_line, readings_text, text_table
 from clusterspec.results import Input, Tool, head
 from clusterspec.units import plural
+from clusterspec.units.readings import readings
 
 # ``clusterspec explain``, ``convert`` and ``config``: pages of rules, quantities, settings
 
@@ -98,7 +99,7 @@ def rule_page(name: str, paint: Ink) -> tuple[str, dict[str, object]]:
 def run_convert(args: argparse.Namespace) -> int:
     """Print a quantity in all units and directions."""
     try:
-        found = units.readings(args.quantity)
+        found = readings(args.quantity)
     except units.UnitFault as fault:
         raise UsageFault(str(fault)) from None
     if args.format == "json":

@@ -19,7 +19,8 @@ from clusterspec.report.findings_machines import markdown_cell
 from clusterspec.rules.index import RULES
 from clusterspec.source import Path, Position, Span, dotted_path
 from clusterspec.spec.reader import schema
-from clusterspec.units import UnitFault, readings
+from clusterspec.units import UnitFault
+from clusterspec.units.readings import readings
 
 # Completion: keys of a mapping, keywords of a key, ids of the catalog
 

@@ -7,7 +7,7 @@ import re
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.names import ids_of_name, quantized_precision
 from clusterspec.cluster.resolution import Lookup, ResolutionLog
-from clusterspec.cluster.transformer import resolve_model
+from clusterspec.cluster.workload import resolve_model
 from clusterspec.cost.parameters import model_weights
 from clusterspec.document import parse
 from clusterspec.exchange.import_result import FileLine, ImportBuilder, ImportedValue

@@ -78,7 +78,7 @@ from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both, either
 from clusterspec.spec.model import NetworkSpec, NetworksSpec
 from clusterspec.units import display_bits, plain
-from clusterspec.units.readings import agrees_within
+from clusterspec.units.common_errors import agrees_within
 
 RULE = Rule.of(__name__, "error")
 ROUNDED = 1.01
