@@ -151,8 +151,13 @@ def types_of(record: type, name: str) -> tuple[Any, ...]:
     `typing.get_type_hints` evaluates the annotations of all fields, which takes longer than reading a spec.
     """
     owner = next(base for base in record.__mro__ if name in getattr(base, "__annotations__", ()))
-    annotation, names = owner.__annotations__[name], vars(sys.modules[owner.__module__])
-    return _field_types(eval(annotation, names))  # annotations of our own records
+    return _annotated_types(owner.__annotations__[name], owner.__module__)
+
+
+@cache
+def _annotated_types(annotation: str, module: str) -> tuple[Any, ...]:
+    """The types that an annotation in a module names, except None; many fields have the same one."""
+    return _field_types(eval(annotation, vars(sys.modules[module])))  # annotations of our own records
 
 
 def _field_types(hint: Any) -> tuple[Any, ...]:
