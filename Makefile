@@ -80,8 +80,11 @@ fuzz: $(VENV)/developed ## hostile input, guided by coverage: SECONDS with Ather
 interrupt: $(VENV)/developed ## kill and interrupt commands that write, at a hundred points each
 	$(BIN)/python -m tools.interrupt
 
-mutate: $(VENV)/developed ## change one line at a time in every package: at least 85 % must fail a test of its folder
-	$(BIN)/python -m tools.mutate
+MUTATIONS ?= 60
+SEED ?= $(shell date +%y%m%d%H)
+mutate: $(VENV)/developed ## change one line at a time, 60 over all packages by SEED: at least 85 % must fail a test of their folder
+	@echo "seed $(SEED)"
+	$(BIN)/python -m tools.mutate --across $(MUTATIONS) --seed $(SEED)
 
 bench: $(VENV)/developed ## start-up, 1,000 specs, the language server, rules, estimate and search, beside public tools
 	$(BIN)/pip install --quiet "yamllint>=1.35" "check-jsonschema>=0.29"
