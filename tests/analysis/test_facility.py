@@ -42,7 +42,8 @@ def known(**keys: str | int) -> Facility:
 def test_power_at_the_meter_is_that_of_the_parts_times_the_pue() -> None:
     """4 × 10 kW and a switch of 2 kW."""
     found = known(buying=", pue: 1.25")
-    assert (found.pue, found.meter_peak, found.meter_busy) == (1.25, pytest.approx(52.5e3), None)
+    assert (found.pue, found.meter_busy) == (1.25, None)
+    assert found.meter_peak == pytest.approx(52.5e3)
     assert (found.energy_of_year, found.carbon_of_year, found.utilization) == (None, None, 1.0)
     assert known().meter_peak is None
 
@@ -159,7 +160,8 @@ def test_as_many_supplies_are_needed_as_carry_the_nameplates(
 ) -> None:
     found = known(power=power)
     assert (found.supplies, found.supplied) == (number, "node")
-    assert (found.supply_watts, found.supplies_needed) == (pytest.approx(watts), needed)
+    assert found.supply_watts == pytest.approx(watts)
+    assert found.supplies_needed == needed
 
 
 @each(

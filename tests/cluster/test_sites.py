@@ -90,7 +90,7 @@ def test_a_pool_is_a_machine_of_the_spec_without_its_work() -> None:
         design_on_pool(design, "elsewhere", {})
     moved = design_on_pool(design, "own", {("cluster", "nodes"): 7})
     assert moved.cluster is not None and moved.cluster.nodes == 7
-    assert moved.spec.pools is moved.spec.pool_links is None
+    assert moved.spec.pools is None and moved.spec.pool_links is None
 
 
 def test_a_link_joins_the_pools_that_it_names() -> None:
