@@ -9,6 +9,7 @@ import pytest
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
+from clusterspec.catalog.stacks import Stack
 from clusterspec.cost.estimate import HIGHEST_MFU, UNSEEN_KIND, UNSEEN_PART, highest_mfu, mfu_figure_name, unseen_spread
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.record import transfer_rows
@@ -90,6 +91,19 @@ def test_every_published_run_has_a_run_near_it() -> None:
         design = study(run["spec"]).design
         assert design is not None
         assert (unseen_spread(design) is None) is (not str(mfu_figure_name(design)).endswith(".custom")), run["id"]
+
+
+def test_libraries_under_programs_of_many_authors_have_one_wide_range() -> None:
+    """PyTorch FSDP and DeepSpeed, whatever their year; a trainer with layers of its own has a narrower one."""
+    found = {name: CATALOG.get("stack", name) for name in CATALOG.ids("stack")}
+    spreads = {
+        name: one.achievable["spread"].value
+        for name, one in found.items()
+        if isinstance(one, Stack) and "spread" in one.achievable
+    }
+    wide = {value for name, value in spreads.items() if name.startswith(spread.LIBRARIES)}
+    assert len(wide) == 1
+    assert all(value < min(wide) for name, value in spreads.items() if name.startswith("megatron"))
 
 
 def test_the_widths_are_those_of_the_runs_left_out() -> None:

@@ -9,6 +9,7 @@ from math import exp, expm1, log1p, sqrt
 
 from clusterspec import resources
 from clusterspec.cost import parameters
+from tools.accuracy.split import BEFORE
 from tools.fit.constants import left_out, table
 from tools.fit.held_out import Errors
 from tools.fit.runs import Run
@@ -26,6 +27,10 @@ different.
 FACTS = {False: "spread", True: "spread.experts"}
 KNOWN = 10
 """Number of runs of a generation at which its own spread counts as much as that of all generations."""
+LIBRARIES = ("fsdp", "deepspeed")
+"""Frameworks that are libraries: each program around them brings layers of its own. Their generations have one spread,
+of runs of sources that were never fitted to.
+"""
 ATTENTION = 0.75
 """Share of a run's FLOPs that attention may have where its utilization is recorded."""
 
@@ -44,10 +49,23 @@ def spreads(sources: Errors) -> dict[str, dict[bool, tuple[float, int]]]:
 
 
 def _shrunk_spread(stack: str, experts: bool, sources: Errors, everything: float) -> tuple[float, int]:
+    if stack.startswith(LIBRARIES) and not experts:
+        return _library_spread(sources)
     own = [(run, error) for run, error in sources if ("stack", stack) in run.owners]
     count = sum(run.experts is experts and run.id not in left_out() for run, _ in own)
     weight = count / (count + KNOWN)
     return exp(weight * _quantile(own, experts) + (1 - weight) * everything) - 1, count
+
+
+def _library_spread(sources: Errors) -> tuple[float, int]:
+    """The spread of the generations of all libraries together, by dense runs of sources entered since the split."""
+    new = [
+        (run, error)
+        for run, error in sources
+        if run.source not in BEFORE and any(kind == "stack" and name.startswith(LIBRARIES) for kind, name in run.owners)
+    ]
+    count = sum(not run.experts and run.id not in left_out() for run, _ in new)
+    return exp(_quantile(new, experts=False)) - 1, count
 
 
 def unseen(left_out_errors: Errors, folds: Errors, group: Callable[[Run], object]) -> float:
