@@ -58,6 +58,7 @@ MEANINGS = {
     "invalid-setting": "An environment variable, a setting or a file of settings is missing or invalid.",
     "nic-fault": "A NIC or its firmware reports an error of the device.",
     "nic-limit": "A limit of a NIC is reached: queue pairs, doorbell pages (UAR), memory keys or virtual functions.",
+    "unshared-files": "A file that one node wrote is missing on another: the nodes do not share its directory.",
     "storage-fault": "A file system returns errors, or its server does not answer.",
     "data-loading": "The workers of a data loader deliver no data in time.",
     "job-ended": "The job was ended from outside: a preemption, a failed node, the time limit or a signal.",

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from statistics import median
 
 from clusterspec.analysis.call_causes import without_refuted
+from clusterspec.analysis.device_steps import with_steps_of_devices
 from clusterspec.analysis.families import families_of_causes
 from clusterspec.analysis.fault_models import FAULT_MODELS, FaultFit, fault_fits
 from clusterspec.analysis.hangs import (
@@ -56,6 +57,10 @@ _NEXT = {fault.name: fault.next for fault in FAULT_MODELS}
 
 def causes(run: PlacedRun) -> tuple[Cause, ...]:
     """The likely causes of a slow run, likeliest first; for other runs only errors that hold at any speed."""
+    return tuple(with_steps_of_devices(run, _likely_causes(run)))
+
+
+def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
     if not run.finished:
         stops = causes_of_a_hang(run, (_separate_jobs, release_causes, *CHECKS)) if run.rows else stops_of_one_rank(run)
         likeliest = _most_likely(without_refuted(run, stops))

@@ -54,6 +54,9 @@ _COMPONENT = "ompi_info --parsable; env | grep -E 'OMPI_MCA|PMIX_MCA'; PMIX_MCA_
 _PLACE = "kubectl describe pod, or scontrol show job: what it lacks"
 _NAMESPACE = "rdma system (netns shared or exclusive); rdma link and ip -br addr within the container"
 _HANDLES_RDMA = "rping between the two addresses; show_gids; the firewall for UDP port 4791"
+_SHARED = "ls of that path on every node: a file system that all nodes mount, or files written on each of them"
+"""NVIDIA/Megatron-LM issues 907 and 1355: indices of data sets."""
+_PATH = "the path on that line, on every node, within the container"
 _TABLES = "sysctl net.ipv4.neigh.default.gc_thresh3 and net.netfilter.nf_conntrack_max: more than the peers"
 _OMNI_PATH = "opainfo or ibstat on its host; its cable, and the fabric manager"
 _FORK = "start workers by spawn in place of fork; no call of CUDA before them"
@@ -175,6 +178,10 @@ POSSIBLE = (
     ("os-call", "driver-release", _UNSAID, _DRIVER, WEAK),
     ("ended", "peer-ended", ": the process was ending", _FIRST, WEAK),
     ("flushed", "peer-ended", ": an earlier error closed the queue", _FIRST, WEAK),
+    ("flushed", "unreachable-peer", ", as where its first message finds no path to the peer", _HANDLES_RDMA, WEAK),
+    ("absent-file", "unshared-files", ", which the program writes itself", _SHARED, GIVEN),
+    ("missing-file", "unshared-files", ", as on a node that does not share its directory", _SHARED, WEAK),
+    ("missing-file", "invalid-setting", ", as with a path that is wrong", _PATH, WEAK),
     ("unequal", "invalid-setting", ", as with settings that differ between ranks", _SAME, GIVEN),
     ("no-transport", "invalid-setting", ", as where settings turn all of them off", _SAME, STRONG),
     ("slow-link", "wrong-pcie-generation", "", _LINK, STRONG),

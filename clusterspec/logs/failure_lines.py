@@ -219,6 +219,7 @@ FAILURE_PATTERNS = (
     ("hardware", _hccl("EI0012")),
     ("hardware", re.compile(r"((?:GPU|HW) Hang\b.{0,20}reason.{0,20}:.{0,40})")),  # HSA
     ("no-device", re.compile(r"(Failed to initialize NVML: Unknown Error)")),
+    ("no-device", re.compile(r"(hsa api call failure at: .{1,120}rocminfo.{0,60})")),  # rocminfo: no access to /dev/kfd
     ("no-device", re.compile(r"(could not load NVML library|nvml error: driver not loaded)")),  # k8s-device-plugin
     ("no-device", re.compile(r"(load library failed: libnvidia-ml.{0,40}|ERROR_LIBRARY_NOT_FOUND)")),
     ("no-device", re.compile(r"(could not select device driver .{0,40}gpu.{0,10})")),  # Docker
@@ -301,6 +302,12 @@ FAILURE_PATTERNS = (
     ("storage", re.compile(r"(The node was low on resource: ephemeral-storage)")),
     ("open-files", re.compile(r"(\(os error 24\))")),
     ("storage-fault", re.compile(r"(\[Errno 30\] Read-only file system.{0,60}|\(os error 5\))")),
+    # Megatron-LM, Hugging Face Datasets
+    (
+        "absent-file",
+        re.compile(r"(FileNotFoundError: .{1,200}(?:cache|ind(?:ices|ex)|checkpoint|\.npy|\.lock).{0,120})"),
+    ),
+    ("missing-file", re.compile(r"(FileNotFoundError: \[Errno 2\] .{1,160})")),
     ("write-failed", re.compile(r"(PytorchStreamWriter failed writing file.{0,60})")),
     ("storage-fault", re.compile(r"(Stale (?:NFS )?file handle|I/O error, dev \w{1,20}, sector [0-9]{1,18})")),
     ("data-loader", re.compile(r"(DataLoader timed out after [0-9.]{1,9} seconds)")),

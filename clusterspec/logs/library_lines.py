@@ -89,7 +89,10 @@ LIBRARY_PATTERNS = (
     ),
     ("iommu-fault", re.compile(r"(DMAR: (?:\[DMA .{1,80}|DRHD: handling fault.{0,40}))")),
     ("command-lost", re.compile(r"(mlx5_core .{1,120}Will cause a leak of a command resource)")),
-    ("device-lost", re.compile(r"(AER: Uncorrect(?:ed|able).{0,60}|PCIe Bus Error: severity=Uncorrected.{0,60})")),
+    (
+        "device-lost",
+        re.compile(r"(AER: (?:Multiple )?Uncorrect(?:ed|able).{0,60}|PCIe Bus Error: severity=Uncorrected.{0,60})"),
+    ),
     ("hardware", re.compile(r"(NVRM: The NVIDIA probe routine failed.{0,40})")),
     ("hardware", re.compile(r"(nvidia-nvswitch\S{0,6}: SXid .{1,40}: [0-9]{1,6}, Fatal.{0,60})")),
     ("link-event", re.compile(r"(nvidia-nvswitch\S{0,6}: SXid .{1,40}: [0-9]{1,6}, Non-fatal.{0,60})")),

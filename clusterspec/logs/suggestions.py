@@ -27,6 +27,10 @@ _OUTLIVED = re.compile(
     r"|\b[Rr]etry(?:ing)?\b|\b[Dd]eprecated\b|MSCCL|will be ignored|[Ff]alling back|[Dd]isabling"
 )
 """Words of their warnings that a run outlives."""
+_HARMLESS = re.compile(r"\befa .{1,60}Failed to process command DEREG_MR\b.{0,60}err -22\b")
+"""Errors that their own documents call harmless: memory of a process that ended is given back twice (aws-neuron-sdk,
+`nrt-troubleshoot.rst`).
+"""
 SUGGESTIONS = (
     ("shared-memory", r"/dev/shm|shared memory"),
     ("locked-memory", r"locked memory|memlock|MEMLOCK"),
@@ -128,7 +132,9 @@ def _tells_error(line: str) -> bool:
     """Whether a line tells of an error that ends a program; a search for a word is faster than one for a pattern."""
     if ("WARN" in line or "UCX" in line) and _LOUD.search(line):
         return not _OUTLIVED.search(line)
-    return any(word in line for word in _OF_ERRORS) and bool(_ERROR.search(line)) and not _QUIET.search(line)
+    if not any(word in line for word in _OF_ERRORS) or not _ERROR.search(line):
+        return False
+    return not _QUIET.search(line) and not _HARMLESS.search(line)
 
 
 def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
