@@ -49,6 +49,7 @@ LIBRARY_PATTERNS = (
             r"(NET/OFI Request .{1,40}completed with error\. RC: [0-9]{1,6}(?!.{0,20}Invalid receiver queue).{0,60})"
         ),
     ),
+    ("efa-peer", re.compile(r"(efa_rdm_\w{1,20}_handle_error\(\):[0-9]{1,6}<warn> err: .{1,80})")),
     ("efa-peer", re.compile(r"(rxr_cq_write_[tr]x_error.{0,80}|efa_\w{1,40}error.{0,40}prov_err\w{0,3}: .{1,60})")),
     ("efa-peer", re.compile(r"((?:Unreachable|Unresponsive) (?:remote|receiver).{0,80})")),
     ("registration", re.compile(r"(EFA provider requires at least libfabric version [0-9.]{1,12})")),

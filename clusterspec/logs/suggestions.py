@@ -38,6 +38,7 @@ SUGGESTIONS = (
     ("storage-fault", r"[Ii]nput/output error|[Ss]tale (?:NFS )?file|[Rr]ead-only file system"),
     ("kv-cache-full", r"KV cache.{0,60}(?:not enough|insufficient|too small|exceed|larger)"),
     ("memory-full", r"(?:GPU|CUDA|HIP|NPU|XPU|HBM|device|accelerator).{0,60}(?:[Oo]ut of memory|OOM\b|OutOfMemory)"),
+    ("memory-full", r"\b[Ii]nsufficient (?:\w{1,20} )?(?:GPU|device|HBM) memory"),
     ("host-memory-full", r"[Cc]annot allocate memory|[Oo]ut of memory|\bOOM\b"),
     ("file-limit", r"[Tt]oo many open files"),
     ("process-limit", r"[Rr]esource temporarily unavailable"),

@@ -1,6 +1,7 @@
 """Causes of messages that were drawn blind from threads and from documents of libraries, each with its address.
 
-Of the 31 of the first draw (2026-11-25), 18 causes were named first and eight logs refused before anything was changed.
+Of the 31 of the first draw (2026-11-25), 18 causes were named first and eight logs refused before anything was changed;
+of the 25 of the second, drawn after the first was mended, eleven first (one as none of the known) and eight refused.
 """
 
 from __future__ import annotations
@@ -88,6 +89,50 @@ FIRST = (
         f"{HPE}/Common_CXI_core_error_messages.md",
         "cxi_ss1 0000:41:00.0: cxi0[hsn0]: C_EC_TRNSNT_NS: C1_HNI_PML error: pcs_link_down (48)",
         "unstable-link",
+    ),
+    # the second draw
+    Thread("NVIDIA/pyxis/issues/53", "error: pyxis:     Write failed because No space left on device", "storage-full"),
+    Thread(
+        "NVIDIA/pyxis/issues/4",
+        "[2019-09-24T10:10:06] [321.0] error: pyxis: couldn't mkdir /run/pyxis/1: No such file or directory",
+        "invalid-setting",
+    ),
+    Thread(
+        "openucx/ucx/issues/9908",
+        "[1.4] [g:1:0] sock.c:3 UCX ERROR connect(fd=8, dest_addr=172.17.0.1:4) failed: Connection refused",
+        "wrong-interface",
+    ),
+    Thread(
+        "NVIDIA/TensorRT-LLM/issues/5950",
+        "RuntimeError: Executor creation failed due to insufficient GPU memory.",
+        "memory-full",
+    ),
+    Thread(
+        "AI-Hypercomputer/maxtext/blob/e591f30c/docs/guides/monitoring_and_debugging/megascale_hang_playbook.md#L37",
+        "Megascale detects a hang that is likely caused by inconsistent HLO module compilation across workers. This",
+        "ranks-diverge",
+    ),
+    Thread(
+        "AI-Hypercomputer/maxtext/blob/e591f30c/docs/guides/monitoring_and_debugging/megascale_hang_playbook.md#L57",
+        "Megascale detects a hang that is likely caused by bad TPU chips on the following hosts.",
+        "accelerator-fault",
+    ),
+    Thread(
+        "GiuseppeTT/jobset/blob/073f169/site/content/en/docs/troubleshooting/_index.md#L111",
+        'admission webhook "v.kb.io" denied the request: follower pod node selector not set',
+        "absent-ranks",
+    ),
+    Thread(
+        "aws-neuron/aws-neuron-sdk/blob/81ce03ae/deploy/troubleshooting.rst#L64",
+        "ERROR   NRT:nrt_allocate_neuron_cores               Neuron cores are not contiguous",
+        "invalid-setting",
+    ),
+    Thread(f"{HPE}/Unexpected_event_type.md", "event RC != RC_OK: CANCELED", "unreachable-peer"),
+    Thread(f"{HPE}/GPU_libraries.md", "Failed to init GPU lib: Operation not permitted", "library-release"),
+    Thread(
+        "aws/aws-ofi-nccl/issues/346",
+        "libfabric:4:1::efa:cq:efa_rdm_txe_handle_error():7<warn> err: 5, message: Invalid address My EFA addr: fi_a",
+        "unreachable-peer",
     ),
     Thread(f"{GCP}#L41", "resume.py ERROR: ... Quota 'C2_CPUS' exceeded. Limit: 300.0 in region e.", "absent-ranks"),
     Thread(f"{GCP}#L65", "bulkInsert operation errors: VM_MIN_COUNT_NOT_REACHED", "absent-ranks"),
