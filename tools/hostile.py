@@ -53,6 +53,15 @@ SAMPLES = {
         "Scheduling:\n  SlurmQueues:\n  - Name: q\n    ComputeResources:\n"
         "    - {Name: c, InstanceType: p5.48xlarge, MinCount: 2, MaxCount: 2}\n"
     ),
+    "cluster-toolkit": (
+        "blueprint_name: b\ndeployment_groups:\n- modules:\n  - id: p\n    source: modules/compute/vm-instance\n"
+        "    settings: {machine_type: a3-highgpu-8g, instance_count: 2}\n"
+    ),
+    "lstopo": (
+        '<topology version="2.0">\n<object type="Machine">\n'
+        '<object type="PCIDev" pci_busid="0000:04:00.0" pci_type="0302 [10de:2330] [10de:16c1] a1"/>\n'
+        "</object>\n</topology>\n"
+    ),
     "hyperpod": '[{"InstanceGroupName": "w", "InstanceType": "ml.p5.48xlarge", "InstanceCount": 2}]\n',
     "ray-chart": "head:\n  rayStartParams: {}\nworker:\n  replicas: 2\n  resources: {limits: {nvidia.com/gpu: 8}}\n",
     "astra-sim": "topology: [Ring, Switch]\nnpus_count: [8, 4]\nbandwidth: [50.0, 25.0]\nlatency: [500.0, 500.0]\n",

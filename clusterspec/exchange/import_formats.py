@@ -17,6 +17,7 @@ from clusterspec.exchange.import_result import (
     combined_result,
 )
 from clusterspec.exchange.surroundings import with_surroundings
+from clusterspec.exchange.written_documents import document_within
 from clusterspec.logs.readers import READERS, LogReader
 from clusterspec.records import dataclass
 
@@ -52,6 +53,8 @@ class ImportFormat:
             raise FormatError(f"has more than {self.largest} MiB, the maximum for {self.name}")
         if reader := _log_reader(self.name):
             return measurements.read_log(reader, file)
+        if self.name in WRITTEN and not self.matches(file):
+            file = document_within(file, self.matches, self.read_alone) or file
         try:
             found = self.read_alone(file)
             if self.name == "kubernetes":
@@ -71,6 +74,8 @@ class ImportFormat:
         return getattr(module, f"{verb}_{self.name.replace('-', '_')}")
 
 
+WRITTEN = ("kubernetes", "parallelcluster", "cluster-toolkit", "hyperpod")
+"""Formats that are also read in scripts and pages, where these are of no other format."""
 LAUNCHED = ("maxtext", "megatron", "torchtitan", "verl", "openrlhf", "trainer")
 """Formats of launches that objects of Kubernetes hold as commands of their containers."""
 
@@ -162,13 +167,7 @@ WORKLOADS = (
         "workloads.llama_factory",
         ("llamafactory", "llama-factory-config"),
     ),
-    ImportFormat(
-        "nemo-automodel",
-        "workloads",
-        "recipes of NeMo Automodel",
-        "workloads.automodel",
-        ("automodel",),
-    ),
+    ImportFormat("nemo-automodel", "workloads", "recipes of NeMo Automodel", "workloads.automodel", ("automodel",)),
     ImportFormat(
         "megatron",
         "workloads",
@@ -235,6 +234,7 @@ MACHINES = (
     ImportFormat("nvidia-smi-nvlink", "machines", "nvidia-smi nvlink -s", "machines.nvidia"),
     ImportFormat("neuron-ls", "machines", "neuron-ls, as a table or with -j", "machines.accelerators"),
     ImportFormat("hl-smi", "machines", "hl-smi of Gaudi", "machines.accelerators"),
+    ImportFormat("lstopo", "machines", "lstopo of hwloc, as XML or text", "machines.hwloc", ("hwloc",), largest=8),
     ImportFormat("lspci", "machines", "lspci -vv", "machines.pcie", largest=8),
     ImportFormat("ibnetdiscover", "machines", "ibnetdiscover", "fabrics.infiniband", largest=32),
     ImportFormat(
@@ -288,6 +288,13 @@ MACHINES = (
         "queues of AWS ParallelCluster 3",
         "fabrics.parallelcluster",
         ("aws-parallelcluster", "pcluster"),
+    ),
+    ImportFormat(
+        "cluster-toolkit",
+        "machines",
+        "blueprints of Google Cluster Toolkit",
+        "fabrics.cluster_toolkit",
+        ("gcp-blueprint", "blueprint", "ghpc"),
     ),
     ImportFormat("hyperpod", "machines", "instance groups of SageMaker HyperPod (JSON)", "fabrics.hyperpod"),
     ImportFormat("infragraph", "machines", "InfraGraph infrastructures", "fabrics.infragraph"),
@@ -352,7 +359,10 @@ def format_named(name: str) -> ImportFormat:
 
 
 TOOLS = frozenset(
-    ("rocm-smi-topo", "nvidia-smi-topo", "nvidia-smi-nvlink", "lspci", "ibstat", "perftest", "p2p", "osu", "nccl-tests")
+    (
+        *("rocm-smi-topo", "nvidia-smi-topo", "nvidia-smi-nvlink", "lstopo", "lspci", "ibstat"),
+        *("perftest", "p2p", "osu", "nccl-tests"),
+    )
 )
 """Formats of tools whose output people put together in one file."""
 
@@ -380,6 +390,9 @@ def guessed_format(file: InputFile) -> ImportFormat:
             from clusterspec.exchange.workloads.serving import refuse_training
 
             refuse_training(file)
+        return kind
+    held = (format_named(name) for name in WRITTEN if len(file.data) <= 2 << 20)
+    if kind := next((each for each in held if document_within(file, each.matches, each.read_alone)), None):
         return kind
     if len(file.data) > 2 << 20:
         raise FormatError(f"has {len(file.data) >> 20} MiB and matches no format that allows that size; name the KIND")

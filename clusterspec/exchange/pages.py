@@ -12,7 +12,11 @@ from clusterspec.exchange.import_result import InputFile
 MOST_OBJECTS = 50
 """Objects of Kubernetes that a page shows, at most; one is not chosen among more."""
 _FENCE = re.compile(r"[ \t>]{0,12}(```|~~~)[`~]*[ \t]*([A-Za-z]*)")
-_PAGE_OR_SCRIPT = re.compile(r"^[ \t]{0,8}(?:```|~~~)|\A#!", re.MULTILINE)
+_PAGE_OR_SCRIPT = re.compile(
+    r"^[ \t]{0,8}(?:```|~~~)|\A#!|^(?:sudo[ \t]+)?(?:cat|tee|kubectl|oc)\b[^\n]{0,300}<<-?[ \t]{0,9}[\"']?\w",
+    re.MULTILINE,
+)
+"""A fence, an interpreter's line, or a here-document of a command that is not indented."""
 _YAML = frozenset({"yaml", "yml"})
 _OBJECT = re.compile(r"^apiVersion[ \t]*:", re.MULTILINE)
 

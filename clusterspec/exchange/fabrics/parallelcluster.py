@@ -13,6 +13,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, chosen_part
 from clusterspec.exchange.machines.links import match_instance
+from clusterspec.exchange.pages import is_page_or_script
 from clusterspec.exchange.workloads.keys import whole_of
 from clusterspec.source import value_at
 from clusterspec.units import plural
@@ -36,7 +37,8 @@ class _Resource(NamedTuple):
 
 
 def matches_parallelcluster(file: InputFile) -> bool:
-    return bool(_QUEUES.search(file.text)) and "ComputeResources" in file.text
+    """Whether a file has queues itself, rather than a script or a page that holds some."""
+    return bool(_QUEUES.search(file.text)) and "ComputeResources" in file.text and not is_page_or_script(file.text)
 
 
 def read_parallelcluster(file: InputFile) -> ImportResult:
@@ -93,7 +95,11 @@ def _record_nodes(resource: _Resource, builder: ImportBuilder, least_line: int, 
     if (nodes := whole_of(most)) and whole_of(least) == nodes:
         builder.set("cluster.nodes", nodes, most_line)
         return
-    builder.count("least_nodes", least if isinstance(least, int) else None, least_line)
+    if not isinstance(least, int) or not nodes:
+        why = f"{str(most)[:40]} is not a number here: a variable, or what a template fills in"
+        builder.unknown("cluster.nodes", why, most_line)
+        return
+    builder.count("least_nodes", least, least_line)
     builder.count("most_nodes", nodes, most_line)
     default = "" if "MaxCount" in resource.value else ", the default"
     why = f"{str(least)[:40]} to {str(most)[:40]} nodes{default}: the compute resource grows and shrinks"

@@ -208,7 +208,7 @@ def read_nccl_topo(file: InputFile) -> ImportResult:
     builder = ImportBuilder(NCCL_TOPO, file.name)
     cpus = root.descendants("cpu")
     builder.count("numa_nodes", len({cpu.get("numaid") for cpu in cpus}) or None, root.line)
-    accelerators, halves = _accelerator_elements(root, builder)
+    accelerators, halves = accelerator_elements(root, builder)
     _record_link_elements(accelerators, builder, halves)
     _record_nic_elements(root, builder)
     return builder.reading()
@@ -219,7 +219,7 @@ def _pci_id(pci: Element) -> str:
     return f"{vendor}:{device}" if vendor and device else ""
 
 
-def _accelerator_elements(root: Element, builder: ImportBuilder) -> tuple[list[Element], int]:
+def accelerator_elements(root: Element, builder: ImportBuilder) -> tuple[list[Element], int]:
     """The PCI elements of accelerators (with a ``gpu``, or by class in a plan), and their number per package."""
     every = root.descendants("pci")
     found = [pci for pci in every if any(child.tag == "gpu" for child in pci.children)]

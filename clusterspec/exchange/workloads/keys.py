@@ -17,6 +17,7 @@ from clusterspec.exchange.import_result import (
 from clusterspec.exchange.shell import PASSED_ON, Command, script_of
 from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.launch_commands import SHELLS, in_container, is_launch
+from clusterspec.exchange.workloads.launcher_options import take_launcher_options
 from clusterspec.exchange.workloads.listed_commands import listed_commands
 from clusterspec.exchange.workloads.offloads import list_offloads
 from clusterspec.records import dataclass, field
@@ -341,21 +342,8 @@ def command_keys(command: Command) -> Keys:
             following = takewhile(lambda word: not _is_option(word.text), words[at + 1 :])
             if len(several := tuple(word.text for word in following)) > 1:
                 keys.listed[name.replace("-", "_")] = several
-    _take_shortened(keys)
+    take_launcher_options(keys.values, [word.text for word in words])
     return keys
-
-
-_SHORTENED = {"nnode": "nnodes", "nproc": "nproc_per_node"}
-"""Options of ``torchrun`` as its parser takes them shortened (argparse)."""
-
-
-def _take_shortened(keys: Keys) -> None:
-    """Give shortened options of ``torchrun`` their whole names."""
-    if not any("torchrun" in word.text or "torch.distributed" in word.text for word in keys.command.words):
-        return
-    for short, name in _SHORTENED.items():
-        if short in keys.values and name not in keys.values:
-            keys.values[name] = keys.values.pop(short)
 
 
 _STARTERS = frozenset({"torchrun", "deepspeed", "accelerate", "python", "python3"})

@@ -123,8 +123,8 @@ def read_megatron(file: InputFile) -> ImportResult:
     set_job_nodes(file, keys, builder)
     devices = (*_DEVICES, "num_gpus") if framework == "megatron-deepspeed" else _DEVICES
     builder.count("ranks_per_node", keys.whole(*devices), keys.line(*devices))
-    set_parameters(builder, keys.line("num_layers"))
     list_unused(keys, builder)
+    set_parameters(builder, keys.line("num_layers"))
     return builder.reading()
 
 
@@ -239,8 +239,9 @@ _GATES = ("swiglu", "gated_linear_unit", "quick_geglu")
 
 
 def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
-    """Set the sizes of the model. Where the launch leaves options out, Megatron-LM's defaults hold, not NeMo's, whose
-    models have their own."""
+    """Set the sizes of the model. For options that a launch leaves out, Megatron-LM's defaults hold; for keys that a
+    recipe of NeMo or Megatron-Bridge leaves out, those of the model that it changes.
+    """
     latent = keys.is_on("multi_latent_attention") or (keys.find("kv_lora_rank") and keys.find("qk_pos_emb_head_dim"))
     plain = {path: names for path, names in _MODEL.items() if not latent or path != "workload.model.head_dim"}
     set_counts(keys, plain | _LATENT if latent else plain, builder)
@@ -251,7 +252,7 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
         builder.set("workload.model.kv_heads", 1, keys.line("group_query_attention", "attention_head_type"))
     activation = str(keys.get("activation", "activation_func") or "").lower()
     gated = keys.is_on(*_GATES, "bias_swiglu_fusion") or "swiglu" in activation or "geglu" in activation
-    decided = framework != "nemo" and not keys.elided
+    decided = framework != "nemo" and not keys.elided and not keys.find("model.num_layers", "model.hidden_size")
     if gated or activation or (decided and not keys.is_undecided(*_GATES)):
         builder.set("workload.model.gated_ffn", gated, keys.line(*_GATES, "activation") or line)
     tied = boolean_value(keys.get("share_embeddings_and_output_weights"))

@@ -85,8 +85,17 @@ TOLERANCE = 0.02
 """Relative to the cited parameter count; biases and small norms are not counted."""
 
 
+_SIZE = re.compile(
+    r"_*(?:\w{1,40}\.){0,6}(?:num_(?:moe_)?experts|num_query_groups|num_key_value_heads|\w{0,20}kv_heads|kv_channels"
+    r"|head_dim|\w{0,20}(?:hidden|ffn|intermediate)_(?:hidden_)?size|\w{0,20}mlp_dim|num_(?:hidden_)?layers)(?![\w.])",
+)
+"""A size of a model among the entries that a reader could not decide."""
+
+
 def set_parameters(builder: ImportBuilder, line: int = 0) -> None:
-    """Record the parameter count of the imported model if its sizes are complete."""
+    """Record the parameter count of the imported model if its sizes are complete and all of them are decided."""
+    if any(_SIZE.match(each.what.replace("-", "_")) for each in builder.unknowns):
+        return
     sizes = {each.path[-1] for each in builder.given if each.path[:2] == ("workload", "model")}
     wide = sizes & {"ffn_hidden", "expert_ffn_hidden", "ffn_layers"}
     if not {"layers", "hidden", "heads", "gated_ffn"} <= sizes or not wide:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from clusterspec.exchange.import_result import FormatError, ImportResult, InputFile, SkippedPart
 from clusterspec.exchange.shell import variables_of
 from clusterspec.exchange.workloads.deepspeed import read_deepspeed
+from clusterspec.exchange.written_documents import here_documents
 from clusterspec.records import replace
 
-_OPENING = re.compile(r"<<-?[ \t]{0,9}([\"']?)(?P<end>\w{1,40})\1")
-"""The start of a here-document, and the word that ends it."""
 _KEY = re.compile(r"\"(?:zero_optimization|train_micro_batch_size_per_gpu|train_batch_size)\"")
 _VARIABLE = re.compile(r"(?P<quote>\"?)\$(?:\{(?P<held>[A-Za-z_]\w{0,60})\}|(?P<name>[A-Za-z_]\w{0,60}))(?P=quote)")
 _USED = re.compile(r"deepspeed")
@@ -23,29 +21,12 @@ def written_configurations(file: InputFile) -> list[InputFile]:
     """The DeepSpeed configurations that a script writes, with their lines and with its variables filled in."""
     if not _KEY.search(file.text) or "<<" not in file.text:
         return []
-    found = [(line, body) for line, body in _here_documents(file.text) if _KEY.search(body)]
+    written = [(line, body) for line, body, _ in here_documents(file.text) if body.lstrip().startswith("{")]
+    found = [(line, body) for line, body in written if _KEY.search(body)]
     if not found:
         return []
     values = {name: word.text for name, word in variables_of(file.text).items() if not word.branch}
     return [InputFile(file.name, ("\n" * line + _with_variables(body, values)).encode()) for line, body in found]
-
-
-def _here_documents(text: str) -> Iterator[tuple[int, str]]:
-    """The here-documents of a script that hold a JSON object: the index of the first line, and the text.
-
-    >>> list(_here_documents("cat <<EOF > a.json\\n{\\n}\\nEOF\\n"))
-    [(1, '{\\n}')]
-    """
-    end, first, body = "", 0, list[str]()
-    for number, line in enumerate(text.split("\n")):
-        if end and line.strip() == end:
-            if body and body[0].lstrip().startswith("{"):
-                yield first, "\n".join(body)
-            end = ""
-        elif end:
-            body.append(line)
-        elif opening := _OPENING.search(line):
-            end, first, body = opening["end"], number + 1, []
 
 
 def _with_variables(text: str, values: dict[str, str]) -> str:
