@@ -27,7 +27,8 @@ from clusterspec.catalog import Catalog
 from clusterspec.config import Config
 from clusterspec.exchange.exporters.registry import ExportInput, NotExportable, exporter_of
 from clusterspec.studies.study import Settings, study_text
-from tools.export_targets import TARGETS, Source, written
+from tools.export_targets import TARGETS, written
+from tools.target_sources import Source
 
 FOLDERS = {"maxtext": "src", "aiconfigurator": "aic-core/src"}
 """The folder of a repository from which its package is imported."""
