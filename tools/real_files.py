@@ -12,6 +12,7 @@ import argparse
 import csv
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
@@ -44,26 +45,53 @@ def listed(path: Path = LIST) -> list[RealFile]:
         return [RealFile(*row) for row in list(csv.reader(lines))[1:]]
 
 
-def content(file: RealFile, clones: Path | None) -> bytes | None:
-    """The bytes of a file, from a clone, the kept copy or GitHub; None if none of them has it."""
+class Absent(NamedTuple):
+    """Why a file is not to be had, in words that counts are grouped by."""
+
+    why: str
+
+
+_UNANSWERED = Absent("no clone, and GitHub does not answer")
+
+
+def content(file: RealFile, clones: Path | None, unanswered: set[str] | None = None) -> bytes | Absent:
+    """The bytes of a file, from a clone, the kept copy or GitHub, or why none of them has it.
+
+    ``unanswered`` collects addresses that did not answer: once there is one, none is asked again.
+    """
     names = (file.repository.replace("/", "+"), file.repository)
     folders = [clones / name / inner for name in names for inner in ("repo", "")] if clones else []
-    for folder in folders:
-        if folder.is_dir():
-            words = ["git", "-C", str(folder), "show", f"{file.commit}:{file.path}"]
-            done = subprocess.run(words, capture_output=True, check=False)
-            return done.stdout if done.returncode == 0 else None
+    if folder := next((folder for folder in folders if folder.is_dir()), None):
+        return _content_of_clone(file, folder)
     kept = KEPT / file.repository / file.commit / file.path
-    if not kept.is_file():
-        address = f"https://raw.githubusercontent.com/{file.repository}/{file.commit}/{quote(file.path)}"
-        try:
-            with urllib.request.urlopen(address, timeout=30) as answer:
-                data = answer.read(LARGEST)
-        except OSError:
-            return None
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_bytes(data)
-    return kept.read_bytes()
+    if kept.is_file():
+        return kept.read_bytes()
+    if unanswered:
+        return _UNANSWERED
+    address = f"https://raw.githubusercontent.com/{file.repository}/{file.commit}/{quote(file.path)}"
+    try:
+        with urllib.request.urlopen(address, timeout=30) as answer:
+            data: bytes = answer.read(LARGEST)
+    except urllib.error.HTTPError as fault:
+        return Absent(f"GitHub answers {fault.code}")
+    except OSError:
+        if unanswered is not None:
+            unanswered.add(address)
+        return _UNANSWERED
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_bytes(data)
+    return data
+
+
+def _content_of_clone(file: RealFile, folder: Path) -> bytes | Absent:
+    """The bytes of a file in a clone, or what the clone lacks: the commit, the path or the content."""
+    git = ["git", "-C", str(folder)]
+    done = subprocess.run([*git, "show", f"{file.commit}:{file.path}"], capture_output=True, check=False)
+    if done.returncode == 0:
+        pointer = done.stdout.startswith(b"version https://git-lfs.github.com/spec/")
+        return Absent("the clone has a pointer of Git LFS") if pointer else done.stdout
+    commit = subprocess.run([*git, "cat-file", "-e", f"{file.commit}^{{commit}}"], capture_output=True, check=False)
+    return Absent("the clone lacks the path" if commit.returncode == 0 else "the clone lacks the commit")
 
 
 def outcome(file: RealFile, data: bytes) -> tuple[str, str]:
@@ -109,11 +137,12 @@ def main() -> int:
     given = parser.parse_args()
     clones = given.clones
     totals: dict[str, Counter[str]] = {}
+    unanswered = set[str]()
     for file in listed(given.list):
-        data = content(file, clones)
-        how, why = ("not to be had", "") if data is None else outcome(file, data)
+        data = content(file, clones, unanswered)
+        how, why = (f"not to be had ({data.why})", "") if isinstance(data, Absent) else outcome(file, data)
         totals.setdefault(file.kind, Counter())[how] += 1
-        if how not in {"right", "refused rightly"}:
+        if how not in {"right", "refused rightly"} and data is not _UNANSWERED:
             print(f"{how}: {file.repository} {file.path} {file.part}: {why}")
     for kind, counts in sorted(totals.items()):
         print(f"{kind}: {', '.join(f'{count} {how}' for how, count in counts.most_common())}")

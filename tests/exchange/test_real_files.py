@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
 from clusterspec.exchange.import_formats import IMPORT_FORMATS
-from tools.real_files import RealFile, listed, outcome
+from tools.real_files import Absent, RealFile, content, listed, outcome
 
 
 def test_every_real_file_has_an_address_and_facts() -> None:
@@ -34,3 +37,25 @@ def test_a_contradicted_fact_is_wrong_and_an_absent_one_left_out() -> None:
         assert outcome(file, script)[0] == how, expected
     unread = RealFile("owner/name", "0" * 40, "x.txt", "megatron", "", "refused")
     assert outcome(unread, b"nothing of any kind")[0] == "refused rightly"
+
+
+def test_a_clone_gives_a_file_or_says_what_it_lacks(tmp_path: Path) -> None:
+    folder = tmp_path / "owner+name"
+    folder.mkdir()
+    git = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@b"]
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
+    for name, text in (("a.sh", "echo\n"), ("b.bin", pointer)):
+        (folder / name).write_text(text)
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    subprocess.run([*git, "add", "."], check=True)
+    subprocess.run([*git, "commit", "-qm", "a"], check=True)
+    head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+
+    def found(commit: str, path: str, repository: str = "owner/name") -> bytes | Absent:
+        return content(RealFile(repository, commit, path, "megatron", "", "refused"), tmp_path, {"asked"})
+
+    assert found(head, "a.sh") == b"echo\n"
+    assert found(head, "b.bin") == Absent("the clone has a pointer of Git LFS")
+    assert found(head, "c.sh") == Absent("the clone lacks the path")
+    assert found("0" * 40, "a.sh") == Absent("the clone lacks the commit")
+    assert found(head, "a.sh", "owner/other") == Absent("no clone, and GitHub does not answer")
