@@ -34,6 +34,8 @@ FOLDER_OF_KIND = {
     "nic": "nics",
     "switch": "switches",
     "optics": "optics",
+    "storage-system": "storage-systems",
+    "cdu": "cdus",
     "platform": "platforms",
     "model": "models",
     "framework": "frameworks",

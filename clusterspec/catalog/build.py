@@ -29,6 +29,10 @@ from clusterspec.catalog.stacks import (
     serving_software,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.catalog.facilities import Cdu, StorageSystem
+
 
 def power_figures(read: FactReader) -> dict[str, Any]:
     """The power of an entry in watts: the largest (else the typical) figure, the typical figure, and their scope."""
@@ -319,6 +323,20 @@ def kernels(read: FactReader) -> Kernels:
     )
 
 
+def storage_system(read: FactReader) -> StorageSystem:
+    """A storage system as sold."""
+    from clusterspec.catalog.facilities import StorageSystem, storage_system_fields  # few specs name one
+
+    return StorageSystem(**_header_fields(read), **power_figures(read), **storage_system_fields(read))
+
+
+def cdu(read: FactReader) -> Cdu:
+    """A cooling distribution unit."""
+    from clusterspec.catalog.facilities import Cdu, cdu_fields  # few specs name one
+
+    return Cdu(**_header_fields(read), **power_figures(read), **cdu_fields(read))
+
+
 def part_failures(read: FactReader) -> PartFailures:
     """How often one part of a kind fails."""
     return PartFailures(
@@ -339,6 +357,8 @@ BUILDERS: Mapping[str, Callable[[FactReader], Entry]] = {
     "nic": nic,
     "switch": switch,
     "optics": optics,
+    "storage-system": storage_system,
+    "cdu": cdu,
     "platform": platform,
     "model": model,
     "framework": framework,

@@ -161,6 +161,17 @@ def _optics_figures(raw_entry: RawEntry) -> Iterator[str]:
     yield _fact_text(raw_entry, "cages")
 
 
+def _storage_figures(raw_entry: RawEntry) -> Iterator[str]:
+    for name, what in (("read", "read"), ("write", "write"), ("capacity", "")):
+        value = _fact_text(raw_entry, name)
+        yield value and f"{value} {what}".rstrip()
+
+
+def _cdu_figures(raw_entry: RawEntry) -> Iterator[str]:
+    yield f"{_fact_text(raw_entry, 'capacity')} of heat"
+    yield _fact_text(raw_entry, "form")
+
+
 def _platform_figures(raw_entry: RawEntry) -> Iterator[str]:
     yield f"{_fact_text(raw_entry, 'accelerators_per_node')} × {_fact_text(raw_entry, 'accelerator')}"
     domain = _fact_text(raw_entry, "domain")
@@ -209,6 +220,8 @@ _HEADLINES: dict[str, Callable[[RawEntry], Iterator[str]]] = {
     "nic": _nic_figures,
     "switch": _switch_figures,
     "optics": _optics_figures,
+    "storage-system": _storage_figures,
+    "cdu": _cdu_figures,
     "platform": _platform_figures,
     "model": _model_figures,
     "framework": _framework_figures,

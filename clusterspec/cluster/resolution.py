@@ -27,6 +27,7 @@ from clusterspec.spec.model import ClusterSpec, Spec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from clusterspec.catalog.facilities import Cdu, StorageSystem
     from clusterspec.logs.traces import TraceSummary
 
 T = TypeVar("T")
@@ -120,6 +121,16 @@ class Lookup:
 
     def optics(self, name: str, path: Path) -> Optics | None:
         return self._find("optics", Optics, name, path)
+
+    def storage_system(self, name: str, path: Path) -> StorageSystem | None:
+        from clusterspec.catalog.facilities import StorageSystem  # few specs name one
+
+        return self._find("storage-system", StorageSystem, name, path)
+
+    def cdu(self, name: str, path: Path) -> Cdu | None:
+        from clusterspec.catalog.facilities import Cdu  # few specs name one
+
+        return self._find("cdu", Cdu, name, path)
 
     def model(self, name: str, path: Path) -> Model | None:
         return self._find("model", Model, name, path)

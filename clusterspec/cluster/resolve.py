@@ -51,6 +51,10 @@ def resolve(
         log.report_missing(
             ("cluster",), "the spec describes no machine", "describe it, at least `platform` and `nodes`"
         )
+    if _names_parts(spec.cluster):
+        from clusterspec.cluster.named_parts import with_named_parts  # few specs name one
+
+        spec = with_named_parts(spec, lookup)
     cluster = _resolved_cluster(_section_with_nodes(spec, log), lookup) if spec.cluster else None
     accelerator = cluster.accelerator if cluster else None
     software = _resolved_software(spec, cluster, lookup)
@@ -67,6 +71,15 @@ def resolve(
     if cluster is not None and software is not None:
         layout = resolve_layout(spec.layout or LayoutSpec(), cluster, workload, software, log)
     return Design(spec, cluster, workload, layout, tuple(log.assumptions), catalog, log.traces), log.problems
+
+
+def _names_parts(machine: ClusterSpec | None) -> bool:
+    """Whether a machine names its storage system or its cooling distribution units by their catalog ids."""
+    if machine is None:
+        return False
+    store = machine.networks.storage if machine.networks is not None else None
+    cdus = machine.power.cdus if machine.power is not None else None
+    return bool(store and store.system) or bool(cdus and cdus.model)
 
 
 def _section_of_samples(spec: Spec) -> WorkloadSpec:

@@ -290,7 +290,7 @@ class Study:
     def facts(self) -> rules.Facts:
         """The input of rules."""
         return rules.Facts(
-            spec=self.spec,
+            spec=self.design.spec,
             catalog=self.settings.catalog,
             design=self.design,
             today=self.settings.today,

@@ -15,6 +15,8 @@ COUNTED = {
     "switch": {"fans", "conversion", "optics"},
     "nic": {"card"},
     "optics": {"end"},
+    "storage-system": {"fans", "conversion"},
+    "cdu": {"pumps"},
 }
 """What a figure may count, by kind."""
 

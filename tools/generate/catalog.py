@@ -40,6 +40,8 @@ TITLES = {
     "nic": "Network adapters",
     "switch": "Switches",
     "optics": "Optics and cables",
+    "storage-system": "Storage systems",
+    "cdu": "Cooling distribution units",
     "platform": "Platforms",
     "model": "Models",
     "framework": "Frameworks",

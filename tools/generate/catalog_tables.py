@@ -25,6 +25,8 @@ FACTS = {
     "nic": ("ports", "port_bandwidth", "pcie", "lanes", "cages", "connector", "power.max"),
     "switch": ("ports", "port_bandwidth", "capacity", "cages", "connector", "splits", "rack_units", *POWER),
     "optics": ("type", "reach_class", "media", "bandwidth", "ports", "reach", "cages", "top", *POWER),
+    "storage-system": ("read", "write", "capacity", "nodes", "rack_units", "power.max"),
+    "cdu": ("capacity", "approach", "flow", "form", "rack_units"),
     "platform": (
         *("accelerator", "accelerators_per_node", "domain", "scale_up_bandwidth", "nics_per_node", "nic_bandwidth"),
         *("node_bandwidth", "cages", "rack_units", *POWER),

@@ -42,8 +42,8 @@ class Part:
 
 PARTS = "<!-- parts -->\n\n"
 NAME = r"[a-z0-9][a-z0-9.-]*"
-KINDS = ("accelerator", "failure-rate", "framework", "interconnect", "kernels", "library", "model", "nic", "optics",
-         "platform", "stack", "switch")  # fmt: skip
+KINDS = ("accelerator", "cdu", "failure-rate", "framework", "interconnect", "kernels", "library", "model", "nic",
+         "optics", "platform", "stack", "storage-system", "switch")  # fmt: skip
 SPLIT: Mapping[str, Split] = {f"catalog/{kind}.md": Split(2, NAME) for kind in KINDS} | {
     "commands.md": Split(2, "`.*"),
     "formulas.md": Split(2),

@@ -130,6 +130,8 @@ class NetworkSpec:
     per_client: Quantity | None = None
     metadata_rate: float | None = None
     slots: int | None = None
+    system: str | None = None
+    systems: int | None = None
     pool: str | None = None
 
 
@@ -153,9 +155,10 @@ class NetworksSpec:
 
 @dataclass(frozen=True)
 class CdusSpec:
-    """Cooling distribution units of one coolant loop: their number, and the heat in watts that each takes up."""
+    """Cooling distribution units of one coolant loop: number, catalog id, and the heat in watts that each takes up."""
 
     count: int | None = None
+    model: str | None = None
     capacity: Quantity | None = None
     redundancy: str | None = None
 

@@ -1,0 +1,66 @@
+"""Catalog entries of the machine's surroundings: storage systems and cooling distribution units."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clusterspec.catalog.entries import PoweredPart
+from clusterspec.catalog.reader import FactReader
+from clusterspec.quantity import Figure
+from clusterspec.records import dataclass
+
+
+@dataclass(frozen=True)
+class StorageSystem(PoweredPart):
+    """One storage system as sold: an appliance, or the nodes of which the smallest cluster consists.
+
+    ``read`` and ``write`` are B/s of large files over all clients, ``capacity`` the bytes that files can fill,
+    ``nodes`` the servers of which it consists; ``power`` is that of the whole system.
+    """
+
+    read: Figure | None = None
+    write: Figure | None = None
+    capacity: Figure | None = None
+    nodes: int | None = None
+    rack_units: int | None = None
+
+    @property
+    def kind(self) -> str:
+        return "storage-system"
+
+
+@dataclass(frozen=True)
+class Cdu(PoweredPart):
+    """A cooling distribution unit.
+
+    ``capacity`` are the watts of heat that it takes up where the loops differ by ``approach`` kelvin, ``flow`` the
+    liters of coolant a minute that its pumps move; ``power`` is what the unit itself draws.
+    """
+
+    capacity: Figure | None = None
+    approach: Figure | None = None
+    flow: Figure | None = None
+    form: str = ""
+    rack_units: int | None = None
+
+
+def storage_system_fields(read: FactReader) -> dict[str, Any]:
+    """The fields of a storage system, power and header aside."""
+    return {
+        "read": read.figure("read", "rate"),
+        "write": read.figure("write", "rate"),
+        "capacity": read.figure("capacity", "bytes"),
+        "nodes": read.count("nodes"),
+        "rack_units": read.count("rack_units"),
+    }
+
+
+def cdu_fields(read: FactReader) -> dict[str, Any]:
+    """The fields of a cooling distribution unit, power and header aside."""
+    return {
+        "capacity": read.figure("capacity", "power"),
+        "approach": read.figure("approach", "number"),
+        "flow": read.figure("flow", "number"),
+        "form": read.text("form", "in-rack", "in-row", "sidecar") or "",
+        "rack_units": read.count("rack_units"),
+    }
